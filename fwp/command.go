@@ -1,0 +1,71 @@
+package fwp
+
+import (
+	"bytes"
+	"slices"
+)
+
+// The verbs of the protocol's commands. (Client Commands)
+const (
+	HELLO = "HELLO" // identify and authenticate
+	FLUSH = "FLUSH" // clear the server's database
+	INFO  = "INFO"  // ask about the server
+	END   = "END"   // end the session
+	PUSH  = "PUSH"  // enqueue a work unit
+	FETCH = "FETCH" // ask for a work unit
+	ACK   = "ACK"   // report a work unit as done
+	FAIL  = "FAIL"  // report a work unit as failed
+	BEAT  = "BEAT"  // show liveness, learn of state changes
+)
+
+// Command is one command line, split at its first space. (Client Protocol Sender)
+type Command struct {
+	// Verb is what stands before the first space; [ParseCommand] lets only the
+	// verbs above through, [SplitCommand] anything.
+	Verb string
+
+	// Args is what follows that space, undivided. Nil means that no space
+	// followed the verb; empty and not nil means that nothing followed the space,
+	// which is a syntax error in every command.
+	Args []byte
+}
+
+// SplitCommand splits a line, given without its CRLF, at the first space. It
+// judges nothing: any bytes give a Command, and appending that Command again gives
+// the same bytes. Args aliases line. (Client Protocol Sender)
+func SplitCommand(line []byte) Command {
+	verb, args, found := bytes.Cut(line, []byte{' '})
+	if !found {
+		return Command{Verb: verbString(verb)}
+	}
+	return Command{Verb: verbString(verb), Args: slices.Clip(args)}
+}
+
+// AppendCommand appends c to dst as a line with its CRLF. It judges nothing, so
+// that broken commands can be sent on purpose. (Client Protocol Sender)
+func AppendCommand(dst []byte, c Command) []byte {
+	dst = append(dst, c.Verb...)
+	if c.Args != nil {
+		dst = append(dst, ' ')
+		dst = append(dst, c.Args...)
+	}
+	return append(dst, crlf...)
+}
+
+// verbString gives known verbs without allocating.
+func verbString(b []byte) string {
+	for _, v := range [...]string{HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT} {
+		if string(b) == v {
+			return v
+		}
+	}
+	return string(b)
+}
+
+func isVerb(verb string) bool {
+	switch verb {
+	case HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT:
+		return true
+	}
+	return false
+}

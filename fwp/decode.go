@@ -1,0 +1,226 @@
+package fwp
+
+import "bytes"
+
+// Limits that the protocol does not state.
+const (
+	// DefaultLimit bounds the bytes of one reply, markers and line ends included,
+	// unless another limit is given: 64 MiB.
+	DefaultLimit = 64 << 20
+
+	maxDepth    = 8
+	maxElements = 1 << 16
+	minElement  = len("+\r\n")
+)
+
+// Decode reads the first reply in b and says how many bytes it takes. It is pure:
+// the reply's Text aliases b, and nothing is kept. A limit of 0 or less means
+// [DefaultLimit].
+//
+// The error is [ErrShort] while b is the proper beginning of a reply, and a
+// *[SyntaxError] with an offset into b as soon as that is certain: a wrong first
+// byte, a bad digit of a length or a CR without its LF fails without the rest.
+//
+// Whatever follows an error or a reply has no influence: a longer b gives the same
+// rule, offset and expectation. One diagnosis needs bytes beyond the fault. A bulk
+// string that does not end where its length says is RuleCharacters if its first
+// CRLF comes after as many characters as the length announces, else RuleBulkEnd.
+// While that CRLF can still come the result is ErrShort, although the reply is
+// already broken: a peer that counts characters has sent it, and a stream that
+// ends first is RuleBulkEnd. A text counted in characters that itself holds a CRLF
+// is therefore called RuleBulkEnd.
+// (Server Protocol Sender; RESP)
+func Decode(b []byte, limit int) (r Reply, n int, err error) {
+	d := newDecoder(limit)
+	if err := d.run(b); err != nil {
+		return Reply{}, 0, err
+	}
+	return d.reply(b), d.pos, nil
+}
+
+// A decoder judges one reply and can be resumed: run is called with the same bytes
+// and more, and looks at none of them twice. It remembers positions instead of
+// slices, because the bytes may move between two calls.
+type decoder struct {
+	limit int
+	phase phase
+	pos   int // the bytes before it are judged
+
+	kind  Kind // of the element being read
+	start int  // of its text, digits or payload
+	end   int  // of its payload, as announced
+	runes int  // counted in a payload that did not end where announced
+
+	neg    bool // its number, as far as it came
+	digits int
+	num    uint64
+
+	depth    int
+	open     [maxDepth]openArray
+	elements int // announced by all arrays together
+	root     node
+	nodes    []node // below root, each before its own elements
+}
+
+type openArray struct{ total, left int }
+
+type node struct {
+	kind       Kind
+	start, end int
+	num        int64 // an integer's value, an array's number of elements
+}
+
+// A phase is what comes next.
+type phase uint8
+
+const (
+	wantType    phase = iota
+	wantText          // the rest of a simple string or an error, and its CRLF
+	wantNumber        // the rest of a length or an integer, and its CR
+	wantLF            // the LF after a number
+	wantPayload       // the rest of a bulk string and its CRLF
+	wantOverrun       // a CRLF that would explain a wrong length
+	finished
+)
+
+func newDecoder(limit int) decoder {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	return decoder{limit: limit}
+}
+
+// reset forgets everything but the limit and the memory for nodes.
+func (d *decoder) reset() {
+	*d = decoder{limit: d.limit, nodes: d.nodes[:0]}
+}
+
+// run goes on until the reply is complete or it returns ErrShort or *SyntaxError.
+func (d *decoder) run(b []byte) error {
+	for d.phase != finished {
+		var err error
+		switch d.phase {
+		case wantType:
+			err = d.readType(b)
+		case wantText:
+			err = d.readText(b)
+		case wantNumber:
+			err = d.readNumber(b)
+		case wantLF:
+			err = d.readLF(b)
+		case wantPayload:
+			err = d.readPayload(b)
+		default:
+			err = d.readOverrun(b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decoder) fail(b []byte, rule Rule, offset int, expected string) error {
+	return &SyntaxError{Rule: rule, Offset: int64(offset), Expected: expected, Got: excerptAt(b, offset, "no more bytes")}
+}
+
+func (d *decoder) readType(b []byte) error {
+	if d.pos == len(b) {
+		return ErrShort
+	}
+	if d.pos+minElement > d.limit {
+		return d.tooLong(b, d.pos)
+	}
+	kind := Kind(b[d.pos])
+	switch kind {
+	case SimpleString, ErrorReply:
+		d.phase = wantText
+	case Integer, BulkString:
+		d.phase = wantNumber
+	case Array:
+		if d.depth == maxDepth {
+			return d.fail(b, RuleDepth, d.pos, "arrays nested at most 8 deep")
+		}
+		d.phase = wantNumber
+	default:
+		return d.fail(b, RuleType, d.pos, "a reply, which starts with one of + - : $ *")
+	}
+	d.kind, d.neg, d.digits, d.num = kind, false, 0, 0
+	d.pos++
+	d.start = d.pos
+	return nil
+}
+
+// readText looks for the CRLF, which must come early enough for the limit: its CR
+// at limit-2 at the latest.
+func (d *decoder) readText(b []byte) error {
+	last := d.limit - len(crlf)
+	line := b[d.pos:min(len(b), last+1)]
+	i := bytes.IndexByte(line, '\r')
+	if i >= 0 {
+		line = line[:i]
+	}
+	if lf := bytes.IndexByte(line, '\n'); lf >= 0 { // what looks like a line has ended, without its CR
+		return d.fail(b, RuleLineEnd, d.pos+lf, "CR LF at the end of "+article(d.kind)+", not LF alone")
+	}
+	d.pos += len(line)
+	switch {
+	case i < 0 && len(b) > last:
+		return d.tooLong(b, last)
+	case i < 0 || d.pos+1 == len(b):
+		return ErrShort
+	case b[d.pos+1] != '\n':
+		return d.fail(b, RuleTextBreak, d.pos, "no CR in "+article(d.kind)+" before the CR LF that ends it")
+	}
+	d.end = d.pos
+	d.pos += len(crlf)
+	d.add(node{kind: d.kind, start: d.start, end: d.end})
+	return nil
+}
+
+// add notes an element that is complete, or an array that now needs its elements.
+func (d *decoder) add(n node) {
+	if d.depth == 0 {
+		d.root = n
+	} else {
+		d.nodes = append(d.nodes, n)
+	}
+	d.phase = wantType
+	if n.kind == Array && n.num > 0 {
+		d.open[d.depth] = openArray{total: int(n.num), left: int(n.num)}
+		d.depth++
+		return
+	}
+	for d.depth > 0 {
+		top := &d.open[d.depth-1]
+		top.left--
+		if top.left > 0 {
+			return
+		}
+		d.depth--
+	}
+	d.phase = finished
+}
+
+// reply builds what was judged, from the bytes that were judged.
+func (d *decoder) reply(b []byte) Reply {
+	r, _ := build(b, d.root, d.nodes)
+	return r
+}
+
+func build(b []byte, n node, below []node) (Reply, []node) {
+	r := Reply{Kind: n.kind}
+	switch n.kind {
+	case SimpleString, ErrorReply, BulkString:
+		r.Text = b[n.start:n.end:n.end]
+	case NullBulk:
+	case Integer:
+		r.Int = n.num
+	default:
+		r.Array = make([]Reply, n.num)
+		for i := range r.Array {
+			r.Array[i], below = build(b, below[0], below[1:])
+		}
+	}
+	return r, below
+}

@@ -1,0 +1,109 @@
+package fwp
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+func (d *decoder) readPayload(b []byte) error {
+	if len(b) <= d.end {
+		return ErrShort
+	}
+	if b[d.end] == '\r' {
+		if len(b) == d.end+1 {
+			return ErrShort
+		}
+		if b[d.end+1] == '\n' {
+			d.pos = d.end + len(crlf)
+			d.add(node{kind: BulkString, start: d.start, end: d.end})
+			return nil
+		}
+	}
+	d.pos, d.runes = d.start, 0
+	d.phase = wantOverrun
+	return nil
+}
+
+// readOverrun explains a payload that does not end where its length says. It walks
+// from the payload's start to the first CRLF, counting characters: a server that
+// announces characters has sent its CRLF after just so many. It gives up at the
+// first CRLF, or when there are enough characters and no CRLF, and never waits for
+// bytes that a peer which ends its replies at all would not send.
+func (d *decoder) readOverrun(b []byte) error {
+	announced := d.end - d.start
+	for d.pos < len(b) {
+		rest := b[d.pos:]
+		if rest[0] == '\r' && len(rest) == 1 {
+			return ErrShort
+		}
+		switch ends := rest[0] == '\r' && rest[1] == '\n'; {
+		case ends && d.runes == announced:
+			return d.failBulk(b, RuleCharacters, fmt.Sprintf(
+				"; the text before the first CR LF has %d characters in %d bytes", d.runes, d.pos-d.start))
+		case ends:
+			return d.failBulk(b, RuleBulkEnd, fmt.Sprintf(
+				"; the first CR LF comes after %d bytes", d.pos-d.start))
+		case d.runes == announced || d.pos+len(crlf) >= d.limit:
+			return d.failBulk(b, RuleBulkEnd, "")
+		case !utf8.FullRune(rest):
+			return ErrShort
+		}
+		_, size := utf8.DecodeRune(rest)
+		d.pos += size
+		d.runes++
+	}
+	return ErrShort
+}
+
+// failBulk blames the first byte after the announced payload that is not CR LF.
+func (d *decoder) failBulk(b []byte, rule Rule, hint string) error {
+	fault := d.end
+	if b[fault] == '\r' {
+		fault++
+	}
+	return &SyntaxError{
+		Rule:     rule,
+		Offset:   int64(fault),
+		Expected: fmt.Sprintf("CR LF after a bulk string of %d bytes", d.end-d.start),
+		Got:      excerptAt(b, fault, "no more bytes") + hint,
+	}
+}
+
+// finish says what is wrong with a reply that b, the end of the stream, leaves
+// incomplete.
+func (d *decoder) finish(b []byte) error {
+	if d.phase == wantOverrun {
+		return d.failBulk(b, RuleBulkEnd, "")
+	}
+	return &SyntaxError{
+		Rule:     RuleTruncated,
+		Offset:   int64(len(b)),
+		Expected: d.missing(b),
+		Got:      excerptAt(b, len(b), "the end of the stream"),
+	}
+}
+
+// missing says what the decoder waits for after b.
+func (d *decoder) missing(b []byte) string {
+	what := "a reply"
+	switch d.phase {
+	case wantText:
+		what = fmt.Sprintf("the end of %s, %d bytes came", article(d.kind), len(b)-d.start)
+	case wantNumber, wantLF:
+		what = "the end of " + d.numberName()
+	case wantPayload:
+		announced, came := d.end-d.start, len(b)-d.start
+		what = fmt.Sprintf("a bulk string of %d bytes, %d came", announced, came)
+		if came >= announced {
+			what = fmt.Sprintf("CR LF after a bulk string of %d bytes", announced)
+		}
+	case wantOverrun:
+		what = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d came", d.end-d.start, len(b)-d.start)
+	default: // wantType
+	}
+	for i := d.depth - 1; i >= 0; i-- {
+		a := d.open[i]
+		what = fmt.Sprintf("element %d of %d: %s", a.total-a.left+1, a.total, what)
+	}
+	return what
+}

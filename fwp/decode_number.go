@@ -1,0 +1,146 @@
+package fwp
+
+import (
+	"math"
+	"strconv"
+)
+
+// readNumber judges the digits of a length or an integer one by one, so that a bad
+// one is told at once.
+func (d *decoder) readNumber(b []byte) error {
+	for ; d.pos < len(b); d.pos++ {
+		c := b[d.pos]
+		if c == '\r' && d.digits > 0 {
+			d.pos++
+			d.phase = wantLF
+			return nil
+		}
+		if c == '\n' && d.digits > 0 {
+			return d.fail(b, RuleLineEnd, d.pos, "CR LF after "+d.numberName())
+		}
+		if expected := d.digit(c); expected != "" {
+			return d.fail(b, d.numberRule(), d.pos, expected)
+		}
+	}
+	return ErrShort
+}
+
+// digit takes the next byte of a number, or says what should have come instead.
+func (d *decoder) digit(c byte) (expected string) {
+	first := d.pos == d.start
+	length := d.kind != Integer
+	switch {
+	case first && c == '-':
+		d.neg = true
+		return ""
+	case first && c == '+' && !length:
+		return ""
+	case length && d.neg && d.digits == 0 && c != '1':
+		return "-1, the only negative length"
+	case length && d.neg && d.digits == 1:
+		return "CR LF after -1, the only negative length"
+	case c < '0' || c > '9':
+		if d.digits > 0 {
+			return "a digit or CR LF in " + d.numberName()
+		}
+		return "a digit in " + d.numberName()
+	case length && d.num == 0 && d.digits > 0:
+		return "CR LF: a length has no leading zeros"
+	}
+	most := uint64(math.MaxInt64)
+	if d.neg {
+		most++
+	}
+	digit := uint64(c - '0')
+	if d.num > (most-digit)/10 {
+		return "a number that fits into 64 bits"
+	}
+	d.num = d.num*10 + digit
+	d.digits++
+	return ""
+}
+
+func (d *decoder) readLF(b []byte) error {
+	switch {
+	case d.pos == len(b):
+		return ErrShort
+	case b[d.pos] != '\n':
+		return d.fail(b, RuleLineEnd, d.pos, "LF after the CR of "+d.numberName())
+	}
+	d.pos++
+	if d.pos > d.limit {
+		return d.tooLong(b, d.start)
+	}
+	switch d.kind {
+	case BulkString:
+		return d.bulkHeader(b)
+	case Array:
+		return d.arrayHeader(b)
+	default:
+		d.add(node{kind: Integer, num: d.signed()})
+		return nil
+	}
+}
+
+func (d *decoder) signed() int64 {
+	if d.neg {
+		return -int64(d.num) // right for -1<<63 too: conversion and negation both wrap
+	}
+	return int64(d.num)
+}
+
+func (d *decoder) bulkHeader(b []byte) error {
+	switch {
+	case d.neg:
+		d.add(node{kind: NullBulk})
+		return nil
+	case d.num == 0 && d.depth == 0:
+		return d.fail(b, RuleNull, d.start, "-1 for the null bulk string")
+	case d.num > uint64(max(0, d.limit-d.pos-len(crlf))):
+		return d.tooLong(b, d.start)
+	}
+	d.start = d.pos
+	d.end = d.pos + int(d.num)
+	d.phase = wantPayload
+	return nil
+}
+
+func (d *decoder) arrayHeader(b []byte) error {
+	if d.neg {
+		return d.fail(b, RuleNull, d.start-1, "$-1 for the null bulk string")
+	}
+	if d.num > uint64(maxElements-d.elements) || d.num > uint64((d.limit-d.pos)/minElement) {
+		return d.tooLong(b, d.start)
+	}
+	d.elements += int(d.num)
+	d.add(node{kind: Array, num: int64(d.num)})
+	return nil
+}
+
+func (d *decoder) tooLong(b []byte, offset int) error {
+	return d.fail(b, RuleTooLong, offset, "a reply of at most "+strconv.Itoa(d.limit)+
+		" bytes and "+strconv.Itoa(maxElements)+" array elements")
+}
+
+func (d *decoder) numberRule() Rule {
+	if d.kind == Integer {
+		return RuleInteger
+	}
+	return RuleLength
+}
+
+func (d *decoder) numberName() string {
+	if d.kind == Integer {
+		return "an integer"
+	}
+	return "the length of " + article(d.kind)
+}
+
+func article(k Kind) string {
+	switch k {
+	case ErrorReply, Integer, Array:
+		return "an " + k.String()
+	default:
+		return "a " + k.String()
+	}
+}

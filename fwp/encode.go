@@ -1,0 +1,51 @@
+package fwp
+
+import "strconv"
+
+const crlf = "\r\n"
+
+// AppendSimple appends text to dst as a RESP simple string. Such a string cannot
+// hold CR or LF, so each of them becomes a space. (Server Protocol Sender; RESP)
+func AppendSimple(dst []byte, text string) []byte {
+	return appendLine(append(dst, byte(SimpleString)), text)
+}
+
+// AppendError appends text to dst as a RESP error. Such a line cannot hold CR or
+// LF, so each of them becomes a space. (Server Protocol Sender; RESP)
+func AppendError(dst []byte, text string) []byte {
+	return appendLine(append(dst, byte(ErrorReply)), text)
+}
+
+// AppendInteger appends n to dst as a RESP integer. No response of the protocol is
+// one; it is here so that a server can be made to send it. (RESP)
+func AppendInteger(dst []byte, n int64) []byte {
+	dst = strconv.AppendInt(append(dst, byte(Integer)), n, 10)
+	return append(dst, crlf...)
+}
+
+// AppendBulk appends text to dst as a RESP bulk string; its length counts bytes.
+// An empty or nil text becomes $0, which is not the null: that is [AppendNull].
+// (Server Protocol Sender; RESP)
+func AppendBulk(dst, text []byte) []byte {
+	dst = strconv.AppendInt(append(dst, byte(BulkString)), int64(len(text)), 10)
+	dst = append(dst, crlf...)
+	dst = append(dst, text...)
+	return append(dst, crlf...)
+}
+
+// AppendNull appends the null bulk string, $-1, to dst: the response to a FETCH
+// that found no work unit. (FETCH Command; RESP)
+func AppendNull(dst []byte) []byte {
+	return append(dst, "$-1\r\n"...)
+}
+
+func appendLine(dst []byte, text string) []byte {
+	for i := range len(text) { // bytes, not characters
+		c := text[i]
+		if c == '\r' || c == '\n' {
+			c = ' '
+		}
+		dst = append(dst, c)
+	}
+	return append(dst, crlf...)
+}

@@ -1,0 +1,89 @@
+package fwp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// members splits a JSON object. It exists because encoding/json matches the keys of
+// structs in any case, lets a second key of the same name win silently, and has
+// nowhere to keep unknown keys. Values are copies of the bytes as they came.
+func members(data []byte) (map[string]json.RawMessage, error) {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	if len(data) == 0 || data[0] != '{' || !json.Valid(data) {
+		return nil, fmt.Errorf("expected a JSON object, got %s", excerpt(data, "nothing"))
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	all := map[string]json.RawMessage{}
+	for d.More() {
+		before := d.InputOffset()
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		key, _ := token.(string)
+		if !utf8.Valid(data[before:d.InputOffset()]) {
+			return nil, fmt.Errorf("key %q is not UTF-8", key)
+		}
+		if _, twice := all[key]; twice {
+			return nil, fmt.Errorf("key %q occurs twice", key)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		all[key] = value
+	}
+	return all, nil
+}
+
+// stringValue reads a JSON string. Bytes that are not UTF-8 would come out as
+// something else, so they are an error.
+func stringValue(raw json.RawMessage) (string, error) {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return "", fmt.Errorf("expected a string, got %s", excerpt(raw, "nothing"))
+	}
+	if !utf8.Valid(raw) {
+		return "", fmt.Errorf("expected UTF-8 text, got %s", excerpt(raw, "nothing"))
+	}
+	return s, nil
+}
+
+// integerValue reads a JSON number that is written as an integer and fits into 64
+// bits; 1.0 and 1e3 are not, as telling would take a float or a bignum.
+func integerValue(raw json.RawMessage) (int64, error) {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("expected a 64-bit integer, got %s", excerpt(raw, "nothing"))
+	}
+	return n, nil
+}
+
+// intValue is integerValue for fields that are an int in Go.
+func intValue(raw json.RawMessage) (int, error) {
+	n, err := integerValue(raw)
+	if err == nil && int64(int(n)) != n {
+		return 0, fmt.Errorf("expected a %d-bit integer, got %s", strconv.IntSize, excerpt(raw, "nothing"))
+	}
+	return int(n), err
+}
+
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+// appendJSON appends v without the HTML escapes of json.Marshal.
+func appendJSON(dst []byte, v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return dst, err
+	}
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte{'\n'})...), nil
+}

@@ -1,0 +1,95 @@
+package fwp
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Kind tells the types of reply apart. Its values are the bytes with which RESP
+// marks them, except [NullBulk], which RESP writes as a bulk string of length -1.
+// The zero Kind is no reply at all. (Server Protocol Sender; RESP)
+type Kind byte
+
+// The kinds of reply that RESP version 2 knows. The protocol's own responses are
+// simple strings, errors, bulk strings and null bulk strings; integers and arrays
+// are read so that a server which sends one is understood before it is blamed.
+const (
+	SimpleString Kind = '+' // one line of text
+	ErrorReply   Kind = '-' // one line of text: the command failed
+	Integer      Kind = ':' // a signed 64-bit number
+	BulkString   Kind = '$' // bytes, announced by their number
+	NullBulk     Kind = '_' // no value, sent as $-1
+	Array        Kind = '*' // replies, announced by their number
+)
+
+// String names the kind in words: "simple string", "null bulk string" and so on.
+func (k Kind) String() string {
+	switch k {
+	case SimpleString:
+		return "simple string"
+	case ErrorReply:
+		return "error"
+	case Integer:
+		return "integer"
+	case BulkString:
+		return "bulk string"
+	case NullBulk:
+		return "null bulk string"
+	case Array:
+		return "array"
+	}
+	return fmt.Sprintf("kind %q", byte(k))
+}
+
+// Reply is one server response. (Server Protocol Sender)
+type Reply struct {
+	// Kind says which of the other fields counts.
+	Kind Kind
+
+	// Text is the line of a simple string or an error, without its marker and
+	// CRLF, or the payload of a bulk string. It aliases the bytes that it was
+	// decoded from: after [Decode] the argument, after [Reader.Read] a buffer
+	// that the next Read overwrites. Clone makes it last.
+	Text []byte
+
+	// Int is the value of an integer.
+	Int int64
+
+	// Array holds the elements of an array, in order.
+	Array []Reply
+}
+
+// Clone returns a copy that shares no memory with r.
+func (r Reply) Clone() Reply {
+	r.Text = bytes.Clone(r.Text)
+	if r.Array != nil {
+		elements := make([]Reply, len(r.Array))
+		for i, e := range r.Array {
+			elements[i] = e.Clone()
+		}
+		r.Array = elements
+	}
+	return r
+}
+
+// Err returns a *[ReplyError] with a copy of the text if r is an error reply, and
+// nil for every other kind.
+func (r Reply) Err() error {
+	if r.Kind != ErrorReply {
+		return nil
+	}
+	return &ReplyError{Text: string(r.Text)}
+}
+
+// ReplyError is a command that the server refused or could not carry out. The
+// connection is in step and its state is what it was before the command.
+// (Server Protocol Sender; Client Commands)
+type ReplyError struct {
+	// Text is the server's line, without the leading minus.
+	Text string
+}
+
+// Error quotes the server's text.
+func (e *ReplyError) Error() string {
+	return fmt.Sprintf("the server answered with the error %q", e.Text)
+}

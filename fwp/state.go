@@ -1,0 +1,102 @@
+package fwp
+
+import "fmt"
+
+// State is where a connection stands, as its client sees it. (Client Lifecycle)
+type State uint8
+
+// The states, in the only order in which a connection passes through them. Quiet
+// and Terminating are for consumers; states may be skipped, never entered again.
+const (
+	NotIdentified State = iota // connected, HELLO not yet accepted
+	Identified                 // HELLO accepted
+	Quiet                      // told to fetch no more
+	Terminating                // told to end within 30 seconds
+	Ended                      // END sent
+)
+
+// String names the state as the specification does: "not identified" and so on.
+func (s State) String() string {
+	switch s {
+	case NotIdentified:
+		return "not identified"
+	case Identified:
+		return "identified"
+	case Quiet:
+		return "quiet"
+	case Terminating:
+		return "terminating"
+	case Ended:
+		return "ended"
+	}
+	return fmt.Sprintf("state %d", uint8(s))
+}
+
+// Allows says whether a client that keeps to its duties sends this verb in state s.
+//
+//   - Not identified: HELLO alone, since it must come first.
+//   - Identified: every verb. That HELLO is not sent twice is nowhere written.
+//   - Quiet: every verb but FETCH (which it SHOULD NOT send) and END (as it MUST NOT
+//     terminate).
+//   - Terminating: every verb but FETCH (MUST NOT).
+//   - Ended: none.
+//
+// Words that are no verbs are never allowed. What depends on the client's role, as
+// BEAT does, is not known here. (Client Lifecycle; HELLO Command; END Command)
+func (s State) Allows(verb string) bool {
+	if !isVerb(verb) {
+		return false
+	}
+	switch s {
+	case NotIdentified:
+		return verb == HELLO
+	case Identified:
+		return true
+	case Quiet:
+		return verb != FETCH && verb != END
+	case Terminating:
+		return verb != FETCH
+	default:
+		return false
+	}
+}
+
+// Next is the state after verb was sent in state s and r came back.
+//
+//   - HELLO answered with the simple string OK: not identified becomes identified.
+//   - BEAT answered with {"state":"quiet"} or {"state":"terminate"}, as a bulk or as
+//     a simple string: the state so named, never an earlier one than s.
+//   - END: ended, whatever the reply is, even an error or none (the zero Reply),
+//     because the client must not send anything after it.
+//
+// Everything else, and an error reply above all, leaves s as it is.
+// (Client Lifecycle; Client Commands; BEAT Command)
+func (s State) Next(verb string, r Reply) State {
+	switch {
+	case s == Ended || verb == END:
+		return Ended
+	case verb == HELLO && s == NotIdentified && r.Kind == SimpleString && string(r.Text) == "OK":
+		return Identified
+	case verb == BEAT && s != NotIdentified:
+		return max(s, beatState(r))
+	}
+	return s
+}
+
+// beatState is the state that a reply to BEAT orders, or the zero state.
+func beatState(r Reply) State {
+	if r.Kind != BulkString && r.Kind != SimpleString {
+		return NotIdentified
+	}
+	all, err := members(r.Text)
+	if err != nil {
+		return NotIdentified
+	}
+	switch name, _ := stringValue(all["state"]); name {
+	case "quiet":
+		return Quiet
+	case "terminate":
+		return Terminating
+	}
+	return NotIdentified
+}
