@@ -1,0 +1,214 @@
+package memnet
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// link is what the two ends of a connection share: one mutex, and one condition
+// that is broadcast whenever anything about either end has changed.
+type link struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+}
+
+// conn is one end of a connection. Beside net.Conn it has the CloseWrite and the
+// SetLinger of *net.TCPConn. The fields below link are guarded by link.mu.
+type conn struct {
+	link          *link
+	peer          *conn
+	local, remote address
+
+	in          buffer // what the peer wrote and this end has not read
+	inEnded     bool   // the peer writes no more: after in comes io.EOF
+	reset       bool   // the peer has torn the connection down
+	writing     bool   // a Write is under way; the next one waits its turn
+	writeClosed bool   // CloseWrite was called
+	closed      bool   // Close was called
+	abrupt      bool   // SetLinger(0) was called: Close resets
+
+	readDeadline, writeDeadline deadline
+}
+
+func newPair(client, server address) (*conn, *conn) {
+	l := new(link)
+	l.changed = sync.NewCond(&l.mu)
+	a := &conn{link: l, local: client, remote: server}
+	b := &conn{link: l, local: server, remote: client, peer: a}
+	a.peer = b
+	return a, b
+}
+
+// Read waits for bytes, for the end of the stream, for a reset or for the read
+// deadline. Bytes that came before a reset can still be read, as on Linux; a
+// deadline that is over hides them, as everywhere.
+func (c *conn) Read(p []byte) (int, error) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	for {
+		switch {
+		case c.closed:
+			return 0, c.opError("read", net.ErrClosed)
+		case c.readDeadline.expired:
+			return 0, c.opError("read", os.ErrDeadlineExceeded)
+		case len(p) == 0:
+			return 0, nil
+		case c.in.len() > 0:
+			n := c.in.take(p)
+			c.link.changed.Broadcast()
+			return n, nil
+		case c.reset:
+			return 0, c.sysError("read", syscall.ECONNRESET)
+		case c.inEnded:
+			return 0, io.EOF
+		}
+		c.link.changed.Wait()
+	}
+}
+
+// Write waits while the peer has 256 KiB unread. The bytes of one Write are not
+// mixed with those of another. When it fails, n bytes were written all the same.
+func (c *conn) Write(p []byte) (n int, err error) {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	// A flag and not a second mutex: a goroutine that waits for a mutex is not
+	// durably blocked, and the holder may wait for an hour of virtual time.
+	for c.writing {
+		if err := c.writeError(); err != nil {
+			return 0, err
+		}
+		c.link.changed.Wait()
+	}
+	c.writing = true
+	defer func() {
+		c.writing = false
+		c.link.changed.Broadcast()
+	}()
+	for {
+		if err := c.writeError(); err != nil {
+			return n, err
+		}
+		taken := c.peer.in.put(p[n:])
+		n += taken
+		if n == len(p) {
+			return n, nil
+		}
+		if taken > 0 {
+			c.link.changed.Broadcast()
+		}
+		c.link.changed.Wait()
+	}
+}
+
+// writeError says why nothing can be written at the moment, if so.
+func (c *conn) writeError() error {
+	switch {
+	case c.closed:
+		return c.opError("write", net.ErrClosed)
+	case c.writeDeadline.expired:
+		return c.opError("write", os.ErrDeadlineExceeded)
+	case c.reset:
+		return c.sysError("write", syscall.ECONNRESET)
+	case c.writeClosed, c.peer.closed:
+		return c.sysError("write", syscall.EPIPE)
+	}
+	return nil
+}
+
+// CloseWrite ends this end's half of the connection: the peer reads what was
+// written and then io.EOF, and can go on writing. It does not block.
+func (c *conn) CloseWrite() error {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	switch {
+	case c.closed:
+		return c.opError("close", net.ErrClosed)
+	case c.reset:
+		return c.sysError("shutdown", syscall.ENOTCONN)
+	}
+	c.writeClosed = true
+	c.peer.inEnded = true
+	c.link.changed.Broadcast()
+	return nil
+}
+
+// SetLinger makes Close reset the connection if sec is 0. Every other value means
+// the orderly close, which here never loses anything and never waits.
+func (c *conn) SetLinger(sec int) error {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.closed {
+		return c.opError("set", net.ErrClosed)
+	}
+	c.abrupt = sec == 0
+	return nil
+}
+
+// Close ends both halves and wakes whoever reads or writes on this end. The peer
+// reads what was written and then io.EOF; it is reset instead if SetLinger(0) was
+// called, or if this end leaves input unread, as TCP does it. Close does not block.
+func (c *conn) Close() error {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.closed {
+		return c.opError("close", net.ErrClosed)
+	}
+	c.closed = true
+	c.readDeadline.stop()
+	c.writeDeadline.stop()
+	if c.abrupt || c.in.len() > 0 {
+		c.peer.reset = true
+	}
+	c.peer.inEnded = true
+	c.in = buffer{}
+	c.link.changed.Broadcast()
+	return nil
+}
+
+// abort resets the connection from this end.
+func (c *conn) abort() {
+	_ = c.SetLinger(0) // fails only on a closed end, and so does Close
+	_ = c.Close()
+}
+
+func (c *conn) LocalAddr() net.Addr  { return c.local }
+func (c *conn) RemoteAddr() net.Addr { return c.remote }
+
+// SetDeadline sets both deadlines; the zero time means none.
+func (c *conn) SetDeadline(t time.Time) error {
+	return c.setDeadlines(t, &c.readDeadline, &c.writeDeadline)
+}
+
+// SetReadDeadline sets when Read gives up, also one that waits already.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	return c.setDeadlines(t, &c.readDeadline)
+}
+
+// SetWriteDeadline sets when Write gives up, also one that waits already.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	return c.setDeadlines(t, &c.writeDeadline)
+}
+
+func (c *conn) setDeadlines(t time.Time, deadlines ...*deadline) error {
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.closed {
+		return c.opError("set", net.ErrClosed)
+	}
+	for _, d := range deadlines {
+		d.set(t, c.link.changed)
+	}
+	return nil
+}
+
+func (c *conn) opError(op string, err error) error {
+	return opError(op, c.local, c.remote, err)
+}
+
+func (c *conn) sysError(op string, errno syscall.Errno) error {
+	return sysError(op, op, c.local, c.remote, errno)
+}
