@@ -1,0 +1,115 @@
+package reports
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// golden compares got with testdata/name, or writes it there.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	interrupted := rich()
+	interrupted.Interrupted = true
+	cases := []struct {
+		name    string
+		report  *Report
+		options TextOptions
+	}{
+		{"rich", rich(), TextOptions{}},
+		{"rich-verbose", rich(), TextOptions{Verbose: true, Exit: ExitOptions{Strict: true}}},
+		{"rich-colour", rich(), TextOptions{Color: true}},
+		{"interrupted", interrupted, TextOptions{}},
+		{"well", well(), TextOptions{}},
+		{"empty", &Report{}, TextOptions{}},
+		{"unreachable", &Report{
+			Target:      Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+		}, TextOptions{}},
+		{"script", &Report{Checks: []Check{{ID: "my-bug", File: "my-bug.fwp", Verdict: Fail, Findings: []Finding{{
+			Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Got: "the connection was closed",
+		}}}}}, TextOptions{}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteText(&out, c.report, c.options))
+			golden(t, c.name+".txt.golden", out.Bytes())
+		})
+	}
+	for _, c := range []struct {
+		name   string
+		report *Report
+	}{{"rich", rich()}, {"empty", &Report{}}} {
+		t.Run(c.name+" as JSON", func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteJSON(&out, c.report))
+			golden(t, c.name+".json.golden", out.Bytes())
+		})
+	}
+}
+
+// The terminal is the reader's: nothing that a server said may move its cursor, and prose keeps to its width.
+func TestTextIsTame(t *testing.T) {
+	t.Parallel()
+	for _, verbose := range []bool{false, true} {
+		var out bytes.Buffer
+		r := rich()
+		r.Target.HI = "HI \x1b]0;title\a \xff \u202e"
+		r.Internal = "boom \x1b[2J\nsecond line"
+		require.NoError(t, WriteText(&out, r, TextOptions{Verbose: verbose}))
+		assert.NotContains(t, out.String(), "\x1b")
+		assert.Contains(t, out.String(), `HI \x1b]0;title\x07 \xff \u202e`)
+		for line := range strings.Lines(out.String()) {
+			assert.LessOrEqual(t, len([]rune(line)), 121, line)
+			assert.Equal(t, strings.TrimRight(line, " \n")+"\n", line)
+		}
+	}
+}
+
+func TestColourPaintsTheSameText(t *testing.T) {
+	t.Parallel()
+	var plain, coloured bytes.Buffer
+	require.NoError(t, WriteText(&plain, rich(), TextOptions{Verbose: true}))
+	require.NoError(t, WriteText(&coloured, rich(), TextOptions{Verbose: true, Color: true}))
+	stripped := coloured.String()
+	for _, attribute := range []string{"0", bold, dim, red, green, yellow, magenta, cyan} {
+		stripped = strings.ReplaceAll(stripped, "\x1b["+attribute+"m", "")
+	}
+	require.Equal(t, plain.String(), stripped)
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errPipe }
+
+var errPipe = errors.New("broken pipe")
+
+func TestWriteErrors(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, WriteText(brokenPipe{}, well(), TextOptions{}), errPipe)
+	require.ErrorIs(t, WriteJSON(brokenPipe{}, well()), errPipe)
+	require.ErrorContains(t, WriteJSON(&bytes.Buffer{}, &Report{Checks: []Check{{Verdict: 99}}}), "verdict 99 is unknown")
+}

@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"slices"
+	"strings"
+)
+
+// cause is what a group of open results has in common.
+type cause struct {
+	verdict      Verdict // Undecided, NotRun or NotOffered
+	why, provide string
+}
+
+// group lists the checks that one cause kept from deciding.
+type group struct {
+	cause
+	rows []openRow
+}
+
+// openRow is a check with the clauses that it left open; either may be empty.
+type openRow struct {
+	check    string
+	clauses  []string
+	attempts int
+}
+
+// openGroups returns what is undecided, not run or not offered, in this order, grouped by cause.
+func (r *Report) openGroups() []group {
+	var g grouping
+	for i := range r.Checks {
+		g.addCheck(&r.Checks[i])
+	}
+	for _, c := range r.Clauses {
+		if g.mentions(c) || !wanting(c.Verdict) || c.Verdict == NotRun && len(c.Checks) == 0 {
+			continue
+		}
+		g.add(cause{c.Verdict, c.Why, c.Provide}, openRow{clauses: []string{c.ID}})
+	}
+	slices.SortStableFunc(g.groups, func(a, b group) int { return a.verdict.rank() - b.verdict.rank() })
+	return g.groups
+}
+
+// wanting says whether v belongs into the section of what is undecided or not offered.
+func wanting(v Verdict) bool { return isOpen(v) || v == NotOffered }
+
+type grouping struct {
+	groups  []group
+	checks  []string
+	clauses []string
+}
+
+func (g *grouping) addCheck(c *Check) {
+	known := len(g.checks)
+	for _, cv := range c.Clauses {
+		if !wanting(cv.Verdict) {
+			continue
+		}
+		g.checks, g.clauses = append(g.checks, c.ID), append(g.clauses, cv.ID)
+		g.add(cause{cv.Verdict, cv.Why, cv.Provide}, openRow{c.ID, []string{cv.ID}, c.Attempts})
+	}
+	if wanting(c.Verdict) && len(g.checks) == known {
+		g.checks = append(g.checks, c.ID)
+		g.add(cause{c.Verdict, c.Why, c.Provide}, openRow{check: c.ID, attempts: c.Attempts})
+	}
+}
+
+// add puts row into the group of its cause, and into the row of its check if that is the last one there.
+func (g *grouping) add(why cause, row openRow) {
+	at := slices.IndexFunc(g.groups, func(have group) bool { return have.cause == why })
+	if at < 0 {
+		g.groups = append(g.groups, group{cause: why, rows: []openRow{row}})
+		return
+	}
+	rows := g.groups[at].rows
+	if last := len(rows) - 1; rows[last].check == row.check {
+		rows[last].clauses = append(rows[last].clauses, row.clauses...)
+		return
+	}
+	g.groups[at].rows = append(rows, row)
+}
+
+// mentions says whether the clause, or a check that decides it, is listed already.
+func (g *grouping) mentions(c Clause) bool {
+	return slices.Contains(g.clauses, c.ID) ||
+		slices.ContainsFunc(c.Checks, func(id string) bool { return slices.Contains(g.checks, id) })
+}
+
+// remark is one line of the notes: what was seen, and by which checks.
+type remark struct {
+	clause, what string
+	checks       []string
+}
+
+// remarks returns the notes of all checks, in the order of the checks; the same remark is listed once.
+func (r *Report) remarks() []remark {
+	var all []remark
+	add := func(clause, what, check string) {
+		at := slices.IndexFunc(all, func(m remark) bool { return m.clause == clause && m.what == what })
+		if at < 0 {
+			all = append(all, remark{clause: clause, what: what})
+			at = len(all) - 1
+		}
+		if !slices.Contains(all[at].checks, check) {
+			all[at].checks = append(all[at].checks, check)
+		}
+	}
+	for _, c := range r.Checks {
+		for _, cv := range c.Clauses {
+			if cv.Verdict == Note {
+				add(cv.ID, cv.Why, c.ID)
+			}
+		}
+		if c.Verdict == Note && len(c.Clauses) == 0 {
+			add("", c.Why, c.ID)
+		}
+	}
+	for _, c := range r.Clauses {
+		if c.Verdict == Note && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
+			add(c.ID, c.Why, strings.Join(c.Checks, ", "))
+		}
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestJSONRoundTrip(t *testing.T) {
+	t.Parallel()
+	full := &Report{}
+	fill(reflect.ValueOf(full).Elem(), new(int64))
+	full.Schema = Schema
+	for name, r := range map[string]*Report{"rich": rich(), "every field": full} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteJSON(&out, r))
+			back, err := ReadJSON(bytes.NewReader(out.Bytes()))
+			require.NoError(t, err)
+			assert.Equal(t, r, back)
+			var again bytes.Buffer
+			require.NoError(t, WriteJSON(&again, back))
+			assert.Equal(t, out.String(), again.String())
+		})
+	}
+}
+
+// fill sets every field below v to a value of its own, so that a field which JSON forgets is noticed.
+func fill(v reflect.Value, next *int64) {
+	*next++
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.Unix(*next, 123456789).UTC()))
+		return
+	case Verdict:
+		v.SetUint(uint64(*next)%9 + 1)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(v.Field(i), next)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(v.Index(0), next)
+		fill(v.Index(1), next)
+	case reflect.String:
+		v.SetString(strings.Repeat("<&>é\u2028\x00", int(*next%3+1)))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*next*1_000_003 + 1)
+	case reflect.Uint64:
+		v.SetUint(1<<63 + uint64(*next))
+	default:
+		panic("fill: " + v.Type().String())
+	}
+}
+
+func TestJSONFormat(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, WriteJSON(&out, rich()))
+	text := out.String()
+	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/1\",\n  \"took_ms\": 12345.678901,\n"), text[:80])
+	assert.True(t, strings.HasSuffix(text, "\n}\n"))
+	assert.Contains(t, text, `\"jobtype\":\"<b>&'\\u001b\"`, "no escapes for HTML")
+	assert.Contains(t, text, `"seed": "18446744073709551557"`)
+	assert.Contains(t, text, `"at_ms": 0.312`)
+	local := rich()
+	local.Started = local.Started.In(time.FixedZone("east", 7200))
+	out.Reset()
+	require.NoError(t, WriteJSON(&out, local))
+	assert.Equal(t, text, out.String(), "times are in UTC")
+	out.Reset()
+	require.NoError(t, WriteJSON(&out, &Report{}))
+	assert.Contains(t, out.String(), `"checks": []`)
+	assert.Contains(t, out.String(), `"clauses": []`)
+	assert.NotContains(t, out.String(), "started")
+}
+
+func TestReadJSONRefuses(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, in, want string }{
+		{"nothing", "", "read report: EOF"},
+		{"another schema", `{"schema":"fwpcheck/2"}`, `read report: schema is "fwpcheck/2", want "fwpcheck/1"`},
+		{"no schema", `{}`, `read report: schema is "", want "fwpcheck/1"`},
+		{"no object", `[]`, "cannot unmarshal array"},
+		{"a verdict that is none", `{"schema":"fwpcheck/1","checks":[{"verdict":"green"}]}`, `verdict "green" is unknown`},
+		{"a time that is none", `{"schema":"fwpcheck/1","took_ms":"1"}`, "cannot unmarshal string"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ReadJSON(strings.NewReader(c.in))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestReadJSONPassesOverNewKeys(t *testing.T) {
+	t.Parallel()
+	in := `{"schema":"fwpcheck/1","new":{"a":1},"checks":[{"id":"x","newer":[],"verdict":"pass","took_ms":0.5}]}`
+	r, err := ReadJSON(strings.NewReader(in))
+	require.NoError(t, err)
+	assert.Equal(t, []Check{{ID: "x", Verdict: Pass, Took: 500 * time.Microsecond}}, r.Checks)
+}
+
+// Whoever puts a part of a report into a JSON of their own gets the same keys.
+func TestPartsMarshalAlike(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(map[string]any{"line": Line{At: 1500 * time.Microsecond, From: FromClient, Text: "INFO"}})
+	require.NoError(t, err)
+	assert.Equal(t, `{"line":{"at_ms":1.5,"from":"client","text":"INFO"}}`, string(text))
+}

@@ -1,0 +1,96 @@
+package reports
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The attributes of a terminal (ECMA-48) that the text output uses.
+const (
+	bold    = "1"
+	dim     = "2"
+	red     = "1;31"
+	green   = "32"
+	yellow  = "33"
+	magenta = "35"
+	cyan    = "36"
+)
+
+// verdictColours holds the attribute of each verdict's word; the others are printed as they are.
+var verdictColours = map[Verdict]string{
+	Crash: red, Fail: red, Warn: yellow, Pass: green, Note: cyan, Undecided: magenta, NotRun: magenta,
+}
+
+// paint puts text between the codes of attribute, if there is one and colour was asked for.
+func (t *text) paint(attribute, words string) string {
+	if !t.Color || attribute == "" || words == "" {
+		return words
+	}
+	return "\x1b[" + attribute + "m" + words + "\x1b[0m"
+}
+
+// word returns the word of v, padded to width and then painted: the codes have no width of their own.
+func (t *text) word(v Verdict, width int) string {
+	return t.paint(verdictColours[v], v.String()) + strings.Repeat(" ", max(0, width-len(v.String())))
+}
+
+// clean escapes what could move a terminal's cursor or hide text from the reader: control and format characters,
+// odd spaces, and bytes that are not UTF-8. Everything else, backslashes too, stays as it is.
+func clean(s string) string {
+	var out strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&out, `\x%02x`, s[0])
+		case unicode.IsPrint(r):
+			out.WriteString(s[:size])
+		case r == '\t' || r == '\r' || r == '\n':
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		case r < utf8.RuneSelf:
+			fmt.Fprintf(&out, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		}
+		s = s[size:]
+	}
+	return out.String()
+}
+
+// lines cleans s line by line. No text gives no line.
+func lines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	split := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i := range split {
+		split[i] = clean(strings.TrimSuffix(split[i], "\r"))
+	}
+	return split
+}
+
+// wrap breaks prose between words into lines of at most width characters. A longer word keeps its line for itself.
+func wrap(prose string, width int) []string {
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(prose) {
+		word = clean(word)
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			out, line = append(out, line), word
+		}
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
+}

@@ -1,0 +1,156 @@
+// Package reports owns the result types of the suite: what a check says about a clause, with its evidence, and how
+// all of it becomes an exit code, a text for people and JSON for programs. The suite fills a Report and never reads
+// one back; the writers here only read it.
+//
+// Nothing here escapes, shortens or removes passwords for its caller: URLs and commands arrive without them, and
+// payloads arrive escaped and, where they are long, already shortened. The text writer shows control characters in
+// escaped form all the same, so that a hostile server cannot reach the reader's terminal.
+//
+// A Report is plain data without locks: fill it from one goroutine, or guard it.
+package reports
+
+import "time"
+
+// Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
+// key is removed, renamed or changes its meaning; a key that is added does not change it.
+const Schema = "fwpcheck/1"
+
+// Report is the result of one run. The exit code and every output are computed from it and from nothing else.
+type Report struct {
+	// Schema is Schema; WriteJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Version names the suite and its version, "fwpcheck 0.1.0" for example.
+	Version string `json:"version,omitempty"`
+	// Target is what was judged.
+	Target Target `json:"target"`
+	// Started is when the run began, by the clock of the machine that runs the suite.
+	Started time.Time `json:"started,omitzero"`
+	// Took is how long the run was, from Started until the last check ended.
+	Took time.Duration `json:"-"`
+	// Seed is what the order of the checks and all fresh values were drawn from. JSON holds it as a string, because
+	// many readers of JSON are not exact above 2^53.
+	Seed uint64 `json:"seed,string"`
+	// Interrupted says that the user ended the run: what was gained until then is in the report.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Internal tells a fault of the suite itself; empty if there was none.
+	Internal string `json:"internal,omitempty"`
+	// Unreachable tells why no FWP server could be spoken to at the start; empty if one could.
+	Unreachable string `json:"unreachable,omitempty"`
+	// Usage tells what was wrong with the command line, a script or the selection; empty if nothing was.
+	Usage string `json:"usage,omitempty"`
+	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
+	Checks []Check `json:"checks"`
+	// Clauses holds every clause of the catalogue, in its order, each with the worst that its checks said.
+	Clauses []Clause `json:"clauses"`
+}
+
+// Target says what was judged and where the suite found it.
+type Target struct {
+	// URL is the address, without the password; it may be empty for the embedded server.
+	URL string `json:"url,omitempty"`
+	// Chosen says how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
+	Chosen string `json:"chosen,omitempty"`
+	// HI is the server's greeting as it came, escaped, without the RESP type and CRLF: `HI {"v":2}` for example.
+	HI string `json:"hi,omitempty"`
+}
+
+// Clause is a clause of the catalogue with the verdict of the whole run: the Worst of what its checks said.
+type Clause struct {
+	ID        string  `json:"id"`
+	Level     Level   `json:"level"`
+	Section   string  `json:"section"`
+	Statement string  `json:"statement"`
+	Verdict   Verdict `json:"verdict"`
+	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
+	Why string `json:"why,omitempty"`
+	// Provide says how the user can provide what was missing (NotOffered, sometimes Undecided); empty otherwise.
+	Provide string `json:"provide,omitempty"`
+	// Checks names the checks that decide this clause, selected or not; empty if none does.
+	Checks []string `json:"checks,omitempty"`
+}
+
+// Check is what one check (a script, or a property written in Go) found out.
+type Check struct {
+	// ID is the stable name, "push/rejected-is-not-enqueued" for example.
+	ID    string `json:"id"`
+	Title string `json:"title,omitempty"`
+	// File is the script, relative to where scripts are kept; empty for a property.
+	File    string  `json:"file,omitempty"`
+	Verdict Verdict `json:"verdict"`
+	// Why and Provide are those of ClauseVerdict, for a check that names no clause.
+	Why     string `json:"why,omitempty"`
+	Provide string `json:"provide,omitempty"`
+	// Took is how long the last attempt was.
+	Took time.Duration `json:"-"`
+	// Attempts is how often the check was run: more than 1 if it was tried again because it was undecided.
+	Attempts int `json:"attempts,omitempty"`
+	// Clauses holds what the check says about each clause that it decides.
+	Clauses  []ClauseVerdict `json:"clauses,omitempty"`
+	Findings []Finding       `json:"findings,omitempty"`
+	// Conversation is kept where somebody will want to read it: for findings and undecided checks.
+	Conversation []Line `json:"conversation,omitempty"`
+}
+
+// ClauseVerdict is what one check says about one clause.
+type ClauseVerdict struct {
+	ID      string  `json:"id"`
+	Level   Level   `json:"level"`
+	Verdict Verdict `json:"verdict"`
+	// Why is the cause of a verdict other than Pass, or the reading that was seen (Note); one sentence, no full stop.
+	// Checks with the same cause are listed together, so the words should not contain what differs between them.
+	Why string `json:"why,omitempty"`
+	// Provide says how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
+	Provide string `json:"provide,omitempty"`
+}
+
+// Finding is a Fail, a Warn or a Crash with its evidence. A check may also keep the evidence of a Note or of an
+// Undecided in one; it is then shown in its own section, at full length only if asked for.
+type Finding struct {
+	// Clause is the id of the clause that was broken; empty if the script names none.
+	Clause    string  `json:"clause,omitempty"`
+	Level     Level   `json:"level,omitempty"`
+	Statement string  `json:"statement,omitempty"`
+	Verdict   Verdict `json:"verdict"`
+	// Check is the id of the check; empty means the check that holds the finding.
+	Check string `json:"check,omitempty"`
+	// File, Line and Col say where in a script the departure was seen: lines and characters counted from 1. Width is
+	// the number of characters that are meant. Line is 0 if there is no such place, Col is 0 if it is the whole line.
+	File  string `json:"file,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Col   int    `json:"col,omitempty"`
+	Width int    `json:"width,omitempty"`
+	// Source is the line of the script, without its end.
+	Source string `json:"source,omitempty"`
+	// Expected and Got say what the clause asks for and what came; they may have several lines.
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	// Differences lists the places in which a structured value differs, one each.
+	Differences []string `json:"differences,omitempty"`
+	// Close says how the connection ended, if it did: "the server reset the connection" for example.
+	Close string `json:"close,omitempty"`
+	// Conversation is what all connections of the check said, in order of time.
+	Conversation []Line `json:"conversation,omitempty"`
+	// Reproduce is the command, on one line, that shows the finding again.
+	Reproduce string `json:"reproduce,omitempty"`
+}
+
+// Who said a Line.
+const (
+	FromClient = "client"
+	FromServer = "server"
+	FromSuite  = "suite"
+)
+
+// Line is one line of a conversation.
+type Line struct {
+	// At is the time since the check began.
+	At time.Duration `json:"-"`
+	// Conn is the name of the connection; empty for a remark that belongs to none.
+	Conn string `json:"conn,omitempty"`
+	// From is FromClient, FromServer or FromSuite; the last is a remark: a connection opened, a restart asked for.
+	From string `json:"from"`
+	// Text is what was sent, escaped, without the final CRLF, and shortened if it was long.
+	Text string `json:"text"`
+	// Mark is set on the line where the departure was seen, and says what is wrong with it.
+	Mark string `json:"mark,omitempty"`
+}

@@ -1,0 +1,144 @@
+package reports
+
+import "time"
+
+// rich returns a report in which everything that the writers know occurs at least once.
+func rich() *Report {
+	return &Report{
+		Schema: Schema, Version: "fwpcheck 0.1.0", Seed: 18446744073709551557,
+		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Started: time.Date(2026, 3, 9, 14, 5, 6, 789000000, time.UTC), Took: 12345678901 * time.Nanosecond,
+		Checks: []Check{
+			passing(), rejected(), padded(), dying(), slow(), endReply(), noPassword(), noRestart(),
+			{ID: "beat/regular", Title: "a consumer beats", Verdict: NotApplicable, Why: "binds workers"},
+			{ID: "flush/all", Title: "FLUSH clears everything", Verdict: NotSelected},
+			{ID: "info/bulk", Title: "INFO is a bulk string", Verdict: NotRun},
+		},
+		Clauses: richClauses(),
+	}
+}
+
+func richClauses() []Clause {
+	return []Clause{
+		{ID: "FWP-HI-01", Level: LevelPlain, Section: "Not Identified State", Verdict: Pass,
+			Statement: "The server speaks first.", Checks: []string{"hi/first"}},
+		{ID: "FWP-PUSH-03", Level: LevelPlain, Section: "PUSH Command", Verdict: Fail,
+			Statement: "A PUSH that is answered with an error enqueues nothing, whatever was wrong with the work unit and " +
+				"whatever the connection did before it.", Checks: []string{"push/rejected"}},
+		{ID: "FWP-FRAME-03", Level: LevelShould, Section: "Server Protocol Sender and Client Protocol Receiver", Verdict: Warn,
+			Statement: "A command with a syntax error is refused.", Checks: []string{"frame/space"}},
+		{ID: "FWP-RESP-02", Level: LevelMust, Section: "Server Protocol Sender and Client Protocol Receiver", Verdict: Crash,
+			Statement: "A command that fails is answered with a RESP error.", Checks: []string{"resp/long-line"}},
+		{ID: "FWP-FETCH-05", Level: LevelPlain, Section: "FETCH Command", Verdict: Undecided, Checks: []string{"fetch/block"}},
+		{ID: "FWP-END-01", Level: LevelPlain, Section: "END Command", Verdict: Note, Checks: []string{"end/reply"}},
+		{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: NotOffered, Checks: []string{"auth/refused"}},
+		{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: NotOffered, Checks: []string{"auth/refused"}},
+		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: NotOffered, Checks: []string{"restart/kept"}},
+		{ID: "FWP-INFO-01", Level: LevelPlain, Verdict: NotRun, Checks: []string{"info/bulk"}},
+		{ID: "FWP-FLUSH-02", Level: LevelPlain, Verdict: NotSelected, Checks: []string{"flush/all"}},
+		{ID: "FWP-BEAT-06", Level: LevelMust, Verdict: NotApplicable, Checks: []string{"beat/regular"}},
+		{ID: "FWP-BEAT-14", Level: LevelNote, Verdict: NotRun, Statement: "Nothing decides this one."},
+	}
+}
+
+func passing() Check {
+	return Check{
+		ID: "hi/first", Title: "the server speaks first", File: "hi/first.fwp", Verdict: Pass, Took: 1500 * time.Microsecond,
+		Attempts: 1, Clauses: []ClauseVerdict{{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass}},
+	}
+}
+
+// rejected fails, and another clause that it decides is broken without evidence of its own.
+func rejected() Check {
+	return Check{
+		ID: "push/rejected", Title: "a refused job is not enqueued", File: "push/rejected.fwp", Verdict: Fail,
+		Took: 44 * time.Millisecond, Attempts: 1,
+		Clauses: []ClauseVerdict{{ID: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail}},
+		Findings: []Finding{{
+			Clause: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail, File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3,
+			Source: "S: $-1", Expected: "a null bulk string",
+			Got:         "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
+			Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
+			Close:       "the server reset the connection",
+			Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
+			Conversation: []Line{
+				{At: 0, Conn: "producer", From: FromSuite, Text: "connected to 127.0.0.1:7419"},
+				{At: 312 * time.Microsecond, Conn: "producer", From: FromServer, Text: `+HI {"v":2}`},
+				{At: 1 * time.Millisecond, Conn: "producer", From: FromClient, Text: `PUSH {"jid":"0123456789abcdef"} \xc3\x28 … 1048500 bytes more`},
+				{At: 2500 * time.Millisecond, Conn: "c", From: FromServer, Text: "$61", Mark: "a null bulk string was expected here"},
+				{At: 61 * time.Second, From: FromSuite, Text: "the check ended"},
+			},
+		}},
+	}
+}
+
+func padded() Check {
+	return Check{
+		ID: "frame/space", Title: "a trailing space is refused", File: "frame/space.fwp", Verdict: Warn, Attempts: 1,
+		Clauses: []ClauseVerdict{{ID: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Why: "the line was accepted"}},
+		Findings: []Finding{{
+			Clause: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Line: 9, Col: 99, Width: 1,
+			Source: "C(bad): INFO \t\x1b[2J", Expected: "an error", Got: "+OK",
+		}},
+	}
+}
+
+// dying has no finding of its own: its cause is all the evidence that there is.
+func dying() Check {
+	return Check{
+		ID: "resp/long-line", Title: "a long line", Verdict: Crash, Attempts: 1,
+		Clauses:      []ClauseVerdict{{ID: "FWP-RESP-02", Level: LevelMust, Verdict: Crash, Why: "no new connection was accepted within 5 s"}},
+		Conversation: []Line{{At: time.Second, Conn: "c", From: FromClient, Text: "INFO", Mark: "the server no longer serves"}},
+	}
+}
+
+func slow() Check {
+	late := "the reply came 40 ms too late, and the suite itself was measured to lag by up to 60 ms, which explains it as well as " +
+		"a slow server does"
+	return Check{
+		ID: "fetch/block", Title: "FETCH waits two seconds", File: "fetch/block.fwp", Verdict: Undecided, Took: 2 * time.Second,
+		Attempts: 3, Clauses: []ClauseVerdict{
+			{ID: "FWP-FETCH-05", Level: LevelPlain, Verdict: Undecided, Why: late, Provide: "run on a machine that is less busy"},
+			{ID: "FWP-FETCH-06", Level: LevelPlain, Verdict: Undecided, Why: late, Provide: "run on a machine that is less busy"},
+		},
+		Conversation: []Line{{At: 2040 * time.Millisecond, Conn: "c", From: FromServer, Text: "$-1"}},
+	}
+}
+
+func endReply() Check {
+	return Check{
+		ID: "end/reply", Title: "END ends", Verdict: Note, Attempts: 1,
+		Clauses: []ClauseVerdict{
+			{ID: "FWP-END-01", Level: LevelPlain, Verdict: Note, Why: "END was answered with +OK before the close"},
+			{ID: "FWP-RETRY-06", Level: LevelDerived, Verdict: Note, Why: "retry -2 was refused"},
+		},
+		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Note, Got: "+OK"}},
+	}
+}
+
+func noPassword() Check {
+	give := "start the server with a password and put it into the URL, or leave out --url"
+	return Check{
+		ID: "auth/refused", Verdict: NotOffered, Clauses: []ClauseVerdict{
+			{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: NotOffered, Why: "the server asks for no password", Provide: give},
+			{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: NotOffered, Why: "the server asks for no password", Provide: give},
+		},
+	}
+}
+
+func noRestart() Check {
+	return Check{ID: "restart/kept", Verdict: NotOffered, Clauses: []ClauseVerdict{
+		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: NotOffered, Why: "the server cannot be restarted from here"},
+	}}
+}
+
+// well returns a report of a run in which everything held.
+func well() *Report {
+	return &Report{
+		Target:  Target{Chosen: "the embedded server", HI: `HI {"v":2}`},
+		Took:    250 * time.Millisecond,
+		Seed:    7,
+		Checks:  []Check{passing()},
+		Clauses: richClauses()[:1],
+	}
+}

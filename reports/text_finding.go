@@ -1,0 +1,130 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// findings writes every finding at full length.
+func (t *text) findings(r *Report) {
+	all := r.Findings()
+	if len(all) == 0 {
+		return
+	}
+	t.section("FINDINGS", plural(len(all), "departure")+" from what is expected")
+	for i := range all {
+		t.line("")
+		t.finding(&all[i])
+	}
+}
+
+// finding writes one finding: its clause, its place, what was expected and what came, and the conversation.
+func (t *text) finding(f *Finding) {
+	clause := f.Clause
+	if clause == "" {
+		clause = "(the script names no clause)"
+	}
+	if words := f.Level.Words(); words != "" {
+		clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
+	}
+	t.line("%s  %s", t.word(f.Verdict, 0), t.paint(bold, clean(clause)))
+	t.prose("  ", f.Statement)
+	t.line("")
+	t.field("check", clean(f.Check))
+	t.place(f)
+	t.field("expected", lines(f.Expected)...)
+	t.field("got", lines(f.Got)...)
+	t.field("differs", cleanAll(f.Differences)...)
+	t.field("closed", lines(f.Close)...)
+	t.field("rerun", lines(f.Reproduce)...)
+	t.conversation(f.Conversation)
+}
+
+// field writes a label and one or more lines that belong to it; without lines, nothing.
+func (t *text) field(label string, values ...string) {
+	for _, value := range values {
+		if value == "" && len(values) == 1 {
+			continue
+		}
+		t.line("  %s  %s", t.paint(dim, fmt.Sprintf("%-8s", label)), value)
+		label = ""
+	}
+}
+
+// place writes where in a script the departure was seen, the line itself, and a caret below the place.
+func (t *text) place(f *Finding) {
+	if f.File == "" {
+		return
+	}
+	where := f.File
+	if f.Line > 0 {
+		where += fmt.Sprintf(":%d", f.Line)
+		if f.Col > 0 {
+			where += fmt.Sprintf(":%d", f.Col)
+		}
+	}
+	rows := []string{clean(where)}
+	if f.Source != "" {
+		rows = append(rows, "| "+clean(f.Source))
+		if f.Col > 0 {
+			before, under := caret(f)
+			rows = append(rows, "| "+before+t.paint(red, under))
+		}
+	}
+	t.field("script", rows...)
+}
+
+// caret returns the blanks and the carets that go below the cleaned source line. Places outside of the line are
+// drawn back to its end, so that a missing end of line is pointed at.
+func caret(f *Finding) (before, under string) {
+	source := []rune(f.Source)
+	from := min(f.Col-1, len(source))
+	to := min(from+max(1, f.Width), len(source))
+	width := func(part []rune) int { return utf8.RuneCountInString(clean(string(part))) }
+	return strings.Repeat(" ", width(source[:from])), strings.Repeat("^", max(1, width(source[from:to])))
+}
+
+// conversation writes what was said on all connections, with the time since the check began.
+func (t *text) conversation(said []Line) {
+	if len(said) == 0 {
+		return
+	}
+	conns := 0
+	for _, l := range said {
+		conns = max(conns, utf8.RuneCountInString(clean(l.Conn)))
+	}
+	t.line("")
+	t.line("  conversation (time since the check began; C: client, S: server, --: the suite, >: the departure)")
+	for _, l := range said {
+		mark, attribute := " ", ""
+		if l.Mark != "" {
+			mark, attribute = ">", red
+		}
+		line := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(l.At), conns, clean(l.Conn), speaker(l.From), clean(l.Text))
+		t.line("  %s", t.paint(attribute, line))
+		if l.Mark != "" {
+			indent := strings.Repeat(" ", 2+2+11+2+conns+2)
+			t.line("%s%s", indent, t.paint(attribute, "^^  "+clean(l.Mark)))
+		}
+	}
+}
+
+func speaker(from string) string {
+	switch from {
+	case FromClient:
+		return "C:"
+	case FromServer:
+		return "S:"
+	default:
+		return "--"
+	}
+}
+
+func cleanAll(all []string) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, lines(s)...)
+	}
+	return out
+}

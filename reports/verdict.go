@@ -1,0 +1,110 @@
+package reports
+
+import "fmt"
+
+// Verdict is what a check, or the whole run, says about a clause. The zero value is NotRun, which is never green:
+// a result that somebody forgot to fill in cannot be taken for a pass.
+//
+// In JSON and in every text output a verdict is one of the lower-case words that String returns.
+type Verdict uint8
+
+const (
+	// NotRun: the check was selected and did not get its turn (interrupted, or the server had crashed before).
+	NotRun Verdict = iota
+	// Pass: the clause held.
+	Pass
+	// Fail: a clause of level MUST, MUST NOT, plain or derived was broken. A finding.
+	Fail
+	// Warn: a clause of level SHOULD or SHOULD NOT was broken; it fails with --strict. A finding.
+	Warn
+	// Note: something optional, or one of several accepted readings, was seen and is recorded. Never a finding.
+	Note
+	// NotApplicable: the clause does not bind a target of this kind, for example a worker's duty held against a server.
+	NotApplicable
+	// NotSelected: the user's selection left the check out.
+	NotSelected
+	// NotOffered: the target has nothing to test it on, for example no password, no restart or no operator signals.
+	NotOffered
+	// Undecided: the check ran and could not tell, for example because the suite itself lagged. It has a cause.
+	Undecided
+	// Crash: the server no longer served after a step of the check. A finding.
+	Crash
+)
+
+// verdictWords holds the word of each verdict; the order is that of the constants.
+var verdictWords = [...]string{
+	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Note: "note", NotApplicable: "not applicable",
+	NotSelected: "not selected", NotOffered: "not offered", Undecided: "undecided", Crash: "crash",
+}
+
+// worstFirst is the order of Worst, and the order in which verdicts are counted in the text output.
+var worstFirst = [...]Verdict{
+	Crash, Fail, Undecided, NotRun, Warn, Note, Pass, NotOffered, NotSelected, NotApplicable,
+}
+
+// String returns the word for v: "not run", "pass", "fail", "warn", "note", "not applicable", "not selected",
+// "not offered", "undecided" or "crash".
+func (v Verdict) String() string {
+	if int(v) < len(verdictWords) {
+		return verdictWords[v]
+	}
+	return fmt.Sprintf("verdict %d", uint8(v))
+}
+
+// MarshalText returns the word for v, or an error if v is none of the constants.
+func (v Verdict) MarshalText() ([]byte, error) {
+	if int(v) < len(verdictWords) {
+		return []byte(verdictWords[v]), nil
+	}
+	return nil, fmt.Errorf("verdict %d is unknown", uint8(v))
+}
+
+// UnmarshalText is the reverse of MarshalText. Any other word is an error and leaves v as it was.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	for i, word := range verdictWords {
+		if word == string(text) {
+			*v = Verdict(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("verdict %q is unknown", text)
+}
+
+// Breach says whether v is the verdict of a finding: Crash, Fail or Warn.
+func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
+
+// Decided says whether v tells something about the target: Pass, Note, Warn, Fail or Crash.
+func (v Verdict) Decided() bool { return v == Pass || v == Note || v.Breach() }
+
+// Worst returns the verdict that counts when several checks speak about one clause. Worst first:
+//
+//	crash, fail, undecided, not run, warn, note, pass, not offered, not selected, not applicable
+//
+// The two that leave a question open stand above warn, note and pass: one check that passes does not answer for
+// another one that could not tell. They stand below fail, because a broken clause stays broken whatever else is
+// found out. The last three say only that a check had no occasion to speak; they never hide one that had.
+// A warn that an undecided hides here is still listed as a finding, and still counts for the exit code.
+//
+// Without arguments Worst returns NotRun: nothing has spoken.
+func Worst(verdicts ...Verdict) Verdict {
+	if len(verdicts) == 0 {
+		return NotRun
+	}
+	worst := verdicts[0]
+	for _, v := range verdicts[1:] {
+		if v.rank() < worst.rank() {
+			worst = v
+		}
+	}
+	return worst
+}
+
+// rank is the place of v in worstFirst. A value that is no verdict ranks first, so that it is seen.
+func (v Verdict) rank() int {
+	for i, w := range worstFirst {
+		if v == w {
+			return i
+		}
+	}
+	return -1
+}
