@@ -1,0 +1,356 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+func (l *lane) playBlock(ctx context.Context, b *Block) error {
+	switch b.Kind {
+	case Repeat:
+		if b.By > 0 {
+			return l.repeatBy(ctx, b)
+		}
+		return l.repeat(ctx, b)
+	case Parallel:
+		return l.parallel(ctx, b)
+	case Unordered:
+		return l.unordered(ctx, b)
+	case Eventually:
+		return l.eventually(ctx, b)
+	default:
+		return l.table(ctx, b)
+	}
+}
+
+// with is a lane that differs from l in its scope.
+func (l *lane) with(sc *scope, b *Block) *lane {
+	inner := *l
+	inner.scope, inner.block = sc, b
+	return &inner
+}
+
+func (l *lane) repeat(ctx context.Context, b *Block) error {
+	for round := range b.Count {
+		if err := l.with(l.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeatBy shares the repetitions among workers that each have a connection of
+// their own. The first that fails stops all.
+func (l *lane) repeatBy(ctx context.Context, b *Block) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var next atomic.Int64
+	errs := make([]error, b.By)
+	var wg sync.WaitGroup
+	for w := range b.By {
+		wg.Go(func() {
+			if errs[w] = l.worker(ctx, b, w, &next); errs[w] != nil {
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+	return firstOf(errs)
+}
+
+// firstOf prefers a stop to the cancellation that follows from it.
+func firstOf(errs []error) error {
+	for _, err := range errs {
+		if errors.Is(err, errStop) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// worker plays rounds of a repeat block until none is left.
+func (l *lane) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
+	w := l.with(l.scope.child(), b)
+	w.scope.ownFresh(widName())
+	c, err := l.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
+	if err != nil {
+		return l.noConnection(b, b.Role, err)
+	}
+	c.role, w.own = b.Role, c
+	defer func() { w.own.leave(ctx, time.Second) }()
+	if b.Role != Raw {
+		if err := w.greet(ctx, c); err != nil {
+			return l.noConnection(b, b.Role, err)
+		}
+	}
+	for {
+		round := int(next.Add(1)) - 1
+		if round >= b.Count {
+			return nil
+		}
+		if err := w.with(w.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+			return err
+		}
+	}
+}
+
+// parallel plays the steps of each connection in their order, the connections
+// side by side. Barriers cut the block into phases.
+func (l *lane) parallel(ctx context.Context, b *Block) error {
+	for _, phase := range phases(b.Steps) {
+		errs := make([]error, len(phase))
+		ctx, cancel := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		for i, steps := range phase {
+			wg.Go(func() {
+				if errs[i] = l.steps(ctx, steps); errs[i] != nil {
+					cancel()
+				}
+			})
+		}
+		wg.Wait()
+		cancel()
+		if err := firstOf(errs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// phases groups the steps between barriers by connection.
+func phases(steps []Step) [][][]Step {
+	all := [][][]Step{nil}
+	place := map[string]int{}
+	for _, s := range steps {
+		last := len(all) - 1
+		if _, ok := s.(*Barrier); ok {
+			all, place = append(all, nil), map[string]int{}
+			continue
+		}
+		name := connectionOf(s)
+		i, ok := place[name]
+		if !ok {
+			i = len(all[last])
+			place[name] = i
+			all[last] = append(all[last], nil)
+		}
+		all[last][i] = append(all[last][i], s)
+	}
+	return all
+}
+
+// connectionOf is the connection that a step uses; steps that use none share a
+// lane of their own.
+func connectionOf(s Step) string {
+	switch s := s.(type) {
+	case *Connect:
+		return s.Conn
+	case *Send:
+		return s.Conn
+	case *Expect:
+		return s.Conn
+	}
+	return "(none)"
+}
+
+// unordered takes one arrival for each line from the line's connection, and
+// looks for an order in which all lines match.
+func (l *lane) unordered(ctx context.Context, b *Block) error {
+	var lines []*Expect
+	var conns []*conn
+	var came []arrival
+	for _, s := range b.Steps {
+		e := s.(*Expect) // lint: the block holds S: lines only
+		c, err := l.conn(ctx, e.Conn)
+		if err != nil {
+			return l.noConnection(e, Raw, err)
+		}
+		lines, conns, came = append(lines, e), append(conns, c), append(came, l.await(ctx, c, e.Within))
+	}
+	order := l.assign(lines, conns, came, make([]bool, len(lines)))
+	for i, e := range lines {
+		a, c := came[i], conns[i]
+		res := l.judge(c, e, a)
+		if order != nil {
+			a, c = came[order[i]], conns[order[i]]
+			res = l.inTime(e, c, a, c.sent, l.judge(c, e, a))
+		}
+		l.note(e, res)
+		l.settle(c, e, a, res)
+		if res.Outcome != Matched {
+			l.ifSilent(ctx, e, a)
+			return errStop
+		}
+	}
+	return nil
+}
+
+// assign gives each line an arrival of its own that matches it; nil if there
+// is no such order.
+func (l *lane) assign(lines []*Expect, conns []*conn, came []arrival, used []bool) []int {
+	if len(lines) == 0 {
+		return []int{}
+	}
+	for i := range came {
+		if used[i] {
+			continue
+		}
+		trial := *l
+		trial.scope = l.scope.child()
+		if trial.judge(conns[i], lines[0], came[i]).Outcome != Matched {
+			continue
+		}
+		used[i] = true
+		if rest := trial.assign(lines[1:], conns, came, used); rest != nil {
+			return append([]int{i}, rest...)
+		}
+		used[i] = false
+	}
+	return nil
+}
+
+// eventually plays the body again and again until all of it matches.
+func (l *lane) eventually(ctx context.Context, b *Block) error {
+	start := time.Now()
+	limit := b.Within.To
+	if limit == 0 {
+		limit = l.Patience
+	}
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		results := map[Step]Result{}
+		t := l.with(l.scope.child(), b)
+		t.trial = func(s Step, r Result) { results[s] = r }
+		err := t.steps(ctx, b.Steps)
+		took := time.Since(start)
+		if err == nil {
+			t.scope.commit()
+			return l.conclude(b, results, took, start)
+		}
+		over := took > limit+l.Meter.excuse(start)
+		if !errors.Is(err, errStop) || over || final(results) {
+			l.report(results, over, took)
+			return err
+		}
+		if err := l.idle(ctx, time.Now().Add(pause)); err != nil {
+			return err
+		}
+	}
+}
+
+// final reports whether another try makes no sense: a reply did not come, or
+// was none.
+func final(results map[Step]Result) bool {
+	for _, r := range results {
+		if r.Outcome == Unsure || r.Outcome == Mismatched && (r.Ending != Open || len(r.Differences) == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// report hands the results of the last try on.
+func (l *lane) report(results map[Step]Result, over bool, took time.Duration) {
+	for s, r := range results {
+		if r.Outcome == Mismatched && over {
+			r.Cause = fmt.Sprintf("patience ended after %v; this is what came last", round(took))
+		}
+		l.note(s, r)
+	}
+}
+
+// conclude judges the window of the block.
+func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, start time.Time) error {
+	for s, r := range results {
+		l.note(s, r)
+	}
+	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
+		Got: "after " + round(took).String()}
+	switch w := b.Within; {
+	case w.From > 0 && took < w.From:
+		res.Outcome = Mismatched
+		res.Cause = fmt.Sprintf("it came true too early: after %v, not before %v was allowed", round(took), w.From)
+	case w.To > 0 && took > w.To+l.Meter.excuse(start):
+		res.Outcome = Mismatched
+		res.Cause = fmt.Sprintf("it came true too late: after %v, %v was allowed", round(took), w.To)
+	case w.To > 0 && took > w.To:
+		res.Outcome, res.Passing = Unsure, true
+		res.Cause = fmt.Sprintf("it came true after %v where %v was allowed, but lag and round trip explain that", round(took), w.To)
+	case w == (Window{}):
+		return nil
+	}
+	l.note(b, res)
+	if res.Outcome != Matched {
+		return errStop
+	}
+	return nil
+}
+
+// table plays rows that do not depend on each other: a mismatch does not keep
+// the next row from being tried.
+func (l *lane) table(ctx context.Context, b *Block) error {
+	var failed error
+	for _, row := range rows(b.Steps) {
+		err := l.steps(ctx, row)
+		switch {
+		case err == nil:
+			continue
+		case !errors.Is(err, errStop) || l.dead != "":
+			return err
+		}
+		failed = err
+		if err := l.afresh(ctx, row); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// rows begin with each client line that follows a server line.
+func rows(steps []Step) [][]Step {
+	var all [][]Step
+	answered := true
+	for _, s := range steps {
+		_, expects := s.(*Expect)
+		if answered && !expects {
+			all = append(all, nil)
+		}
+		if len(all) == 0 {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], s)
+		answered = expects
+	}
+	return all
+}
+
+// afresh replaces the connections of a failed row, whose state nobody knows,
+// by new ones in the same role.
+func (l *lane) afresh(ctx context.Context, row []Step) error {
+	done := map[string]bool{}
+	for _, s := range row {
+		name := connectionOf(s)
+		if done[name] || name == "(none)" {
+			continue
+		}
+		done[name] = true
+		l.mu.Lock()
+		c := l.conns[name]
+		if c != nil && c.role == Raw {
+			delete(l.conns, name)
+			l.extra = append(l.extra, c)
+			c = nil
+		}
+		l.mu.Unlock()
+		if c == nil {
+			continue
+		}
+		if _, err := l.dial(ctx, name, c.role, c.hello); err != nil {
+			return l.noConnection(row[0], c.role, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,389 @@
+package scenarios
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// greet plays HI and HELLO on a fresh connection. (Not Identified State; HELLO
+// Command)
+func (l *lane) greet(ctx context.Context, c *conn) error {
+	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
+	if !ok {
+		a = c.giveUp()
+	}
+	hi, err := greeting(a)
+	if err != nil {
+		return err
+	}
+	c.hi, c.owed = hi, 0
+	line, err := l.helloLine(c)
+	if err != nil {
+		return err
+	}
+	l.rec.add(time.Now(), c.name, "C", line, Pos{})
+	if err := c.write([][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+		return err
+	}
+	if a, ok = c.take(ctx, c.sent.Add(l.Timeout)); !ok {
+		a = c.giveUp()
+	}
+	if a.ending != Open || a.broken != nil || a.gaveUp || a.reply.Kind != fwp.SimpleString || string(a.reply.Text) != "OK" {
+		return fmt.Errorf("the greeting failed: HELLO was answered with %s", a)
+	}
+	c.state = fwp.Identified
+	return nil
+}
+
+// greeting reads the HI out of what came first.
+func greeting(a arrival) (fwp.Hi, error) {
+	if a.ending != Open || a.broken != nil || a.gaveUp {
+		return fwp.Hi{}, fmt.Errorf("the greeting failed: instead of HI came %s", a)
+	}
+	hi, ok := readHi(a.reply)
+	if !ok {
+		return fwp.Hi{}, fmt.Errorf("the greeting failed: instead of HI came %s", a)
+	}
+	return hi, nil
+}
+
+// readHi takes from a greeting what is needed to go on, however faulty it is
+// otherwise: the checks about HI judge it, all others want to get past it.
+func readHi(r fwp.Reply) (hi fwp.Hi, ok bool) {
+	text, ok := strings.CutPrefix(string(r.Text), "HI ")
+	if !ok {
+		return hi, false
+	}
+	value, err := parseJSON([]byte(text))
+	fields, isObject := value.(map[string]any)
+	if err != nil || !isObject {
+		return hi, false
+	}
+	hi.Salt, _ = fields["s"].(string)
+	if i, ok := fields["i"]; ok {
+		hi.Iterations, err = strconv.Atoi(plain(i))
+		hi.Protected = err == nil && hi.Salt != ""
+	}
+	return hi, true
+}
+
+// widName is the worker id of consumers that are not told another one.
+func widName() *ref { return &ref{text: "$wid", base: "wid"} }
+
+// helloLine is the HELLO of a connection that greets by itself. Connections of
+// one script share its worker id unless told otherwise, and with it host name,
+// process id and labels.
+func (l *lane) helloLine(c *conn) (string, error) {
+	usual := &object{}
+	if c.role == Consumer {
+		usual.fields = []field{
+			{"hostname", literal{"fwpcheck"}},
+			{"wid", capture{ref: widName()}},
+			{"pid", literal{os.Getpid()}},
+			{"labels", array{elems: []node{literal{"fwpcheck"}}}},
+		}
+	}
+	if c.hi.Protected {
+		usual.fields = append(usual.fields, field{"pwdhash", capture{ref: &ref{text: "$pwdhash", kind: refPwdhash, same: true}}})
+	}
+	usual.fields = append(usual.fields, field{"v", literal{2}})
+	hello := c.hello
+	if hello == nil {
+		hello = &object{}
+	}
+	text, err := l.merged(c, usual, hello)
+	return fwp.HELLO + " " + text, err
+}
+
+// pwdhash computes the password hash for the HI of a connection, or a wrong
+// one that misses it in a given way. (Required Fields for Protected Server)
+func (l *lane) pwdhash(c *conn, r *ref) (string, error) {
+	if !r.same {
+		l.mu.Lock()
+		c = l.conns[r.conn]
+		l.mu.Unlock()
+		if c == nil {
+			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
+		}
+	}
+	if !c.hi.Protected {
+		return "", fmt.Errorf("%s: the server's HI asks for no password", r.text)
+	}
+	password, rounds := l.Password, c.hi.Iterations
+	switch r.variant {
+	case "fewer":
+		rounds--
+	case "more":
+		rounds++
+	case "wrong":
+		password += "-not"
+	case "hex":
+		return hexRounds(password+c.hi.Salt, rounds)
+	}
+	return fwp.PasswordHash(password, c.hi.Salt, rounds)
+}
+
+// hexRounds hashes the hexadecimal text between the rounds, which is wrong.
+func hexRounds(text string, rounds int) (string, error) {
+	if rounds > fwp.MaxIterations {
+		return "", fmt.Errorf("%d iterations are more than the suite computes", rounds)
+	}
+	for range rounds {
+		sum := sha256.Sum256([]byte(text))
+		text = hex.EncodeToString(sum[:])
+	}
+	return text, nil
+}
+
+// job writes a work unit with every field set, so that a script tests what it
+// means to test; with replaces or adds fields. (Work units)
+func (l *lane) job(c *conn, with *object) (string, error) {
+	jid := &ref{text: "$jid", base: "jid"}
+	if l.scope.round >= 0 { // every repetition pushes a job of its own
+		jid = &ref{text: "$jid#", base: "jid", series: true}
+	}
+	return l.merged(c, &object{fields: []field{
+		{"jid", capture{ref: jid}},
+		{"jobtype", literal{"fwpcheck"}},
+		{"args", array{}},
+		{"queue", capture{ref: &ref{text: "$queue", base: "queue"}}},
+		{"reserve_for", literal{1800}},
+		{"retry", literal{0}},
+		{"backtrace", literal{0}},
+		{"created_at", literal{time.Now().UTC().Format(timeForm)}},
+		{"custom", &object{}},
+	}}, with)
+}
+
+// replied moves the state of a connection on.
+func (c *conn) replied(a arrival) {
+	c.owed--
+	c.answered = a.at
+	if hi, ok := readHi(a.reply); ok && c.state == fwp.NotIdentified {
+		c.hi = hi
+	}
+	c.state = c.state.Next(c.verb, a.reply)
+}
+
+// beat keeps the workers of a long script alive: a consumer that does not beat
+// has no claim on its connection. (BEAT Command)
+func (l *lane) beat(ctx context.Context) {
+	const every = 15 * time.Second
+	for _, c := range l.open() {
+		idle := c.role == Consumer && c.state == fwp.Identified && c.owed == 0 && !c.excused && c.ended == Open
+		if !idle || time.Since(c.used) < every {
+			continue
+		}
+		if _, came := c.waiting(); came {
+			continue
+		}
+		wid, ok := l.widOf(c)
+		if !ok {
+			continue
+		}
+		line := fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
+		l.rec.add(time.Now(), c.name, "C", line, Pos{})
+		if c.write([][]byte{[]byte(line + "\r\n")}, 0) == nil {
+			c.take(ctx, c.sent.Add(l.Timeout)) // what it says is for scripts that ask
+		}
+	}
+}
+
+// widOf is the worker id that a connection greeted with.
+func (l *lane) widOf(c *conn) (string, bool) {
+	n := node(capture{ref: widName()})
+	if c.hello != nil {
+		for _, f := range c.hello.fields {
+			if f.key == "wid" {
+				n = f.value
+			}
+		}
+	}
+	switch n := n.(type) {
+	case literal:
+		s, ok := n.value.(string)
+		return s, ok
+	case text:
+		return l.scope.known(n.parts)
+	case capture:
+		v, ok := l.scope.lookup(n.ref)
+		return plain(v), ok
+	}
+	return "", false
+}
+
+// probe asks whether the server lives after a line that provoked an error or a
+// close: on a new connection, and on the old one where it must still be open.
+func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
+	provoked := a.ending != Open || a.reply.Kind == fwp.ErrorReply
+	if !provoked || c.excused && c.state != fwp.Ended {
+		return nil
+	}
+	fresh, lives := l.lives(ctx, e.Pos)
+	if !lives {
+		return errStop
+	}
+	if a.ending != Open || c.owed > 0 || c.state != fwp.Identified || fresh != fwp.BulkString {
+		return nil
+	}
+	return l.probeOld(ctx, c, e)
+}
+
+// probeOld sends INFO, which a new connection has just answered, on a connection
+// that a rejected command must have left as it was. A producer's connection may
+// be closed at any time.
+func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
+	if a, came := c.waiting(); came && a.ending != Open && c.role == Producer {
+		return nil
+	}
+	l.rec.add(time.Now(), c.name, "C", "INFO (the suite asks whether the connection still serves)", Pos{})
+	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
+		l.rec.add(time.Now(), c.name, "--", err.Error(), Pos{})
+	}
+	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
+	if !ok {
+		a = c.giveUp()
+	}
+	switch {
+	case a.ending != Open && c.role == Producer, a.reply.Kind == fwp.BulkString:
+		return nil
+	case a.broken != nil:
+		l.broken(c, e.Pos, a)
+	case a.ending != Open:
+		l.lost(c, e.Pos, a)
+	default:
+		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
+			Expected: "INFO to be served after the rejected command, as it is on a new connection", Got: a.String()})
+	}
+	return errStop
+}
+
+// lives asks on a new connection. What is not there at the first try may be at
+// its limit of connections: only patience shows that nobody serves any more. It
+// tells what kind of reply INFO got there.
+func (l *lane) lives(ctx context.Context, at Pos) (fwp.Kind, bool) {
+	info, err := untilAlive(ctx, l.Target, l.Password, l.Timeout)
+	if err == nil || ctx.Err() != nil {
+		return info, true
+	}
+	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dead = err.Error()
+	return 0, false
+}
+
+// untilAlive asks a target on a new connection until it greets and answers
+// INFO, at most for the timeout; it returns the kind of that answer. Where the
+// password is not known, HI is enough, and the kind is zero.
+func untilAlive(ctx context.Context, t Target, password string, timeout time.Duration) (fwp.Kind, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for pause := 20 * time.Millisecond; ; pause *= 2 {
+		info, err := alive(ctx, t, password, timeout)
+		if err == nil {
+			return info, nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return 0, err
+		}
+	}
+}
+
+func alive(ctx context.Context, t Target, password string, timeout time.Duration) (fwp.Kind, error) {
+	p := &play{Player: Player{Target: t, Password: password, Timeout: timeout, Meter: new(Meter)},
+		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: newScope("probe")}
+	l := &lane{play: p, scope: p.scope}
+	c, err := p.dial(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	defer c.leave(ctx, time.Second)
+	c.role = Producer
+	a, ok := c.peek(ctx, c.sent.Add(timeout))
+	if ok && a.reply.Kind == fwp.ErrorReply { // it lives, and is at its limit of connections
+		return 0, nil
+	}
+	if hi, err := greeting(a); ok && err == nil && hi.Protected && password == "" {
+		return 0, nil
+	}
+	if err := l.greet(ctx, c); err != nil {
+		return 0, err
+	}
+	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
+		return 0, err
+	}
+	if a, ok = c.take(ctx, c.sent.Add(timeout)); !ok || a.ending != Open || a.broken != nil {
+		return 0, errors.New("INFO on a new connection gets no answer")
+	}
+	return a.reply.Kind, nil
+}
+
+// operate asks the target for what no client can do.
+func (l *lane) operate(ctx context.Context, s *Operate) error {
+	wid, err := l.text(nil, s.Worker, false)
+	if err != nil {
+		return l.fail(s, "a worker id", err.Error())
+	}
+	action := orWord(s.State, string(s.Action))
+	l.rec.add(time.Now(), "", "--", strings.TrimSpace("the operator: "+action+" "+wid), s.Pos)
+	if s.Action == NeedSignals {
+		err = l.signal(ctx, wid, s.State)
+	} else {
+		err = l.bounce(ctx, s.Action)
+	}
+	if err != nil {
+		return l.fail(s, action, err.Error())
+	}
+	return nil
+}
+
+func (l *lane) signal(ctx context.Context, wid, state string) error {
+	t, ok := l.Target.(Signaller)
+	if !ok {
+		return errNotOffered
+	}
+	return t.Signal(ctx, wid, state)
+}
+
+var errNotOffered = errors.New("the target does not offer it")
+
+func orWord(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// bounce restarts or kills the target and waits until it serves again. The
+// connections of the script end with it, which is nobody's fault.
+func (l *lane) bounce(ctx context.Context, how Need) error {
+	for _, c := range l.open() {
+		c.excused = true
+	}
+	err := errNotOffered
+	if t, ok := l.Target.(Restarter); ok && how == NeedRestart {
+		err = t.Restart(ctx)
+	}
+	if t, ok := l.Target.(Killer); ok && how == NeedKill {
+		err = t.Kill(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = untilAlive(ctx, l.Target, l.Password, l.Patience)
+	return err
+}

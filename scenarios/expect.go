@@ -1,0 +1,212 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// choice is one thing that an S: line accepts: a kind of reply with what it
+// must hold, or an end of the connection.
+type choice struct {
+	source string // as written
+	ending Ending // if not Open, the connection must end like this
+	any    bool   // <any>: whatever reply
+	kind   fwp.Kind
+	exact  *string        // the whole text
+	prefix string         // what stands before json
+	re     *regexp.Regexp // what the text must match somewhere
+	json   node
+}
+
+// String is the choice as the script writes it.
+func (c choice) String() string { return c.source }
+
+var expectedEndings = map[string]Ending{"<close>": Closed, "<fin>": Fin, "<reset>": Reset}
+
+// choices parses what stands behind S: up to the end of the line.
+func (c *cursor) choices() ([]choice, error) {
+	var all []choice
+	for {
+		c.skipBlanks()
+		start := c.pos
+		ch, err := c.choice()
+		if err != nil {
+			return nil, err
+		}
+		ch.source = strings.TrimSpace(c.line[start:c.pos])
+		all = append(all, ch)
+		c.skipBlanks()
+		if c.done() {
+			return all, nil
+		}
+		if !c.take("|") {
+			return nil, complain(c.pos, len(c.rest()), "alternatives are separated by |", "unexpected text behind the expectation")
+		}
+	}
+}
+
+func (c *cursor) choice() (choice, error) {
+	switch b := c.peek(); b {
+	case '<':
+		return c.endingChoice()
+	case '+', '-':
+		c.pos++
+		return c.lineChoice(fwp.Kind(b))
+	case '$':
+		c.pos++
+		return c.bulkChoice()
+	case ':':
+		c.pos++
+		return c.integerChoice()
+	case '*':
+		c.pos++
+		return choice{kind: fwp.Array}, nil
+	}
+	return choice{}, complain(c.pos, 1,
+		`write +OK, - (any error), ${...} (bulk string), $-1 (null), <close> or <any>`,
+		"expected a RESP reply or an ending, %s", c.got())
+}
+
+func (c *cursor) endingChoice() (choice, error) {
+	start := c.pos
+	word := c.rest()
+	if i := strings.IndexByte(word, '>'); i >= 0 {
+		word = word[:i+1]
+	}
+	c.pos += len(word)
+	if word == "<any>" {
+		return choice{any: true}, nil
+	}
+	if e, ok := expectedEndings[word]; ok {
+		return choice{ending: e}, nil
+	}
+	return choice{}, complain(start, len(word), didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"}), "unknown expectation %s", word)
+}
+
+// lineChoice parses the text of a simple string or an error: nothing, /re/,
+// or text that may end in a JSON object.
+func (c *cursor) lineChoice(k fwp.Kind) (choice, error) {
+	ch := choice{kind: k}
+	var err error
+	if c.peek() == '/' {
+		ch.re, err = c.regexp()
+		return ch, err
+	}
+	end := len(c.line)
+	if i := strings.Index(c.rest(), " | "); i >= 0 {
+		end = c.pos + i
+	}
+	words := c.line[c.pos:end]
+	if i := strings.IndexByte(words, '{'); i >= 0 {
+		ch.prefix = words[:i]
+		c.pos += i
+		ch.json, err = c.value()
+		return ch, err
+	}
+	c.pos = end
+	words = strings.TrimRight(words, " \t")
+	if words != "" {
+		ch.exact = &words
+	}
+	return ch, nil
+}
+
+// bulkChoice parses -1 (null), a JSON value, a quoted text behind a second
+// quote mark, /re/, or nothing.
+func (c *cursor) bulkChoice() (choice, error) {
+	ch := choice{kind: fwp.BulkString}
+	var err error
+	switch b := c.peek(); {
+	case c.take("-1"):
+		ch.kind = fwp.NullBulk
+	case b == '/':
+		ch.re, err = c.regexp()
+	case b == '"':
+		var s string
+		s, err = c.quoted()
+		ch.exact = &s
+	case b == '{' || b == '[' || b == '=':
+		ch.json, err = c.value()
+	case b != 0 && b != ' ' && b != '|':
+		err = complain(c.pos, 1, `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`, "unexpected text after $")
+	}
+	return ch, err
+}
+
+func (c *cursor) integerChoice() (choice, error) {
+	ch := choice{kind: fwp.Integer}
+	s := regexp.MustCompile(`^-?\d+`).FindString(c.rest())
+	c.pos += len(s)
+	if s != "" {
+		ch.exact = &s
+	}
+	return ch, nil
+}
+
+// verdict on one choice: no differences means that it matches.
+func (ch *choice) compare(a arrival, sc *scope) []Difference {
+	switch {
+	case ch.ending != Open:
+		return ch.compareEnding(a)
+	case a.ending != Open:
+		return []Difference{{Want: ch.source, Got: a.String()}}
+	case ch.any:
+		return nil
+	case ch.kind != a.reply.Kind:
+		return []Difference{{Want: kindInWords(ch.kind), Got: kindInWords(a.reply.Kind)}}
+	}
+	return ch.compareText(a.reply, sc)
+}
+
+func (ch *choice) compareEnding(a arrival) []Difference {
+	if a.ending == ch.ending || ch.ending == Closed && a.ending != Open {
+		return nil
+	}
+	return []Difference{{Want: ch.source, Got: a.String()}}
+}
+
+func (ch *choice) compareText(r fwp.Reply, sc *scope) []Difference {
+	got := string(r.Text)
+	if r.Kind == fwp.Integer {
+		got = strconv.FormatInt(r.Int, 10)
+	}
+	switch {
+	case ch.exact != nil && got != *ch.exact:
+		return []Difference{{Want: strconv.Quote(*ch.exact), Got: strconv.Quote(shorten(got))}}
+	case ch.re != nil && !ch.re.MatchString(got):
+		return []Difference{{Want: "/" + ch.re.String() + "/", Got: strconv.Quote(shorten(got))}}
+	case ch.json == nil:
+		return nil
+	}
+	rest, ok := strings.CutPrefix(got, ch.prefix)
+	if !ok {
+		return []Difference{{Want: fmt.Sprintf("text that begins with %q", ch.prefix), Got: strconv.Quote(shorten(got))}}
+	}
+	value, err := parseJSON([]byte(rest))
+	if err != nil {
+		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, shorten(rest))}}
+	}
+	return matchJSON(ch.json, value, sc)
+}
+
+// kindInWords names a RESP kind with its article.
+func kindInWords(k fwp.Kind) string {
+	switch k {
+	case fwp.ErrorReply, fwp.Integer, fwp.Array:
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
+
+// shorten keeps texts readable: long ones lose their middle, and say so.
+func shorten(s string) string {
+	const keep = 200
+	if len(s) <= 2*keep+50 {
+		return s
+	}
+	return fmt.Sprintf("%s … (%d bytes in all) … %s", s[:keep], len(s), s[len(s)-keep/4:])
+}

@@ -1,0 +1,240 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// expected says in words what an S: line accepts.
+func (e *Expect) expected() string {
+	texts := make([]string, len(e.Choices))
+	for i, c := range e.Choices {
+		texts[i] = c.source
+	}
+	s := strings.Join(texts, " | ")
+	if w := e.Within.String(); w != "" {
+		s += " (" + w + ")"
+	}
+	return s
+}
+
+// expect awaits what an S: line describes.
+func (l *lane) expect(ctx context.Context, e *Expect) error {
+	c, err := l.conn(ctx, e.Conn)
+	if err != nil {
+		return l.noConnection(e, Raw, err)
+	}
+	since := c.sent
+	a := l.await(ctx, c, e.Within)
+	if err := ctx.Err(); err != nil && a.gaveUp {
+		return fmt.Errorf("line %d: %w", e.Line, context.Cause(ctx))
+	}
+	res := l.judge(c, e, a)
+	if res.Outcome == Matched {
+		res = l.inTime(e, c, a, since, res)
+	}
+	l.note(e, res)
+	l.settle(c, e, a, res)
+	if res.Outcome != Matched {
+		l.ifSilent(ctx, e, a)
+		return errStop
+	}
+	return l.probe(ctx, c, e, a)
+}
+
+// since is when something came, counted from the start of the play.
+func (pl *play) since(a arrival) time.Duration { return a.at.Sub(pl.rec.start) }
+
+// await takes the next arrival; if a reply is late it waits on, so that the
+// report can say when it came.
+func (l *lane) await(ctx context.Context, c *conn, w Window) arrival {
+	a, ok := c.take(ctx, c.sent.Add(w.To+l.Timeout))
+	if ok {
+		return a
+	}
+	if ctx.Err() != nil {
+		return arrival{at: time.Now(), gaveUp: true}
+	}
+	return c.giveUp()
+}
+
+// judge holds an arrival against the choices of a line.
+func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
+	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: a.String(), Ending: c.ended, Conn: c.name, At: l.since(a)}
+	if a.broken != nil || a.gaveUp && a.pending != "" {
+		res.Outcome, res.Cause = Unsure, "the reply is no RESP: "+a.String()
+		return res
+	}
+	if a.gaveUp {
+		res.Outcome, res.Got = Mismatched, fmt.Sprintf("no reply within %v", e.Within.To+l.Timeout)
+		l.rec.add(a.at, c.name, "--", res.Got, e.Pos)
+		return res
+	}
+	for i := range e.Choices {
+		trial := l.scope.child()
+		differences := e.Choices[i].compare(a, trial)
+		if len(differences) == 0 {
+			trial.commit()
+			res.Outcome = Matched
+			if len(e.Choices) > 1 || e.Choices[i].any {
+				res.Choice = chosen(&e.Choices[i], a)
+			}
+			return res
+		}
+		if res.Differences == nil || len(differences) < len(res.Differences) {
+			res.Differences = differences
+		}
+	}
+	res.Outcome = Mismatched
+	return res
+}
+
+// chosen names the alternative that came.
+func chosen(c *choice, a arrival) string {
+	if c.any || c.ending != Open {
+		return a.String()
+	}
+	return c.source
+}
+
+// inTime judges the window of a matching arrival. The lower bound is hard, and
+// measured from the beginning of the write; an upper bound that lag or round
+// trip explain is nobody's fault for sure.
+func (l *lane) inTime(e *Expect, c *conn, a arrival, since time.Time, res Result) Result {
+	took, longest := a.at.Sub(since), a.at.Sub(c.began)
+	switch w := e.Within; {
+	case w.From > 0 && longest < w.From:
+		res.Outcome = Mismatched
+		res.Cause = fmt.Sprintf("it came too early: after %v, not before %v was allowed", round(longest), w.From)
+	case w.To > 0 && took > w.To+l.Meter.excuse(since):
+		res.Outcome = Mismatched
+		res.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
+	case w.To > 0 && took > w.To:
+		res.Outcome, res.Passing = Unsure, true
+		res.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain up to %v", round(took), w.To, round(l.Meter.excuse(since)))
+	}
+	return res
+}
+
+// round keeps what a reader can use of a duration.
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(100 * time.Microsecond)
+	}
+	return d.Round(time.Millisecond)
+}
+
+// settle does the bookkeeping behind an arrival: states, what is owed, round
+// trips, and the breaches that show at any line.
+func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
+	switch {
+	case a.broken != nil || a.gaveUp && a.pending != "":
+		l.broken(c, e.Pos, a)
+	case a.gaveUp:
+	case a.ending != Open:
+		l.lost(c, e.Pos, a)
+	default:
+		c.replied(a)
+		if c.owed == 0 && a.trailing > 0 {
+			l.breach(Breach{Pos: e.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
+				Got: fmt.Sprintf("%d more bytes behind %s", a.trailing, a)})
+		}
+		if e.Within == (Window{}) && res.Outcome == Matched {
+			l.Meter.noteTrip(a.at.Sub(c.sent))
+		}
+	}
+}
+
+// lost notes the end of a connection that the server may not have ended.
+func (l *lane) lost(c *conn, at Pos, a arrival) {
+	if c.role == Consumer && !c.excused && c.state == fwp.Identified {
+		c.excused = true // told once
+		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
+	}
+}
+
+// ifSilent asks after a reply that did not come whether the server lives at
+// all: if it does not, that is the finding.
+func (l *lane) ifSilent(ctx context.Context, e *Expect, a arrival) {
+	if a.gaveUp || a.ending != Open {
+		l.lives(ctx, e.Pos)
+	}
+}
+
+// silence waits, and looks at what came meanwhile. Consumers go on beating.
+func (l *lane) silence(ctx context.Context, s *Silence) error {
+	conns, err := l.listeners(ctx, s)
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(s.For)
+	if err := l.idle(ctx, until); err != nil {
+		return err
+	}
+	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
+	for _, c := range conns {
+		a, came := c.waiting()
+		if !came || a.at.After(until) || a.gaveUp {
+			continue
+		}
+		if a.ending != Open && (c.excused || c.role != Consumer) { // a producer may be sent away at any time
+			continue
+		}
+		switch {
+		case a.broken != nil:
+			l.broken(c, s.Pos, a)
+		case a.ending != Open:
+			l.lost(c, s.Pos, a)
+		}
+		res.Outcome, res.Got, res.Conn, res.At = Mismatched, a.String(), c.name, l.since(a)
+		if c.name != "" {
+			res.Got += " on " + c.name
+		}
+		l.note(s, res)
+		return errStop
+	}
+	l.note(s, res)
+	return nil
+}
+
+// listeners are the connections on which silence must reign.
+func (l *lane) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
+	if len(s.Conns) == 0 {
+		conns := l.open()
+		if l.own != nil {
+			conns = append(conns, l.own)
+		}
+		return conns, nil
+	}
+	var conns []*conn
+	for _, name := range s.Conns {
+		c, err := l.conn(ctx, name)
+		if err != nil {
+			return nil, l.fail(s, "a connection", err.Error())
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
+
+// idle waits until a moment, and keeps the consumers beating meanwhile.
+func (l *lane) idle(ctx context.Context, until time.Time) error {
+	for {
+		wait := min(time.Until(until), time.Second)
+		if wait <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("waiting: %w", context.Cause(ctx))
+		}
+		l.beat(ctx)
+	}
+}

@@ -1,0 +1,250 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Lint holds a script against the rules that a client must keep, and against
+// those of the language that need more than one line to be seen: a client line
+// that breaks the protocol must be marked bad, one that is marked must break
+// it, and no name may be used before it has a value. Problems that are
+// [Problem.Advice] do not keep a script from being played.
+func Lint(s *Script) Problems {
+	sample := &play{Player: Player{Password: "sample"}, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
+	l := &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
+	for _, step := range s.Steps {
+		l.step(step, nil)
+	}
+	slices.SortStableFunc(l.problems, func(a, b *Problem) int { return a.Line - b.Line })
+	return l.problems
+}
+
+// linter walks through the steps as a player would, without a server.
+type linter struct {
+	script   *Script
+	lane     *lane
+	conns    map[string]*linted
+	problems Problems
+}
+
+// linted is what is known of a connection at a place of the script.
+type linted struct {
+	role  Role
+	state fwp.State
+	verb  string
+}
+
+func (l *linter) say(at Pos, advice bool, help, format string, args ...any) {
+	l.problems = append(l.problems, &Problem{File: l.script.Name, Pos: at, Source: l.script.Source[at.Line-1],
+		Message: fmt.Sprintf(format, args...), Help: help, Advice: advice})
+}
+
+// conn is the named connection, raw if nothing has opened it.
+func (l *linter) conn(name string) *linted {
+	if l.conns[name] == nil {
+		l.conns[name] = &linted{}
+	}
+	return l.conns[name]
+}
+
+func (l *linter) step(s Step, in *Block) {
+	switch s := s.(type) {
+	case *Connect:
+		l.connect(s)
+	case *Send:
+		l.send(s, in)
+	case *Expect:
+		l.expect(s)
+	case *Operate:
+		l.names(s.Pos, s.Worker.refs(), in)
+		if s.Action != NeedSignals {
+			l.conns = map[string]*linted{}
+		}
+	case *Block:
+		l.block(s)
+	}
+	if _, ok := s.(*Expect); !ok && in != nil && in.Kind == Unordered {
+		l.say(s.Place(), false, "send before the block", "an unordered block holds S: lines only")
+	}
+}
+
+func (l *linter) connect(s *Connect) {
+	c := &linted{role: s.Role}
+	if s.Role != Raw {
+		c.state = fwp.Identified
+	}
+	l.conns[s.Conn] = c
+	if s.Role == Consumer && s.Hello == nil {
+		l.lane.scope.use(widName()) //nolint:errcheck // wid is a family: it always has a value
+	}
+}
+
+// block looks at a body once; the workers of a repetition have connections of
+// their own.
+func (l *linter) block(b *Block) {
+	outer := l.conns[""]
+	if b.Kind == Repeat && b.By > 0 {
+		l.connect(&Connect{Role: b.Role})
+		defer func() { l.conns[""] = outer }()
+	}
+	if b.Kind == Repeat {
+		scope := l.lane.scope
+		l.lane.scope = scope.repetition(b, 0)
+		defer func() { l.lane.scope = scope }()
+	}
+	for _, s := range b.Steps {
+		l.step(s, b)
+	}
+}
+
+// send checks one client line.
+func (l *linter) send(s *Send, in *Block) {
+	c := l.conn(s.Conn)
+	if s.Ending != Open {
+		c.state = fwp.Ended
+		return
+	}
+	for _, t := range s.Segments {
+		if !l.names(s.textPos, t.refs(), in) {
+			return
+		}
+	}
+	protected := &conn{hi: fwp.Hi{Protected: true, Salt: "salt", Iterations: 2}}
+	l.lane.conns = map[string]*conn{}
+	for name := range l.conns {
+		l.lane.conns[name] = protected
+	}
+	segments, err := l.lane.bytes(protected, s)
+	if err != nil {
+		l.say(s.textPos, false, "", "%v", err)
+		return
+	}
+	line, whole := wholeLine(segments)
+	c.verb = fwp.SplitCommand(line).Verb
+	l.legality(s, c, line, whole)
+	if c.verb == fwp.END {
+		c.state = c.state.Next(fwp.END, fwp.Reply{})
+	}
+}
+
+// wholeLine is the line in the segments, without its end; false if they are
+// anything else than one line.
+func wholeLine(segments [][]byte) ([]byte, bool) {
+	all := slices.Concat(segments...)
+	n := len(all)
+	if n < 2 || string(all[n-2:]) != "\r\n" {
+		return all, false
+	}
+	return all[:n-2], !slices.Contains(all[:n-2], '\n')
+}
+
+// legality compares what a line is with what it says it is.
+func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
+	if s.Raw && !s.Bad { // bytes are what they are: only lines are judged
+		return
+	}
+	fault := "this is not one line that ends with CRLF"
+	if whole {
+		fault = illegal(line, c)
+	}
+	help := "if that is the point of the script, say so: " + badForm(s)
+	if c.role == Raw && c.state == fwp.NotIdentified {
+		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
+	}
+	switch {
+	case fault != "" && !s.Bad:
+		l.say(s.textPos, false, help, "this line breaks the protocol: %s", fault)
+	case fault == "" && s.Bad:
+		l.say(s.textPos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
+	case fault == "":
+		l.style(s, line)
+	}
+}
+
+func badForm(s *Send) string {
+	if s.Conn == "" {
+		return "C bad:"
+	}
+	return "C[" + s.Conn + "] bad:"
+}
+
+// names checks that every name has a value by then.
+func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
+	for _, r := range refs {
+		if r.series && (in == nil || in.Kind != Repeat) {
+			l.say(at, false, "without # the name has one value", "%s has values in a repeat block only", r.text)
+			return false
+		}
+		if r.kind != refPlain || r.family() != "" {
+			continue
+		}
+		if _, ok := l.lane.scope.lookup(r); !ok {
+			l.say(at, false, "names bind at their first match in an S: line; jid..., queue... and wid... make fresh values",
+				"%s has no value here", r.text)
+			return false
+		}
+	}
+	return true
+}
+
+// expect follows the state of the connection and binds the names of a line.
+func (l *linter) expect(e *Expect) {
+	c := l.conn(e.Conn)
+	for i := range e.Choices {
+		ch := &e.Choices[i]
+		sampleNames(ch.json, l.lane.scope)
+		accepted := ch.kind == fwp.SimpleString && ch.exact != nil && *ch.exact == "OK"
+		switch {
+		case c.verb == fwp.HELLO && c.state == fwp.NotIdentified && accepted:
+			c.state = fwp.Identified
+		case c.verb == fwp.BEAT && ch.json != nil && len(e.Choices) == 1:
+			c.state = c.state.Next(fwp.BEAT, fwp.Reply{Kind: fwp.BulkString, Text: []byte(ch.json.String())})
+		case ch.ending != Open && len(e.Choices) == 1:
+			c.state = fwp.Ended
+		}
+	}
+}
+
+// sampleNames gives names that a reply would bind some value.
+func sampleNames(n node, sc *scope) {
+	const sample = "sample-of-a-captured-value"
+	switch n := n.(type) {
+	case text:
+		if r := n.parts.only(); r != nil && !r.series {
+			sc.capture(r, sample)
+		}
+	case capture:
+		sc.capture(n.ref, sample)
+	case array:
+		for _, e := range n.elems {
+			sampleNames(e, sc)
+		}
+	case either:
+		for _, e := range n {
+			sampleNames(e, sc)
+		}
+	case *object:
+		for _, f := range n.fields {
+			sampleNames(f.value, sc)
+		}
+	}
+}
+
+var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+// style gives advice about names that servers in use do not like.
+func (l *linter) style(s *Send, line []byte) {
+	for _, name := range queuesOf(line) {
+		if !plainQueue.MatchString(name) {
+			l.say(s.textPos, true, "plain names keep a script about what it tests; $queue makes a fresh one", "the queue name %q is not made of a-z, 0-9 and -", name)
+		}
+	}
+	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
+		l.say(s.textPos, true, "$jid makes a fresh one", "the jid %q has fewer than 16 characters, which servers in use refuse", jid)
+	}
+}

@@ -1,0 +1,306 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Difference is one place where a reply is not what a line expects. Path is
+// empty for the reply as a whole, else like ".args[2]".
+type Difference struct {
+	Path, Want, Got string
+}
+
+func (d Difference) String() string {
+	if d.Path == "" {
+		return fmt.Sprintf("expected %s, got %s", d.Want, d.Got)
+	}
+	return fmt.Sprintf("%s: expected %s, got %s", d.Path, d.Want, d.Got)
+}
+
+// parseJSON reads one JSON value and keeps numbers as they are written.
+func parseJSON(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more text behind the JSON value")
+	}
+	return v, nil
+}
+
+// matchJSON holds got against the pattern n and binds the names of n that are
+// met for the first time. No differences means a match; names bound on the way
+// to a mismatch stay bound in sc, so callers try in a scope of their own.
+func matchJSON(n node, got any, sc *scope) []Difference {
+	var found differences
+	equal(n, got, sc, false, cmp.Reporter(&found))
+	return found.list
+}
+
+// bind gives the unbound names of n the values at their places in got.
+func bind(n node, got any, sc *scope) {
+	switch n := n.(type) {
+	case text:
+		if s, ok := got.(string); ok && n.parts.only() != nil {
+			sc.capture(n.parts.only(), s)
+		}
+	case capture:
+		if n.typ == nil || n.typ.matches(got, sc) {
+			sc.capture(n.ref, got)
+		}
+	case *object:
+		fields, _ := got.(map[string]any)
+		for _, f := range n.fields {
+			if v, ok := fields[f.key]; ok {
+				bind(f.value, v, sc)
+			}
+		}
+	case array:
+		elems, _ := got.([]any)
+		for i, e := range n.elems {
+			if i < len(elems) {
+				bind(e, elems[i], sc)
+			}
+		}
+	case either:
+		for _, alternative := range n {
+			if trial := sc.child(); equal(alternative, got, trial, false) {
+				trial.commit()
+				return
+			}
+		}
+	}
+}
+
+// equal reports whether got matches n; it binds as it goes.
+func equal(n node, got any, sc *scope, exact bool, more ...cmp.Option) bool {
+	bind(n, got, sc)
+	return cmp.Equal(ideal(n, sc, exact), pruned(n, got, exact), append(more,
+		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(sameNumber))...)
+}
+
+// leaf is a place of the expected tree that decides by itself what it takes.
+type leaf struct {
+	takes func(got any) bool
+	words string
+}
+
+// missing marks a field that the pattern wants to be absent, or that the
+// reply does not have.
+type missing struct{}
+
+func eitherIsLeaf(x, y any) bool {
+	_, a := x.(*leaf)
+	_, b := y.(*leaf)
+	return a || b
+}
+
+func leafMatches(x, y any) bool {
+	if l, ok := x.(*leaf); ok {
+		return l.takes(y)
+	}
+	return y.(*leaf).takes(x)
+}
+
+// ideal is the tree that a matching reply has: plain values, and leaves where
+// the pattern leaves room.
+func ideal(n node, sc *scope, exact bool) any {
+	switch n := n.(type) {
+	case literal:
+		return n.value
+	case absent:
+		return missing{}
+	case array:
+		elems := make([]any, len(n.elems))
+		for i, e := range n.elems {
+			elems[i] = ideal(e, sc, exact || n.exact)
+		}
+		return elems
+	case *object:
+		fields := make(map[string]any, len(n.fields))
+		for _, f := range n.fields {
+			fields[f.key] = ideal(f.value, sc, exact || n.exact)
+		}
+		return fields
+	}
+	return &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: inWords(n, sc)}
+}
+
+// inWords says what a leaf expects: the pattern, and the value of its names.
+func inWords(n node, sc *scope) string {
+	switch n := n.(type) {
+	case text:
+		if s, ok := sc.known(n.parts); ok {
+			return fmt.Sprintf("%s (%s)", strconv.Quote(shorten(s)), n.parts)
+		}
+		if r := n.parts.only(); r != nil && r.series {
+			return "one of " + r.text + " that has not come yet"
+		}
+	case capture:
+		if v, ok := sc.lookup(n.ref); ok {
+			return fmt.Sprintf("%s (%s)", shown(v), n.ref.text)
+		}
+	}
+	return n.String()
+}
+
+// pruned is got without what the pattern does not speak about.
+func pruned(n node, got any, exact bool) any {
+	switch n := n.(type) {
+	case *object:
+		fields, ok := got.(map[string]any)
+		if !ok {
+			return got
+		}
+		return prunedFields(n, fields, exact || n.exact)
+	case array:
+		elems, ok := got.([]any)
+		if !ok {
+			return got
+		}
+		if n.open && len(elems) > len(n.elems) {
+			elems = elems[:len(n.elems)]
+		}
+		kept := make([]any, len(elems))
+		for i, e := range elems {
+			kept[i] = e
+			if i < len(n.elems) {
+				kept[i] = pruned(n.elems[i], e, exact || n.exact)
+			}
+		}
+		return kept
+	}
+	return got
+}
+
+func prunedFields(n *object, got map[string]any, exact bool) map[string]any {
+	kept := make(map[string]any, len(n.fields))
+	if exact {
+		for k, v := range got {
+			kept[k] = v
+		}
+	}
+	for _, f := range n.fields {
+		if v, ok := got[f.key]; ok {
+			kept[f.key] = pruned(f.value, v, exact)
+		} else {
+			kept[f.key] = missing{}
+		}
+	}
+	return kept
+}
+
+// takes decides the leaves.
+func takes(n node, got any, sc *scope, exact bool) bool {
+	switch n := n.(type) {
+	case text:
+		s, ok := got.(string)
+		want, known := sc.known(n.parts)
+		return ok && known && (s == want || sameInstant(n.parts.only(), s, want))
+	case capture:
+		if n.typ != nil && !n.typ.matches(got, sc) {
+			return false
+		}
+		want, known := sc.lookup(n.ref)
+		return known && cmp.Equal(want, got, cmp.Comparer(sameNumber))
+	case kind:
+		return n.matches(got, sc)
+	case pattern:
+		s, ok := got.(string)
+		return ok && n.re.MatchString(s)
+	case either:
+		for _, alternative := range n {
+			if equal(alternative, got, sc.child(), exact) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// differences is the cmp.Reporter: it keeps the paths that differ, in words
+// that stay the same from run to run (the text of cmp.Diff does not).
+type differences struct {
+	path cmp.Path
+	list []Difference
+}
+
+func (d *differences) PushStep(s cmp.PathStep) { d.path = append(d.path, s) }
+func (d *differences) PopStep()                { d.path = d.path[:len(d.path)-1] }
+
+func (d *differences) Report(r cmp.Result) {
+	if r.Equal() {
+		return
+	}
+	want, got := d.path.Last().Values()
+	diff := Difference{Path: pathText(d.path), Want: "nothing more", Got: "nothing"}
+	if want.IsValid() {
+		diff.Want = shown(want.Interface())
+	}
+	if got.IsValid() {
+		diff.Got = shown(got.Interface())
+	}
+	d.list = append(d.list, diff)
+}
+
+func pathText(p cmp.Path) string {
+	var b strings.Builder
+	for _, step := range p {
+		switch s := step.(type) {
+		case cmp.MapIndex:
+			b.WriteString("." + s.Key().String())
+		case cmp.SliceIndex:
+			i, j := s.SplitKeys()
+			b.WriteString("[" + strconv.Itoa(max(i, j)) + "]")
+		}
+	}
+	return b.String()
+}
+
+// shown is a value as messages print it.
+func shown(v any) string {
+	switch v := v.(type) {
+	case *leaf:
+		return v.words
+	case missing:
+		return "no such field"
+	}
+	return shorten(rendered(v))
+}
+
+// rendered writes a tree that may have leaves inside, keys in order.
+func rendered(v any) string {
+	switch v := v.(type) {
+	case *leaf:
+		return v.words
+	case missing:
+		return "absent"
+	case []any:
+		texts := make([]string, len(v))
+		for i, e := range v {
+			texts[i] = rendered(e)
+		}
+		return "[" + strings.Join(texts, ",") + "]"
+	case map[string]any:
+		texts := make([]string, 0, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			texts = append(texts, strconv.Quote(k)+":"+rendered(v[k]))
+		}
+		return "{" + strings.Join(texts, ",") + "}"
+	}
+	b, _ := json.Marshal(v) // a JSON scalar always marshals
+	return string(b)
+}

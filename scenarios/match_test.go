@@ -1,0 +1,106 @@
+package scenarios
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// compareText parses an expectation and holds a bulk string against it.
+func compareText(t *testing.T, expectation, got string, sc *scope) []string {
+	t.Helper()
+	choices, err := (&cursor{line: expectation}).choices()
+	require.NoError(t, err)
+	var texts []string
+	for _, d := range choices[0].compare(arrival{reply: fwp.Reply{Kind: fwp.BulkString, Text: []byte(got)}}, sc) {
+		texts = append(texts, d.String())
+	}
+	return texts
+}
+
+func TestMatchJSON(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		expectation, got string
+		want             []string
+	}{
+		"a subset":                  {`${"a":1}`, `{"b":2,"a":1}`, nil},
+		"a field is missing":        {`${"a":1}`, `{"b":2}`, []string{".a: expected 1, got no such field"}},
+		"another value":             {`${"a":{"b":[1,2]}}`, `{"a":{"b":[1,3]}}`, []string{".a.b[1]: expected 2, got 3"}},
+		"another type":              {`${"a":{"b":1}}`, `{"a":"b"}`, []string{`.a: expected {"b":1}, got "b"`}},
+		"exactly":                   {`$={"a":1}`, `{"a":1}`, nil},
+		"more than exactly":         {`$={"a":1}`, `{"a":1,"b":2}`, []string{".b: expected nothing more, got 2"}},
+		"exactly, further down":     {`${"a":={"b":{"c":1}}}`, `{"a":{"b":{"c":1,"d":2}}}`, []string{".a.b.d: expected nothing more, got 2"}},
+		"absent":                    {`${"a":absent}`, `{"b":1}`, nil},
+		"not absent":                {`${"a":absent}`, `{"a":null}`, []string{".a: expected no such field, got null"}},
+		"null or absent":            {`${"a":null | absent}`, `{}`, nil},
+		"neither":                   {`${"a":null | absent}`, `{"a":1}`, []string{".a: expected null | absent, got 1"}},
+		"whole numbers":             {`${"n":int}`, `{"n":1.0}`, nil},
+		"no whole number":           {`${"n":int}`, `{"n":1.5}`, []string{".n: expected int, got 1.5"}},
+		"numbers by value":          {`${"n":[1,1.50,100]}`, `{"n":[1.0,1.5,1e2]}`, nil},
+		"exact beyond 2^53":         {`${"n":9007199254740993}`, `{"n":9007199254740992}`, []string{".n: expected 9007199254740993, got 9007199254740992"}},
+		"a number is no text":       {`${"n":12}`, `{"n":"12"}`, []string{`.n: expected 12, got "12"`}},
+		"an exponent bomb":          {`${"n":1}`, `{"n":1e999999999}`, []string{".n: expected 1, got 1e999999999"}},
+		"a range":                   {`${"n":int(60..)}`, `{"n":60}`, nil},
+		"below the range":           {`${"n":int(60..90)}`, `{"n":59}`, []string{".n: expected int(60..90), got 59"}},
+		"a time":                    {`${"t":time}`, `{"t":"2026-11-20T05:00:00.123456789+05:30"}`, nil},
+		"no RFC 3339 time":          {`${"t":time}`, `{"t":"2026-11-20 05:00:00"}`, []string{`.t: expected time, got "2026-11-20 05:00:00"`}},
+		"a pattern":                 {`${"s":/^a.*z$/}`, `{"s":"a to z"}`, nil},
+		"an open array":             {`${"a":[1,...]}`, `{"a":[1,2,3]}`, nil},
+		"a closed array":            {`${"a":[1]}`, `{"a":[1,2]}`, []string{".a[1]: expected nothing more, got 2"}},
+		"a short array":             {`${"a":[1,2,...]}`, `{"a":[1]}`, []string{".a[1]: expected 2, got nothing"}},
+		"types":                     {`${"a":any,"b":bool,"s":string,"l":array,"o":object,"n":number}`, `{"a":null,"b":true,"s":"","l":[],"o":{},"n":1.5}`, nil},
+		"any is not nothing":        {`${"a":any}`, `{}`, []string{".a: expected any, got no such field"}},
+		"no JSON":                   {`${"a":1}`, `{"a":1`, []string{`expected JSON, got not JSON: unexpected EOF: "{\"a\":1"`}},
+		"JSON and more":             {`${"a":1}`, `{"a":1} x`, []string{`expected JSON, got more text behind the JSON value: "{\"a\":1} x"`}},
+		"the first match binds":     {`${"a":"$x","b":"$x"}`, `{"a":"1","b":"1"}`, nil},
+		"and must agree":            {`${"a":$x,"b":[$x]}`, `{"a":1,"b":[2]}`, []string{".b[0]: expected 1 ($x), got 2"}},
+		"a capture with a type":     {`${"a":$n:int}`, `{"a":"1"}`, []string{`.a: expected $n:int, got "1"`}},
+		"a name inside a text":      {`${"a":"$x","b":"<$x>"}`, `{"a":"1","b":"<1>"}`, nil},
+		"escapes":                   {`${"a":"é\n\"$$x"}`, `{"a":"\u00e9\n\"$x"}`, nil},
+		"a bound name in a pattern": {`${"a":"$bound"}`, `{"a":"other"}`, []string{`.a: expected "value" ($bound), got "other"`}},
+		"a plain text":              {`$"text"`, `text`, nil},
+		"another plain text":        {`$"text"`, `Text`, []string{`expected "text", got "Text"`}},
+		"a text pattern":            {`$/x+/`, `axxb`, nil},
+		"any bulk":                  {`$`, ``, nil},
+		"alternatives bind":         {`${"a":{"k":"$x"} | "$x","b":"$x"}`, `{"a":"v","b":"v"}`, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sc := newScope("test")
+			sc.values["$bound"] = "value"
+			assert.Equal(t, test.want, compareText(t, test.expectation, test.got, sc))
+		})
+	}
+}
+
+func TestTimesCompareAsInstants(t *testing.T) {
+	t.Parallel()
+	sc := newScope("test")
+	sc.values["$now"] = "2026-11-20T05:00:00.500000Z"
+	sc.values["$now-1s"] = "2026-11-20T04:59:59.500000Z"
+	sc.values["$now+1s"] = "2026-11-20T05:00:01.500000Z"
+	tests := map[string]struct {
+		expectation, got string
+		matches          bool
+	}{
+		"written in another zone":        {`${"t":"$now"}`, `{"t":"2026-11-20T10:30:00.5+05:30"}`, true},
+		"another instant":                {`${"t":"$now"}`, `{"t":"2026-11-20T10:30:00.6+05:30"}`, false},
+		"in the range":                   {`${"t":time($now-1s..$now+1s)}`, `{"t":"2026-11-20T05:00:00Z"}`, true},
+		"after it":                       {`${"t":time($now-1s..$now+1s)}`, `{"t":"2026-11-20T05:00:01.500001Z"}`, false},
+		"before it":                      {`${"t":time($now-1s..)}`, `{"t":"2026-11-20T04:59:59.499999Z"}`, false},
+		"in whole seconds, within them":  {`${"t":time($now..)}`, `{"t":"2026-11-20T05:00:00Z"}`, true},
+		"in whole seconds, before them":  {`${"t":time($now..)}`, `{"t":"2026-11-20T04:59:59Z"}`, false},
+		"in milliseconds, within a unit": {`${"t":time($now..)}`, `{"t":"2026-11-20T05:00:00.500Z"}`, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.matches, compareText(t, test.expectation, test.got, sc) == nil)
+		})
+	}
+}

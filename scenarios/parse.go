@@ -1,0 +1,193 @@
+package scenarios
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads a script; name is the file that problems and reports point at.
+// On error the result is nil and the error is [Problems]: all of them, not
+// only the first.
+func Parse(name string, source []byte) (*Script, error) {
+	p := &parser{script: &Script{Name: name}}
+	if !utf8.Valid(source) {
+		p.problem(1, complain(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8"))
+		return nil, p.problems
+	}
+	source = bytes.TrimPrefix(source, []byte("\ufeff"))
+	for i, line := range strings.Split(string(source), "\n") {
+		p.script.Source = append(p.script.Source, strings.TrimRight(line, "\r"))
+		p.line(i + 1)
+	}
+	if p.block != nil {
+		p.problems = append(p.problems, &Problem{File: name, Pos: p.block.Pos, Source: p.source(p.block.Line),
+			Message: fmt.Sprintf("this %s block has no end", p.block.Kind), Help: "close it with a line that says end"})
+	}
+	p.finish()
+	if len(p.problems) > 0 {
+		return nil, p.problems
+	}
+	return p.script, nil
+}
+
+// parser goes through the lines once.
+type parser struct {
+	script   *Script
+	problems Problems
+	block    *Block // the open one
+	marks    []Mark // of the judged lines that follow
+	body     bool   // the header is over
+}
+
+func (p *parser) source(line int) string { return p.script.Source[line-1] }
+
+// problem notes a complaint about a line.
+func (p *parser) problem(line int, err error) {
+	c, ok := err.(*complaint)
+	if !ok {
+		c = complain(0, 1, "", "%v", err)
+	}
+	src := ""
+	if line <= len(p.script.Source) {
+		src = p.source(line)
+	}
+	col := column(src, c.at)
+	p.problems = append(p.problems, &Problem{File: p.script.Name, Source: src, Message: c.message, Help: c.help,
+		Pos: Pos{line, col, max(column(src, c.at+c.width)-col, 1)}})
+}
+
+// line parses one line: blank, comment, header or statement.
+func (p *parser) line(n int) {
+	c := &cursor{line: p.source(n)}
+	c.skipBlanks()
+	if strings.TrimSpace(c.rest()) == "" || c.peek() == '#' {
+		return
+	}
+	if isHeader, err := p.header(c); isHeader {
+		if err != nil {
+			p.problem(n, err)
+		}
+		return
+	}
+	p.body = true
+	step, err := p.statement(c, n)
+	if err != nil {
+		p.problem(n, err)
+		return
+	}
+	if step != nil {
+		p.add(step)
+	}
+}
+
+// add puts a step where it belongs.
+func (p *parser) add(s Step) {
+	if b, ok := s.(*Block); ok {
+		p.script.Steps = append(p.script.Steps, b)
+		p.block = b
+		return
+	}
+	if p.block != nil {
+		p.block.Steps = append(p.block.Steps, s)
+		return
+	}
+	p.script.Steps = append(p.script.Steps, s)
+}
+
+var headerKeys = []string{"title", "needs", "embedded"}
+
+// header parses `key: value` above the first statement.
+func (p *parser) header(c *cursor) (bool, error) {
+	key, value, ok := strings.Cut(c.rest(), ":")
+	if !ok || p.body || strings.ToLower(key) != key || strings.ContainsAny(key, " \t[") {
+		return false, nil
+	}
+	start, valueAt := c.pos, c.pos+len(key)+1+len(value)-len(strings.TrimLeft(value, " \t"))
+	value = strings.TrimSpace(value)
+	switch key {
+	case "title":
+		p.script.Title = value
+	case "needs":
+		return true, p.needs(strings.Fields(value), valueAt, len(value))
+	case "embedded":
+		return true, p.embedded(strings.Fields(value), valueAt, len(value))
+	default:
+		return true, complain(start, len(key), didYouMean(key, headerKeys), "unknown header %q", key)
+	}
+	return true, nil
+}
+
+var declarable = []string{string(NeedOpen), string(NeedPassword), string(NeedAlone), string(NeedFlush)}
+
+func (p *parser) needs(words []string, at, width int) error {
+	for _, w := range words {
+		if !contains(declarable, w) {
+			return complain(at, width, didYouMean(w, declarable), "no target can offer %q", w)
+		}
+		p.script.Needs = append(p.script.Needs, Need(w))
+	}
+	return nil
+}
+
+var embeddedKeys = []string{"salt", "iterations", "pwdhash", "state", "end"}
+
+func (p *parser) embedded(words []string, at, width int) error {
+	p.script.Embedded = map[string]string{}
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		if !ok || !contains(embeddedKeys, key) {
+			return complain(at, width, didYouMean(key, embeddedKeys), "unknown setting %q of the embedded server", w)
+		}
+		p.script.Embedded[key] = value
+	}
+	p.script.Needs = append(p.script.Needs, NeedEmbedded)
+	return nil
+}
+
+// finish works out what the steps imply.
+func (p *parser) finish() {
+	for s := range p.script.all() {
+		switch s := s.(type) {
+		case *Operate:
+			p.script.Needs = append(p.script.Needs, s.Action)
+		case *Send:
+			for _, t := range s.Segments {
+				if slices.ContainsFunc(t.refs(), func(r *ref) bool { return r.kind == refPwdhash }) {
+					p.script.Needs = append(p.script.Needs, NeedPassword)
+				}
+			}
+		}
+	}
+	if p.script.Embedded != nil { // its settings say all about it
+		p.script.Needs = []Need{NeedEmbedded}
+	}
+	slices.Sort(p.script.Needs)
+	p.script.Needs = slices.Compact(p.script.Needs)
+	if len(p.script.Steps) == 0 && len(p.problems) == 0 {
+		p.problem(1, complain(0, 1, `a script has lines such as   C: HELLO {"v":2}   and   S: +OK`, "nothing to play: the script has no statement"))
+	}
+}
+
+// all goes through the steps, those of blocks included.
+func (s *Script) all() iter.Seq[Step] {
+	return func(yield func(Step) bool) {
+		for _, step := range s.Steps {
+			if !yield(step) {
+				return
+			}
+			b, ok := step.(*Block)
+			if !ok {
+				continue
+			}
+			for _, inner := range b.Steps {
+				if !yield(inner) {
+					return
+				}
+			}
+		}
+	}
+}

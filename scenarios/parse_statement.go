@@ -1,0 +1,370 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// statementWords are the words that begin a statement, beside C and S.
+var statementWords = []string{"barrier", "clause", "connect", "end", "eventually", "kill", "parallel", "quiet",
+	"record", "repeat", "restart", "setup", "silence", "table", "terminate", "unordered"}
+
+var (
+	lineForm = regexp.MustCompile(`^([CS])(?:\[([^\]]*)\])?(?:[ \t]+([^:]*))?:`)
+	connForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+)
+
+// statement parses one line of the body; a nil step is a statement that only
+// changes what follows.
+func (p *parser) statement(c *cursor, n int) (Step, error) {
+	if m := lineForm.FindStringSubmatchIndex(c.rest()); m != nil {
+		return p.transcriptLine(c, n, m)
+	}
+	start := c.pos
+	words := strings.Fields(c.rest())
+	at := Pos{n, column(c.line, start), len([]rune(strings.TrimSpace(c.rest())))}
+	c.pos += len(words[0])
+	rest := &arguments{cursor: c, words: words[1:]}
+	switch words[0] {
+	case "clause", "record":
+		return nil, p.mark(rest, words[0] == "record")
+	case "setup":
+		p.marks = nil
+		return nil, rest.none()
+	case "connect":
+		return p.connect(rest, at)
+	case "silence":
+		return p.silence(rest, at)
+	case "restart", "kill":
+		return &Operate{Pos: at, Action: Need(words[0])}, rest.none()
+	case "quiet", "terminate":
+		return p.signal(rest, at, words[0])
+	case "barrier":
+		return p.barrier(rest, at)
+	case "end":
+		return nil, p.end(rest, start)
+	case "repeat", "parallel", "unordered", "eventually", "table":
+		return p.open(rest, at, words[0])
+	case "C", "S":
+		return nil, complain(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
+	}
+	if contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
+		return nil, complain(start, len(words[0]), "", "the header stands above the first statement")
+	}
+	return nil, complain(start, len(words[0]), didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...)), "unknown statement %q", words[0])
+}
+
+// arguments are the words behind the first one of a statement.
+type arguments struct {
+	*cursor
+	words []string
+}
+
+func (a *arguments) none() error {
+	if len(a.words) == 0 {
+		return nil
+	}
+	return a.wrong("", "unexpected %q", strings.Join(a.words, " "))
+}
+
+// wrong complains about all arguments.
+func (a *arguments) wrong(help, format string, args ...any) error {
+	a.skipBlanks()
+	return complain(a.pos, max(len(a.rest()), 1), help, format, args...)
+}
+
+// connName parses a [name], which may be missing.
+func connName(c *cursor, m []int, base int) (string, error) {
+	if m[4] < 0 {
+		return "", nil
+	}
+	name := c.line[base+m[4] : base+m[5]]
+	if !connForm.MatchString(name) {
+		return "", complain(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:", "bad connection name %q", name)
+	}
+	return name, nil
+}
+
+// transcriptLine parses a C: or an S: line.
+func (p *parser) transcriptLine(c *cursor, n int, m []int) (Step, error) {
+	base := c.pos
+	conn, err := connName(c, m, base)
+	if err != nil {
+		return nil, err
+	}
+	words, wordsAt := "", base
+	if m[6] >= 0 {
+		words, wordsAt = strings.TrimSpace(c.line[base+m[6]:base+m[7]]), base+m[6]
+	}
+	c.pos += m[1]
+	if c.peek() == ' ' { // one blank belongs to the form, more belong to the text
+		c.pos++
+	}
+	at := Pos{n, column(c.line, c.pos), max(len([]rune(c.rest())), 1)}
+	if c.line[base] == 'C' {
+		return p.clientLine(c, at, conn, strings.Fields(words), wordsAt)
+	}
+	within, err := parseWindow(words, wordsAt)
+	if err != nil {
+		return nil, err
+	}
+	choices, err := c.choices()
+	if err != nil {
+		return nil, err
+	}
+	return &Expect{Pos: at, Conn: conn, Within: within, Choices: choices, Marks: p.marks}, nil
+}
+
+var clientModes = []string{"bad", "raw", "bytewise"}
+
+var clientEndings = map[string]Ending{"<close>": Closed, "<half-close>": HalfShut, "<reset>": Reset}
+
+// clientLine parses what stands behind C:.
+func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, modesAt int) (Step, error) {
+	s := &Send{Pos: at, Conn: conn, text: c.rest(), textPos: at}
+	for _, mode := range modes {
+		switch mode {
+		case "bad":
+			s.Bad = true
+		case "raw":
+			s.Raw = true
+		case "bytewise":
+			s.Bytewise = true
+		default:
+			return nil, complain(modesAt, len(mode), didYouMean(mode, clientModes), "unknown word %q before the colon", mode)
+		}
+	}
+	if e, ok := clientEndings[strings.TrimSpace(s.text)]; ok && !s.Raw {
+		s.Ending = e
+		return s, nil
+	}
+	var err error
+	if s.Raw {
+		s.Segments, err = rawSegments(c)
+	} else {
+		s.Segments, err = parseTemplate(c)
+	}
+	return s, err
+}
+
+// rawSegments parses one or more Go strings; each is a segment.
+func rawSegments(c *cursor) ([]template, error) {
+	var all []template
+	for c.skipBlanks(); !c.done(); c.skipBlanks() {
+		quoted, err := strconv.QuotedPrefix(c.rest())
+		if err != nil {
+			return nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`, "expected a Go string in double quotes")
+		}
+		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
+		inner, err := parseTemplate(&cursor{line: lit})
+		if err != nil {
+			return nil, complain(c.pos, len(quoted), "", "%v", err)
+		}
+		all = append(all, inner...)
+		c.pos += len(quoted)
+	}
+	if len(all) == 0 {
+		return nil, complain(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
+	}
+	return all, nil
+}
+
+var windowForm = regexp.MustCompile(`^(\d[\w.]*?)?\.\.(\d[\w.]*)?$`)
+
+// parseWindow parses 1.5s..2s, ..2s or 1.5s.. ; nothing is no window.
+func parseWindow(word string, at int) (Window, error) {
+	const help = "write S ..2s: or S 1.5s..2s: or S 1.5s..:"
+	if word == "" {
+		return Window{}, nil
+	}
+	m := windowForm.FindStringSubmatch(word)
+	if m == nil || m[1] == "" && m[2] == "" {
+		return Window{}, complain(at, len(word), help, "%q is no time window", word)
+	}
+	var w Window
+	for i, d := range []*time.Duration{&w.From, &w.To} {
+		if m[i+1] == "" {
+			continue
+		}
+		v, err := time.ParseDuration(m[i+1])
+		if err != nil || v <= 0 {
+			return Window{}, complain(at, len(word), help, "%q is no time", m[i+1])
+		}
+		*d = v
+	}
+	if w.To > 0 && w.To <= w.From {
+		return Window{}, complain(at, len(word), "", "the window ends before it begins")
+	}
+	return w, nil
+}
+
+var levels = []string{"MUST", "SHOULD", "MAY", "plain", "derived", "note"}
+
+// mark parses clause or record: ids, each with a level behind it if it is not
+// that of the catalogue.
+func (p *parser) mark(a *arguments, record bool) error {
+	if len(a.words) == 0 {
+		return a.wrong("write clause FWP-PUSH-01", "which clause?")
+	}
+	p.marks = nil
+	for _, w := range a.words {
+		switch {
+		case strings.Contains(w, "-"):
+			p.marks = append(p.marks, Mark{Clause: w, Record: record})
+		case contains(levels, w) && len(p.marks) > 0:
+			p.marks[len(p.marks)-1].Level = w
+		default:
+			return a.wrong(didYouMean(w, levels), "%q is neither a clause id nor a level", w)
+		}
+	}
+	return nil
+}
+
+var roleWords = []string{"consumer", "producer", "raw"}
+
+func role(word string) (Role, bool) {
+	for _, r := range []Role{Raw, Producer, Consumer} {
+		if r.String() == word {
+			return r, true
+		}
+	}
+	return Raw, false
+}
+
+// connect parses: connect [NAME] as ROLE [{fields of the HELLO}].
+func (p *parser) connect(a *arguments, at Pos) (Step, error) {
+	const help = `write connect as consumer, or connect worker as consumer {"labels":["x"]}`
+	s := &Connect{Pos: at}
+	words := a.words
+	if len(words) > 0 && words[0] != "as" {
+		s.Conn, words = words[0], words[1:]
+	}
+	if len(words) < 2 || words[0] != "as" || s.Conn != "" && !connForm.MatchString(s.Conn) {
+		return nil, a.wrong(help, "a connection needs to know what it greets as")
+	}
+	var ok bool
+	if s.Role, ok = role(words[1]); !ok {
+		return nil, a.wrong(didYouMean(words[1], roleWords), "nobody can connect as %q", words[1])
+	}
+	if len(words) == 2 {
+		return s, nil
+	}
+	a.pos += strings.IndexByte(a.rest(), '{')
+	if a.peek() != '{' || s.Role == Raw {
+		return nil, a.wrong(help, "expected the fields of the HELLO as a JSON object")
+	}
+	start := a.pos
+	n, err := a.value()
+	if err != nil {
+		return nil, err
+	}
+	s.Hello = n.(*object)
+	if width := a.pos - start; strings.TrimSpace(a.rest()) == "" {
+		return s, constant(s.Hello, start, width)
+	}
+	return nil, a.wrong(help, "unexpected text behind the fields of the HELLO")
+}
+
+// silence parses: silence 300ms [on NAME...].
+func (p *parser) silence(a *arguments, at Pos) (Step, error) {
+	s := &Silence{Pos: at, Marks: p.marks}
+	if len(a.words) == 0 {
+		return nil, a.wrong("write silence 300ms", "for how long?")
+	}
+	var err error
+	if s.For, err = time.ParseDuration(a.words[0]); err != nil || s.For <= 0 {
+		return nil, a.wrong("write silence 300ms", "%q is no time", a.words[0])
+	}
+	if rest := a.words[1:]; len(rest) > 0 {
+		if rest[0] != "on" || len(rest) == 1 {
+			return nil, a.wrong("write silence 300ms on worker", "unexpected %q", strings.Join(rest, " "))
+		}
+		s.Conns = rest[1:]
+	}
+	return s, nil
+}
+
+// signal parses: quiet WID and terminate WID.
+func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
+	if len(a.words) != 1 {
+		return nil, a.wrong("write "+state+" $wid", "which worker?")
+	}
+	a.skipBlanks()
+	wid, err := parseTemplate(a.cursor)
+	if err != nil {
+		return nil, err
+	}
+	return &Operate{Pos: at, Action: NeedSignals, State: state, Worker: wid[0]}, nil
+}
+
+func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
+	if p.block == nil || p.block.Kind != Parallel {
+		return nil, complain(at.Col-1, at.Width, "", "a barrier stands in a parallel block")
+	}
+	return &Barrier{at}, a.none()
+}
+
+func (p *parser) end(a *arguments, start int) error {
+	if p.block == nil {
+		return complain(start, len("end"), "the command that ends a connection is written C: END", "no block is open here")
+	}
+	b := p.block
+	p.block = nil
+	if len(b.Steps) == 0 {
+		return complain(start, len("end"), "", "the %s block is empty", b.Kind)
+	}
+	return a.none()
+}
+
+// open parses the first line of a block.
+func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
+	if p.block != nil {
+		return nil, complain(at.Col-1, at.Width, fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go", p.block.Kind, p.block.Line), "blocks do not hold blocks")
+	}
+	b := &Block{Pos: at, Marks: p.marks}
+	for k, name := range blockNames {
+		if name == word {
+			b.Kind = BlockKind(k)
+		}
+	}
+	switch b.Kind {
+	case Repeat:
+		return b, p.repeat(a, b)
+	case Eventually:
+		var err error
+		a.skipBlanks()
+		b.Within, err = parseWindow(strings.Join(a.words, " "), a.pos)
+		return b, err
+	default:
+		return b, a.none()
+	}
+}
+
+// repeat parses: repeat N [by M consumers|producers|raw].
+func (p *parser) repeat(a *arguments, b *Block) error {
+	const help = "write repeat 400, or repeat 400 by 20 consumers"
+	count := func(word string, most int) (int, bool) {
+		n, err := strconv.Atoi(word)
+		return n, err == nil && n >= 1 && n <= most
+	}
+	var ok bool
+	if len(a.words) != 1 && len(a.words) != 4 || a.words[0] == "" {
+		return a.wrong(help, "how often?")
+	}
+	if b.Count, ok = count(a.words[0], 1_000_000); !ok {
+		return a.wrong(help, "%q is no number from 1 to 1000000", a.words[0])
+	}
+	if len(a.words) == 1 {
+		return nil
+	}
+	if b.By, ok = count(a.words[2], 10_000); !ok || a.words[1] != "by" {
+		return a.wrong(help, "%q is no number of connections from 1 to 10000", a.words[2])
+	}
+	if b.Role, ok = role(strings.TrimSuffix(a.words[3], "s")); !ok {
+		return a.wrong(help, "nobody can connect as %q", a.words[3])
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// node is a JSON value as a script expects or sends it: JSON with a few more
+// leaves.
+type node interface {
+	String() string // as a script writes it
+}
+
+type (
+	// literal is nil, a bool, a string without names, or a json.Number.
+	literal struct{ value any }
+	// text is a string with names in it.
+	text struct{ parts template }
+	// capture is a name in the place of a whole value; typ may be nil.
+	capture struct {
+		ref *ref
+		typ *kind
+	}
+	// kind is a type word with an optional range.
+	kind struct {
+		word   string
+		lo, hi *bound
+	}
+	// pattern is a regular expression that a string must match somewhere.
+	pattern struct{ re *regexp.Regexp }
+	// absent stands for a field that must not be there.
+	absent struct{}
+	// either holds the alternatives of one place.
+	either []node
+	// array matches element by element; open allows more elements at its end.
+	array struct {
+		elems       []node
+		open, exact bool
+	}
+	// object matches a subset of fields unless it is exact.
+	object struct {
+		fields []field
+		exact  bool
+	}
+	field struct {
+		key   string
+		value node
+	}
+	// bound is one end of a range: a number, or a time behind a name.
+	bound struct {
+		number json.Number
+		time   *ref
+	}
+)
+
+// kindWords are the type words of the language.
+var kindWords = []string{"any", "string", "int", "number", "bool", "array", "object", "time"}
+
+func (l literal) String() string {
+	b, _ := json.Marshal(l.value) // a parsed JSON scalar always marshals
+	return string(b)
+}
+func (t text) String() string    { return strconv.Quote(t.parts.String()) }
+func (p pattern) String() string { return "/" + p.re.String() + "/" }
+func (absent) String() string    { return "absent" }
+
+func (k kind) String() string {
+	if k.lo == nil && k.hi == nil {
+		return k.word
+	}
+	return k.word + "(" + k.lo.String() + ".." + k.hi.String() + ")"
+}
+
+func (b *bound) String() string {
+	switch {
+	case b == nil:
+		return ""
+	case b.time != nil:
+		return b.time.text
+	}
+	return b.number.String()
+}
+
+func (c capture) String() string {
+	if c.typ != nil {
+		return c.ref.text + ":" + c.typ.String()
+	}
+	return c.ref.text
+}
+
+func (e either) String() string {
+	texts := make([]string, len(e))
+	for i, n := range e {
+		texts[i] = n.String()
+	}
+	return strings.Join(texts, " | ")
+}
+
+func (a array) String() string {
+	texts := make([]string, 0, len(a.elems)+1)
+	for _, n := range a.elems {
+		texts = append(texts, n.String())
+	}
+	if a.open {
+		texts = append(texts, "...")
+	}
+	return exactSign(a.exact) + "[" + strings.Join(texts, ",") + "]"
+}
+
+func (o *object) String() string {
+	texts := make([]string, len(o.fields))
+	for i, f := range o.fields {
+		texts[i] = strconv.Quote(f.key) + ":" + f.value.String()
+	}
+	return exactSign(o.exact) + "{" + strings.Join(texts, ",") + "}"
+}
+
+func exactSign(exact bool) string {
+	if exact {
+		return "="
+	}
+	return ""
+}
+
+// constant says whether n can be sent: it has no types, patterns or
+// alternatives.
+func constant(n node, at, width int) error {
+	switch n := n.(type) {
+	case literal, text, absent:
+		return nil
+	case capture:
+		if n.typ == nil {
+			return nil
+		}
+	case array:
+		for _, e := range n.elems {
+			if err := constant(e, at, width); err != nil {
+				return err
+			}
+		}
+		if !n.open {
+			return nil
+		}
+	case *object:
+		for _, f := range n.fields {
+			if err := constant(f.value, at, width); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return complain(at, width, "types, patterns, alternatives and ... belong in S: lines", "%s cannot be sent", n)
+}

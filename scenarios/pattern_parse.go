@@ -1,0 +1,285 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// value parses one JSON value of the language, without alternatives.
+func (c *cursor) value() (node, error) {
+	c.skipBlanks()
+	exact := c.take("=")
+	switch b := c.peek(); {
+	case b == '{':
+		return c.object(exact)
+	case b == '[':
+		return c.array(exact)
+	case exact:
+		return nil, complain(c.pos, 1, "", "= (exactly) goes before { or [")
+	case b == '"':
+		return c.stringValue()
+	case c.startsName():
+		return c.captureValue()
+	case b == '/':
+		return c.patternValue()
+	case b == '-' || b >= '0' && b <= '9':
+		return c.numberValue()
+	}
+	return c.wordValue()
+}
+
+// alternatives parses value | value | ...
+func (c *cursor) alternatives() (node, error) {
+	first, err := c.value()
+	if err != nil {
+		return nil, err
+	}
+	all := either{first}
+	for c.skipBlanks(); c.take("|"); c.skipBlanks() {
+		next, err := c.value()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, next)
+	}
+	if len(all) == 1 {
+		return first, nil
+	}
+	return all, nil
+}
+
+func (c *cursor) object(exact bool) (node, error) {
+	open := c.pos
+	c.pos++
+	o := &object{exact: exact}
+	for c.skipBlanks(); !c.take("}"); c.skipBlanks() {
+		if len(o.fields) > 0 && !c.take(",") {
+			return nil, c.unclosed(open, "}")
+		}
+		c.skipBlanks()
+		if c.peek() != '"' {
+			return nil, complain(c.pos, 1, `write {"jid":"$jid"}`, "expected a field name in double quotes, %s", c.got())
+		}
+		key, err := c.quoted()
+		if err != nil {
+			return nil, err
+		}
+		if c.skipBlanks(); !c.take(":") {
+			return nil, complain(c.pos, 1, "", "expected a colon after the field name %q, %s", key, c.got())
+		}
+		value, err := c.alternatives()
+		if err != nil {
+			return nil, err
+		}
+		o.fields = append(o.fields, field{key, value})
+	}
+	return o, nil
+}
+
+func (c *cursor) array(exact bool) (node, error) {
+	open := c.pos
+	c.pos++
+	a := array{exact: exact}
+	for c.skipBlanks(); !c.take("]"); c.skipBlanks() {
+		if a.open {
+			return nil, complain(c.pos, 1, "... may only be the last element", "expected ] after ..., %s", c.got())
+		}
+		if len(a.elems) > 0 && !c.take(",") {
+			return nil, c.unclosed(open, "]")
+		}
+		if c.skipBlanks(); c.take("...") {
+			a.open = true
+			continue
+		}
+		elem, err := c.alternatives()
+		if err != nil {
+			return nil, err
+		}
+		a.elems = append(a.elems, elem)
+	}
+	return a, nil
+}
+
+func (c *cursor) unclosed(open int, closing string) error {
+	if c.done() {
+		return complain(open, 1, "", "this %c is never closed with %s", c.line[open], closing)
+	}
+	return complain(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
+}
+
+// got says what stands at the cursor.
+func (c *cursor) got() string {
+	if c.done() {
+		return "but the line ends"
+	}
+	return fmt.Sprintf("got %q", []rune(c.rest())[0])
+}
+
+// quoted parses a JSON string.
+func (c *cursor) quoted() (string, error) {
+	start := c.pos
+	for i := start + 1; i < len(c.line); i++ {
+		switch c.line[i] {
+		case '\\':
+			i++
+		case '"':
+			c.pos = i + 1
+			var s string
+			if err := json.Unmarshal([]byte(c.line[start:c.pos]), &s); err != nil {
+				return "", complain(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
+			}
+			return s, nil
+		}
+	}
+	return "", complain(start, 1, "", "this string is never closed")
+}
+
+func (c *cursor) stringValue() (node, error) {
+	start := c.pos
+	s, err := c.quoted()
+	if err != nil {
+		return nil, err
+	}
+	inner := &cursor{line: s}
+	parts, err := parseTemplate(inner)
+	if err != nil {
+		return nil, complain(start, c.pos-start, "", "%v", err)
+	}
+	switch {
+	case len(parts) > 1:
+		return nil, complain(start, c.pos-start, "", "<|> cuts client lines only")
+	case len(parts[0].refs()) > 0:
+		return text{parts[0]}, nil
+	case len(parts[0]) == 0:
+		return literal{""}, nil
+	}
+	return literal{parts[0][0].lit}, nil
+}
+
+func (c *cursor) captureValue() (node, error) {
+	r, err := c.name()
+	if err != nil {
+		return nil, err
+	}
+	if !c.take(":") {
+		return capture{ref: r}, nil
+	}
+	n, err := c.wordValue()
+	if err != nil {
+		return nil, err
+	}
+	k, ok := n.(kind)
+	if !ok {
+		return nil, complain(c.pos, 1, "", "after %s: comes a type, such as int or time", r.text)
+	}
+	return capture{ref: r, typ: &k}, nil
+}
+
+func (c *cursor) patternValue() (node, error) {
+	re, err := c.regexp()
+	if err != nil {
+		return nil, err
+	}
+	return pattern{re}, nil
+}
+
+// regexp parses /expression/; a slash inside is written \/.
+func (c *cursor) regexp() (*regexp.Regexp, error) {
+	start := c.pos
+	for i := start + 1; i < len(c.line); i++ {
+		switch c.line[i] {
+		case '\\':
+			i++
+		case '/':
+			c.pos = i + 1
+			re, err := regexp.Compile(strings.ReplaceAll(c.line[start+1:i], `\/`, "/"))
+			if err != nil {
+				return nil, complain(start, c.pos-start, "", "not a regular expression: %v", err)
+			}
+			return re, nil
+		}
+	}
+	return nil, complain(start, 1, "", "this regular expression is never closed with /")
+}
+
+var numberForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?`)
+
+func (c *cursor) numberValue() (node, error) {
+	s := numberForm.FindString(c.rest())
+	if s == "" {
+		return nil, complain(c.pos, 1, "", "not a JSON number")
+	}
+	c.pos += len(s)
+	return literal{json.Number(s)}, nil
+}
+
+var wordForm = regexp.MustCompile(`^\pL+`)
+
+// wordValue parses true, false, null, absent and the type words.
+func (c *cursor) wordValue() (node, error) {
+	start := c.pos
+	word := wordForm.FindString(c.rest())
+	c.pos += len(word)
+	switch word {
+	case "true", "false":
+		return literal{word == "true"}, nil
+	case "null":
+		return literal{nil}, nil
+	case "absent":
+		return absent{}, nil
+	case "":
+		return nil, complain(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
+	}
+	if !contains(kindWords, word) {
+		return nil, complain(start, len(word), didYouMean(word, append([]string{"absent", "true", "false", "null"}, kindWords...)), "unknown word %q", word)
+	}
+	k := kind{word: word}
+	if c.peek() != '(' {
+		return k, nil
+	}
+	return c.rangeOf(k)
+}
+
+// rangeOf parses (lo..hi) behind int, number or time; either end may be left
+// out.
+func (c *cursor) rangeOf(k kind) (node, error) {
+	start := c.pos
+	if k.word != "int" && k.word != "number" && k.word != "time" {
+		return nil, complain(start, 1, "only int, number and time have ranges", "%s has no range", k.word)
+	}
+	c.pos++
+	var err error
+	if k.lo, err = c.bound(k.word); err != nil {
+		return nil, err
+	}
+	if !c.take("..") {
+		return nil, complain(c.pos, 1, "write int(60..) or time($now-5s..$now+5s)", "expected .. between the ends of the range, %s", c.got())
+	}
+	if k.hi, err = c.bound(k.word); err != nil {
+		return nil, err
+	}
+	if !c.take(")") {
+		return nil, complain(c.pos, 1, "", "expected ) at the end of the range, %s", c.got())
+	}
+	return k, nil
+}
+
+var boundNumber = regexp.MustCompile(`^-?\d+(\.\d+)?`)
+
+func (c *cursor) bound(word string) (*bound, error) {
+	if word == "time" {
+		if !c.startsName() {
+			return nil, nil
+		}
+		r, err := c.name()
+		return &bound{time: r}, err
+	}
+	s := strings.TrimSuffix(boundNumber.FindString(c.rest()), ".")
+	if s == "" {
+		return nil, nil
+	}
+	c.pos += len(s)
+	return &bound{number: json.Number(s)}, nil
+}

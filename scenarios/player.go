@@ -1,0 +1,392 @@
+package scenarios
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Target is a server under test. What else it can do shows in the optional
+// interfaces [Restarter], [Killer] and [Signaller].
+type Target interface {
+	// Dial opens a connection, TLS included.
+	Dial(ctx context.Context) (net.Conn, error)
+}
+
+// Restarter is a target that can be stopped in order and started again. Restart
+// returns when that is done; the target need not accept connections yet.
+type Restarter interface {
+	Restart(ctx context.Context) error
+}
+
+// Killer is a target that can be stopped without warning and started again.
+type Killer interface {
+	Kill(ctx context.Context) error
+}
+
+// Signaller is a target whose operator can be asked to quiet or terminate the
+// worker with the given id; state is "quiet" or "terminate".
+type Signaller interface {
+	Signal(ctx context.Context, wid, state string) error
+}
+
+// Player plays scripts. It may play several at once.
+type Player struct {
+	Target   Target
+	Password string        // of the target, empty if it has none
+	Timeout  time.Duration // the longest wait for a reply that has no window; 10 s if zero
+	Patience time.Duration // for what the specification calls eventual; 150 s if zero
+	Meter    *Meter        // nil: nothing excuses an overrun
+	Watch    func(Line)    // told each line of the conversation as it happens, one at a time; may be nil
+}
+
+const (
+	defaultTimeout  = 10 * time.Second
+	defaultPatience = 150 * time.Second
+)
+
+// Play plays one script; names is the prefix of every queue, job and worker id
+// that it makes, of small letters, digits and dashes, and nobody else may use
+// it. Play blocks until the script is over, and ends early when ctx is done.
+// All connections are closed when it returns.
+func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
+	pl := &play{
+		Player: *p, script: s, scope: newScope(names), conns: map[string]*conn{},
+		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[Step]*Result{},
+	}
+	pl.Timeout = orElse(p.Timeout, defaultTimeout)
+	pl.Patience = orElse(p.Patience, defaultPatience)
+	if pl.Meter == nil {
+		pl.Meter = new(Meter)
+	}
+	l := &lane{play: pl, scope: pl.scope}
+	err := l.steps(ctx, s.Steps)
+	if err != nil && !errors.Is(err, errStop) {
+		pl.err = err
+	}
+	pl.hangUp(ctx)
+	return pl.run()
+}
+
+func orElse(d, other time.Duration) time.Duration {
+	if d == 0 {
+		return other
+	}
+	return d
+}
+
+// errStop ends a play: what happened is in the results.
+var errStop = errors.New("the script cannot go on")
+
+// play is one playing of a script.
+type play struct {
+	Player
+	script *Script
+	scope  *scope
+	rec    *recorder
+
+	mu       sync.Mutex
+	conns    map[string]*conn
+	extra    []*conn // replaced and lane-owned connections, for hanging up
+	results  map[Step]*Result
+	breaches []Breach
+	dead     string
+	err      error
+}
+
+// run collects what was seen, in the order of the script.
+func (pl *play) run() *Run {
+	r := &Run{Script: pl.script, Breaches: pl.breaches, Conversation: pl.rec.lines,
+		Took: time.Since(pl.rec.start), Dead: pl.dead, Err: pl.err}
+	for s := range pl.script.all() {
+		if res := pl.results[s]; res != nil {
+			r.Results = append(r.Results, *res)
+		} else if marks, expected, judged := judgedStep(s); judged {
+			r.Results = append(r.Results, Result{Pos: s.Place(), Marks: marks, Expected: expected})
+		}
+	}
+	return r
+}
+
+// judgedStep tells the steps that must have an outcome.
+func judgedStep(s Step) (marks []Mark, expected string, judged bool) {
+	switch s := s.(type) {
+	case *Expect:
+		return s.Marks, s.expected(), true
+	case *Silence:
+		return s.Marks, "silence for " + s.For.String(), true
+	}
+	return nil, "", false
+}
+
+// note keeps the result of a step; of repeated ones the worst, and the first
+// of equals.
+func (pl *play) note(s Step, res Result) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if old := pl.results[s]; old == nil || severity(res.Outcome) > severity(old.Outcome) {
+		pl.results[s] = &res
+	}
+}
+
+func severity(o Outcome) int {
+	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
+}
+
+// breach keeps a departure.
+func (pl *play) breach(b Breach) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.breaches = append(pl.breaches, b)
+}
+
+// hangUp leaves every connection, all at once.
+func (pl *play) hangUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pl.Timeout)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, c := range append(pl.extra, pl.open()...) {
+		wg.Go(func() { c.leave(ctx, time.Second) })
+	}
+	wg.Wait()
+}
+
+// open lists the connections by name that are in use.
+func (pl *play) open() []*conn {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	var cs []*conn
+	for _, c := range pl.conns {
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// lane plays steps one after the other. The script has one; a parallel block
+// has one for each connection, a repetition one for each worker.
+type lane struct {
+	*play
+	scope *scope
+	own   *conn                  // the lane's unnamed connection, if it has one of its own
+	trial func(s Step, r Result) // takes the results instead of the play, inside eventually
+	block *Block
+}
+
+func (l *lane) steps(ctx context.Context, steps []Step) error {
+	for _, s := range steps {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
+		}
+		if err := l.step(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lane) step(ctx context.Context, s Step) error {
+	switch s := s.(type) {
+	case *Connect:
+		return l.connect(ctx, s)
+	case *Send:
+		return l.send(ctx, s)
+	case *Expect:
+		return l.expect(ctx, s)
+	case *Silence:
+		return l.silence(ctx, s)
+	case *Operate:
+		return l.operate(ctx, s)
+	case *Block:
+		return l.playBlock(ctx, s)
+	}
+	return nil // a barrier: the parallel block has dealt with it
+}
+
+// note keeps a result, or hands it to the trial.
+func (l *lane) note(s Step, r Result) {
+	if l.trial != nil {
+		l.trial(s, r)
+		return
+	}
+	l.play.note(s, r)
+}
+
+// fail notes that a set-up step did not work and stops the script.
+func (l *lane) fail(s Step, expected, got string) error {
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Expected: expected, Got: got})
+	return errStop
+}
+
+// conn is the named connection; it is opened raw at its first use.
+func (l *lane) conn(ctx context.Context, name string) (*conn, error) {
+	if name == "" && l.own != nil {
+		return l.own, nil
+	}
+	l.mu.Lock()
+	c := l.conns[name]
+	l.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	return l.dial(ctx, name, Raw, nil)
+}
+
+// dial opens a connection under a name and greets unless it is raw.
+func (l *lane) dial(ctx context.Context, name string, role Role, hello *object) (*conn, error) {
+	c, err := l.play.dial(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c.role, c.hello = role, hello
+	l.keep(c)
+	if role == Raw {
+		return c, nil
+	}
+	return c, l.greet(ctx, c)
+}
+
+// keep files a connection under its name.
+func (l *lane) keep(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.own != nil && c.name == l.own.name {
+		l.extra = append(l.extra, l.own)
+		l.own = c
+		return
+	}
+	if old := l.conns[c.name]; old != nil {
+		l.extra = append(l.extra, old)
+	}
+	l.conns[c.name] = c
+}
+
+// dial opens a connection and begins to record what it brings.
+func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, pl.Timeout)
+	defer cancel()
+	nc, err := pl.Target.Dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return open(name, nc, func(a arrival) {
+		if !a.gaveUp {
+			pl.rec.add(a.at, name, "S", a.String(), Pos{})
+		}
+	}), nil
+}
+
+// noConnection notes that a connection was not to be had, which may pass: the
+// server may have a limit.
+func (l *lane) noConnection(s Step, role Role, err error) error {
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Expected: "a " + role.String() + "'s connection", Got: err.Error(), Passing: true})
+	return errStop
+}
+
+func (l *lane) connect(ctx context.Context, s *Connect) error {
+	if s.Conn == "" && l.block != nil && l.own != nil {
+		return l.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
+	}
+	if _, err := l.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
+		return l.noConnection(s, s.Role, err)
+	}
+	return nil
+}
+
+// send writes a client line, or ends the connection.
+func (l *lane) send(ctx context.Context, s *Send) error {
+	c, err := l.conn(ctx, s.Conn)
+	if err != nil {
+		return l.noConnection(s, Raw, err)
+	}
+	if s.Ending != Open {
+		l.rec.add(time.Now(), c.name, "C", s.Ending.String(), s.Pos)
+		if err := c.end(s.Ending); err != nil {
+			return l.fail(s, s.Ending.String(), err.Error())
+		}
+		return nil
+	}
+	if c, err = l.ready(ctx, c, s); err != nil {
+		return err
+	}
+	segments, err := l.bytes(c, s)
+	if err != nil {
+		return l.fail(s, "a line to send", err.Error())
+	}
+	l.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
+	if err := c.write(segments, pauseBetween(s)); err != nil {
+		l.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
+	} // the reason why nothing can be written shows at the next S: line
+	c.sentLine(segments)
+	return nil
+}
+
+// ready looks at what a connection brought before the next line is sent on it:
+// nothing may have come unasked; a producer's connection that the server closed
+// while it was idle is opened again, which the specification allows.
+func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
+	a, came := c.waiting()
+	switch {
+	case !came || c.owed > 0:
+		return c, nil
+	case a.ending != Open && c.role == Producer && !c.excused:
+		l.rec.add(time.Now(), c.name, "--", "the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
+		again, err := l.dial(ctx, c.name, c.role, c.hello)
+		if err != nil {
+			return nil, l.noConnection(s, c.role, err)
+		}
+		return again, nil
+	case a.ending != Open:
+		return c, nil
+	case a.broken != nil:
+		l.broken(c, s.Pos, a)
+	default:
+		l.breach(Breach{Pos: s.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: a.String()})
+	}
+	return nil, l.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
+}
+
+// unasked tells a second reply from data out of the blue by the time since the
+// reply that was due.
+func (c *conn) unasked(a arrival) BreachKind {
+	const soon = time.Second
+	if a.at.Sub(c.answered) < soon {
+		return ExtraReply
+	}
+	return Unasked
+}
+
+// unsure stops at a step that cannot be judged because of something else.
+func (l *lane) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
+	l.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
+	return errStop
+}
+
+// broken notes a breach of the grammar.
+func (l *lane) broken(c *conn, at Pos, a arrival) {
+	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: fwp.RuleTruncated, Expected: "a whole RESP reply", Got: a.String()}
+	if a.gaveUp && !strings.Contains(a.pending, "bulk string") { // a line without its end
+		b.Rule = fwp.RuleLineEnd
+	}
+	if a.broken != nil {
+		b.Rule = a.broken.Rule
+		b.Expected, b.Got = a.broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.broken.Got, a.broken.Offset)
+	}
+	l.breach(b)
+}
+
+// sentLine counts what the server owes now.
+func (c *conn) sentLine(segments [][]byte) {
+	sent := bytes.Join(segments, nil)
+	c.owed += bytes.Count(sent, []byte{'\n'})
+	c.verb = fwp.SplitCommand(bytes.TrimRight(sent, "\r\n")).Verb
+	if c.verb == fwp.END && c.state != fwp.NotIdentified {
+		c.state = fwp.Ended
+	}
+}

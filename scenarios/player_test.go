@@ -1,0 +1,223 @@
+package scenarios_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// outcomes writes the results of a run one a line, for tables.
+func outcomes(r *scenarios.Run) string {
+	var b strings.Builder
+	for _, res := range r.Results {
+		fmt.Fprintf(&b, "%d %s\n", res.Line, res.Outcome)
+	}
+	for _, br := range r.Breaches {
+		fmt.Fprintf(&b, "breach %d rule %q at %d\n", br.Kind, br.Rule, br.Line)
+	}
+	if r.Dead != "" {
+		b.WriteString("dead\n")
+	}
+	return b.String()
+}
+
+const producer = "connect as producer\n"
+const consumer = "connect as consumer\n"
+
+func TestPlayTellsWhatALineBrought(t *testing.T) {
+	t.Parallel()
+	info := func(answer string) *peer {
+		return &peer{answers: map[string]string{"INFO": "$2\r\n{}\r\n", "BEAT": answer}}
+	}
+	const beat = "C: BEAT {\"wid\":\"$wid\"}\n"
+	tests := map[string]struct {
+		peer   *peer
+		script string
+		want   string
+	}{
+		"the answer":                             {info("+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\n"},
+		"another text":                           {info("+KO\r\n"), consumer + beat + "S: +OK\n", "3 mismatched\n"},
+		"another kind":                           {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n", "3 mismatched\n"},
+		"an alternative":                         {info("$-1\r\n"), consumer + beat + "S: +OK | $-1\n", "3 matched\n"},
+		"anything":                               {info(":12\r\n"), consumer + beat + "S: <any>\n", "3 matched\n"},
+		"what follows a mismatch is not reached": {info("-ERR\r\n"), consumer + beat + "S: +OK\nsilence 1s\n", "3 mismatched\n4 not reached\n"},
+		"a bulk cut short":                       {info("$5\r\nOK\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach 1 rule \"truncated\" at 3\n"},
+		"a bulk in characters":                   {info("$2\r\néé\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach 1 rule \"length in characters\" at 3\n"},
+		"a null as an array":                     {info("*-1\r\n"), consumer + beat + "S: $-1\n", "3 unsure\nbreach 1 rule \"null\" at 3\n"},
+		"LF alone":                               {info("+OK\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach 1 rule \"line end\" at 3\n"},
+		"a second reply":                         {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\nbreach 3 rule \"rule 0\" at 3\n"},
+		"a consumer sent away":                   {info(closes), consumer + beat + "S: +OK\n", "3 mismatched\nbreach 4 rule \"rule 0\" at 3\n"},
+		"a consumer reset":                       {info(resets), consumer + beat + "S: +OK\n", "3 mismatched\nbreach 4 rule \"rule 0\" at 3\n"},
+		"no answer while others get one":         {info(mute), consumer + beat + "S: +OK\n", "3 mismatched\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(t, test.peer, test.script, func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, test.want, outcomes(r))
+				assert.NoError(t, r.Err)
+			})
+		})
+	}
+}
+
+func TestPlayAsksWhetherTheServerLives(t *testing.T) {
+	t.Parallel()
+	const bad = "C bad: INFO x\nS: -\n"
+	refusing := func() *peer { return &peer{answers: map[string]string{"INFO x": "-ERR\r\n"}} }
+	t.Run("on a new connection and on the old one", func(t *testing.T) {
+		t.Parallel()
+		p := refusing()
+		play(t, p, consumer+bad, func(t *testing.T, r *scenarios.Run) {
+			assert.Equal(t, "3 matched\n", outcomes(r))
+			assert.Equal(t, 2, strings.Count(strings.Join(p.lines(), "\n")+"\n", "INFO\n"), "%q", p.lines())
+		})
+	})
+	t.Run("a server that greets nobody any more is dead", func(t *testing.T) {
+		t.Parallel()
+		p := refusing()
+		p.limit = 1
+		play(t, p, consumer+bad, func(t *testing.T, r *scenarios.Run) {
+			assert.Equal(t, "3 matched\ndead\n", outcomes(r))
+			assert.False(t, r.Complete())
+		})
+	})
+	t.Run("a producer may be sent away after an error", func(t *testing.T) {
+		t.Parallel()
+		p := refusing()
+		p.answers["INFO x"] = "-ERR\r\n"
+		play(t, p, producer+bad+"C: INFO\nS: $\n", func(t *testing.T, r *scenarios.Run) {
+			assert.Equal(t, "3 matched\n5 matched\n", outcomes(r))
+		})
+	})
+}
+
+func TestPlayJudgesTime(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		delay  time.Duration
+		window string
+		want   string
+	}{
+		"in time":       {2 * time.Second, "1.5s..2.5s", "3 matched\n"},
+		"too early":     {time.Second, "1.5s..2.5s", "3 mismatched\n"},
+		"too late":      {4 * time.Second, "1.5s..2.5s", "3 mismatched\n"},
+		"on the bound":  {1500 * time.Millisecond, "1.5s..", "3 matched\n"},
+		"at the latest": {2 * time.Second, "..2s", "3 matched\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": test.delay}}
+			play(t, p, consumer+"C: FETCH $queue\nS "+test.window+": $-1\n", func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, test.want, outcomes(r))
+			})
+		})
+	}
+}
+
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		answer, delayed string
+		want            string
+	}{
+		"nothing comes":     {"+OK\r\n", "FETCH", "5 matched\n6 matched\n"},
+		"something comes":   {"+OK\r\n", "", "5 mismatched\n6 not reached\n"},
+		"a consumer closed": {closes, "", "5 mismatched\n6 not reached\nbreach 4 rule \"rule 0\" at 5\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{answers: map[string]string{"FETCH": test.answer}, delay: map[string]time.Duration{test.delayed: 2 * time.Second}}
+			play(t, p, consumer+"# wait\n\nC: FETCH $queue\nsilence 1s\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, test.want, outcomes(r))
+			})
+		})
+	}
+}
+
+func TestALongSilenceKeepsConsumersBeating(t *testing.T) {
+	t.Parallel()
+	p := &peer{}
+	play(t, p, consumer+"connect p as producer\nsilence 65s\n", func(t *testing.T, r *scenarios.Run) {
+		assert.Equal(t, "3 matched\n", outcomes(r))
+		var beats int
+		for _, line := range p.lines() {
+			if strings.HasPrefix(line, "BEAT") {
+				beats++
+				assert.Equal(t, `BEAT {"wid":"fwp-test-0001-wid-1"}`, line)
+			}
+		}
+		assert.Equal(t, 4, beats)
+	})
+}
+
+func TestAnIdleProducerThatWasClosedIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	p := &peer{idle: time.Second}
+	play(t, p, producer+"silence 5s\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
+		assert.Equal(t, "2 matched\n4 matched\n", outcomes(r))
+		assert.Equal(t, 2, strings.Count(strings.Join(p.lines(), "\n"), "HELLO"))
+	})
+}
+
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ ends, expected, want string }{
+		"fin as close":   {closes, "<close>", "3 matched\n"},
+		"fin":            {closes, "<fin>", "3 matched\n"},
+		"fin is no rst":  {closes, "<reset>", "3 mismatched\n"},
+		"reset as close": {resets, "<close>", "3 matched\n"},
+		"reset":          {resets, "<reset>", "3 matched\n"},
+		"no ending":      {"+OK\r\n", "<close>", "3 mismatched\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{answers: map[string]string{"PUSH": test.ends}}
+			play(t, p, producer+"C: PUSH $job\nS: "+test.expected+"\n", func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, test.want, outcomes(r))
+			})
+		})
+	}
+}
+
+func TestPasswordHashes(t *testing.T) {
+	t.Parallel()
+	const salt, rounds = "salt", 3
+	right, err := fwp.PasswordHash("secret", salt, rounds)
+	assert.NoError(t, err)
+	fewer, err := fwp.PasswordHash("secret", salt, rounds-1)
+	assert.NoError(t, err)
+	p := &peer{greeting: "+HI {\"v\":2,\"i\":3,\"s\":\"salt\"}\r\n", answers: map[string]string{"HELLO": "+OK\r\n"}}
+	play(t, p, `S[a]: +HI {"s":"salt"}
+C[a]: HELLO {"v":2,"pwdhash":"$pwdhash"}
+S[a]: +OK
+S[b]: +HI {"s":"salt"}
+C[b]: HELLO {"v":2,"pwdhash":"$pwdhash.fewer"}
+S[b]: +OK
+S[c]: +HI {"s":"salt"}
+C[c]: HELLO {"v":2,"pwdhash":"$pwdhash@a"}
+S[c]: +OK
+connect d as producer
+`, func(t *testing.T, r *scenarios.Run) {
+		var hellos []string
+		for _, line := range p.lines() {
+			if strings.HasPrefix(line, "HELLO") {
+				hellos = append(hellos, line)
+			}
+		}
+		assert.True(t, r.Complete(), outcomes(r))
+		assert.Equal(t, []string{
+			`HELLO {"v":2,"pwdhash":"` + right + `"}`, `HELLO {"v":2,"pwdhash":"` + fewer + `"}`,
+			`HELLO {"v":2,"pwdhash":"` + right + `"}`, `HELLO {"pwdhash":"` + right + `","v":2}`,
+		}, hellos)
+	})
+}

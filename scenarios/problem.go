@@ -1,0 +1,105 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Pos is a place in a script: Line and Col count from 1, Col and Width in
+// characters.
+type Pos struct {
+	Line, Col, Width int
+}
+
+// Problem is something wrong in a script, with its place.
+type Problem struct {
+	File string
+	Pos
+	Source  string // the line, without its end
+	Message string // what is wrong and what was expected
+	Help    string // what to do about it, empty if nothing sensible can be said
+	Advice  bool   // a matter of style: the script can be played all the same
+}
+
+// Error gives "file:line:col: message", the line, a caret under the place, and
+// the help.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: %s\n", p.File, p.Line, p.Col, p.Message)
+	fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(p.Source, "\t", " "))
+	fmt.Fprintf(&b, "    %s", Caret(p.Pos))
+	if p.Help != "" {
+		fmt.Fprintf(&b, "\n    %s", p.Help)
+	}
+	return b.String()
+}
+
+// Caret is the line of blanks and ^ that stands under the place p.
+func Caret(p Pos) string {
+	return strings.Repeat(" ", max(p.Col-1, 0)) + strings.Repeat("^", max(p.Width, 1))
+}
+
+// Problems is what is wrong in one script, in the order of its lines. As an
+// error it prints them one after the other.
+type Problems []*Problem
+
+func (ps Problems) Error() string {
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = p.Error()
+	}
+	return strings.Join(texts, "\n")
+}
+
+// column turns a byte offset into a column in characters, from 1.
+func column(line string, offset int) int {
+	return utf8.RuneCountInString(line[:min(max(offset, 0), len(line))]) + 1
+}
+
+// Nearest is the word of the list that was probably meant: the first of those with the fewest mistakes, at most so
+// many; case does not count. It is "" if none is that near.
+func Nearest(word string, list []string, most int) string {
+	best, fewest := "", most+1
+	for _, w := range list {
+		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < fewest {
+			best, fewest = w, d
+		}
+	}
+	return best
+}
+
+// didYouMean is the help that goes with an unknown word.
+func didYouMean(word string, list []string) string {
+	if w := Nearest(word, list, max(2, len(word)/3)); w != "" {
+		return fmt.Sprintf("did you mean %q?", w)
+	}
+	return "known here: " + strings.Join(list, ", ")
+}
+
+// editDistance counts the bytes to insert, remove, replace or swap with their neighbour until a is b (the optimal
+// string alignment distance).
+func editDistance(a, b string) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			differ := 1
+			if a[i-1] == b[j-1] {
+				differ = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+differ)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}

@@ -1,0 +1,175 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// bytes is what goes over the wire for a client line, one slice a segment.
+func (l *lane) bytes(c *conn, s *Send) ([][]byte, error) {
+	segments := make([][]byte, len(s.Segments))
+	for i, t := range s.Segments {
+		text, err := l.text(c, t, !s.Raw)
+		if err != nil {
+			return nil, err
+		}
+		segments[i] = []byte(text)
+	}
+	if !s.Raw {
+		last := len(segments) - 1
+		segments[last] = append(segments[last], "\r\n"...)
+	}
+	if s.Bytewise {
+		return bytes.SplitAfter(bytes.Join(segments, nil), nil), nil
+	}
+	return segments, nil
+}
+
+// pauseBetween gives a segment time to arrive alone; without it the kernels on
+// the way would join what the script has cut.
+func pauseBetween(s *Send) time.Duration {
+	if s.Bytewise {
+		return time.Millisecond
+	}
+	return 20 * time.Millisecond
+}
+
+// sentText is a client line as the conversation shows it.
+func sentText(segments [][]byte, s *Send) string {
+	if !s.Raw && !s.Bytewise {
+		return escaped(strings.TrimSuffix(string(bytes.Join(segments, []byte("<|>"))), "\r\n"))
+	}
+	if s.Bytewise {
+		return escaped(string(bytes.Join(segments, nil))) + " (byte by byte)"
+	}
+	quoted := make([]string, len(segments))
+	for i, seg := range segments {
+		quoted[i] = strconv.Quote(string(seg))
+	}
+	return strings.Join(quoted, " ")
+}
+
+// text fills in the names of a template. In lines (not in raw bytes) the
+// characters that JSON must escape are escaped.
+func (l *lane) text(c *conn, t template, line bool) (string, error) {
+	var b strings.Builder
+	for _, p := range t {
+		if p.ref == nil {
+			b.WriteString(p.lit)
+			continue
+		}
+		v, err := l.value(c, p.ref)
+		if err != nil {
+			return "", err
+		}
+		if s, ok := v.(string); ok && line && p.ref.kind == refPlain {
+			quoted, err := marshal(s)
+			if err != nil {
+				return "", err
+			}
+			v = quoted[1 : len(quoted)-1]
+		}
+		b.WriteString(plain(v))
+	}
+	return b.String(), nil
+}
+
+// value computes a name of a client line.
+func (l *lane) value(c *conn, r *ref) (any, error) {
+	switch r.kind {
+	case refJob:
+		return l.job(c, r.job)
+	case refPwdhash:
+		return l.pwdhash(c, r)
+	}
+	return l.scope.use(r)
+}
+
+// marshal is json.Marshal without the escapes meant for HTML.
+func marshal(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("encode %v: %w", v, err)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// merged writes an object whose fields are those of usual, replaced or
+// complemented by those of with; fields that are absent in with are left out.
+func (l *lane) merged(c *conn, usual, with *object) (string, error) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for _, f := range overlay(usual, with) {
+		if _, out := f.value.(absent); out {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		text, err := l.json(c, f.value)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(strconv.Quote(f.key) + ":" + text)
+	}
+	b.WriteByte('}')
+	return b.String(), nil
+}
+
+func overlay(usual, with *object) []field {
+	var all []field
+	replaced := map[string]bool{}
+	for _, f := range usual.fields {
+		for _, w := range with.fields {
+			if w.key == f.key {
+				f = w
+				replaced[w.key] = true
+			}
+		}
+		all = append(all, f)
+	}
+	for _, w := range with.fields {
+		if !replaced[w.key] {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// json writes a value that a script sends.
+func (l *lane) json(c *conn, n node) (string, error) {
+	switch n := n.(type) {
+	case literal:
+		return marshal(n.value)
+	case text:
+		s, err := l.text(c, n.parts, false)
+		if err != nil {
+			return "", err
+		}
+		return marshal(s)
+	case capture:
+		v, err := l.value(c, n.ref)
+		if err != nil {
+			return "", err
+		}
+		return marshal(v)
+	case array:
+		texts := make([]string, len(n.elems))
+		for i, e := range n.elems {
+			var err error
+			if texts[i], err = l.json(c, e); err != nil {
+				return "", err
+			}
+		}
+		return "[" + strings.Join(texts, ",") + "]", nil
+	case *object:
+		return l.merged(c, &object{}, n)
+	}
+	return "", fmt.Errorf("%s cannot be sent", n)
+}

@@ -1,0 +1,137 @@
+package scenarios
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Run is what playing a script saw. It judges lines; what they mean for
+// clauses is for others to say.
+type Run struct {
+	Script       *Script
+	Results      []Result // one for each judged step in script order, not reached ones too; and failed set-up steps
+	Breaches     []Breach // departures beside the lines
+	Conversation []Line   // in the order in which it happened
+	Took         time.Duration
+	Dead         string // why the target is held to serve no longer, empty if it lives
+	Err          error  // the play could not go on for a reason of ours, or was interrupted
+}
+
+// Complete reports whether every judged step was reached and decided, and
+// nothing else was amiss.
+func (r *Run) Complete() bool {
+	for _, res := range r.Results {
+		if res.Outcome == NotReached || res.Outcome == Unsure || res.Outcome == Mismatched && len(res.Marks) == 0 {
+			return false
+		}
+	}
+	return r.Err == nil && r.Dead == ""
+}
+
+// Outcome is how a line went.
+type Outcome uint8
+
+// The outcomes.
+const (
+	NotReached Outcome = iota
+	Matched
+	Mismatched
+	Unsure // the suite cannot tell: see Cause
+)
+
+func (o Outcome) String() string {
+	return [...]string{"not reached", "matched", "mismatched", "unsure"}[o]
+}
+
+// Result is the outcome of one step.
+type Result struct {
+	Pos
+	Marks       []Mark
+	Outcome     Outcome
+	Expected    string
+	Got         string
+	Choice      string // the alternative that came, if there are several
+	Differences []Difference
+	Cause       string // of Unsure, and of a mismatch in time
+	Ending      Ending // of the connection, if it had ended by then
+	Conn        string
+	At          time.Duration // when what came came, since the start of the play
+	Passing     bool   // the reason is lag or a connection that was not to be had: worth another try, alone
+}
+
+// BreachKind tells apart the departures that can come up at any line.
+type BreachKind uint8
+
+// The breaches.
+const (
+	BrokenGrammar  BreachKind = iota + 1 // bytes that are no RESP; Rule says how
+	Unasked                              // data out of the blue
+	ExtraReply                           // more than one reply to one command
+	ConsumerClosed                       // the server closed a consumer's connection on its own
+	StateLost                            // after a rejected command the connection no longer serves as before
+)
+
+// Breach is one departure.
+type Breach struct {
+	Pos
+	Kind     BreachKind
+	Rule     fwp.Rule
+	Conn     string
+	At       time.Duration // when it came, since the start of the play
+	Expected string
+	Got      string
+}
+
+// Line is one line of a conversation.
+type Line struct {
+	At     time.Duration // since the start of the play
+	Conn   string
+	From   string // "C", "S", or "--" for what the suite did
+	Text   string // escaped, long texts shortened
+	Script int    // the script's line, 0 if none
+}
+
+// String is the line as -v prints it.
+func (l Line) String() string {
+	who := l.From
+	if l.Conn != "" {
+		who += "[" + l.Conn + "]"
+	}
+	return fmt.Sprintf("%9.3fs  %s: %s", l.At.Seconds(), who, l.Text)
+}
+
+// recorder keeps the conversation of one play; safe for concurrent use.
+type recorder struct {
+	mu    sync.Mutex
+	start time.Time
+	lines []Line
+	watch func(Line)
+}
+
+// most is how many lines of a long play are kept: the first and the last.
+const most = 4000
+
+func (r *recorder) add(at time.Time, conn, from, text string, pos Pos) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := Line{At: at.Sub(r.start), Conn: conn, From: from, Text: shorten(text), Script: pos.Line}
+	if len(r.lines) >= most {
+		copy(r.lines[most/2:], r.lines[most/2+1:])
+		r.lines = r.lines[:most-1]
+	}
+	r.lines = append(r.lines, l)
+	if r.watch != nil {
+		r.watch(l)
+	}
+}
+
+// escaped makes control and non-UTF-8 bytes visible and leaves the rest.
+func escaped(s string) string {
+	q := strconv.Quote(s)
+	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
+}

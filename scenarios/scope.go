@@ -1,0 +1,239 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// timeForm is how the suite writes times: RFC 3339 with microseconds.
+const timeForm = "2006-01-02T15:04:05.000000Z07:00"
+
+// scope holds the values behind names: a string, or whatever JSON value was
+// captured. A value is bound once and never changes. A repetition and a trial
+// have scopes of their own inside that of the script: what they capture is
+// theirs, while fresh values belong to the whole script unless the name is a
+// series. Scopes may be used by several connections at once.
+type scope struct {
+	parent *scope
+	mu     *sync.Mutex // one for all scopes of a play
+	values map[string]any
+	series map[string]*series // in the outermost scope
+	round  int                // which repetition, from 0; -1 outside
+	block  *Block             // the repetition
+	prefix string             // of fresh values
+	fresh  *int               // how many were made
+}
+
+// series is one name with a value for each repetition.
+type series struct {
+	values []string
+	taken  map[*Block]map[int]bool
+}
+
+func newScope(prefix string) *scope {
+	return &scope{mu: new(sync.Mutex), values: map[string]any{}, series: map[string]*series{}, round: -1, prefix: prefix, fresh: new(int)}
+}
+
+// child is a scope inside sc, whose names vanish with it unless committed.
+func (sc *scope) child() *scope {
+	return &scope{parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block, prefix: sc.prefix, fresh: sc.fresh}
+}
+
+// repetition is the scope of one round of a repeat block.
+func (sc *scope) repetition(b *Block, round int) *scope {
+	c := sc.child()
+	c.round, c.block = round, b
+	return c
+}
+
+// commit hands the names of a child to its parent.
+func (sc *scope) commit() {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for k, v := range sc.values {
+		sc.parent.values[k] = v
+	}
+}
+
+func (sc *scope) root() *scope {
+	for sc.parent != nil {
+		sc = sc.parent
+	}
+	return sc
+}
+
+// find looks outwards; the lock is held.
+func (sc *scope) find(key string) (any, bool) {
+	for s := sc; s != nil; s = s.parent {
+		if v, ok := s.values[key]; ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
+// lookup is the value of a name that is bound.
+func (sc *scope) lookup(r *ref) (any, bool) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if v, ok := sc.find(r.text); ok {
+		return v, true
+	}
+	if r.kind == refNow {
+		return sc.now(r), true
+	}
+	if r.kind == refFiller {
+		return filler(r.size), true
+	}
+	return nil, false
+}
+
+// capture binds r to v if r is free: the first match binds.
+func (sc *scope) capture(r *ref, v any) {
+	if r.kind != refPlain {
+		return
+	}
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if _, ok := sc.find(r.text); ok {
+		return
+	}
+	if r.series && !sc.pick(r, v) {
+		return
+	}
+	sc.values[r.text] = v
+}
+
+// pick takes the element v of a series, once in each repeat block; the lock is
+// held.
+func (sc *scope) pick(r *ref, v any) bool {
+	s := sc.root().series[r.text]
+	if s == nil {
+		return false
+	}
+	if s.taken[sc.block] == nil {
+		s.taken[sc.block] = map[int]bool{}
+	}
+	for i, known := range s.values {
+		if known == v && !s.taken[sc.block][i] {
+			s.taken[sc.block][i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// use is the value of a name in a client line: bound before, or fresh.
+func (sc *scope) use(r *ref) (any, error) {
+	if v, ok := sc.lookup(r); ok {
+		return v, nil
+	}
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if r.series {
+		return sc.next(r)
+	}
+	if r.family() == "" {
+		return nil, fmt.Errorf("%s has no value yet: no reply has bound it", r.text)
+	}
+	v := sc.make(r)
+	sc.root().values[r.text] = v
+	return v, nil
+}
+
+// ownFresh gives a name a fresh value in this scope alone.
+func (sc *scope) ownFresh(r *ref) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.values[r.text] = sc.make(r)
+}
+
+// next is the element of a series that belongs to this repetition, made if the
+// series ends before it; the lock is held.
+func (sc *scope) next(r *ref) (any, error) {
+	if sc.round < 0 {
+		return nil, fmt.Errorf("%s has values in a repeat block only", r.text)
+	}
+	all := sc.root().series
+	if all[r.text] == nil {
+		all[r.text] = &series{taken: map[*Block]map[int]bool{}}
+	}
+	s := all[r.text]
+	for len(s.values) <= sc.round {
+		s.values = append(s.values, sc.make(r))
+	}
+	v := s.values[sc.round]
+	sc.values[r.text] = v
+	return v, nil
+}
+
+// make is a value that nobody else has; the lock is held.
+func (sc *scope) make(r *ref) string {
+	*sc.fresh++
+	return fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
+}
+
+// now binds a time at its first use; the lock is held.
+func (sc *scope) now(r *ref) any {
+	t := time.Now().UTC().Add(r.offset)
+	if r.zone != nil {
+		t = t.In(r.zone)
+	}
+	v := t.Format(timeForm)
+	sc.values[r.text] = v
+	return v
+}
+
+// known is the text of a template whose names are all bound.
+func (sc *scope) known(t template) (string, bool) {
+	var b []byte
+	for _, p := range t {
+		if p.ref == nil {
+			b = append(b, p.lit...)
+			continue
+		}
+		v, ok := sc.lookup(p.ref)
+		if !ok {
+			return "", false
+		}
+		b = append(b, plain(v)...)
+	}
+	return string(b), true
+}
+
+// instant is the time behind one end of a range; false if there is none.
+func (sc *scope) instant(b *bound) (time.Time, bool) {
+	if b == nil {
+		return time.Time{}, false
+	}
+	v, ok := sc.lookup(b.time)
+	s, isText := v.(string)
+	if !ok || !isText {
+		return time.Time{}, false
+	}
+	t, err := time.Parse(time.RFC3339Nano, s)
+	return t, err == nil
+}
+
+// plain is a value as text: strings without quotes, the rest as JSON.
+func plain(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, _ := json.Marshal(v) // captured values come from JSON
+	return string(b)
+}
+
+// fillerText repeats, so that a cut or shifted payload does not compare equal
+// by accident.
+const fillerText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ."
+
+func filler(size int) string {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = fillerText[i%len(fillerText)]
+	}
+	return string(b)
+}

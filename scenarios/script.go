@@ -1,0 +1,187 @@
+package scenarios
+
+import (
+	"iter"
+	"time"
+)
+
+// Script is one parsed file.
+type Script struct {
+	Name     string            // how reports call it: a file name or a check id
+	Title    string            // one sentence, from the header
+	Needs    []Need            // what the target must offer, declared or implied by a step, sorted
+	Embedded map[string]string // settings of an embedded server prepared for this script, nil if none
+	Steps    []Step
+	Source   []string // the lines, for reports
+}
+
+// Need is something that a script asks of a target.
+type Need string
+
+// The needs.
+const (
+	NeedOpen     Need = "open"     // no password
+	NeedPassword Need = "password" // a password, which the suite knows
+	NeedSignals  Need = "signals"  // an operator who quiets and terminates workers
+	NeedRestart  Need = "restart"  // an orderly restart
+	NeedKill     Need = "kill"     // a stop without warning, and a start
+	NeedAlone    Need = "alone"    // nobody else's jobs: the script uses the queue `default` or counts everything
+	NeedFlush    Need = "flush"    // FLUSH is allowed
+	NeedEmbedded Need = "embedded" // an embedded server with the settings of the header
+)
+
+// Mark ties a line to a clause that it decides.
+type Mark struct {
+	Clause string // id
+	Level  string // overrides the level of the catalogue, "" if it does not
+	Record bool   // the outcome is recorded, not judged, as long as one of the line's alternatives comes
+}
+
+// Marks goes through the marks of all judged lines.
+func (s *Script) Marks() iter.Seq[Mark] {
+	return func(yield func(Mark) bool) {
+		for step := range s.all() {
+			marks, _, _ := judgedStep(step)
+			if b, ok := step.(*Block); ok && b.Within != (Window{}) {
+				marks = b.Marks
+			}
+			for _, m := range marks {
+				if !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Role is how a connection greets.
+type Role uint8
+
+// The roles.
+const (
+	Raw      Role = iota // the script plays HI and HELLO
+	Producer             // greeted by the engine, without worker fields
+	Consumer             // greeted by the engine, as a worker
+)
+
+func (r Role) String() string { return [...]string{"raw", "producer", "consumer"}[r] }
+
+// Step is one statement of a script: *[Connect], *[Send], *[Expect],
+// *[Silence], *[Operate], *[Barrier] or *[Block].
+type Step interface {
+	Place() Pos
+}
+
+// Place returns where the step stands; every step embeds a Pos.
+func (p Pos) Place() Pos { return p }
+
+// Connect opens a connection, and greets on it unless it is raw.
+type Connect struct {
+	Pos
+	Conn  string
+	Role  Role
+	Hello *object // fields that replace or add to those of the usual HELLO, or nil
+}
+
+// Send writes to a connection, or ends it from the client's side.
+type Send struct {
+	Pos
+	Conn     string
+	Bad      bool       // breaks the protocol on purpose
+	Raw      bool       // the segments are bytes, no CRLF is added
+	Bytewise bool       // every byte is a segment of its own
+	Segments []template // one unless it is cut
+	Ending   Ending     // instead of bytes, if not [Open]
+	text     string     // payload as written, for messages
+	textPos  Pos
+}
+
+// Expect awaits one reply, or the end of the connection.
+type Expect struct {
+	Pos     // of the expectation, not of the line
+	Conn    string
+	Within  Window
+	Choices []choice
+	Marks   []Mark
+}
+
+// Silence waits, and expects that no connection of the list (all open ones if
+// it is empty) brings a byte meanwhile.
+type Silence struct {
+	Pos
+	For   time.Duration
+	Conns []string
+	Marks []Mark
+}
+
+// Operate asks the target for something that no client can do.
+type Operate struct {
+	Pos
+	Action Need     // NeedRestart or NeedKill, or NeedSignals
+	State  string   // for NeedSignals: "quiet" or "terminate"
+	Worker template // for NeedSignals: the worker id
+}
+
+// Barrier makes the connections of a parallel block wait for each other.
+type Barrier struct{ Pos }
+
+// BlockKind tells blocks apart.
+type BlockKind uint8
+
+// The blocks. None holds another.
+const (
+	Repeat     BlockKind = iota // the body, Count times, on By connections of the given Role if By > 0
+	Parallel                    // the lines of each connection in their order, the connections side by side
+	Unordered                   // the replies of several connections, whichever brings which
+	Eventually                  // the body again and again until all of it matches
+	Table                       // rows that do not depend on each other: all are tried
+)
+
+var blockNames = [...]string{"repeat", "parallel", "unordered", "eventually", "table"}
+
+func (k BlockKind) String() string { return blockNames[k] }
+
+// Block is a group of steps up to its `end`.
+type Block struct {
+	Pos
+	Kind   BlockKind
+	Count  int
+	By     int
+	Role   Role
+	Within Window
+	Marks  []Mark
+	Steps  []Step
+}
+
+// Window bounds how long something takes. A zero bound is none.
+type Window struct {
+	From, To time.Duration
+}
+
+func (w Window) String() string {
+	switch {
+	case w.From > 0 && w.To > 0:
+		return w.From.String() + " to " + w.To.String()
+	case w.From > 0:
+		return "not before " + w.From.String()
+	case w.To > 0:
+		return "within " + w.To.String()
+	}
+	return ""
+}
+
+// Ending is how a connection ends.
+type Ending uint8
+
+// The endings. As an expectation Closed takes FIN and reset alike.
+const (
+	Open     Ending = iota
+	Closed          // <close>
+	Fin             // <fin>: orderly
+	Reset           // <reset>
+	HalfShut        // <half-close>: we send no more, but read on
+)
+
+var endingNames = [...]string{"open", "<close>", "<fin>", "<reset>", "<half-close>"}
+
+func (e Ending) String() string { return endingNames[e] }

@@ -1,0 +1,287 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// template is text with names in it.
+type template []part
+
+// part is literal text, or a name if ref is not nil.
+type part struct {
+	lit string
+	ref *ref
+}
+
+// refKind tells how the value behind a name comes to be.
+type refKind uint8
+
+const (
+	refPlain   refKind = iota // captured, or fresh for the families jid, queue, wid
+	refNow                    // $now, $now+2s, $now-1h@+05:30
+	refFiller                 // $filler(64KiB)
+	refJob                    // $job{...}: a whole work unit
+	refPwdhash                // $pwdhash for the HI of a connection
+)
+
+// ref is one use of a name in a script.
+type ref struct {
+	text   string // as written: the key under which the value is bound
+	kind   refKind
+	base   string // the name alone
+	series bool   // $jid#: one value for each repetition
+
+	offset  time.Duration // refNow
+	zone    *time.Location
+	size    int     // refFiller, bytes
+	job     *object // refJob
+	variant string  // refPwdhash: "", fewer, more, wrong, hex
+	conn    string  // refPwdhash: whose HI, if sameConn is false
+	same    bool
+}
+
+// families are the names whose first use in a client line makes a fresh value.
+var families = []string{"jid", "queue", "wid"}
+
+// family is the family of a plain name, or "".
+func (r *ref) family() string {
+	if r.kind != refPlain {
+		return ""
+	}
+	for _, f := range families {
+		if strings.HasPrefix(r.base, f) {
+			return f
+		}
+	}
+	return ""
+}
+
+// complaint is what is wrong at a place of a line, before it has a file.
+type complaint struct {
+	at, width int // byte offsets in the line
+	message   string
+	help      string
+}
+
+func (c *complaint) Error() string { return c.message }
+
+func complain(at, width int, help, format string, args ...any) *complaint {
+	return &complaint{at: at, width: width, help: help, message: fmt.Sprintf(format, args...)}
+}
+
+// cursor walks over a line.
+type cursor struct {
+	line string
+	pos  int
+}
+
+func (c *cursor) rest() string { return c.line[c.pos:] }
+func (c *cursor) done() bool   { return c.pos >= len(c.line) }
+func (c *cursor) peek() byte {
+	if c.done() {
+		return 0
+	}
+	return c.line[c.pos]
+}
+
+func (c *cursor) skipBlanks() {
+	for c.peek() == ' ' || c.peek() == '\t' {
+		c.pos++
+	}
+}
+
+// take consumes prefix if it is next.
+func (c *cursor) take(prefix string) bool {
+	if !strings.HasPrefix(c.rest(), prefix) {
+		return false
+	}
+	c.pos += len(prefix)
+	return true
+}
+
+var (
+	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*`)
+	nowForm     = regexp.MustCompile(`^\$now([+-]\d+(?:ms|s|m|h))?(@[+-]\d\d:\d\d)?`)
+	fillerForm  = regexp.MustCompile(`^\$filler\(\s*(\d+)\s*(B|KiB|MiB)?\s*\)`)
+	pwdhashForm = regexp.MustCompile(`^\$pwdhash(?:\.(\w+))?(@[a-z0-9]+)?`)
+)
+
+var pwdhashVariants = []string{"fewer", "more", "wrong", "hex"}
+
+// startsName reports whether a name begins at the cursor; a $ before anything
+// else is a literal dollar.
+func (c *cursor) startsName() bool {
+	return c.peek() == '$' && nameForm.MatchString(c.line[c.pos+1:])
+}
+
+// name parses the name that begins at the cursor.
+func (c *cursor) name() (*ref, error) {
+	start := c.pos
+	base := nameForm.FindString(c.line[start+1:])
+	r := &ref{base: base}
+	var err error
+	switch base {
+	case "now":
+		err = c.nowName(r)
+	case "filler":
+		err = c.fillerName(r)
+	case "job":
+		err = c.jobName(r)
+	case "pwdhash":
+		err = c.pwdhashName(r)
+	default:
+		c.pos += 1 + len(base)
+		r.series = c.take("#")
+	}
+	r.text = c.line[start:c.pos]
+	return r, err
+}
+
+func (c *cursor) nowName(r *ref) error {
+	r.kind = refNow
+	m := nowForm.FindStringSubmatch(c.rest())
+	start := c.pos
+	c.pos += len(m[0])
+	if m[1] != "" {
+		d, err := time.ParseDuration(m[1])
+		if err != nil {
+			return complain(start, len(m[0]), "write $now+2s or $now-500ms", "%s is no time", m[0])
+		}
+		r.offset = d
+	}
+	if m[2] != "" {
+		at, err := time.Parse("-07:00", m[2][1:])
+		if err != nil {
+			return complain(start, len(m[0]), "write $now@+05:30", "%s is no time zone", m[2])
+		}
+		r.zone = at.Location()
+	}
+	return nil
+}
+
+func (c *cursor) fillerName(r *ref) error {
+	r.kind = refFiller
+	m := fillerForm.FindStringSubmatch(c.rest())
+	if m == nil {
+		return complain(c.pos, len("$filler"), "write $filler(64KiB)", "$filler needs a size in brackets")
+	}
+	n, err := strconv.Atoi(m[1])
+	n *= map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
+	if err != nil || n < 1 || n > 64<<20 {
+		return complain(c.pos, len(m[0]), "", "a filler has 1 byte to 64 MiB")
+	}
+	c.pos += len(m[0])
+	r.size = n
+	return nil
+}
+
+func (c *cursor) jobName(r *ref) error {
+	r.kind = refJob
+	c.pos += len("$job")
+	if c.peek() != '{' {
+		r.job = &object{}
+		return nil
+	}
+	start := c.pos
+	n, err := c.value()
+	if err != nil {
+		return err
+	}
+	r.job = n.(*object)
+	return constant(r.job, start, c.pos-start)
+}
+
+func (c *cursor) pwdhashName(r *ref) error {
+	r.kind, r.same = refPwdhash, true
+	m := pwdhashForm.FindStringSubmatch(c.rest())
+	if m[1] != "" {
+		if !contains(pwdhashVariants, m[1]) {
+			return complain(c.pos, len(m[0]), didYouMean(m[1], pwdhashVariants), "there is no $pwdhash.%s", m[1])
+		}
+		r.variant = m[1]
+	}
+	if m[2] != "" {
+		r.conn, r.same = m[2][1:], false
+	}
+	c.pos += len(m[0])
+	return nil
+}
+
+func contains(list []string, word string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// parseTemplate reads the text of a client line, cut where <|> stands.
+func parseTemplate(c *cursor) ([]template, error) {
+	segments := []template{{}}
+	var lit strings.Builder
+	last := func() *template { return &segments[len(segments)-1] }
+	flush := func() {
+		if lit.Len() > 0 {
+			*last() = append(*last(), part{lit: lit.String()})
+			lit.Reset()
+		}
+	}
+	for !c.done() {
+		switch {
+		case c.take("<|>"):
+			flush()
+			segments = append(segments, template{})
+		case c.take("$$"):
+			lit.WriteByte('$')
+		case c.startsName():
+			flush()
+			r, err := c.name()
+			if err != nil {
+				return nil, err
+			}
+			*last() = append(*last(), part{ref: r})
+		default:
+			lit.WriteByte(c.peek())
+			c.pos++
+		}
+	}
+	flush()
+	return segments, nil
+}
+
+// refs lists the names of a template.
+func (t template) refs() []*ref {
+	var rs []*ref
+	for _, p := range t {
+		if p.ref != nil {
+			rs = append(rs, p.ref)
+		}
+	}
+	return rs
+}
+
+// only is the single name that the template consists of, or nil.
+func (t template) only() *ref {
+	if len(t) == 1 {
+		return t[0].ref
+	}
+	return nil
+}
+
+// String gives the template back as it could be written.
+func (t template) String() string {
+	var b strings.Builder
+	for _, p := range t {
+		if p.ref != nil {
+			b.WriteString(p.ref.text)
+		} else {
+			b.WriteString(strings.ReplaceAll(p.lit, "$", "$$"))
+		}
+	}
+	return b.String()
+}
