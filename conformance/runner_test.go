@@ -1,0 +1,234 @@
+package conformance_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+const address = "fwp.test:7419"
+
+// stage is an embedded server in memory, as a target.
+type stage struct {
+	nw   *memnet.Network
+	down func() bool // nil: never
+}
+
+func (s *stage) Dial(ctx context.Context) (net.Conn, error) {
+	if s.down != nil && s.down() {
+		return nil, errors.New("nobody listens any more")
+	}
+	return s.nw.DialContext(ctx, "tcp", address)
+}
+
+// scripts parses name/source pairs.
+func scripts(t *testing.T, sources map[string]string) []*scenarios.Script {
+	t.Helper()
+	var all []*scenarios.Script
+	for _, name := range slices.Sorted(maps.Keys(sources)) {
+		s, err := scenarios.Parse(name, []byte(sources[name]))
+		require.NoError(t, err)
+		all = append(all, s)
+	}
+	return all
+}
+
+// run judges an embedded server with the hook, in virtual time.
+func run(t *testing.T, hook func(*fakes.Event), sources map[string]string, check func(r *reports.Report), with ...func(*conformance.Runner, *stage)) {
+	t.Helper()
+	all := scripts(t, sources)
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		defer server.Close()
+		runner := &conformance.Runner{
+			Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}},
+			Scripts: all,
+			Provide: map[scenarios.Need]string{scenarios.NeedPassword: "give a password"},
+		}
+		for _, change := range with {
+			change(runner, target)
+		}
+		check(runner.Run(t.Context()))
+	})
+}
+
+// answering makes a server that answers a verb in another way.
+func answering(verb, reply string) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == verb {
+			e.Bytes = []byte(reply)
+		}
+	}
+}
+
+const (
+	beating = "connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
+	strict  = "connect as consumer\nclause FWP-INFO-03\nC bad: INFO x\nS: -\nsetup\nC: INFO\nS: $\n"
+)
+
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		hook    func(*fakes.Event)
+		script  string
+		clause  string
+		want    reports.Verdict
+		why     string // a part of it
+		finding bool
+	}{
+		"a clause that holds": {nil, beating, "FWP-BEAT-01", reports.Pass, "", false},
+		"a plain one broken":  {answering("BEAT", "-ERR\r\n"), beating, "FWP-BEAT-01", reports.Fail, "-ERR", true},
+		"a SHOULD broken": {func(e *fakes.Event) {
+			if e.Point == fakes.Judged && e.Command.Verb == "INFO" {
+				e.Err, e.Skip = nil, false
+			}
+		}, strict, "FWP-INFO-03", reports.Warn, "$", true},
+		"a level of the script's own": {answering("BEAT", "-ERR\r\n"), strings.Replace(beating, "BEAT-01", "BEAT-01 note", 1),
+			"FWP-BEAT-01", reports.Note, "seen: -ERR", false},
+		"a reading that is recorded": {nil, "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
+			"FWP-END-01", reports.Note, "seen: +OK", false},
+		"the other reading": {answering("END", ""), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
+			"FWP-END-01", reports.Note, "FIN", false},
+		"neither reading": {answering("END", "-ERR\r\n"), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
+			"FWP-END-01", reports.Fail, "-ERR", true},
+		"a set-up that fails": {answering("PUSH", "-ERR\r\n"), "connect as consumer\nC: PUSH $job\nS: +OK\nclause FWP-FETCH-01\nC: FETCH $queue\nS: ${}\n",
+			"FWP-FETCH-01", reports.Undecided, "set-up in line 3", false},
+		"a twin that fails earns nothing": {answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Undecided, "set-up in line 7", false},
+		"broken RESP has its own clause":  {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-RESP-03", reports.Fail, "é", true},
+		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Undecided, "where CR LF after a bulk string of 2 bytes was expected", true},
+		"no password":                     {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04", reports.NotOffered, "offers no password", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, test.hook, map[string]string{"a/check": test.script}, func(r *reports.Report) {
+				require.Len(t, r.Checks, 1)
+				i := clause(r, test.clause)
+				assert.Equal(t, test.want.String(), r.Clauses[i].Verdict.String(), r.Clauses[i].Why)
+				assert.Contains(t, r.Clauses[i].Why, test.why)
+				assert.Equal(t, test.finding, len(r.Checks[0].Findings) > 0)
+			})
+		})
+	}
+}
+
+// clause is the place of a clause in a report.
+func clause(r *reports.Report, id string) int {
+	for i, c := range r.Clauses {
+		if c.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestAScriptWithoutClausesIsJudgedAsAWhole(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]reports.Verdict{"+OK\r\n": reports.Pass, "-ERR\r\n": reports.Fail} {
+		run(t, answering("BEAT", reply), map[string]string{"bug.fwp": "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"}, func(r *reports.Report) {
+			assert.Equal(t, want, r.Checks[0].Verdict)
+		})
+	}
+}
+
+func TestTheWorstOfSeveralChecksCounts(t *testing.T) {
+	t.Parallel()
+	run(t, answering("BEAT", "-ERR\r\n"), map[string]string{
+		"a": beating, "b": "clause FWP-BEAT-01\nS: +HI {\"v\":2}\n",
+	}, func(r *reports.Report) {
+		c := r.Clauses[clause(r, "FWP-BEAT-01")]
+		assert.Equal(t, reports.Fail, c.Verdict)
+		assert.Equal(t, []string{"a", "b"}, c.Checks)
+	})
+}
+
+func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
+	t.Parallel()
+	var gone bool
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO && e.Err != nil {
+			gone, e.Bytes, e.Close = true, nil, true
+		}
+	}
+	run(t, hook, map[string]string{"a": strict, "b": strict, "c": strict}, func(r *reports.Report) {
+		var verdicts []string
+		for _, c := range r.Checks {
+			verdicts = append(verdicts, c.Verdict.String())
+		}
+		assert.ElementsMatch(t, []string{"crash", "undecided", "undecided"}, verdicts)
+		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
+	}, func(r *conformance.Runner, s *stage) {
+		r.Parallel = 1
+		s.down = func() bool { return gone }
+	})
+}
+
+func TestLagIsTriedAgainAloneAndThenUndecided(t *testing.T) {
+	t.Parallel()
+	slow := func(e *fakes.Event) {
+		if e.Point == fakes.Writing {
+			e.Delay = 300 * time.Millisecond
+		}
+	}
+	script := "connect as consumer\nC: INFO\nS: $\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
+	run(t, slow, map[string]string{"a": script}, func(r *reports.Report) {
+		assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+		assert.Equal(t, 4, r.Checks[0].Attempts)
+		assert.Contains(t, r.Checks[0].Clauses[0].Why, "explain")
+		assert.Equal(t, reports.ExitUndecided, r.ExitCode(reports.ExitOptions{}))
+	})
+}
+
+func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{"a": beating, "b": beating, "c": "connect as consumer\nclause FWP-RESP-05\nsilence 1h\n"})
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		defer server.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		runner := &conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all,
+			Progress: func(done, total int, _ string) {
+				if done == 2 {
+					cancel()
+				}
+			}}
+		r := runner.Run(ctx)
+		assert.True(t, r.Interrupted)
+		assert.Equal(t, reports.Pass, r.Checks[0].Verdict)
+		assert.Equal(t, reports.Pass, r.Checks[1].Verdict)
+		assert.Equal(t, reports.Undecided, r.Checks[2].Verdict)
+		assert.Equal(t, reports.ExitInterrupted, r.ExitCode(reports.ExitOptions{}))
+	})
+}
+
+func TestTheSeedOrdersTheChecks(t *testing.T) {
+	t.Parallel()
+	order := func(seed uint64) (names []string) {
+		run(t, nil, map[string]string{"a": beating, "b": beating, "c": beating, "d": beating, "e": beating}, func(*reports.Report) {},
+			func(r *conformance.Runner, _ *stage) {
+				r.Seed, r.Parallel = seed, 1
+				r.Progress = func(_, _ int, check string) { names = append(names, check) }
+			})
+		return names
+	}
+	assert.Equal(t, order(1), order(1))
+	assert.NotEqual(t, order(1), order(2))
+}

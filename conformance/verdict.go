@@ -1,0 +1,368 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// unanswered is a check that was not played, with the same answer for all its
+// clauses.
+func (s *session) unanswered(script *scenarios.Script, v reports.Verdict, why, provide string) reports.Check {
+	c := reports.Check{ID: script.Name, Title: script.Title, File: script.Name, Verdict: v, Why: why, Provide: provide}
+	for _, m := range marksOf(script) {
+		c.Clauses = append(c.Clauses, reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide})
+	}
+	return c
+}
+
+func (s *session) notOffered(script *scenarios.Script, n scenarios.Need) reports.Check {
+	return s.unanswered(script, reports.NotOffered, "the target offers no "+needWords[n], s.Provide[n])
+}
+
+var needWords = map[scenarios.Need]string{
+	scenarios.NeedOpen:     "connection without a password",
+	scenarios.NeedPassword: "password",
+	scenarios.NeedSignals:  "operator signals (quiet and terminate)",
+	scenarios.NeedRestart:  "restart",
+	scenarios.NeedKill:     "kill",
+	scenarios.NeedAlone:    "exclusive use",
+	scenarios.NeedFlush:    "FLUSH that may be used",
+	scenarios.NeedEmbedded: "prepared embedded server",
+}
+
+// marksOf lists the clauses that a script decides, each once, in the order of
+// its lines.
+func marksOf(script *scenarios.Script) []scenarios.Mark {
+	var all []scenarios.Mark
+	for m := range script.Marks() {
+		if !slices.ContainsFunc(all, func(o scenarios.Mark) bool { return o.Clause == m.Clause }) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// levelOf is the level at which a mark judges.
+func levelOf(m scenarios.Mark) reports.Level {
+	if m.Level != "" {
+		return reports.Level(m.Level)
+	}
+	c, _ := ClauseByID(m.Clause) // a script of somebody else's may name what it likes
+	return c.Level
+}
+
+// breachOf is what a departure from the clause of a mark means.
+func breachOf(m scenarios.Mark) reports.Verdict {
+	if c, ok := ClauseByID(m.Clause); ok && m.Level == "" {
+		return c.Breach()
+	}
+	return levelOf(m).Breach()
+}
+
+// verdicts turns what a play saw into what its check says; again means that
+// another try, alone, may decide what this one could not.
+func (s *session) verdicts(run *scenarios.Run) (check reports.Check, again bool) {
+	v := &verdicts{session: s, run: run, check: reports.Check{
+		ID: run.Script.Name, Title: run.Script.Title, File: run.Script.Name, Took: run.Took}}
+	v.stopped = v.stopCause()
+	for _, m := range marksOf(run.Script) {
+		v.clause(m)
+	}
+	for _, b := range run.Breaches {
+		v.breach(b)
+	}
+	if len(v.check.Clauses) == 0 {
+		v.ownExpectations()
+	}
+	v.conclude()
+	return v.check, v.stopped.passes && v.check.Verdict == reports.Undecided
+}
+
+// verdicts is the making of one check's answer.
+type verdicts struct {
+	*session
+	run     *scenarios.Run
+	check   reports.Check
+	stopped cause // why the script did not get to its end; zero if it did
+}
+
+type cause struct {
+	words  string
+	passes bool // another try, alone, may go better
+}
+
+// stopCause is what kept the script from being played to its end.
+func (v *verdicts) stopCause() cause {
+	run := v.run
+	if run.Complete() {
+		return cause{}
+	}
+	if len(run.Breaches) > 0 {
+		b := run.Breaches[0]
+		return cause{words: fmt.Sprintf("at line %d came %s, where %s was expected", b.Line, b.Got, b.Expected)}
+	}
+	for _, r := range run.Results {
+		switch {
+		case r.Outcome == scenarios.Unsure:
+			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
+		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
+			return cause{fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotWords(r)), r.Passing}
+		case r.Outcome == scenarios.Mismatched:
+			return cause{words: fmt.Sprintf("line %d, about another clause, was not met", r.Line)}
+		}
+	}
+	if run.Err != nil {
+		return cause{words: run.Err.Error()}
+	}
+	return cause{words: "the server no longer served: " + run.Dead}
+}
+
+// gotWords says what came, and when if that is the point.
+func gotWords(r scenarios.Result) string {
+	if r.Cause != "" {
+		return r.Got + "; " + r.Cause
+	}
+	return r.Got
+}
+
+// clause decides one clause from the lines that are tied to it.
+func (v *verdicts) clause(m scenarios.Mark) {
+	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
+	all := []reports.Verdict{}
+	for _, r := range v.run.Results {
+		for _, mark := range r.Marks {
+			if mark.Clause != m.Clause {
+				continue
+			}
+			verdict := v.line(mark, r, &cv)
+			all = append(all, verdict)
+		}
+	}
+	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Undecided {
+		cv.Why = v.stopped.words
+	}
+	v.check.Clauses = append(v.check.Clauses, cv)
+}
+
+// line is what one line says about one clause. A line that matched earns
+// nothing in a script that could not be played to its end: the lines that show
+// that the server would have done it right may be those that are missing.
+func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
+	switch {
+	case r.Outcome == scenarios.Mismatched:
+		return v.departure(m, r, cv)
+	case r.Outcome != scenarios.Matched || v.stopped.words != "":
+		return reports.Undecided
+	case m.Record && r.Choice != "":
+		cv.Why = "seen: " + r.Choice
+		return reports.Note
+	case m.Record || breachOf(m) == reports.Note:
+		return reports.Note
+	}
+	return reports.Pass
+}
+
+// departure judges a line that was not met.
+func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
+	verdict := breachOf(m)
+	switch {
+	case v.run.Dead != "" && !v.crash(v.check.ID):
+		return reports.Undecided
+	case v.run.Dead != "":
+		verdict = reports.Crash
+	case verdict == reports.Note:
+		cv.Why = fmt.Sprintf("seen: %s", r.Got)
+		return verdict
+	}
+	cv.Level, cv.Why = levelOf(m), gotWords(r)
+	v.finding(verdict, m, r)
+	return verdict
+}
+
+// breach judges a departure that no line was about.
+func (v *verdicts) breach(b scenarios.Breach) {
+	id := clauseOfBreach(b)
+	m := scenarios.Mark{Clause: id}
+	verdict := breachOf(m)
+	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
+	cv := reports.ClauseVerdict{ID: id, Level: levelOf(m), Verdict: verdict, Why: b.Got}
+	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
+	switch {
+	case i < 0:
+		v.check.Clauses = append(v.check.Clauses, cv)
+	case v.check.Clauses[i].Verdict.Breach():
+		return // the line has told it
+	default:
+		v.check.Clauses[i] = cv
+	}
+	v.finding(verdict, m, r)
+}
+
+// clauseOfBreach is the clause that a departure breaks wherever it happens.
+func clauseOfBreach(b scenarios.Breach) string {
+	switch b.Kind {
+	case scenarios.Unasked:
+		return "FWP-RESP-05"
+	case scenarios.ExtraReply:
+		return "FWP-RESP-06"
+	case scenarios.ConsumerClosed:
+		return "FWP-STATE-13"
+	case scenarios.StateLost:
+		return "FWP-STATE-12"
+	}
+	switch b.Rule {
+	case fwp.RuleLength, fwp.RuleBulkEnd, fwp.RuleCharacters, fwp.RuleTruncated:
+		return "FWP-RESP-03"
+	case fwp.RuleNull:
+		return "FWP-RESP-04"
+	case fwp.RuleTextBreak:
+		return "FWP-RESP-07"
+	}
+	return "FWP-RESP-01"
+}
+
+// ownExpectations judges a script that names no clause: what it expects has to
+// hold.
+func (v *verdicts) ownExpectations() {
+	for _, r := range v.run.Results {
+		if r.Outcome == scenarios.Mismatched {
+			verdict := reports.Fail
+			if v.run.Dead != "" && v.crash(v.check.ID) {
+				verdict = reports.Crash
+			}
+			v.check.Verdict = verdict
+			v.finding(verdict, scenarios.Mark{}, r)
+		}
+	}
+	switch {
+	case len(v.check.Findings) > 0:
+	case v.stopped.words != "":
+		v.check.Verdict, v.check.Why = reports.Undecided, v.stopped.words
+	case len(v.run.Results) == 0:
+		v.check.Verdict, v.check.Why = reports.Undecided, "the script expects nothing"
+	default:
+		v.check.Verdict = reports.Pass
+	}
+}
+
+// conclude folds the clauses into the check, and keeps the conversation where
+// somebody will want to read it.
+func (v *verdicts) conclude() {
+	if v.run.Dead != "" && len(v.check.Findings) == 0 && v.crash(v.check.ID) {
+		v.check.Verdict = reports.Crash
+		v.finding(reports.Crash, scenarios.Mark{}, v.lastReached())
+	}
+	all := []reports.Verdict{v.check.Verdict}
+	if len(v.check.Clauses) > 0 && v.check.Verdict == reports.NotRun {
+		all = nil
+	}
+	for _, c := range v.check.Clauses {
+		all = append(all, c.Verdict)
+	}
+	v.check.Verdict = reports.Worst(all...)
+	if v.check.Verdict.Breach() || v.check.Verdict == reports.Undecided {
+		v.check.Conversation = conversation(v.run, scenarios.Result{})
+	}
+}
+
+// lastReached stands for the place at which the server was lost.
+func (v *verdicts) lastReached() scenarios.Result {
+	last := scenarios.Result{Pos: scenarios.Pos{Line: 1, Col: 1}}
+	for _, r := range v.run.Results {
+		if r.Outcome != scenarios.NotReached {
+			last = r
+		}
+	}
+	last.Expected, last.Got = "a server that goes on serving", v.run.Dead
+	return last
+}
+
+// finding adds the evidence of a departure.
+func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenarios.Result) {
+	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
+	f := reports.Finding{
+		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
+		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
+		Expected: r.Expected, Got: gotWords(r), Conversation: conversation(v.run, r),
+	}
+	if r.Line > 0 && r.Line <= len(v.run.Script.Source) {
+		f.Source = v.run.Script.Source[r.Line-1]
+	}
+	for _, d := range r.Differences {
+		if d.Path != "" {
+			f.Differences = append(f.Differences, d.String())
+		}
+	}
+	if r.Ending != scenarios.Open {
+		f.Close = closeWords[r.Ending]
+	}
+	if v.Reproduce != nil {
+		f.Reproduce = v.Reproduce(v.check.ID)
+	}
+	v.check.Findings = append(v.check.Findings, f)
+}
+
+var closeWords = map[scenarios.Ending]string{
+	scenarios.Fin: "the server closed the connection in order (FIN)", scenarios.Reset: "the server reset the connection",
+}
+
+var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
+
+// conversation is what all connections of a play said, with a mark where the
+// departure came.
+func conversation(run *scenarios.Run, departure scenarios.Result) []reports.Line {
+	lines := make([]reports.Line, len(run.Conversation))
+	for i, l := range run.Conversation {
+		from, ok := saidBy[l.From]
+		if !ok {
+			from = reports.FromSuite
+		}
+		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text}
+		if departure.At > 0 && l.At == departure.At && l.Conn == departure.Conn && l.From != "C" {
+			lines[i].Mark = "expected " + departure.Expected
+		}
+	}
+	return lines
+}
+
+// clauses folds the checks into the catalogue: every clause with the worst that
+// was said about it.
+func (s *session) clauses(checks []reports.Check) []reports.Clause {
+	said := map[string][]reports.ClauseVerdict{}
+	by := map[string][]string{}
+	for _, c := range checks {
+		for _, cv := range c.Clauses {
+			said[cv.ID] = append(said[cv.ID], cv)
+			by[cv.ID] = append(by[cv.ID], c.ID)
+		}
+	}
+	var all []reports.Clause
+	for _, c := range Clauses() {
+		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: by[c.ID]}
+		switch {
+		case len(said[c.ID]) > 0:
+			worst := worstOf(said[c.ID])
+			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
+		case !c.BindsServer():
+			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"
+		default:
+			rc.Verdict, rc.Why = reports.NotSelected, "no check of this suite decides it yet"
+		}
+		all = append(all, rc)
+	}
+	return all
+}
+
+func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {
+	worst := all[0]
+	for _, cv := range all[1:] {
+		if worst.Verdict != cv.Verdict && reports.Worst(worst.Verdict, cv.Verdict) == cv.Verdict {
+			worst = cv
+		}
+	}
+	return worst
+}
