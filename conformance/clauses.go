@@ -71,8 +71,8 @@ func ClauseByID(id string) (Clause, bool) {
 // paragraphs with an empty line between them; a line that starts with # is a comment. A paragraph is
 //
 //	FWP-STATE-01 | S | plain | Client Lifecycle | - | AMB-11, AMB-12
-//	  The statement, which may go on
-//	  on further lines.
+//	  The statement, which may have
+//	  more than one line.
 //	  reading: The reading, if there is one.
 //
 // that is: id, party, level, section, what is special ("-" if nothing is) and, if there are any, the ambiguities.

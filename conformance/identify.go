@@ -33,7 +33,7 @@ func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (I
 	if err != nil {
 		return Identity{}, err
 	}
-	defer nc.Close() //nolint:errcheck // nothing was promised on it
+	defer nc.Close()
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	first, err := firstBytes(nc, timeout)
@@ -56,14 +56,17 @@ func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {
 	if err := nc.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, err
 	}
+	const enough = 400
 	var all []byte
 	buf := make([]byte, 512)
 	for {
 		n, err := nc.Read(buf)
 		all = append(all, buf[:n]...)
 		switch {
-		case len(all) > 0 && (err != nil || len(all) > 400 || bytes.IndexByte(all, '\n') >= 0):
-			return all[:min(len(all), 400)], nil
+		case bytes.IndexByte(all, '\n') >= 0, len(all) > enough:
+			return all[:min(len(all), enough)], nil
+		case err != nil && len(all) > 0:
+			return all, nil //nolint:nilerr // what came counts, not how it ended
 		case err != nil:
 			return nil, err
 		}
@@ -84,7 +87,7 @@ func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
 		return Identity{}, fmt.Errorf("this is an HTTP server, no FWP server: it answered %s; the job port is usually 7419, the web page is on another", strconv.Quote(firstLine(answer)))
 	case bytes.HasPrefix(answer, []byte{0x15, 3}):
 		return Identity{}, errors.New("this is a TLS server: use a tcp+tls:// URL")
-	case !looksLikeRESP(answer):
+	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a redis server says -ERR
 		return Identity{}, fmt.Errorf("this is no FWP server: it kept silent, and answered HELLO with %s", strconv.Quote(firstLine(answer)))
 	}
 	id := identity(answer)

@@ -267,21 +267,12 @@ func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, s
 	for s, r := range results {
 		l.note(s, r)
 	}
-	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
-		Got: "after " + round(took).String()}
-	switch w := b.Within; {
-	case w.From > 0 && took < w.From:
-		res.Outcome = Mismatched
-		res.Cause = fmt.Sprintf("it came true too early: after %v, not before %v was allowed", round(took), w.From)
-	case w.To > 0 && took > w.To+l.Meter.excuse(start):
-		res.Outcome = Mismatched
-		res.Cause = fmt.Sprintf("it came true too late: after %v, %v was allowed", round(took), w.To)
-	case w.To > 0 && took > w.To:
-		res.Outcome, res.Passing = Unsure, true
-		res.Cause = fmt.Sprintf("it came true after %v where %v was allowed, but lag and round trip explain that", round(took), w.To)
-	case w == (Window{}):
+	if b.Within == (Window{}) {
 		return nil
 	}
+	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
+		Got: "after " + round(took).String()}
+	res.judgeTime(b.Within, took, took, l.Meter.excuse(start))
 	l.note(b, res)
 	if res.Outcome != Matched {
 		return errStop

@@ -23,7 +23,7 @@ type choice struct {
 }
 
 // String is the choice as the script writes it.
-func (c choice) String() string { return c.source }
+func (ch *choice) String() string { return ch.source }
 
 var expectedEndings = map[string]Ending{"<close>": Closed, "<fin>": Fin, "<reset>": Reset}
 

@@ -101,23 +101,28 @@ func chosen(c *choice, a arrival) string {
 	return c.source
 }
 
-// inTime judges the window of a matching arrival. The lower bound is hard, and
-// measured from the beginning of the write; an upper bound that lag or round
-// trip explain is nobody's fault for sure.
+// inTime judges the window of a matching arrival.
 func (l *lane) inTime(e *Expect, c *conn, a arrival, since time.Time, res Result) Result {
-	took, longest := a.at.Sub(since), a.at.Sub(c.began)
-	switch w := e.Within; {
-	case w.From > 0 && longest < w.From:
-		res.Outcome = Mismatched
-		res.Cause = fmt.Sprintf("it came too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && took > w.To+l.Meter.excuse(since):
-		res.Outcome = Mismatched
-		res.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
-	case w.To > 0 && took > w.To:
-		res.Outcome, res.Passing = Unsure, true
-		res.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain up to %v", round(took), w.To, round(l.Meter.excuse(since)))
-	}
+	res.judgeTime(e.Within, a.at.Sub(c.began), a.at.Sub(since), l.Meter.excuse(since))
 	return res
+}
+
+// judgeTime turns a match into what its time makes of it. The lower bound is
+// hard, and held against the longest time that it can have taken, from before
+// the write; an upper bound that lag or round trip excuse is nobody's fault for
+// sure.
+func (r *Result) judgeTime(w Window, longest, took, excuse time.Duration) {
+	switch {
+	case w.From > 0 && longest < w.From:
+		r.Outcome = Mismatched
+		r.Cause = fmt.Sprintf("it came too early: after %v, not before %v was allowed", round(longest), w.From)
+	case w.To > 0 && took > w.To+excuse:
+		r.Outcome = Mismatched
+		r.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
+	case w.To > 0 && took > w.To:
+		r.Outcome, r.Passing = Unsure, true
+		r.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain up to %v more", round(took), w.To, round(excuse))
+	}
 }
 
 // round keeps what a reader can use of a duration.

@@ -61,6 +61,21 @@ func bind(n node, got any, sc *scope) {
 		if n.typ == nil || n.typ.matches(got, sc) {
 			sc.capture(n.ref, got)
 		}
+	case either:
+		for _, alternative := range n {
+			if trial := sc.child(); equal(alternative, got, trial, false) {
+				trial.commit()
+				return
+			}
+		}
+	default:
+		bindInside(n, got, sc)
+	}
+}
+
+// bindInside goes on with the parts of objects and arrays.
+func bindInside(n node, got any, sc *scope) {
+	switch n := n.(type) {
 	case *object:
 		fields, _ := got.(map[string]any)
 		for _, f := range n.fields {
@@ -70,17 +85,8 @@ func bind(n node, got any, sc *scope) {
 		}
 	case array:
 		elems, _ := got.([]any)
-		for i, e := range n.elems {
-			if i < len(elems) {
-				bind(e, elems[i], sc)
-			}
-		}
-	case either:
-		for _, alternative := range n {
-			if trial := sc.child(); equal(alternative, got, trial, false) {
-				trial.commit()
-				return
-			}
+		for i := range min(len(n.elems), len(elems)) {
+			bind(n.elems[i], elems[i], sc)
 		}
 	}
 }
@@ -189,9 +195,7 @@ func pruned(n node, got any, exact bool) any {
 func prunedFields(n *object, got map[string]any, exact bool) map[string]any {
 	kept := make(map[string]any, len(n.fields))
 	if exact {
-		for k, v := range got {
-			kept[k] = v
-		}
+		maps.Copy(kept, got)
 	}
 	for _, f := range n.fields {
 		if v, ok := got[f.key]; ok {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -47,8 +48,8 @@ func (p *parser) source(line int) string { return p.script.Source[line-1] }
 
 // problem notes a complaint about a line.
 func (p *parser) problem(line int, err error) {
-	c, ok := err.(*complaint)
-	if !ok {
+	var c *complaint
+	if !errors.As(err, &c) {
 		c = complain(0, 1, "", "%v", err)
 	}
 	src := ""
@@ -125,7 +126,7 @@ var declarable = []string{string(NeedOpen), string(NeedPassword), string(NeedAlo
 
 func (p *parser) needs(words []string, at, width int) error {
 	for _, w := range words {
-		if !contains(declarable, w) {
+		if !slices.Contains(declarable, w) {
 			return complain(at, width, didYouMean(w, declarable), "no target can offer %q", w)
 		}
 		p.script.Needs = append(p.script.Needs, Need(w))
@@ -139,7 +140,7 @@ func (p *parser) embedded(words []string, at, width int) error {
 	p.script.Embedded = map[string]string{}
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
-		if !ok || !contains(embeddedKeys, key) {
+		if !ok || !slices.Contains(embeddedKeys, key) {
 			return complain(at, width, didYouMean(key, embeddedKeys), "unknown setting %q of the embedded server", w)
 		}
 		p.script.Embedded[key] = value

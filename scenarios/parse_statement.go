@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,7 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 	case "C", "S":
 		return nil, complain(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
 	}
-	if contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
+	if slices.Contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
 		return nil, complain(start, len(words[0]), "", "the header stands above the first statement")
 	}
 	return nil, complain(start, len(words[0]), didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...)), "unknown statement %q", words[0])
@@ -214,7 +215,7 @@ func (p *parser) mark(a *arguments, record bool) error {
 		switch {
 		case strings.Contains(w, "-"):
 			p.marks = append(p.marks, Mark{Clause: w, Record: record})
-		case contains(levels, w) && len(p.marks) > 0:
+		case slices.Contains(levels, w) && len(p.marks) > 0:
 			p.marks[len(p.marks)-1].Level = w
 		default:
 			return a.wrong(didYouMean(w, levels), "%q is neither a clause id nor a level", w)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -232,7 +233,7 @@ func (c *cursor) wordValue() (node, error) {
 	case "":
 		return nil, complain(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
 	}
-	if !contains(kindWords, word) {
+	if !slices.Contains(kindWords, word) {
 		return nil, complain(start, len(word), didYouMean(word, append([]string{"absent", "true", "false", "null"}, kindWords...)), "unknown word %q", word)
 	}
 	k := kind{word: word}

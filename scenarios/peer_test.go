@@ -69,7 +69,7 @@ func (p *peer) serve(t *testing.T) {
 }
 
 func (p *peer) talk(c net.Conn) {
-	defer c.Close() //nolint:errcheck // the other side has gone or goes now
+	defer c.Close()
 	p.mu.Lock()
 	p.count++
 	over := p.limit > 0 && p.count > p.limit

@@ -61,7 +61,7 @@ type Result struct {
 	Ending      Ending // of the connection, if it had ended by then
 	Conn        string
 	At          time.Duration // when what came came, since the start of the play
-	Passing     bool   // the reason is lag or a connection that was not to be had: worth another try, alone
+	Passing     bool          // the reason is lag or a connection that was not to be had: worth another try, alone
 }
 
 // BreachKind tells apart the departures that can come up at any line.

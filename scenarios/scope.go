@@ -3,6 +3,7 @@ package scenarios
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 )
@@ -52,9 +53,7 @@ func (sc *scope) repetition(b *Block, round int) *scope {
 func (sc *scope) commit() {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	for k, v := range sc.values {
-		sc.parent.values[k] = v
-	}
+	maps.Copy(sc.parent.values, sc.values)
 }
 
 func (sc *scope) root() *scope {

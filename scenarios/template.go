@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -199,7 +200,7 @@ func (c *cursor) pwdhashName(r *ref) error {
 	r.kind, r.same = refPwdhash, true
 	m := pwdhashForm.FindStringSubmatch(c.rest())
 	if m[1] != "" {
-		if !contains(pwdhashVariants, m[1]) {
+		if !slices.Contains(pwdhashVariants, m[1]) {
 			return complain(c.pos, len(m[0]), didYouMean(m[1], pwdhashVariants), "there is no $pwdhash.%s", m[1])
 		}
 		r.variant = m[1]
@@ -209,15 +210,6 @@ func (c *cursor) pwdhashName(r *ref) error {
 	}
 	c.pos += len(m[0])
 	return nil
-}
-
-func contains(list []string, word string) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // parseTemplate reads the text of a client line, cut where <|> stands.

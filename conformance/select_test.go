@@ -1,0 +1,56 @@
+package conformance_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+)
+
+func TestSelection(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"push/ok":      "clause FWP-PUSH-01\nS: +HI {}\n",
+		"push/refused": "clause FWP-PUSH-02 FWP-WU-01\nS: +HI {}\n",
+		"info/strict":  "clause FWP-INFO-03\nS: +HI {}\n",
+	})
+	tests := map[string]struct {
+		selection conformance.Selection
+		want      []string
+		complaint string
+	}{
+		"all":                  {conformance.Selection{}, []string{"info/strict", "push/ok", "push/refused"}, ""},
+		"one":                  {conformance.Selection{Checks: []string{"push/ok"}}, []string{"push/ok"}, ""},
+		"a folder":             {conformance.Selection{Checks: []string{"push"}}, []string{"push/ok", "push/refused"}, ""},
+		"a glob":               {conformance.Selection{Checks: []string{"*/refused"}}, []string{"push/refused"}, ""},
+		"a clause":             {conformance.Selection{Clauses: []string{"FWP-WU-*"}}, []string{"push/refused"}, ""},
+		"a level":              {conformance.Selection{Levels: []string{"SHOULD"}}, []string{"info/strict"}, ""},
+		"both must be met":     {conformance.Selection{Checks: []string{"push"}, Clauses: []string{"FWP-PUSH-01"}}, []string{"push/ok"}, ""},
+		"a typo in a check":    {conformance.Selection{Checks: []string{"psuh"}}, nil, "--check psuh matches no check"},
+		"one of two matches":   {conformance.Selection{Checks: []string{"push", "psuh"}}, nil, "--check psuh matches no check"},
+		"a typo in a clause":   {conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}, nil, "did you mean FWP-PUSH-01?"},
+		"a client's clause":    {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
+		"a typo in a level":    {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
+		"no pattern":           {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
+		"none meets all of it": {conformance.Selection{Checks: []string{"info"}, Clauses: []string{"FWP-PUSH-01"}}, nil, "none meets all"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, out, err := test.selection.Apply(all)
+			if test.complaint != "" {
+				require.ErrorContains(t, err, test.complaint)
+				return
+			}
+			require.NoError(t, err)
+			var names []string
+			for _, s := range in {
+				names = append(names, s.Name)
+			}
+			assert.Equal(t, test.want, names)
+			assert.Len(t, out, len(all)-len(in))
+		})
+	}
+}
