@@ -1,0 +1,57 @@
+package fakes
+
+import (
+	crand "crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+)
+
+// secret draws what HI announces on a protected server. (Not Identified State)
+func (c *conn) secret() {
+	cfg := &c.s.cfg
+	if !cfg.protected() {
+		return
+	}
+	c.Salt = cfg.Salt
+	if c.Salt == "" {
+		var b [8]byte
+		crand.Read(b[:]) // never fails
+		c.Salt = hex.EncodeToString(b[:])
+	}
+	if c.Iterations = cfg.Iterations; c.Iterations <= 0 {
+		c.Iterations = 4000 + rand.IntN(4096)
+	}
+}
+
+// knows tells whether the hash is the password's, in a time that does not depend on
+// how much of it is right.
+func (c *conn) knows(hash string) bool {
+	hash = strings.ToLower(hash)
+	cfg := &c.s.cfg
+	ok := false
+	if cfg.AcceptHash != "" {
+		ok = same(hash, strings.ToLower(cfg.AcceptHash))
+	}
+	if cfg.Password != "" {
+		ok = same(hash, hashed(cfg.Password+c.Salt, c.Iterations)) || ok
+	}
+	return ok
+}
+
+func same(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+// hashed applies SHA-256 so many times in all, every time to the 32 bytes of the
+// round before. (Required Fields for Protected Server)
+func hashed(text string, rounds int) string {
+	data := []byte(text)
+	for range rounds {
+		sum := sha256.Sum256(data)
+		data = append(data[:0], sum[:]...)
+	}
+	return hex.EncodeToString(data)
+}

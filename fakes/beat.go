@@ -1,0 +1,37 @@
+package fakes
+
+import "github.com/fwpsuite/fwp/fwp"
+
+// beat notes that a worker lives, and tells it what an operator wants. (BEAT)
+func (c *conn) beat(e *Event) (fwp.Reply, error) {
+	wid := e.Object.Text("wid")
+	signal, known := c.s.workers.beat(wid, e.Object.Text("current_state"))
+	if !known {
+		return fwp.Reply{}, refuse(AboutWorker, "no worker with this wid has said HELLO")
+	}
+	e.State, e.Skip = signal.String(), false
+	c.s.at(Told, e)
+	if e.State == "" || e.Skip {
+		return okay(), nil
+	}
+	c.s.workers.told(wid, e.State)
+	o := &Object{}
+	o.SetText("state", e.State)
+	if c.s.cfg.StateAsSimple {
+		return fwp.Reply{Kind: fwp.SimpleString, Text: o.Append(nil)}, nil
+	}
+	return bulk(o.Append(nil)), nil
+}
+
+// checkBeat lets fields through that it does not know. (BEAT)
+func checkBeat(o *Object) *Refusal {
+	if r := wantText(o, "wid"); r != nil {
+		return r
+	}
+	if given(o, "current_state") != nil {
+		if r := wantText(o, "current_state"); r != nil {
+			return r
+		}
+	}
+	return wantInteger(o, "rss_kb", false)
+}

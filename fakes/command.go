@@ -1,0 +1,94 @@
+package fakes
+
+import (
+	"bytes"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// judge reads the command's arguments into the event and tells why it is refused.
+// The arguments are read even if the state forbids the command. (Commands and
+// Responses; Client Lifecycle)
+func (c *conn) judge(e *Event) *Refusal {
+	verb := e.Command.Verb
+	broken := c.arguments(e)
+	switch {
+	case broken != nil && broken.About == AboutVerb:
+		return broken
+	case verb == fwp.HELLO && c.Identified:
+		return refuse(AboutState, "HELLO was said already")
+	case verb != fwp.HELLO && !c.Identified:
+		return refuse(AboutState, "HELLO must come first")
+	}
+	return broken
+}
+
+func (c *conn) arguments(e *Event) *Refusal {
+	args := e.Command.Args
+	switch e.Command.Verb {
+	case fwp.FLUSH, fwp.INFO, fwp.END:
+		if args != nil {
+			return refuse(AboutArguments, "%s takes no arguments", e.Command.Verb)
+		}
+		return nil
+	case fwp.FETCH:
+		return c.fetchArguments(e)
+	case fwp.PUSH:
+		args = bytes.Clone(args) // the store keeps it
+	case fwp.HELLO, fwp.ACK, fwp.FAIL, fwp.BEAT:
+	default:
+		return refuse(AboutVerb, "unknown command %.40q", e.Command.Verb)
+	}
+	if len(args) == 0 || args[0] == ' ' || args[len(args)-1] == ' ' {
+		return refuse(AboutArguments, "%s takes one JSON object after a single space", e.Command.Verb)
+	}
+	o, r := parseObject(args)
+	if r != nil {
+		return r
+	}
+	e.Object = o
+	return c.fields(e.Command.Verb, o)
+}
+
+func (c *conn) fields(verb string, o *Object) *Refusal {
+	switch verb {
+	case fwp.HELLO:
+		return c.checkHello(o)
+	case fwp.PUSH:
+		return checkJob(o, &c.s.cfg)
+	case fwp.ACK:
+		return wantText(o, "jid")
+	case fwp.FAIL:
+		return checkFailure(o)
+	}
+	return checkBeat(o)
+}
+
+// run carries a command out. Its arguments were judged, but a hook may have let
+// through what should not have passed. (Client Commands)
+func (c *conn) run(e *Event) (fwp.Reply, error) {
+	switch e.Command.Verb {
+	case fwp.HELLO:
+		c.identify(e.Object)
+	case fwp.FLUSH:
+		c.s.store.flush(e)
+	case fwp.INFO:
+		return bulk(c.s.info()), nil
+	case fwp.END:
+		e.Close = true
+		if c.s.cfg.EndWithoutOK {
+			return fwp.Reply{}, nil
+		}
+	case fwp.PUSH:
+		return okay(), c.push(e)
+	case fwp.FETCH:
+		return c.fetch(e), nil
+	case fwp.ACK:
+		return okay(), c.s.store.ack(e, e.Object.Text("jid"))
+	case fwp.FAIL:
+		return okay(), c.s.store.fail(e, e.Object.Text("jid"), newFailure(e.Object))
+	case fwp.BEAT:
+		return c.beat(e)
+	}
+	return okay(), nil
+}

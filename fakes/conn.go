@@ -1,0 +1,174 @@
+package fakes
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// conn is a connection. One goroutine serves it from the greeting to its end.
+type conn struct {
+	Conn
+	s       *Server
+	raw     net.Conn
+	nc      net.Conn // raw, or TLS over it
+	in      *bufio.Reader
+	event   Event
+	queues  []string
+	payload []byte // the work unit that is being sent
+	out     []byte
+	waiter  waiter
+	held    *timed // delivered by the reply that is not written yet
+	entered string // the wid that the connection counts for
+	over    bool   // beyond the connection limit
+
+	writing sync.Mutex
+	later   *time.Timer
+	done    chan struct{}
+	ending  sync.Once
+}
+
+func newConn(s *Server, raw net.Conn, id int64) *conn {
+	c := &conn{s: s, raw: raw, nc: raw, done: make(chan struct{})}
+	if s.cfg.TLS != nil {
+		c.nc = tls.Server(raw, s.cfg.TLS)
+	}
+	c.Conn = Conn{ID: id, Done: c.done, server: s}
+	c.in = bufio.NewReader(&tap{c: c})
+	c.waiter.got = make(chan *timed, 1)
+	c.waiter.wake = func() { c.nc.SetReadDeadline(longAgo()) }
+	return c
+}
+
+// longAgo is a deadline that ends every read at once.
+func longAgo() time.Time { return time.Unix(1, 0) }
+
+// end closes the connection, which ends everything that its goroutine waits for.
+func (c *conn) end(reset bool) {
+	c.ending.Do(func() {
+		close(c.done)
+		if !reset {
+			c.nc.Close()
+			return
+		}
+		if l, ok := c.raw.(interface{ SetLinger(sec int) error }); ok {
+			l.SetLinger(0)
+		}
+		c.raw.Close()
+	})
+}
+
+func (c *conn) serve() {
+	defer c.leave()
+	if !c.greet() {
+		return
+	}
+	for {
+		line, broken, err := c.readLine()
+		if err != nil || !c.turn(line, broken) {
+			return
+		}
+	}
+}
+
+func (c *conn) leave() {
+	c.stopLater()
+	c.end(false)
+	if c.held != nil {
+		c.s.store.giveBack(&c.event, c.held)
+	}
+	if c.entered != "" {
+		c.s.workers.exit(c.entered)
+	}
+	c.s.forget(c)
+}
+
+// greet sends HI. (Not Identified State)
+func (c *conn) greet() bool {
+	if c.s.cfg.HelloTimeout > 0 {
+		c.nc.SetReadDeadline(time.Now().Add(c.s.cfg.HelloTimeout))
+	}
+	e := &c.event
+	*e = Event{Conn: &c.Conn}
+	if c.over {
+		e.Reply, e.Close = refused(errors.New("too many connections")), true
+		return c.write(e)
+	}
+	c.s.at(Accepted, e)
+	if !c.rest(e) || e.Skip {
+		return false
+	}
+	c.secret()
+	e.Reply = c.hi()
+	c.s.at(Greeting, e)
+	return c.rest(e) && (e.Skip || c.write(e))
+}
+
+// turn is one command and its answer. It tells whether the connection goes on.
+// (Commands and Responses)
+func (c *conn) turn(line []byte, broken *Refusal) bool {
+	c.stopLater()
+	c.s.commands.Add(1)
+	c.Commands++
+	e := &c.event
+	*e = Event{Conn: &c.Conn, Line: line}
+	if broken != nil {
+		e.Err = broken
+	}
+	c.s.at(LineRead, e)
+	if !c.rest(e) {
+		return false
+	}
+	e.Command = fwp.SplitCommand(e.Line)
+	c.s.at(Parsed, e)
+	if !c.rest(e) {
+		c.s.at(Ran, e)
+		return false
+	}
+	e.Reply = c.answer(e)
+	c.s.at(Ran, e)
+	return c.rest(e) && c.write(e)
+}
+
+// answer runs the command, or refuses it.
+func (c *conn) answer(e *Event) fwp.Reply {
+	if refusal := c.judge(e); refusal != nil && e.Err == nil {
+		e.Err = refusal
+	}
+	e.Skip = e.Err != nil
+	c.s.at(Judged, e)
+	reply := idle(e.Command.Verb)
+	if c.rest(e) && !e.Skip {
+		var err error
+		if reply, err = c.run(e); e.Err == nil {
+			e.Err = err
+		}
+	}
+	if e.Err != nil {
+		return refused(e.Err)
+	}
+	return reply
+}
+
+// rest waits as long as a hook wants. It tells whether the connection is still
+// there.
+func (c *conn) rest(e *Event) bool {
+	d := e.Delay
+	e.Delay = 0
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.done:
+		return false
+	}
+}

@@ -1,0 +1,82 @@
+package fakes_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+func TestEveryJobGoesToOneConsumer(t *testing.T) {
+	t.Parallel()
+	const consumers, producers, each = 50, 5, 1000
+	s := start(t, fakes.Config{FetchBlock: 500 * time.Millisecond})
+	var mu sync.Mutex
+	seen := make(map[string]int)
+	var left atomic.Int64
+	left.Store(producers * each)
+	var wg sync.WaitGroup
+	for i := range consumers {
+		c := consume(t, s, fmt.Sprintf("worker-%d", i))
+		wg.Go(func() {
+			for left.Load() > 0 {
+				if jid := workOne(c); jid != "" {
+					left.Add(-1)
+					mu.Lock()
+					seen[jid]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range producers {
+		p := produce(t, s)
+		wg.Go(func() {
+			for n := range each {
+				queue := []string{`"queue":"crowd"`, `"queue":"other"`}[n%2]
+				assert.Equal(t, "+OK", p.do(job(fmt.Sprintf("job-%d-%d", i, n), queue)))
+			}
+		})
+	}
+	wg.Wait()
+	assert.Len(t, seen, producers*each)
+	for jid, times := range seen {
+		assert.Equal(t, 1, times, jid)
+	}
+	assert.Contains(t, produce(t, s).do("INFO"), `"sets":{"dead":0,"retries":0,"scheduled":0,"working":0}`)
+}
+
+// workOne fetches a job and reports it as done; "" means that there was none.
+func workOne(c *wire) string {
+	got := c.do("FETCH other crowd")
+	if got == "$-1" {
+		return ""
+	}
+	jid := between(got, `"jid":"`, `"`)
+	assert.Equal(c.t, "+OK", c.do(`ACK {"jid":"`+jid+`"}`))
+	return jid
+}
+
+// Consumers come, ask and go without waiting for the answer, while jobs come too:
+// whatever they did not get must still be there for somebody who stays.
+func TestConsumersThatLeaveTakeNothingAlong(t *testing.T) {
+	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		p := dial().greet(producer)
+		for n := range 200 {
+			w := dial().greet(producer)
+			w.send("FETCH q\r\n")
+			w.conn.Close()
+			require.Equal(t, "+OK", p.do(job(fmt.Sprintf("job-%d", n), `"queue":"q"`)))
+		}
+		info := p.do("INFO")
+		require.Contains(t, info, `"q":200`, info)
+		assert.True(t, strings.Contains(info, `"working":0}`), info)
+	})
+}

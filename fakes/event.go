@@ -1,0 +1,118 @@
+package fakes
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Point is a seam of the server: a place where something has been found out or
+// decided and has not yet happened.
+type Point uint8
+
+// The points, in the order in which a job meets them. At those marked "store" the
+// hook is called while the store is locked: it must return at once and must not call
+// the server. At the others it runs on the goroutine of the connection, with nothing
+// locked, and may wait as long as it watches [Conn.Done].
+//
+// Skip means everywhere that what is told here does not happen.
+const (
+	Accepted  Point = iota + 1 // a connection came. Skip: it is closed without a word
+	Greeting                   // Reply is the HI. Skip: it is not sent
+	Received                   // Bytes is what one read from the network gave
+	LineRead                   // Line came, without its end; Err if it is not well-formed
+	Parsed                     // Command is split at its first space
+	Judged                     // Err is why it is refused, or nil; Object, Queues, Block, Wait are its arguments. Skip, true beforehand if there is an Err: it has no effect
+	Defaulted                  // Object is a job that was pushed, its defaults filled in. Skip: it is lost
+	Scheduled                  // store: a job enters Set ("scheduled" or "retries") until Until. Skip: it is lost
+	Due                        // store: a job leaves Set; a later Until puts it back. Skip: it is lost
+	Enqueued                   // store: a job enters its queue, at its end or at its Front. Skip: it is lost
+	Reserved                   // store: a job is taken from its queue and held until Until. Skip: it is not held
+	Delivered                  // Object is the job that a consumer is about to get. Skip: it gets null, and the job stays held. Again: its queue keeps it too
+	Gone                       // a consumer went away while its FETCH waited. Skip: nobody notices
+	GivenBack                  // store: a job that could not be delivered goes back to the head of its queue. Skip: it stays held
+	Acked                      // store: a job is done. Skip: it stays held. Again: it goes back to its queue
+	Failed                     // store: a job failed and goes to Set ("retries", "dead" or "", nowhere). Skip: it stays held
+	Expired                    // store: a reservation ran out, the rest as with Failed. Skip: it is held for ever
+	Told                       // State is what a BEAT is answered with. Skip: it is answered with OK
+	Flushed                    // store: everything is cleared. Skip: it is not
+	Ran                        // Reply is the answer, Err why it is an error, Close whether the connection ends with it
+	Writing                    // Bytes is what is written, in pieces of Chunk bytes; then Close; then, if nothing is said, Later
+)
+
+// Event is what happens at one point. A hook changes what happens by changing the
+// fields that are named at the point; it changes nothing by changing others. Fields
+// that were set at an earlier point of the same command keep their value.
+//
+// An event and what it refers to belong to the hook until it returns. Line and
+// Command.Args point into a buffer that is overwritten when a FETCH has waited.
+type Event struct {
+	Point   Point
+	Conn    *Conn // nil for what time brings about: Due, Expired and what follows from them
+	Line    []byte
+	Command fwp.Command
+	Object  *Object // the JSON argument of the command, or the job; nil if there is none
+	Err     error   // a *[Refusal]
+	Skip    bool
+	Again   bool
+	Front   bool
+
+	Queues []string      // FETCH: where a job is looked for, in this order
+	Block  []string      // FETCH: the queues that wake it
+	Wait   time.Duration // FETCH: how long it waits for that
+
+	Set   string    // "scheduled", "retries", "dead"
+	Until time.Time // when a job is due, or its reservation ends
+	State string    // "quiet", "terminate"
+
+	Reply fwp.Reply // a zero Kind means none
+	Bytes []byte
+	Delay time.Duration // waited after the hook returned; not at the points marked "store"
+	Chunk int           // bytes per write; zero means all at once
+	Pause time.Duration // between two chunks
+	Close bool
+	Reset bool // with Close: the connection is reset instead of closed in good order
+	Later *Later
+}
+
+// Later is something that a server does without being asked. A line that comes from
+// the client before that prevents it.
+type Later struct {
+	After time.Duration
+	Bytes []byte
+	Close bool
+}
+
+// Conn is a connection as a hook sees it. Except for ID and Done, the fields may be
+// changed at all points that are not marked "store".
+type Conn struct {
+	ID         int64           // 1 is the first that the server accepted
+	Done       <-chan struct{} // closed when the server ends the connection
+	Salt       string          // what a pwdhash is held against, as are Iterations
+	Iterations int             // zero on an open server
+	Identified bool            // a HELLO was accepted
+	Worker     string          // the wid of that HELLO, "" for a producer
+	Commands   int             // lines that came so far
+
+	server *Server
+}
+
+// at is the one place where faults and variations come in.
+func (s *Server) at(p Point, e *Event) {
+	if s.cfg.Hook == nil {
+		return
+	}
+	e.Point = p
+	s.cfg.Hook(e)
+}
+
+// ask is at for points where only Skip and the job count. The object is a copy,
+// because jobs in the store are never changed, only replaced.
+func (s *Server) ask(p Point, e *Event, o *Object) (skip bool) {
+	if s.cfg.Hook == nil {
+		return false
+	}
+	e.Skip, e.Again, e.Front, e.Object = false, false, false, o.clone()
+	s.at(p, e)
+	return e.Skip
+}

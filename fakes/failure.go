@@ -1,0 +1,93 @@
+package fakes
+
+import (
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// failure is what a worker, or the server on behalf of a silent one, reports about a
+// job. (FAIL)
+type failure struct {
+	errtype, message string
+	backtrace        []string
+}
+
+// checkFailure reads the argument of a FAIL. Only jid must be there; what else is
+// there must have its type.
+func checkFailure(o *Object) *Refusal {
+	if r := wantText(o, "jid"); r != nil {
+		return r
+	}
+	for _, field := range [...]string{"errtype", "message"} {
+		if given(o, field) == nil {
+			continue
+		}
+		if r := wantText(o, field); r != nil {
+			return r
+		}
+	}
+	if raw := given(o, "backtrace"); raw != nil {
+		if _, ok := asStrings(raw); !ok {
+			return refuse("backtrace", "backtrace must be an array of strings")
+		}
+	}
+	return nil
+}
+
+func newFailure(o *Object) failure {
+	lines, _ := asStrings(o.Get("backtrace"))
+	return failure{errtype: o.Text("errtype"), message: o.Text("message"), backtrace: lines}
+}
+
+// json is the failure member of the job, cut to what the job and the server keep.
+// (Work units, backtrace; the guide's Report Result)
+func (f failure) json(j *job, failures int, now time.Time, set string, until time.Time, cfg *Config) string {
+	o := &Object{}
+	o.SetText("errtype", f.errtype)
+	o.SetText("message", cut(f.message, cfg.MaxMessage))
+	if n := min(len(f.backtrace), j.backtrace, cfg.MaxBacktrace); n > 0 {
+		lines := []byte{'['}
+		for i, line := range f.backtrace[:n] {
+			if i > 0 {
+				lines = append(lines, ',')
+			}
+			lines = appendQuoted(lines, line)
+		}
+		o.Set("backtrace", string(append(lines, ']')))
+	}
+	o.Set("failed_at", stamp(now))
+	o.Set("failures", itoa(int64(failures)))
+	if set == "retries" {
+		o.Set("retry_at", stamp(until))
+	}
+	return string(o.Append(nil))
+}
+
+// cut shortens a text to so many bytes without splitting a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// asStrings tells an array of strings from one that holds anything else, where
+// encoding/json would take a null for an empty string.
+func asStrings(raw json.RawMessage) ([]string, bool) {
+	var items []json.RawMessage
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+		return nil, false
+	}
+	texts := make([]string, len(items))
+	for i, item := range items {
+		var ok bool
+		if texts[i], ok = asString(item); !ok {
+			return nil, false
+		}
+	}
+	return texts, true
+}

@@ -1,0 +1,128 @@
+package fakes
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// fetch answers with a job, or with null when none came in time. (FETCH)
+func (c *conn) fetch(e *Event) fwp.Reply {
+	wait := e.Wait
+	t := c.s.store.take(e, &c.waiter)
+	if t == nil {
+		t = c.await(e, time.Now().Add(wait))
+	}
+	if t == nil {
+		return fwp.Reply{Kind: fwp.NullBulk}
+	}
+	c.held = t
+	doc := t.doc
+	if c.s.cfg.Hook != nil {
+		if c.s.ask(Delivered, e, doc) {
+			return fwp.Reply{Kind: fwp.NullBulk}
+		}
+		doc = e.Object
+		if e.Again {
+			c.s.store.copyBack(e, t)
+		}
+	}
+	c.payload = doc.Append(c.payload[:0])
+	return bulk(c.payload)
+}
+
+// fetchArguments reads the queues, and decides where and how long is waited: on the
+// first queue only, and on none by a worker that knows it should be quiet. (FETCH)
+func (c *conn) fetchArguments(e *Event) *Refusal {
+	e.Wait = c.s.cfg.FetchBlock
+	c.queues = append(c.queues[:0], defaultQueue)
+	if args := e.Command.Args; args != nil {
+		c.queues = c.queues[:0]
+		for queue := range strings.SplitSeq(name(args), " ") {
+			if queue == "" {
+				return refuse(AboutArguments, "FETCH takes queue names after single spaces")
+			}
+			if r := checkQueueName(queue, &c.s.cfg); r != nil {
+				return r
+			}
+			c.queues = append(c.queues, queue)
+		}
+	}
+	e.Queues, e.Block = c.queues, c.queues[:1:1]
+	if c.s.workers.isQuiet(c.Worker) {
+		e.Queues, e.Block = nil, nil
+	}
+	return nil
+}
+
+// await waits for a job until then, or until the consumer goes away. A job that is
+// given to one who has gone goes back to where it was.
+func (c *conn) await(e *Event, until time.Time) *timed {
+	gone := c.listen(until)
+	if gone {
+		e.Skip = false
+		c.s.at(Gone, e)
+		gone = !e.Skip
+	}
+	var t *timed
+	if !gone {
+		t = c.sit(until)
+	}
+	if late := c.s.store.leave(&c.waiter); t == nil {
+		t = late
+	}
+	c.nc.SetReadDeadline(time.Time{})
+	if gone && t != nil {
+		c.s.store.giveBack(e, t)
+		return nil
+	}
+	return t
+}
+
+// listen waits on the connection itself, so that it is seen at once when the
+// consumer goes away; whoever has a job for it ends the waiting through the read
+// deadline. It does not wait if the client has sent on without waiting for its
+// answer.
+func (c *conn) listen(until time.Time) (gone bool) {
+	if c.in.Buffered() > 0 {
+		return false
+	}
+	c.nc.SetReadDeadline(until)
+	if len(c.waiter.got) > 0 { // its deadline came before ours
+		return false
+	}
+	_, err := c.in.Peek(1)
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// sit waits without looking at the connection.
+func (c *conn) sit(until time.Time) *timed {
+	select {
+	case t := <-c.waiter.got:
+		return t
+	default:
+	}
+	rest := time.Until(until)
+	if rest <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case t := <-c.waiter.got:
+		return t
+	case <-timer.C:
+	case <-c.done:
+	}
+	return nil
+}
+
+// copyBack enqueues a delivered job once more.
+func (st *store) copyBack(e *Event, t *timed) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.again(e, t.job)
+}

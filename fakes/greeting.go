@@ -1,0 +1,98 @@
+package fakes
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// version is that of the protocol. (Not Identified State)
+const version = 2
+
+// hi is the greeting. (Not Identified State)
+func (c *Conn) hi() fwp.Reply {
+	o := &Object{}
+	o.Set("v", itoa(version))
+	if c.Iterations > 0 {
+		o.SetText("s", c.Salt)
+		o.Set("i", itoa(int64(c.Iterations)))
+	}
+	return fwp.Reply{Kind: fwp.SimpleString, Text: o.Append([]byte("HI "))}
+}
+
+// checkHello holds a HELLO against the tables. (HELLO)
+func (c *conn) checkHello(o *Object) *Refusal {
+	if n, ok := o.Int("v"); !ok || n != version {
+		return refuse("v", "v must be the integer %d", version)
+	}
+	if o.Get("pwdhash") != nil {
+		if r := wantText(o, "pwdhash"); r != nil {
+			return r
+		}
+	}
+	if r := c.checkConsumer(o); r != nil {
+		return r
+	}
+	return c.checkPassword(o)
+}
+
+func (c *conn) checkPassword(o *Object) *Refusal {
+	switch {
+	case !c.s.cfg.protected():
+		return nil
+	case o.Get("pwdhash") == nil:
+		return refuse("pwdhash", "a password is required")
+	case !c.knows(o.Text("pwdhash")):
+		return refuse("pwdhash", "the password is wrong")
+	}
+	return nil
+}
+
+// checkConsumer wants all four fields as soon as there is a wid, which is what makes
+// a client a consumer; producers in use send a hostname alone. (Required Fields for
+// Consumers)
+func (c *conn) checkConsumer(o *Object) *Refusal {
+	all := o.Get("wid") != nil
+	for _, field := range [...]string{"wid", "hostname"} {
+		if all || o.Get(field) != nil {
+			if r := wantText(o, field); r != nil {
+				return r
+			}
+		}
+	}
+	if all || o.Get("pid") != nil {
+		if r := wantInteger(o, "pid", true); r != nil {
+			return r
+		}
+	}
+	if all || o.Get("labels") != nil {
+		if _, ok := asStrings(o.Get("labels")); !ok {
+			return refuse("labels", "labels must be an array of strings")
+		}
+	}
+	if wid := o.Text("wid"); wid != "" && c.s.workers.conflict(wid, newIdentity(o)) {
+		return refuse("wid", "the wid is in use with another hostname, pid or labels")
+	}
+	return nil
+}
+
+func newIdentity(o *Object) identity {
+	pid, _ := o.Int("pid")
+	labels, _ := asStrings(o.Get("labels"))
+	return identity{hostname: o.Text("hostname"), pid: pid, labels: labels}
+}
+
+// identify makes the connection an identified one. (Identified State)
+func (c *conn) identify(o *Object) {
+	c.Identified = true
+	if c.s.cfg.HelloTimeout > 0 {
+		c.nc.SetReadDeadline(time.Time{})
+	}
+	if c.entered != "" {
+		c.s.workers.exit(c.entered)
+	}
+	c.Worker = o.Text("wid")
+	if c.entered = c.Worker; c.entered != "" {
+		c.s.workers.enter(c.entered, newIdentity(o))
+	}
+}

@@ -1,0 +1,107 @@
+package fakes
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// checkJob holds a work unit against the field tables. (Work units)
+func checkJob(doc *Object, cfg *Config) *Refusal {
+	if r := checkRequired(doc, cfg); r != nil {
+		return r
+	}
+	if r := checkQueue(doc, cfg); r != nil {
+		return r
+	}
+	return checkOptional(doc, cfg)
+}
+
+func checkRequired(doc *Object, cfg *Config) *Refusal {
+	for _, field := range [...]string{"jid", "jobtype"} {
+		if r := wantText(doc, field); r != nil {
+			return r
+		}
+	}
+	if args := doc.Get("args"); len(args) == 0 || args[0] != '[' {
+		return refuse("args", "args must be an array")
+	}
+	jid := doc.Text("jid")
+	if len(jid) < cfg.MinJID || (cfg.MaxJID > 0 && len(jid) > cfg.MaxJID) {
+		return refuse(AboutLimit, "jid is too long or too short")
+	}
+	return nil
+}
+
+func checkQueue(doc *Object, cfg *Config) *Refusal {
+	if given(doc, "queue") == nil {
+		return nil
+	}
+	if r := wantText(doc, "queue"); r != nil {
+		return r
+	}
+	return checkQueueName(doc.Text("queue"), cfg)
+}
+
+// checkQueueName refuses what could not be a word of a FETCH.
+func checkQueueName(queue string, cfg *Config) *Refusal {
+	if queue == "" || strings.ContainsFunc(queue, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return refuse("queue", "a queue name must not be empty nor hold white space or control characters")
+	}
+	if cfg.MaxQueueName > 0 && len(queue) > cfg.MaxQueueName {
+		return refuse(AboutLimit, "the queue name is too long")
+	}
+	return nil
+}
+
+func checkOptional(doc *Object, cfg *Config) *Refusal {
+	for _, field := range [...]string{"retry", "backtrace", "reserve_for"} {
+		if r := wantInteger(doc, field, false); r != nil {
+			return r
+		}
+	}
+	if n, ok := doc.Int("reserve_for"); ok && n < seconds(cfg.MinReserve) {
+		return refuse("reserve_for", "reserve_for must be at least %d", seconds(cfg.MinReserve))
+	}
+	for _, field := range [...]string{"at", "created_at"} {
+		raw := given(doc, field)
+		if raw == nil || (field == "at" && string(raw) == `""`) {
+			continue
+		}
+		if _, ok := asTime(raw); !ok {
+			return refuse(About(field), "%s must be an RFC 3339 time", field)
+		}
+	}
+	if raw := given(doc, "custom"); raw != nil && raw[0] != '{' {
+		return refuse("custom", "custom must be an object")
+	}
+	return nil
+}
+
+// given is the value of an optional field, nil if it is absent or null.
+func given(doc *Object, field string) []byte {
+	if raw := doc.Get(field); raw != nil && !isNull(raw) {
+		return raw
+	}
+	return nil
+}
+
+func wantText(doc *Object, field string) *Refusal {
+	if _, ok := asString(doc.Get(field)); !ok {
+		return refuse(About(field), "%s must be a string", field)
+	}
+	return nil
+}
+
+func wantInteger(doc *Object, field string, required bool) *Refusal {
+	raw := given(doc, field)
+	if raw == nil && !required {
+		return nil
+	}
+	if _, ok := asInteger(raw); !ok {
+		return refuse(About(field), "%s must be an integer", field)
+	}
+	return nil
+}

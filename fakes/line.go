@@ -1,0 +1,97 @@
+package fakes
+
+import (
+	"bufio"
+	"bytes"
+	"unicode/utf8"
+)
+
+// readLine gives the next line without its end, and why it is no command line, if it
+// is none. A line that is too long is read to its end and thrown away. The line is
+// valid until the next read. (Client Protocol Sender)
+func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
+	tooLong := false
+	line, err = c.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		line, tooLong, err = c.readLong(line)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
+		return nil, refuse(AboutLength, "the line is longer than %d bytes", c.s.cfg.MaxLine), nil
+	}
+	line, broken = checkLine(line[:len(line)-1])
+	return line, broken, nil
+}
+
+// checkLine takes the CR away and says what is wrong with the rest.
+func checkLine(line []byte) ([]byte, *Refusal) {
+	last := len(line) - 1
+	if last < 0 || line[last] != '\r' {
+		return line, refuse(AboutLineEnd, "a command ends with CRLF, not with LF alone")
+	}
+	line = line[:last]
+	if bytes.IndexByte(line, '\r') >= 0 {
+		return line, refuse(AboutLineEnd, "a command must not hold a CR")
+	}
+	if !utf8.Valid(line) {
+		return line, refuse(AboutUTF8, "a command must be valid UTF-8")
+	}
+	return line, nil
+}
+
+// readLong goes on with a line that is longer than the buffer, and reads a line that
+// is too long without keeping it.
+func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
+	line = bytes.Clone(start)
+	for {
+		part, err := c.in.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(part) > c.s.cfg.MaxLine+2; tooLong {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, tooLong, err
+		}
+	}
+}
+
+// tap is where the bytes of the client come in.
+type tap struct {
+	c    *conn
+	rest []byte // what a hook made of what was read
+	err  error
+}
+
+func (t *tap) Read(p []byte) (int, error) {
+	if t.c.s.cfg.Hook == nil {
+		return t.c.nc.Read(p)
+	}
+	for len(t.rest) == 0 && t.err == nil {
+		t.fill(p)
+	}
+	n := copy(p, t.rest)
+	t.rest = t.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	err := t.err
+	t.err = nil
+	return 0, err
+}
+
+func (t *tap) fill(p []byte) {
+	n, err := t.c.nc.Read(p)
+	t.err = err
+	if n == 0 {
+		return
+	}
+	e := Event{Conn: &t.c.Conn, Bytes: p[:n]}
+	t.c.s.at(Received, &e)
+	if !t.c.rest(&e) {
+		return
+	}
+	t.rest = bytes.Clone(e.Bytes)
+}

@@ -1,0 +1,169 @@
+package fakes
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server is an FWP server. Its methods may be called by many goroutines at once.
+type Server struct {
+	// Config may be changed until Start is called.
+	Config Config
+
+	cfg      Config
+	store    *store
+	workers  workers
+	started  time.Time
+	commands atomic.Int64
+	clock    sync.WaitGroup
+	stopped  chan struct{} // closed by Close
+	serving  sync.WaitGroup
+
+	life sync.Mutex // held by Close, Restart and Kill
+
+	mu     sync.Mutex
+	ln     net.Listener // nil while the server does not listen
+	addr   string
+	conns  map[*conn]struct{}
+	lastID int64
+	closed bool
+}
+
+// NewServer starts a server and returns it. Whoever calls it calls [Server.Close] in
+// the end. It panics if the server cannot listen.
+func NewServer(config Config) *Server {
+	s := NewUnstarted(config)
+	s.Start()
+	return s
+}
+
+// NewUnstarted returns a server that does not listen yet: its Config may still be
+// changed before [Server.Start].
+func NewUnstarted(config Config) *Server {
+	return &Server{Config: config}
+}
+
+// Start starts a server that [NewUnstarted] made. It panics if the server was
+// started before, or cannot listen.
+func (s *Server) Start() {
+	if s.store != nil {
+		panic("fakes: Start of a server that was started before")
+	}
+	s.cfg = s.Config
+	s.cfg.fill()
+	s.started = time.Now()
+	s.stopped = make(chan struct{})
+	s.conns = make(map[*conn]struct{})
+	s.workers.byWID = make(map[string]*worker)
+	s.store = newStore(s)
+	if err := s.listen(); err != nil {
+		panic(fmt.Sprintf("fakes: %v", err))
+	}
+	s.clock.Go(func() { s.store.tick(s.stopped) })
+}
+
+// listen opens the listener and accepts connections on it.
+func (s *Server) listen() error {
+	open := s.cfg.Listen
+	if open == nil {
+		open = s.loopback
+	}
+	ln, err := open()
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		ln.Close()
+		return errors.New("listen: the server is closed")
+	}
+	s.ln, s.addr = ln, ln.Addr().String()
+	s.serving.Go(func() { s.accept(ln) })
+	return nil
+}
+
+func (s *Server) loopback() (net.Listener, error) {
+	addr := s.Addr()
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	return net.Listen("tcp", addr)
+}
+
+func (s *Server) accept(ln net.Listener) {
+	for {
+		nc, err := ln.Accept()
+		if err == nil {
+			s.admit(ln, nc)
+			continue
+		}
+		if !s.listensOn(ln) || errors.Is(err, net.ErrClosed) {
+			return
+		}
+		select { // out of file descriptors, for example
+		case <-time.After(10 * time.Millisecond):
+		case <-s.stopped:
+			return
+		}
+	}
+}
+
+func (s *Server) listensOn(ln net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ln == ln
+}
+
+func (s *Server) admit(ln net.Listener, nc net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ln != ln {
+		nc.Close()
+		return
+	}
+	s.lastID++
+	c := newConn(s, nc, s.lastID)
+	c.over = s.cfg.MaxConnections > 0 && len(s.conns) >= s.cfg.MaxConnections
+	s.conns[c] = struct{}{}
+	s.serving.Go(c.serve)
+}
+
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
+
+// Connections is the number of open connections.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+// Addr is the address that the server listens on, "127.0.0.1:41327" for example, and
+// "" before the start.
+func (s *Server) Addr() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.addr
+}
+
+// URL is where clients find the server, with the password that they need:
+// "tcp://127.0.0.1:41327", "tcp+tls://:secret@127.0.0.1:41327".
+func (s *Server) URL() string {
+	u := url.URL{Scheme: "tcp", Host: s.Addr()}
+	if s.cfg.TLS != nil {
+		u.Scheme = "tcp+tls"
+	}
+	if s.cfg.Password != "" {
+		u.User = url.UserPassword("", s.cfg.Password)
+	}
+	return u.String()
+}

@@ -1,0 +1,144 @@
+package fakes_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+)
+
+// wire is a connection on which a test writes bytes and reads replies as they are on
+// the wire, a bulk string as its payload after a dollar sign.
+type wire struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func start(t testing.TB, config fakes.Config) *fakes.Server {
+	t.Helper()
+	s := fakes.NewServer(config)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func dial(t testing.TB, s *fakes.Server) *wire {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr())
+	require.NoError(t, err)
+	return newWire(t, conn)
+}
+
+func dialTLS(t testing.TB, s *fakes.Server) *wire {
+	t.Helper()
+	conn, err := tls.Dial("tcp", s.Addr(), &tls.Config{InsecureSkipVerify: true})
+	require.NoError(t, err)
+	return newWire(t, conn)
+}
+
+func newWire(t testing.TB, conn net.Conn) *wire {
+	t.Cleanup(func() { conn.Close() })
+	return &wire{t: t, conn: conn, in: bufio.NewReader(conn)}
+}
+
+const (
+	producer = `HELLO {"v":2}`
+	consumer = `HELLO {"hostname":"here","wid":"%s","pid":17,"labels":["go"],"v":2}`
+)
+
+// produce and consume greet and are then ready for commands.
+func produce(t testing.TB, s *fakes.Server) *wire { return dial(t, s).greet(producer) }
+
+func consume(t testing.TB, s *fakes.Server, wid string) *wire {
+	return dial(t, s).greet(fmt.Sprintf(consumer, wid))
+}
+
+func (w *wire) greet(hello string) *wire {
+	w.t.Helper()
+	require.Regexp(w.t, `^\+HI \{"v":2`, w.read())
+	require.Equal(w.t, "+OK", w.do(hello))
+	return w
+}
+
+func (w *wire) send(bytes string) {
+	w.t.Helper()
+	_, err := io.WriteString(w.conn, bytes)
+	require.NoError(w.t, err)
+}
+
+func (w *wire) do(line string) string {
+	w.t.Helper()
+	w.send(line + "\r\n")
+	return w.read()
+}
+
+func (w *wire) read() string {
+	w.t.Helper()
+	reply, err := w.try()
+	require.NoError(w.t, err)
+	return reply
+}
+
+func (w *wire) try() (string, error) {
+	line, err := w.in.ReadString('\n')
+	if err != nil {
+		return line, err
+	}
+	line, ok := strings.CutSuffix(line, "\r\n")
+	if !ok {
+		return line, fmt.Errorf("no CRLF after %q", line)
+	}
+	if line == "$-1" || !strings.HasPrefix(line, "$") {
+		return line, nil
+	}
+	n, err := strconv.Atoi(line[1:])
+	if err != nil {
+		return line, err
+	}
+	payload := make([]byte, n+2)
+	_, err = io.ReadFull(w.in, payload)
+	return "$" + string(payload[:n]), err
+}
+
+// ended wants the end of the stream, and nothing before it.
+func (w *wire) ended() {
+	w.t.Helper()
+	_, err := w.in.ReadByte()
+	require.ErrorIs(w.t, err, io.EOF)
+}
+
+// memory is a server in an in-memory network, for virtual time.
+func memory(t testing.TB, config fakes.Config) (*fakes.Server, func() *wire) {
+	t.Helper()
+	network := memnet.New()
+	config.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+	s := fakes.NewServer(config)
+	return s, func() *wire {
+		t.Helper()
+		conn, err := network.DialContext(context.Background(), "tcp", "server:7419")
+		require.NoError(t, err)
+		return newWire(t, conn)
+	}
+}
+
+// job is a work unit with a jid and whatever else is given.
+func job(jid, more string) string {
+	if more != "" {
+		more = "," + more
+	}
+	return `PUSH {"jid":"` + jid + `","jobtype":"t","args":[]` + more + `}`
+}
+
+// since is the time that passed, for windows in virtual time.
+func since(begin time.Time) time.Duration { return time.Since(begin).Round(time.Millisecond) }
