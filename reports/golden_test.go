@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,4 +113,24 @@ func TestWriteErrors(t *testing.T) {
 	require.ErrorIs(t, WriteText(brokenPipe{}, well(), TextOptions{}), errPipe)
 	require.ErrorIs(t, WriteJSON(brokenPipe{}, well()), errPipe)
 	require.ErrorContains(t, WriteJSON(&bytes.Buffer{}, &Report{Checks: []Check{{Verdict: 99}}}), "verdict 99 is unknown")
+}
+
+func TestALongConversationShowsWhatLeadsToTheDeparture(t *testing.T) {
+	t.Parallel()
+	finding := Finding{Verdict: Fail, Check: "a"}
+	for i := range 100 {
+		finding.Conversation = append(finding.Conversation, Line{From: FromClient, Text: fmt.Sprintf("line %d.", i)})
+	}
+	finding.Conversation[80].Mark = "here"
+	report := &Report{Checks: []Check{{ID: "a", Verdict: Fail, Findings: []Finding{finding}}}}
+	for _, verbose := range []bool{false, true} {
+		var b bytes.Buffer
+		require.NoError(t, WriteText(&b, report, TextOptions{Verbose: verbose}))
+		for i := range 100 {
+			shown := verbose || i < 6 || i >= 50 && i < 88
+			assert.Equal(t, shown, strings.Contains(b.String(), fmt.Sprintf("line %d.", i)), "line %d, verbose %v", i, verbose)
+		}
+		assert.Equal(t, !verbose, strings.Contains(b.String(), "44 lines left out"))
+		assert.Equal(t, !verbose, strings.Contains(b.String(), "12 lines left out"))
+	}
 }

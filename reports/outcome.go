@@ -47,15 +47,15 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 	case r.Usage != "":
 		return ExitUsage, "usage error: " + oneLine(r.Usage)
 	case t.findings[Crash]+t.findings[Fail] > 0, o.Strict && t.findings[Warn] > 0:
-		return ExitFindings, join("; ", t.found(), t.open())
+		return ExitFindings, join(t.found(), t.open())
 	case !t.decided:
-		return ExitUndecided, join("; ", "nothing was decided", t.open())
+		return ExitUndecided, join("nothing was decided", t.open())
 	case len(t.missing) > 0:
-		return ExitUndecided, "required, but not decided: " + join("; ", strings.Join(t.missing, ", "), t.sum())
+		return ExitUndecided, "required, but not decided: " + join(strings.Join(t.missing, ", "), t.sum())
 	case t.open() != "":
 		return ExitUndecided, t.sum()
 	case t.findings[Warn] > 0:
-		return ExitWell, join("; ", t.found(), t.held())
+		return ExitWell, join(t.found(), t.held())
 	default:
 		return ExitWell, "all well: " + t.held()
 	}
@@ -106,7 +106,7 @@ func isOpen(v Verdict) bool { return v == Undecided || v == NotRun }
 
 // sum says everything that was counted.
 func (t tally) sum() string {
-	if s := join("; ", t.found(), t.open(), t.held()); s != "" {
+	if s := join(t.found(), t.open(), t.held()); s != "" {
 		return s
 	}
 	return "nothing was decided"
@@ -167,9 +167,9 @@ func (t tally) held() string {
 // oneLine makes one line of a text that may have several.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// join joins the parts that are not empty.
-func join(sep string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
+// join puts semicolons between the parts that are not empty.
+func join(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
 // plural returns "1 check" or "2 checks".

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -96,7 +97,17 @@ func (t *text) conversation(said []Line) {
 	}
 	t.line("")
 	t.line("  conversation (time since the check began; C: client, S: server, --: the suite, >: the departure)")
-	for _, l := range said {
+	first, last := t.around(said)
+	for i, l := range said {
+		switch {
+		case i == beginning && i < first:
+			t.leftOut(first - i)
+		case i == last:
+			t.leftOut(len(said) - i)
+		}
+		if i >= beginning && i < first || i >= last {
+			continue
+		}
 		mark, attribute := " ", ""
 		if l.Mark != "" {
 			mark, attribute = ">", red
@@ -108,6 +119,28 @@ func (t *text) conversation(said []Line) {
 			t.line("%s%s", indent, t.paint(attribute, "^^  "+clean(l.Mark)))
 		}
 	}
+}
+
+// beginning is how many lines of a conversation are always shown.
+const beginning = 6
+
+// around says which lines of a long conversation are shown beside its beginning: those from first to before last, which
+// lead to the departure (to the end if none is marked) and a few that follow it.
+func (t *text) around(said []Line) (first, last int) {
+	const before, after = 30, 8
+	if t.Verbose || len(said) <= beginning+before+after {
+		return 0, len(said)
+	}
+	at := slices.IndexFunc(said, func(l Line) bool { return l.Mark != "" })
+	if at < 0 {
+		at = len(said) - 1
+	}
+	return max(at-before, 0), min(at+after, len(said))
+}
+
+// leftOut stands for lines that are not shown.
+func (t *text) leftOut(n int) {
+	t.line("  %s", t.paint(dim, fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", plural(n, "line"))))
 }
 
 func speaker(from string) string {

@@ -318,27 +318,17 @@ func rows(steps []Step) [][]Step {
 	return all
 }
 
-// afresh replaces the connections of a failed row, whose state nobody knows,
-// by new ones in the same role.
+// afresh replaces the connections of a failed row that are over or out of step
+// by new ones in the same role. A raw one the next row must open itself.
 func (l *lane) afresh(ctx context.Context, row []Step) error {
-	done := map[string]bool{}
 	for _, s := range row {
-		name := connectionOf(s)
-		if done[name] || name == "(none)" {
-			continue
-		}
-		done[name] = true
 		l.mu.Lock()
-		c := l.conns[name]
-		if c != nil && c.role == Raw {
-			delete(l.conns, name)
-			l.extra = append(l.extra, c)
-			c = nil
-		}
+		c := l.conns[connectionOf(s)]
 		l.mu.Unlock()
-		if c == nil {
+		if c == nil || c.role == Raw || c.ended == Open && c.owed == 0 {
 			continue
 		}
+		name := c.name
 		if _, err := l.dial(ctx, name, c.role, c.hello); err != nil {
 			return l.noConnection(row[0], c.role, err)
 		}

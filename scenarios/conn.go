@@ -21,6 +21,7 @@ type conn struct {
 	role Role
 	nc   net.Conn
 
+	says     func(text string) // records what the engine sends by itself
 	arrivals chan arrival
 	next     *arrival      // taken from the channel, not yet used up
 	closing  chan struct{} // closed when nobody takes arrivals any more
@@ -81,9 +82,9 @@ func replyText(r fwp.Reply) string {
 }
 
 // open wraps a fresh network connection and starts reading.
-func open(name string, nc net.Conn, seen func(arrival)) *conn {
+func open(name string, nc net.Conn, seen func(arrival), says func(string)) *conn {
 	now := time.Now()
-	c := &conn{name: name, nc: nc, arrivals: make(chan arrival, 64), closing: make(chan struct{}),
+	c := &conn{name: name, nc: nc, says: says, arrivals: make(chan arrival, 64), closing: make(chan struct{}),
 		began: now, sent: now, used: now, owed: 1} // the server owes its HI
 	c.read.Go(func() { c.readAll(seen) })
 	return c
@@ -243,6 +244,9 @@ func (c *conn) shut(nc net.Conn) error {
 func (c *conn) leave(ctx context.Context, wait time.Duration) {
 	polite := c.ended == Open && c.owed == 0 && c.next == nil && !c.excused &&
 		c.state != fwp.NotIdentified && c.state != fwp.Ended
+	if polite {
+		c.says(fwp.END)
+	}
 	if polite && c.write([][]byte{[]byte("END\r\n")}, 0) == nil {
 		deadline := time.Now().Add(wait)
 		for {

@@ -30,7 +30,7 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 	if err != nil {
 		return err
 	}
-	l.rec.add(time.Now(), c.name, "C", line, Pos{})
+	c.says(line)
 	if err := c.write([][]byte{[]byte(line + "\r\n")}, 0); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (l *lane) beat(ctx context.Context) {
 			continue
 		}
 		line := fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
-		l.rec.add(time.Now(), c.name, "C", line, Pos{})
+		c.says(line)
 		if c.write([][]byte{[]byte(line + "\r\n")}, 0) == nil {
 			c.take(ctx, c.sent.Add(l.Timeout)) // what it says is for scripts that ask
 		}
@@ -245,7 +245,7 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.waiting(); came && a.ending != Open && c.role == Producer {
 		return nil
 	}
-	l.rec.add(time.Now(), c.name, "C", "INFO (the suite asks whether the connection still serves)", Pos{})
+	c.says("INFO (the suite asks whether the connection still serves)")
 	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
 		l.rec.add(time.Now(), c.name, "--", err.Error(), Pos{})
 	}

@@ -153,7 +153,7 @@ func (ch *choice) compare(a arrival, sc *scope) []Difference {
 	case ch.ending != Open:
 		return ch.compareEnding(a)
 	case a.ending != Open:
-		return []Difference{{Want: ch.source, Got: a.String()}}
+		return []Difference{{Want: ch.words(), Got: a.String()}}
 	case ch.any:
 		return nil
 	case ch.kind != a.reply.Kind:
@@ -166,7 +166,7 @@ func (ch *choice) compareEnding(a arrival) []Difference {
 	if a.ending == ch.ending || ch.ending == Closed && a.ending != Open {
 		return nil
 	}
-	return []Difference{{Want: ch.source, Got: a.String()}}
+	return []Difference{{Want: ch.words(), Got: a.String()}}
 }
 
 func (ch *choice) compareText(r fwp.Reply, sc *scope) []Difference {
@@ -191,6 +191,27 @@ func (ch *choice) compareText(r fwp.Reply, sc *scope) []Difference {
 		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, shorten(rest))}}
 	}
 	return matchJSON(ch.json, value, sc)
+}
+
+// words says what the choice accepts, for those who do not know the language.
+func (ch *choice) words() string {
+	switch {
+	case ch.ending == Closed:
+		return "the end of the connection"
+	case ch.ending == Fin:
+		return "an orderly close (FIN)"
+	case ch.ending == Reset:
+		return "a reset"
+	case ch.any:
+		return "a reply, whatever it is"
+	case ch.exact != nil:
+		return kindInWords(ch.kind) + " " + strconv.Quote(*ch.exact)
+	case ch.re != nil:
+		return kindInWords(ch.kind) + " that matches /" + ch.re.String() + "/"
+	case ch.json != nil:
+		return kindInWords(ch.kind) + " with " + ch.prefix + ch.json.String()
+	}
+	return kindInWords(ch.kind)
 }
 
 // kindInWords names a RESP kind with its article.

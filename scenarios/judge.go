@@ -12,10 +12,10 @@ import (
 // expected says in words what an S: line accepts.
 func (e *Expect) expected() string {
 	texts := make([]string, len(e.Choices))
-	for i, c := range e.Choices {
-		texts[i] = c.source
+	for i := range e.Choices {
+		texts[i] = e.Choices[i].words()
 	}
-	s := strings.Join(texts, " | ")
+	s := strings.Join(texts, ", or ")
 	if w := e.Within.String(); w != "" {
 		s += " (" + w + ")"
 	}
@@ -64,7 +64,7 @@ func (l *lane) await(ctx context.Context, c *conn, w Window) arrival {
 
 // judge holds an arrival against the choices of a line.
 func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
-	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: a.String(), Ending: c.ended, Conn: c.name, At: l.since(a)}
+	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: shorten(a.String()), Ending: c.ended, Conn: c.name, At: l.since(a)}
 	if a.broken != nil || a.gaveUp && a.pending != "" {
 		res.Outcome, res.Cause = Unsure, "the reply is no RESP: "+a.String()
 		return res
@@ -195,7 +195,7 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 		case a.ending != Open:
 			l.lost(c, s.Pos, a)
 		}
-		res.Outcome, res.Got, res.Conn, res.At = Mismatched, a.String(), c.name, l.since(a)
+		res.Outcome, res.Got, res.Conn, res.At = Mismatched, shorten(a.String()), c.name, l.since(a)
 		if c.name != "" {
 			res.Got += " on " + c.name
 		}

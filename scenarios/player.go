@@ -279,7 +279,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 		if !a.gaveUp {
 			pl.rec.add(a.at, name, "S", a.String(), Pos{})
 		}
-	}), nil
+	}, func(text string) { pl.rec.add(time.Now(), name, "C", text, Pos{}) }), nil
 }
 
 // noConnection notes that a connection was not to be had, which may pass: the
