@@ -67,7 +67,7 @@ func breachOf(m scenarios.Mark) reports.Verdict {
 // another try, alone, may decide what this one could not.
 func (s *session) verdicts(run *scenarios.Run) (check reports.Check, again bool) {
 	v := &verdicts{session: s, run: run, check: reports.Check{
-		ID: run.Script.Name, Title: run.Script.Title, File: run.Script.Name, Took: run.Took}}
+		ID: run.Script.Name, Title: run.Script.Title, File: run.Script.Name, Took: run.Took, Left: run.Left}}
 	v.stopped = v.stopCause()
 	for _, m := range marksOf(run.Script) {
 		v.clause(m)
@@ -132,15 +132,20 @@ func gotWords(r scenarios.Result) string {
 // clause decides one clause from the lines that are tied to it.
 func (v *verdicts) clause(m scenarios.Mark) {
 	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
-	all := []reports.Verdict{}
+	all, broken := []reports.Verdict{}, []reports.Verdict{}
 	for _, r := range v.run.Results {
 		for _, mark := range r.Marks {
 			if mark.Clause != m.Clause {
 				continue
 			}
 			verdict := v.line(mark, r, &cv)
-			all = append(all, verdict)
+			if all = append(all, verdict); verdict.Breach() {
+				broken = append(broken, verdict)
+			}
 		}
+	}
+	if len(broken) > 0 { // the other lines are open only because this one stopped the script
+		all = broken
 	}
 	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Undecided {
 		cv.Why = v.stopped.words
@@ -207,8 +212,10 @@ func clauseOfBreach(b scenarios.Breach) string {
 	switch b.Kind {
 	case scenarios.Unasked:
 		return "FWP-RESP-05"
-	case scenarios.ExtraReply:
+	case scenarios.ExtraReply, scenarios.NoReply:
 		return "FWP-RESP-06"
+	case scenarios.ForeignReply:
+		return clauseOfVerb[b.Verb]
 	case scenarios.ConsumerClosed:
 		return "FWP-STATE-13"
 	case scenarios.StateLost:
@@ -223,6 +230,13 @@ func clauseOfBreach(b scenarios.Breach) string {
 		return "FWP-RESP-07"
 	}
 	return "FWP-RESP-01"
+}
+
+// clauseOfVerb is the clause that lists the replies to a command; the empty verb
+// stands for the greeting.
+var clauseOfVerb = map[string]string{
+	"": "FWP-HI-02", fwp.HELLO: "FWP-HELLO-03", fwp.PUSH: "FWP-PUSH-01", fwp.FETCH: "FWP-FETCH-01", fwp.ACK: "FWP-ACK-01",
+	fwp.FAIL: "FWP-FAIL-01", fwp.BEAT: "FWP-BEAT-01", fwp.INFO: "FWP-INFO-01", fwp.FLUSH: "FWP-FLUSH-01", fwp.END: "FWP-END-01",
 }
 
 // ownExpectations judges a script that names no clause: what it expects has to

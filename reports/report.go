@@ -87,6 +87,8 @@ type Check struct {
 	// Clauses holds what the check says about each clause that it decides.
 	Clauses  []ClauseVerdict `json:"clauses,omitempty"`
 	Findings []Finding       `json:"findings,omitempty"`
+	// Left names the jobs that the check put on the target and could not remove.
+	Left []string `json:"left,omitempty"`
 	// Conversation is kept where somebody will want to read it: for findings and undecided checks.
 	Conversation []Line `json:"conversation,omitempty"`
 }

@@ -35,6 +35,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	t.findings(r)
 	t.open(r)
 	t.notes(r)
+	t.left(r)
 	if o.Verbose {
 		t.evidence(r)
 	}

@@ -28,6 +28,20 @@ func (t *text) open(r *Report) {
 	}
 }
 
+// left writes which jobs the run could not remove from the target.
+func (t *text) left(r *Report) {
+	begun := false
+	for _, c := range r.Checks {
+		for _, job := range c.Left {
+			if !begun {
+				t.section("LEFT BEHIND", "jobs that this run put on the target and could not remove")
+				begun = true
+			}
+			t.line("  %s [%s]", clean(job), clean(c.ID))
+		}
+	}
+}
+
 // because writes a verdict and its cause; the painted word must not count for the width.
 func (t *text) because(v Verdict, why string) {
 	for i, line := range wrap(why, textWidth-len(v.String())-2) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,10 +180,12 @@ func (l *lane) unordered(ctx context.Context, b *Block) error {
 			a, c = came[order[i]], conns[order[i]]
 			res = l.inTime(e, c, a, c.sent, l.judge(c, e, a))
 		}
+		if res.Outcome != Matched {
+			l.ifSilent(ctx, c, e, a, &res)
+		}
 		l.note(e, res)
 		l.settle(c, e, a, res)
 		if res.Outcome != Matched {
-			l.ifSilent(ctx, e, a)
 			return errStop
 		}
 	}
@@ -220,6 +223,7 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 	if limit == 0 {
 		limit = l.Patience
 	}
+	var closest map[Step]Result
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		results := map[Step]Result{}
 		t := l.with(l.scope.child(), b)
@@ -231,7 +235,13 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 			return l.conclude(b, results, took, start)
 		}
 		over := took > limit+l.Meter.excuse(start)
+		if closest == nil || insideReply(results) || !insideReply(closest) {
+			closest = results
+		}
 		if !errors.Is(err, errStop) || over || final(results) {
+			if over && !final(results) {
+				results = closest
+			}
 			l.report(results, over, took)
 			return err
 		}
@@ -252,11 +262,22 @@ func final(results map[Step]Result) bool {
 	return false
 }
 
-// report hands the results of the last try on.
+// insideReply reports whether the difference was inside of a reply of the right type:
+// a try that came so far tells more than a later one that found nothing.
+func insideReply(results map[Step]Result) bool {
+	for _, r := range results {
+		if r.Outcome == Mismatched {
+			return slices.ContainsFunc(r.Differences, func(d Difference) bool { return d.Path != "" })
+		}
+	}
+	return false
+}
+
+// report hands the results of a try on: the last, or the one that came closest.
 func (l *lane) report(results map[Step]Result, over bool, took time.Duration) {
 	for s, r := range results {
 		if r.Outcome == Mismatched && over {
-			r.Cause = fmt.Sprintf("patience ended after %v; this is what came last", round(took))
+			r.Cause = fmt.Sprintf("patience ended after %v; this is what came closest", round(took))
 		}
 		l.note(s, r)
 	}
@@ -280,24 +301,22 @@ func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, s
 	return nil
 }
 
-// table plays rows that do not depend on each other: a mismatch does not keep
-// the next row from being tried.
+// table plays rows that do not depend on each other: a mismatch keeps neither
+// the next row from being tried nor the script from going on.
 func (l *lane) table(ctx context.Context, b *Block) error {
-	var failed error
 	for _, row := range rows(b.Steps) {
 		err := l.steps(ctx, row)
-		switch {
-		case err == nil:
+		if err == nil {
 			continue
-		case !errors.Is(err, errStop) || l.dead != "":
+		}
+		if !errors.Is(err, errStop) || l.dead != "" {
 			return err
 		}
-		failed = err
 		if err := l.afresh(ctx, row); err != nil {
 			return err
 		}
 	}
-	return failed
+	return nil
 }
 
 // rows begin with each client line that follows a server line.

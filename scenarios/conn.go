@@ -32,7 +32,7 @@ type conn struct {
 	answered    time.Time // when the latest due reply came
 	owed        int       // replies that the server still owes
 	state       fwp.State
-	verb        string // of the last line sent
+	line        fwp.Command // the last line sent
 	hi          fwp.Hi
 	ended       Ending // how it ended, as far as it was seen
 	excused     bool   // the script caused the end

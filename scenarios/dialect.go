@@ -38,7 +38,7 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 		a = c.giveUp()
 	}
 	if a.ending != Open || a.broken != nil || a.gaveUp || a.reply.Kind != fwp.SimpleString || string(a.reply.Text) != "OK" {
-		return fmt.Errorf("the greeting failed: HELLO was answered with %s", a)
+		return unwelcome("HELLO was answered with", a)
 	}
 	c.state = fwp.Identified
 	return nil
@@ -47,11 +47,11 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 // greeting reads the HI out of what came first.
 func greeting(a arrival) (fwp.Hi, error) {
 	if a.ending != Open || a.broken != nil || a.gaveUp {
-		return fwp.Hi{}, fmt.Errorf("the greeting failed: instead of HI came %s", a)
+		return fwp.Hi{}, unwelcome("instead of HI came", a)
 	}
 	hi, ok := readHi(a.reply)
 	if !ok {
-		return fwp.Hi{}, fmt.Errorf("the greeting failed: instead of HI came %s", a)
+		return fwp.Hi{}, unwelcome("instead of HI came", a)
 	}
 	return hi, nil
 }
@@ -171,7 +171,7 @@ func (c *conn) replied(a arrival) {
 	if hi, ok := readHi(a.reply); ok && c.state == fwp.NotIdentified {
 		c.hi = hi
 	}
-	c.state = c.state.Next(c.verb, a.reply)
+	c.state = c.state.Next(c.line.Verb, a.reply)
 }
 
 // beat keeps the workers of a long script alive: a consumer that does not beat
@@ -228,7 +228,7 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 	if !provoked || c.excused && c.state != fwp.Ended {
 		return nil
 	}
-	fresh, lives := l.lives(ctx, e.Pos)
+	fresh, lives := l.lives(ctx, e.Pos, c)
 	if !lives {
 		return errStop
 	}
@@ -238,14 +238,16 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 	return l.probeOld(ctx, c, e)
 }
 
-// probeOld sends INFO, which a new connection has just answered, on a connection
-// that a rejected command must have left as it was. A producer's connection may
-// be closed at any time.
+// probeOld sends INFO, which a new connection in the same role has just answered,
+// on a connection that a rejected command must have left as it was. A producer's
+// connection may be closed at any time.
 func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
-	if a, came := c.waiting(); came && a.ending != Open && c.role == Producer {
-		return nil
+	if a, came := c.waiting(); came && a.ending == Open && a.broken == nil {
+		l.breach(Breach{Pos: e.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: shorten(a.String())})
+		return errStop
 	}
 	c.says("INFO (the suite asks whether the connection still serves)")
+	c.line = fwp.Command{Verb: fwp.INFO}
 	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
 		l.rec.add(time.Now(), c.name, "--", err.Error(), Pos{})
 	}
@@ -258,20 +260,22 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 		return nil
 	case a.broken != nil:
 		l.broken(c, e.Pos, a)
+	case a.gaveUp:
+		l.unanswered(c, e.Pos, a)
 	case a.ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
 		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
-			Expected: "INFO to be served after the rejected command, as it is on a new connection", Got: a.String()})
+			Expected: "INFO to be served after the rejected command, as it is on a new connection", Got: shorten(a.String())})
 	}
 	return errStop
 }
 
 // lives asks on a new connection. What is not there at the first try may be at
 // its limit of connections: only patience shows that nobody serves any more. It
-// tells what kind of reply INFO got there.
-func (l *lane) lives(ctx context.Context, at Pos) (fwp.Kind, bool) {
-	info, err := untilAlive(ctx, l.Target, l.Password, l.Timeout)
+// tells what kind of reply INFO gets there in the role of like, zero if none.
+func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
+	info, err := l.untilAlive(ctx, l.Timeout, like)
 	if err == nil || ctx.Err() != nil {
 		return info, true
 	}
@@ -282,14 +286,13 @@ func (l *lane) lives(ctx context.Context, at Pos) (fwp.Kind, bool) {
 	return 0, false
 }
 
-// untilAlive asks a target on a new connection until it greets and answers
-// INFO, at most for the timeout; it returns the kind of that answer. Where the
-// password is not known, HI is enough, and the kind is zero.
-func untilAlive(ctx context.Context, t Target, password string, timeout time.Duration) (fwp.Kind, error) {
+// untilAlive asks on new connections until one is answered, at most for the
+// timeout.
+func (l *lane) untilAlive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for pause := 20 * time.Millisecond; ; pause *= 2 {
-		info, err := alive(ctx, t, password, timeout)
+		info, err := l.alive(ctx, timeout, like)
 		if err == nil {
 			return info, nil
 		}
@@ -301,35 +304,6 @@ func untilAlive(ctx context.Context, t Target, password string, timeout time.Dur
 			return 0, err
 		}
 	}
-}
-
-func alive(ctx context.Context, t Target, password string, timeout time.Duration) (fwp.Kind, error) {
-	p := &play{Player: Player{Target: t, Password: password, Timeout: timeout, Meter: new(Meter)},
-		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: newScope("probe")}
-	l := &lane{play: p, scope: p.scope}
-	c, err := p.dial(ctx, "")
-	if err != nil {
-		return 0, err
-	}
-	defer c.leave(ctx, time.Second)
-	c.role = Producer
-	a, ok := c.peek(ctx, c.sent.Add(timeout))
-	if ok && a.reply.Kind == fwp.ErrorReply { // it lives, and is at its limit of connections
-		return 0, nil
-	}
-	if hi, err := greeting(a); ok && err == nil && hi.Protected && password == "" {
-		return 0, nil
-	}
-	if err := l.greet(ctx, c); err != nil {
-		return 0, err
-	}
-	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
-		return 0, err
-	}
-	if a, ok = c.take(ctx, c.sent.Add(timeout)); !ok || a.ending != Open || a.broken != nil {
-		return 0, errors.New("INFO on a new connection gets no answer")
-	}
-	return a.reply.Kind, nil
 }
 
 // operate asks the target for what no client can do.
@@ -384,6 +358,6 @@ func (l *lane) bounce(ctx context.Context, how Need) error {
 	if err != nil {
 		return err
 	}
-	_, err = untilAlive(ctx, l.Target, l.Password, l.Patience)
+	_, err = l.untilAlive(ctx, l.Patience, nil)
 	return err
 }

@@ -37,10 +37,12 @@ func (l *lane) expect(ctx context.Context, e *Expect) error {
 	if res.Outcome == Matched {
 		res = l.inTime(e, c, a, since, res)
 	}
+	if res.Outcome != Matched {
+		l.ifSilent(ctx, c, e, a, &res)
+	}
 	l.note(e, res)
 	l.settle(c, e, a, res)
 	if res.Outcome != Matched {
-		l.ifSilent(ctx, e, a)
 		return errStop
 	}
 	return l.probe(ctx, c, e, a)
@@ -90,6 +92,9 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 		}
 	}
 	res.Outcome = Mismatched
+	if e.foreignTo(c, a) {
+		res.Outcome, res.Cause = Unsure, "the reply is none that the command has: "+shorten(a.String())
+	}
 	return res
 }
 
@@ -143,6 +148,12 @@ func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
 	case a.ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
+		if res.Outcome == Unsure && e.foreignTo(c, a) {
+			l.noteForeign(c, e.Pos, a)
+		}
+		if c.owed == 1 { // else it is unsure which line this answers
+			l.ledger.note(c.line, a.reply)
+		}
 		c.replied(a)
 		if c.owed == 0 && a.trailing > 0 {
 			l.breach(Breach{Pos: e.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
@@ -163,10 +174,15 @@ func (l *lane) lost(c *conn, at Pos, a arrival) {
 }
 
 // ifSilent asks after a reply that did not come whether the server lives at
-// all: if it does not, that is the finding.
-func (l *lane) ifSilent(ctx context.Context, e *Expect, a arrival) {
-	if a.gaveUp || a.ending != Open {
-		l.lives(ctx, e.Pos)
+// all: if it does not, that is the finding. If it does, it owes the reply, which
+// says nothing about what the line is for.
+func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a arrival, res *Result) {
+	if !a.gaveUp && a.ending == Open {
+		return
+	}
+	if _, lives := l.lives(ctx, e.Pos, nil); lives && e.mute(c, a) {
+		res.Outcome, res.Cause = Unsure, "the command got no reply"
+		l.unanswered(c, e.Pos, a)
 	}
 }
 
@@ -194,6 +210,9 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 			l.broken(c, s.Pos, a)
 		case a.ending != Open:
 			l.lost(c, s.Pos, a)
+		case c.unasked(a) == ExtraReply:
+			l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: shorten(a.String())})
+			return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
 		}
 		res.Outcome, res.Got, res.Conn, res.At = Mismatched, shorten(a.String()), c.name, l.since(a)
 		if c.name != "" {

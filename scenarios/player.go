@@ -72,7 +72,8 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 		pl.err = err
 	}
 	pl.hangUp(ctx)
-	return pl.run()
+	left := pl.sweep(ctx)
+	return pl.run(left)
 }
 
 func orElse(d, other time.Duration) time.Duration {
@@ -91,6 +92,7 @@ type play struct {
 	script *Script
 	scope  *scope
 	rec    *recorder
+	ledger ledger
 
 	mu       sync.Mutex
 	conns    map[string]*conn
@@ -102,8 +104,8 @@ type play struct {
 }
 
 // run collects what was seen, in the order of the script.
-func (pl *play) run() *Run {
-	r := &Run{Script: pl.script, Breaches: pl.breaches, Conversation: pl.rec.lines,
+func (pl *play) run(left []string) *Run {
+	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
 		Took: time.Since(pl.rec.start), Dead: pl.dead, Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
@@ -385,8 +387,8 @@ func (l *lane) broken(c *conn, at Pos, a arrival) {
 func (c *conn) sentLine(segments [][]byte) {
 	sent := bytes.Join(segments, nil)
 	c.owed += bytes.Count(sent, []byte{'\n'})
-	c.verb = fwp.SplitCommand(bytes.TrimRight(sent, "\r\n")).Verb
-	if c.verb == fwp.END && c.state != fwp.NotIdentified {
+	c.line = fwp.SplitCommand(bytes.TrimRight(sent, "\r\n"))
+	if c.line.Verb == fwp.END && c.state != fwp.NotIdentified {
 		c.state = fwp.Ended
 	}
 }

@@ -18,8 +18,9 @@ type Run struct {
 	Breaches     []Breach // departures beside the lines
 	Conversation []Line   // in the order in which it happened
 	Took         time.Duration
-	Dead         string // why the target is held to serve no longer, empty if it lives
-	Err          error  // the play could not go on for a reason of ours, or was interrupted
+	Dead         string   // why the target is held to serve no longer, empty if it lives
+	Left         []string // jobs of the script that are still on the server, with their queues
+	Err          error    // the play could not go on for a reason of ours, or was interrupted
 }
 
 // Complete reports whether every judged step was reached and decided, and
@@ -74,6 +75,8 @@ const (
 	ExtraReply                           // more than one reply to one command
 	ConsumerClosed                       // the server closed a consumer's connection on its own
 	StateLost                            // after a rejected command the connection no longer serves as before
+	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
+	NoReply                              // none to a command (Verb), by a server that lives
 )
 
 // Breach is one departure.
@@ -81,6 +84,7 @@ type Breach struct {
 	Pos
 	Kind     BreachKind
 	Rule     fwp.Rule
+	Verb     string
 	Conn     string
 	At       time.Duration // when it came, since the start of the play
 	Expected string

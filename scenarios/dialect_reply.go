@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// foreign reports whether a reply is none of those that the command's list of
+// responses has; verb is empty for the greeting. An error may come to every
+// command, and nothing is known of other verbs. (Client Commands, Responses)
+func foreign(verb string, r fwp.Reply) bool {
+	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		return false
+	case verb == "":
+		hash, is := bytes.CutPrefix(r.Text, []byte("HI "))
+		return r.Kind != fwp.SimpleString || !is || !isObject(hash)
+	}
+	switch verb {
+	case fwp.HELLO, fwp.FLUSH, fwp.END, fwp.PUSH, fwp.ACK, fwp.FAIL:
+		return !okay
+	case fwp.INFO:
+		return r.Kind != fwp.BulkString
+	case fwp.FETCH:
+		return r.Kind != fwp.NullBulk && (r.Kind != fwp.BulkString || !isObject(r.Text))
+	case fwp.BEAT:
+		state := r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString
+		return !okay && (!state || !isObject(r.Text))
+	}
+	return false
+}
+
+func isObject(b []byte) bool {
+	value, err := parseJSON(b)
+	_, is := value.(map[string]any)
+	return err == nil && is
+}
+
+// foreignTo reports whether a reply that a line did not expect is none that the
+// command has at all. Then it says nothing about what the line is for. A line
+// that expects an error and nothing else is about the difference.
+func (e *Expect) foreignTo(c *conn, a arrival) bool {
+	if a.ending != Open || a.broken != nil || a.gaveUp || c.owed != 1 || !foreign(c.line.Verb, a.reply) {
+		return false
+	}
+	for i := range e.Choices {
+		if ch := &e.Choices[i]; ch.ending == Open && ch.kind != fwp.ErrorReply {
+			return true
+		}
+	}
+	return false
+}
+
+// noteForeign notes a reply that no command should bring.
+func (l *lane) noteForeign(c *conn, at Pos, a arrival) {
+	what := "a reply that " + c.line.Verb + " has"
+	if c.line.Verb == "" {
+		what = `a greeting, +HI {"v":2}`
+	}
+	l.breach(Breach{Pos: at, Kind: ForeignReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: shorten(a.String())})
+}
+
+// unanswered notes a command that a server which lives has not answered. A line
+// with a window is about the time, and may tell it itself.
+func (l *lane) unanswered(c *conn, at Pos, a arrival) {
+	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: "a reply to " + c.line.Verb, Got: a.String()})
+}
+
+// mute reports whether a line was given up on that waits for the reply to a
+// command and for nothing else.
+func (e *Expect) mute(c *conn, a arrival) bool {
+	if !a.gaveUp || a.pending != "" || c.line.Verb == "" || e.Within != (Window{}) {
+		return false
+	}
+	for i := range e.Choices {
+		if e.Choices[i].ending != Open {
+			return false
+		}
+	}
+	return true
+}
+
+// errUnwelcome is what a greeting fails with if the server answers, whatever it
+// says.
+var errUnwelcome = errors.New("the greeting failed")
+
+// unwelcome is the error of a greeting that something came to which was not
+// expected.
+func unwelcome(what string, a arrival) error {
+	if a.ending != Open || a.gaveUp {
+		return fmt.Errorf("the greeting failed: %s %s", what, a)
+	}
+	return fmt.Errorf("%w: %s %s", errUnwelcome, what, a)
+}
+
+// alive asks once, on a new connection in the role of like, which may be nil for
+// a producer's. It returns the kind of reply that INFO gets, or zero if the
+// server lives and INFO cannot be asked for. A server lives if it answers
+// anything: whether that is right is for the checks.
+func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
+	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter)},
+		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope}
+	inner := &lane{play: p, scope: l.scope}
+	c, err := p.dial(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	defer c.leave(ctx, time.Second)
+	if c.role = Producer; like != nil && like.role == Consumer {
+		c.role, c.hello = Consumer, like.hello
+	}
+	a, ok := c.peek(ctx, c.sent.Add(timeout/2))
+	switch hi, err := greeting(a); {
+	case !ok:
+		return 0, inner.provoke(ctx, c)
+	case a.reply.Kind == fwp.ErrorReply: // it lives, and is at its limit of connections
+		return 0, nil
+	case err == nil && hi.Protected && l.Password == "":
+		return 0, nil
+	}
+	if err := inner.greet(ctx, c); errors.Is(err, errUnwelcome) {
+		return 0, nil
+	} else if err != nil {
+		return 0, err
+	}
+	if a, err = inner.inquire(ctx, c, fwp.INFO); err != nil {
+		return 0, err
+	}
+	return a.reply.Kind, nil
+}
+
+// provoke sees whether a server that has not greeted answers at all.
+func (l *lane) provoke(ctx context.Context, c *conn) error {
+	_, err := l.inquire(ctx, c, fwp.HELLO+` {"v":2}`)
+	return err
+}
+
+// inquire sends a line and takes what comes, if something comes.
+func (l *lane) inquire(ctx context.Context, c *conn, line string) (arrival, error) {
+	verb := fwp.SplitCommand([]byte(line)).Verb
+	if err := c.write([][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+		return arrival{}, err
+	}
+	a, ok := c.take(ctx, c.sent.Add(l.Timeout/2))
+	if !ok || a.ending != Open {
+		return a, errors.New(verb + " on a new connection gets no answer")
+	}
+	return a, nil
+}

@@ -1,0 +1,169 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// ledger knows the jobs that a play has put on the server and that are still
+// there, as far as the replies tell. It is safe for concurrent use.
+type ledger struct {
+	mu   sync.Mutex
+	jobs map[string]entry // by jid
+}
+
+type entry struct {
+	queue string
+	held  bool // fetched, and not yet reported
+	tries bool // comes back after a FAIL
+}
+
+// note follows a command that was answered.
+func (g *ledger) note(cmd fwp.Command, r fwp.Reply) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.jobs == nil {
+		g.jobs = map[string]entry{}
+	}
+	switch {
+	case cmd.Verb == fwp.FETCH && r.Kind == fwp.BulkString:
+		jid, _ := jobOf(r.Text)
+		if e, ok := g.jobs[jid]; ok {
+			e.held = true
+			g.jobs[jid] = e
+		}
+	case r.Kind != fwp.SimpleString:
+	case cmd.Verb == fwp.PUSH:
+		jid, e := jobOf(cmd.Args)
+		g.jobs[jid] = e
+	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
+		jid, _ := jobOf(cmd.Args)
+		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries {
+			e.held = false
+			g.jobs[jid] = e
+			return
+		}
+		delete(g.jobs, jid)
+	case cmd.Verb == fwp.FLUSH:
+		clear(g.jobs)
+	}
+}
+
+// jobOf reads what the ledger needs from a work unit, or from the argument of
+// ACK and FAIL.
+func jobOf(text []byte) (jid string, e entry) {
+	value, _ := parseJSON(text) // what is no JSON has no jid
+	fields, _ := value.(map[string]any)
+	jid, _ = fields["jid"].(string)
+	e = entry{queue: "default", tries: fields["retry"] != json.Number("0")}
+	if q, ok := fields["queue"].(string); ok {
+		e.queue = q
+	}
+	return jid, e
+}
+
+// left lists the jobs that are still there, by queue.
+func (g *ledger) left() (byQueue map[string][]string, held []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	byQueue = map[string][]string{}
+	for _, jid := range slices.Sorted(maps.Keys(g.jobs)) {
+		if e := g.jobs[jid]; e.held {
+			held = append(held, jid)
+		} else {
+			byQueue[e.queue] = append(byQueue[e.queue], jid)
+		}
+	}
+	return byQueue, held
+}
+
+// sweep removes what the script has left on the server, with a consumer of its
+// own, and tells what it could not remove. It fetches from the script's queues
+// only, and no more jobs than the script has put there.
+func (pl *play) sweep(ctx context.Context) []string {
+	byQueue, held := pl.ledger.left()
+	if len(byQueue) == 0 && len(held) == 0 || pl.dead != "" {
+		return pl.leftWords()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pl.Timeout)
+	defer cancel()
+	pl.rec.add(time.Now(), "sweep", "--", "removing the jobs that the script has left", Pos{})
+	c, err := pl.dial(ctx, "sweep")
+	if err != nil {
+		return pl.leftWords()
+	}
+	defer c.leave(ctx, time.Second)
+	c.role = Consumer
+	l := &lane{play: pl, scope: pl.scope.child()}
+	l.scope.ownFresh(widName())
+	if err := l.greet(ctx, c); err != nil {
+		return pl.leftWords()
+	}
+	for _, jid := range held {
+		l.acknowledge(ctx, c, jid)
+	}
+	for queue, jids := range byQueue {
+		for range jids {
+			if !l.sweepOne(ctx, c, queue) {
+				break
+			}
+		}
+	}
+	return pl.leftWords()
+}
+
+// sweepOne fetches a job and acknowledges it; false if there is none.
+func (l *lane) sweepOne(ctx context.Context, c *conn, queue string) bool {
+	if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
+		return false // no FETCH can name it
+	}
+	r, ok := l.command(ctx, c, fwp.FETCH+" "+queue)
+	if !ok || r.Kind != fwp.BulkString {
+		return false
+	}
+	jid, _ := jobOf(r.Text)
+	return l.acknowledge(ctx, c, jid)
+}
+
+func (l *lane) acknowledge(ctx context.Context, c *conn, jid string) bool {
+	quoted, err := marshal(jid)
+	if err != nil {
+		return false
+	}
+	_, ok := l.command(ctx, c, fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted))
+	return ok
+}
+
+// command sends a line that no script has, and keeps the ledger.
+func (l *lane) command(ctx context.Context, c *conn, line string) (fwp.Reply, bool) {
+	c.says(line)
+	if c.ended != Open || c.write([][]byte{[]byte(line + "\r\n")}, 0) != nil {
+		return fwp.Reply{}, false
+	}
+	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
+	if !ok || a.ending != Open || a.broken != nil || a.gaveUp {
+		return fwp.Reply{}, false
+	}
+	l.ledger.note(fwp.SplitCommand([]byte(line)), a.reply)
+	return a.reply, true
+}
+
+// leftWords names the jobs that are still there.
+func (pl *play) leftWords() []string {
+	byQueue, held := pl.ledger.left()
+	words := slices.Clone(held)
+	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
+		for _, jid := range byQueue[queue] {
+			words = append(words, fmt.Sprintf("%s in queue %s", jid, queue))
+		}
+	}
+	return words
+}
