@@ -57,25 +57,25 @@ func (e *Expect) foreignTo(c *conn, a arrival) bool {
 	return false
 }
 
-// noteForeign notes a reply that no command should bring.
-func (l *lane) noteForeign(c *conn, at Pos, a arrival) {
-	what := "a reply that " + c.line.Verb + " has"
-	if c.line.Verb == "" {
-		what = `a greeting, +HI {"v":2}`
-	}
-	l.breach(Breach{Pos: at, Kind: ForeignReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: shorten(a.String())})
+// noteForeign notes a reply that the command does not have.
+func (l *lane) noteForeign(c *conn, e *Expect, a arrival) {
+	l.breach(Breach{Pos: e.Pos, Kind: ForeignReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: e.expected(), Got: shorten(a.String())})
 }
 
-// unanswered notes a command that a server which lives has not answered. A line
-// with a window is about the time, and may tell it itself.
+// unanswered notes a command, or a connection, that a server which lives has not
+// answered.
 func (l *lane) unanswered(c *conn, at Pos, a arrival) {
-	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: "a reply to " + c.line.Verb, Got: a.String()})
+	what := "a reply to " + c.line.Verb
+	if c.line.Verb == "" {
+		what = "a greeting"
+	}
+	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: a.String()})
 }
 
-// mute reports whether a line was given up on that waits for the reply to a
-// command and for nothing else.
-func (e *Expect) mute(c *conn, a arrival) bool {
-	if !a.gaveUp || a.pending != "" || c.line.Verb == "" || e.Within != (Window{}) {
+// mute reports whether a line was given up on that waits for a reply and for
+// nothing else. A line with a window is about the time, and tells it itself.
+func (e *Expect) mute(a arrival) bool {
+	if !a.gaveUp || a.pending != "" || e.Within != (Window{}) {
 		return false
 	}
 	for i := range e.Choices {

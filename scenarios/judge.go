@@ -149,7 +149,7 @@ func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
 		l.lost(c, e.Pos, a)
 	default:
 		if res.Outcome == Unsure && e.foreignTo(c, a) {
-			l.noteForeign(c, e.Pos, a)
+			l.noteForeign(c, e, a)
 		}
 		if c.owed == 1 { // else it is unsure which line this answers
 			l.ledger.note(c.line, a.reply)
@@ -180,8 +180,8 @@ func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a arrival, res 
 	if !a.gaveUp && a.ending == Open {
 		return
 	}
-	if _, lives := l.lives(ctx, e.Pos, nil); lives && e.mute(c, a) {
-		res.Outcome, res.Cause = Unsure, "the command got no reply"
+	if _, lives := l.lives(ctx, e.Pos, nil); lives && e.mute(a) {
+		res.Outcome, res.Cause = Unsure, "no reply came"
 		l.unanswered(c, e.Pos, a)
 	}
 }

@@ -21,9 +21,10 @@ type ledger struct {
 }
 
 type entry struct {
-	queue string
-	held  bool // fetched, and not yet reported
-	tries bool // comes back after a FAIL
+	queue   string
+	held    bool // fetched, and not yet reported
+	tries   bool // comes back after a FAIL
+	foreign bool // fetched, and not pushed by this play
 }
 
 // note follows a command that was answered.
@@ -35,18 +36,20 @@ func (g *ledger) note(cmd fwp.Command, r fwp.Reply) {
 	}
 	switch {
 	case cmd.Verb == fwp.FETCH && r.Kind == fwp.BulkString:
-		jid, _ := jobOf(r.Text)
-		if e, ok := g.jobs[jid]; ok {
-			e.held = true
-			g.jobs[jid] = e
+		jid, e := jobOf(r.Text)
+		known, ours := g.jobs[jid]
+		if ours {
+			e = known
 		}
+		e.held, e.foreign = true, !ours
+		g.jobs[jid] = e
 	case r.Kind != fwp.SimpleString:
 	case cmd.Verb == fwp.PUSH:
 		jid, e := jobOf(cmd.Args)
 		g.jobs[jid] = e
 	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
 		jid, _ := jobOf(cmd.Args)
-		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries {
+		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries && !e.foreign {
 			e.held = false
 			g.jobs[jid] = e
 			return
@@ -70,7 +73,8 @@ func jobOf(text []byte) (jid string, e entry) {
 	return jid, e
 }
 
-// left lists the jobs that are still there, by queue.
+// left lists the jobs that are still there: the enqueued ones by queue, and those
+// that were fetched and not reported.
 func (g *ledger) left() (byQueue map[string][]string, held []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,9 +89,17 @@ func (g *ledger) left() (byQueue map[string][]string, held []string) {
 	return byQueue, held
 }
 
+// foreign reports whether a job was fetched that somebody else has pushed.
+func (g *ledger) foreign(jid string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.jobs[jid].foreign
+}
+
 // sweep removes what the script has left on the server, with a consumer of its
 // own, and tells what it could not remove. It fetches from the script's queues
-// only, and no more jobs than the script has put there.
+// only. A job of somebody else's that was fetched, which can only happen in a
+// queue that others use too, is given back with a FAIL.
 func (pl *play) sweep(ctx context.Context) []string {
 	byQueue, held := pl.ledger.left()
 	if len(byQueue) == 0 && len(held) == 0 || pl.dead != "" {
@@ -108,37 +120,46 @@ func (pl *play) sweep(ctx context.Context) []string {
 		return pl.leftWords()
 	}
 	for _, jid := range held {
-		l.acknowledge(ctx, c, jid)
+		l.release(ctx, c, jid)
 	}
-	for queue, jids := range byQueue {
-		for range jids {
-			if !l.sweepOne(ctx, c, queue) {
-				break
-			}
-		}
+	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
+		l.empty(ctx, c, queue)
 	}
 	return pl.leftWords()
 }
 
-// sweepOne fetches a job and acknowledges it; false if there is none.
-func (l *lane) sweepOne(ctx context.Context, c *conn, queue string) bool {
+// empty fetches from a queue until none of the script's jobs is left in it, or
+// nothing comes.
+func (l *lane) empty(ctx context.Context, c *conn, queue string) {
 	if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
-		return false // no FETCH can name it
+		return // no FETCH can name it
 	}
-	r, ok := l.command(ctx, c, fwp.FETCH+" "+queue)
-	if !ok || r.Kind != fwp.BulkString {
-		return false
+	for {
+		byQueue, _ := l.ledger.left()
+		if len(byQueue[queue]) == 0 {
+			return
+		}
+		r, ok := l.command(ctx, c, fwp.FETCH+" "+queue)
+		if !ok || r.Kind != fwp.BulkString {
+			return
+		}
+		if jid, _ := jobOf(r.Text); !l.release(ctx, c, jid) {
+			return
+		}
 	}
-	jid, _ := jobOf(r.Text)
-	return l.acknowledge(ctx, c, jid)
 }
 
-func (l *lane) acknowledge(ctx context.Context, c *conn, jid string) bool {
+// release acknowledges a job of the script, and gives back any other.
+func (l *lane) release(ctx context.Context, c *conn, jid string) bool {
 	quoted, err := marshal(jid)
 	if err != nil {
 		return false
 	}
-	_, ok := l.command(ctx, c, fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted))
+	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
+	if l.ledger.foreign(jid) {
+		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`, fwp.FAIL, quoted)
+	}
+	_, ok := l.command(ctx, c, line)
 	return ok
 }
 
