@@ -1,0 +1,112 @@
+package main_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fwpcheck": func() {
+			os.Exit(cli.Check(cli.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+		},
+	})
+}
+
+// TestScripts runs fwpcheck as its users do. Beside the commands that testscript
+// has the scripts know
+//
+//	exits CODE fwpcheck ARG...   the command ends with this exit code
+//	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
+//	heard VAR WORD               waits until a line with this word has come to the server
+//
+// and find the id of a quick check of the suite in $CHECK and the id of a clause
+// that it decides in $CLAUSE.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		Setup:              setup,
+		Condition:          condition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "serve": serve, "heard": heard,
+		},
+	})
+}
+
+func setup(env *testscript.Env) error {
+	check, clause, err := quickCheck()
+	if err != nil {
+		return err
+	}
+	env.Setenv("CHECK", check)
+	env.Setenv("CLAUSE", clause)
+	env.Values[serversKey{}] = map[string]*server{}
+	return nil
+}
+
+// quickCheck is the shortest check of the suite that needs an open server and
+// nothing else.
+func quickCheck() (check, clause string, err error) {
+	suite, err := scenarios.Suite()
+	if err != nil {
+		return "", "", err
+	}
+	suite = slices.DeleteFunc(suite, func(s *scenarios.Script) bool {
+		return !slices.Equal(s.Needs, []scenarios.Need{scenarios.NeedOpen}) || !strings.HasPrefix(s.Name, "hello/")
+	})
+	if len(suite) == 0 {
+		return "", "", errors.New("the suite has no check about HELLO on an open server")
+	}
+	quick := slices.MinFunc(suite, func(a, b *scenarios.Script) int { return cmp.Compare(len(a.Steps), len(b.Steps)) })
+	for mark := range quick.Marks() {
+		clause = mark.Clause
+		break
+	}
+	return quick.Name, clause, nil
+}
+
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "ipv6":
+		ln, err := listenOn("[::1]:0")
+		if ln != nil {
+			defer ln.Close()
+		}
+		return err == nil, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// played is Check with nothing around it.
+func played(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = Check(Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &err,
+		LookupEnv: func(string) (string, bool) { return "", false }})
+	return code, out.String(), err.String()
+}
+
+func TestCheckKeepsNothing(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		code, out, err := played("version")
+		assert.Equal(t, reports.ExitWell, code)
+		assert.Contains(t, out, "fwpcheck ")
+		assert.Empty(t, err)
+	}
+	code, _, _ := played("run", "--check", "nosuch")
+	assert.Equal(t, reports.ExitUsage, code)
+	code, out, _ := played("list", "--json")
+	assert.Equal(t, reports.ExitWell, code)
+	assert.Contains(t, out, `"clauses"`)
+}
+
+func TestCheckWithoutArguments(t *testing.T) {
+	t.Parallel()
+	code, out, err := played()
+	assert.Equal(t, reports.ExitUsage, code)
+	assert.Empty(t, out)
+	assert.Contains(t, err, "Available Commands:")
+}
+
+func TestFaultsOfOurs(t *testing.T) {
+	t.Parallel()
+	var err bytes.Buffer
+	code := Check(Process{Args: []string{"run", "--check", "hello"}, In: strings.NewReader(""), Out: io.Discard, Err: &err,
+		LookupEnv: func(string) (string, bool) { panic("what is that?") }})
+	assert.Equal(t, reports.ExitInternal, code)
+	assert.Contains(t, err.String(), "what is that?")
+	assert.Contains(t, err.String(), "Please report it")
+	assert.NotContains(t, err.String(), "goroutine")
+}
+
+// full is a disk that takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestStandardOutputThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"version"}, {"list"}, {"list", "--clauses", "--json"}, {"explain", "FWP-HI-01"}, {"run", "-"}} {
+		var err bytes.Buffer
+		code := Check(Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
+			LookupEnv: func(string) (string, bool) { return "", false }})
+		assert.Equal(t, reports.ExitInternal, code, args)
+		assert.Contains(t, err.String(), "the disk is full", args)
+	}
+}
+
+func TestOneOf(t *testing.T) {
+	t.Parallel()
+	o := newOneOf("auto", "always", "never")
+	assert.Equal(t, "auto", o.String())
+	assert.NoError(t, o.Set("never"))
+	assert.Equal(t, "never", o.String())
+	assert.EqualError(t, o.Set("nevr"), "want auto or always or never; did you mean never?")
+	assert.EqualError(t, o.Set(""), "want auto or always or never")
+	assert.Equal(t, "never", o.String())
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	words := []string{"url", "check", "clause", "level", "color", "check"}
+	tests := map[string][]string{"chek": {"check"}, "c": {"check", "clause", "color"}, "urls": {"url"}, "something": {}, "": nil}
+	for word, want := range tests {
+		assert.Equal(t, want, nearest(word, words), word)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, wrap(" \n", 10))
+	assert.Equal(t, []string{"ä b", "cccccccc", "d"}, wrap("ä  b\ncccccccc d", 3))
+}

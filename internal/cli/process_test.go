@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// terminal is a process whose outputs somebody looks at, or not.
+func terminal(yes bool, env map[string]string) Process {
+	return Process{
+		LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+		terminal:  func(io.Writer) bool { return yes },
+	}
+}
+
+func TestColor(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		flag     string
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{flag: "auto"},
+		{flag: "auto", terminal: true, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": ""}, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": "1"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "dumb"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "xterm"}, want: true},
+		{flag: "never", terminal: true},
+		{flag: "always", env: map[string]string{"NO_COLOR": "1", "TERM": "dumb"}, want: true},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
+	}
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		options  runOptions
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{},
+		{terminal: true, want: true},
+		{terminal: true, options: runOptions{verbose: true}},
+		{terminal: true, options: runOptions{noProgress: true}},
+		{terminal: true, env: map[string]string{"CI": "true"}},
+		{terminal: true, env: map[string]string{"TERM": "dumb"}},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsProgress(&test.options), test)
+	}
+}
+
+func TestBar(t *testing.T) {
+	t.Parallel()
+	b := newBar(io.Discard, 2)
+	b.show(1, 2, "hello/one")
+	assert.Equal(t, " hello/one", b.words(decor.Statistics{}))
+	b.show(2, 2, "hello/two")
+	assert.Contains(t, b.words(decor.Statistics{}), "finishing")
+	assert.True(t, b.bar.IsRunning(), "checks may still be tried again")
+	b.end()
+	assert.False(t, b.bar.IsRunning())
+}
+
+func TestBarThatIsNotFilled(t *testing.T) {
+	t.Parallel()
+	b := newBar(io.Discard, 2)
+	b.show(1, 2, "hello/one")
+	b.end() // returns
+}

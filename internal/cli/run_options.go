@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// runOptions are the flags of `fwpcheck run`.
+type runOptions struct {
+	url, passwordFile       string
+	tls                     target.TLSOptions
+	hooks                   target.Hooks
+	allowShared, allowFlush bool
+
+	selection conformance.Selection
+	require   []string
+	strict    bool
+
+	timeout, patience time.Duration
+	parallel          int
+	seed              uint64
+
+	format, color       oneOf
+	output              string
+	verbose, noProgress bool
+
+	given *pflag.FlagSet // which of them were given
+}
+
+// declare makes the flags.
+func (o *runOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.declareTarget(f)
+	o.declareSelection(f)
+	o.declareRunning(f)
+	for flag, words := range map[string]func() []string{
+		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+		"format": func() []string { return o.format.words },
+		"color":  func() []string { return o.color.words },
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, complete(words)); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+func (o *runOptions) declareTarget(f *pflag.FlagSet) {
+	f.StringVar(&o.url, "url", "", "judge the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
+	f.StringVar(&o.passwordFile, "password-file", "", "read the server's password from `FILE`")
+	f.StringVar(&o.tls.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
+	f.StringVar(&o.tls.ServerName, "tls-server-name", "", "the `NAME` that the certificate has to be for, if it is not the host")
+	f.BoolVar(&o.tls.Insecure, "tls-insecure", false, "do not check the certificate")
+	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: play what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
+	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
+	f.StringVar(&o.hooks.Kill, "kill-cmd", "", "the shell `COMMAND` that kills the server and starts it again")
+	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
+}
+
+func (o *runOptions) declareSelection(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is decided; may be repeated")
+	f.BoolVar(&o.strict, "strict", false, "take what is recommended for required: a warn is a finding")
+}
+
+func (o *runOptions) declareRunning(f *pflag.FlagSet) {
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	f.IntVar(&o.parallel, "parallel", 8, "checks at a time")
+	f.Uint64Var(&o.seed, "seed", 0, "what the order and the names are drawn from (random if not given)")
+	f.Var(&o.format, "format", "how the report is written")
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print every conversation as it goes, and all checks in the report")
+	f.Var(&o.color, "color", "colour in the report")
+	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
+}
+
+// settle checks the values that no flag checks by itself, and draws the seed.
+func (o *runOptions) settle() error {
+	switch {
+	case o.timeout <= 0:
+		return errors.New("--timeout has to be longer than 0")
+	case o.patience <= 0:
+		return errors.New("--patience has to be longer than 0")
+	case o.parallel < 1:
+		return errors.New("--parallel has to be 1 or more")
+	case o.given.Changed("output") && o.output == "":
+		return errors.New("--output is empty: it names a file")
+	}
+	for _, id := range o.require {
+		if _, ok := conformance.ClauseByID(id); ok {
+			continue
+		}
+		if near := conformance.Suggest(id); near != "" {
+			return fmt.Errorf("--require: there is no clause %q; did you mean %s?", id, near)
+		}
+		return fmt.Errorf("--require: there is no clause %q; fwpcheck list --clauses shows them", id)
+	}
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+	return nil
+}
+
+func (o *runOptions) exit() reports.ExitOptions {
+	return reports.ExitOptions{Strict: o.strict, Require: o.require}
+}
+
+func levelNames() []string {
+	return []string{string(reports.LevelMust), string(reports.LevelMustNot), string(reports.LevelShould), string(reports.LevelShouldNot),
+		string(reports.LevelMay), string(reports.LevelPlain), string(reports.LevelDerived), string(reports.LevelNote)}
+}

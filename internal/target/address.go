@@ -1,0 +1,168 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// defaultPort is where FWP servers listen unless told otherwise.
+const defaultPort = "7419"
+
+const (
+	schemeTCP = "tcp"
+	schemeTLS = "tcp+tls"
+)
+
+// wanted is how a URL looks like.
+const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
+
+// Address is where a server is, as its URL says it.
+type Address struct {
+	TLS      bool
+	Host     string // a name or an IP address, IPv6 without brackets
+	Port     string // a number
+	Password string // empty if the URL has none
+}
+
+// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://... The port is
+// 7419 if there is none, the name of a user does not matter, and the password
+// is percent-encoded where it has to be. No error holds any part of the URL that
+// may be the password.
+func ParseURL(raw string) (Address, error) {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return Address{}, fmt.Errorf("no URL: want %s", wanted)
+	}
+	a := Address{TLS: strings.EqualFold(scheme, schemeTLS)}
+	if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
+		return Address{}, unknownScheme(scheme)
+	}
+	user, hostport, err := splitUser(rest)
+	if err != nil {
+		return Address{}, err
+	}
+	if _, password, ok := strings.Cut(user, ":"); ok {
+		if a.Password, err = url.PathUnescape(password); err != nil {
+			return Address{}, errors.New("the password is not percent-encoded: write % as %25")
+		}
+	}
+	a.Host, a.Port, err = splitHostPort(hostport)
+	return a, err
+}
+
+func unknownScheme(scheme string) error {
+	help := ""
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		help = "; the web page of a server is not where it takes jobs"
+	case "tls", "ssl", "tcps", "tcp+ssl", "tcptls":
+		help = "; with TLS it is tcp+tls://"
+	}
+	return fmt.Errorf("unknown scheme %q: want %s%s", scheme, wanted, help)
+}
+
+// splitUser takes off what comes before the last @. Characters that end the
+// authority of a URL cannot stand in a password as they are.
+func splitUser(rest string) (user, hostport string, err error) {
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority, tail := rest[:end], rest[end:]
+	if strings.Contains(tail, "@") {
+		return "", "", errors.New("/, ? and # in a password are written %2F, %3F and %23")
+	}
+	if strings.Trim(tail, "/") != "" {
+		return "", "", fmt.Errorf("nothing comes after the port: want %s", wanted)
+	}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		return authority[:at], authority[at+1:], nil
+	}
+	return "", authority, nil
+}
+
+func splitHostPort(hostport string) (host, port string, err error) {
+	if inner, ok := strings.CutPrefix(hostport, "["); ok {
+		host, port, err = splitBracketed(inner)
+	} else if host, port, _ = strings.Cut(hostport, ":"); strings.Contains(port, ":") {
+		return "", "", errors.New("an IPv6 address stands in brackets: tcp://[::1]:7419")
+	} else if strings.ContainsAny(host, "%[]") || strings.ContainsFunc(host, isBlank) {
+		return "", "", errors.New("a host has no blanks and none of %, [ and ] in it")
+	}
+	switch number, bad := strconv.ParseUint(port, 10, 16); {
+	case err != nil:
+		return "", "", err
+	case host == "":
+		return "", "", fmt.Errorf("no host: want %s", wanted)
+	case port == "":
+		return host, defaultPort, nil
+	case bad != nil || number == 0:
+		return "", "", errors.New("the port is no number from 1 to 65535")
+	}
+	return host, port, nil
+}
+
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+// splitBracketed reads what follows the opening bracket of an IPv6 address.
+func splitBracketed(inner string) (host, port string, err error) {
+	host, after, ok := strings.Cut(inner, "]")
+	if !ok {
+		return "", "", errors.New("a bracket is open: an IPv6 address looks like [::1]")
+	}
+	host = strings.Replace(host, "%25", "%", 1) // the zone of a link-local address
+	ip, err := netip.ParseAddr(host)
+	if err != nil || !ip.Is6() {
+		return "", "", errors.New("in brackets stands an IPv6 address, [::1] for example")
+	}
+	port, ok = strings.CutPrefix(after, ":")
+	if !ok && after != "" {
+		return "", "", errors.New("after the closing bracket comes : and the port")
+	}
+	return host, port, nil
+}
+
+// HostPort is the address to dial, "127.0.0.1:7419" or "[::1]:7419".
+func (a Address) HostPort() string { return net.JoinHostPort(a.Host, a.Port) }
+
+// String is the URL without the password.
+func (a Address) String() string { return a.scheme() + "://" + a.encoded() }
+
+// Masked is the URL with the word PASSWORD where the password stood, if there
+// was one: a form to fill in.
+func (a Address) Masked() string {
+	if a.Password == "" {
+		return a.String()
+	}
+	return a.scheme() + "://:PASSWORD@" + a.encoded()
+}
+
+func (a Address) scheme() string {
+	if a.TLS {
+		return schemeTLS
+	}
+	return schemeTCP
+}
+
+func (a Address) encoded() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }
+
+// user is what stands between :// and the last @ of a line.
+var user = regexp.MustCompile(`://[^\n]*@`)
+
+// Redact removes from a text what may be the password of a URL in it. It rather
+// removes too much, but leaves the forms that this package prints itself.
+func Redact(text string) string {
+	return user.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "://:PASSWORD@" || found == "://[:PASSWORD@" {
+			return found
+		}
+		return "://***@"
+	})
+}

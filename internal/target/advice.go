@@ -1,0 +1,77 @@
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// refusedOnWindows is WSAECONNREFUSED, which errors.Is does not take for
+// ECONNREFUSED. No other system has an error of this number.
+const refusedOnWindows = syscall.Errno(10061)
+
+// Advice says what to do about an error of [Server.Dial], in one sentence; ""
+// if nothing sensible can be said.
+func (a Address) Advice(err error) string {
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, refusedOnWindows):
+		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs (7419 unless it was told otherwise; its web page has another one)?", a.Port)
+	case errors.As(err, &name) && name.IsNotFound:
+		return fmt.Sprintf("no such host is known: is %q spelt right?", a.Host)
+	case errors.As(err, &name):
+		return "the name server does not answer: is the network up?"
+	}
+	if handshake, ok := errors.AsType[*HandshakeError](err); ok {
+		if advice := adviceOnTLS(handshake); advice != "" {
+			return advice
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return "nothing answers there: is it the right host and port, and does a firewall let the connection through? (--timeout says how long is waited)"
+	}
+	return ""
+}
+
+// adviceOnTLS is about a handshake that failed.
+func adviceOnTLS(err *HandshakeError) string {
+	var (
+		plain   tls.RecordHeaderError
+		unknown x509.UnknownAuthorityError
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		alert   tls.AlertError
+	)
+	switch {
+	case errors.As(err, &plain):
+		return noTLS(plain)
+	case errors.As(err, &unknown):
+		return "its certificate is not signed by an authority that is trusted here: name the authority with --tls-ca FILE, or check nothing with --tls-insecure"
+	case errors.As(err, &name):
+		return "its certificate is for another name: say which with --tls-server-name NAME"
+	case errors.As(err, &invalid):
+		return "its certificate is not valid: renew it, or check nothing with --tls-insecure"
+	case errors.As(err, &alert):
+		return "it refuses the handshake: does it ask for a client certificate, or for an old version of TLS?"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "it closes the connection during the handshake: is it a TLS server? Without TLS the URL begins with tcp://"
+	}
+	return ""
+}
+
+// noTLS is about a server whose first bytes are no TLS.
+func noTLS(err tls.RecordHeaderError) string {
+	first := string(err.RecordHeader[:])
+	if strings.HasPrefix(first, "HTTP") {
+		return "this is an HTTP server without TLS, no FWP server: the port for jobs is usually 7419, the web page is on another"
+	}
+	return "its first bytes are " + strconv.Quote(first) + ", which is no TLS: use a tcp:// URL"
+}

@@ -1,0 +1,67 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The variables of the environment in which Faktory's clients look for a
+// server.
+const (
+	providerVariable = "FAKTORY_PROVIDER" // the name of the variable with the URL
+	urlVariable      = "FAKTORY_URL"
+)
+
+// Choice is the server that is meant.
+type Choice struct {
+	Address  Address
+	Embedded bool   // none was named: Address is empty
+	How      string // "from --url", "from FAKTORY_URL", "the embedded server"
+	Variable string // the variable that the URL came from, empty if it came from none
+}
+
+// Choose says which server is meant: the one of --url if that was given, else
+// the one in the variable that FAKTORY_PROVIDER names, else the one of
+// FAKTORY_URL, else the embedded server. What is set and empty is an error and
+// not skipped: a variable that somebody forgot to fill must not have another
+// server judged.
+func Choose(url string, given bool, lookup func(string) (string, bool)) (Choice, error) {
+	if given {
+		return choice("from --url", "--url", "", url)
+	}
+	if name, ok := lookup(providerVariable); ok {
+		return provided(name, lookup)
+	}
+	if url, ok := lookup(urlVariable); ok {
+		return choice("from "+urlVariable, urlVariable, urlVariable, url)
+	}
+	return Choice{Embedded: true, How: "the embedded server"}, nil
+}
+
+// provided follows FAKTORY_PROVIDER.
+func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
+	switch {
+	case name == "":
+		return Choice{}, errors.New(providerVariable + " is set but empty: unset it, or let it name the variable that holds the URL")
+	case strings.ContainsAny(name, ":/@"):
+		return Choice{}, errors.New(providerVariable + " holds something like a URL: it is the name of the variable that holds the URL")
+	}
+	url, ok := lookup(name)
+	if !ok {
+		return Choice{}, fmt.Errorf("%s names the variable %s, which is not set", providerVariable, name)
+	}
+	return choice("from "+name+", which "+providerVariable+" names", name, name, url)
+}
+
+// choice reads the URL that was found at a place.
+func choice(how, place, variable, url string) (Choice, error) {
+	if url == "" {
+		return Choice{}, fmt.Errorf("%s is set but empty: without it the embedded server is judged", place)
+	}
+	a, err := ParseURL(url)
+	if err != nil {
+		return Choice{}, fmt.Errorf("%s: %w", place, err)
+	}
+	return Choice{Address: a, How: how, Variable: variable}, nil
+}

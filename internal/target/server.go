@@ -1,0 +1,69 @@
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"time"
+)
+
+// dialTimeout bounds connecting, TLS included, for callers that set no bound
+// themselves.
+const dialTimeout = 30 * time.Second
+
+// Server is a server at an address. Its methods may be called by many
+// goroutines at once.
+type Server struct {
+	Address Address
+	TLS     *tls.Config // nil: plain TCP
+	Hooks   Hooks
+}
+
+// Dial opens a connection, with the TLS handshake done. It waits until ctx is
+// done, but not longer than 30 s; see [Advice] for its errors.
+func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	nc, err := new(net.Dialer).DialContext(ctx, "tcp", s.Address.HostPort())
+	if err != nil || s.TLS == nil {
+		return nc, err
+	}
+	secured := tls.Client(nc, s.TLS)
+	if err := secured.HandshakeContext(ctx); err != nil {
+		_ = nc.Close()
+		return nil, &HandshakeError{s.Address.HostPort(), err}
+	}
+	return secured, nil
+}
+
+// HandshakeError says that the TLS handshake with a server failed.
+type HandshakeError struct {
+	Addr  string // "127.0.0.1:7419"
+	Cause error
+}
+
+func (e *HandshakeError) Error() string {
+	return fmt.Sprintf("TLS handshake with %s: %v", e.Addr, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *HandshakeError) Unwrap() error { return e.Cause }
+
+// Restart has the operator's command restart the server. It blocks until the
+// command is over.
+func (s *Server) Restart(ctx context.Context) error {
+	return s.Hooks.run(ctx, "restart", s.Hooks.Restart)
+}
+
+// Kill has the operator's command kill the server and start it again. It blocks
+// until the command is over.
+func (s *Server) Kill(ctx context.Context) error {
+	return s.Hooks.run(ctx, "kill", s.Hooks.Kill)
+}
+
+// Signal has the operator's command quiet or terminate a worker: state is
+// "quiet" or "terminate". It blocks until the command is over.
+func (s *Server) Signal(ctx context.Context, wid, state string) error {
+	return s.Hooks.run(ctx, "signal", s.Hooks.Signal, "FWP_SIGNAL="+state, "FWP_WID="+wid)
+}

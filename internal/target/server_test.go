@@ -1,0 +1,196 @@
+package target
+
+import (
+	"crypto/tls"
+	"encoding/pem"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// answering is a server that says one line on every connection.
+func answering(t *testing.T, network, at string, config *tls.Config) Address {
+	t.Helper()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), network, at)
+	if err != nil {
+		t.Skipf("listen: %v", err)
+	}
+	if config != nil {
+		ln = tls.NewListener(ln, config)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			nc, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(nc, "hello\n")
+			_ = nc.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = ln.Close(); <-done })
+	a := addressOf(t, ln)
+	a.TLS = config != nil
+	return a
+}
+
+// certificate is httptest's, for 127.0.0.1, ::1 and example.com, and the file
+// that its authority is in.
+func certificate(t *testing.T) (config *tls.Config, caFile string) {
+	t.Helper()
+	web := httptest.NewTLSServer(http.NotFoundHandler())
+	defer web.Close()
+	caFile = filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})
+	require.NoError(t, os.WriteFile(caFile, text, 0o600))
+	return &tls.Config{Certificates: web.TLS.Certificates}, caFile
+}
+
+func TestDial(t *testing.T) {
+	t.Parallel()
+	config, caFile := certificate(t)
+	tests := map[string]struct {
+		address Address
+		options TLSOptions
+		advice  string // about the error, "" if there is none
+	}{
+		"plain":         {address: answering(t, "tcp", "127.0.0.1:0", nil)},
+		"secured":       {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile}},
+		"other name":    {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile, ServerName: "example.com"}},
+		"insecure":      {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
+		"unknown CA":    {address: answering(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
+		"wrong name":    {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile, ServerName: "fwp.invalid"}, advice: "--tls-server-name NAME"},
+		"TLS for plain": {address: secured(answering(t, "tcp", "127.0.0.1:0", nil)), advice: "which is no TLS"},
+		"refused":       {address: Address{Host: "127.0.0.1", Port: "1"}, advice: "is the server running, and is 1 the port"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config, err := test.options.Config(test.address)
+			require.NoError(t, err)
+			nc, err := (&Server{Address: test.address, TLS: config}).Dial(t.Context())
+			if test.advice != "" {
+				require.Error(t, err)
+				assert.Contains(t, test.address.Advice(err), test.advice)
+				return
+			}
+			require.NoError(t, err)
+			defer nc.Close()
+			text, err := io.ReadAll(nc)
+			require.NoError(t, err)
+			assert.Equal(t, "hello\n", string(text))
+		})
+	}
+}
+
+func secured(a Address) Address {
+	a.TLS = true
+	return a
+}
+
+func TestDialIPv6(t *testing.T) {
+	t.Parallel()
+	a := answering(t, "tcp6", "[::1]:0", nil)
+	nc, err := (&Server{Address: a}).Dial(t.Context())
+	require.NoError(t, err)
+	assert.NoError(t, nc.Close())
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	config, _ := certificate(t)
+	web := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(web.Close)
+	tests := map[string]struct {
+		address Address
+		advice  string
+	}{
+		"TLS":  {answering(t, "tcp", "127.0.0.1:0", config), "this is a TLS server"},
+		"HTTP": {addressOf(t, web.Listener), "this is an HTTP server"},
+		"else": {answering(t, "tcp", "127.0.0.1:0", nil), ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			advice := (&Server{Address: test.address}).Probe(t.Context())
+			assert.Contains(t, advice, test.advice)
+			assert.Equal(t, test.advice == "", advice == "")
+		})
+	}
+}
+
+func addressOf(t *testing.T, ln net.Listener) Address {
+	t.Helper()
+	host, port, err := net.SplitHostPort(ln.Addr().String())
+	require.NoError(t, err)
+	return Address{Host: host, Port: port}
+}
+
+func TestTLSOptions(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	secured := Address{TLS: true, Host: "fwp.example"}
+	tests := map[string]struct {
+		address Address
+		options TLSOptions
+		invalid string
+	}{
+		"for a plain URL":   {options: TLSOptions{ServerName: "x"}, invalid: "tcp+tls://"},
+		"at odds":           {address: secured, options: TLSOptions{Insecure: true, CAFile: "x"}, invalid: "checks nothing"},
+		"no file":           {address: secured, options: TLSOptions{CAFile: filepath.Join(t.TempDir(), "nosuch.pem")}, invalid: "nosuch.pem"},
+		"nothing in a file": {address: secured, options: TLSOptions{CAFile: empty}, invalid: "no certificate in PEM form"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := test.options.Config(test.address)
+			assert.ErrorContains(t, err, test.invalid)
+		})
+	}
+	config, err := TLSOptions{}.Config(Address{})
+	require.NoError(t, err)
+	assert.Nil(t, config)
+	config, err = TLSOptions{}.Config(secured)
+	require.NoError(t, err)
+	assert.Equal(t, "fwp.example", config.ServerName)
+}
+
+func TestReadPassword(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ text, want, invalid string }{
+		"a line":         {text: "hunter2\n", want: "hunter2"},
+		"no line end":    {text: "hunter2", want: "hunter2"},
+		"of Windows":     {text: "hunter2\r\n", want: "hunter2"},
+		"blanks are his": {text: " hunter 2 \n", want: " hunter 2 "},
+		"empty":          {text: "", invalid: "it is empty"},
+		"an empty line":  {text: "\n", invalid: "it is empty"},
+		"two lines":      {text: "hunter2\nhunter3\n", invalid: "more than one line"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "password")
+			require.NoError(t, os.WriteFile(file, []byte(test.text), 0o600))
+			password, err := ReadPassword(file)
+			if test.invalid != "" {
+				require.ErrorContains(t, err, test.invalid)
+				assert.NotContains(t, err.Error(), "hunter")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, password)
+		})
+	}
+	_, err := ReadPassword(filepath.Join(t.TempDir(), "nosuch"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
