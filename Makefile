@@ -1,0 +1,67 @@
+# `make` prints what there is to make. Go alone is needed, except for client-npm.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+FUZZTIME ?= 20s
+BENCH    ?= .
+PLATFORMS := linux/amd64 darwin/arm64 windows/amd64
+
+# The linter has a module of its own, so that its many dependencies stay out of ours.
+LINT := $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+
+.PHONY: help
+help: ## print this
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the commands into bin/
+	$(GO) build -o bin/ ./cmd/...
+
+.PHONY: test
+test: ## run all tests under the race detector; needs Go (with cgo) and no server
+	$(GO) test -race ./...
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME=20s
+	@packages=$$($(GO) list ./...); \
+	for package in $$packages; do \
+		targets=$$($(GO) test -list '^Fuzz' "$$package" | sed -n '/^Fuzz/p'); \
+		for target in $$targets; do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' "$$package"; \
+		done; \
+	done
+
+.PHONY: bench
+bench: ## run the benchmarks that match BENCH=.
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: fmt
+fmt: ## format the Go files
+	$(LINT) fmt
+
+.PHONY: lint
+lint: ## run the linters; the first time takes a minute or more to build them
+	$(LINT) run
+
+.PHONY: cross
+cross: ## build and vet for every platform, into nowhere
+	@for platform in $(PLATFORMS); do \
+		echo "build and vet for $$platform"; \
+		export CGO_ENABLED=0 GOOS="$${platform%/*}" GOARCH="$${platform#*/}"; \
+		$(GO) build -o /dev/null ./...; \
+		$(GO) vet -tags npm ./...; \
+	done
+
+.PHONY: client-npm
+client-npm: ## hold npm's faktory-worker against the embedded server; needs node and npm
+	cd clients/npm && npm ci --no-audit --no-fund
+	$(GO) test -race -count=1 -tags npm ./clients/npm
+
+.PHONY: tidy-check
+tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them
+	$(GO) mod tidy -diff
+	cd tools/lint && $(GO) mod tidy -diff

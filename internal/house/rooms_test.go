@@ -1,0 +1,160 @@
+package house
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// room is what one package of the module is allowed.
+type room struct {
+	mayImport []string // packages of the module; nothing else of the module
+	alone     bool     // the standard library only: no package of another module
+	speaks    bool     // may print, read flags and exit
+	tests     bool     // may import testing outside its tests
+}
+
+// rooms has a row for every package of the module. Imports point down only, and
+// the siblings conformance, fakes and internal/target never import each other: what
+// brings them together is internal/selftest and internal/cli. A new package gets a
+// row here and a line in docs/architecture.md.
+var rooms = map[string]room{
+	"cmd/fwpcheck": {mayImport: []string{"internal/cli"}, speaks: true},
+
+	"internal/cli": {
+		mayImport: []string{"conformance", "fakes", "fwp", "internal/target", "reports", "scenarios"},
+		speaks:    true,
+	},
+	"internal/selftest": {
+		mayImport: []string{"conformance", "fakes", "fwp", "internal/memnet", "internal/target", "reports", "scenarios"},
+	},
+
+	"conformance":     {mayImport: []string{"fwp", "reports", "scenarios"}},
+	"fakes":           {mayImport: []string{"fwp"}, alone: true},
+	"internal/target": {mayImport: []string{"fwp"}},
+
+	"scenarios": {mayImport: []string{"fwp"}},
+
+	"fwp":             {alone: true},
+	"reports":         {},
+	"internal/memnet": {alone: true},
+
+	"clients/npm":    {},
+	"internal/house": {},
+}
+
+// forTests are the packages that every test may import, in the package or beside
+// it. Tests in an external package (package x_test) may import sideways anyway.
+var forTests = []string{"internal/memnet"}
+
+func TestEveryPackageHasARoom(t *testing.T) {
+	t.Parallel()
+	empty := maps.Clone(rooms)
+	for _, p := range modulePackages(t) {
+		_, known := rooms[p.Name]
+		assert.True(t, known, "package %s has no row in the table", p.Name)
+		delete(empty, p.Name)
+	}
+	assert.Empty(t, slices.Sorted(maps.Keys(empty)), "rows of the table without a package")
+}
+
+func TestImportsPointDown(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			allowed := rooms[p.Name]
+			assert.Empty(t, wrongImports(allowed, p.Imports), "imports that the table does not allow")
+			allowed.mayImport = slices.Concat(allowed.mayImport, forTests)
+			allowed.alone, allowed.speaks, allowed.tests = false, true, true
+			assert.Empty(t, wrongImports(allowed, p.TestImports), "imports of the tests that the table does not allow")
+		})
+	}
+}
+
+// TestTableIsAcyclic keeps the table itself honest: whoever is allowed to import
+// has, in the end, only rooms below.
+func TestTableIsAcyclic(t *testing.T) {
+	t.Parallel()
+	done := make(map[string]bool)
+	var visit func(name string, above []string)
+	visit = func(name string, above []string) {
+		assert.NotContains(t, above, name, "a circle in the table: %s", above)
+		_, known := rooms[name]
+		assert.True(t, known, "the row of %s allows %s, which has no row", above, name)
+		if done[name] || slices.Contains(above, name) {
+			return
+		}
+		for _, next := range rooms[name].mayImport {
+			visit(next, append(slices.Clip(above), name))
+		}
+		done[name] = true
+	}
+	for name := range rooms {
+		visit(name, nil)
+	}
+}
+
+func TestSiblingsAreStrangers(t *testing.T) {
+	t.Parallel()
+	siblings := []string{"conformance", "fakes", "internal/target", "load"}
+	for _, name := range siblings {
+		for _, other := range siblings {
+			assert.NotContains(t, rooms[name].mayImport, other, "row of %s", name)
+		}
+	}
+}
+
+// wrongImports returns those of imports that a package with this row must not have.
+func wrongImports(row room, imports []string) []string {
+	var wrong []string
+	for _, path := range imports {
+		if name, ours := strings.CutPrefix(path, module+"/"); ours {
+			if !slices.Contains(row.mayImport, name) {
+				wrong = append(wrong, name)
+			}
+			continue
+		}
+		first, _, _ := strings.Cut(path, "/")
+		switch {
+		case strings.Contains(first, "."):
+			isFlags := path == "github.com/spf13/cobra" || path == "github.com/spf13/pflag"
+			if row.alone || isFlags && !row.speaks {
+				wrong = append(wrong, path)
+			}
+		case first == "testing" && !row.tests, (path == "flag" || path == "log") && !row.speaks:
+			wrong = append(wrong, path)
+		}
+	}
+	return wrong
+}
+
+func TestWrongImports(t *testing.T) {
+	t.Parallel()
+	const below, beside, foreign = module + "/fwp", module + "/fakes", "github.com/google/go-cmp/cmp"
+	tests := map[string]struct {
+		row     room
+		imports []string
+		want    []string
+	}{
+		"nothing":        {},
+		"below":          {row: room{mayImport: []string{"fwp"}}, imports: []string{below, "fmt"}},
+		"beside":         {row: room{mayImport: []string{"fwp"}}, imports: []string{below, beside}, want: []string{"fakes"}},
+		"part of a name": {row: room{mayImport: []string{"fwp"}}, imports: []string{below + "test"}, want: []string{"fwptest"}},
+		"foreign":        {imports: []string{foreign}},
+		"alone":          {row: room{alone: true}, imports: []string{foreign, "net/http"}, want: []string{foreign}},
+		"testing":        {imports: []string{"testing", "testing/fstest"}, want: []string{"testing", "testing/fstest"}},
+		"may test":       {row: room{tests: true}, imports: []string{"testing", "testing/fstest"}},
+		"flags":          {imports: []string{"flag", "log", "log/slog", "github.com/spf13/pflag"}, want: []string{"flag", "log", "github.com/spf13/pflag"}},
+		"may have flags": {row: room{speaks: true}, imports: []string{"flag", "log", "github.com/spf13/cobra"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, wrongImports(test.row, test.imports))
+		})
+	}
+}

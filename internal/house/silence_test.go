@@ -1,0 +1,73 @@
+package house
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// loud are the names by which a package would speak for itself instead of for its
+// caller. (That it imports neither flag nor log is told by its imports.)
+var loud = []string{
+	"fmt.Print", "fmt.Printf", "fmt.Println",
+	"os.Args", "os.Exit", "os.Stderr", "os.Stdin", "os.Stdout",
+}
+
+func TestLibrariesAreSilent(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if rooms[p.Name].speaks {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			assert.Empty(t, noises(p.parse(t)), "only cmd and internal/cli print, read arguments and exit")
+		})
+	}
+}
+
+// noises returns the uses of loud names, and of the built-in print functions.
+func noises(fset *token.FileSet, files []*ast.File) []string {
+	var found []string
+	add := func(at ast.Node, name string) {
+		found = append(found, fmt.Sprintf("%s: %s", fset.Position(at.Pos()), name))
+	}
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok && slices.Contains(loud, x.Name+"."+n.Sel.Name) {
+					add(n, x.Name+"."+n.Sel.Name)
+				}
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "print" || f.Name == "println") {
+					add(n, f.Name)
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func TestNoises(t *testing.T) {
+	t.Parallel()
+	tests := map[string][]string{
+		`fmt.Println("x")`:                {"x.go:2:12: fmt.Println"},
+		`fmt.Fprintln(os.Stdout, "x")`:    {"x.go:2:25: os.Stdout"},
+		`exit := os.Exit; exit(1)`:        {"x.go:2:20: os.Exit"},
+		`println(len(os.Args))`:           {"x.go:2:12: println", "x.go:2:24: os.Args"},
+		`w.Println(fmt.Sprint("x"))`:      nil,
+		`fmt.Fprintln(w, os.Getenv("x"))`: nil,
+	}
+	for body, want := range tests {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, want, noises(parseText(t, "package x\nfunc f() { "+body+" }")))
+		})
+	}
+}
