@@ -66,7 +66,7 @@ func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {
 		case bytes.IndexByte(all, '\n') >= 0, len(all) > enough:
 			return all[:min(len(all), enough)], nil
 		case err != nil && len(all) > 0:
-			return all, nil //nolint:nilerr // what came counts, not how it ended
+			return all, nil // what came counts, not how it ended
 		case err != nil:
 			return nil, err
 		}
@@ -81,8 +81,10 @@ func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
 	}
 	answer, err := firstBytes(nc, timeout)
 	switch {
-	case err != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return Identity{}, fmt.Errorf("%w; a HELLO got no answer either", silent)
+	case err != nil:
+		return Identity{}, fmt.Errorf("%w; after a HELLO it ended the connection (%w)", silent, err)
 	case bytes.HasPrefix(answer, []byte("HTTP/")) || bytes.HasPrefix(answer, []byte("<")):
 		return Identity{}, fmt.Errorf("this is an HTTP server, no FWP server: it answered %s; the job port is usually 7419, the web page is on another", strconv.Quote(firstLine(answer)))
 	case bytes.HasPrefix(answer, []byte{0x15, 3}):

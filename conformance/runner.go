@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -207,6 +208,12 @@ func (s *session) check(ctx context.Context, i int) {
 		return
 	}
 	defer release()
+	defer func() { // a fault of ours must not cost what others have found out
+		if p := recover(); p != nil {
+			s.fault(fmt.Errorf("check %s: %v\n%s", script.Name, p, debug.Stack()))
+			s.checks[i] = s.unanswered(script, reports.Undecided, "the suite itself failed", "")
+		}
+	}()
 	player := &scenarios.Player{Target: server.Target, Password: server.Password, Timeout: s.Timeout, Patience: s.Patience, Meter: s.meter}
 	if s.Watch != nil {
 		player.Watch = func(l scenarios.Line) { s.Watch(script.Name, l) }

@@ -190,6 +190,9 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 
 // breach judges a departure that no line was about.
 func (v *verdicts) breach(b scenarios.Breach) {
+	if v.run.Dead != "" && b.Kind == scenarios.ConsumerClosed {
+		return // that the server lives no more is the finding
+	}
 	id := clauseOfBreach(b)
 	m := scenarios.Mark{Clause: id}
 	verdict := breachOf(m)
@@ -212,7 +215,12 @@ func clauseOfBreach(b scenarios.Breach) string {
 	switch b.Kind {
 	case scenarios.Unasked:
 		return "FWP-RESP-05"
-	case scenarios.ExtraReply, scenarios.NoReply:
+	case scenarios.ExtraReply:
+		return "FWP-RESP-06"
+	case scenarios.NoReply:
+		if b.Verb == "" {
+			return "FWP-HI-01"
+		}
 		return "FWP-RESP-06"
 	case scenarios.ForeignReply:
 		return clauseOfVerb[b.Verb]
@@ -243,7 +251,7 @@ var clauseOfVerb = map[string]string{
 // hold.
 func (v *verdicts) ownExpectations() {
 	for _, r := range v.run.Results {
-		if r.Outcome == scenarios.Mismatched {
+		if r.Outcome == scenarios.Mismatched && !r.Setup {
 			verdict := reports.Fail
 			if v.run.Dead != "" && v.crash(v.check.ID) {
 				verdict = reports.Crash

@@ -222,7 +222,7 @@ func (l *lane) note(s Step, r Result) {
 
 // fail notes that a set-up step did not work and stops the script.
 func (l *lane) fail(s Step, expected, got string) error {
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Expected: expected, Got: got})
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: expected, Got: got})
 	return errStop
 }
 
@@ -287,7 +287,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 // noConnection notes that a connection was not to be had, which may pass: the
 // server may have a limit.
 func (l *lane) noConnection(s Step, role Role, err error) error {
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Expected: "a " + role.String() + "'s connection", Got: err.Error(), Passing: true})
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: "a " + role.String() + "'s connection", Got: err.Error(), Passing: true})
 	return errStop
 }
 

@@ -54,6 +54,7 @@ type Result struct {
 	Pos
 	Marks       []Mark
 	Outcome     Outcome
+	Setup       bool // it is about getting there (a connection, an operator), not about what a line expects
 	Expected    string
 	Got         string
 	Choice      string // the alternative that came, if there are several
