@@ -85,10 +85,6 @@ func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
 		return Identity{}, fmt.Errorf("%w; a HELLO got no answer either", silent)
 	case err != nil:
 		return Identity{}, fmt.Errorf("%w; after a HELLO it ended the connection (%w)", silent, err)
-	case bytes.HasPrefix(answer, []byte("HTTP/")) || bytes.HasPrefix(answer, []byte("<")):
-		return Identity{}, fmt.Errorf("this is an HTTP server, no FWP server: it answered %s; the job port is usually 7419, the web page is on another", strconv.Quote(firstLine(answer)))
-	case bytes.HasPrefix(answer, []byte{0x15, 3}):
-		return Identity{}, errors.New("this is a TLS server: use a tcp+tls:// URL")
 	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a redis server says -ERR
 		return Identity{}, fmt.Errorf("this is no FWP server: it kept silent, and answered HELLO with %s", strconv.Quote(firstLine(answer)))
 	}

@@ -48,9 +48,9 @@ func TestIdentify(t *testing.T) {
 		"HI after the HELLO": {answer("+HI {\"v\":2}\r\n"), conformance.Identity{}, ""},
 		"closes at once":     {func(net.Conn) {}, conformance.Identity{}, "closed the connection at once"},
 		"says nothing":       {greeting(""), conformance.Identity{}, "no greeting came within 10s"},
-		"HTTP":               {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{}, "HTTP server"},
+		"HTTP":               {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{}, `answered HELLO with "HTTP/1.1 400 Bad Request"`},
 		"SSH":                {greeting("SSH-2.0-OpenSSH\r\n"), conformance.Identity{}, `first bytes are "SSH-2.0-OpenSSH`},
-		"TLS":                {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "tcp+tls://"},
+		"TLS":                {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
 		"redis":              {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
 	}
 	for name, test := range tests {

@@ -71,12 +71,12 @@ func (g *grouping) add(why cause, row openRow) {
 		g.groups = append(g.groups, group{cause: why, rows: []openRow{row}})
 		return
 	}
-	rows := g.groups[at].rows
-	if last := len(rows) - 1; rows[last].check == row.check {
-		rows[last].clauses = append(rows[last].clauses, row.clauses...)
+	in := &g.groups[at]
+	if last := &in.rows[len(in.rows)-1]; last.check == row.check {
+		last.clauses = append(last.clauses, row.clauses...)
 		return
 	}
-	g.groups[at].rows = append(rows, row)
+	in.rows = append(in.rows, row)
 }
 
 // mentions says whether the clause, or a check that decides it, is listed already.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -66,10 +67,10 @@ func TestExitCodePrecedence(t *testing.T) {
 	}
 	for set := range 1 << len(causes) {
 		r, want := well(), ExitWell
-		for i := len(causes) - 1; i >= 0; i-- {
+		for i, c := range slices.Backward(causes) {
 			if set&(1<<i) != 0 {
-				causes[i].set(r)
-				want = causes[i].code
+				c.set(r)
+				want = c.code
 			}
 		}
 		assert.Equal(t, want, r.ExitCode(ExitOptions{}), "causes %06b", set)

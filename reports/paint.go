@@ -78,7 +78,7 @@ func lines(s string) []string {
 func wrap(prose string, width int) []string {
 	var out []string
 	line := ""
-	for _, word := range strings.Fields(prose) {
+	for word := range strings.FieldsSeq(prose) {
 		word = clean(word)
 		switch {
 		case line == "":

@@ -146,6 +146,9 @@ func (t *text) counts(r *Report) {
 		}
 		clauses[c.Verdict]++
 	}
+	if len(r.Checks)+len(r.Clauses) == 0 {
+		return
+	}
 	t.section("COUNTS", "")
 	t.line("  %-14s  %7s  %7s", "", "checks", "clauses")
 	for _, v := range worstFirst {
