@@ -79,13 +79,13 @@ func (l *lane) worker(ctx context.Context, b *Block, number int, next *atomic.In
 	w.scope.ownFresh(widName())
 	c, err := l.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
 	if err != nil {
-		return l.noConnection(b, b.Role, err)
+		return l.noConnection(ctx, b, b.Role, err)
 	}
-	c.role, w.own = b.Role, c
-	defer func() { w.own.leave(ctx, time.Second) }()
+	c.role, w.own = b.Role, &seat{c}
+	defer func() { w.own.c.leave(ctx) }()
 	if b.Role != Raw {
 		if err := w.greet(ctx, c); err != nil {
-			return l.noConnection(b, b.Role, err)
+			return l.noConnection(ctx, b, b.Role, err)
 		}
 	}
 	for {
@@ -107,8 +107,10 @@ func (l *lane) parallel(ctx context.Context, b *Block) error {
 		ctx, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		for i, steps := range phase {
+			inner, name := *l, connectionOf(steps[0])
+			inner.side = &name
 			wg.Go(func() {
-				if errs[i] = l.steps(ctx, steps); errs[i] != nil {
+				if errs[i] = inner.steps(ctx, steps); errs[i] != nil {
 					cancel()
 				}
 			})
@@ -144,6 +146,9 @@ func phases(steps []Step) [][][]Step {
 	return all
 }
 
+// nowhere is the lane of steps that use no connection.
+const nowhere = "(none)"
+
 // connectionOf is the connection that a step uses; steps that use none share a
 // lane of their own.
 func connectionOf(s Step) string {
@@ -154,66 +159,12 @@ func connectionOf(s Step) string {
 		return s.Conn
 	case *Expect:
 		return s.Conn
-	}
-	return "(none)"
-}
-
-// unordered takes one arrival for each line from the line's connection, and
-// looks for an order in which all lines match.
-func (l *lane) unordered(ctx context.Context, b *Block) error {
-	var lines []*Expect
-	var conns []*conn
-	var came []arrival
-	for _, s := range b.Steps {
-		e := s.(*Expect) // lint: the block holds S: lines only
-		c, err := l.conn(ctx, e.Conn)
-		if err != nil {
-			return l.noConnection(e, Raw, err)
-		}
-		lines, conns, came = append(lines, e), append(conns, c), append(came, l.await(ctx, c, e.Within))
-	}
-	order := l.assign(lines, conns, came, make([]bool, len(lines)))
-	for i, e := range lines {
-		a, c := came[i], conns[i]
-		res := l.judge(c, e, a)
-		if order != nil {
-			a, c = came[order[i]], conns[order[i]]
-			res = l.inTime(e, c, a, c.sent, l.judge(c, e, a))
-		}
-		if res.Outcome != Matched {
-			l.ifSilent(ctx, c, e, a, &res)
-		}
-		l.note(e, res)
-		l.settle(c, e, a, res)
-		if res.Outcome != Matched {
-			return errStop
+	case *Silence:
+		if len(s.Conns) == 1 {
+			return s.Conns[0]
 		}
 	}
-	return nil
-}
-
-// assign gives each line an arrival of its own that matches it; nil if there
-// is no such order.
-func (l *lane) assign(lines []*Expect, conns []*conn, came []arrival, used []bool) []int {
-	if len(lines) == 0 {
-		return []int{}
-	}
-	for i := range came {
-		if used[i] {
-			continue
-		}
-		trial := *l
-		trial.scope = l.scope.child()
-		if trial.judge(conns[i], lines[0], came[i]).Outcome != Matched {
-			continue
-		}
-		used[i] = true
-		if rest := trial.assign(lines[1:], conns, came, used); rest != nil {
-			return append([]int{i}, rest...)
-		}
-		used[i] = false
-	}
-	return nil
+	return nowhere
 }
 
 // eventually plays the body again and again until all of it matches.
@@ -226,7 +177,7 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 	var closest map[Step]Result
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		results := map[Step]Result{}
-		t := l.with(l.scope.child(), b)
+		t := l.with(l.scope.attempt(), b)
 		t.trial = func(s Step, r Result) { results[s] = r }
 		err := t.steps(ctx, b.Steps)
 		took := time.Since(start)
@@ -245,8 +196,25 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 			l.report(results, over, took)
 			return err
 		}
+		l.drain(ctx, b)
 		if err := l.idle(ctx, time.Now().Add(pause)); err != nil {
 			return err
+		}
+	}
+}
+
+// drain takes the replies that a try which has failed did not come to, so that the
+// next one does not take them for its own.
+func (l *lane) drain(ctx context.Context, b *Block) {
+	for _, c := range l.mine() {
+		uses := func(s Step) bool { return slices.Contains(connectionsOf(s), c.name) }
+		for slices.ContainsFunc(b.Steps, uses) && c.owed > 0 && c.ended == Open && c.astray == "" {
+			a, err := c.answer(ctx)
+			if err != nil || a.gaveUp || a.broken != nil {
+				c.astray = "a reply to an earlier try is missing"
+				break
+			}
+			c.replied(a)
 		}
 	}
 }
@@ -338,18 +306,22 @@ func rows(steps []Step) [][]Step {
 }
 
 // afresh replaces the connections of a failed row that are over or out of step
-// by new ones in the same role. A raw one the next row must open itself.
+// by new ones in the same role. A raw one the next row must open itself, or it
+// cannot be judged.
 func (l *lane) afresh(ctx context.Context, row []Step) error {
 	for _, s := range row {
 		l.mu.Lock()
 		c := l.conns[connectionOf(s)]
 		l.mu.Unlock()
-		if c == nil || c.role == Raw || c.ended == Open && c.owed == 0 {
+		if c == nil || c.ended == Open && c.owed == 0 && c.astray == "" {
 			continue
 		}
-		name := c.name
-		if _, err := l.dial(ctx, name, c.role, c.hello); err != nil {
-			return l.noConnection(row[0], c.role, err)
+		if c.role == Raw {
+			c.astray = "an earlier row of the table has left the connection out of step"
+			continue
+		}
+		if _, err := l.again(ctx, c); err != nil {
+			return l.noConnection(ctx, row[0], c.role, err)
 		}
 	}
 	return nil

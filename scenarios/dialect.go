@@ -17,9 +17,9 @@ import (
 // greet plays HI and HELLO on a fresh connection. (Not Identified State; HELLO
 // Command)
 func (l *lane) greet(ctx context.Context, c *conn) error {
-	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
-	if !ok {
-		a = c.giveUp()
+	a, err := c.answer(ctx)
+	if err != nil {
+		return err
 	}
 	hi, err := greeting(a)
 	if err != nil {
@@ -31,11 +31,11 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 		return err
 	}
 	c.says(line)
-	if err := c.write([][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+	if err := c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
 		return err
 	}
-	if a, ok = c.take(ctx, c.sent.Add(l.Timeout)); !ok {
-		a = c.giveUp()
+	if a, err = c.answer(ctx); err != nil {
+		return err
 	}
 	if a.ending != Open || a.broken != nil || a.gaveUp || a.reply.Kind != fwp.SimpleString || string(a.reply.Text) != "OK" {
 		return unwelcome("HELLO was answered with", a)
@@ -121,7 +121,9 @@ func (l *lane) pwdhash(c *conn, r *ref) (string, error) {
 	password, rounds := l.Password, c.hi.Iterations
 	switch r.variant {
 	case "fewer":
-		rounds--
+		if rounds--; rounds == 0 {
+			return hex.EncodeToString([]byte(password + c.hi.Salt)), nil
+		}
 	case "more":
 		rounds++
 	case "wrong":
@@ -132,10 +134,14 @@ func (l *lane) pwdhash(c *conn, r *ref) (string, error) {
 	return fwp.PasswordHash(password, c.hi.Salt, rounds)
 }
 
-// hexRounds hashes the hexadecimal text between the rounds, which is wrong.
+// hexRounds hashes the hexadecimal text between the rounds, which is wrong. Where
+// there is one round only, and so nothing between, it hashes that of the text.
 func hexRounds(text string, rounds int) (string, error) {
 	if rounds > fwp.MaxIterations {
 		return "", fmt.Errorf("%d iterations are more than the suite computes", rounds)
+	}
+	if rounds == 1 {
+		text = hex.EncodeToString([]byte(text))
 	}
 	for range rounds {
 		sum := sha256.Sum256([]byte(text))
@@ -178,9 +184,9 @@ func (c *conn) replied(a arrival) {
 // has no claim on its connection. (BEAT Command)
 func (l *lane) beat(ctx context.Context) {
 	const every = 15 * time.Second
-	for _, c := range l.open() {
-		idle := c.role == Consumer && c.state == fwp.Identified && c.owed == 0 && !c.excused && c.ended == Open
-		if !idle || time.Since(c.used) < every {
+	for _, c := range l.mine() {
+		idle := c.role == Consumer && c.state == fwp.Identified && c.owed == 0 && !c.excused.Load() && c.ended == Open
+		if !idle || time.Since(c.beaten) < every {
 			continue
 		}
 		if _, came := c.waiting(); came {
@@ -192,8 +198,9 @@ func (l *lane) beat(ctx context.Context) {
 		}
 		line := fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
 		c.says(line)
-		if c.write([][]byte{[]byte(line + "\r\n")}, 0) == nil {
-			c.take(ctx, c.sent.Add(l.Timeout)) // what it says is for scripts that ask
+		c.beaten = time.Now()
+		if a, err := c.aside(ctx, line); err == nil && a.gaveUp { // what else it says is for scripts that ask
+			c.astray = "a BEAT of the suite's own was not answered"
 		}
 	}
 }
@@ -225,10 +232,13 @@ func (l *lane) widOf(c *conn) (string, bool) {
 // close: on a new connection, and on the old one where it must still be open.
 func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 	provoked := a.ending != Open || a.reply.Kind == fwp.ErrorReply
-	if !provoked || c.excused && c.state != fwp.Ended {
+	if !provoked || c.excused.Load() && c.state != fwp.Ended {
 		return nil
 	}
 	fresh, lives := l.lives(ctx, e.Pos, c)
+	if ctx.Err() != nil {
+		return interrupted(ctx, e)
+	}
 	if !lives {
 		return errStop
 	}
@@ -248,17 +258,17 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 	}
 	c.says("INFO (the suite asks whether the connection still serves)")
 	c.line = fwp.Command{Verb: fwp.INFO}
-	if err := c.write([][]byte{[]byte("INFO\r\n")}, 0); err != nil {
-		l.rec.add(time.Now(), c.name, "--", err.Error(), Pos{})
-	}
-	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
-	if !ok {
-		a = c.giveUp()
+	a, err := c.aside(ctx, fwp.INFO)
+	if err != nil {
+		return interrupted(ctx, e)
 	}
 	switch {
-	case a.ending != Open && c.role == Producer, a.reply.Kind == fwp.BulkString:
+	case l.trailed(c, e.Pos, a):
+	case a.ending != Open && c.role != Consumer, a.reply.Kind == fwp.BulkString:
 		return nil
-	case a.broken != nil:
+	case a.coming:
+		return l.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
+	case a.broken != nil, a.pending != "":
 		l.broken(c, e.Pos, a)
 	case a.gaveUp:
 		l.unanswered(c, e.Pos, a)
@@ -282,19 +292,19 @@ func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
 	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dead = err.Error()
+	l.dead, l.amid = err.Error(), l.Crowd.Open()
 	return 0, false
 }
 
-// untilAlive asks on new connections until one is answered, at most for the
-// timeout.
-func (l *lane) untilAlive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for pause := 20 * time.Millisecond; ; pause *= 2 {
-		info, err := l.alive(ctx, timeout, like)
-		if err == nil {
-			return info, nil
+// untilAlive asks on new connections until one is answered. It begins no more
+// once the time is over; a slow server is given the time to answer.
+func (l *lane) untilAlive(ctx context.Context, limit time.Duration, like *conn) (fwp.Kind, error) {
+	const longest = 500 * time.Millisecond
+	begin := time.Now()
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
+		info, err := l.alive(ctx, l.Timeout, like)
+		if err == nil || time.Since(begin) > limit {
+			return info, err
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -318,6 +328,9 @@ func (l *lane) operate(ctx context.Context, s *Operate) error {
 		err = l.signal(ctx, wid, s.State)
 	} else {
 		err = l.bounce(ctx, s.Action)
+	}
+	if err != nil && ctx.Err() != nil {
+		return interrupted(ctx, s)
 	}
 	if err != nil {
 		return l.fail(s, action, err.Error())
@@ -346,7 +359,7 @@ func orWord(a, b string) string {
 // connections of the script end with it, which is nobody's fault.
 func (l *lane) bounce(ctx context.Context, how Need) error {
 	for _, c := range l.open() {
-		c.excused = true
+		c.excused.Store(true)
 	}
 	err := errNotOffered
 	if t, ok := l.Target.(Restarter); ok && how == NeedRestart {

@@ -36,6 +36,10 @@ func foreign(verb string, r fwp.Reply) bool {
 	return false
 }
 
+// prompt reports whether a command can be answered at once; FETCH may wait for a
+// job.
+func prompt(verb string) bool { return verb != fwp.FETCH }
+
 func isObject(b []byte) bool {
 	value, err := parseJSON(b)
 	_, is := value.(map[string]any)
@@ -69,7 +73,11 @@ func (l *lane) unanswered(c *conn, at Pos, a arrival) {
 	if c.line.Verb == "" {
 		what = "a greeting"
 	}
-	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: a.String()})
+	got := a.String()
+	if c.stuck != nil {
+		got += ": " + c.stuck.Error()
+	}
+	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
 }
 
 // mute reports whether a line was given up on that waits for a reply and for
@@ -104,14 +112,14 @@ func unwelcome(what string, a arrival) error {
 // server lives and INFO cannot be asked for. A server lives if it answers
 // anything: whether that is right is for the checks.
 func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
-	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter)},
+	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Crowd: l.Crowd},
 		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope}
 	inner := &lane{play: p, scope: l.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {
 		return 0, err
 	}
-	defer c.leave(ctx, time.Second)
+	defer c.leave(ctx)
 	if c.role = Producer; like != nil && like.role == Consumer {
 		c.role, c.hello = Consumer, like.hello
 	}
@@ -144,11 +152,11 @@ func (l *lane) provoke(ctx context.Context, c *conn) error {
 // inquire sends a line and takes what comes, if something comes.
 func (l *lane) inquire(ctx context.Context, c *conn, line string) (arrival, error) {
 	verb := fwp.SplitCommand([]byte(line)).Verb
-	if err := c.write([][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+	if err := c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
 		return arrival{}, err
 	}
-	a, ok := c.take(ctx, c.sent.Add(l.Timeout/2))
-	if !ok || a.ending != Open {
+	a, err := c.answer(ctx)
+	if err != nil || a.ending != Open || a.gaveUp && a.pending == "" {
 		return a, errors.New(verb + " on a new connection gets no answer")
 	}
 	return a, nil

@@ -222,12 +222,3 @@ func kindInWords(k fwp.Kind) string {
 	}
 	return "a " + k.String()
 }
-
-// shorten keeps texts readable: long ones lose their middle, and say so.
-func shorten(s string) string {
-	const keep = 200
-	if len(s) <= 2*keep+50 {
-		return s
-	}
-	return fmt.Sprintf("%s … (%d bytes in all) … %s", s[:keep], len(s), s[len(s)-keep/4:])
-}

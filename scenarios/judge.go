@@ -26,16 +26,18 @@ func (e *Expect) expected() string {
 func (l *lane) expect(ctx context.Context, e *Expect) error {
 	c, err := l.conn(ctx, e.Conn)
 	if err != nil {
-		return l.noConnection(e, Raw, err)
+		return l.noConnection(ctx, e, Raw, err)
 	}
-	since := c.sent
-	a := l.await(ctx, c, e.Within)
-	if err := ctx.Err(); err != nil && a.gaveUp {
-		return fmt.Errorf("line %d: %w", e.Line, context.Cause(ctx))
+	if c.astray != "" {
+		return l.unsure(e, e.Pos, e.Marks, e.expected(), c.astray)
+	}
+	a := l.await(ctx, c, e)
+	if ctx.Err() != nil && a.gaveUp {
+		return interrupted(ctx, e)
 	}
 	res := l.judge(c, e, a)
 	if res.Outcome == Matched {
-		res = l.inTime(e, c, a, since, res)
+		res = l.inTime(e, c, a, res)
 	}
 	if res.Outcome != Matched {
 		l.ifSilent(ctx, c, e, a, &res)
@@ -53,34 +55,42 @@ func (pl *play) since(a arrival) time.Duration { return a.at.Sub(pl.rec.start) }
 
 // await takes the next arrival; if a reply is late it waits on, so that the
 // report can say when it came.
-func (l *lane) await(ctx context.Context, c *conn, w Window) arrival {
-	a, ok := c.take(ctx, c.sent.Add(w.To+l.Timeout))
+func (l *lane) await(ctx context.Context, c *conn, e *Expect) arrival {
+	a, ok := c.take(ctx, c.sent.Add(e.Within.To+l.Timeout))
 	if ok {
 		return a
 	}
 	if ctx.Err() != nil {
 		return arrival{at: time.Now(), gaveUp: true}
 	}
-	return c.giveUp()
+	if a = c.giveUp(ctx); a.gaveUp && a.pending == "" {
+		l.rec.add(a.at, c.name, "--", l.noReply(e), e.Pos)
+	}
+	return a
+}
+
+func (l *lane) noReply(e *Expect) string {
+	return fmt.Sprintf("no reply within %v", e.Within.To+l.Timeout)
 }
 
 // judge holds an arrival against the choices of a line.
 func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: shorten(a.String()), Ending: c.ended, Conn: c.name, At: l.since(a)}
-	if a.broken != nil || a.gaveUp && a.pending != "" {
+	switch {
+	case a.coming:
+		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
+		return res
+	case a.broken != nil || a.pending != "":
 		res.Outcome, res.Cause = Unsure, "the reply is no RESP: "+a.String()
 		return res
 	}
 	if a.gaveUp {
-		res.Outcome, res.Got = Mismatched, fmt.Sprintf("no reply within %v", e.Within.To+l.Timeout)
-		l.rec.add(a.at, c.name, "--", res.Got, e.Pos)
+		res.Outcome, res.Got = Mismatched, l.noReply(e)
 		return res
 	}
 	for i := range e.Choices {
-		trial := l.scope.child()
-		differences := e.Choices[i].compare(a, trial)
+		differences := l.try(&e.Choices[i], a)
 		if len(differences) == 0 {
-			trial.commit()
 			res.Outcome = Matched
 			if len(e.Choices) > 1 || e.Choices[i].any {
 				res.Choice = chosen(&e.Choices[i], a)
@@ -98,6 +108,17 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 	return res
 }
 
+// try holds an arrival against one choice, and binds names if it matches.
+func (l *lane) try(ch *choice, a arrival) []Difference {
+	for {
+		attempt := l.scope.oneReply()
+		differences := ch.compare(a, attempt)
+		if len(differences) > 0 || attempt.commit() {
+			return differences
+		}
+	} // another lane has bound a name of it meanwhile: now that one counts
+}
+
 // chosen names the alternative that came.
 func chosen(c *choice, a arrival) string {
 	if c.any || c.ending != Open {
@@ -107,8 +128,8 @@ func chosen(c *choice, a arrival) string {
 }
 
 // inTime judges the window of a matching arrival.
-func (l *lane) inTime(e *Expect, c *conn, a arrival, since time.Time, res Result) Result {
-	res.judgeTime(e.Within, a.at.Sub(c.began), a.at.Sub(since), l.Meter.excuse(since))
+func (l *lane) inTime(e *Expect, c *conn, a arrival, res Result) Result {
+	res.judgeTime(e.Within, a.at.Sub(c.began), a.at.Sub(c.sent), l.Meter.excuse(c.sent))
 	return res
 }
 
@@ -142,7 +163,7 @@ func round(d time.Duration) time.Duration {
 // trips, and the breaches that show at any line.
 func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
 	switch {
-	case a.broken != nil || a.gaveUp && a.pending != "":
+	case a.broken != nil || a.pending != "" && !a.coming:
 		l.broken(c, e.Pos, a)
 	case a.gaveUp:
 	case a.ending != Open:
@@ -155,20 +176,31 @@ func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
 			l.ledger.note(c.line, a.reply)
 		}
 		c.replied(a)
-		if c.owed == 0 && a.trailing > 0 {
-			l.breach(Breach{Pos: e.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
-				Got: fmt.Sprintf("%d more bytes behind %s", a.trailing, a)})
+		if c.owed == 0 {
+			l.trailed(c, e.Pos, a)
 		}
-		if e.Within == (Window{}) && res.Outcome == Matched {
+		if e.Within == (Window{}) && res.Outcome == Matched && c.owed == 0 && prompt(c.line.Verb) {
 			l.Meter.noteTrip(a.at.Sub(c.sent))
 		}
 	}
 }
 
+// trailed notes bytes that came behind the only reply that was due. What they are
+// would be taken for the reply to the next command.
+func (l *lane) trailed(c *conn, at Pos, a arrival) bool {
+	if a.trailing == 0 {
+		return false
+	}
+	c.astray = "more than one reply to one command came"
+	l.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
+		Got: fmt.Sprintf("%d more bytes behind %s", a.trailing, shorten(a.String()))})
+	return true
+}
+
 // lost notes the end of a connection that the server may not have ended.
 func (l *lane) lost(c *conn, at Pos, a arrival) {
-	if c.role == Consumer && !c.excused && c.state == fwp.Identified {
-		c.excused = true // told once
+	if c.role == Consumer && !c.excused.Load() && c.state == fwp.Identified {
+		c.excused.Store(true) // told once
 		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
 	}
 }
@@ -180,7 +212,12 @@ func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a arrival, res 
 	if !a.gaveUp && a.ending == Open {
 		return
 	}
-	if _, lives := l.lives(ctx, e.Pos, nil); lives && e.mute(a) {
+	_, lives := l.lives(ctx, e.Pos, nil)
+	if ctx.Err() != nil {
+		res.Outcome, res.Cause = Unsure, "interrupted before it was known whether the server lives"
+		return
+	}
+	if lives && e.mute(a) {
 		res.Outcome, res.Cause = Unsure, "no reply came"
 		l.unanswered(c, e.Pos, a)
 	}
@@ -197,48 +234,59 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 		return err
 	}
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
+	gone := false
 	for _, c := range conns {
 		a, came := c.waiting()
 		if !came || a.at.After(until) || a.gaveUp {
 			continue
 		}
-		if a.ending != Open && (c.excused || c.role != Consumer) { // a producer may be sent away at any time
+		if a.ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be sent away at any time
+			gone = gone || !c.excused.Load()
 			continue
 		}
-		switch {
-		case a.broken != nil:
-			l.broken(c, s.Pos, a)
-		case a.ending != Open:
-			l.lost(c, s.Pos, a)
-		case c.unasked(a) == ExtraReply:
-			l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: shorten(a.String())})
-			return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
-		}
-		res.Outcome, res.Got, res.Conn, res.At = Mismatched, shorten(a.String()), c.name, l.since(a)
-		if c.name != "" {
-			res.Got += " on " + c.name
-		}
-		l.note(s, res)
-		return errStop
+		return l.sound(s, c, a, res)
 	}
 	l.note(s, res)
+	if gone { // alone, or with the whole server
+		if _, lives := l.lives(ctx, s.Pos, nil); !lives {
+			return errStop
+		}
+	}
 	return nil
+}
+
+// sound notes what came on a connection that should be silent.
+func (l *lane) sound(s *Silence, c *conn, a arrival, res Result) error {
+	switch {
+	case a.broken != nil:
+		l.broken(c, s.Pos, a)
+	case a.ending != Open:
+		l.lost(c, s.Pos, a)
+	case c.unasked(a) == ExtraReply:
+		l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: shorten(a.String())})
+		return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
+	}
+	res.Outcome, res.Got, res.Conn, res.At = Mismatched, shorten(a.String()), c.name, l.since(a)
+	if c.name != "" {
+		res.Got += " on " + c.name
+	}
+	l.note(s, res)
+	return errStop
 }
 
 // listeners are the connections on which silence must reign.
 func (l *lane) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
+	if l.side != nil && len(s.Conns) != 1 {
+		return nil, l.fail(s, "silence on one connection", "other lanes of the block use the others")
+	}
 	if len(s.Conns) == 0 {
-		conns := l.open()
-		if l.own != nil {
-			conns = append(conns, l.own)
-		}
-		return conns, nil
+		return l.mine(), nil
 	}
 	var conns []*conn
 	for _, name := range s.Conns {
 		c, err := l.conn(ctx, name)
 		if err != nil {
-			return nil, l.fail(s, "a connection", err.Error())
+			return nil, l.noConnection(ctx, s, Raw, err)
 		}
 		conns = append(conns, c)
 	}

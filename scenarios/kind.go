@@ -98,11 +98,15 @@ func sameNumber(a, b json.Number) bool {
 	return okA && okB && x.Cmp(y) == 0
 }
 
-// exactly is the value of n; false for exponents that would need more memory
-// than a number is worth.
+// exactly is the value of n; false for digits and exponents that would need more
+// memory and time than a number is worth.
 func exactly(n json.Number) (*big.Rat, bool) {
+	const most = 5000
+	if len(n) > most {
+		return nil, false
+	}
 	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
-		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > 5000 || e < -5000 {
+		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > most || e < -most {
 			return nil, false
 		}
 	}

@@ -68,8 +68,8 @@ func (l *linter) step(s Step, in *Block) {
 	case *Block:
 		l.block(s)
 	}
-	if _, ok := s.(*Expect); !ok && in != nil && in.Kind == Unordered {
-		l.say(s.Place(), false, "send before the block", "an unordered block holds S: lines only")
+	if in != nil {
+		l.place(s, in)
 	}
 }
 

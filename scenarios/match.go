@@ -63,8 +63,7 @@ func bind(n node, got any, sc *scope) {
 		}
 	case either:
 		for _, alternative := range n {
-			if trial := sc.child(); equal(alternative, got, trial, false) {
-				trial.commit()
+			if trial := sc.attempt(); equal(alternative, got, trial, false) && trial.commit() {
 				return
 			}
 		}
@@ -225,9 +224,11 @@ func takes(n node, got any, sc *scope, exact bool) bool {
 	case pattern:
 		s, ok := got.(string)
 		return ok && n.re.MatchString(s)
+	case holds:
+		return n.matches(got, sc)
 	case either:
 		for _, alternative := range n {
-			if equal(alternative, got, sc.child(), exact) {
+			if equal(alternative, got, sc.attempt(), exact) {
 				return true
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -99,7 +100,7 @@ func (p *parser) add(s Step) {
 	p.script.Steps = append(p.script.Steps, s)
 }
 
-var headerKeys = []string{"title", "needs", "embedded"}
+var headerKeys = []string{"title", "needs", "waits", "embedded"}
 
 // header parses `key: value` above the first statement.
 func (p *parser) header(c *cursor) (bool, error) {
@@ -114,6 +115,11 @@ func (p *parser) header(c *cursor) (bool, error) {
 		p.script.Title = value
 	case "needs":
 		return true, p.needs(strings.Fields(value), valueAt, len(value))
+	case "waits":
+		var err error
+		if p.script.Waits, err = time.ParseDuration(value); err != nil || p.script.Waits <= 0 {
+			return true, complain(valueAt, max(len(value), 1), "write waits: 60s", "%q is no time", value)
+		}
 	case "embedded":
 		return true, p.embedded(strings.Fields(value), valueAt, len(value))
 	default:

@@ -1,11 +1,12 @@
 package scenarios
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +45,7 @@ type Player struct {
 	Timeout  time.Duration // the longest wait for a reply that has no window; 10 s if zero
 	Patience time.Duration // for what the specification calls eventual; 150 s if zero
 	Meter    *Meter        // nil: nothing excuses an overrun
+	Crowd    *Crowd        // of all who play on the target; nil: this play alone
 	Watch    func(Line)    // told each line of the conversation as it happens, one at a time; may be nil
 }
 
@@ -66,12 +68,17 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	if pl.Meter == nil {
 		pl.Meter = new(Meter)
 	}
+	if pl.Crowd == nil {
+		pl.Crowd = new(Crowd)
+	}
 	l := &lane{play: pl, scope: pl.scope}
 	err := l.steps(ctx, s.Steps)
 	if err != nil && !errors.Is(err, errStop) {
 		pl.err = err
 	}
+	served := pl.served()
 	pl.hangUp(ctx)
+	pl.revive(ctx, served)
 	left := pl.sweep(ctx)
 	return pl.run(left)
 }
@@ -93,6 +100,7 @@ type play struct {
 	scope  *scope
 	rec    *recorder
 	ledger ledger
+	door   door
 
 	mu       sync.Mutex
 	conns    map[string]*conn
@@ -100,13 +108,14 @@ type play struct {
 	results  map[Step]*Result
 	breaches []Breach
 	dead     string
+	amid     int // connections that were open when dead was found out
 	err      error
 }
 
 // run collects what was seen, in the order of the script.
 func (pl *play) run(left []string) *Run {
 	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Took: time.Since(pl.rec.start), Dead: pl.dead, Err: pl.err}
+		Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.door.one, Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -151,11 +160,9 @@ func (pl *play) breach(b Breach) {
 
 // hangUp leaves every connection, all at once.
 func (pl *play) hangUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pl.Timeout)
-	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range append(pl.extra, pl.open()...) {
-		wg.Go(func() { c.leave(ctx, time.Second) })
+		wg.Go(func() { c.leave(ctx) })
 	}
 	wg.Wait()
 }
@@ -164,72 +171,16 @@ func (pl *play) hangUp(ctx context.Context) {
 func (pl *play) open() []*conn {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	var cs []*conn
-	for _, c := range pl.conns {
-		cs = append(cs, c)
-	}
-	return cs
-}
-
-// lane plays steps one after the other. The script has one; a parallel block
-// has one for each connection, a repetition one for each worker.
-type lane struct {
-	*play
-	scope *scope
-	own   *conn                  // the lane's unnamed connection, if it has one of its own
-	trial func(s Step, r Result) // takes the results instead of the play, inside eventually
-	block *Block
-}
-
-func (l *lane) steps(ctx context.Context, steps []Step) error {
-	for _, s := range steps {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
-		}
-		if err := l.step(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *lane) step(ctx context.Context, s Step) error {
-	switch s := s.(type) {
-	case *Connect:
-		return l.connect(ctx, s)
-	case *Send:
-		return l.send(ctx, s)
-	case *Expect:
-		return l.expect(ctx, s)
-	case *Silence:
-		return l.silence(ctx, s)
-	case *Operate:
-		return l.operate(ctx, s)
-	case *Block:
-		return l.playBlock(ctx, s)
-	}
-	return nil // a barrier: the parallel block has dealt with it
-}
-
-// note keeps a result, or hands it to the trial.
-func (l *lane) note(s Step, r Result) {
-	if l.trial != nil {
-		l.trial(s, r)
-		return
-	}
-	l.play.note(s, r)
-}
-
-// fail notes that a set-up step did not work and stops the script.
-func (l *lane) fail(s Step, expected, got string) error {
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: expected, Got: got})
-	return errStop
+	return slices.SortedFunc(maps.Values(pl.conns), func(a, b *conn) int { return strings.Compare(a.name, b.name) })
 }
 
 // conn is the named connection; it is opened raw at its first use.
 func (l *lane) conn(ctx context.Context, name string) (*conn, error) {
-	if name == "" && l.own != nil {
-		return l.own, nil
+	if l.own != nil && (name == "" || l.block.By > 1) {
+		if name != "" {
+			return nil, fmt.Errorf("%d workers cannot share the connection %s", l.block.By, name)
+		}
+		return l.own.c, nil
 	}
 	l.mu.Lock()
 	c := l.conns[name]
@@ -258,26 +209,40 @@ func (l *lane) dial(ctx context.Context, name string, role Role, hello *object) 
 func (l *lane) keep(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.own != nil && c.name == l.own.name {
-		l.extra = append(l.extra, l.own)
-		l.own = c
-		return
-	}
 	if old := l.conns[c.name]; old != nil {
 		l.extra = append(l.extra, old)
 	}
 	l.conns[c.name] = c
 }
 
+// again opens a connection anew, in its role, in the place of one that is over.
+func (l *lane) again(ctx context.Context, old *conn) (*conn, error) {
+	if l.own == nil || l.own.c != old {
+		return l.dial(ctx, old.name, old.role, old.hello)
+	}
+	c, err := l.play.dial(ctx, old.name)
+	if err != nil {
+		return nil, err
+	}
+	c.role, c.hello, l.own.c = old.role, old.hello, c
+	_ = old.shut(old.nc) // it is over
+	return c, l.greet(ctx, c)
+}
+
 // dial opens a connection and begins to record what it brings.
 func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, pl.Timeout)
+	dialing, cancel := context.WithTimeout(ctx, pl.Timeout)
 	defer cancel()
-	nc, err := pl.Target.Dial(ctx)
+	nc, err := pl.Target.Dial(dialing)
 	if err != nil {
+		if ctx.Err() == nil {
+			pl.door.refuse(err.Error(), pl.Crowd.Open())
+		}
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	return open(name, nc, func(a arrival) {
+	v := pl.visit()
+	return open(name, nc, pl.Timeout, v.leave, func(a arrival) {
+		v.meet(a)
 		if !a.gaveUp {
 			pl.rec.add(a.at, name, "S", a.String(), Pos{})
 		}
@@ -286,7 +251,10 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 
 // noConnection notes that a connection was not to be had, which may pass: the
 // server may have a limit.
-func (l *lane) noConnection(s Step, role Role, err error) error {
+func (l *lane) noConnection(ctx context.Context, s Step, role Role, err error) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx, s)
+	}
 	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: "a " + role.String() + "'s connection", Got: err.Error(), Passing: true})
 	return errStop
 }
@@ -296,7 +264,7 @@ func (l *lane) connect(ctx context.Context, s *Connect) error {
 		return l.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
 	}
 	if _, err := l.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
-		return l.noConnection(s, s.Role, err)
+		return l.noConnection(ctx, s, s.Role, err)
 	}
 	return nil
 }
@@ -305,7 +273,7 @@ func (l *lane) connect(ctx context.Context, s *Connect) error {
 func (l *lane) send(ctx context.Context, s *Send) error {
 	c, err := l.conn(ctx, s.Conn)
 	if err != nil {
-		return l.noConnection(s, Raw, err)
+		return l.noConnection(ctx, s, Raw, err)
 	}
 	if s.Ending != Open {
 		l.rec.add(time.Now(), c.name, "C", s.Ending.String(), s.Pos)
@@ -322,7 +290,7 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		return l.fail(s, "a line to send", err.Error())
 	}
 	l.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
-	if err := c.write(segments, pauseBetween(s)); err != nil {
+	if err := c.write(ctx, segments, pauseBetween(s)); err != nil {
 		l.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the reason why nothing can be written shows at the next S: line
 	c.sentLine(segments)
@@ -333,35 +301,30 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 // nothing may have come unasked; a producer's connection that the server closed
 // while it was idle is opened again, which the specification allows.
 func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
+	if c.astray != "" {
+		return nil, l.unsure(s, s.Pos, nil, "", c.astray)
+	}
 	a, came := c.waiting()
 	switch {
 	case !came || c.owed > 0:
 		return c, nil
-	case a.ending != Open && c.role == Producer && !c.excused:
+	case a.ending != Open && c.role == Producer && !c.excused.Load():
 		l.rec.add(time.Now(), c.name, "--", "the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
-		again, err := l.dial(ctx, c.name, c.role, c.hello)
+		again, err := l.again(ctx, c)
 		if err != nil {
-			return nil, l.noConnection(s, c.role, err)
+			return nil, l.noConnection(ctx, s, c.role, err)
 		}
 		return again, nil
-	case a.ending != Open:
+	case a.ending != Open && c.ended == Open: // that it has ended is for the next S: line
 		return c, nil
+	case a.ending != Open:
+		return nil, l.unsure(s, s.Pos, nil, "", "the connection is over")
 	case a.broken != nil:
 		l.broken(c, s.Pos, a)
 	default:
 		l.breach(Breach{Pos: s.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: a.String()})
 	}
 	return nil, l.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
-}
-
-// unasked tells a second reply from data out of the blue by the time since the
-// reply that was due.
-func (c *conn) unasked(a arrival) BreachKind {
-	const soon = time.Second
-	if a.at.Sub(c.answered) < soon {
-		return ExtraReply
-	}
-	return Unasked
 }
 
 // unsure stops at a step that cannot be judged because of something else.
@@ -381,14 +344,4 @@ func (l *lane) broken(c *conn, at Pos, a arrival) {
 		b.Expected, b.Got = a.broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.broken.Got, a.broken.Offset)
 	}
 	l.breach(b)
-}
-
-// sentLine counts what the server owes now.
-func (c *conn) sentLine(segments [][]byte) {
-	sent := bytes.Join(segments, nil)
-	c.owed += bytes.Count(sent, []byte{'\n'})
-	c.line = fwp.SplitCommand(bytes.TrimRight(sent, "\r\n"))
-	if c.line.Verb == fwp.END && c.state != fwp.NotIdentified {
-		c.state = fwp.Ended
-	}
 }

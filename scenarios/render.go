@@ -41,14 +41,14 @@ func pauseBetween(s *Send) time.Duration {
 // sentText is a client line as the conversation shows it.
 func sentText(segments [][]byte, s *Send) string {
 	if !s.Raw && !s.Bytewise {
-		return escaped(strings.TrimSuffix(string(bytes.Join(segments, []byte("<|>"))), "\r\n"))
+		return excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
 	}
 	if s.Bytewise {
-		return escaped(string(bytes.Join(segments, nil))) + " (byte by byte)"
+		return excerpt(bytes.Join(segments, nil)) + " (byte by byte)"
 	}
 	quoted := make([]string, len(segments))
 	for i, seg := range segments {
-		quoted[i] = strconv.Quote(string(seg))
+		quoted[i] = `"` + strings.ReplaceAll(excerpt(seg), `"`, `\"`) + `"`
 	}
 	return strings.Join(quoted, " ")
 }

@@ -19,6 +19,8 @@ type Run struct {
 	Conversation []Line   // in the order in which it happened
 	Took         time.Duration
 	Dead         string   // why the target is held to serve no longer, empty if it lives
+	Amid         int      // connections that were open then, of all plays that share a Crowd: a server that is gone has none
+	Refused      *Refusal // a connection that was not let in, nil if all were; those with which the suite asks after the server do not count
 	Left         []string // jobs of the script that are still on the server, with their queues
 	Err          error    // the play could not go on for a reason of ours, or was interrupted
 }
@@ -32,6 +34,16 @@ func (r *Run) Complete() bool {
 		}
 	}
 	return r.Err == nil && r.Dead == ""
+}
+
+// Held reports whether the run is complete and everything came as it was expected.
+func (r *Run) Held() bool {
+	for _, res := range r.Results {
+		if res.Outcome == Mismatched {
+			return false
+		}
+	}
+	return len(r.Breaches) == 0 && r.Complete()
 }
 
 // Outcome is how a line went.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"sync"
 	"time"
 )
@@ -25,21 +26,32 @@ type scope struct {
 	block  *Block             // the repetition
 	prefix string             // of fresh values
 	fresh  *int               // how many were made
-}
-
-// series is one name with a value for each repetition.
-type series struct {
-	values []string
-	taken  map[*Block]map[int]bool
+	trial  bool               // what it holds counts only if it is committed
+	reply  bool               // a trial of one reply
+	picks  []pick             // of a trial
 }
 
 func newScope(prefix string) *scope {
 	return &scope{mu: new(sync.Mutex), values: map[string]any{}, series: map[string]*series{}, round: -1, prefix: prefix, fresh: new(int)}
 }
 
-// child is a scope inside sc, whose names vanish with it unless committed.
+// child is a scope inside sc, whose names vanish with it.
 func (sc *scope) child() *scope {
 	return &scope{parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block, prefix: sc.prefix, fresh: sc.fresh}
+}
+
+// attempt is a child that is committed if what it was made for comes out well.
+func (sc *scope) attempt() *scope {
+	c := sc.child()
+	c.trial = true
+	return c
+}
+
+// oneReply is an attempt to match one reply.
+func (sc *scope) oneReply() *scope {
+	c := sc.attempt()
+	c.reply = true
+	return c
 }
 
 // repetition is the scope of one round of a repeat block.
@@ -49,11 +61,31 @@ func (sc *scope) repetition(b *Block, round int) *scope {
 	return c
 }
 
-// commit hands the names of a child to its parent.
-func (sc *scope) commit() {
+// commit hands what an attempt holds to its parent. It does nothing and reports
+// false if somebody else has bound one of the names to another value meanwhile,
+// or taken one of the elements: then the attempt has to be made again.
+func (sc *scope) commit() bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
+	for key, v := range sc.values {
+		if bound, ok := sc.parent.find(key); ok && !reflect.DeepEqual(bound, v) {
+			return false
+		}
+	}
+	for _, p := range sc.picks {
+		if p.from.taken[sc.block][p.index] {
+			return false
+		}
+	}
 	maps.Copy(sc.parent.values, sc.values)
+	if sc.parent.trial {
+		sc.parent.picks = append(sc.parent.picks, sc.picks...)
+		return true
+	}
+	for _, p := range sc.picks {
+		p.from.take(sc.block, p.index)
+	}
+	return true
 }
 
 func (sc *scope) root() *scope {
@@ -105,25 +137,6 @@ func (sc *scope) capture(r *ref, v any) {
 	sc.values[r.text] = v
 }
 
-// pick takes the element v of a series, once in each repeat block; the lock is
-// held.
-func (sc *scope) pick(r *ref, v any) bool {
-	s := sc.root().series[r.text]
-	if s == nil {
-		return false
-	}
-	if s.taken[sc.block] == nil {
-		s.taken[sc.block] = map[int]bool{}
-	}
-	for i, known := range s.values {
-		if known == v && !s.taken[sc.block][i] {
-			s.taken[sc.block][i] = true
-			return true
-		}
-	}
-	return false
-}
-
 // use is the value of a name in a client line: bound before, or fresh.
 func (sc *scope) use(r *ref) (any, error) {
 	if v, ok := sc.lookup(r); ok {
@@ -131,6 +144,9 @@ func (sc *scope) use(r *ref) (any, error) {
 	}
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
+	if v, ok := sc.find(r.text); ok { // another lane was faster
+		return v, nil
+	}
 	if r.series {
 		return sc.next(r)
 	}
@@ -147,25 +163,6 @@ func (sc *scope) ownFresh(r *ref) {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	sc.values[r.text] = sc.make(r)
-}
-
-// next is the element of a series that belongs to this repetition, made if the
-// series ends before it; the lock is held.
-func (sc *scope) next(r *ref) (any, error) {
-	if sc.round < 0 {
-		return nil, fmt.Errorf("%s has values in a repeat block only", r.text)
-	}
-	all := sc.root().series
-	if all[r.text] == nil {
-		all[r.text] = &series{taken: map[*Block]map[int]bool{}}
-	}
-	s := all[r.text]
-	for len(s.values) <= sc.round {
-		s.values = append(s.values, sc.make(r))
-	}
-	v := s.values[sc.round]
-	sc.values[r.text] = v
-	return v, nil
 }
 
 // make is a value that nobody else has; the lock is held.

@@ -10,6 +10,7 @@ type Script struct {
 	Name     string            // how reports call it: a file name or a check id
 	Title    string            // one sentence, from the header
 	Needs    []Need            // what the target must offer, declared or implied by a step, sorted
+	Waits    time.Duration     // what a play waits at least where no line shows it, from the header
 	Embedded map[string]string // settings of an embedded server prepared for this script, nil if none
 	Steps    []Step
 	Source   []string // the lines, for reports

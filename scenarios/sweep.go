@@ -105,27 +105,50 @@ func (pl *play) sweep(ctx context.Context) []string {
 	if len(byQueue) == 0 && len(held) == 0 || pl.dead != "" {
 		return pl.leftWords()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pl.Timeout)
+	limit := pl.Timeout
+	if ctx.Err() != nil { // somebody waits for the end
+		limit = min(limit, time.Second)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	pl.rec.add(time.Now(), "sweep", "--", "removing the jobs that the script has left", Pos{})
-	c, err := pl.dial(ctx, "sweep")
-	if err != nil {
-		return pl.leftWords()
-	}
-	defer c.leave(ctx, time.Second)
-	c.role = Consumer
 	l := &lane{play: pl, scope: pl.scope.child()}
 	l.scope.ownFresh(widName())
-	if err := l.greet(ctx, c); err != nil {
+	c := l.sweeper(ctx)
+	if c == nil {
 		return pl.leftWords()
 	}
+	defer c.leave(ctx)
 	for _, jid := range held {
-		l.release(ctx, c, jid)
+		if !l.release(ctx, c, jid) {
+			return pl.leftWords()
+		}
 	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
 		l.empty(ctx, c, queue)
 	}
 	return pl.leftWords()
+}
+
+// sweeper is a consumer's connection, or nil. It is asked for again and again,
+// because the server may be at its limit of connections for a moment.
+func (l *lane) sweeper(ctx context.Context) *conn {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		c, err := l.play.dial(ctx, "sweep")
+		if err == nil {
+			if c.role, err = Consumer, l.greet(ctx, c); err == nil {
+				return c
+			}
+			c.leave(ctx)
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+	}
 }
 
 // empty fetches from a queue until none of the script's jobs is left in it, or
@@ -166,7 +189,7 @@ func (l *lane) release(ctx context.Context, c *conn, jid string) bool {
 // command sends a line that no script has, and keeps the ledger.
 func (l *lane) command(ctx context.Context, c *conn, line string) (fwp.Reply, bool) {
 	c.says(line)
-	if c.ended != Open || c.write([][]byte{[]byte(line + "\r\n")}, 0) != nil {
+	if c.ended != Open || c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) != nil {
 		return fwp.Reply{}, false
 	}
 	a, ok := c.take(ctx, c.sent.Add(l.Timeout))

@@ -1,0 +1,139 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+)
+
+// gathered is what came for the lines of an unordered block: for each line the next
+// arrival on its connection.
+type gathered struct {
+	lines []*Expect
+	conns []*conn
+	came  []arrival
+}
+
+// unordered takes one arrival for each line from the line's connection, and
+// looks for an order in which all lines match.
+func (l *lane) unordered(ctx context.Context, b *Block) error {
+	g, err := l.gather(ctx, b)
+	if err != nil {
+		return err
+	}
+	order := l.assign(g)
+	results := make([]Result, len(order))
+	var stop error
+	for i, e := range g.lines {
+		a, c := g.came[order[i]], g.conns[order[i]]
+		res := l.judge(c, e, a)
+		if res.Outcome == Matched {
+			res = l.inTime(e, c, a, res)
+		}
+		if res.Outcome != Matched {
+			stop = errStop
+			l.ifSilent(ctx, c, e, a, &res)
+		}
+		l.note(e, res)
+		if results[i] = res; stop != nil {
+			break
+		}
+	}
+	for j := range g.came { // the books are kept in the order in which things came
+		i := slices.Index(order, j)
+		l.settle(g.conns[j], g.lines[i], g.came[j], results[i])
+	}
+	for i, e := range g.lines {
+		if stop == nil {
+			stop = l.probe(ctx, g.conns[order[i]], e, g.came[order[i]])
+		}
+	}
+	return stop
+}
+
+// gather awaits the arrivals.
+func (l *lane) gather(ctx context.Context, b *Block) (*gathered, error) {
+	g := new(gathered)
+	for _, s := range b.Steps {
+		e, ok := s.(*Expect)
+		if !ok {
+			return nil, l.fail(s, "S: lines", "something else, in an unordered block")
+		}
+		c, err := l.conn(ctx, e.Conn)
+		if err != nil {
+			return nil, l.noConnection(ctx, e, Raw, err)
+		}
+		a := l.await(ctx, c, e)
+		if ctx.Err() != nil && a.gaveUp {
+			return nil, interrupted(ctx, e)
+		}
+		g.lines, g.conns, g.came = append(g.lines, e), append(g.conns, c), append(g.came, a)
+	}
+	return g, nil
+}
+
+// assign gives each line an arrival of its own that matches it. If there is no such
+// order, it is the one in which the lines stand.
+func (l *lane) assign(g *gathered) []int {
+	asWritten := make([]int, len(g.lines))
+	fits := make([][]bool, len(g.lines))
+	for i, e := range g.lines {
+		asWritten[i], fits[i] = i, make([]bool, len(g.came))
+		for j := range g.came {
+			fits[i][j] = l.attempt().judge(g.conns[j], e, g.came[j]).Outcome == Matched
+		}
+	}
+	if !everyLineFits(fits) {
+		return asWritten
+	}
+	if order := l.attempt().search(g, fits, nil); order != nil {
+		return order
+	}
+	return asWritten
+}
+
+// attempt is a lane that binds nothing for good.
+func (l *lane) attempt() *lane { return l.with(l.scope.attempt(), l.block) }
+
+// search goes on with an order; what names are bound to on the way decides too.
+func (l *lane) search(g *gathered, fits [][]bool, order []int) []int {
+	i := len(order)
+	if i == len(g.lines) {
+		return order
+	}
+	for j := range g.came {
+		inner := l.attempt()
+		if !fits[i][j] || slices.Contains(order, j) || inner.judge(g.conns[j], g.lines[i], g.came[j]).Outcome != Matched {
+			continue
+		}
+		if found := inner.search(g, fits, append(slices.Clip(order), j)); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// everyLineFits reports whether each line can have an arrival of its own, as far as
+// that shows without names. It spares the search that would find out at great length.
+func everyLineFits(fits [][]bool) bool {
+	lineOf := map[int]int{} // by arrival
+	var place func(i int, tried map[int]bool) bool
+	place = func(i int, tried map[int]bool) bool {
+		for j, fit := range fits[i] {
+			if !fit || tried[j] {
+				continue
+			}
+			tried[j] = true
+			if other, taken := lineOf[j]; !taken || place(other, tried) {
+				lineOf[j] = i
+				return true
+			}
+		}
+		return false
+	}
+	for i := range fits {
+		if !place(i, map[int]bool{}) {
+			return false
+		}
+	}
+	return true
+}

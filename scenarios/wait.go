@@ -1,0 +1,196 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// emptyFetch is how long a FETCH waits for a job before it is answered with null.
+// (FETCH Command)
+const emptyFetch = 2 * time.Second
+
+// Wait is the time that playing the script takes at least, on a server that
+// answers everything at once and holds to the specification: its silences, the
+// lower bounds of its windows, FETCH on empty queues, the `at` of jobs that it
+// awaits, and what its header says that no line shows.
+func (s *Script) Wait() time.Duration {
+	c := newClock()
+	c.steps(s.Steps)
+	return max(c.now, s.Waits)
+}
+
+// clock plays a script without a server and adds up what it waits.
+type clock struct {
+	now   time.Duration
+	due   time.Duration            // when the last job with an `at` can be fetched
+	sent  map[string]time.Duration // the last line, by connection
+	fetch map[string]bool          // whether that was a FETCH
+}
+
+func newClock() *clock {
+	return &clock{sent: map[string]time.Duration{}, fetch: map[string]bool{}}
+}
+
+// fork is a clock that goes on from here by itself.
+func (c *clock) fork() *clock {
+	return &clock{now: c.now, due: c.due, sent: maps.Clone(c.sent), fetch: maps.Clone(c.fetch)}
+}
+
+func (c *clock) steps(steps []Step) {
+	for _, s := range steps {
+		switch s := s.(type) {
+		case *Send:
+			c.send(s)
+		case *Expect:
+			c.now = max(c.now, c.answered(s))
+		case *Silence:
+			c.now += s.For
+		case *Block:
+			c.playBlock(s)
+		}
+	}
+}
+
+func (c *clock) send(s *Send) {
+	c.sent[s.Conn], c.fetch[s.Conn] = c.now, s.Verb() == fwp.FETCH
+	for _, t := range s.Segments {
+		if after, ok := t.at(); ok {
+			c.due = max(c.due, c.now+after)
+		}
+	}
+}
+
+// answered is when the answer to the last line can be there.
+func (c *clock) answered(e *Expect) time.Duration {
+	from := e.Within.From
+	if first := &e.Choices[0]; c.fetch[e.Conn] && first.ending == Open && first.kind == fwp.NullBulk {
+		from = max(from, emptyFetch)
+	}
+	return c.sent[e.Conn] + from
+}
+
+func (c *clock) playBlock(b *Block) {
+	start := c.now
+	switch b.Kind {
+	case Repeat:
+		c.steps(b.Steps)
+		workers := max(b.By, 1)
+		c.now = start + (c.now-start)*time.Duration((b.Count+workers-1)/workers)
+	case Parallel:
+		for _, phase := range phases(b.Steps) {
+			c.sideBySide(phase)
+		}
+	case Unordered: // all of them are under way
+		c.sideBySide([][]Step{b.Steps})
+	case Eventually:
+		c.now = max(c.now+b.Within.From, c.due)
+		c.steps(b.Steps)
+	default:
+		c.steps(b.Steps)
+	}
+}
+
+// sideBySide plays lanes that all begin now; it is over when the last one is.
+func (c *clock) sideBySide(lanes [][]Step) {
+	begin := c.fork()
+	for _, steps := range lanes {
+		lane := begin.fork()
+		lane.steps(steps)
+		c.now, c.due = max(c.now, lane.now), max(c.due, lane.due)
+		maps.Copy(c.sent, lane.sent)
+		maps.Copy(c.fetch, lane.fetch)
+	}
+}
+
+// at is how far in the future the `at` of a work unit lies; false if there is none,
+// or one for which nobody can wait.
+func (t template) at() (time.Duration, bool) {
+	for i, p := range t {
+		var r *ref
+		switch {
+		case p.ref == nil:
+			continue
+		case p.ref.kind == refJob:
+			r = p.ref.job.time("at")
+		case p.ref.kind == refNow && i > 0 && strings.HasSuffix(strings.ReplaceAll(t[i-1].lit, " ", ""), `"at":"`):
+			r = p.ref
+		}
+		if r != nil && r.offset > 0 && r.offset <= defaultPatience {
+			return r.offset, true
+		}
+	}
+	return 0, false
+}
+
+// time is the time that a field consists of, or nil.
+func (o *object) time(key string) *ref {
+	i := slices.IndexFunc(o.fields, func(f field) bool { return f.key == key })
+	if i < 0 {
+		return nil
+	}
+	var r *ref
+	switch value := o.fields[i].value.(type) {
+	case text:
+		r = value.parts.only()
+	case capture:
+		r = value.ref
+	}
+	if r == nil || r.kind != refNow {
+		return nil
+	}
+	return r
+}
+
+// Verb is the word with which the line begins, or as much of it as the script
+// spells out; empty for an ending.
+func (s *Send) Verb() string {
+	if len(s.Segments) == 0 || len(s.Segments[0]) == 0 {
+		return ""
+	}
+	return strings.TrimRight(fwp.SplitCommand([]byte(s.Segments[0][0].lit)).Verb, "\r\n")
+}
+
+// Sends reports whether the script sends a command, by itself.
+func (s *Script) Sends(verb string) bool {
+	for step := range s.all() {
+		if send, ok := step.(*Send); ok && strings.EqualFold(send.Verb(), verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// Connections is how many connections a play of the script may have open at a
+// time, the one counted with which the engine asks whether the server lives.
+func (s *Script) Connections() int {
+	named, workers := 0, 0
+	known := map[string]bool{}
+	use := func(s Step, b *Block) {
+		name := connectionOf(s)
+		_, opens := s.(*Connect)
+		switch {
+		case b != nil && b.By > 0 && name == "", name == nowhere:
+		case opens && b != nil && b.Kind == Repeat:
+			named += b.Count
+		case opens || !known[name]:
+			named++
+		}
+		known[name] = true
+	}
+	for _, step := range s.Steps {
+		b, ok := step.(*Block)
+		if !ok {
+			use(step, nil)
+			continue
+		}
+		workers = max(workers, b.By)
+		for _, inner := range b.Steps {
+			use(inner, b)
+		}
+	}
+	return named + workers + 1
+}
