@@ -57,7 +57,7 @@ func (c *conn) end(reset bool) {
 			return
 		}
 		if l, ok := c.raw.(interface{ SetLinger(sec int) error }); ok {
-			l.SetLinger(0)
+			_ = l.SetLinger(0) // fails on a closed connection only
 		}
 		c.raw.Close()
 	})

@@ -36,6 +36,7 @@ const (
 	Expired                    // store: a reservation ran out, the rest as with Failed. Skip: it is held for ever
 	Told                       // State is what a BEAT is answered with. Skip: it is answered with OK
 	Flushed                    // store: everything is cleared. Skip: it is not
+	Restarted                  // store: nobody is connected; Reset after a Kill. Skip: everything is lost
 	Ran                        // Reply is the answer, Err why it is an error, Close whether the connection ends with it
 	Writing                    // Bytes is what is written, in pieces of Chunk bytes; then Close; then, if nothing is said, Later
 )

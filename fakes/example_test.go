@@ -2,29 +2,47 @@ package fakes_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"io"
 	"net"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-func ExampleNewServer() {
-	server := fakes.NewServer(fakes.Config{})
-	defer server.Close()
-
-	conn, err := net.Dial("tcp", server.Addr())
+// converse waits for the greeting, sends lines, each when the one before is answered, and
+// returns everything that came.
+func converse(addr string, lines ...string) ([]string, error) {
+	conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
-		fmt.Println(err)
-		return
+		return nil, err
 	}
 	defer conn.Close()
 	in := bufio.NewScanner(conn)
 	in.Scan()
-	fmt.Println(in.Text())
-	fmt.Fprint(conn, "HELLO {\"v\":2}\r\n")
-	in.Scan()
-	fmt.Println(in.Text())
+	came := []string{in.Text()}
+	for _, line := range lines {
+		if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
+			return came, err
+		}
+		in.Scan()
+		came = append(came, in.Text())
+	}
+	return came, in.Err()
+}
+
+func ExampleNewServer() {
+	server := fakes.NewServer(fakes.Config{})
+	defer server.Close()
+
+	came, err := converse(server.Addr(), `HELLO {"v":2}`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(came[0])
+	fmt.Println(came[1])
 	// Output:
 	// +HI {"v":2}
 	// +OK
@@ -39,19 +57,13 @@ func ExampleNewServer_hook() {
 	}})
 	defer server.Close()
 
-	conn, err := net.Dial("tcp", server.Addr())
+	came, err := converse(server.Addr(), `HELLO {"v":2}`,
+		`PUSH {"jid":"1f0e7c2ab95d4c33","jobtype":"report","args":[],"queue":"closed"}`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer conn.Close()
-	in := bufio.NewScanner(conn)
-	in.Scan()
-	fmt.Fprint(conn, "HELLO {\"v\":2}\r\n")
-	in.Scan()
-	fmt.Fprint(conn, `PUSH {"jid":"1f0e7c2ab95d4c33","jobtype":"report","args":[],"queue":"closed"}`+"\r\n")
-	in.Scan()
-	fmt.Println(in.Text())
+	fmt.Println(came[2])
 	// Output:
 	// -ERR this queue is closed
 }

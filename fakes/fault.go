@@ -38,6 +38,7 @@ func Faults() []Fault {
 		scheduleFaults(), retryFaults(),
 		fetchFaults(), blockFaults(), reportFaults(),
 		beatFaults(), commandFaults(),
+		fieldFaults(), fatalFaults(), moreFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults

@@ -29,6 +29,22 @@ func fetchFaults() []Fault {
 				e.Queues, e.Block = nil, nil
 			}
 		})),
+		counting("fetch-bare-anywhere", "FETCH-08", "a FETCH that names no queue looks into all of them", bareAnywhere),
+	}
+}
+
+func bareAnywhere() func(*Event) {
+	var mu sync.Mutex
+	known := []string{defaultQueue}
+	return func(e *Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Point == Defaulted && !slices.Contains(known, e.Object.Text("queue")):
+			known = append(known, e.Object.Text("queue"))
+		case e.Point == Judged && e.Command.Verb == fwp.FETCH && e.Command.Args == nil:
+			e.Queues = slices.Clone(known)
+		}
 	}
 }
 
@@ -74,10 +90,10 @@ func reportFaults() []Fault {
 		fault("ack-other-answer", "ACK-01", "an accepted ACK is answered with a number", answer(fwp.ACK, fwp.Reply{Kind: fwp.Integer, Int: 1})),
 		fault("ack-redelivered", "ACK-02", "a job is enqueued again after its ACK", on(Acked, func(e *Event) { e.Again = true })),
 		fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", on(Acked, func(e *Event) { e.Skip = true })),
-		fault("ack-malformed-ok", "ACK-03", "an ACK without a jid is answered with OK", pretend(fwp.ACK, "jid")),
+		fault("ack-malformed-ok", "ACK-03 RESP-02", "an ACK without a jid is answered with OK", pretend(fwp.ACK, "jid")),
 		fault("fail-other-answer", "FAIL-01", "an accepted FAIL is answered with a number", answer(fwp.FAIL, fwp.Reply{Kind: fwp.Integer, Int: 1})),
 		fault("fail-ignored", "FAIL-01 STATE-06", "a job stays held after its FAIL", on(Failed, func(e *Event) { e.Skip = true })),
-		fault("fail-malformed-ok", "FAIL-02", "a FAIL without a jid is answered with OK", pretend(fwp.FAIL, "jid")),
+		fault("fail-malformed-ok", "FAIL-02 RESP-02", "a FAIL without a jid is answered with OK", pretend(fwp.FAIL, "jid")),
 		fault("fail-malformed-counts", "FAIL-02", "a FAIL that is refused fails the job all the same", when(Judged, fwp.FAIL, func(e *Event) {
 			if e.Err != nil && e.Conn.Identified {
 				e.Skip = e.Object.Text("jid") == ""
@@ -93,7 +109,7 @@ func beatFaults() []Fault {
 				e.Reply.Kind = fwp.BulkString
 			}
 		})),
-		fault("beat-malformed-ok", "BEAT-02", "a BEAT without a wid is answered with OK", pretend(fwp.BEAT, "wid")),
+		fault("beat-malformed-ok", "BEAT-02 RESP-02", "a BEAT without a wid is answered with OK", pretend(fwp.BEAT, "wid")),
 		fault("beat-never-tells", "BEAT-03", "no BEAT is told of a change of state", on(Told, func(e *Event) { e.Skip = true })),
 		counting("beat-tells-once", "BEAT-03", "only the first BEAT is told of a change of state", tellOnce),
 		fault("beat-state-error", "BEAT-04 BEAT-03", "a change of state is told in an error", when(Ran, fwp.BEAT, func(e *Event) {

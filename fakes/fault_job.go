@@ -14,14 +14,18 @@ func pushFaults() []Fault {
 	return []Fault{
 		fault("push-other-answer", "PUSH-01", "an accepted PUSH is answered with a number", answer(fwp.PUSH, fwp.Reply{Kind: fwp.Integer, Int: 1})),
 		counting("push-lost", "PUSH-04 PUSH-01", "every 50th PUSH is answered with OK and lost", every(50, Defaulted, func(e *Event) { e.Skip = true })),
-		fault("push-broken-ok", "PUSH-02 WU-00", "a PUSH of broken JSON is answered with OK", pretend(fwp.PUSH, AboutJSON)),
+		fault("push-broken-ok", "PUSH-02 WU-00 RESP-02", "a PUSH of broken JSON is answered with OK", pretend(fwp.PUSH, AboutJSON)),
 		fault("push-refused-enqueued", "PUSH-03", "a PUSH that is refused is enqueued all the same", when(Judged, fwp.PUSH, func(e *Event) {
 			if e.Err != nil && e.Conn.Identified && e.Object.Text("jid") != "" {
 				e.Skip = false
 			}
 		})),
-		fault("push-not-object", "WU-00 PUSH-02", "a PUSH whose argument is no object is answered with OK", pretend(fwp.PUSH, AboutObject)),
-		fault("push-queue-spaces", "WU-16 PUSH-04", "a queue name with a space is taken", let(fwp.PUSH, "queue")),
+		fault("push-not-object", "WU-00 PUSH-02 RESP-02", "a PUSH whose argument is no object is answered with OK", pretend(fwp.PUSH, AboutObject)),
+		fault("push-queue-spaces", "WU-16 PUSH-04", "a queue name with a space is taken", when(Judged, fwp.PUSH, func(e *Event) {
+			if e.about() == "queue" && e.Object.Text("queue") != "" {
+				e.Err, e.Skip = nil, false
+			}
+		})),
 	}
 }
 
@@ -125,7 +129,7 @@ func readOnlyFaults() []Fault {
 		fault("job-created-at-replaced", "WU-10", "created_at is the time of the PUSH, whatever the producer sent", when(Defaulted, fwp.PUSH, func(e *Event) {
 			e.Object.Set("created_at", stamp(time.Now()))
 		})),
-		fault("job-enqueued-at-first", "WU-12", "enqueued_at is that of the creation", on(Delivered, func(e *Event) {
+		fault("job-enqueued-at-first", "WU-12 WU-06 STATE-11", "enqueued_at is that of the creation", on(Delivered, func(e *Event) {
 			e.Object.Set("enqueued_at", string(e.Object.Get("created_at")))
 		})),
 		fault("job-failure-dropped", "WU-13 FAIL-06", "failure is not handed on", on(Delivered, func(e *Event) {
@@ -139,12 +143,12 @@ func readOnlyFaults() []Fault {
 
 func scheduleFaults() []Fault {
 	return []Fault{
-		fault("schedule-early", "WU-06", "a scheduled job is enqueued 2 s early", on(Scheduled, func(e *Event) {
+		fault("schedule-early", "WU-06 STATE-11", "a scheduled job is enqueued 2 s early", on(Scheduled, func(e *Event) {
 			if e.Set == "scheduled" {
 				e.Until = e.Until.Add(-2 * time.Second)
 			}
 		})),
-		fault("schedule-ignored", "WU-06", "a job is enqueued at once, whatever its at says", when(Defaulted, fwp.PUSH, func(e *Event) {
+		fault("schedule-ignored", "WU-06 STATE-11", "a job is enqueued at once, whatever its at says", when(Defaulted, fwp.PUSH, func(e *Event) {
 			e.Object.Delete("at")
 		})),
 	}

@@ -13,7 +13,6 @@ func stateFaults() []Fault {
 				e.Err, e.Skip = nil, false
 			}
 		})),
-		fault("state-end-before-hello", "STATE-01 AUTH-06", "END before HELLO is carried out", let(fwp.END, AboutState)),
 		fault("state-info-refused", "STATE-03", "INFO is refused to consumers", when(Judged, fwp.INFO, func(e *Event) {
 			if e.Err == nil && e.Conn.Worker != "" {
 				e.Err, e.Skip = refuse(AboutState, "INFO is not for workers"), true
@@ -29,10 +28,33 @@ func stateFaults() []Fault {
 				e.Close = true
 			}
 		})),
+		fault("state-fail-forgets", "STATE-10", "an accepted FAIL leaves the connection un-identified", when(Ran, fwp.FAIL, func(e *Event) {
+			if e.Err == nil {
+				e.Conn.Identified = false
+			}
+		})),
+		fault("hello-again-forgets", "HELLO-08", "a second HELLO is answered with OK and leaves the connection un-identified", when(Ran, fwp.HELLO, func(e *Event) {
+			if e.about() == AboutState {
+				e.Err, e.Reply = nil, okay()
+				e.Conn.Identified = false
+			}
+		})),
+		counting("state-error-locks-out", "STATE-12", "a command that was refused before HELLO has the HELLO declined", lockOut),
 		fault("end-stays-open", "STATE-16 END-02", "the connection stays open after END", when(Ran, fwp.END, func(e *Event) {
 			e.Close = false
 		})),
 	}
+}
+
+func lockOut() func(*Event) {
+	var tried notes[int64, bool]
+	return on(Judged, func(e *Event) {
+		if e.Command.Verb != fwp.HELLO {
+			tried.put(e.Conn.ID, e.about() == AboutState)
+		} else if refused, _ := tried.take(e.Conn.ID); refused && e.Err == nil {
+			e.Err, e.Skip = refuse(AboutState, "HELLO comes too late"), true
+		}
+	})
 }
 
 func deliveryFaults() []Fault {

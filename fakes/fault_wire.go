@@ -25,6 +25,11 @@ func lineFaults() []Fault {
 		fault("line-lower-case", "FRAME-03", "verbs in lower case are taken", on(Parsed, func(e *Event) {
 			e.Command.Verb = strings.ToUpper(e.Command.Verb)
 		})),
+		fault("line-empty-ok", "FRAME-03", "an empty line is answered with OK", when(Judged, "", func(e *Event) {
+			if e.about() == AboutVerb {
+				e.Err = nil
+			}
+		})),
 		fault("line-segment-ends", "FRAME-05 LINK-02", "the end of a short segment ends the command", on(Received, func(e *Event) {
 			if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
 				e.Bytes = append(bytes.Clone(e.Bytes), "\r\n"...)
@@ -75,8 +80,8 @@ func replyFaults() []Fault {
 				e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
 			}
 		})),
-		fault("reply-error-simple", "RESP-02 BEAT-02 BEAT-05", "a refused BEAT is answered with a simple string that starts with ERR", when(Ran, fwp.BEAT, func(e *Event) {
-			if e.Reply.Kind == fwp.ErrorReply {
+		fault("reply-error-simple", "RESP-02 BEAT-02 BEAT-05", "a BEAT that is refused for its wid is answered with a simple string that starts with ERR", when(Ran, fwp.BEAT, func(e *Event) {
+			if e.about() == "wid" || e.about() == AboutWorker {
 				e.Reply.Kind = fwp.SimpleString
 			}
 		})),

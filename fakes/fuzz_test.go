@@ -27,8 +27,8 @@ func FuzzServer(f *testing.F) {
 		defer s.Close()
 		w := dial().greet(producer)
 		go func() {
-			w.conn.Write(data)
-			w.conn.(interface{ CloseWrite() error }).CloseWrite()
+			_, _ = w.conn.Write(data) // after END nobody reads it
+			_ = w.conn.(interface{ CloseWrite() error }).CloseWrite()
 		}()
 		replies := 0
 		for ; ; replies++ {

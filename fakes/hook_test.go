@@ -1,6 +1,7 @@
 package fakes_test
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -15,37 +16,49 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
+// seams are the points at which a hook was called, as far as the tests look at
+// them: not those that every command passes.
+type seams struct {
+	mu     sync.Mutex
+	points []fakes.Point
+}
+
+func (s *seams) hook(e *fakes.Event) {
+	switch e.Point {
+	case fakes.Received, fakes.LineRead, fakes.Parsed, fakes.Ran, fakes.Writing:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.points = append(s.points, e.Point)
+}
+
+// seen gives the points since it was last asked.
+func (s *seams) seen() []fakes.Point {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.points
+	s.points = nil
+	return was
+}
+
 func TestTheHookSeesEverySeam(t *testing.T) {
-	var mu sync.Mutex
-	var points []fakes.Point
-	hook := func(e *fakes.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		points = append(points, e.Point)
-	}
-	seen := func() []fakes.Point {
-		mu.Lock()
-		defer mu.Unlock()
-		was := points
-		points = nil
-		return slices.DeleteFunc(was, func(p fakes.Point) bool {
-			return p == fakes.Received || p == fakes.LineRead || p == fakes.Parsed || p == fakes.Ran || p == fakes.Writing
-		})
-	}
-	inMemory(t, fakes.Config{Hook: hook, FetchBlock: time.Hour}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+	t.Parallel()
+	var s seams
+	inMemory(t, fakes.Config{Hook: s.hook, FetchBlock: time.Hour}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		w := dial()
 		w.read()
-		assert.Equal(t, []fakes.Point{fakes.Accepted, fakes.Greeting}, seen())
+		assert.Equal(t, []fakes.Point{fakes.Accepted, fakes.Greeting}, s.seen())
 		w.do(strings.Replace(consumer, "%s", "w", 1))
 		w.do(job("a", `"reserve_for":60`))
-		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Judged, fakes.Defaulted, fakes.Enqueued}, seen())
+		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Judged, fakes.Defaulted, fakes.Enqueued}, s.seen())
 		w.do("FETCH")
 		w.do("FETCH")
 		w.do(`FAIL {"jid":"a"}`)
 		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Reserved, fakes.Delivered, fakes.Judged, fakes.Expired, fakes.Scheduled,
-			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Judged, fakes.Failed, fakes.Scheduled}, seen())
+			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Judged, fakes.Failed, fakes.Scheduled}, s.seen())
 		w.do("FETCH")
-		seen()
+		s.seen()
 		w.do(`ACK {"jid":"a"}`)
 		w.do(`BEAT {"wid":"w"}`)
 		w.do("FLUSH")
@@ -53,104 +66,108 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		synctest.Wait()
 		w.conn.Close()
 		synctest.Wait()
-		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Acked, fakes.Judged, fakes.Told, fakes.Judged, fakes.Flushed, fakes.Judged, fakes.Gone}, seen())
+		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Acked, fakes.Judged, fakes.Told, fakes.Judged, fakes.Flushed, fakes.Judged, fakes.Gone}, s.seen())
 	})
 }
 
-// What is asked of servers that differ and are right, in the words of the hook.
-func TestWhatAHookCanSay(t *testing.T) {
-	tests := map[string]struct {
-		hook func(*fakes.Event)
-		test func(t *testing.T, w *wire)
-	}{
-		"pieces and latency": {
-			func(e *fakes.Event) {
-				if e.Point == fakes.Writing {
-					e.Chunk, e.Pause, e.Delay = 1, time.Millisecond, 30*time.Millisecond
-				}
-			},
-			func(t *testing.T, w *wire) {
-				begin := time.Now()
-				assert.Equal(t, "+OK", w.do("FLUSH"))
-				assert.Equal(t, 34*time.Millisecond, since(begin))
-			},
-		},
-		"a producer that is idle is closed": {
-			func(e *fakes.Event) {
-				if e.Point == fakes.Writing {
-					e.Later = &fakes.Later{After: time.Minute, Close: true}
-				}
-			},
-			func(t *testing.T, w *wire) {
-				time.Sleep(59 * time.Second)
-				assert.Equal(t, "+OK", w.do("FLUSH"))
-				begin := time.Now()
-				w.ended()
-				assert.Equal(t, time.Minute, since(begin))
-			},
-		},
-		"waking on any queue": {
-			func(e *fakes.Event) {
-				if e.Point == fakes.Judged {
-					e.Block = e.Queues
-				}
-				if e.Point == fakes.Parsed && e.Command.Verb == "TELL" {
-					e.Command = fwp.Command{Verb: "PUSH", Args: []byte(`{"jid":"told","jobtype":"t","args":[],"queue":"b"}`)}
-				}
-			},
-			func(t *testing.T, w *wire) {
-				w.send(job("j", `"queue":"b","at":"`+time.Now().Add(time.Second).Format(time.RFC3339Nano)+`"`) + "\r\n")
-				require.Equal(t, "+OK", w.read())
-				assert.Contains(t, w.do("FETCH a b"), `"j"`)
-				assert.Equal(t, "+OK", w.do("TELL"))
-				assert.Contains(t, w.do("FETCH a b"), `"told"`)
-			},
-		},
-		"unknown jids taken, bad UTF-8 mended, short reserve_for raised": {
-			func(e *fakes.Event) {
-				r, ok := e.Err.(*fakes.Refusal)
-				switch {
-				case !ok:
-				case e.Point == fakes.LineRead && r.About == fakes.AboutUTF8:
-					e.Line, e.Err = []byte(strings.ToValidUTF8(string(e.Line), "\ufffd")), nil
-				case e.Point == fakes.Judged && r.About == "reserve_for":
-					e.Object.Set("reserve_for", "60")
-					e.Err, e.Skip = nil, false
-				case e.Point == fakes.Ran && r.About == fakes.AboutJob:
-					e.Err, e.Reply = nil, fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")}
-				}
-			},
-			func(t *testing.T, w *wire) {
-				assert.Equal(t, "+OK", w.do(`ACK {"jid":"unknown"}`))
-				assert.Equal(t, "+OK", w.do(job("a\xff", `"reserve_for":5`)))
-				got := w.do("FETCH")
-				assert.Contains(t, got, "\"a\ufffd\"")
-				assert.Contains(t, got, `"reserve_for":60`)
-			},
-		},
-		"the connection is closed instead": {
-			func(e *fakes.Event) {
-				if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO {
-					e.Bytes, e.Close = e.Bytes[:3], true
-				}
-			},
-			func(t *testing.T, w *wire) {
-				w.send("INFO\r\n")
-				_, err := w.try()
-				assert.Error(t, err)
-			},
-		},
+// The tests below ask, in the words of the hook, for servers that differ and are
+// right; hooked gives each a producer at such a server.
+func hooked(t *testing.T, hook func(*fakes.Event), test func(t *testing.T, w *wire)) {
+	t.Helper()
+	inMemory(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+		test(t, dial().greet(producer))
+	})
+}
+
+func TestAHookCanWriteInPiecesAndLate(t *testing.T) {
+	t.Parallel()
+	slow := func(e *fakes.Event) {
+		if e.Point == fakes.Writing {
+			e.Chunk, e.Pause, e.Delay = 1, time.Millisecond, 30*time.Millisecond
+		}
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			inMemory(t, fakes.Config{Hook: test.hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
-				test.test(t, dial().greet(producer))
-			})
-		})
+	hooked(t, slow, func(t *testing.T, w *wire) {
+		begin := time.Now()
+		assert.Equal(t, "+OK", w.do("FLUSH"))
+		assert.Equal(t, 34*time.Millisecond, since(begin))
+	})
+}
+
+func TestAHookCanCloseAProducerThatIsIdle(t *testing.T) {
+	t.Parallel()
+	closing := func(e *fakes.Event) {
+		if e.Point == fakes.Writing {
+			e.Later = &fakes.Later{After: time.Minute, Close: true}
+		}
 	}
+	hooked(t, closing, func(t *testing.T, w *wire) {
+		time.Sleep(59 * time.Second)
+		assert.Equal(t, "+OK", w.do("FLUSH"))
+		begin := time.Now()
+		w.ended()
+		assert.Equal(t, time.Minute, since(begin))
+	})
+}
+
+func TestAHookCanWakeOnAnyQueue(t *testing.T) {
+	t.Parallel()
+	waking := func(e *fakes.Event) {
+		if e.Point == fakes.Judged {
+			e.Block = e.Queues
+		}
+		if e.Point == fakes.Parsed && e.Command.Verb == "TELL" {
+			e.Command = fwp.Command{Verb: "PUSH", Args: []byte(`{"jid":"told","jobtype":"t","args":[],"queue":"b"}`)}
+		}
+	}
+	hooked(t, waking, func(t *testing.T, w *wire) {
+		soon := time.Now().Add(time.Second).Format(time.RFC3339Nano)
+		require.Equal(t, "+OK", w.do(job("j", `"queue":"b","at":"`+soon+`"`)))
+		assert.Contains(t, w.do("FETCH a b"), `"j"`)
+		assert.Equal(t, "+OK", w.do("TELL"))
+		assert.Contains(t, w.do("FETCH a b"), `"told"`)
+	})
+}
+
+func TestAHookCanForgive(t *testing.T) {
+	t.Parallel()
+	lenient := func(e *fakes.Event) {
+		r, ok := errors.AsType[*fakes.Refusal](e.Err)
+		switch {
+		case !ok:
+		case e.Point == fakes.LineRead && r.About == fakes.AboutUTF8:
+			e.Line, e.Err = []byte(strings.ToValidUTF8(string(e.Line), "\ufffd")), nil
+		case e.Point == fakes.Judged && r.About == "reserve_for":
+			e.Object.Set("reserve_for", "60")
+			e.Err, e.Skip = nil, false
+		case e.Point == fakes.Ran && r.About == fakes.AboutJob:
+			e.Err, e.Reply = nil, fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")}
+		}
+	}
+	hooked(t, lenient, func(t *testing.T, w *wire) {
+		assert.Equal(t, "+OK", w.do(`ACK {"jid":"unknown"}`))
+		assert.Equal(t, "+OK", w.do(job("a\xff", `"reserve_for":5`)))
+		got := w.do("FETCH")
+		assert.Contains(t, got, "\"a\ufffd\"")
+		assert.Contains(t, got, `"reserve_for":60`)
+	})
+}
+
+func TestAHookCanCloseInsteadOfAnswering(t *testing.T) {
+	t.Parallel()
+	cutting := func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO {
+			e.Bytes, e.Close = e.Bytes[:3], true
+		}
+	}
+	hooked(t, cutting, func(t *testing.T, w *wire) {
+		w.send("INFO\r\n")
+		_, err := w.try()
+		assert.Error(t, err)
+	})
 }
 
 func TestRepliesOfTwoConnectionsSwapped(t *testing.T) {
+	t.Parallel()
 	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == "reply-swapped" })
 	inMemory(t, fakes.Config{Hook: fakes.Faults()[i].Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		a, b := dial().greet(producer), dial().greet(producer)

@@ -3,6 +3,7 @@ package fakes
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,7 @@ import (
 func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 	tooLong := false
 	line, err = c.in.ReadSlice('\n')
-	if err == bufio.ErrBufferFull {
+	if errors.Is(err, bufio.ErrBufferFull) {
 		line, tooLong, err = c.readLong(line)
 	}
 	if err != nil {
@@ -52,7 +53,7 @@ func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
 		} else {
 			line = append(line, part...)
 		}
-		if err != bufio.ErrBufferFull {
+		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, tooLong, err
 		}
 	}

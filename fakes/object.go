@@ -27,9 +27,9 @@ func (o *Object) Get(name string) json.RawMessage {
 	if o == nil {
 		return nil
 	}
-	for i := len(o.fields) - 1; i >= 0; i-- {
-		if o.fields[i].Name == name {
-			return o.fields[i].Value
+	for _, f := range slices.Backward(o.fields) {
+		if f.Name == name {
+			return f.Value
 		}
 	}
 	return nil
@@ -139,11 +139,7 @@ func skipValue(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		switch b[i] {
 		case '"':
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
+			i = closingQuote(b, i)
 			if depth == 0 {
 				return i + 1
 			}
@@ -160,6 +156,16 @@ func skipValue(b []byte, i int) int {
 			if depth == 0 {
 				return i
 			}
+		}
+	}
+	return i
+}
+
+// closingQuote is the place of the quote that ends the string which starts at i.
+func closingQuote(b []byte, i int) int {
+	for i++; b[i] != '"'; i++ {
+		if b[i] == '\\' {
+			i++
 		}
 	}
 	return i
@@ -207,7 +213,7 @@ func quote(s string) string { return string(appendQuoted(nil, s)) }
 // appendQuoted leaves everything as it is that JSON does not force to be escaped.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)

@@ -1,6 +1,9 @@
 package fakes
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // About is what a command was refused for: one of the constants, or the name of the
 // field whose value is missing, of the wrong type or out of range.
@@ -36,7 +39,7 @@ func refuse(about About, format string, args ...any) *Refusal {
 
 // about tells what the event's command is refused for, "" if it is not.
 func (e *Event) about() About {
-	if r, ok := e.Err.(*Refusal); ok {
+	if r, ok := errors.AsType[*Refusal](e.Err); ok {
 		return r.About
 	}
 	return ""

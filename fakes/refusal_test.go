@@ -117,7 +117,7 @@ func TestLinesInPieces(t *testing.T) {
 		p.send(string(b))
 	}
 	assert.Regexp(t, `^\$\{`, p.read())
-	p.send("INFO\r\nINFO\r\nFETCH nothing-there\r\nINF")
+	p.send(strings.Repeat("INFO\r\n", 2) + "FETCH nothing-there\r\nINF")
 	assert.Regexp(t, `^\$\{`, p.read())
 	assert.Regexp(t, `^\$\{`, p.read())
 	p2 := produce(t, s)

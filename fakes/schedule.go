@@ -82,8 +82,11 @@ func onGrid(due, start time.Time, every time.Duration) time.Time {
 	if every <= 0 || !due.After(start) {
 		return due
 	}
-	looks := (due.Sub(start) + every - 1) / every
-	return start.Add(looks * every)
+	after := due.Sub(start)
+	if past := after % every; past > 0 {
+		after += every - past
+	}
+	return start.Add(after)
 }
 
 // ripe enqueues the jobs whose time has come.

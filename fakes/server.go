@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -93,7 +94,7 @@ func (s *Server) loopback() (net.Listener, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	return net.Listen("tcp", addr)
+	return new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
 }
 
 func (s *Server) accept(ln net.Listener) {

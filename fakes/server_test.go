@@ -139,7 +139,7 @@ func TestHowConnectionsEnd(t *testing.T) {
 	require.NoError(t, s.Kill())
 	_, err := second.try()
 	var reset *net.OpError
-	assert.True(t, errors.As(err, &reset), "%v", err)
+	assert.ErrorAs(t, err, &reset)
 	s.Close()
 	s.Close()
 	assert.Error(t, s.Restart())

@@ -156,6 +156,19 @@ func (st *store) flush(e *Event) {
 	if st.s.ask(Flushed, e, nil) {
 		return
 	}
+	st.clear()
+}
+
+// restarted tells the hook.
+func (st *store) restarted(reset bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.s.ask(Restarted, &Event{Reset: reset}, nil) {
+		st.clear()
+	}
+}
+
+func (st *store) clear() {
 	for _, q := range st.queues {
 		q.jobs = ring{}
 		st.tidy(q)

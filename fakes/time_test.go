@@ -14,7 +14,7 @@ import (
 
 // inMemory runs a test in virtual time against a server in an in-memory network.
 func inMemory(t *testing.T, config fakes.Config, test func(t *testing.T, s *fakes.Server, dial func() *wire)) {
-	t.Parallel()
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, dial := memory(t, config)
 		test(t, s, dial)
@@ -23,6 +23,7 @@ func inMemory(t *testing.T, config fakes.Config, test func(t *testing.T, s *fake
 }
 
 func TestFetchBlocks(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(producer)
 		begin := time.Now()
@@ -49,6 +50,7 @@ func TestFetchBlocks(t *testing.T) {
 }
 
 func TestWhoeverHasWaitedLongestIsServedFirst(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, gone, c, d := dial().greet(producer), dial().greet(producer), dial().greet(producer), dial().greet(producer)
 		for _, w := range []*wire{gone, c, d} {
@@ -65,6 +67,7 @@ func TestWhoeverHasWaitedLongestIsServedFirst(t *testing.T) {
 }
 
 func TestSchedule(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, c := dial().greet(producer), dial().greet(producer)
 		begin := time.Now()
@@ -89,6 +92,7 @@ func TestSchedule(t *testing.T) {
 }
 
 func TestSlowScheduler(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{ScanEvery: 5 * time.Second, FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c := dial().greet(producer)
 		begin := time.Now()
@@ -99,6 +103,7 @@ func TestSlowScheduler(t *testing.T) {
 }
 
 func TestReservationsRunOut(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{FetchBlock: time.Hour, RetryDelay: func(int) time.Duration { return 0 }}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c := dial().greet(producer)
 		require.Equal(t, "+OK", c.do(job("short", `"reserve_for":60`)))
@@ -125,6 +130,7 @@ func between(s, before, after string) string {
 }
 
 func TestRetries(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c := dial().greet(producer)
 		fail := func(jid string) string {
@@ -150,6 +156,7 @@ func TestRetries(t *testing.T) {
 }
 
 func TestFlushClearsEverything(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c, waiting := dial().greet(producer), dial().greet(producer)
 		soon := `"at":"` + time.Now().Add(time.Second).Format(time.RFC3339) + `"`
@@ -172,6 +179,7 @@ func TestFlushClearsEverything(t *testing.T) {
 }
 
 func TestQuietWorkersGetNothing(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
 		c := dial().greet(strings.Replace(consumer, "%s", "w", 1))
 		require.NoError(t, s.Signal("w", "quiet"))
@@ -190,6 +198,7 @@ func TestQuietWorkersGetNothing(t *testing.T) {
 }
 
 func TestHelloTimeout(t *testing.T) {
+	t.Parallel()
 	inMemory(t, fakes.Config{HelloTimeout: 2 * time.Second}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		slow, quick := dial(), dial().greet(producer)
 		begin := time.Now()

@@ -2,7 +2,6 @@ package fakes_test
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -26,30 +25,32 @@ type wire struct {
 	in   *bufio.Reader
 }
 
-func start(t testing.TB, config fakes.Config) *fakes.Server {
-	t.Helper()
+func start(tb testing.TB, config fakes.Config) *fakes.Server {
+	tb.Helper()
 	s := fakes.NewServer(config)
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 
-func dial(t testing.TB, s *fakes.Server) *wire {
-	t.Helper()
-	conn, err := net.Dial("tcp", s.Addr())
-	require.NoError(t, err)
-	return newWire(t, conn)
+func dial(tb testing.TB, s *fakes.Server) *wire {
+	tb.Helper()
+	conn, err := new(net.Dialer).DialContext(tb.Context(), "tcp", s.Addr())
+	require.NoError(tb, err)
+	return newWire(tb, conn)
 }
 
-func dialTLS(t testing.TB, s *fakes.Server) *wire {
-	t.Helper()
-	conn, err := tls.Dial("tcp", s.Addr(), &tls.Config{InsecureSkipVerify: true})
-	require.NoError(t, err)
-	return newWire(t, conn)
+func dialTLS(tb testing.TB, s *fakes.Server) *wire {
+	tb.Helper()
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	conn, err := dialer.DialContext(tb.Context(), "tcp", s.Addr())
+	require.NoError(tb, err)
+	return newWire(tb, conn)
 }
 
-func newWire(t testing.TB, conn net.Conn) *wire {
-	t.Cleanup(func() { conn.Close() })
-	return &wire{t: t, conn: conn, in: bufio.NewReader(conn)}
+func newWire(tb testing.TB, conn net.Conn) *wire {
+	tb.Helper()
+	tb.Cleanup(func() { conn.Close() })
+	return &wire{t: tb, conn: conn, in: bufio.NewReader(conn)}
 }
 
 const (
@@ -58,10 +59,14 @@ const (
 )
 
 // produce and consume greet and are then ready for commands.
-func produce(t testing.TB, s *fakes.Server) *wire { return dial(t, s).greet(producer) }
+func produce(tb testing.TB, s *fakes.Server) *wire {
+	tb.Helper()
+	return dial(tb, s).greet(producer)
+}
 
-func consume(t testing.TB, s *fakes.Server, wid string) *wire {
-	return dial(t, s).greet(fmt.Sprintf(consumer, wid))
+func consume(tb testing.TB, s *fakes.Server, wid string) *wire {
+	tb.Helper()
+	return dial(tb, s).greet(fmt.Sprintf(consumer, wid))
 }
 
 func (w *wire) greet(hello string) *wire {
@@ -119,16 +124,16 @@ func (w *wire) ended() {
 }
 
 // memory is a server in an in-memory network, for virtual time.
-func memory(t testing.TB, config fakes.Config) (*fakes.Server, func() *wire) {
-	t.Helper()
+func memory(tb testing.TB, config fakes.Config) (*fakes.Server, func() *wire) {
+	tb.Helper()
 	network := memnet.New()
 	config.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
 	s := fakes.NewServer(config)
 	return s, func() *wire {
-		t.Helper()
-		conn, err := network.DialContext(context.Background(), "tcp", "server:7419")
-		require.NoError(t, err)
-		return newWire(t, conn)
+		tb.Helper()
+		conn, err := network.DialContext(tb.Context(), "tcp", "server:7419")
+		require.NoError(tb, err)
+		return newWire(tb, conn)
 	}
 }
 

@@ -69,7 +69,7 @@ func (c *conn) startLater(l Later) {
 		defer c.s.serving.Done()
 		c.writing.Lock()
 		defer c.writing.Unlock()
-		c.nc.Write(l.Bytes)
+		_, _ = c.nc.Write(l.Bytes) // that nobody listens any more shows at the next read
 		if l.Close {
 			c.end(false)
 		}

@@ -1,0 +1,41 @@
+package fakes
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// fieldFaults are those of single fields that go wrong only if they are left out, or
+// come from the wrong side.
+func fieldFaults() []Fault {
+	return []Fault{
+		fault("job-created-at-missing", "WU-10", "created_at stays empty if the producer left it out", omitted("created_at", `""`)),
+		fault("job-custom-invented", "WU-11", "a job without custom gets an empty one", omitted("custom", "{}")),
+		fault("job-at-past-lost", "WU-06 PUSH-04", "a job whose at is past is answered with OK and lost", when(Defaulted, fwp.PUSH, func(e *Event) {
+			if at, ok := asTime(e.Object.Get("at")); ok && at.Before(time.Now()) {
+				e.Skip = true
+			}
+		})),
+		counting("job-enqueued-at-kept", "WU-12", "enqueued_at is that of the producer, if there is one", keep("enqueued_at")),
+		counting("job-failure-kept", "WU-13", "failure is that of the producer, if there is one", keep("failure")),
+	}
+}
+
+// keep has a read-only field of a PUSH come through to the consumer.
+func keep(field string) func() func(*Event) {
+	return func() func(*Event) {
+		var sent notes[string, json.RawMessage]
+		return func(e *Event) {
+			switch {
+			case e.Point == Judged && e.Command.Verb == fwp.PUSH && e.Object.Get(field) != nil:
+				sent.put(e.Object.Text("jid"), e.Object.Get(field))
+			case e.Point == Delivered:
+				if value, ok := sent.take(e.Object.Text("jid")); ok {
+					e.Object.Set(field, string(value))
+				}
+			}
+		}
+	}
+}
