@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -19,8 +18,10 @@ type Clause struct {
 	// Party says whom it binds: S a server, C any client, K a consumer, P a producer; several are joined by commas.
 	Party string
 	// Section names where it comes from: a heading of the specification, "RESP", or "worker guide: " or
-	// "worker architecture: " and a heading there. Several are joined by "; ".
+	// "worker architecture: " and a heading there. Several are joined by "; ". It sums up Sources.
 	Section string
+	// Sources are the places that state the clause; a clause of level derived follows from them.
+	Sources []Source
 	// Statement is the clause in our own words: one sentence that stands by itself.
 	Statement string
 	// Reading says how the suite takes what is ambiguous or contradictory about it; empty if nothing is. It outranks
@@ -35,6 +36,8 @@ type Clause struct {
 	// quiets or terminates workers, rst a restart, env a certain environment, adv a scripted server (the clause binds
 	// clients).
 	Special string
+	// Excluded says why no check decides the clause although it binds servers; empty if one does.
+	Excluded string
 }
 
 // Binds says whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) is not taken
@@ -55,7 +58,8 @@ func (c Clause) Breach() reports.Verdict {
 	return c.Level.Breach()
 }
 
-// Clauses returns every clause of the inventory in its order, whomever it binds. The slice is the caller's own.
+// Clauses returns every clause of the inventory in its order, whomever it binds. The slice is the caller's own, but for
+// the sources in it, which all callers share and nobody changes.
 func Clauses() []Clause { return slices.Clone(catalogue()) }
 
 // ClauseByID returns the clause with this id, or false if there is none. Case counts; see Suggest.
@@ -70,13 +74,22 @@ func ClauseByID(id string) (Clause, bool) {
 // The catalogue is kept in text files, which a reader of the specification can review without Go. A file is a row of
 // paragraphs with an empty line between them; a line that starts with # is a comment. A paragraph is
 //
-//	FWP-STATE-01 | S | plain | Client Lifecycle | - | AMB-11, AMB-12
+//	FWP-STATE-01 | S | plain | - | AMB-11, AMB-12
 //	  The statement, which may have
 //	  more than one line.
 //	  reading: The reading, if there is one.
+//	  source: fwp.md#Client Lifecycle 1.3 3d2f4c5e6a7b
 //
-// that is: id, party, level, section, what is special ("-" if nothing is) and, if there are any, the ambiguities.
-// "recorded:" in place of "reading:" sets Recorded. The files are taken in the order of their names.
+// that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:" in
+// place of "reading:" sets Recorded, and "excluded:" says why no check decides a clause that binds servers.
+//
+// Each clause has at least one source, in one line each: document, heading, units and hash. "2.1" is the first unit of
+// the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
+// empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
+// line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
+// The hash is that of hashOf. "RESP" alone stands for the specification of RESP, which is not among the documents.
+// `go test ./conformance -run Hashes -update-hashes` computes the hashes anew; look at what it changes, clause by
+// clause, before it is kept.
 //
 //go:embed clauses_*.txt
 var clauseFiles embed.FS
@@ -102,71 +115,3 @@ var catalogue = sync.OnceValue(func() []Clause {
 	}
 	return all
 })
-
-// parseClauses reads one file of the catalogue. Its errors begin with the file and the line.
-func parseClauses(name, text string) ([]Clause, error) {
-	var clauses []Clause
-	open := false // a paragraph has begun
-	reading := false
-	for i, line := range strings.Split(text, "\n") {
-		var err error
-		switch {
-		case strings.HasPrefix(line, "#"):
-		case strings.TrimSpace(line) == "":
-			open, reading = false, false
-		case !strings.HasPrefix(line, "  "):
-			var c Clause
-			c, err = parseClauseHead(line)
-			clauses = append(clauses, c)
-			if open {
-				err = fmt.Errorf("no empty line before %q", line)
-			}
-			open = true
-		case !open:
-			err = fmt.Errorf("text without a clause: %q", line)
-		default:
-			reading = clauses[len(clauses)-1].addText(strings.TrimSpace(line), reading)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
-		}
-	}
-	return clauses, nil
-}
-
-// parseClauseHead reads the first line of a paragraph.
-func parseClauseHead(line string) (Clause, error) {
-	fields := strings.Split(strings.TrimSpace(line), " | ")
-	if len(fields) != 5 && len(fields) != 6 {
-		return Clause{}, fmt.Errorf("want 5 or 6 fields with \" | \" between them, got %d", len(fields))
-	}
-	c := Clause{ID: fields[0], Party: fields[1], Level: reports.Level(fields[2]), Section: fields[3]}
-	if !c.Level.Valid() {
-		return Clause{}, fmt.Errorf("level %q is unknown", c.Level)
-	}
-	if fields[4] != "-" {
-		c.Special = fields[4]
-	}
-	if len(fields) == 6 {
-		c.Ambiguity = fields[5]
-	}
-	return c, nil
-}
-
-// addText appends a line to the statement, or to the reading once that has begun, and returns whether it has.
-func (c *Clause) addText(line string, reading bool) bool {
-	if rest, ok := strings.CutPrefix(line, "recorded: "); ok {
-		c.Recorded, c.Reading = true, rest
-		return true
-	}
-	if rest, ok := strings.CutPrefix(line, "reading: "); ok {
-		c.Reading = rest
-		return true
-	}
-	into := &c.Statement
-	if reading {
-		into = &c.Reading
-	}
-	*into = strings.TrimSpace(*into + " " + line)
-	return reading
-}

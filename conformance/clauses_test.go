@@ -33,31 +33,12 @@ func TestClausesAreWellFormed(t *testing.T) {
 		for word := range strings.FieldsSeq(c.Special) {
 			assert.Contains(t, special, word, c.ID)
 		}
-		for section := range strings.SplitSeq(c.Section, "; ") {
-			assert.Contains(t, sections(), section, c.ID)
-		}
+		assert.NotEmpty(t, c.Sources, c.ID)
+		assert.NotEqual(t, []Source{{Document: external}}, c.Sources, "%s: where do the documents refer to RESP?", c.ID)
 		assert.Equal(t, c.Binds("S"), c.BindsServer(), c.ID)
 		if !c.BindsServer() {
 			assert.True(t, strings.Contains(c.Special, "adv") || c.Level == reports.LevelMay || c.Binds("P"), c.ID)
 		}
-	}
-}
-
-// sections lists the headings that a clause may come from.
-func sections() []string {
-	return []string{
-		"Conventions Used in This Document", "Link Level", "Commands and Responses",
-		"Client Protocol Sender and Server Protocol Receiver", "Server Protocol Sender and Client Protocol Receiver",
-		"Work units", "Required fields", "Optional fields", "Read-only fields for enqueued jobs", "Work unit state diagram",
-		"Client Lifecycle", "Not Identified State", "Identified State", "Quiet State", "Terminating State", "End State",
-		"Client Commands", "HELLO Command", "Required Fields for Protected Server", "Required Fields for Consumers",
-		"FLUSH Command", "INFO Command", "END Command", "PUSH Command", "FETCH Command", "ACK Command", "FAIL Command",
-		"BEAT Command", "RESP",
-		"worker guide: Lifecycle", "worker guide: Network Connection", "worker guide: Initial Handshake",
-		"worker guide: Heartbeat", "worker guide: Fetching Jobs", "worker guide: Executing Jobs",
-		"worker guide: Report Result", "worker guide: Information", "worker guide: URL Configuration",
-		"worker guide: Deployment",
-		"worker architecture: Worker Connections", "worker architecture: Connection", "worker architecture: Lost jobs?",
 	}
 }
 
@@ -70,10 +51,12 @@ func TestClausesReadAsSentences(t *testing.T) {
 		assert.NotContains(t, strings.TrimSuffix(c.Statement, "."), ". ", "%s: more than one sentence", c.ID)
 		assert.True(t, strings.HasSuffix(c.Statement, "."), c.ID)
 		assert.NotRegexp(t, markdown, c.Statement, c.ID)
-		if c.Reading != "" {
-			assert.Regexp(t, start, c.Reading, c.ID)
-			assert.True(t, strings.HasSuffix(c.Reading, "."), c.ID)
-			assert.NotRegexp(t, markdown, c.Reading, c.ID)
+		for _, text := range []string{c.Reading, c.Excluded} {
+			if text != "" {
+				assert.Regexp(t, start, text, c.ID)
+				assert.True(t, strings.HasSuffix(text, "."), c.ID)
+				assert.NotRegexp(t, markdown, text, c.ID)
+			}
 		}
 	}
 }
@@ -127,7 +110,8 @@ func TestClauseByID(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, "S,C", c.Party)
 	assert.Equal(t, reports.LevelPlain, c.Level)
-	assert.Equal(t, "Required Fields for Protected Server", c.Section)
+	assert.Equal(t, "Required Fields for Protected Server; worker guide: Initial Handshake", c.Section)
+	assert.Equal(t, "Required Fields for Protected Server", c.Sources[0].Heading)
 	assert.Equal(t, "pw", c.Special)
 	assert.Equal(t, "AMB-03", c.Ambiguity)
 	assert.True(t, c.Binds("S") && c.Binds("C"))
@@ -197,41 +181,6 @@ func TestRecordedClauses(t *testing.T) {
 	}
 	assert.Equal(t, strings.Fields("HELLO-05 HELLO-07 HELLO-13 STATE-14 STATE-23 STATE-25 RETRY-06 FETCH-07 FETCH-12 ACK-04 "+
 		"FAIL-03 FAIL-07 BEAT-14 BEAT-15 INFO-02 WRK-05 WRK-06 WRK-08"), recorded)
-}
-
-func TestParseClauses(t *testing.T) {
-	t.Parallel()
-	text := "# comment\n\nFWP-A-01 | S,P | MUST | Link Level | pw long | AMB-01, AMB-02\n  One\n  two.\n  reading: Three\n  four.\n" +
-		"\nFWP-A-02 | C | note | RESP | -\n  Five.\n  recorded: Six.\n"
-	got, err := parseClauses("x.txt", text)
-	require.NoError(t, err)
-	want := []Clause{
-		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust, Section: "Link Level", Special: "pw long",
-			Ambiguity: "AMB-01, AMB-02", Statement: "One two.", Reading: "Three four."},
-		{ID: "FWP-A-02", Party: "C", Level: reports.LevelNote, Section: "RESP", Statement: "Five.", Reading: "Six.", Recorded: true},
-	}
-	assert.Equal(t, want, got)
-	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"))
-	require.NoError(t, err)
-	assert.Equal(t, want, windows)
-}
-
-func TestParseClausesRefuses(t *testing.T) {
-	t.Parallel()
-	cases := []struct{ name, in, want string }{
-		{"fields", "FWP-A-01 | S | MUST\n", `x.txt:1: want 5 or 6 fields with " | " between them, got 3`},
-		{"level", "\nFWP-A-01 | S | must | RESP | -\n", `x.txt:2: level "must" is unknown`},
-		{"text first", "  Text.\n", `x.txt:1: text without a clause: "  Text."`},
-		{"no gap", "FWP-A-01 | S | MUST | RESP | -\nFWP-A-02 | S | MUST | RESP | -\n",
-			`x.txt:2: no empty line before "FWP-A-02 | S | MUST | RESP | -"`},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := parseClauses("x.txt", c.in)
-			require.EqualError(t, err, c.want)
-		})
-	}
 }
 
 func TestSuggest(t *testing.T) {

@@ -116,12 +116,14 @@ func identity(b []byte) Identity {
 // password at hand.
 var ErrDeclined = errors.New("the server declines the password")
 
-// Authenticate tries the password on a protected server. A server that takes a
-// wrong hash of it and not the right one is let through: the checks will say
-// what is wrong with it. (Required Fields for Protected Server)
+// Authenticate tries the password on a protected server. The only error is
+// [ErrDeclined], beside that of an interrupted ctx. A server that takes a wrong
+// hash of the password and not the right one, and one whose answer is neither
+// yes nor no, are let through: the checks will say what is wrong with them.
+// (Required Fields for Protected Server)
 func Authenticate(ctx context.Context, t scenarios.Target, password string, timeout time.Duration) error {
 	player := &scenarios.Player{Target: t, Password: password, Timeout: timeout}
-	var last string
+	var first string
 	for _, hash := range []string{"$pwdhash", "$pwdhash.fewer", "$pwdhash.more", "$pwdhash.hex"} {
 		script, err := scenarios.Parse("authenticate", []byte(fmt.Sprintf(
 			"S: +HI {\"s\":string}\nC: HELLO {\"v\":2,\"pwdhash\":\"%s\"}\nS: +OK\n", hash)))
@@ -133,9 +135,15 @@ func Authenticate(ctx context.Context, t scenarios.Target, password string, time
 		if answer.Outcome == scenarios.Matched {
 			return nil
 		}
-		if last == "" {
-			last = answer.Got
+		if first == "" {
+			first = answer.Got
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if !strings.HasPrefix(answer.Got, "-") && answer.Ending == scenarios.Open {
+			return nil
 		}
 	}
-	return fmt.Errorf("%w: it answered %s", ErrDeclined, last)
+	return fmt.Errorf("%w: it answered %s", ErrDeclined, first)
 }

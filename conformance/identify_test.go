@@ -85,6 +85,13 @@ func TestAuthenticate(t *testing.T) {
 	require.NoError(t, err)
 	protected := fakes.Config{Password: "secret"}
 	careless := fakes.Config{Salt: "salt", Iterations: 2, AcceptHash: once} // hashes once too seldom
+	odd, closing := protected, protected
+	odd.Hook = answering("HELLO", "+WELCOME\r\n")
+	closing.Hook = func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == "HELLO" {
+			e.Bytes, e.Close = nil, true
+		}
+	}
 	tests := map[string]struct {
 		password string
 		config   fakes.Config
@@ -93,6 +100,8 @@ func TestAuthenticate(t *testing.T) {
 		"right":                           {"secret", protected, true},
 		"wrong":                           {"guess", protected, false},
 		"right, and the server is faulty": {"secret", careless, true},
+		"neither yes nor no":              {"secret", odd, true},
+		"no, by closing":                  {"secret", closing, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

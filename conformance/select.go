@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -17,24 +18,36 @@ type Selection struct {
 	Checks  []string
 	Clauses []string
 	Levels  []string
+	Quick   bool // none that must wait longer than QuickWait
 }
+
+// QuickWait is the longest wait of a check that a quick selection picks.
+const QuickWait = 5 * time.Second
 
 // Apply splits the scripts into the selected ones and the others. A pattern
 // that matches nothing, and one that is malformed, is an error: a typo must not
 // look like a success.
-func (s Selection) Apply(scripts []*scenarios.Script) (in, out []*scenarios.Script, err error) {
+func (s Selection) Apply(scripts []*scenarios.Script) (in []*scenarios.Script, out []Left, err error) {
 	used := map[string]bool{}
+	slow := 0
 	for _, script := range scripts {
-		if s.picks(script, used) {
+		switch {
+		case !s.picks(script, used):
+			out = append(out, Left{script, "the selection leaves it out"})
+		case s.Quick && script.Wait() > QuickWait:
+			slow++
+			out = append(out, Left{script, fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)})
+		default:
 			in = append(in, script)
-		} else {
-			out = append(out, script)
 		}
 	}
 	if err := s.unmatched(used); err != nil {
 		return nil, nil, err
 	}
-	if len(in) == 0 {
+	switch {
+	case len(in) == 0 && slow > 0:
+		return nil, nil, fmt.Errorf("--quick leaves out all that is selected: it has to wait for more than %v", QuickWait)
+	case len(in) == 0:
 		return nil, nil, fmt.Errorf("the selection matches no check: each of its parts matches some, but none meets all of them")
 	}
 	return in, out, nil
@@ -92,6 +105,8 @@ func (s Selection) unmatched(used map[string]bool) error {
 func clauseHelp(p string) string {
 	if c, ok := ClauseByID(p); ok && !c.BindsServer() {
 		return "this clause binds clients, and the target is a server"
+	} else if c.Excluded != "" {
+		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
 		return "the clause is in the catalogue, but no check decides it yet"
 	}

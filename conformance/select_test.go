@@ -32,6 +32,7 @@ func TestSelection(t *testing.T) {
 		"one of two matches":   {conformance.Selection{Checks: []string{"push", "psuh"}}, nil, "--check psuh matches no check"},
 		"a typo in a clause":   {conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}, nil, "did you mean FWP-PUSH-01?"},
 		"a client's clause":    {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
+		"an excluded clause":   {conformance.Selection{Clauses: []string{"FWP-LINK-01"}}, nil, "no check decides this clause: The suite is told"},
 		"a typo in a level":    {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
 		"no pattern":           {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
 		"none meets all of it": {conformance.Selection{Checks: []string{"info"}, Clauses: []string{"FWP-PUSH-01"}}, nil, "none meets all"},

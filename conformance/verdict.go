@@ -63,10 +63,10 @@ func breachOf(m scenarios.Mark) reports.Verdict {
 	return levelOf(m).Breach()
 }
 
-// verdicts turns what a play saw into what its check says; again means that
-// another try, alone, may decide what this one could not.
-func (s *session) verdicts(run *scenarios.Run) (check reports.Check, again bool) {
-	v := &verdicts{session: s, run: run, check: reports.Check{
+// verdicts turns what a play saw on a host into what its check says; again means
+// that another try, alone, may decide what lag kept this one from deciding.
+func (s *session) verdicts(run *scenarios.Run, h *host) (check reports.Check, again bool) {
+	v := &verdicts{session: s, run: run, host: h, check: reports.Check{
 		ID: run.Script.Name, Title: run.Script.Title, File: run.Script.Name, Took: run.Took, Left: run.Left}}
 	v.stopped = v.stopCause()
 	for _, m := range marksOf(run.Script) {
@@ -79,13 +79,40 @@ func (s *session) verdicts(run *scenarios.Run) (check reports.Check, again bool)
 		v.ownExpectations()
 	}
 	v.conclude()
-	return v.check, v.stopped.passes && v.check.Verdict == reports.Undecided
+	if v.tooMany() {
+		return v.check, false
+	}
+	return v.check, run.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Undecided
+}
+
+// tooMany takes back what was made of a play that got some connections and not
+// all: how many a target has to give is its own affair.
+func (v *verdicts) tooMany() bool {
+	r := v.run.Refused
+	if r == nil || r.Own == 0 || v.run.Dead != "" || v.run.Held() {
+		return false
+	}
+	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
+	c := v.unanswered(v.run.Script, reports.Undecided, why, "raise the target's limit of connections")
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.run, scenarios.Result{})
+	v.check = c
+	return true
+}
+
+// crash files the check as the one that ended its server, if it is the first
+// after which that no longer served; it is false for all others.
+func (v *verdicts) crash() bool {
+	if v.host.crashed == "" {
+		v.host.crashed = v.check.ID
+	}
+	return v.host.crashed == v.check.ID
 }
 
 // verdicts is the making of one check's answer.
 type verdicts struct {
 	*session
 	run     *scenarios.Run
+	host    *host
 	check   reports.Check
 	stopped cause // why the script did not get to its end; zero if it did
 }
@@ -144,6 +171,9 @@ func (v *verdicts) clause(m scenarios.Mark) {
 			}
 		}
 	}
+	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was not to be had
+		all = append(all, reports.Undecided)
+	}
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
@@ -175,7 +205,7 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := breachOf(m)
 	switch {
-	case v.run.Dead != "" && !v.crash(v.check.ID):
+	case v.run.Dead != "" && !v.crash():
 		return reports.Undecided
 	case v.run.Dead != "":
 		verdict = reports.Crash
@@ -253,7 +283,10 @@ func (v *verdicts) ownExpectations() {
 	for _, r := range v.run.Results {
 		if r.Outcome == scenarios.Mismatched && !r.Setup {
 			verdict := reports.Fail
-			if v.run.Dead != "" && v.crash(v.check.ID) {
+			switch {
+			case v.run.Dead != "" && !v.crash():
+				continue
+			case v.run.Dead != "":
 				verdict = reports.Crash
 			}
 			v.check.Verdict = verdict
@@ -274,7 +307,7 @@ func (v *verdicts) ownExpectations() {
 // conclude folds the clauses into the check, and keeps the conversation where
 // somebody will want to read it.
 func (v *verdicts) conclude() {
-	if v.run.Dead != "" && len(v.check.Findings) == 0 && v.crash(v.check.ID) {
+	if v.run.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
 		v.check.Verdict = reports.Crash
 		v.finding(reports.Crash, scenarios.Mark{}, v.lastReached())
 	}
@@ -349,42 +382,4 @@ func conversation(run *scenarios.Run, departure scenarios.Result) []reports.Line
 		}
 	}
 	return lines
-}
-
-// clauses folds the checks into the catalogue: every clause with the worst that
-// was said about it.
-func (s *session) clauses(checks []reports.Check) []reports.Clause {
-	said := map[string][]reports.ClauseVerdict{}
-	by := map[string][]string{}
-	for _, c := range checks {
-		for _, cv := range c.Clauses {
-			said[cv.ID] = append(said[cv.ID], cv)
-			by[cv.ID] = append(by[cv.ID], c.ID)
-		}
-	}
-	var all []reports.Clause
-	for _, c := range Clauses() {
-		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: by[c.ID]}
-		switch {
-		case len(said[c.ID]) > 0:
-			worst := worstOf(said[c.ID])
-			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
-		case !c.BindsServer():
-			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"
-		default:
-			rc.Verdict, rc.Why = reports.NotSelected, "no check of this suite decides it yet"
-		}
-		all = append(all, rc)
-	}
-	return all
-}
-
-func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {
-	worst := all[0]
-	for _, cv := range all[1:] {
-		if worst.Verdict != cv.Verdict && reports.Worst(worst.Verdict, cv.Verdict) == cv.Verdict {
-			worst = cv
-		}
-	}
-	return worst
 }

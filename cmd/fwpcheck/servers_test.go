@@ -10,8 +10,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -35,6 +37,8 @@ var servers = map[string]func(ts *testscript.TestScript, s *server, arg string) 
 	"fwp":     fwpServer,     // the embedded server; the argument is its password
 	"fwp6":    fwp6Server,    // the same on ::1, "" if there is no IPv6
 	"fwps":    fwpsServer,    // the same behind TLS; the argument is where its CA goes
+	"few":     fewServer,     // the same with so many connections and no more
+	"moody":   moodyServer,   // the same, and every so many-th BEAT is answered with an error
 	"http":    httpServer,    // a web server
 	"hasty":   hastyServer,   // a web server that does not wait long for a request
 	"closed":  closedServer,  // nobody listens
@@ -95,6 +99,26 @@ func fwpsServer(ts *testscript.TestScript, _ *server, caFile string) string {
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: web.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs(caFile), text, 0o600))
 	return started(ts, fakes.Config{TLS: &tls.Config{Certificates: web.TLS.Certificates}})
+}
+
+func fewServer(ts *testscript.TestScript, _ *server, arg string) string {
+	return started(ts, fakes.Config{MaxConnections: number(ts, arg)})
+}
+
+func moodyServer(ts *testscript.TestScript, _ *server, arg string) string {
+	var beats atomic.Int64
+	every := int64(number(ts, arg))
+	return started(ts, fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == "BEAT" && beats.Add(1)%every == 0 {
+			e.Bytes = []byte("-ERR not now\r\n")
+		}
+	}})
+}
+
+func number(ts *testscript.TestScript, arg string) int {
+	n, err := strconv.Atoi(arg)
+	ts.Check(err)
+	return n
 }
 
 func started(ts *testscript.TestScript, config fakes.Config) string {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -38,7 +39,10 @@ func embed(config fakes.Config, offers ...scenarios.Need) (server conformance.Se
 		}
 	}()
 	fake := fakes.NewServer(config)
-	return conformance.Server{Target: inside{fake}, Password: config.Password, Offers: append(offers, always...)}, fake.Close, nil
+	return conformance.Server{
+		Target: inside{fake}, Password: config.Password, Offers: slices.Concat(offers, always),
+		Fresh: func() (conformance.Server, func(), error) { return embed(config, offers...) },
+	}, fake.Close, nil
 }
 
 // embedAll starts an open and a protected server, so that every check has one.

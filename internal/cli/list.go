@@ -10,35 +10,40 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // newList builds `fwpcheck list`.
 func newList(p Process) *cobra.Command {
-	var clauses, asJSON bool
+	var (
+		clauses, asJSON bool
+		want            facets
+	)
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, or the clauses of the catalogue",
-		Args:  noArguments,
+		Long: "list prints the checks of the suite, or with --clauses every clause of the specification. The other\n" +
+			"flags take patterns (*, ?, [a-z]) and may be repeated: a line is printed if it matches one of the\n" +
+			"patterns of each flag that is given.",
+		Example: "  fwpcheck list --check 'fetch/*'\n" +
+			"  fwpcheck list --clauses --party server --level 'MUST*'",
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			scripts, err := suite()
 			if err != nil {
 				return err
 			}
-			checks := checkRows(scripts)
-			switch {
-			case clauses && asJSON:
-				return p.printJSON(clauseRows(checks))
-			case clauses:
-				return p.printClauses(clauseRows(checks))
-			case asJSON:
-				return p.printJSON(checks)
+			if clauses {
+				return p.listClauses(scripts, want, asJSON)
 			}
-			return p.printChecks(checks)
+			return p.listChecks(scripts, want, asJSON)
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
+	want.declare(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
 }
@@ -49,12 +54,14 @@ type checkRow struct {
 	Title   string           `json:"title,omitempty"`
 	Needs   []scenarios.Need `json:"needs,omitempty"`
 	Clauses []string         `json:"clauses"`
+
+	script *scenarios.Script
 }
 
 func checkRows(scripts []*scenarios.Script) []checkRow {
 	var rows []checkRow
 	for _, s := range scripts {
-		rows = append(rows, checkRow{s.Name, s.Title, s.Needs, clausesOf(s)})
+		rows = append(rows, checkRow{s.Name, s.Title, s.Needs, clausesOf(s), s})
 	}
 	return rows
 }
@@ -70,21 +77,48 @@ func clausesOf(s *scenarios.Script) []string {
 	return ids
 }
 
+// facets are what the flags of list look at.
+func (r checkRow) facets() facets {
+	f := facets{checks: withFolder(r.ID), clauses: r.Clauses}
+	for mark := range r.script.Marks() {
+		clause, _ := conformance.ClauseByID(mark.Clause)
+		f.parties = append(f.parties, partyWords(clause.Party)...)
+		level := mark.Level
+		if level == "" {
+			level = string(clause.Level)
+		}
+		f.levels = append(f.levels, level)
+	}
+	return f
+}
+
 // clauseRow is a clause as `list --clauses --json` writes it.
 type clauseRow struct {
-	ID        string        `json:"id"`
-	Level     reports.Level `json:"level"`
-	Party     string        `json:"party"`
-	Section   string        `json:"section"`
-	Statement string        `json:"statement"`
-	Reading   string        `json:"reading,omitempty"`
-	Checks    []string      `json:"checks"`
+	ID        string               `json:"id"`
+	Level     reports.Level        `json:"level"`
+	Party     string               `json:"party"`
+	Section   string               `json:"section"`
+	Sources   []conformance.Source `json:"sources"`
+	Statement string               `json:"statement"`
+	Reading   string               `json:"reading,omitempty"`
+	Recorded  bool                 `json:"recorded,omitempty"`
+	Ambiguity string               `json:"ambiguity,omitempty"`
+	Takes     []string             `json:"takes,omitempty"`
+	Checks    []string             `json:"checks"`
+	Excluded  string               `json:"excluded,omitempty"`
+	Faults    []string             `json:"faults,omitempty"`
 }
 
 func clauseRows(checks []checkRow) []clauseRow {
 	var rows []clauseRow
+	faults := fakes.Faults()
 	for _, c := range conformance.Clauses() {
-		rows = append(rows, clauseRow{c.ID, c.Level, c.Party, c.Section, c.Statement, c.Reading, decidedBy(checks, c.ID)})
+		row := clauseRow{c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
+			strings.Fields(c.Special), decidedBy(checks, c.ID), c.Excluded, nil}
+		for _, f := range faultsOf(faults, c.ID) {
+			row.Faults = append(row.Faults, f.Name)
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -100,7 +134,33 @@ func decidedBy(checks []checkRow, clause string) []string {
 	return ids
 }
 
-func (p Process) printChecks(checks []checkRow) error {
+// faultsOf are the faults of the fakes that break one of these clauses.
+func faultsOf(faults []fakes.Fault, clauses ...string) []fakes.Fault {
+	var found []fakes.Fault
+	for _, f := range faults {
+		if slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) }) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (r clauseRow) facets() facets {
+	f := facets{clauses: []string{r.ID}, levels: []string{string(r.Level)}, parties: partyWords(r.Party)}
+	for _, check := range r.Checks {
+		f.checks = append(f.checks, withFolder(check)...)
+	}
+	return f
+}
+
+func (p Process) listChecks(scripts []*scenarios.Script, want facets, asJSON bool) error {
+	checks, err := pick(checkRows(scripts), want)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return p.printJSON(checks)
+	}
 	return p.printTable(func(row func(cells ...string)) {
 		for _, c := range checks {
 			row(c.ID, c.Title, strings.Join(c.Clauses, " "))
@@ -108,16 +168,30 @@ func (p Process) printChecks(checks []checkRow) error {
 	})
 }
 
-func (p Process) printClauses(clauses []clauseRow) error {
+func (p Process) listClauses(scripts []*scenarios.Script, want facets, asJSON bool) error {
+	clauses, err := pick(clauseRows(checkRows(scripts)), want)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return p.printJSON(clauses)
+	}
 	return p.printTable(func(row func(cells ...string)) {
 		for _, c := range clauses {
-			decided := plural(len(c.Checks), "check")
-			if len(c.Checks) == 0 {
-				decided = "no check"
-			}
-			row(c.ID, string(c.Level), decided, c.Statement)
+			row(c.ID, string(c.Level), c.Party, c.decided(), c.Statement)
 		}
 	})
+}
+
+// decided says in a word or two who decides a clause.
+func (r clauseRow) decided() string {
+	switch {
+	case r.Excluded != "":
+		return "excluded"
+	case len(r.Checks) == 0:
+		return "no check"
+	}
+	return plural(len(r.Checks), "check")
 }
 
 // printTable aligns the columns of rows.

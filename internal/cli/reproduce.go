@@ -13,7 +13,7 @@ import (
 
 // repeated are the flags without which a check may come out otherwise. Those
 // that select and those that say how to report are not among them.
-var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience",
+var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
 	"allow-shared", "allow-flush", "restart-cmd", "kill-cmd", "signal-cmd"}
 
 // reproducer gives the command that plays one check, or one script of the

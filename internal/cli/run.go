@@ -29,6 +29,7 @@ func newRun(p Process) *cobra.Command {
 			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is undecided, 4 no FWP server there,\n" +
 			"5 a fault of fwpcheck, 130 interrupted.",
 		Example: "  fwpcheck run --url tcp://localhost:7419\n" +
+			"  fwpcheck run --quick --url tcp://localhost:7419\n" +
 			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
 			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -64,7 +65,7 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	defer stop()
 	watch := watcher{}
 	if showBar {
-		watch.bar = newBar(terminal, len(chosen.in))
+		watch.bar = newBar(terminal, len(chosen.in)*o.repeat)
 	}
 	if o.verbose {
 		watch.out, watch.named = p.Err, len(chosen.in) > 1
@@ -105,6 +106,7 @@ func judge(ctx context.Context, o *runOptions, j judged, chosen picked, watch wa
 		Servers: b.servers, Scripts: chosen.in, Left: chosen.out,
 		Prepare: b.prepare, Provide: provide(j), Reproduce: o.reproducer(j, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
+		Repeat: o.repeat, FailFast: o.failFast,
 		Watch: watch.lines(), Progress: watch.progress(),
 	}
 	r := runner.Run(ctx)
@@ -131,8 +133,9 @@ func blame(ctx context.Context, r *reports.Report, err error) {
 
 // picked is what is played.
 type picked struct {
-	in, out []*scenarios.Script
-	own     bool // scripts of the user's, not the suite's
+	in  []*scenarios.Script
+	out []conformance.Left
+	own bool // scripts of the user's, not the suite's
 }
 
 // pick reads the scripts and selects from them.

@@ -26,7 +26,8 @@ type runOptions struct {
 	strict    bool
 
 	timeout, patience time.Duration
-	parallel          int
+	parallel, repeat  int
+	failFast          bool
 	seed              uint64
 
 	format, color       oneOf
@@ -71,6 +72,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
 	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
 	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String())
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is decided; may be repeated")
 	f.BoolVar(&o.strict, "strict", false, "take what is recommended for required: a warn is a finding")
 }
@@ -78,7 +80,9 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
-	f.IntVar(&o.parallel, "parallel", 8, "checks at a time")
+	f.IntVar(&o.parallel, "parallel", 0, "play `N` checks at a time and no more (if not given two, and beside them all that only wait)")
+	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst counts, and what is unsteady is told")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
 	f.Uint64Var(&o.seed, "seed", 0, "what the order and the names are drawn from (random if not given)")
 	f.Var(&o.format, "format", "how the report is written")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
@@ -94,8 +98,10 @@ func (o *runOptions) settle() error {
 		return errors.New("--timeout has to be longer than 0")
 	case o.patience <= 0:
 		return errors.New("--patience has to be longer than 0")
-	case o.parallel < 1:
+	case o.given.Changed("parallel") && o.parallel < 1:
 		return errors.New("--parallel has to be 1 or more")
+	case o.repeat < 1:
+		return errors.New("--repeat has to be 1 or more")
 	case o.given.Changed("output") && o.output == "":
 		return errors.New("--output is empty: it names a file")
 	}

@@ -1,0 +1,106 @@
+package conformance_test
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// prepared makes an embedded server with a hook, once; asked again it fails.
+func prepared(hook func(*fakes.Event)) func(map[string]string) (conformance.Server, func(), error) {
+	asked := false
+	return func(map[string]string) (conformance.Server, func(), error) {
+		if asked {
+			return conformance.Server{}, nil, errors.New("no second server is to be had")
+		}
+		asked = true
+		target := &stage{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		return conformance.Server{Target: target}, server.Close, nil
+	}
+}
+
+func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
+	t.Parallel()
+	slow := func(e *fakes.Event) {
+		if e.Point == fakes.Writing {
+			e.Delay = 300 * time.Millisecond
+		}
+	}
+	script := "embedded: end=ok\nconnect as consumer\nC: INFO\nS: $\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
+	run(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
+		assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+		assert.Contains(t, r.Internal, "no second server")
+	}, func(r *conformance.Runner, _ *stage) { r.Prepare = prepared(slow) })
+}
+
+func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
+	t.Parallel()
+	gone := func() func(e *fakes.Event) {
+		var over atomic.Bool
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && (over.Load() || e.Command.Verb == fwp.BEAT) {
+				over.Store(true)
+				e.Bytes, e.Close = nil, true
+			}
+		}
+	}
+	for seed := range uint64(4) { // orders
+		checks := map[string]string{"a": "embedded: end=ok\n" + beating, "b": beating, "c": beating, "d": "embedded: end=close\n" + beating}
+		run(t, nil, checks, func(r *reports.Report) {
+			assert.Equal(t, reports.Crash, r.Checks[0].Verdict)
+			assert.Equal(t, reports.Pass, r.Checks[1].Verdict, r.Checks[1].Why)
+			assert.Equal(t, reports.Pass, r.Checks[2].Verdict, r.Checks[2].Why)
+			assert.Equal(t, reports.Crash, r.Checks[3].Verdict)
+		}, func(r *conformance.Runner, _ *stage) {
+			r.Seed, r.Parallel = seed, 1
+			r.Prepare = func(settings map[string]string) (conformance.Server, func(), error) {
+				return prepared(gone())(settings)
+			}
+		})
+	}
+}
+
+// A script that names no clause is no exception: what a server that is gone does not
+// answer is nobody's departure but that of the check which ended it.
+func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
+	t.Parallel()
+	var gone atomic.Bool
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.INFO {
+			gone.Store(true)
+			e.Bytes, e.Close = nil, true
+		}
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.FETCH {
+			e.Bytes, e.Close = nil, true
+		}
+	}
+	waits := "connect as consumer\nC: FETCH $queue\nS: $-1\n"
+	ends := "connect as consumer\nC: INFO\nS: $\n"
+	run(t, hook, map[string]string{"a": ends, "b": waits, "c": waits}, func(r *reports.Report) {
+		var verdicts []string
+		for _, c := range r.Checks {
+			verdicts = append(verdicts, c.Verdict.String())
+		}
+		assert.Equal(t, []string{"crash", "undecided", "undecided"}, verdicts)
+	}, func(_ *conformance.Runner, s *stage) { s.down = gone.Load })
+}
+
+func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
+	t.Parallel()
+	run(t, nil, map[string]string{"a": "clause FWP-HI-01\nS: +HI {}\n"}, func(r *reports.Report) {
+		c := r.Clauses[clause(r, "FWP-HI-01")]
+		assert.Equal(t, reports.Undecided, c.Verdict)
+		assert.Contains(t, c.Why, "nobody listens any more")
+	}, func(_ *conformance.Runner, s *stage) { s.down = func() bool { return true } })
+}

@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// docs/clauses.md is written from the catalogue and the scripts: go test ./conformance -run Document -update
+func TestClausesDocument(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "docs", "clauses.md")
+	text := clausesDocument(t)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
+		t.Error("docs/clauses.md is stale: go test ./conformance -run Document -update")
+	}
+}
+
+func clausesDocument(t *testing.T) string {
+	t.Helper()
+	by := deciders(t)
+	var b strings.Builder
+	clauses := Clauses()
+	server := len(slices.DeleteFunc(slices.Clone(clauses), func(c Clause) bool { return !c.BindsServer() }))
+	fmt.Fprintf(&b, `# The clauses
+
+Written by `+"`go test ./conformance -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers.
+`+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which faults its checks catch.
+
+Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
+[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
+`+"`scenarios/scripts`"+`; what binds clients only has none.
+`, len(clauses), server)
+	files, err := clauseFiles.ReadDir(".")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := clauseFiles.ReadFile(file.Name())
+		require.NoError(t, err)
+		part, err := parseClauses(file.Name(), string(text))
+		require.NoError(t, err)
+		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
+		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
+		fmt.Fprintf(&b, "\n## %s\n\n| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n", title)
+		for _, c := range part {
+			row := []string{c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]), c.Section}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+		}
+	}
+	return b.String()
+}
+
+func documentedReading(c Clause) string {
+	if c.Recorded {
+		return strings.TrimSpace("*Recorded only.* " + c.Reading)
+	}
+	return c.Reading
+}
+
+func documentedChecks(c Clause, checks []string) string {
+	switch {
+	case c.Excluded != "":
+		return "*Excluded.* " + c.Excluded
+	case !c.BindsServer():
+		return "*binds clients*"
+	case len(checks) == 0:
+		return "**none yet**"
+	}
+	return strings.Join(checks, ", ")
+}

@@ -1,0 +1,103 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// clauseParser reads a file of the catalogue line by line.
+type clauseParser struct {
+	clauses []Clause
+	open    bool    // a paragraph has begun
+	into    *string // what a line of text continues; nil after a source
+}
+
+// parseClauses reads one file of the catalogue. Its errors begin with the file and the line.
+func parseClauses(name, text string) ([]Clause, error) {
+	var p clauseParser
+	for i, line := range strings.Split(text, "\n") {
+		if err := p.line(strings.TrimRight(line, "\r")); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
+		}
+	}
+	return p.clauses, nil
+}
+
+func (p *clauseParser) line(line string) error {
+	switch {
+	case strings.HasPrefix(line, "#"):
+	case strings.TrimSpace(line) == "":
+		p.open = false
+	case strings.HasPrefix(line, "  ") && p.open:
+		return p.text(strings.TrimSpace(line))
+	case strings.HasPrefix(line, "  "):
+		return fmt.Errorf("text without a clause: %q", line)
+	case p.open:
+		return fmt.Errorf("no empty line before %q", line)
+	default:
+		return p.head(line)
+	}
+	return nil
+}
+
+// head reads the first line of a paragraph.
+func (p *clauseParser) head(line string) error {
+	fields := strings.Split(strings.TrimSpace(line), " | ")
+	if len(fields) != 4 && len(fields) != 5 {
+		return fmt.Errorf("want 4 or 5 fields with \" | \" between them, got %d", len(fields))
+	}
+	c := Clause{ID: fields[0], Party: fields[1], Level: reports.Level(fields[2])}
+	if !c.Level.Valid() {
+		return fmt.Errorf("level %q is unknown", c.Level)
+	}
+	if fields[3] != "-" {
+		c.Special = fields[3]
+	}
+	if len(fields) == 5 {
+		c.Ambiguity = fields[4]
+	}
+	p.clauses = append(p.clauses, c)
+	p.open, p.into = true, &p.clauses[len(p.clauses)-1].Statement
+	return nil
+}
+
+// text reads any other line of a paragraph, without the blanks around it.
+func (p *clauseParser) text(line string) error {
+	c := &p.clauses[len(p.clauses)-1]
+	label, rest, _ := strings.Cut(line, ": ")
+	switch label {
+	case "source":
+		p.into = nil
+		return c.addSource(rest)
+	case "recorded":
+		c.Recorded = true
+		p.into, line = &c.Reading, rest
+	case "reading":
+		p.into, line = &c.Reading, rest
+	case "excluded":
+		p.into, line = &c.Excluded, rest
+	}
+	if p.into == nil {
+		return fmt.Errorf("text after a source: %q", line)
+	}
+	*p.into = strings.TrimSpace(*p.into + " " + line)
+	return nil
+}
+
+// addSource reads a source, and adds its heading to the section unless that names it already.
+func (c *Clause) addSource(text string) error {
+	s, err := parseSource(text)
+	if err != nil {
+		return err
+	}
+	c.Sources = append(c.Sources, s)
+	switch section := s.section(); {
+	case c.Section == "":
+		c.Section = section
+	case !strings.Contains("; "+c.Section+"; ", "; "+section+"; "):
+		c.Section += "; " + section
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package conformance_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// judge runs scripts on a town in virtual time, in which only waiting takes any.
+func judge(t *testing.T, config fakes.Config, all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &town{nw: memnet.New(), config: config}
+		defer w.close()
+		runner := w.runner(all)
+		if with != nil {
+			with(runner)
+		}
+		look(runner.Run(t.Context()))
+	})
+}
+
+// longest is the check that took longest.
+func longest(r *reports.Report) (worst reports.Check) {
+	for _, c := range r.Checks {
+		if c.Took > worst.Took {
+			worst = c
+		}
+	}
+	return worst
+}
+
+func TestAQuickRunIsQuick(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		config fakes.Config
+		most   time.Duration
+	}{
+		"on the embedded server":                           {fakes.Config{}, 3 * time.Second},
+		"on a server that looks every 5 s for what is due": {fakes.Config{ScanEvery: 5 * time.Second}, 8 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judge(t, test.config, suite(t, true), nil, func(r *reports.Report) {
+				assert.LessOrEqual(t, r.Took, test.most, "let %s wait no longer than the rest, or more than %v (header `waits:`), and no quick run has it",
+					longest(r).ID, conformance.QuickWait)
+			})
+		})
+	}
+}
+
+func TestWaitsOverlap(t *testing.T) {
+	t.Parallel()
+	all := suite(t, false)
+	waits := map[string]time.Duration{} // what shows in the lines
+	for _, script := range all {
+		if script.Waits == 0 {
+			waits[script.Name] = script.Wait()
+		}
+	}
+	judge(t, fakes.Config{}, all, nil, func(r *reports.Report) {
+		assert.LessOrEqual(t, r.Took, longest(r).Took+5*time.Second, "the longest wait is that of %s", longest(r).ID)
+		for _, c := range r.Checks {
+			if c.Verdict == reports.Pass || c.Verdict == reports.Note {
+				assert.GreaterOrEqual(t, c.Took, waits[c.ID].Truncate(time.Second/10), "%s waits less than it seems to", c.ID)
+			}
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// fold makes one answer of those of all repetitions: the worst counts, and how
+// often each came is kept.
+func fold(runs []reports.Check) reports.Check {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	var verdicts []reports.Verdict
+	for _, c := range runs {
+		verdicts = append(verdicts, c.Verdict)
+	}
+	worst := runs[slices.Index(verdicts, reports.Worst(verdicts...))]
+	worst.Runs = reports.CountVerdicts(verdicts...)
+	worst.Clauses = foldClauses(runs)
+	worst.Findings, worst.Left = slices.Clone(worst.Findings), nil
+	for _, c := range runs {
+		worst.Left = append(worst.Left, c.Left...)
+		for _, f := range c.Findings {
+			if !slices.ContainsFunc(worst.Findings, func(g reports.Finding) bool { return f.Clause == g.Clause && f.Verdict == g.Verdict }) {
+				worst.Findings = append(worst.Findings, f)
+			}
+		}
+	}
+	return worst
+}
+
+func foldClauses(runs []reports.Check) []reports.ClauseVerdict {
+	var ids []string
+	said := map[string][]reports.ClauseVerdict{}
+	for _, c := range runs {
+		for _, cv := range c.Clauses {
+			if said[cv.ID] == nil {
+				ids = append(ids, cv.ID)
+			}
+			said[cv.ID] = append(said[cv.ID], cv)
+		}
+	}
+	var all []reports.ClauseVerdict
+	for _, id := range ids {
+		var verdicts []reports.Verdict
+		for _, cv := range said[id] {
+			verdicts = append(verdicts, cv.Verdict)
+		}
+		worst := worstOf(said[id])
+		worst.Runs = reports.CountVerdicts(verdicts...)
+		all = append(all, worst)
+	}
+	return all
+}
+
+// clauses folds the checks into the catalogue: every clause with the worst that
+// was said about it.
+func (s *session) clauses(checks []reports.Check) []reports.Clause {
+	said := map[string][]reports.ClauseVerdict{}
+	by := map[string][]string{}
+	for _, c := range checks {
+		for _, cv := range c.Clauses {
+			said[cv.ID] = append(said[cv.ID], cv)
+			by[cv.ID] = append(by[cv.ID], c.ID)
+		}
+	}
+	var all []reports.Clause
+	for _, c := range Clauses() {
+		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: by[c.ID]}
+		switch {
+		case len(said[c.ID]) > 0:
+			worst := worstOf(said[c.ID])
+			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
+		case !c.BindsServer():
+			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"
+		case c.Excluded != "":
+			rc.Verdict, rc.Why = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
+		default:
+			rc.Verdict, rc.Why = reports.NotSelected, "no check of this suite decides it yet"
+		}
+		all = append(all, rc)
+	}
+	return all
+}
+
+func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {
+	worst := all[0]
+	for _, cv := range all[1:] {
+		if worst.Verdict != cv.Verdict && reports.Worst(worst.Verdict, cv.Verdict) == cv.Verdict {
+			worst = cv
+		}
+	}
+	return worst
+}

@@ -1,0 +1,65 @@
+package conformance
+
+import (
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// mostConnections is how many connections the checks on one server may have open
+// together, as long as it does not refuse any.
+const mostConnections = 400
+
+// host is a server that checks share, and what is known of it. Except for the
+// crowd, only the loop of the session uses it.
+type host struct {
+	Server
+	crowd   scenarios.Crowd
+	crashed string // the check after which it no longer served
+
+	running  []*task // on it
+	suspects int     // pending checks after which it seemed dead: each is tried again, before anything else runs
+	limit    int     // of connections, lowered when it refuses one
+	epoch    int     // grows when the limit is lowered
+	deaf     bool    // it refuses even those who come alone: that is no limit
+}
+
+func newHost(server Server) *host { return &host{Server: server, limit: mostConnections} }
+
+// takes reports whether a check may begin on the host, beside those that run.
+func (h *host) takes(t *task) bool {
+	if h.suspects > 0 && t.death == nil {
+		return false
+	}
+	if len(h.running) == 0 {
+		return true
+	}
+	conns := t.conns
+	for _, other := range h.running {
+		if t.apart || other.apart || t.common && other.common {
+			return false
+		}
+		conns += other.conns
+	}
+	return conns <= h.limit
+}
+
+// enter notes that a check begins.
+func (h *host) enter(t *task) {
+	t.epoch, t.together = h.epoch, len(h.running) > 0
+	for _, other := range h.running {
+		other.together = true
+	}
+	h.running = append(h.running, t)
+	if t.death != nil {
+		h.suspects--
+	}
+}
+
+// lower takes a refusal into account: the connections that were open then are
+// what the target has to give, or less if the check began under that limit.
+func (h *host) lower(t *task) {
+	if t.epoch == h.epoch {
+		h.epoch++
+		h.limit = h.limit * 3 / 4
+	}
+	h.limit = max(1, min(h.limit, t.run.Refused.All))
+}

@@ -1,0 +1,100 @@
+package conformance_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// limited runs scripts on one server that takes so many connections and no more,
+// and treats the others as the hook says.
+func limited(t *testing.T, limit int, silent bool, all []*scenarios.Script, look func(*reports.Report)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		config := fakes.Config{MaxConnections: limit, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }}
+		var server *fakes.Server
+		if silent {
+			config.MaxConnections = 0
+			config.Hook = func(e *fakes.Event) {
+				e.Skip = e.Skip || e.Point == fakes.Accepted && server.Connections() > limit
+			}
+		}
+		server = fakes.NewUnstarted(config)
+		server.Start()
+		defer server.Close()
+		offers := append([]scenarios.Need{scenarios.NeedOpen}, everything...)
+		h := house{server, target.nw.DialContext}
+		r := (&conformance.Runner{Servers: []conformance.Server{{Target: h, Offers: offers}}, Scripts: all}).Run(t.Context())
+		look(r)
+	})
+}
+
+func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
+	t.Parallel()
+	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
+		for _, limit := range []int{20, 7} {
+			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
+				t.Parallel()
+				limited(t, limit, silent, suite(t, false), func(r *reports.Report) {
+					assert.Empty(t, r.Findings())
+					for _, c := range r.Checks {
+						if c.Verdict == reports.Undecided && limit < 20 {
+							assert.Contains(t, c.Why, "too few connections", c.ID)
+							continue
+						}
+						assert.Contains(t, []reports.Verdict{reports.Pass, reports.Note, reports.NotOffered}, c.Verdict, "%s: %s", c.ID, c.Why)
+					}
+					if limit == 20 {
+						assert.Less(t, r.Took, 4*longest(r).Took)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWhoNeedsMoreThanThereIsIsUndecided(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&many, "connect c%d as consumer\nC[c%d]: INFO\nS[c%d]: $\n", i, i, i)
+	}
+	checks := copies(5, "x", beating)
+	checks["auto"] = "clause FWP-INFO-01\n" + many.String()
+	checks["raw"] = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\nclause FWP-HI-01\nS: +HI {}\n"
+	checks["workers"] = "clause FWP-INFO-01\nrepeat 10 by 6 consumers\nC: INFO\nS: $\nend\n"
+	checks["refused"] = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\n" +
+		"clause FWP-INFO-03\nC[a] bad: INFO x\nS[a]: -\nsetup\nC[a]: INFO\nS[a]: $\n"
+	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limited(t, 4, silent, scripts(t, checks), func(r *reports.Report) {
+				assert.Empty(t, r.Findings())
+				for _, c := range r.Checks {
+					switch {
+					case strings.HasPrefix(c.ID, "x"):
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+					case c.ID == "refused" && !silent: // an error is a sign of life
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+					default:
+						assert.Equal(t, reports.Undecided, c.Verdict, c.ID)
+						assert.Contains(t, c.Clauses[0].Why, "the target has too few connections for this check", c.ID)
+						assert.Contains(t, c.Provide+c.Clauses[0].Provide, "raise the target's limit")
+						assert.NotEmpty(t, c.Conversation)
+					}
+				}
+			})
+		})
+	}
+}

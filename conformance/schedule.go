@@ -1,0 +1,256 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+const (
+	busyChecks    = 1                     // at a time, beside those that wait
+	busyFor       = 20 * time.Millisecond // a check is busy, unless it is over sooner
+	retriesOfLag  = 3                     // of a check that lag left undecided
+	triesTogether = 2                     // of a check that got no connection, before it is tried apart
+	triesApart    = 2                     // of a check that gets too few connections even then
+)
+
+// session is one run of a Runner. One goroutine, that of its loop, starts the
+// plays, takes what they saw, and files what it means; everything below belongs to
+// it, except for what the plays only read.
+type session struct {
+	*Runner
+	start  time.Time
+	repeat int
+	meter  *scenarios.Meter
+	hosts  []*host
+
+	pending  []*task // in the order in which they begin
+	running  []*task
+	unsure   []*task // to be tried again when all others are over
+	over     chan *task
+	most     int // that may run
+	mostBusy int // that may run and do more than wait
+
+	results [][]reports.Check // by check and repetition
+	plays   int
+	done    int
+	stopped string // why no more checks are begun
+	stop    context.CancelFunc
+	err     error // a fault of ours
+}
+
+func newSession(r *Runner) *session {
+	s := &session{Runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), over: make(chan *task),
+		most: math.MaxInt, mostBusy: busyChecks}
+	if r.Parallel > 0 {
+		s.most, s.mostBusy = r.Parallel, r.Parallel
+	}
+	for _, server := range r.Servers {
+		s.hosts = append(s.hosts, newHost(server))
+	}
+	for range r.Scripts {
+		s.results = append(s.results, make([]reports.Check, s.repeat))
+	}
+	return s
+}
+
+// all runs everything, and comes back when it is over.
+func (s *session) all(ctx context.Context) {
+	ctx, s.stop = context.WithCancel(ctx)
+	defer s.stop()
+	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.unsure = s.unsure, nil {
+		for s.begin(ctx); len(s.running) > 0; s.begin(ctx) {
+			s.await(ctx)
+		}
+		s.mostBusy = 1 // whoever is tried again shall not be disturbed
+	}
+}
+
+// await waits until a check is over, or one more may begin.
+func (s *session) await(ctx context.Context) {
+	_, calm := s.busy()
+	timer := time.NewTimer(calm)
+	defer timer.Stop()
+	select {
+	case t := <-s.over:
+		s.end(ctx, t)
+	case <-timer.C:
+	}
+}
+
+// busy counts the checks that have just begun, and tells when the next of them
+// has not any more. What takes longer waits most of the time, and waiting is no
+// reason to keep others from running.
+func (s *session) busy() (n int, calm time.Duration) {
+	calm = time.Hour
+	for _, t := range s.running {
+		if left := time.Until(t.began.Add(busyFor)); left > 0 {
+			n++
+			calm = min(calm, left)
+		}
+	}
+	return n, calm
+}
+
+// begin starts what may run now.
+func (s *session) begin(ctx context.Context) {
+	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
+		t := s.pending[i]
+		switch {
+		case s.forestalled(ctx, t):
+		case len(s.running) == 0 || t.host == nil || t.host.takes(t):
+			s.enter(t)
+			go func() {
+				s.play(ctx, t)
+				s.over <- t
+			}()
+		default:
+			i++
+			continue
+		}
+		s.pending = slices.Delete(s.pending, i, i+1)
+	}
+}
+
+// forestalled answers a check that is not played, or not again.
+func (s *session) forestalled(ctx context.Context, t *task) bool {
+	why := s.stopped
+	if why == "" && ctx.Err() != nil {
+		why = "the run was interrupted before"
+	}
+	switch {
+	case t.host != nil && t.host.crashed != "":
+		s.file(t, s.unanswered(t.script, reports.Undecided, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
+	case why == "":
+		return false
+	case t.death != nil: // nobody will look again: it is what it seemed
+		t.run = t.death
+		s.settle(t)
+	case !t.filed:
+		s.file(t, s.unanswered(t.script, reports.NotRun, why, ""))
+	}
+	return true
+}
+
+// room reports whether one more check may begin.
+func (s *session) room() bool {
+	busy, _ := s.busy()
+	return len(s.running) < s.most && busy < s.mostBusy
+}
+
+func (s *session) enter(t *task) {
+	s.running = append(s.running, t)
+	if t.host != nil {
+		t.host.enter(t)
+	}
+	t.began = time.Now()
+	t.tries++
+	s.plays++
+	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), (s.Seed^uint64(s.start.Nanosecond()))&0xffff, s.plays)
+}
+
+// end takes what a play saw, and decides what becomes of it.
+func (s *session) end(ctx context.Context, t *task) {
+	ended := func(other *task) bool { return other == t }
+	s.running = slices.DeleteFunc(s.running, ended)
+	if t.host != nil {
+		t.host.running = slices.DeleteFunc(t.host.running, ended)
+	}
+	switch {
+	case t.err != nil:
+		s.fault(t.err)
+		s.file(t, s.unanswered(t.script, reports.Undecided, "the suite itself failed", ""))
+	case t.host != nil && t.host.crashed != "" && !t.run.Held(): // that may be why
+		s.forestalled(ctx, t)
+	case t.host != nil && ctx.Err() == nil && s.postponed(t):
+	default:
+		s.settle(t)
+	}
+}
+
+// postponed puts a check off whose outcome a limit of connections may explain.
+func (s *session) postponed(t *task) bool {
+	h := t.host
+	switch {
+	case t.death != nil && t.run.Refused != nil && t.run.Refused.Own == 0: // so it is dead
+		t.run = t.death
+		return false
+	case t.run.Dead == "" && (t.run.Refused == nil || t.run.Held()):
+		h.deaf = false
+		return false
+	case t.run.Dead != "":
+		return s.suspect(t)
+	case !t.together && t.run.Refused.Own == 0:
+		h.deaf, h.limit = true, mostConnections
+	}
+	t.refused++
+	if h.deaf || !t.together && t.refused >= triesTogether+triesApart {
+		return false
+	}
+	h.lower(t)
+	t.apart = t.apart || t.refused >= triesTogether
+	s.pending = append(s.pending, t)
+	return true
+}
+
+// suspect has a check that found the server dead tried again apart, before
+// anything else runs there: if nobody is let in, it was no limit. A server that
+// had ended every connection by then is dead.
+func (s *session) suspect(t *task) bool {
+	if !t.together || t.run.Amid == 0 {
+		return false
+	}
+	t.death, t.apart = t.run, true
+	t.host.suspects++
+	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
+	if others < 0 {
+		others = len(s.pending)
+	}
+	s.pending = slices.Insert(s.pending, others, t)
+	return true
+}
+
+// settle files what a play says, and has it tried again if lag kept it from
+// saying anything.
+func (s *session) settle(t *task) {
+	check, again := s.judge(t)
+	check.Attempts = t.tries
+	if s.stopped != "" && t.run.Err != nil { // it was ended for that
+		left := check.Left
+		check = s.unanswered(t.script, reports.NotRun, s.stopped, "")
+		check.Left = left
+	}
+	s.file(t, check)
+	if again && t.lagged < retriesOfLag {
+		t.lagged++
+		s.unsure = append(s.unsure, t)
+	}
+	if s.FailFast && s.stopped == "" && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+		s.stopped = "the run ended with the first finding, as was asked for"
+		s.stop()
+	}
+}
+
+// file keeps an answer, and tells when a check is over.
+func (s *session) file(t *task, check reports.Check) {
+	s.results[t.check][t.round] = check
+	if t.filed {
+		return
+	}
+	t.filed = true
+	s.done++
+	if s.Progress != nil {
+		s.Progress(s.done, len(s.Scripts)*s.repeat, t.script.Name)
+	}
+}
+
+func (s *session) fault(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}

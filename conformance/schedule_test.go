@@ -1,0 +1,328 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// copies is the same script under several names.
+func copies(n int, name, source string) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[fmt.Sprintf("%s%02d", name, i)] = source
+	}
+	return all
+}
+
+const sleeping = "connect as consumer\nclause FWP-RESP-05\nsilence 10s\n"
+
+func TestNobodyQueuesBehindSleepers(t *testing.T) {
+	t.Parallel()
+	checks := copies(30, "sleeps", sleeping)
+	checks["short"] = beating
+	var over []string
+	run(t, nil, checks, func(r *reports.Report) {
+		assert.Less(t, r.Took, 11*time.Second)
+		assert.Equal(t, "short", over[0])
+		assert.Equal(t, "short", r.Checks[0].ID)
+		assert.Less(t, r.Checks[0].Took, time.Second)
+	}, func(r *conformance.Runner, _ *stage) {
+		r.Progress = func(_, _ int, check string) { over = append(over, check) }
+	})
+}
+
+func TestParallelIsALimit(t *testing.T) {
+	t.Parallel()
+	run(t, nil, copies(6, "sleeps", sleeping), func(r *reports.Report) {
+		assert.GreaterOrEqual(t, r.Took, 30*time.Second)
+	}, func(r *conformance.Runner, _ *stage) { r.Parallel = 2 })
+}
+
+func TestLongWaitsBeginFirst(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"a": beating, "b": sleeping, "c": "connect as consumer\nsilence 20s\n", "d": "needs: flush\n" + sleeping,
+	})
+	var over []string
+	judge(t, fakes.Config{}, all, func(r *conformance.Runner) {
+		r.Parallel = 1
+		r.Progress = func(_, _ int, check string) { over = append(over, check) }
+		for i := range r.Servers {
+			r.Servers[i].Fresh = nil
+		}
+	}, func(*reports.Report) {
+		assert.Equal(t, []string{"c", "b", "a", "d"}, over)
+	})
+}
+
+// watching keeps which checks have a connection at the same time.
+type watching struct {
+	mu   sync.Mutex
+	open map[string]int
+	seen map[string]bool // "a b"
+}
+
+func (w *watching) watch(check string, line scenarios.Line) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case strings.Contains(line.Text, "BEGIN"):
+		for other := range w.open {
+			w.seen[other+" "+check], w.seen[check+" "+other] = true, true
+		}
+		w.open[check]++
+	case strings.Contains(line.Text, "DONE"):
+		delete(w.open, check)
+	}
+}
+
+func TestWhoSharesAServer(t *testing.T) {
+	t.Parallel()
+	const body = "connect as consumer\nC: PUSH $job{\"jobtype\":\"BEGIN\"}\nS: +OK\nsilence 2s\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" +
+		"C: ACK {\"jid\":\"$jid\"}\nS: +OK\nC: PUSH $job{\"jid\":\"$jid2\",\"jobtype\":\"DONE\"}\nS: +OK\n"
+	all := scripts(t, map[string]string{
+		"plain1": body, "plain2": body, "default1": "needs: alone\n" + body, "default2": "needs: alone\n" + body,
+		"counts": "needs: alone\n" + body + "C: INFO\nS: $\n", "flush": "needs: flush\n" + body,
+	})
+	shared := [][2]string{{"plain1", "plain2"}, {"plain1", "default1"}, {"plain2", "default2"}}
+	apart := [][2]string{{"default1", "default2"}, {"counts", "plain1"}, {"counts", "default2"}, {"counts", "flush"}, {"flush", "plain2"}}
+	for name, fresh := range map[string]bool{"a server of the user's": false, "servers of our own": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &watching{open: map[string]int{}, seen: map[string]bool{}}
+			judge(t, fakes.Config{}, all, func(r *conformance.Runner) {
+				r.Watch = w.watch
+				for i := range r.Servers {
+					if !fresh {
+						r.Servers[i].Fresh = nil
+					}
+				}
+			}, func(r *reports.Report) {
+				for _, c := range r.Checks {
+					assert.Equal(t, reports.Pass, c.Verdict, "%s: %s", c.ID, c.Why)
+				}
+				assert.Equal(t, fresh, r.Took < 3*time.Second)
+			})
+			for _, pair := range shared {
+				assert.True(t, w.seen[pair[0]+" "+pair[1]], "%v side by side", pair)
+			}
+			for _, pair := range apart {
+				assert.Equal(t, fresh, w.seen[pair[0]+" "+pair[1]], "%v side by side", pair)
+			}
+		})
+	}
+}
+
+func TestRepeatTellsWhatIsUnsteady(t *testing.T) {
+	t.Parallel()
+	var beats atomic.Int32
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == "BEAT" && beats.Add(1)%5 == 0 {
+			e.Bytes = []byte("-ERR\r\n")
+		}
+	}
+	run(t, hook, map[string]string{"a": beating, "b": "connect as producer\nclause FWP-INFO-01\nC: INFO\nS: $\n"}, func(r *reports.Report) {
+		assert.Equal(t, 10, r.Repeat)
+		require.Len(t, r.Checks, 2)
+		c := r.Checks[0]
+		assert.Equal(t, reports.Fail, c.Verdict)
+		assert.Equal(t, []reports.Count{{Verdict: reports.Fail, Times: 2}, {Verdict: reports.Pass, Times: 8}}, c.Runs)
+		assert.Equal(t, c.Runs, c.Clauses[0].Runs)
+		assert.Len(t, c.Findings, 1, "one of a kind")
+		assert.Equal(t, []reports.Count{{Verdict: reports.Pass, Times: 10}}, r.Checks[1].Runs)
+		assert.Equal(t, reports.Fail, r.Clauses[clause(r, "FWP-BEAT-01")].Verdict)
+		assert.Equal(t, "in 2 of 10 runs", r.Findings()[0].Seen)
+	}, func(r *conformance.Runner, _ *stage) {
+		r.Repeat = 10
+		r.Progress = func(done, total int, _ string) {
+			assert.LessOrEqual(t, done, total)
+			assert.Equal(t, 20, total)
+		}
+	})
+}
+
+func TestFailFast(t *testing.T) {
+	t.Parallel()
+	checks := copies(9, "fine", "connect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n")
+	checks["bad"], checks["sleeps"] = beating, "connect as consumer\nclause FWP-RESP-05\nsilence 1h\n"
+	run(t, answering("BEAT", "-ERR\r\n"), checks, func(r *reports.Report) {
+		assert.Less(t, r.Took, time.Minute)
+		assert.False(t, r.Interrupted)
+		verdicts := map[string]reports.Verdict{}
+		for _, c := range r.Checks {
+			verdicts[c.ID] = c.Verdict
+			if c.Verdict == reports.NotRun {
+				assert.Contains(t, c.Why, "first finding")
+			}
+		}
+		assert.Equal(t, reports.Fail, verdicts["bad"])
+		assert.Equal(t, reports.NotRun, verdicts["sleeps"])
+		assert.Contains(t, verdicts, "fine08")
+		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
+	}, func(r *conformance.Runner, _ *stage) { r.FailFast = true })
+}
+
+func TestFailFastStartsNothingMore(t *testing.T) {
+	t.Parallel()
+	checks := copies(40, "x", beating)
+	run(t, answering("BEAT", "-ERR\r\n"), checks, func(r *reports.Report) {
+		var counts [2]int
+		for _, c := range r.Checks {
+			counts[bit(c.Verdict == reports.NotRun)]++
+		}
+		assert.Equal(t, [2]int{1, 39}, counts)
+	}, func(r *conformance.Runner, _ *stage) { r.FailFast, r.Parallel = true, 1 })
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// onStage runs scripts on one server that somebody else has started.
+func onStage(t *testing.T, config fakes.Config, sources map[string]string, look func(*reports.Report)) {
+	t.Helper()
+	all := scripts(t, sources)
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		config.Listen = func() (net.Listener, error) { return target.nw.Listen(address) }
+		server := fakes.NewServer(config)
+		defer server.Close()
+		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all}).Run(t.Context()))
+	})
+}
+
+func TestAServerThatDiesInACrowdIsACrashOfOneCheck(t *testing.T) {
+	t.Parallel()
+	var dead atomic.Bool
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Parsed && e.Command.Verb == "BEAT" {
+			dead.Store(true)
+		}
+		if (e.Point == fakes.Writing || e.Point == fakes.Accepted) && dead.Load() {
+			e.Bytes, e.Close, e.Skip = nil, true, true
+		}
+	}
+	checks := copies(20, "sleeps", sleeping+"setup\nC: INFO\nS: $\n")
+	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
+	onStage(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
+		crashes := 0
+		for _, c := range r.Checks {
+			crashes += bit(c.Verdict == reports.Crash)
+			if c.ID != "ends" {
+				assert.Equal(t, reports.Undecided, c.Verdict, c.ID)
+			}
+		}
+		assert.Equal(t, 1, crashes)
+		assert.Equal(t, "ends", r.Findings()[0].Check)
+		assert.Less(t, r.Took, 2*time.Minute)
+	})
+}
+
+// Whoever runs the server may start it again: that it is back does not undo the crash.
+func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
+	t.Parallel()
+	checks := copies(5, "sleeps", "connect as consumer\nclause FWP-RESP-05\nsilence 1m\nsetup\nC: INFO\nS: $\n")
+	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
+	all := scripts(t, checks)
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		gone := make(chan struct{}, 1)
+		config := fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(address) }, Hook: func(e *fakes.Event) {
+			if e.Point == fakes.Parsed && e.Command.Verb == "BEAT" {
+				gone <- struct{}{}
+				<-e.Conn.Done
+			}
+		}}
+		first := fakes.NewServer(config)
+		var second *fakes.Server
+		var supervisor sync.WaitGroup
+		supervisor.Go(func() {
+			<-gone
+			first.Close()
+			time.Sleep(15 * time.Second)
+			config.Hook = nil
+			second = fakes.NewServer(config)
+		})
+		r := (&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all}).Run(t.Context())
+		supervisor.Wait()
+		second.Close()
+		require.Len(t, r.Findings(), 1)
+		assert.Equal(t, "ends", r.Findings()[0].Check)
+		assert.Equal(t, reports.Crash, r.Findings()[0].Verdict)
+	})
+}
+
+func TestAServerThatGrowsDeafDoesNotHoldUpTheRun(t *testing.T) {
+	t.Parallel()
+	var seen atomic.Int32
+	deaf := func(e *fakes.Event) {
+		if e.Point == fakes.Greeting && seen.Add(1) > 10 {
+			e.Skip = true
+		}
+	}
+	onStage(t, fakes.Config{Hook: deaf}, copies(100, "x", beating), func(r *reports.Report) {
+		assert.Less(t, r.Took, 5*time.Minute)
+		assert.NotEqual(t, reports.ExitWell, r.ExitCode(reports.ExitOptions{}))
+	})
+}
+
+func TestNothingRunsTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	var names sync.Map
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Enqueued {
+			_, twice := names.LoadOrStore(e.Object.Text("queue"), true)
+			assert.False(t, twice, "queue %s is used twice", e.Object.Text("queue"))
+		}
+	}
+	pushing := "connect as producer\nclause FWP-PUSH-01\nC: PUSH $job\nS: +OK\n"
+	run(t, hook, copies(10, "x", pushing), func(r *reports.Report) {
+		assert.Equal(t, reports.ExitWell, r.ExitCode(reports.ExitOptions{}))
+	}, func(r *conformance.Runner, _ *stage) { r.Repeat = 3 })
+}
+
+func TestAnInterruptedRunBeginsNothingMore(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, copies(40, "x", beating))
+	synctest.Test(t, func(t *testing.T) {
+		w := &town{nw: memnet.New()}
+		defer w.close()
+		ctx, cancel := context.WithCancel(t.Context())
+		runner := w.runner(all)
+		runner.Repeat, runner.Parallel = 2, 1
+		runner.Progress = func(done, _ int, _ string) {
+			if done == 10 {
+				cancel()
+			}
+		}
+		r := runner.Run(ctx)
+		assert.True(t, r.Interrupted)
+		notRun := 0
+		for _, c := range r.Checks {
+			if i := slices.IndexFunc(c.Runs, func(n reports.Count) bool { return n.Verdict == reports.NotRun }); i >= 0 {
+				notRun += c.Runs[i].Times
+			}
+		}
+		assert.Equal(t, 70, notRun)
+	})
+}

@@ -1,0 +1,108 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// visitors keeps what came to a server that others use too.
+type visitors struct {
+	mu      sync.Mutex
+	lines   []string
+	queues  map[string]bool // of jobs that were enqueued
+	fetched []string        // jids that were handed out
+}
+
+func (v *visitors) hook(e *fakes.Event) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch e.Point {
+	case fakes.LineRead:
+		v.lines = append(v.lines, string(e.Line))
+	case fakes.Enqueued:
+		v.queues[e.Object.Text("queue")] = true
+	case fakes.Delivered:
+		v.fetched = append(v.fetched, e.Object.Text("jid"))
+	}
+}
+
+// A server of which nothing is known but its address may have others' jobs: nothing
+// that a check sends there may touch them, however lenient the server is.
+func TestNothingOfOthersIsTouched(t *testing.T) {
+	t.Parallel()
+	all := suite(t, false)
+	for name, password := range map[string]string{"open": "", "protected": "secret"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				v := &visitors{queues: map[string]bool{}}
+				w := &town{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
+				defer w.close()
+				server, _, err := w.build(fakes.Config{Password: password})
+				assert.NoError(t, err)
+				server.Offers = server.Offers[:1] // no more than meets the eye
+				r := (&conformance.Runner{Servers: []conformance.Server{server}, Scripts: all}).Run(t.Context())
+				assert.Empty(t, r.Findings())
+				v.judge(t)
+				assert.Greater(t, len(v.fetched), 100, "it was not all refused")
+				unoffered(t, r)
+			})
+		})
+	}
+}
+
+func (v *visitors) judge(t *testing.T) {
+	t.Helper()
+	for _, line := range v.lines {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		switch strings.ToUpper(words[0]) {
+		case "FLUSH":
+			assert.Fail(t, "FLUSH was sent", "%q", line)
+		case "FETCH":
+			assert.Greater(t, len(words), 1, "a FETCH that names no queue: %q", line)
+			for _, queue := range words[1:] {
+				assert.True(t, ours(queue), "FETCH of a queue that is not ours: %q", line)
+			}
+		case "ACK", "FAIL":
+			var job struct{ JID string }
+			if json.Unmarshal([]byte(strings.Join(words[1:], " ")), &job) == nil && job.JID != "" {
+				assert.True(t, ours(job.JID), "about a job that is not ours: %q", line)
+			}
+		}
+	}
+	for queue := range v.queues {
+		assert.True(t, ours(queue), "a job in a queue that is not ours: %q", queue)
+	}
+	for _, jid := range v.fetched {
+		assert.True(t, ours(jid), "a job that is not ours was fetched: %q", jid)
+	}
+}
+
+func ours(name string) bool { return strings.HasPrefix(name, "fwp") }
+
+// unoffered looks that what was left out was left out for that reason.
+func unoffered(t *testing.T, r *reports.Report) {
+	t.Helper()
+	why := map[string]int{}
+	for _, c := range r.Checks {
+		if c.Verdict == reports.NotOffered {
+			why[c.Why]++
+		}
+	}
+	for _, need := range []string{"exclusive use", "FLUSH that may be used"} {
+		assert.NotZero(t, why["the target offers no "+need], "%v", why)
+	}
+}
