@@ -6,7 +6,7 @@ import (
 )
 
 // Findings returns every finding of the run, the worst first (crash, fail, warn) and otherwise in the order of the
-// checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Conversation) are filled in.
+// checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen, Conversation) are filled in.
 //
 // A breach without evidence, be it of a check, of what a check says about a clause, or of a clause, is not lost: it
 // becomes a finding that has no more than its cause. So a run with a red verdict always has a finding.
@@ -59,6 +59,9 @@ func (c *Check) own(f Finding) Finding {
 	}
 	if f.Conversation == nil {
 		f.Conversation = c.Conversation
+	}
+	if f.Seen == "" {
+		f.Seen = c.seen(f.Verdict, f.Clause)
 	}
 	return f
 }

@@ -42,6 +42,7 @@ func TestGolden(t *testing.T) {
 		{"rich-colour", rich(), TextOptions{Color: true}},
 		{"interrupted", interrupted, TextOptions{}},
 		{"well", well(), TextOptions{}},
+		{"repeated", repeated(), TextOptions{Verbose: true}},
 		{"empty", &Report{}, TextOptions{}},
 		{"unreachable", &Report{
 			Target:      Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
@@ -62,7 +63,7 @@ func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		report *Report
-	}{{"rich", rich()}, {"empty", &Report{}}} {
+	}{{"rich", rich()}, {"repeated", repeated()}, {"empty", &Report{}}} {
 		t.Run(c.name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer

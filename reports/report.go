@@ -30,6 +30,8 @@ type Report struct {
 	// Seed is what the order of the checks and all fresh values were drawn from. JSON holds it as a string, because
 	// many readers of JSON are not exact above 2^53.
 	Seed uint64 `json:"seed,string"`
+	// Repeat is how often each check was run, if that was more than once.
+	Repeat int `json:"repeat,omitempty"`
 	// Interrupted says that the user ended the run: what was gained until then is in the report.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal tells a fault of the suite itself; empty if there was none.
@@ -84,6 +86,9 @@ type Check struct {
 	Took time.Duration `json:"-"`
 	// Attempts is how often the check was run: more than 1 if it was tried again because it was undecided.
 	Attempts int `json:"attempts,omitempty"`
+	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
+	// Verdict is the worst, and the evidence is that of the first run that had it.
+	Runs []Count `json:"runs,omitempty"`
 	// Clauses holds what the check says about each clause that it decides.
 	Clauses  []ClauseVerdict `json:"clauses,omitempty"`
 	Findings []Finding       `json:"findings,omitempty"`
@@ -103,6 +108,8 @@ type ClauseVerdict struct {
 	Why string `json:"why,omitempty"`
 	// Provide says how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
+	// Runs is that of Check, for this clause.
+	Runs []Count `json:"runs,omitempty"`
 }
 
 // Finding is a Fail, a Warn or a Crash with its evidence. A check may also keep the evidence of a Note or of an
@@ -130,6 +137,8 @@ type Finding struct {
 	Differences []string `json:"differences,omitempty"`
 	// Close says how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty"`
+	// Seen says in how many runs it came, if there were several: "in 2 of 10 runs".
+	Seen string `json:"seen,omitempty"`
 	// Conversation is what all connections of the check said, in order of time.
 	Conversation []Line `json:"conversation,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.

@@ -33,6 +33,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 		t.checks(r)
 	}
 	t.findings(r)
+	t.unsteady(r)
 	t.open(r)
 	t.notes(r)
 	t.left(r)
@@ -129,7 +130,7 @@ func (t *text) checks(r *Report) {
 		if c.Took > 0 {
 			took = seconds(c.Took)
 		}
-		t.line("  %s  %-*s  %10s  %s%s", t.word(c.Verdict, 14), wide, clean(c.ID), took, clean(c.Title), attempts(c.Attempts))
+		t.line("  %s  %-*s  %10s  %s%s", t.word(c.Verdict, 14), wide, clean(c.ID), took, clean(c.Title), tries(&c))
 	}
 }
 
@@ -170,7 +171,11 @@ func (t *text) foot(r *Report) {
 		started = ", started " + r.Started.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	t.line("")
-	t.line("took %s%s, seed %d, exit code %d", seconds(r.Took), started, r.Seed, code)
+	each := ""
+	if r.Repeat > 1 {
+		each = fmt.Sprintf(", each check %d times", r.Repeat)
+	}
+	t.line("took %s%s%s, seed %d, exit code %d", seconds(r.Took), started, each, r.Seed, code)
 	colour := yellow
 	switch code {
 	case ExitWell:
@@ -184,6 +189,14 @@ func (t *text) foot(r *Report) {
 // seconds writes d with three digits after the point: "12.345 s".
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s"
+}
+
+// tries tells how often a check was run, and how often its verdict came, if it was more than once.
+func tries(c *Check) string {
+	if len(c.Runs) == 0 {
+		return attempts(c.Attempts)
+	}
+	return " (" + c.seen(c.Verdict, "") + ")"
 }
 
 // attempts tells how often a check was tried, if it was more than once.

@@ -37,6 +37,7 @@ func (t *text) finding(f *Finding) {
 	t.field("expected", lines(f.Expected)...)
 	t.field("got", lines(f.Got)...)
 	t.field("differs", cleanAll(f.Differences)...)
+	t.field("seen", lines(f.Seen)...)
 	t.field("closed", lines(f.Close)...)
 	t.field("rerun", lines(f.Reproduce)...)
 	t.conversation(f.Conversation)

@@ -1,0 +1,153 @@
+package selftest
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// impostor is a server that gives the same answer whatever it is asked.
+type impostor struct {
+	greeting string // a line, or nothing
+	welcome  string // the answer to HELLO, if it has one of its own
+	answer   string // to everything else: a line, "close", or nothing
+}
+
+func (i impostor) serve(nc net.Conn) {
+	defer nc.Close() //nolint:errcheck // whoever is there knows
+	if i.greeting != "" {
+		write(nc, i.greeting)
+	} else if i.answer == "close" {
+		return
+	}
+	for in := bufio.NewScanner(nc); in.Scan(); {
+		answer := i.answer
+		if strings.HasPrefix(in.Text(), "HELLO") && i.welcome != "" {
+			answer = i.welcome
+		}
+		if answer == "close" {
+			return
+		}
+		write(nc, answer)
+	}
+}
+
+func write(nc net.Conn, line string) {
+	if line != "" {
+		_, _ = nc.Write([]byte(line + "\r\n")) // the read that follows will fail too
+	}
+}
+
+// listen serves until the listener is closed, and then waits for its connections.
+func (i impostor) listen(ln net.Listener) (wait func()) {
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			nc, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { i.serve(nc) })
+		}
+	})
+	return serving.Wait
+}
+
+// TestImpostors plays the suite on servers that are none: whatever they always say,
+// they pass nothing but what they do.
+func TestImpostors(t *testing.T) {
+	t.Parallel()
+	const (
+		open      = `+HI {"v":2}`
+		protected = `+HI {"v":2,"i":3,"s":"0f3c5d7a9b1e2468"}`
+		hi        = "FWP-HI-01 FWP-HI-02 FWP-HI-03"
+		welcome   = hi + " FWP-HI-04" // taken back only if the HELLO fails that goes with it
+		secret    = welcome + " FWP-HI-05"
+	)
+	tests := map[string]struct {
+		impostor
+		earned string
+	}{
+		"closes":                      {impostor{answer: "close"}, ""},
+		"silent":                      {impostor{}, ""},
+		"OK":                          {impostor{answer: "+OK"}, ""},
+		"ERR":                         {impostor{answer: "-ERR no"}, ""},
+		"HI, closes":                  {impostor{greeting: open, answer: "close"}, hi},
+		"HI, silent":                  {impostor{greeting: open}, hi},
+		"HI, OK":                      {impostor{greeting: open, answer: "+OK"}, welcome},
+		"HI, ERR":                     {impostor{greeting: open, answer: "-ERR no"}, hi},
+		"HI, HELLO, closes":           {impostor{open, "+OK", "close"}, welcome},
+		"HI, HELLO, silent":           {impostor{open, "+OK", ""}, welcome},
+		"HI, HELLO, ERR":              {impostor{open, "+OK", "-ERR no"}, welcome},
+		"protected HI, closes":        {impostor{greeting: protected, answer: "close"}, hi},
+		"protected HI, silent":        {impostor{greeting: protected}, hi},
+		"protected HI, OK":            {impostor{greeting: protected, answer: "+OK"}, secret},
+		"protected HI, ERR":           {impostor{greeting: protected, answer: "-ERR no"}, hi},
+		"protected HI, HELLO, closes": {impostor{protected, "+OK", "close"}, secret},
+		"protected HI, HELLO, silent": {impostor{protected, "+OK", ""}, secret},
+		"protected HI, HELLO, ERR":    {impostor{protected, "+OK", "-ERR no"}, secret},
+	}
+	scripts := suite(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, script := range scripts {
+				for _, clause := range test.run(t, script).Clauses {
+					if clause.Verdict == reports.Pass && clause.Level.Breach() == reports.Fail {
+						assert.Contains(t, strings.Fields(test.earned), clause.ID, script.Name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// run plays one script, in virtual time.
+func (i impostor) run(t *testing.T, script *scenarios.Script) (check reports.Check) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		begin, network := time.Now(), memnet.New()
+		ln, err := network.Listen("impostor:7419")
+		require.NoError(t, err)
+		wait := i.listen(ln)
+		defer wait()
+		defer ln.Close() //nolint:errcheck // nobody dials any more
+		runner := &conformance.Runner{Scripts: []*scenarios.Script{script}, Servers: []conformance.Server{i.offer(network)}}
+		report := runner.Run(t.Context())
+		assert.Empty(t, report.Internal)
+		check = report.Checks[0]
+		assert.Less(t, time.Since(begin), time.Hour, "%s did not come to its end", script.Name)
+	})
+	return check
+}
+
+// offer promises everything, and operators find nobody to tell.
+func (i impostor) offer(network *memnet.Network) conformance.Server {
+	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedSignals}
+	if strings.Contains(i.greeting, `"s"`) {
+		return conformance.Server{Target: dialer{network}, Password: "correct horse", Offers: append(offers, scenarios.NeedPassword)}
+	}
+	return conformance.Server{Target: dialer{network}, Offers: append(offers, scenarios.NeedOpen)}
+}
+
+type dialer struct{ network *memnet.Network }
+
+func (d dialer) Dial(ctx context.Context) (net.Conn, error) {
+	return d.network.DialContext(ctx, "tcp", "impostor:7419")
+}
+
+func (d dialer) Signal(context.Context, string, string) error { return nil }

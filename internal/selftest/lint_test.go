@@ -1,0 +1,35 @@
+package selftest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// suite is all scripts of the suite.
+func suite(t *testing.T) []*scenarios.Script {
+	t.Helper()
+	scripts, err := scenarios.Suite()
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	return scripts
+}
+
+func TestScriptsAreClean(t *testing.T) {
+	t.Parallel()
+	for _, script := range suite(t) {
+		for _, problem := range scenarios.Lint(script) {
+			assert.Fail(t, script.Name, "%v", problem)
+		}
+		assert.NotEmpty(t, script.Title, "%s has no title", script.Name)
+		for mark := range script.Marks() {
+			clause, known := conformance.ClauseByID(mark.Clause)
+			assert.True(t, known, "%s is about %s, which is in no catalogue", script.Name, mark.Clause)
+			assert.True(t, clause.BindsServer(), "%s is about %s, which binds clients", script.Name, mark.Clause)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package selftest
+
+import (
+	"bufio"
+	"math"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// What a server earns that greets as the specification wants it, and no more.
+const (
+	earnedByHI    = "FWP-HI-01 FWP-HI-02 FWP-HI-03"
+	earnedByHELLO = earnedByHI + " FWP-HI-04 FWP-HI-05"
+)
+
+// TestNoServers plays the whole suite on what is no server, from the first byte on or
+// after a correct greeting. It comes to its end, and nothing is passed that was not
+// earned. What the same ones earn from each check alone is in TestImpostors.
+func TestNoServers(t *testing.T) {
+	t.Parallel()
+	const hi, ok = `+HI {"v":2}`, "+OK"
+	tests := map[string]struct {
+		serve  func(net.Conn)
+		earned string
+	}{
+		"silent":             {impostor{}.serve, ""},
+		"closing":            {impostor{answer: "close"}.serve, ""},
+		"OK":                 {impostor{answer: ok}.serve, ""},
+		"ERR":                {impostor{answer: "-ERR no"}.serve, ""},
+		"random":             {noise("", ""), ""},
+		"HI, random":         {noise(hi, ""), earnedByHI},
+		"HI, HELLO, silent":  {impostor{greeting: hi, welcome: ok}.serve, earnedByHELLO},
+		"HI, HELLO, closing": {impostor{hi, ok, "close"}.serve, earnedByHELLO},
+		"HI, HELLO, OK":      {impostor{hi, ok, ok}.serve, earnedByHELLO},
+		"HI, HELLO, ERR":     {impostor{hi, ok, "-ERR no"}.serve, earnedByHELLO},
+		"HI, HELLO, random":  {noise(hi, ok), earnedByHELLO},
+	}
+	scripts := suite(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := against(t, test.serve, scripts)
+			for _, check := range report.Checks {
+				onlyEarned(t, check, test.earned)
+			}
+		})
+	}
+}
+
+// TestNoise is TestNoServers with each check by itself, for what TestImpostors has not.
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	for _, script := range suite(t) {
+		t.Run(script.Name, func(t *testing.T) {
+			t.Parallel()
+			alone := []*scenarios.Script{script}
+			onlyEarned(t, against(t, noise("", ""), alone).Checks[0], "")
+			onlyEarned(t, against(t, noise(`+HI {"v":2}`, "+OK"), alone).Checks[0], earnedByHELLO)
+		})
+	}
+}
+
+// noise answers with random bytes, which are the same in every run.
+func noise(greeting, welcome string) func(net.Conn) {
+	var connections atomic.Uint64
+	return func(nc net.Conn) {
+		defer nc.Close()
+		random := rand.New(rand.NewPCG(4711, connections.Add(1)))
+		say := func(line string) {
+			if line != "" {
+				write(nc, line)
+				return
+			}
+			some := make([]byte, 1+random.IntN(100))
+			for i := range some {
+				some[i] = byte(random.Uint32())
+			}
+			_, _ = nc.Write(some) // the read that follows will fail too
+		}
+		say(greeting)
+		for in := bufio.NewScanner(nc); in.Scan(); {
+			if strings.HasPrefix(in.Text(), fwp.HELLO) {
+				say(welcome)
+			} else {
+				say("")
+			}
+		}
+	}
+}
+
+// against plays scripts on what serves connections like this. It promises everything,
+// and has a password too.
+func against(t *testing.T, serve func(net.Conn), scripts []*scenarios.Script) (report *reports.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		begin, network := time.Now(), memnet.New()
+		ln, err := network.Listen("impostor:7419")
+		require.NoError(t, err)
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
+				serving.Go(func() { serve(nc) })
+			}
+		})
+		open, protected := impostor{}.offer(network), impostor{greeting: `"s"`}.offer(network)
+		report = (&conformance.Runner{Servers: []conformance.Server{open, protected}, Scripts: scripts}).Run(t.Context())
+		ln.Close()
+		serving.Wait()
+		assert.Empty(t, report.Internal)
+		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
+	})
+	return report
+}
+
+// onlyEarned asserts that a check passes nothing that must hold, save these clauses.
+func onlyEarned(t *testing.T, check reports.Check, earned string) {
+	t.Helper()
+	for _, c := range check.Clauses {
+		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
+			assert.Contains(t, strings.Fields(earned), c.ID, "%s passes", check.ID)
+		}
+	}
+}
+
+// TestDying plays the suite on a server that dies in the middle of it: what was said
+// before stays, nothing is passed afterwards, and the death is told.
+func TestDying(t *testing.T) {
+	t.Parallel()
+	scripts := few(t)
+	healthy := &mortal{commands: math.MaxInt64}
+	said := map[string]reports.Check{}
+	for _, check := range mourn(t, healthy, scripts).checks {
+		said[check.ID] = check
+	}
+	life := healthy.count.Load()
+	tests := map[string]struct {
+		commands int64
+		greets   bool
+		earned   string
+	}{
+		"soon":                   {life / 3, false, ""},
+		"late":                   {life * 4 / 5, false, ""},
+		"soon, but still greets": {life / 3, true, earnedByHELLO},
+		"late, but still greets": {life * 4 / 5, true, earnedByHELLO},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &mortal{commands: test.commands, greets: test.greets}
+			seen := mourn(t, m, scripts)
+			assert.True(t, m.dead.Load())
+			assert.NotEmpty(t, seen.before)
+			crashes := 0
+			for _, check := range seen.checks {
+				switch {
+				case seen.before[check.ID]:
+					assert.Equal(t, said[check.ID].Verdict, check.Verdict, check.ID)
+					assert.Equal(t, said[check.ID].Clauses, check.Clauses, check.ID)
+				case !seen.begun[check.ID]:
+					onlyEarned(t, check, test.earned)
+				}
+				if check.Verdict == reports.Crash {
+					crashes++
+				}
+			}
+			if !test.greets {
+				assert.Positive(t, crashes, "the death is told")
+			}
+		})
+	}
+}
+
+// mortal is the death of a server after so many commands. From then on it closes each
+// connection, some only when they have greeted.
+type mortal struct {
+	commands int64
+	greets   bool
+	count    atomic.Int64
+	dead     atomic.Bool
+}
+
+func (m *mortal) hook(e *fakes.Event) {
+	if e.Point == fakes.Parsed && m.count.Add(1) > m.commands {
+		m.dead.Store(true)
+	}
+	switch dead := m.dead.Load(); {
+	case dead && e.Point == fakes.Accepted:
+		e.Skip = !m.greets
+	case dead && e.Point == fakes.Ran && (!m.greets || e.Command.Verb != fwp.HELLO):
+		e.Reply, e.Close, e.Reset = fwp.Reply{}, true, true
+	}
+}
+
+// obituary is what a run saw of a server that died.
+type obituary struct {
+	checks []reports.Check
+	before map[string]bool // checks that were over before
+	begun  map[string]bool // checks that had begun before
+}
+
+func mourn(t *testing.T, m *mortal, scripts []*scenarios.Script) (seen obituary) {
+	t.Helper()
+	seen = obituary{before: map[string]bool{}, begun: map[string]bool{}}
+	var mu sync.Mutex
+	mark := func(checks map[string]bool, check string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !m.dead.Load() {
+			checks[check] = true
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		begin, v := time.Now(), newVillage(func() func(*fakes.Event) { return m.hook })
+		defer v.close()
+		runner := v.runner(scripts...)
+		runner.Progress = func(_, _ int, check string) { mark(seen.before, check) }
+		runner.Watch = func(check string, _ scenarios.Line) { mark(seen.begun, check) }
+		report := runner.Run(t.Context())
+		assert.Empty(t, report.Internal)
+		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
+		seen.checks = report.Checks
+	})
+	return seen
+}
+
+// unearned is what a server does not do that stalls for 5 s within each reply.
+const unearned = "FWP-END-02 FWP-FETCH-05 FWP-STATE-04 FWP-STATE-16"
+
+// TestStalling plays the suite on a server that does everything right, and stalls in
+// the middle of each reply.
+func TestStalling(t *testing.T) {
+	t.Parallel()
+	scripts := few(t)
+	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				begin, v := time.Now(), newVillage(func() func(*fakes.Event) { return stall(greets) })
+				defer v.close()
+				report := v.runner(scripts...).Run(t.Context())
+				assert.Empty(t, report.Internal)
+				assert.Less(t, time.Since(begin), 24*time.Hour, "the suite hung")
+				for _, check := range report.Checks {
+					for _, c := range check.Clauses {
+						late := strings.Contains(unearned, c.ID) && c.Level.Breach() == reports.Fail
+						assert.False(t, late && c.Verdict == reports.Pass, "%s passes %s", check.ID, c.ID)
+					}
+				}
+			})
+		})
+	}
+}
+
+func stall(greets bool) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Writing && (!greets || e.Conn.Commands > 1) {
+			e.Chunk, e.Pause = (len(e.Bytes)+1)/2, 5*time.Second
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count is how often a verdict came when the user had each check run several times.
+type Count struct {
+	Verdict Verdict `json:"verdict"`
+	Times   int     `json:"times"`
+}
+
+// CountVerdicts counts the verdicts of several runs, the worst first.
+func CountVerdicts(verdicts ...Verdict) []Count {
+	var counts []Count
+	for _, v := range worstFirst {
+		times := 0
+		for _, w := range verdicts {
+			if v == w {
+				times++
+			}
+		}
+		if times > 0 {
+			counts = append(counts, Count{v, times})
+		}
+	}
+	return counts
+}
+
+// runs is the number of runs that were counted.
+func runs(counts []Count) int {
+	n := 0
+	for _, c := range counts {
+		n += c.Times
+	}
+	return n
+}
+
+// steady says whether all runs of the check came out alike.
+func (c *Check) steady(counts []Count) bool {
+	return len(counts) == 0 || counts[0].Times == runs(c.Runs)
+}
+
+// often says how often each verdict came: "fail in 2 of 10, pass in 8 of 10".
+func (c *Check) often(counts []Count) string {
+	parts := make([]string, len(counts))
+	for i, count := range counts {
+		parts[i] = fmt.Sprintf("%s in %d of %d", count.Verdict, count.Times, runs(c.Runs))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// seen says in how many runs a verdict on a clause came, or on the check if it says nothing about the clause: "in 2 of
+// 10 runs". It is empty if there was one run only.
+func (c *Check) seen(v Verdict, clause string) string {
+	counts := c.Runs
+	if at := slices.IndexFunc(c.Clauses, func(cv ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); at >= 0 {
+		counts = c.Clauses[at].Runs
+	}
+	at := slices.IndexFunc(counts, func(c Count) bool { return c.Verdict == v })
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf("in %d of %d runs", counts[at].Times, runs(c.Runs))
+}
+
+// unsteady lists what did not come out alike in all runs: the clauses of each check, or the check if it names none.
+func (t *text) unsteady(r *Report) {
+	var rows [][2]string
+	wide := 0
+	row := func(c *Check, clause string, counts []Count) {
+		if c.steady(counts) {
+			return
+		}
+		name := clean(strings.TrimSpace(c.ID + "  " + clause))
+		rows, wide = append(rows, [2]string{name, c.often(counts)}), max(wide, utf8.RuneCountInString(name))
+	}
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		for _, cv := range c.Clauses {
+			row(c, cv.ID, cv.Runs)
+		}
+		if len(c.Clauses) == 0 {
+			row(c, "", c.Runs)
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	t.section("UNSTEADY", "what did not come out alike each time; the worst counts")
+	for _, r := range rows {
+		t.line("  %-*s  %s", wide, r[0], r[1])
+	}
+}
