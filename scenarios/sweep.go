@@ -24,6 +24,8 @@ type entry struct {
 	queue   string
 	held    bool // fetched, and not yet reported
 	tries   bool // comes back after a FAIL
+	dies    bool // is kept among the dead after a FAIL, where no client can get at it
+	dead    bool
 	foreign bool // fetched, and not pushed by this play
 }
 
@@ -50,7 +52,7 @@ func (g *ledger) note(cmd fwp.Command, r fwp.Reply) {
 	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
 		jid, _ := jobOf(cmd.Args)
 		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries && !e.foreign {
-			e.held = false
+			e.held, e.dead = false, e.dies
 			g.jobs[jid] = e
 			return
 		}
@@ -66,7 +68,8 @@ func jobOf(text []byte) (jid string, e entry) {
 	value, _ := parseJSON(text) // what is no JSON has no jid
 	fields, _ := value.(map[string]any)
 	jid, _ = fields["jid"].(string)
-	e = entry{queue: "default", tries: fields["retry"] != json.Number("0")}
+	retry, _ := fields["retry"].(json.Number)
+	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}
 	if q, ok := fields["queue"].(string); ok {
 		e.queue = q
 	}
@@ -80,13 +83,22 @@ func (g *ledger) left() (byQueue map[string][]string, held []string) {
 	defer g.mu.Unlock()
 	byQueue = map[string][]string{}
 	for _, jid := range slices.Sorted(maps.Keys(g.jobs)) {
-		if e := g.jobs[jid]; e.held {
+		switch e := g.jobs[jid]; {
+		case e.dead:
+		case e.held:
 			held = append(held, jid)
-		} else {
+		default:
 			byQueue[e.queue] = append(byQueue[e.queue], jid)
 		}
 	}
 	return byQueue, held
+}
+
+// dead lists the jobs that failed for good and were kept.
+func (g *ledger) dead() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].dead })
 }
 
 // foreign reports whether a job was fetched that somebody else has pushed.
@@ -204,6 +216,9 @@ func (l *lane) command(ctx context.Context, c *conn, line string) (fwp.Reply, bo
 func (pl *play) leftWords() []string {
 	byQueue, held := pl.ledger.left()
 	words := slices.Clone(held)
+	for _, jid := range pl.ledger.dead() {
+		words = append(words, jid+" among the dead jobs")
+	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
 		for _, jid := range byQueue[queue] {
 			words = append(words, fmt.Sprintf("%s in queue %s", jid, queue))

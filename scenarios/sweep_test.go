@@ -34,6 +34,8 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 		"many":                      {"repeat 50 by 5 producers\nC: PUSH $job\nS: +OK\nend\n", nil},
 		"after a mismatch":          {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: $-1\n", nil},
 		"one that was acknowledged": {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${}\nC: ACK {\"jid\":\"$jid\"}\nS: +OK\n", nil},
+		"one that is dead": {consumer + "C: PUSH $job{\"retry\":-1}\nS: +OK\nC: FETCH $queue\nS: ${}\nC: FAIL {\"jid\":\"$jid\",\"errtype\":\"E\",\"message\":\"m\",\"backtrace\":[]}\nS: +OK\n",
+			[]string{"fwp-test-0001-jid-2 among the dead jobs"}},
 		"one that is scheduled": {producer + "C: PUSH $job{\"at\":\"$now+1h\"}\nS: +OK\n",
 			[]string{"fwp-test-0001-jid-1 in queue fwp-test-0001-queue-2"}},
 	}
