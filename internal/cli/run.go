@@ -61,6 +61,9 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
 	p.say("judging %s, seed %d", j, o.seed)
+	if wait := chosen.wait(); wait > conformance.QuickWait {
+		p.say("%s must wait, the longest for %v; --quick leaves them out", plural(chosen.waiting(), "check"), wait.Round(time.Second))
+	}
 	ctx, stop := p.interruptible(ctx)
 	defer stop()
 	watch := watcher{}
@@ -136,6 +139,27 @@ type picked struct {
 	in  []*scenarios.Script
 	out []conformance.Left
 	own bool // scripts of the user's, not the suite's
+}
+
+// wait is how long the run must take at least, because of what can only be seen
+// by waiting.
+func (c picked) wait() time.Duration {
+	var longest time.Duration
+	for _, s := range c.in {
+		longest = max(longest, s.Wait())
+	}
+	return longest
+}
+
+// waiting counts the checks that a quick run leaves out.
+func (c picked) waiting() int {
+	n := 0
+	for _, s := range c.in {
+		if s.Wait() > conformance.QuickWait {
+			n++
+		}
+	}
+	return n
 }
 
 // pick reads the scripts and selects from them.
