@@ -30,7 +30,7 @@ func TestVariationsAreWellFormed(t *testing.T) {
 	}
 	assert.True(t, slices.IsSorted(names))
 	assert.Equal(t, names, slices.Compact(slices.Clone(names)))
-	assert.Equal(t, names, slices.Sorted(maps.Keys(shown)))
+	assert.Equal(t, names, slices.Sorted(maps.Keys(conversations())))
 }
 
 func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
@@ -48,6 +48,7 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 // without it.
 func TestVariationsDiffer(t *testing.T) {
 	t.Parallel()
+	talks := conversations()
 	for _, v := range fakes.Variations() {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
@@ -56,14 +57,21 @@ func TestVariationsDiffer(t *testing.T) {
 				config = fakes.Config{AcceptHash: "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"}
 			}
 			inMemory(t, config, func(t *testing.T, s *fakes.Server, dial func() *wire) {
-				assert.Error(t, newTalk(s, dial).hold(shown[v.Name]), "it does not show")
+				assert.Error(t, newTalk(s, dial).hold(talks[v.Name]), "it does not show")
 			})
 			v.Configure(&config)
 			inMemory(t, config, func(t *testing.T, s *fakes.Server, dial func() *wire) {
-				assert.NoError(t, newTalk(s, dial).hold(shown[v.Name]))
+				assert.NoError(t, newTalk(s, dial).hold(talks[v.Name]))
 			})
 		})
 	}
+}
+
+// conversations are those of all variations.
+func conversations() map[string]string {
+	all := maps.Clone(shown)
+	maps.Copy(all, shownByJobs)
+	return all
 }
 
 // talk is a conversation with a server. Its lines are
