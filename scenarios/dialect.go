@@ -242,29 +242,30 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 	if !lives {
 		return errStop
 	}
-	if a.ending != Open || c.owed > 0 || c.state != fwp.Identified || fresh != fwp.BulkString {
+	if a.ending != Open || c.owed > 0 || c.state != fwp.Identified || !served(fresh) {
 		return nil
 	}
 	return l.probeOld(ctx, c, e)
 }
 
-// probeOld sends INFO, which a new connection in the same role has just answered,
-// on a connection that a rejected command must have left as it was. A producer's
+// probeOld asks what a new connection in the same role has just been served, on a
+// connection that a rejected command must have left as it was. A producer's
 // connection may be closed at any time.
 func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.waiting(); came && a.ending == Open && a.broken == nil {
 		l.breach(Breach{Pos: e.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: shorten(a.String())})
 		return errStop
 	}
-	c.says("INFO (the suite asks whether the connection still serves)")
-	c.line = fwp.Command{Verb: fwp.INFO}
-	a, err := c.aside(ctx, fwp.INFO)
+	question := l.question(c)
+	c.says(question + " (the suite asks whether the connection still serves)")
+	c.line = fwp.SplitCommand([]byte(question))
+	a, err := c.aside(ctx, question)
 	if err != nil {
 		return interrupted(ctx, e)
 	}
 	switch {
 	case l.trailed(c, e.Pos, a):
-	case a.ending != Open && c.role != Consumer, a.reply.Kind == fwp.BulkString:
+	case a.ending != Open && c.role != Consumer, served(a.reply.Kind):
 		return nil
 	case a.coming:
 		return l.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
@@ -276,14 +277,17 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 		l.lost(c, e.Pos, a)
 	default:
 		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
-			Expected: "INFO to be served after the rejected command, as it is on a new connection", Got: shorten(a.String())})
+			Expected: c.line.Verb + " to be served after the rejected command, as it is on a new connection", Got: shorten(a.String())})
 	}
 	return errStop
 }
 
+// served tells a reply of this kind from a refusal and from none.
+func served(k fwp.Kind) bool { return k != 0 && k != fwp.ErrorReply }
+
 // lives asks on a new connection. What is not there at the first try may be at
 // its limit of connections: only patience shows that nobody serves any more. It
-// tells what kind of reply INFO gets there in the role of like, zero if none.
+// tells what kind of reply a question gets there in the role of like, zero if none.
 func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
 	info, err := l.untilAlive(ctx, l.Timeout, like)
 	if err == nil || ctx.Err() != nil {

@@ -107,10 +107,22 @@ func unwelcome(what string, a arrival) error {
 	return fmt.Errorf("%w: %s %s", errUnwelcome, what, a)
 }
 
+// question is a command that every identified connection of this role is served,
+// and that changes nothing. INFO makes a server look at all that it holds, so
+// workers beat instead.
+func (l *lane) question(c *conn) string {
+	if c.role == Consumer {
+		if wid, ok := l.widOf(c); ok {
+			return fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
+		}
+	}
+	return fwp.INFO
+}
+
 // alive asks once, on a new connection in the role of like, which may be nil for
-// a producer's. It returns the kind of reply that INFO gets, or zero if the
-// server lives and INFO cannot be asked for. A server lives if it answers
-// anything: whether that is right is for the checks.
+// a producer's. It returns the kind of reply that its question gets, or zero if
+// the server lives and cannot be asked. A server lives if it answers anything:
+// whether that is right is for the checks.
 func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
 	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Crowd: l.Crowd},
 		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope}
@@ -137,7 +149,7 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fw
 	} else if err != nil {
 		return 0, err
 	}
-	if a, err = inner.inquire(ctx, c, fwp.INFO); err != nil {
+	if a, err = inner.inquire(ctx, c, inner.question(c)); err != nil {
 		return 0, err
 	}
 	return a.reply.Kind, nil

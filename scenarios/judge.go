@@ -244,7 +244,7 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 			gone = gone || !c.excused.Load()
 			continue
 		}
-		return l.sound(s, c, a, res)
+		return l.sound(ctx, s, c, a, res)
 	}
 	l.note(s, res)
 	if gone { // alone, or with the whole server
@@ -256,12 +256,14 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 }
 
 // sound notes what came on a connection that should be silent.
-func (l *lane) sound(s *Silence, c *conn, a arrival, res Result) error {
+func (l *lane) sound(ctx context.Context, s *Silence, c *conn, a arrival, res Result) error {
 	switch {
 	case a.broken != nil:
 		l.broken(c, s.Pos, a)
-	case a.ending != Open:
+	case a.ending != Open: // no data: whether the server lives is another question
 		l.lost(c, s.Pos, a)
+		l.lives(ctx, s.Pos, nil)
+		return l.unsure(s, s.Pos, s.Marks, res.Expected, shorten(a.String()))
 	case c.unasked(a) == ExtraReply:
 		l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: shorten(a.String())})
 		return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")

@@ -172,7 +172,7 @@ func interruptions() map[string]interruption {
 		"unordered replies":          {mutes, consumer + "C: FETCH $queue\nunordered\nS: $-1\nS: $\nend\n"},
 		"silence":                    {null, consumer + "silence 1h\n"},
 		"something eventual":         {null, consumer + "eventually\nC: FETCH $queue\nS: ${}\nend\n"},
-		"a question on the old one":  {answering(map[string]string{"INFO x": "-ERR\r\n", "INFO": "", "END": ""}), consumer + "C bad: INFO x\nS: -\n"},
+		"a question on the old one":  {answering(map[string]string{"INFO x": "-ERR\r\n", "BEAT": "", "END": ""}), consumer + "C bad: INFO x\nS: -\n"},
 		"workers":                    {mutes, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
 		"workers' greetings":         {silent, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
 		"lanes":                      {mutes, "connect a as consumer\nconnect b as consumer\nparallel\nC[a]: FETCH $queue\nS[a]: $-1\nC[b]: FETCH $queue\nS[b]: $-1\nend\n"},
