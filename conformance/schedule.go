@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	busyChecks    = 1                     // at a time, beside those that wait
-	busyFor       = 20 * time.Millisecond // a check is busy, unless it is over sooner
+	busyChecks    = 2                     // at a time, beside those that wait
+	busyFor       = 30 * time.Millisecond // a check is busy, unless it is over sooner
 	retriesOfLag  = 3                     // of a check that lag left undecided
 	triesTogether = 2                     // of a check that got no connection, before it is tried apart
 	triesApart    = 2                     // of a check that gets too few connections even then
