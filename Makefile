@@ -22,7 +22,7 @@ build: ## build the commands into bin/
 
 .PHONY: test
 test: ## run all tests under the race detector; needs Go (with cgo) and no server
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s
