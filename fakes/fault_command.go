@@ -92,7 +92,7 @@ func reportFaults() []Fault {
 		fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", on(Acked, func(e *Event) { e.Skip = true })),
 		fault("ack-malformed-ok", "ACK-03 RESP-02", "an ACK without a jid is answered with OK", pretend(fwp.ACK, "jid")),
 		fault("fail-other-answer", "FAIL-01", "an accepted FAIL is answered with a number", answer(fwp.FAIL, fwp.Reply{Kind: fwp.Integer, Int: 1})),
-		fault("fail-ignored", "FAIL-01 STATE-06", "a job stays held after its FAIL", on(Failed, func(e *Event) { e.Skip = true })),
+		fault("fail-ignored", "STATE-06 STATE-09 FAIL-01", "a job stays held after its FAIL", on(Failed, func(e *Event) { e.Skip = true })),
 		fault("fail-malformed-ok", "FAIL-02 RESP-02", "a FAIL without a jid is answered with OK", pretend(fwp.FAIL, "jid")),
 		fault("fail-malformed-counts", "FAIL-02", "a FAIL that is refused fails the job all the same", when(Judged, fwp.FAIL, func(e *Event) {
 			if e.Err != nil && e.Conn.Identified {

@@ -166,7 +166,6 @@ func retryFaults() []Fault {
 		fault("retry-at-once", "STATE-06", "a failed job is enqueued again at once", on(Failed, func(e *Event) { e.Until = time.Now() })),
 		fault("retry-lost", "STATE-09 STATE-06", "a retry is thrown away when it comes due", on(Due, func(e *Event) { e.Skip = e.Set == "retries" })),
 		fault("retry-zero-kept", "RETRY-01", "a failed job with retry 0 is tried again", move("", "retries")),
-		fault("retry-dead-dropped", "RETRY-02 RETRY-03", "a job that should be dead is thrown away", move("dead", "")),
 		fault("retry-dead-revived", "RETRY-05 RETRY-02 RETRY-03", "a dead job is delivered again", move("dead", "retries")),
 		fault("retry-without-limit", "RETRY-03 RETRY-05", "the number of retries is not looked at", on(Failed, func(e *Event) {
 			if n, _ := e.Object.Int("retry"); n > 0 {

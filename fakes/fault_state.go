@@ -69,11 +69,6 @@ func deliveryFaults() []Fault {
 		counting("delivered-twice-rarely", "STATE-05", "every 500th job is delivered to two consumers", every(500, Delivered, again)),
 		fault("reservation-lost", "STATE-07", "a job whose reservation ran out is thrown away", on(Expired, func(e *Event) { e.Set = "" })),
 		fault("reservation-forgotten", "STATE-07", "a reservation never runs out", on(Expired, func(e *Event) { e.Skip = true })),
-		fault("waiting-job-lost", "PUSH-04", "a job that comes after a waiting consumer went away goes down with it", func(e *Event) {
-			if e.Point == Gone || e.Point == GivenBack {
-				e.Skip = true
-			}
-		}),
 		fault("schedule-dropped", "STATE-11 WU-06", "a scheduled job is thrown away when it comes due", on(Due, func(e *Event) {
 			e.Skip = e.Set == "scheduled"
 		})),

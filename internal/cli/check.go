@@ -86,7 +86,7 @@ func newCheck(p Process) *cobra.Command {
 	root.SetErr(p.Err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newVersion(p))
+	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newSelftest(p), newVersion(p))
 	return root
 }
 

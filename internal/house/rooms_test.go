@@ -25,7 +25,7 @@ var rooms = map[string]room{
 	"cmd/fwpcheck": {mayImport: []string{"internal/cli"}, speaks: true},
 
 	"internal/cli": {
-		mayImport: []string{"conformance", "fakes", "fwp", "internal/target", "reports", "scenarios"},
+		mayImport: []string{"conformance", "fakes", "fwp", "internal/selftest", "internal/target", "reports", "scenarios"},
 		speaks:    true,
 	},
 	"internal/selftest": {

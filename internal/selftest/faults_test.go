@@ -1,86 +1,66 @@
 package selftest
 
 import (
+	"flag"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// waiting are the faults that no check catches yet although one looks at the clause
-// that they break first, and why.
-var waiting = map[string]string{
-	"fail-ignored":       "the job does not come back, which the checks of FWP-STATE-06 find",
-	"retry-dead-dropped": "what is dead and what is gone look alike to a client",
-	"waiting-job-lost":   "is none, as it turns out: the job comes back when its reservation has run out",
-}
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // heavy are the checks that take longer than all others together.
 var heavy = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "resp/own-replies"}
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses,
-// those that only record, and a third of the others, each time another. Each pair has servers of its own: a
-// fault that comes with every fiftieth job must not come up in a check that has no
-// fifty.
-func TestFaults(t *testing.T) {
+// those that only record, and a third of the others, each time another. Each pair has
+// servers of its own: a fault that comes with every fiftieth job must not come up in a
+// check that has no fifty.
+func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
 	scripts := suite(t)
-	m := &matrix{caught: map[string][]string{}}
+	var all, declared Matrix
 	t.Run("each", func(t *testing.T) {
 		for i, fault := range fakes.Faults() {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
-				m.hold(t, fault, pick(fault, i, scripts))
+				for _, script := range pick(fault, i, scripts) {
+					check := play(t, fault, script)
+					all.Add(fault, script, check)
+					if names(fault, script) {
+						declared.Add(fault, script, check)
+					}
+				}
 			})
 		}
 	})
+	caught := map[string]bool{}
+	for _, row := range all.Rows() {
+		assert.Empty(t, row.Stray, row.Fault.Name)
+		assert.Empty(t, row.Missing(), row.Fault.Name)
+		assert.NotEmpty(t, row.Caught, "nothing catches %s", row.Fault.Name)
+		for _, check := range row.Caught {
+			caught[check] = true
+		}
+	}
 	for _, script := range scripts {
-		assert.NotEmpty(t, m.caught[script.Name], "%s catches no fault", script.Name)
+		assert.True(t, caught[script.Name], "%s catches no fault", script.Name)
 	}
-}
-
-// matrix is which check catches which faults.
-type matrix struct {
-	mu     sync.Mutex
-	caught map[string][]string
-}
-
-// hold plays the scripts against one fault: its first clause turns red if it is
-// looked at, and nothing turns red that it does not declare.
-func (m *matrix) hold(t *testing.T, fault fakes.Fault, scripts []*scenarios.Script) {
-	t.Helper()
-	var all, decided []string
-	for _, script := range scripts {
-		check := play(t, fault.Hook, script)
-		ids := red(check)
-		for _, id := range ids {
-			assert.Contains(t, fault.Clauses, id, "%s: %s", script.Name, evidence(check))
-		}
-		if check.Verdict == reports.Crash {
-			assert.True(t, strings.HasPrefix(fault.Name, "dies-"), "%s takes the server for dead: %s", script.Name, evidence(check))
-		}
-		if catches(script, check) {
-			m.add(script.Name, fault.Name)
-		}
-		all, decided = append(all, ids...), append(decided, clauses(script)...)
-	}
-	first := fault.Clauses[0]
-	switch {
-	case waiting[fault.Name] != "":
-		assert.NotContains(t, all, first, "it is caught: take it off the list")
-	case slices.Contains(decided, first) && !strings.HasPrefix(fault.Name, "dies-"):
-		assert.Contains(t, all, first, "nothing turned red")
-	}
+	assert.Len(t, declared.Rows(), len(fakes.Faults()), "a check looks at each fault")
+	document(t, declared.Rows())
 }
 
 // pick takes the scripts that are played against the ith fault.
@@ -98,67 +78,47 @@ func pick(fault fakes.Fault, i int, scripts []*scenarios.Script) []*scenarios.Sc
 	return picked
 }
 
-// names reports whether a fault may break a clause that a script decides.
-func names(fault fakes.Fault, script *scenarios.Script) bool {
-	return slices.ContainsFunc(clauses(script), func(id string) bool { return slices.Contains(fault.Clauses, id) })
-}
-
-func (m *matrix) add(check, fault string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.caught[check] = append(m.caught[check], fault)
-}
-
 // play plays one script on fresh servers with a fault.
-func play(t *testing.T, hook func() func(*fakes.Event), script *scenarios.Script) (check reports.Check) {
+func play(t *testing.T, fault fakes.Fault, script *scenarios.Script) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		v := newVillage(hook)
-		defer v.close()
-		report := v.runner(script).Run(t.Context())
-		require.Empty(t, report.Internal)
-		require.Len(t, report.Checks, 1)
-		check = report.Checks[0]
+		var err error
+		check, err = Stage{memnet.New()}.Play(t.Context(), fault, script, nil)
+		require.NoError(t, err)
 	})
 	return check
 }
 
-// evidence is what a check has found, in short.
-func evidence(check reports.Check) string {
+// document compares docs/faults.md with the matrix, or writes it.
+func document(t *testing.T, rows []*Row) {
+	t.Helper()
 	var b strings.Builder
-	for _, f := range check.Findings {
-		fmt.Fprintf(&b, "\nline %d, %s: expected %s, got %s", f.Line, f.Clause, f.Expected, f.Got)
-	}
-	return b.String()
-}
+	fmt.Fprintf(&b, `# The faults
 
-func clauses(script *scenarios.Script) []string {
-	var ids []string
-	for mark := range script.Marks() {
-		ids = append(ids, mark.Clause)
-	}
-	return ids
-}
+Written by `+"`go test ./internal/selftest -run Faults -update`"+`; do not edit. It has %d faults: small departures of the
+embedded server, one row for each. A fault declares the clauses that it may break; the first of them turns red wherever
+a check looks at it, and nothing else may. What turned red, and by which checks, is what the checks saw that decide
+one of the declared clauses.
 
-// catches reports whether a check has found a fault that is its own: one of the
-// clauses that it decides is broken, or the server. A check that only records
-// finds no fault of its own, so that any will do.
-func catches(script *scenarios.Script, check reports.Check) bool {
-	if !judges(script) || check.Verdict == reports.Crash {
-		return check.Verdict.Breach()
-	}
-	own := clauses(script)
-	return slices.ContainsFunc(red(check), func(id string) bool { return slices.Contains(own, id) })
-}
-
-// judges reports whether a script can break a clause.
-func judges(script *scenarios.Script) bool {
-	for mark := range script.Marks() {
-		clause, known := conformance.ClauseByID(mark.Clause)
-		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
-			return true
+| fault | what the server does | declares | turned red | caught by |
+|---|---|---|---|---|
+`, len(rows))
+	for _, r := range rows {
+		turned, by := strings.Join(slices.Sorted(maps.Keys(r.Red)), ", "), strings.Join(r.Caught, ", ")
+		if turned == "" {
+			turned = "*found dead*"
 		}
+		cells := []string{r.Fault.Name, strings.ReplaceAll(r.Fault.Summary, "|", `\|`), strings.Join(r.Fault.Clauses, ", "), turned, by}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
-	return false
+	path := filepath.Join("..", "..", "docs", "faults.md")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != b.String() { // the texts themselves would fill pages
+		t.Error("docs/faults.md is stale: go test ./internal/selftest -run Faults -update")
+	}
 }

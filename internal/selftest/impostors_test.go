@@ -27,7 +27,7 @@ type impostor struct {
 }
 
 func (i impostor) serve(nc net.Conn) {
-	defer nc.Close() //nolint:errcheck // whoever is there knows
+	defer nc.Close()
 	if i.greeting != "" {
 		write(nc, i.greeting)
 	} else if i.answer == "close" {
@@ -125,7 +125,7 @@ func (i impostor) run(t *testing.T, script *scenarios.Script) (check reports.Che
 		require.NoError(t, err)
 		wait := i.listen(ln)
 		defer wait()
-		defer ln.Close() //nolint:errcheck // nobody dials any more
+		defer ln.Close()
 		runner := &conformance.Runner{Scripts: []*scenarios.Script{script}, Servers: []conformance.Server{i.offer(network)}}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)

@@ -1,0 +1,221 @@
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Proof holds scripts against faults, and against servers that are right, all on one
+// stage. Scripts must be set.
+type Proof struct {
+	Stage      Stage
+	Scripts    []*scenarios.Script
+	Left       []*scenarios.Script // of the suite, and not played
+	Faults     []fakes.Fault
+	Variations []fakes.Variation // the zero Variation is the conforming server
+
+	// NoCrowds keeps the checks from variations that take most of the time.
+	NoCrowds bool
+
+	Timeout  time.Duration // on servers with faults; see scenarios.Player
+	Patience time.Duration // on servers with faults; see scenarios.Player
+	Parallel int           // faults at a time, and a quarter as many variations, which keep a processor busier
+
+	Progress func(done, total int, what string) // told what is over; calls do not come side by side
+}
+
+// Outcome is what a proof has shown.
+type Outcome struct {
+	Matrix  Matrix
+	Blamed  map[string]map[string][]string // what was held against servers that are right, by variation and check
+	Plays   int                            // of a script on a fault, that came to their end
+	Varied  int                            // variations that were played to the end
+	Again   int                            // faults and variations that had to be tried again
+	Errors  []error                        // of our own
+	Stopped bool                           // it was interrupted before it was over
+}
+
+// Run blocks until all has been played, or ctx is done: then it ends early.
+func (p *Proof) Run(ctx context.Context) *Outcome {
+	r := &rehearsal{Proof: p, out: &Outcome{Blamed: map[string]map[string][]string{}}, total: p.Size()}
+	for _, f := range p.Faults {
+		for _, s := range p.Left {
+			if names(f, s) {
+				r.out.Matrix.Leave(f, s)
+			}
+		}
+	}
+	faults, variations := r.tasks(ctx)
+	var both sync.WaitGroup
+	both.Go(func() { r.all(ctx, faults, r.Parallel) })
+	both.Go(func() { r.all(ctx, variations, r.Parallel/4) })
+	both.Wait()
+	r.again(ctx)
+	r.out.Stopped = ctx.Err() != nil
+	return r.out
+}
+
+// tasks are what has to be done.
+func (r *rehearsal) tasks(ctx context.Context) (faults, variations []task) {
+	for _, v := range r.Variations {
+		scripts := r.Scripts
+		if r.NoCrowds && v.Configure != nil {
+			scripts = withoutCrowds(scripts)
+		}
+		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, scripts) }})
+	}
+	for _, f := range r.Faults {
+		for _, s := range r.of(f) {
+			faults = append(faults, task{f.Name + ": " + s.Name, func() error { return r.play(ctx, f, s) }})
+		}
+	}
+	return faults, variations
+}
+
+// of are the scripts that decide one of the clauses of a fault.
+func (p *Proof) of(fault fakes.Fault) []*scenarios.Script {
+	return slices.DeleteFunc(slices.Clone(p.Scripts), func(s *scenarios.Script) bool { return !names(fault, s) })
+}
+
+// crowds are the checks that take most of the time: thousands of jobs, megabytes.
+var crowds = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "retry/own-number"}
+
+func withoutCrowds(scripts []*scenarios.Script) []*scenarios.Script {
+	return slices.DeleteFunc(slices.Clone(scripts), func(s *scenarios.Script) bool { return slices.Contains(crowds, s.Name) })
+}
+
+// Size is the number of steps that Progress is told of.
+func (p *Proof) Size() int {
+	faults, variations := (&rehearsal{Proof: p}).tasks(context.Background())
+	return len(faults) + len(variations)
+}
+
+// task is one thing to be done.
+type task struct {
+	name string
+	do   func() error
+}
+
+// rehearsal is one run of a proof.
+type rehearsal struct {
+	*Proof
+	mu    sync.Mutex // of what follows
+	out   *Outcome
+	done  int
+	total int
+}
+
+// all does the tasks, some at a time.
+func (r *rehearsal) all(ctx context.Context, tasks []task, width int) {
+	queue := make(chan task)
+	var workers sync.WaitGroup
+	for range max(width, 1) {
+		workers.Go(func() {
+			for t := range queue {
+				r.end(ctx, t, t.do())
+			}
+		})
+	}
+	for _, t := range tasks {
+		if ctx.Err() != nil {
+			break
+		}
+		queue <- t
+	}
+	close(queue)
+	workers.Wait()
+}
+
+func (r *rehearsal) end(ctx context.Context, t task, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.note(ctx, fmt.Errorf("%s: %w", t.name, err))
+	}
+	r.done++
+	if r.Progress != nil {
+		r.Progress(r.done, r.total, t.name)
+	}
+}
+
+// play plays a script on servers with a fault.
+func (r *rehearsal) play(ctx context.Context, fault fakes.Fault, script *scenarios.Script) error {
+	check, err := r.Stage.Play(ctx, fault, script, func(runner *conformance.Runner) {
+		runner.Timeout, runner.Patience = r.Timeout, r.Patience
+	})
+	if err != nil {
+		return err
+	}
+	r.out.Matrix.Add(fault, script, check)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Plays++
+	return nil
+}
+
+// vary plays scripts on servers that are right.
+func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, scripts []*scenarios.Script) error {
+	report, err := r.Stage.Vary(ctx, variation, scripts)
+	switch {
+	case err != nil:
+		return err
+	case report.Internal != "":
+		return fmt.Errorf("play the suite: %s", report.Internal)
+	case report.Interrupted:
+		return ctx.Err()
+	}
+	wrong := map[string][]string{}
+	for _, check := range report.Checks {
+		if found := blamed(variation, check); len(found) > 0 {
+			wrong[check.ID] = found
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.out.Varied++
+	if len(wrong) > 0 {
+		r.out.Blamed[variation.Name] = wrong
+	} else {
+		delete(r.out.Blamed, variation.Name)
+	}
+	return nil
+}
+
+// again plays once more, one at a time, what is not as it should be: this machine may
+// have been too busy. What it shows then counts.
+func (r *rehearsal) again(ctx context.Context) {
+	for _, row := range r.out.Matrix.Rows() {
+		if row.Missing() == "" && len(row.Stray) == 0 || ctx.Err() != nil {
+			continue
+		}
+		r.out.Again++
+		r.out.Matrix.forget(row)
+		for _, s := range r.of(row.Fault) {
+			r.out.Plays--
+			r.note(ctx, r.play(ctx, row.Fault, s))
+		}
+	}
+	for _, v := range r.Variations {
+		wrong := r.out.Blamed[v.Name]
+		if len(wrong) == 0 || ctx.Err() != nil {
+			continue
+		}
+		r.out.Again++
+		r.out.Varied--
+		r.note(ctx, r.vary(ctx, v, slices.DeleteFunc(slices.Clone(r.Scripts), func(s *scenarios.Script) bool { return wrong[s.Name] == nil })))
+	}
+}
+
+// note keeps an error, unless it comes from the interruption.
+func (r *rehearsal) note(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.out.Errors = append(r.out.Errors, err)
+	}
+}
