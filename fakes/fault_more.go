@@ -69,6 +69,7 @@ func longLifeFaults() []Fault {
 				e.Err, e.Skip = refuse(AboutLimit, "too many commands"), true
 			}
 		})),
+		counting("push-lost-seldom", "PUSH-04", "every 5,000th PUSH is answered with OK and lost", every(5000, Defaulted, func(e *Event) { e.Skip = true })),
 		counting("push-lost-rarely", "PUSH-04", "every 500th PUSH is answered with OK and lost", every(500, Defaulted, func(e *Event) { e.Skip = true })),
 	}
 }

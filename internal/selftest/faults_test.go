@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // heavy are the checks that take longer than all others together.
-var heavy = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "resp/own-replies"}
+var heavy = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies"}
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses,
 // those that only record, and a third of the others, each time another. Each pair has

@@ -85,7 +85,7 @@ func (p *Proof) of(fault fakes.Fault) []*scenarios.Script {
 }
 
 // crowds are the checks that take most of the time: thousands of jobs, megabytes.
-var crowds = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "retry/own-number"}
+var crowds = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"}
 
 func withoutCrowds(scripts []*scenarios.Script) []*scenarios.Script {
 	return slices.DeleteFunc(slices.Clone(scripts), func(s *scenarios.Script) bool { return slices.Contains(crowds, s.Name) })
