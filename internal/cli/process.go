@@ -17,13 +17,14 @@ type Process struct {
 	Err       io.Writer
 	LookupEnv func(name string) (string, bool)
 
+	program  string               // "fwpcheck" or "fwpbench"
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
 // say writes a message to standard error, where nothing can be done about an
 // error.
 func (p Process) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Err, "fwpcheck: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(p.Err, p.program+": "+format+"\n", args...)
 }
 
 // print writes results to standard output.
@@ -61,6 +62,6 @@ func (p Process) wantsColor(flag string) bool {
 }
 
 // wantsProgress decides about a progress bar on standard error.
-func (p Process) wantsProgress(o *runOptions) bool {
-	return !o.noProgress && !o.verbose && p.env("CI") == "" && p.env("TERM") != "dumb" && p.seen(p.Err)
+func (p Process) wantsProgress() bool {
+	return p.env("CI") == "" && p.env("TERM") != "dumb" && p.seen(p.Err)
 }

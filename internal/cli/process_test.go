@@ -41,20 +41,17 @@ func TestColor(t *testing.T) {
 func TestProgressIsForTerminals(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		options  runOptions
 		terminal bool
 		env      map[string]string
 		want     bool
 	}{
 		{},
 		{terminal: true, want: true},
-		{terminal: true, options: runOptions{verbose: true}},
-		{terminal: true, options: runOptions{noProgress: true}},
 		{terminal: true, env: map[string]string{"CI": "true"}},
 		{terminal: true, env: map[string]string{"TERM": "dumb"}},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsProgress(&test.options), test)
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsProgress(), test)
 	}
 }
 

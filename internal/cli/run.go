@@ -57,7 +57,7 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	showBar := p.wantsProgress(o)
+	showBar := !o.noProgress && !o.verbose && p.wantsProgress()
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
 	p.say("judging %s, seed %d", j, o.seed)

@@ -16,8 +16,7 @@ import (
 
 // runOptions are the flags of `fwpcheck run`.
 type runOptions struct {
-	url, passwordFile       string
-	tls                     target.TLSOptions
+	aim                     aim
 	hooks                   target.Hooks
 	allowShared, allowFlush bool
 
@@ -56,11 +55,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 }
 
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
-	f.StringVar(&o.url, "url", "", "judge the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
-	f.StringVar(&o.passwordFile, "password-file", "", "read the server's password from `FILE`")
-	f.StringVar(&o.tls.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
-	f.StringVar(&o.tls.ServerName, "tls-server-name", "", "the `NAME` that the certificate has to be for, if it is not the host")
-	f.BoolVar(&o.tls.Insecure, "tls-insecure", false, "do not check the certificate")
+	o.aim.declare(f, "judge")
 	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: play what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")

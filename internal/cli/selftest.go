@@ -68,7 +68,7 @@ func (p Process) selftest(ctx context.Context, o *selftestOptions) error {
 		return err
 	}
 	var watch watcher
-	if p.wantsProgress(&runOptions{noProgress: o.noProgress}) {
+	if !o.noProgress && p.wantsProgress() {
 		watch.bar = newBar(p.Err, proof.Size())
 	}
 	proof.Progress = watch.progress()
