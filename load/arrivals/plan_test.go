@@ -1,0 +1,258 @@
+package arrivals_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/arrivals"
+)
+
+type stages = []arrivals.Stage
+
+// plans are the shapes that every property is held against; a function, because a
+// plan is not copied.
+func plans() map[string]*arrivals.Plan {
+	plans := map[string]*arrivals.Plan{}
+	for name, s := range map[string]stages{
+		"nothing":          nil,
+		"zero rate":        {{time.Second, 0, 0}},
+		"constant":         {{2 * time.Second, 1000, 1000}},
+		"ramp up":          {{3 * time.Second, 0, 1000}},
+		"ramp down":        {{3 * time.Second, 1000, 0}},
+		"gentle slope":     {{time.Second, 1000, 1000.0001}, {time.Second, 100, 99.9999}},
+		"spike":            {{2 * time.Second, 100, 100}, {100 * time.Millisecond, 20000, 20000}, {2 * time.Second, 100, 100}},
+		"pause":            {{time.Second, 500, 0}, {3 * time.Second, 0, 0}, {time.Second, 0, 500}},
+		"starts later":     {{time.Second, 0, 0}, {time.Second, 300, 300}},
+		"tenths":           {{100 * time.Millisecond, 1, 1}, {100 * time.Millisecond, 1, 1}, {300 * time.Millisecond, 1, 1}},
+		"slow":             {{10 * time.Hour, 1.0 / 60, 1.0 / 30}},
+		"fast":             {{time.Millisecond, 0, 2e6}, {time.Millisecond, 2e6, 0}},
+		"odd numbers":      {{123456789, 3333.3, 7777.7}, {7654321, 9.9, 123.4}, {1, 5, 5}},
+		"what is no stage": {{-time.Second, 5, 5}, {time.Second, -5, math.NaN()}, {time.Second, math.Inf(1), 100}},
+	} {
+		plans[name] = &arrivals.Plan{Stages: s}
+		plans[name+", bursts"] = &arrivals.Plan{Stages: s, Burst: 7}
+		plans[name+", Poisson"] = &arrivals.Plan{Stages: s, Poisson: true, Seed: 42}
+		plans[name+", Poisson bursts"] = &arrivals.Plan{Stages: s, Poisson: true, Burst: 3, Seed: 43}
+		plans[name+", limited"] = &arrivals.Plan{Stages: s, Poisson: true, Limit: 100}
+	}
+	return plans
+}
+
+func forEach(t *testing.T, check func(t *testing.T, p *arrivals.Plan)) {
+	t.Helper()
+	for name, p := range plans() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t, p)
+		})
+	}
+}
+
+// instants are all arrivals of a plan, by At.
+func instants(t *testing.T, p *arrivals.Plan) []time.Duration {
+	t.Helper()
+	all := make([]time.Duration, p.Total())
+	for k := range all {
+		at, ok := p.At(int64(k))
+		require.True(t, ok)
+		all[k] = at
+	}
+	_, ok := p.At(p.Total())
+	require.False(t, ok, "an arrival after the last")
+	_, ok = p.At(-1)
+	require.False(t, ok, "an arrival before the first")
+	return all
+}
+
+func TestInstants(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name string
+		plan *arrivals.Plan
+		want []time.Duration
+	}{
+		{"constant", &arrivals.Plan{Stages: stages{{500 * ms, 10, 10}}}, []time.Duration{0, 100 * ms, 200 * ms, 300 * ms, 400 * ms}},
+		{"ramp up", &arrivals.Plan{Stages: stages{{time.Second, 0, 8}}}, []time.Duration{0, 500 * ms, 707106781, 866025403}},
+		{"ramp down", &arrivals.Plan{Stages: stages{{time.Second, 8, 0}}}, []time.Duration{0, 133974596, 292893218, 500 * ms}},
+		{"bursts", &arrivals.Plan{Stages: stages{{time.Second, 5, 5}}, Burst: 2}, []time.Duration{0, 0, 400 * ms, 400 * ms, 800 * ms}},
+		{"pause", &arrivals.Plan{Stages: stages{{time.Second, 2, 2}, {time.Second, 0, 0}, {time.Second, 1, 1}}}, []time.Duration{0, 500 * ms, 2 * time.Second}},
+		{"limit", &arrivals.Plan{Stages: stages{{time.Second, 10, 10}}, Limit: 2}, []time.Duration{0, 100 * ms}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, instants(t, c.plan))
+		})
+	}
+}
+
+func TestNeverBackAndInside(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, p *arrivals.Plan) {
+		last := time.Duration(0)
+		for k, at := range instants(t, p) {
+			require.GreaterOrEqual(t, at, last, "arrival %d", k)
+			require.LessOrEqual(t, at, p.Span(), "arrival %d", k)
+			last = at
+		}
+	})
+}
+
+// TestCountIsTheIntegral: in every window from one arrival's instant, or the
+// nanosecond after it, to another's there are as many as the integral says.
+func TestCountIsTheIntegral(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, p *arrivals.Plan) {
+		if p.Poisson {
+			t.Skip("chance decides")
+		}
+		slack := float64(max(1, p.Burst)) + 3e-3 // more than a nanosecond holds at the highest rate
+		low, high := 0.0, 0.0                    // how far the count lies below and above the integral
+		for k, at := range instants(t, p) {
+			low = min(low, float64(k)-p.Due(at))
+			high = max(high, float64(k+1)-p.Due(at))
+		}
+		assert.LessOrEqual(t, high-low, slack)
+		assert.InDelta(t, p.Due(p.Span()), float64(p.Total()), slack)
+	})
+}
+
+func TestSharesMakeTheWhole(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, p *arrivals.Plan) {
+		want := instants(t, p)
+		for _, of := range []int{1, 2, 3, 7, 60} {
+			got := make([]time.Duration, len(want))
+			seen := 0
+			for index := range of {
+				c := p.Share(index, of)
+				before := int64(index - of)
+				for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {
+					require.Equal(t, before+int64(of), k, "share %d of %d skips", index, of)
+					got[k], before = at, k
+					seen++
+				}
+				_, _, again := c.Next()
+				require.False(t, again, "a cursor that is through stays so")
+			}
+			assert.Equal(t, len(want), seen, "of %d", of)
+			assert.Equal(t, want, got, "of %d", of)
+		}
+	})
+}
+
+func TestShareOutside(t *testing.T) {
+	t.Parallel()
+	p := &arrivals.Plan{Stages: stages{{time.Second, 10, 10}}}
+	for _, c := range [][2]int{{-1, 3}, {3, 3}, {1, 0}} {
+		_, _, ok := p.Share(c[0], c[1]).Next()
+		assert.False(t, ok, "share %d of %d", c[0], c[1])
+	}
+	_, _, ok := p.Share(0, 0).Next()
+	assert.True(t, ok)
+}
+
+func TestNoneWhileTheRateIsZero(t *testing.T) {
+	t.Parallel()
+	for _, poisson := range []bool{false, true} {
+		p := &arrivals.Plan{Stages: stages{{time.Second, 1000, 0}, {time.Hour, 0, 0}, {time.Second, 500, 1000}}, Poisson: poisson}
+		for _, at := range instants(t, p) {
+			require.False(t, at > time.Second && at < time.Second+time.Hour, "arrival at %v", at)
+		}
+	}
+}
+
+func TestRateAndDue(t *testing.T) {
+	t.Parallel()
+	p := &arrivals.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 50, 50}, {time.Second, 0, 0}}}
+	for _, c := range []struct {
+		at        time.Duration
+		rate, due float64
+	}{
+		{-1, 0, 0},
+		{0, 0, 0},
+		{5 * time.Second, 500, 1250},
+		{10 * time.Second, 50, 5000},
+		{12 * time.Second, 50, 5100},
+		{15 * time.Second, 0, 5250},
+		{time.Hour, 0, 5250},
+	} {
+		assert.InDelta(t, c.rate, p.Rate(c.at), 1e-6, "rate at %v", c.at)
+		assert.InDelta(t, c.due, p.Due(c.at), 1e-6, "due at %v", c.at)
+	}
+	assert.Equal(t, 16*time.Second, p.Span())
+}
+
+// TestRateStepsToTheNextStage: between two stages the later one counts.
+func TestRateStepsToTheNextStage(t *testing.T) {
+	t.Parallel()
+	p := &arrivals.Plan{Stages: stages{{time.Second, 10, 10}, {time.Second, 0, 0}, {time.Second, 30, 30}}}
+	got := ""
+	for at := time.Duration(0); at <= 3*time.Second; at += time.Second {
+		got += fmt.Sprintf("%.0f ", p.Rate(at))
+	}
+	assert.Equal(t, "10 0 30 0 ", got)
+}
+
+// TestLongPlans: far out, where floating point is coarse, the order still holds and
+// the total is exact.
+func TestLongPlans(t *testing.T) {
+	t.Parallel()
+	p := &arrivals.Plan{Stages: stages{{1000 * time.Hour, 1e5, 0}, {1000 * time.Hour, 0, 1e5}}}
+	assert.Equal(t, int64(360e9), p.Total())
+	last := time.Duration(0)
+	for k := int64(180e9 - 1000); k < 180e9+1000; k++ {
+		at, ok := p.At(k)
+		require.True(t, ok)
+		require.GreaterOrEqual(t, at, last, "arrival %d", k)
+		last = at
+	}
+	at, _ := p.At(180e9)
+	assert.Equal(t, 1000*time.Hour, at.Round(time.Millisecond))
+}
+
+//nolint:paralleltest // AllocsPerRun counts what the whole process allocates
+func TestNextAllocatesNothing(t *testing.T) {
+	for _, p := range []*arrivals.Plan{
+		{Stages: stages{{time.Hour, 1000, 5000}}},
+		{Stages: stages{{time.Hour, 1000, 5000}}, Poisson: true, Burst: 2},
+	} {
+		c := p.Share(1, 3)
+		assert.Zero(t, testing.AllocsPerRun(1000, func() { c.Next() }))
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for name, p := range map[string]*arrivals.Plan{
+		"constant": {Stages: stages{{1e6 * time.Hour, 1e5, 1e5}}},
+		"ramp":     {Stages: stages{{1e6 * time.Hour, 1e5, 2e5}}},
+		"poisson":  {Stages: stages{{1e6 * time.Hour, 1e5, 1e5}}, Poisson: true},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			c := p.Share(0, 1)
+			for b.Loop() {
+				c.Next()
+			}
+		})
+	}
+}
+
+func BenchmarkAt(b *testing.B) {
+	for name, poisson := range map[string]bool{"even": false, "poisson": true} {
+		b.Run(name, func(b *testing.B) {
+			p := &arrivals.Plan{Stages: stages{{1000 * time.Second, 0, 2e4}}, Poisson: poisson}
+			k, total := int64(0), p.Total()
+			b.ReportAllocs()
+			for b.Loop() {
+				p.At(k)
+				k = (k + 99991) % total
+			}
+		})
+	}
+}

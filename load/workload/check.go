@@ -1,0 +1,181 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Check finds everything that is wrong with w: values out of range, and settings that
+// contradict each other. The error joins *Problems without a place.
+func (w *Workload) Check() error {
+	var problems []error
+	for _, p := range w.outOfRange() {
+		problems = append(problems, p)
+	}
+	if problems == nil { // what is derived from wrong values would be noise
+		for _, r := range w.contradictions() {
+			problems = append(problems, r.problem)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// outOfRange reads every setting again as it would be written.
+func (w *Workload) outOfRange() (problems []*Problem) {
+	again := *w
+	for _, s := range again.Settings() {
+		if p := problemOf(s.Value.Set(s.Value.String())); p != nil {
+			p.Key = s.Key
+			problems = append(problems, p)
+		}
+	}
+	if p := problemOf(second(Preset(w.Preset))); p != nil {
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// problemOf takes a Problem out of an error.
+func problemOf(err error) *Problem {
+	var p *Problem
+	errors.As(err, &p)
+	return p
+}
+
+// contradiction is a problem between settings. The first of keys is to blame.
+type contradiction struct {
+	keys    []string
+	problem *Problem
+}
+
+// rules collects contradictions.
+type rules []contradiction
+
+// broken notes a contradiction if it is there.
+func (r *rules) broken(is bool, what, expected, do string, keys ...string) {
+	if is {
+		*r = append(*r, contradiction{keys, &Problem{Key: keys[0], What: what, Expected: expected, Do: do}})
+	}
+}
+
+func (w *Workload) contradictions() []contradiction {
+	var r rules
+	w.checkArrivals(&r)
+	w.checkLength(&r)
+	w.checkConnections(&r)
+	w.checkWorkers(&r)
+	w.checkQueues(&r)
+	w.checkJobs(&r)
+	return r
+}
+
+func (w *Workload) checkArrivals(r *rules) {
+	staged, closed := len(w.Stages) > 0, !w.Open()
+	r.broken(staged && w.Rate > 0,
+		"stages and rate both say how many arrive", "one of them", "remove rate", "stages", "rate")
+	r.broken(closed && w.Poisson,
+		"there are no arrivals to leave to chance", "rate or stages beside it", "add rate, or remove poisson", "poisson", "rate", "stages")
+	r.broken(closed && w.Burst > 1,
+		"there are no arrivals to put together", "rate or stages beside it", "add rate, or remove burst", "burst", "rate", "stages")
+	r.broken(!closed && w.Think != Range{},
+		"an open loop does not wait for replies", "think in a closed loop only", "remove think, or rate and stages", "think", "rate", "stages")
+	r.broken(!closed && w.Producers == 0 && !w.Churn,
+		"nobody pushes what arrives", "producers above 0", "add producers", "producers", "rate", "stages", "churn")
+	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn,
+		"nobody pushes these jobs", "producers above 0", "add producers, or use prefill", "jobs", "producers", "churn")
+}
+
+func (w *Workload) checkLength(r *rules) {
+	staged := len(w.Stages) > 0
+	r.broken(staged && w.Duration > 0,
+		"the stages say how long the run takes", "no duration beside stages", "remove duration", "duration", "stages")
+	r.broken(staged && time.Duration(w.Warmup) >= w.Stages.Over(),
+		fmt.Sprintf("the warm-up leaves nothing of the stages, which take %v", Duration(w.Stages.Over())),
+		"a warm-up shorter than the stages", "make warmup shorter, or add a stage", "warmup", "stages")
+	r.broken(w.Stages.Over() > longest,
+		"the stages take too long", "1000h or less in all", "make them shorter", "stages")
+	plan := w.Plan(0)
+	if plan == nil || (staged && w.Rate > 0) {
+		return
+	}
+	due := plan.Due(plan.Span())
+	r.broken(due <= 0, "nothing arrives", "a rate above 0 somewhere", "raise a rate", "stages", "rate")
+	r.broken(due > mostJobs && w.JobLimit == 0, // the limit has one of its own
+		fmt.Sprintf("%.3g arrivals are too many to account for", due), "10^10 or less", "make the run shorter or the rate lower",
+		"rate", "stages", "duration", "warmup", "jobs")
+	r.broken(!staged && w.JobLimit > 0 && float64(w.Rate)*time.Duration(w.Warmup).Seconds() >= float64(w.JobLimit),
+		"the warm-up leaves none of the jobs", "less than jobs/rate", "make warmup shorter, or jobs more", "warmup", "jobs", "rate")
+}
+
+func (w *Workload) checkConnections(r *rules) {
+	r.broken(w.Producers+w.Consumers+w.Connections == 0,
+		"nobody connects", "producers, consumers or connections above 0", "add producers and consumers", "producers", "consumers", "connections")
+	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly,
+		"these connections have nothing to do", "churn or beat_only beside it", "use the preset idle or churn, or set producers and consumers",
+		"connections", "churn", "beat_only")
+	r.broken(w.Churn && w.BeatOnly,
+		"connections cannot both stay and come and go", "churn or beat_only", "remove one of them", "churn", "beat_only")
+	r.broken((w.Churn || w.BeatOnly) && w.Connections == 0,
+		"there are no connections", "connections above 0 for churn and beat_only", "add connections", "connections", "churn", "beat_only")
+	r.broken(w.Churn && w.Producers > 0,
+		"the connections of churn push", "no producers beside churn", "remove producers", "producers", "churn")
+	carries := w.Producers > 0 || w.Consumers > 0 || w.Prefill > 0 || w.JobLimit > 0 || w.Open()
+	r.broken(w.BeatOnly && carries,
+		"connections that only beat carry no jobs", "no producers, consumers, prefill, jobs, rate or stages beside it",
+		"remove them, or choose another preset", "beat_only", "producers", "consumers", "prefill", "jobs", "rate", "stages")
+}
+
+func (w *Workload) checkWorkers(r *rules) {
+	pool := w.Topology.Kind == Pool
+	for _, s := range []struct {
+		key string
+		set bool
+	}{
+		{"fetchers", w.Topology.Fetchers > 0},
+		{"reporters", w.Topology.Reporters > 0},
+		{"concurrency", w.Topology.Concurrency > 0},
+	} {
+		r.broken(s.set && !pool, "a worker with one connection has none of these", "topology pool beside it",
+			"set topology to pool, or remove "+s.key, s.key, "topology")
+	}
+	r.broken(pool && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers", "topology", "consumers")
+	r.broken(w.Work != Range{} && w.Consumers == 0, "nobody works", "consumers above 0", "add consumers, or remove work", "work", "consumers")
+	r.broken(w.FailShare > 0 && w.Consumers == 0,
+		"nobody works, so nobody fails", "consumers above 0", "add consumers, or remove fail_share", "fail_share", "consumers")
+}
+
+func (w *Workload) checkQueues(r *rules) {
+	q := w.Queues
+	r.broken(len(q.Weights) > 0 && q.Pick != Weighted,
+		fmt.Sprintf("queue_pick %s takes no weights", Pick.String(q.Pick)), "queue_pick weighted beside it",
+		"set queue_pick to weighted, or remove the weights", "queue_weights", "queue_pick")
+	r.broken(q.Pick == Weighted && len(q.Weights) == 0,
+		"there are no weights", "queue_weights, one for each queue", "add queue_weights", "queue_pick", "queue_weights")
+	r.broken(len(q.Weights) > 0 && q.Number > 0 && len(q.Weights) != q.Number,
+		fmt.Sprintf("%d weights for %d queues", len(q.Weights), q.Number), "one weight for each queue",
+		"remove queues, or make the numbers equal", "queue_weights", "queues")
+	r.broken(len(q.Weights) > mostQueues,
+		fmt.Sprintf("%d weights", len(q.Weights)), "1000 queues or less", "remove some", "queue_weights")
+	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0,
+		"all weights are 0", "a weight above 0", "raise one of them", "queue_weights")
+	r.broken(q.Skew > 0 && q.Pick != Zipf,
+		fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)), "queue_pick zipf beside it",
+		"set queue_pick to zipf, or remove queue_skew", "queue_skew", "queue_pick")
+}
+
+func (w *Workload) checkJobs(r *rules) {
+	f := w.Filled()
+	r.broken(f.FailShare == 1 && *f.Retry > 0,
+		fmt.Sprintf("every delivery fails and each job comes back %d times", *f.Retry),
+		"a share below 1, or retry 0", "lower fail_share, or set retry to 0", "fail_share", "retry")
+	r.broken(f.Work.Max >= time.Duration(f.ReserveFor),
+		fmt.Sprintf("the work lasts as long as the reservation, %v", f.ReserveFor), "work shorter than reserve_for",
+		"make work shorter, or reserve_for longer", "work", "reserve_for")
+	r.broken(f.Delay.Max > time.Duration(f.Drain),
+		fmt.Sprintf("jobs may be due after the end of the drain, which takes %v", f.Drain), "drain as long as the longest delay",
+		"make delay shorter, or drain longer", "delay", "drain")
+}

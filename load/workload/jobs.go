@@ -1,0 +1,174 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/arrivals"
+)
+
+// What a random number of a job is for: each use has a stream of its own, so that a
+// change of one setting leaves what the others draw.
+const (
+	forQueue = iota
+	forType
+	forSize
+	forBytes
+	forPadding
+	forWork
+	forThink
+	forDelay
+	forFailure
+	purposes
+)
+
+// Jobs makes the jobs of one run and recognises them. All of its methods are pure and
+// safe for concurrent use.
+type Jobs struct {
+	run       string // its name
+	seeds     [purposes]uint64
+	queues    []string
+	pick      picker
+	priority  bool
+	types     []string
+	sizes     sizes
+	padding   string
+	prefix    string // of the jids
+	fragments fragments
+	work      Range
+	think     Range
+	delay     Range
+	failShare float64
+	retry     int
+	reserve   time.Duration
+}
+
+// fragments are the parts of a PUSH that do not change, as JSON.
+type fragments struct {
+	start        string
+	types        []string // `","jobtype":"..."`
+	queues       []string // `,"queue":"...","reserve_for":1800,"retry":25`
+	args, finish string
+}
+
+// paddingLength is how long the text is from which padding is cut: a power of two.
+const paddingLength = 4096
+
+// Jobs makes the jobs of a run. The run is a name that no other run at the server has
+// at the same time: letters, digits, - and _, a handful of them. The workload must
+// pass [Workload.Check].
+func (w *Workload) Jobs(run string, seed uint64) *Jobs {
+	f := w.Filled()
+	j := &Jobs{
+		run: run, prefix: "fwpbench-" + run + "-",
+		pick: f.Queues.picker(), priority: f.Queues.Pick == Priority,
+		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
+		work: f.Work, think: f.Think, delay: f.Delay,
+		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
+	}
+	for purpose := range j.seeds {
+		j.seeds[purpose] = arrivals.Mix(seed, uint64(purpose))
+	}
+	for i := range f.Queues.Number {
+		j.queues = append(j.queues, j.prefix+strconv.Itoa(i))
+	}
+	j.padding = padding(j.seeds[forPadding])
+	j.fragments = j.write()
+	return j
+}
+
+// padding is text that needs no escape in JSON and cannot be told by a formula.
+func padding(seed uint64) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	text := make([]byte, paddingLength)
+	for i := range text {
+		text[i] = letters[arrivals.Mix(seed, uint64(i))%uint64(len(letters))]
+	}
+	return string(text)
+}
+
+func (j *Jobs) write() fragments {
+	run := string(quoted(j.run))
+	inner := run[1 : len(run)-1]
+	f := fragments{
+		start:  `PUSH {"jid":"fwpbench-` + inner + `-`,
+		args:   `,"args":[` + run + `,`,
+		finish: "\"]}\r\n",
+	}
+	for _, t := range j.types {
+		f.types = append(f.types, `","jobtype":`+string(quoted(t)))
+	}
+	options := `,"reserve_for":` + strconv.Itoa(int(j.reserve/time.Second)) + `,"retry":` + strconv.Itoa(j.retry)
+	for _, q := range j.queues {
+		f.queues = append(f.queues, `,"queue":`+string(quoted(q))+options)
+	}
+	return f
+}
+
+// quoted is text as JSON, without the escapes that only HTML needs.
+func quoted(text string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // a string can always be written
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+func (j *Jobs) random(purpose int, k int64) uint64 {
+	return arrivals.Mix(j.seeds[purpose], uint64(k))
+}
+
+// Queues are the names of the run's queues, fwpbench-RUN-0 and so on. The caller must
+// not change them.
+func (j *Jobs) Queues() []string { return j.queues }
+
+// Asks are all queues in the order in which a worker names them in a FETCH: in
+// priority order that of the queues, else from another queue for each worker, because
+// a FETCH blocks on its first queue only. (FETCH Command)
+func (j *Jobs) Asks(worker int) []string {
+	if j.priority {
+		return slices.Clone(j.queues)
+	}
+	first := worker % len(j.queues)
+	if first < 0 {
+		first += len(j.queues)
+	}
+	return slices.Concat(j.queues[first:], j.queues[:first])
+}
+
+// QueueOf is the queue of job k, as an index of Queues.
+func (j *Jobs) QueueOf(k int64) int { return j.pick.at(j.random(forQueue, k)) }
+
+func (j *Jobs) typeOf(k int64) int {
+	return int(below(j.random(forType, k), uint64(len(j.types))))
+}
+
+// PayloadOf is the bytes of padding in job k, 0 to 16 MiB.
+func (j *Jobs) PayloadOf(k int64) int {
+	return j.sizes.at(j.random(forSize, k), j.random(forBytes, k))
+}
+
+// Work is how long a worker holds job k.
+func (j *Jobs) Work(k int64) time.Duration { return j.work.at(j.random(forWork, k)) }
+
+// Think is how long a producer of a closed loop waits after the reply to the push of
+// job k.
+func (j *Jobs) Think(k int64) time.Duration { return j.think.at(j.random(forThink, k)) }
+
+// Delay is how long after its push job k is due; 0 if it is not scheduled.
+func (j *Jobs) Delay(k int64) time.Duration { return j.delay.at(j.random(forDelay, k)) }
+
+// Fails says whether a delivery of job k ends in a FAIL; the first has attempt 0.
+func (j *Jobs) Fails(k int64, attempt int) bool {
+	return unit(arrivals.Mix(j.random(forFailure, k), uint64(attempt))) < j.failShare
+}
+
+// Retry is the retry of job k: how often the server tries it again, -1 for a job that
+// dies at once but is kept. (Work units)
+func (j *Jobs) Retry(int64) int { return j.retry }
+
+// ReserveFor is how long a worker may hold a job, whole seconds. (Work units)
+func (j *Jobs) ReserveFor() time.Duration { return j.reserve }

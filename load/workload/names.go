@@ -1,0 +1,48 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Kind is how the connections of a worker share its duties.
+type Kind uint8
+
+// The kinds of topology.
+const (
+	Single Kind = iota // one connection does everything, one job at a time
+	Pool               // connections that fetch, that report and one that beats share a worker id
+)
+
+var kindNames = [...]string{"single", "pool"}
+
+// String is the kind's name in flags and files.
+func (k Kind) String() string { return kindNames[k] }
+
+// Pick is how jobs spread over the queues.
+type Pick uint8
+
+// The ways to pick a queue.
+const (
+	Uniform  Pick = iota // all alike
+	Weighted             // by a list of weights
+	Zipf                 // few are hot: the weight of queue i is 1/(i+1)^skew
+	Priority             // all alike, and all workers ask in the order of the queues
+)
+
+var pickNames = [...]string{"uniform", "weighted", "zipf", "priority"}
+
+// String is the pick's name in flags and files.
+func (p Pick) String() string { return pickNames[p] }
+
+// parseName finds a word in a list of names.
+func parseName(text string, names []string) (int, error) {
+	if i := slices.Index(names, text); i >= 0 {
+		return i, nil
+	}
+	return 0, &Problem{
+		What: fmt.Sprintf("%q is not known", text), Expected: "one of " + strings.Join(names, ", "),
+		Do: advise(text, names, "choose one of them"),
+	}
+}

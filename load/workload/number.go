@@ -1,0 +1,127 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The parsers of this package return a *Problem without a place and a key, so that
+// flags and YAML can each add their own.
+
+func bad(text, what, expected, do string) *Problem {
+	return &Problem{What: fmt.Sprintf("%q %s", text, what), Expected: expected, Do: do}
+}
+
+// parseInt reads a whole number from low to high; underscores may group its digits.
+func parseInt(text string, low, high int64) (int64, error) {
+	n, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 10, 64)
+	expected := fmt.Sprintf("a whole number from %d to %d", low, high)
+	switch {
+	case errors.Is(err, strconv.ErrSyntax):
+		return 0, bad(text, "is no whole number", expected, "write digits, as in 50")
+	case err != nil || n < low || n > high:
+		return 0, bad(text, "is out of range", expected, "choose a number in that range")
+	}
+	return n, nil
+}
+
+// parseFloat reads a finite number from low to high.
+func parseFloat(text string, low, high float64, example string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	expected := fmt.Sprintf("a number from %s to %s", number(low), number(high))
+	switch {
+	case errors.Is(err, strconv.ErrSyntax) || math.IsNaN(x):
+		return 0, bad(text, "is no number", expected, "write it as in "+example)
+	case err != nil || x < low || x > high:
+		return 0, bad(text, "is out of range", expected, "choose a number in that range")
+	}
+	return x, nil
+}
+
+// parseShare reads a part of one: 0.05 or 5%.
+func parseShare(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(text, "%")
+	if !percent {
+		return parseFloat(text, 0, 1, "0.05 or 5%")
+	}
+	x, err := parseFloat(digits, 0, 100, "0.05 or 5%")
+	return x / 100, err
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// Duration is a length of time in Go's notation, as in 1m30s.
+type Duration time.Duration
+
+// longest is the longest duration of a workload; plans stay within what their
+// arithmetic holds exactly.
+const longest = 1000 * time.Hour
+
+// ParseDuration reads a duration from 0 to 1000h. A bare number has no unit and is
+// refused, except 0. The error is a *Problem.
+func ParseDuration(text string) (Duration, error) {
+	d, err := time.ParseDuration(text)
+	const expected = "a duration from 0s to 1000h"
+	if err != nil {
+		do := "write a number and a unit, as in 500ms, 30s or 5m"
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return 0, bad(text, "has no unit", expected, do)
+		}
+		return 0, bad(text, "is no duration", expected, do)
+	}
+	if d < 0 || d > longest {
+		return 0, bad(text, "is out of range", expected, "choose a duration in that range")
+	}
+	return Duration(d), nil
+}
+
+// String is what ParseDuration reads.
+func (d Duration) String() string { return shortened(time.Duration(d).String()) }
+
+// shortened takes off zero units: 1h0m0s is 1h.
+func shortened(text string) string {
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Range is a duration between two bounds, uniformly distributed. The zero Range is 0.
+type Range struct{ Min, Max time.Duration }
+
+// ParseRange reads "10ms" or "5ms-20ms". The error is a *Problem.
+func ParseRange(text string) (Range, error) {
+	first, second, two := strings.Cut(text, "-")
+	low, err := ParseDuration(first)
+	high := low
+	if two && err == nil {
+		high, err = ParseDuration(second)
+	}
+	if err != nil {
+		return Range{}, err
+	}
+	if high < low {
+		return Range{}, bad(text, "ends before it begins", "the smaller duration first", "turn it around")
+	}
+	return Range{time.Duration(low), time.Duration(high)}, nil
+}
+
+// String is what ParseRange reads.
+func (r Range) String() string {
+	if r.Min == r.Max {
+		return Duration(r.Min).String()
+	}
+	return Duration(r.Min).String() + "-" + Duration(r.Max).String()
+}
+
+// at is the duration that belongs to a random number.
+func (r Range) at(random uint64) time.Duration {
+	return r.Min + time.Duration(below(random, uint64(max(0, r.Max-r.Min))+1))
+}

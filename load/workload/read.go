@@ -1,0 +1,192 @@
+package workload
+
+import (
+	"fmt"
+	"time"
+)
+
+// Delivery is what a job that came back says about itself.
+type Delivery struct {
+	K        int64
+	Producer int
+	Intended time.Duration // of its push, since the engine's start
+	Queue    int           // an index of [Jobs.Queues]
+	Failed   bool          // it carries the data of a failure: the server says that it came before
+	JID      []byte        // lies in the body, unless there it holds escapes
+}
+
+// BodyError is a body that is not the JSON of a job.
+type BodyError struct {
+	Offset int // of the byte that cannot be right
+	What   string
+}
+
+// Error says what was expected where.
+func (e *BodyError) Error() string {
+	return fmt.Sprintf("the body is no JSON of a job: byte %d: %s", e.Offset, e.What)
+}
+
+// ForeignError is a job that this run has not pushed.
+type ForeignError struct {
+	JID string // empty if it has none
+}
+
+// Error names the job.
+func (e *ForeignError) Error() string { return fmt.Sprintf("job %q is not of this run", e.JID) }
+
+// WrongError is a job of this run whose parts do not belong together.
+type WrongError struct {
+	JID  string
+	Part string // jid, jobtype, queue or args
+	What string // what is wrong with it
+}
+
+// Error names the job and the part.
+func (e *WrongError) Error() string { return fmt.Sprintf("job %q: %s: %s", e.JID, e.Part, e.What) }
+
+// parts are the fields of a job that matter here; nil if absent or of another type.
+type parts struct {
+	jid, jobtype, queue []byte
+	args                []byte // as it stands there
+	failed              bool
+}
+
+// Read reads the body that a FETCH brought: any order of fields, white space, escapes,
+// and fields of the server's own. It checks that jid, jobtype, queue and args are those
+// of one job of this run. It never panics, keeps no memory of the body but in JID, and
+// does not allocate unless there is an error or an escape.
+//
+// The error is a *BodyError, a *ForeignError or a *WrongError; with the last, Delivery
+// holds K and JID if they are known. (FETCH Command; Work units)
+func (j *Jobs) Read(body []byte) (Delivery, error) {
+	var p parts
+	s := scanner{text: body}
+	p.read(&s)
+	if s.what != "" {
+		return Delivery{}, &BodyError{Offset: s.at, What: s.what}
+	}
+	a := j.arguments(p.args)
+	k, own := j.number(p.jid)
+	switch {
+	case !own && a.run:
+		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid", fmt.Sprintf("the args are those of job %d", a.k)}
+	case !own:
+		return Delivery{}, &ForeignError{JID: string(p.jid)}
+	}
+	d := Delivery{K: k, Producer: int(a.producer), Intended: time.Duration(a.intended), Queue: j.QueueOf(k), Failed: p.failed, JID: p.jid}
+	return d, j.compare(&p, &a, k)
+}
+
+// compare finds the part that is not job k's.
+func (j *Jobs) compare(p *parts, a *arguments, k int64) error {
+	wrong := func(part, what string) error { return &WrongError{string(p.jid), part, what} }
+	switch queue, jobtype := j.queues[j.QueueOf(k)], j.types[j.typeOf(k)]; {
+	case string(p.queue) != queue:
+		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, queue))
+	case string(p.jobtype) != jobtype:
+		return wrong("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
+	case !a.run:
+		return wrong("args", "they are not those of a job of this run")
+	case a.k != k:
+		return wrong("args", fmt.Sprintf("they are those of job %d, and this is job %d", a.k, k))
+	case !j.padded(a.padding, k):
+		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding), j.PayloadOf(k)))
+	}
+	return nil
+}
+
+// read collects the fields of the one object that the text must be.
+func (p *parts) read(s *scanner) {
+	s.need('{')
+	for first := true; s.more(first, '}'); first = false {
+		s.peek()
+		key := s.str()
+		s.need(':')
+		start := s.peek()
+		switch string(key) {
+		case "jid":
+			p.text(s, &p.jid)
+		case "jobtype":
+			p.text(s, &p.jobtype)
+		case "queue":
+			p.text(s, &p.queue)
+		case "args":
+			from := s.at
+			s.skip(1)
+			if p.args != nil {
+				s.fail("expected args once")
+			}
+			p.args = s.text[from:s.at]
+		case "failure":
+			p.failed = start != 'n' // null is none
+			s.skip(1)
+		default:
+			s.skip(1)
+		}
+	}
+	if s.peek(); s.at < len(s.text) {
+		s.fail("expected nothing after the job")
+	}
+}
+
+// text reads a field that should be a string.
+func (p *parts) text(s *scanner, field *[]byte) {
+	if s.peek() != '"' {
+		s.skip(1)
+		return
+	}
+	if *field != nil {
+		s.fail("expected each field once")
+		return
+	}
+	*field = s.str()
+}
+
+// number is the k of a jid, and whether the jid is one of this run, digit by digit.
+func (j *Jobs) number(jid []byte) (k int64, own bool) {
+	digits := len(jid) - len(j.prefix)
+	if digits < hexDigits || digits > 16 || string(jid[:len(j.prefix)]) != j.prefix {
+		return 0, false
+	}
+	for _, c := range jid[len(j.prefix):] {
+		value := hexValue(c)
+		if value < 0 || (c >= 'A' && c <= 'F') {
+			return 0, false
+		}
+		k = k<<4 | int64(value)
+	}
+	// The shortest way to write k is the only one.
+	return k, k >= 0 && (digits == hexDigits || k>>(4*(digits-1)) != 0)
+}
+
+// arguments are the args of a job of this run.
+type arguments struct {
+	run                   bool // they are there, and of this run
+	producer, k, intended int64
+	padding               []byte
+}
+
+// arguments reads args, which are JSON already.
+func (j *Jobs) arguments(args []byte) (a arguments) {
+	s := scanner{text: args}
+	s.need('[')
+	s.peek()
+	if string(s.str()) != j.run {
+		return a
+	}
+	whole := true
+	for _, field := range [...]*int64{&a.producer, &a.k, &a.intended} {
+		s.need(',')
+		if c := s.peek(); c != '-' && (c < '0' || c > '9') {
+			return a
+		}
+		n, ok := s.number()
+		*field, whole = n, whole && ok
+	}
+	s.need(',')
+	s.peek()
+	a.padding = s.str()
+	s.need(']')
+	a.run = whole && s.what == ""
+	return a
+}

@@ -1,0 +1,279 @@
+package workload
+
+import (
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// deepest is how deep values may nest in a job.
+const deepest = 1000
+
+// scanner reads JSON without building it. The first thing that is wrong stays in
+// what; from then on nothing moves.
+type scanner struct {
+	text []byte
+	at   int
+	what string
+}
+
+func (s *scanner) fail(what string) {
+	if s.what == "" {
+		s.what = what
+	}
+}
+
+// peek is the next byte that is no white space, 0 at the end or after a failure.
+func (s *scanner) peek() byte {
+	if s.what != "" {
+		return 0
+	}
+	for ; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take steps over c if it comes next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c || s.at == len(s.text) {
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) need(c byte) {
+	if !s.take(c) {
+		s.fail("expected " + string(rune(c)))
+	}
+}
+
+// more is whether an object or array that ends with closing has another member.
+func (s *scanner) more(first bool, closing byte) bool {
+	if s.what != "" || s.take(closing) {
+		return false
+	}
+	if !first {
+		s.need(',')
+	}
+	return s.what == ""
+}
+
+// raw steps over a string and returns what stands between its quotes, and whether
+// there is an escape in it.
+func (s *scanner) raw() (text []byte, escaped bool) {
+	s.need('"')
+	if s.what != "" {
+		return nil, false
+	}
+	for start := s.at; ; s.at++ {
+		s.at += ordinary(s.text[s.at:])
+		switch {
+		case s.at == len(s.text):
+			s.fail("expected the end of a string")
+			return nil, false
+		case s.text[s.at] == '"':
+			s.at++
+			return s.text[start : s.at-1], escaped
+		case s.text[s.at] == '\\':
+			escaped = true
+			if s.escape(); s.what != "" {
+				return nil, false
+			}
+		default:
+			s.fail("expected no control character in a string")
+			return nil, false
+		}
+	}
+}
+
+// ordinary is how many bytes of a string come before one that means something. It is
+// where most of the time of a large job goes.
+func ordinary(text []byte) int {
+	for i, c := range text {
+		if c < 0x20 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// escape steps from a backslash to the last byte of its escape.
+func (s *scanner) escape() {
+	s.at++
+	if s.at == len(s.text) {
+		s.fail("expected the end of a string")
+		return
+	}
+	switch s.text[s.at] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	case 'u':
+		for range 4 {
+			s.at++
+			if s.at == len(s.text) || hexValue(s.text[s.at]) < 0 {
+				s.fail("expected four hexadecimal digits after \\u")
+				return
+			}
+		}
+	default:
+		s.fail("expected another letter after a backslash")
+	}
+}
+
+// str reads a string. The result lies in the text that is scanned, unless there are
+// escapes in it.
+func (s *scanner) str() []byte {
+	text, escaped := s.raw()
+	if escaped {
+		return unescaped(text)
+	}
+	return text
+}
+
+func hexValue(c byte) rune {
+	switch {
+	case c >= '0' && c <= '9':
+		return rune(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return rune(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// unescaped resolves the escapes of a string that was scanned, surrogates in pairs.
+func unescaped(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			out = append(out, text[i])
+			continue
+		}
+		i++
+		if text[i] != 'u' {
+			out = append(out, plain(text[i]))
+			continue
+		}
+		r := fourDigits(text[i+1:])
+		i += 4
+		if utf16.IsSurrogate(r) && i+6 < len(text) && text[i+1] == '\\' && text[i+2] == 'u' {
+			if pair := utf16.DecodeRune(r, fourDigits(text[i+3:])); pair != utf8.RuneError {
+				r, i = pair, i+6
+			}
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+func fourDigits(text []byte) (r rune) {
+	for _, c := range text[:4] {
+		r = r<<4 | hexValue(c)
+	}
+	return r
+}
+
+// plain is what an escape of one letter means.
+func plain(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// skip steps over a value of any kind.
+func (s *scanner) skip(depth int) {
+	if depth > deepest {
+		s.fail(fmt.Sprintf("expected at most %d levels", deepest))
+		return
+	}
+	switch c := s.peek(); {
+	case c == '"':
+		s.raw()
+	case c == '{':
+		s.at++
+		for first := true; s.more(first, '}'); first = false {
+			s.peek()
+			s.raw()
+			s.need(':')
+			s.skip(depth + 1)
+		}
+	case c == '[':
+		s.at++
+		for first := true; s.more(first, ']'); first = false {
+			s.skip(depth + 1)
+		}
+	case c == '-' || c >= '0' && c <= '9':
+		s.number()
+	default:
+		s.word()
+	}
+}
+
+func (s *scanner) word() {
+	for _, word := range [...]string{"true", "false", "null"} {
+		if rest := s.text[s.at:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
+			s.at += len(word)
+			return
+		}
+	}
+	s.fail("expected a value")
+}
+
+// number steps over a number and returns it if it is a whole one that fits.
+func (s *scanner) number() (n int64, whole bool) {
+	negative := s.take('-')
+	start := s.at
+	n, whole = s.digits()
+	if s.at > start+1 && s.text[start] == '0' {
+		s.at = start + 1
+		s.fail("expected no digit after a leading 0")
+	}
+	if s.at < len(s.text) && s.text[s.at] == '.' {
+		s.at++
+		s.digits()
+		whole = false
+	}
+	if s.at < len(s.text) && s.text[s.at]|0x20 == 'e' {
+		s.at++
+		if s.at < len(s.text) && (s.text[s.at] == '+' || s.text[s.at] == '-') {
+			s.at++
+		}
+		s.digits()
+		whole = false
+	}
+	if negative {
+		n = -n
+	}
+	return n, whole && s.what == ""
+}
+
+// digits steps over one digit or more.
+func (s *scanner) digits() (n int64, fits bool) {
+	start := s.at
+	fits = true
+	for ; s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'; s.at++ {
+		if n > (1<<63-1-9)/10 {
+			fits = false // the last few numbers that would fit are not told apart
+			continue
+		}
+		n = n*10 + int64(s.text[s.at]-'0')
+	}
+	if s.at == start {
+		s.fail("expected a digit")
+	}
+	return n, fits
+}

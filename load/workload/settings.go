@@ -1,0 +1,223 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Setting is one thing that can be set about a workload, by a flag or in YAML.
+type Setting struct {
+	Key   string // in YAML, as in reserve_for
+	Usage string // one line for the help
+	Value Value
+	items bool // YAML may give a sequence, whose items stand between commas elsewhere
+}
+
+// Flag is the setting's name as a flag, as in reserve-for.
+func (s Setting) Flag() string { return strings.ReplaceAll(s.Key, "_", "-") }
+
+// Value reads and writes one field of a workload. It fits the flag packages.
+type Value interface {
+	String() string
+	Set(text string) error // the error is a *Problem without Key
+	Type() string          // what the help says: number, duration, bool ...
+}
+
+// value is a Value that knows its field through two functions.
+type value struct {
+	kind  string
+	show  func() string
+	parse func(text string) error
+}
+
+func (v value) String() string {
+	if v.show == nil { // flag packages make zero values by reflection
+		return ""
+	}
+	return v.show()
+}
+func (v value) Set(text string) error { return v.parse(text) }
+func (v value) Type() string          { return v.kind }
+
+// of makes the value of a field from the two halves of its notation.
+func of[T any](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
+	return value{
+		kind: kind,
+		show: func() string { return show(*field) },
+		parse: func(text string) error {
+			x, err := parse(text)
+			if err == nil {
+				*field = x
+			}
+			return err
+		},
+	}
+}
+
+// largest bounds connections and workers, mostJobs what a run can account for.
+const (
+	largest    = 1_000_000
+	mostQueues = 1000
+	mostJobs   = 10_000_000_000
+)
+
+// Settings are all settings of w but its preset, in the order in which to tell them.
+// Setting a value checks it for itself; [Workload.Check] finds contradictions.
+func (w *Workload) Settings() []Setting {
+	return append(w.loadSettings(), w.jobSettings()...)
+}
+
+func (w *Workload) loadSettings() []Setting {
+	return []Setting{
+		{"producers", "connections that push", count(&w.Producers, 0, largest), false},
+		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, 0, largest), false},
+		{"connections", "connections that come and go (churn) or only beat (idle)", count(&w.Connections, 0, largest), false},
+		{"rate", "arrivals of an open loop, as in " + rateExample + "; 0: closed loop", of(&w.Rate, "rate", ParseRate, Rate.String), false},
+		{"stages", "arrivals in stages, as in " + stageExample, of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
+		{"poisson", "arrivals by chance instead of evenly spaced", truth(&w.Poisson), false},
+		{"burst", "arrivals that come at a time", count(&w.Burst, 0, largest), false},
+		{"duration", "how long to measure", length(&w.Duration), false},
+		{"jobs", "end after so many pushes", count(&w.JobLimit, 0, mostJobs), false},
+		{"warmup", "time before the measurement", length(&w.Warmup), false},
+		{"seed", "number that decides everything that looks like chance", of(&w.Seed, "number", parseSeed, func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
+		{"think", "pause of a producer between reply and next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
+		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "), named(&w.Topology.Kind, kindNames[:]), false},
+		{"fetchers", "connections of a pool that fetch", count(&w.Topology.Fetchers, 0, largest), false},
+		{"reporters", "connections of a pool that report", count(&w.Topology.Reporters, 0, largest), false},
+		{"concurrency", "jobs of a pool at work at a time", count(&w.Topology.Concurrency, 0, largest), false},
+		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
+		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
+		{"drain", "how long the drain at the end may take", length(&w.Drain), false},
+	}
+}
+
+func (w *Workload) jobSettings() []Setting {
+	return []Setting{
+		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
+		{"queues", "number of queues", count(&w.Queues.Number, 0, mostQueues), false},
+		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "), named(&w.Queues.Pick, pickNames[:]), false},
+		{"queue_weights", "a weight for each queue, as in 80,15,5", of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
+		{"queue_skew", "exponent of zipf; 0: 1", of(&w.Queues.Skew, "number", parseSkew, number), false},
+		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType), joined(func(s string) string { return s })), true},
+		{"reserve_for", "how long a worker may hold a job, 60s or more", of(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
+		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},
+		{"fail_share", "part of the deliveries that end in a FAIL, as in 0.05 or 5%", of(&w.FailShare, "share", parseShare, number), false},
+		{"retry", "how often the server tries a failed job again; -1: keep it as dead", of(&w.Retry, "number", optional(parseRetry), showRetry), false},
+		{"delay", "schedule jobs so far in the future, as in 5s or 1s-10s", span(&w.Delay), false},
+		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, 0, mostJobs), false},
+	}
+}
+
+func count[T int | int64](field *T, low, high int64) Value {
+	parse := func(text string) (T, error) {
+		n, err := parseInt(text, low, high)
+		return T(n), err
+	}
+	return of(field, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) })
+}
+
+func length(field *Duration) Value { return of(field, "duration", ParseDuration, Duration.String) }
+
+func span(field *Range) Value { return of(field, "duration", ParseRange, Range.String) }
+
+func truth(field *bool) Value { return of(field, "bool", parseBool, strconv.FormatBool) }
+
+func named[T ~uint8](field *T, names []string) Value {
+	parse := func(text string) (T, error) {
+		i, err := parseName(text, names)
+		return T(max(0, i)), err
+	}
+	return of(field, "name", parse, func(x T) string {
+		if int(x) < len(names) {
+			return names[x]
+		}
+		return strconv.Itoa(int(x))
+	})
+}
+
+// optional lets the empty text mean the zero value.
+func optional[T any](parse func(string) (T, error)) func(string) (T, error) {
+	return func(text string) (x T, err error) {
+		if text == "" {
+			return x, nil
+		}
+		return parse(text)
+	}
+}
+
+// listOf reads items between commas; the empty text is the empty list.
+func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return optional(func(text string) (list []T, err error) {
+		for item := range strings.SplitSeq(text, ",") {
+			x, err := parse(strings.TrimSpace(item))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, x)
+		}
+		return list, nil
+	})
+}
+
+func joined[T any](show func(T) string) func([]T) string {
+	return func(list []T) string {
+		texts := make([]string, len(list))
+		for i, x := range list {
+			texts[i] = show(x)
+		}
+		return strings.Join(texts, ",")
+	}
+}
+
+func parseBool(text string) (bool, error) {
+	if text == "true" || text == "false" {
+		return text == "true", nil
+	}
+	return false, bad(text, "is neither true nor false", "true or false", "write one of them")
+}
+
+func parseSeed(text string) (uint64, error) {
+	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)
+	if err != nil {
+		return 0, bad(text, "is no seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)), "write digits, as in 42")
+	}
+	return n, nil
+}
+
+func parseWeight(text string) (float64, error) { return parseFloat(text, 0, 1e9, "80 or 0.5") }
+
+func parseSkew(text string) (float64, error) { return parseFloat(text, 0, 100, "1.1") }
+
+func parseRetry(text string) (*int, error) {
+	n, err := parseInt(text, -1, 1000)
+	retry := int(n)
+	return &retry, err
+}
+
+func showRetry(retry *int) string {
+	if retry == nil {
+		return ""
+	}
+	return strconv.Itoa(*retry)
+}
+
+// parseReserveFor keeps what the protocol asks of reserve_for. (Work units)
+func parseReserveFor(text string) (Duration, error) {
+	d, err := ParseDuration(text)
+	if err == nil && d != 0 && (d < Duration(time.Minute) || d%Duration(time.Second) != 0) {
+		err = bad(text, "is no reservation", "whole seconds, 60s or more", "write it as in 60s or 30m")
+	}
+	return d, err
+}
+
+func parseJobType(text string) (string, error) {
+	if text == "" || len(text) > 200 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", bad(text, "is no job type", "1 to 200 bytes of text without control characters", "give it a name, as in email")
+	}
+	return text, nil
+}

@@ -1,0 +1,157 @@
+package workload
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/arrivals"
+)
+
+// Workload is what a run does. The zero value of a field is its default, which
+// [Workload.Filled] puts in where it is not zero. Its methods do not change it,
+// except through the values of [Workload.Settings]; a Workload that nobody changes is
+// safe for concurrent use.
+type Workload struct {
+	Preset string // where it started from; empty is roundtrip
+
+	Producers   int // connections that push
+	Consumers   int // workers: worker ids, each with one connection or a pool
+	Connections int // connections of churn, or that only beat
+
+	Rate     Rate     // arrivals a second of an open loop; 0 and no Stages: closed loop
+	Stages   Stages   // the same in stages, ramps and spikes, warm-up included
+	Poisson  bool     // arrivals by chance instead of evenly spaced
+	Burst    int      // how many arrive at a time; 0 is 1
+	Duration Duration // what is measured; 0 is 30 s, without limit if JobLimit is set
+	JobLimit int64    // pushes (cycles in churn) after which the run ends; 0 is no limit
+	Warmup   Duration // comes before Duration and is not measured; with Stages, their first part
+	Seed     uint64   // decides everything that looks like chance
+
+	Think Range // closed loop: a producer's pause between reply and next push
+	Work  Range // how long a worker holds a job
+
+	Topology Topology
+	Payload  Size // bytes of padding in each job
+	Queues   Queues
+	JobTypes []string // at random; none is one type of our own
+
+	ReserveFor Duration // whole seconds, 60 s or more; 0 is 1800 s
+	FailShare  float64  // of the deliveries that end in a FAIL, 0 to 1
+	Retry      *int     // retry of each job; nil is 25
+	Delay      Range    // how far in the future `at` lies; 0 is no `at`
+
+	Prefill  int64    // jobs that are there before the first FETCH
+	Churn    bool     // connections come and go: connect, HELLO, one command, END
+	BeatOnly bool     // connections are consumers that do nothing but BEAT
+	Drain    Duration // how long the drain may take; 0 is 60 s
+}
+
+// Topology is how the connections of a worker share its duties.
+type Topology struct {
+	Kind        Kind // 0 is Single
+	Fetchers    int  // of a pool: connections that FETCH; 0 is 1
+	Reporters   int  // of a pool: connections that ACK and FAIL; 0 is 1
+	Concurrency int  // of a pool: jobs at work at a time; 0 is 10
+}
+
+// Queues is what queues there are and how a job gets its own.
+type Queues struct {
+	Number  int       // 0 is 1, or as many as there are Weights
+	Pick    Pick      // 0 is Uniform
+	Weights []float64 // of Weighted, one for each queue
+	Skew    float64   // of Zipf: queue i has weight 1/(i+1)^Skew; 0 is 1
+}
+
+// The defaults of fields whose zero value is not meant literally.
+const (
+	DefaultDuration    = Duration(30 * time.Second)
+	DefaultDrain       = Duration(60 * time.Second)
+	DefaultReserveFor  = Duration(1800 * time.Second) // the protocol's own
+	DefaultRetry       = 25                           // the protocol's own
+	DefaultJobType     = "fwpbench"
+	DefaultConcurrency = 10
+)
+
+// Filled is a copy with every default written out. It is meant for reading: what is
+// filled in may contradict settings that are made afterwards.
+func (w *Workload) Filled() Workload {
+	f := *w
+	f.Preset = orElse(f.Preset, presetNames[0])
+	f.Burst = orElse(f.Burst, 1)
+	f.Drain = orElse(f.Drain, DefaultDrain)
+	f.ReserveFor = orElse(f.ReserveFor, DefaultReserveFor)
+	if f.JobLimit == 0 && len(f.Stages) == 0 {
+		f.Duration = orElse(f.Duration, DefaultDuration)
+	}
+	if len(f.JobTypes) == 0 {
+		f.JobTypes = []string{DefaultJobType}
+	}
+	if f.Retry == nil {
+		retry := DefaultRetry
+		f.Retry = &retry
+	}
+	f.Queues.Number = orElse(f.Queues.Number, max(1, len(f.Queues.Weights)))
+	if f.Queues.Pick == Zipf {
+		f.Queues.Skew = orElse(f.Queues.Skew, 1)
+	}
+	if f.Topology.Kind == Pool {
+		f.Topology.Fetchers = orElse(f.Topology.Fetchers, 1)
+		f.Topology.Reporters = orElse(f.Topology.Reporters, 1)
+		f.Topology.Concurrency = orElse(f.Topology.Concurrency, DefaultConcurrency)
+	}
+	return f
+}
+
+func orElse[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Open says whether the arrivals follow a plan instead of the replies.
+func (w *Workload) Open() bool { return w.Rate > 0 || len(w.Stages) > 0 }
+
+// Window is the part of the run that is measured, as times since its first arrival.
+// An until of 0 is open: the run ends with its last job.
+func (w *Workload) Window() (from, until time.Duration) {
+	f := w.Filled()
+	switch {
+	case len(f.Stages) > 0:
+		until = f.Stages.Over()
+	case f.Duration > 0:
+		until = time.Duration(f.Warmup + f.Duration)
+	}
+	return time.Duration(f.Warmup), until
+}
+
+// Plan is the plan of arrivals of the run, warm-up included, or nil if the loop is
+// closed. A plan without an end in time is limited to JobLimit.
+func (w *Workload) Plan(seed uint64) *arrivals.Plan {
+	if !w.Open() {
+		return nil
+	}
+	f := w.Filled()
+	stages := slices.Clone(f.Stages)
+	if len(stages) == 0 {
+		_, over := f.Window()
+		if over == 0 {
+			over = f.enoughFor()
+		}
+		stages = Stages{{Over: over, From: float64(f.Rate), To: float64(f.Rate)}}
+	}
+	return &arrivals.Plan{Stages: stages, Poisson: f.Poisson, Burst: f.Burst, Limit: f.JobLimit, Seed: seed}
+}
+
+// enoughFor is a time in which JobLimit jobs arrive for certain: chance may be late by eight
+// standard deviations.
+func (w *Workload) enoughFor() time.Duration {
+	arrivals := float64(w.JobLimit)
+	if w.Poisson {
+		burst := float64(w.Burst)
+		arrivals += float64(8*math.Sqrt(arrivals*burst)) + float64(64*burst)
+	}
+	return time.Duration(math.Ceil(min(arrivals/float64(w.Rate)*1e9, 1<<62)))
+}

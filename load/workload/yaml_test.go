@@ -1,0 +1,167 @@
+package workload_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestMessages: testdata/bad holds files with mistakes, and beside each what Parse says.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			source, err := os.ReadFile(file)
+			require.NoError(t, err)
+			_, err = workload.Parse(filepath.Base(file), source)
+			require.Error(t, err)
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o600))
+			}
+			want, readErr := os.ReadFile(golden)
+			require.NoError(t, readErr)
+			assert.Equal(t, string(want), err.Error()+"\n")
+		})
+	}
+}
+
+const everything = `# all settings at once
+preset: failing
+producers: 7
+consumers: 8
+stages: ["10s:0-1000", 60s:1000]
+poisson: true
+burst: 2
+jobs: 1_000_000
+warmup: 5s
+seed: 18446744073709551615
+topology: pool
+fetchers: 2
+reporters: 3
+concurrency: 20
+drain: 10m
+payload: 100:80,10000:20
+queues: 3
+queue_pick: weighted
+queue_weights: [80, 15.5, 5]
+job_types: [email, "déjà vu"]
+reserve_for: 5m
+work: 1ms-1s
+fail_share: 25%
+retry: 3
+delay: 2s
+prefill: 10
+`
+
+func TestParseEverything(t *testing.T) {
+	t.Parallel()
+	retry := 3
+	want := workload.Workload{
+		Preset: "failing", Producers: 7, Consumers: 8,
+		Stages:  workload.Stages{{Over: 10 * time.Second, From: 0, To: 1000}, {Over: time.Minute, From: 1000, To: 1000}},
+		Poisson: true, Burst: 2, JobLimit: 1e6, Warmup: workload.Duration(5 * time.Second), Seed: 1<<64 - 1,
+		Topology: workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 3, Concurrency: 20},
+		Drain:    workload.Duration(10 * time.Minute),
+		Payload: workload.Size{List: []workload.SizeShare{
+			{Min: 100, Max: 100, Weight: 80}, {Min: 10000, Max: 10000, Weight: 20},
+		}},
+		Queues:   workload.Queues{Number: 3, Pick: workload.Weighted, Weights: []float64{80, 15.5, 5}},
+		JobTypes: []string{"email", "déjà vu"}, ReserveFor: workload.Duration(5 * time.Minute),
+		Work: workload.Range{Min: ms, Max: time.Second}, FailShare: 0.25, Retry: &retry,
+		Delay: workload.Range{Min: 2 * time.Second, Max: 2 * time.Second}, Prefill: 10,
+	}
+	got, err := workload.Parse("all.yaml", []byte(everything))
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	assert.NoError(t, got.Check())
+
+	again, err := workload.Parse("again.yaml", got.YAML())
+	require.NoError(t, err, "%s", got.YAML())
+	assert.Equal(t, got, again)
+}
+
+func TestParseLittle(t *testing.T) {
+	t.Parallel()
+	usual, err := workload.Preset("roundtrip")
+	require.NoError(t, err)
+	for _, source := range []string{"", "# nothing\n", "---\n", "{}", "preset: roundtrip"} {
+		got, err := workload.Parse("w.yaml", []byte(source))
+		require.NoError(t, err, "%q", source)
+		assert.Equal(t, usual, got, "%q", source)
+	}
+	got, err := workload.Parse("w.yaml", []byte("a: &n 5\n"))
+	require.Error(t, err)
+	assert.Equal(t, usual, got, "what cannot be read leaves the preset")
+	got, err = workload.Parse("w.yaml", []byte("producers: &n 5\nconsumers: *n\npreset: scheduled\n"))
+	require.NoError(t, err)
+	assert.Equal(t, [2]int{5, 5}, [2]int{got.Producers, got.Consumers})
+	assert.Equal(t, 5*time.Second, got.Delay.Max, "the preset comes first, wherever it stands")
+}
+
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{"roundtrip", "push", "fetch", "idle", "churn", "scheduled", "failing"}, workload.Presets())
+	for _, name := range workload.Presets() {
+		w, err := workload.Preset(name)
+		require.NoError(t, err)
+		require.NoError(t, w.Check(), name)
+		again, err := workload.Parse(name, w.YAML())
+		require.NoError(t, err)
+		assert.Equal(t, w, again)
+		assert.Equal(t, "preset: "+name+"\n", string(w.YAML()))
+	}
+	_, err := workload.Preset("psuh")
+	assert.EqualError(t, err, `preset: "psuh" is no preset; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; did you mean push?`)
+}
+
+// TestSettings: every setting has a text that it reads again, and says what it is.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	w, err := workload.Parse("all.yaml", []byte(everything))
+	require.NoError(t, err)
+	var other workload.Workload
+	others := other.Settings()
+	for i, s := range w.Settings() {
+		require.NoError(t, others[i].Value.Set(s.Value.String()), s.Key)
+		assert.NotEmpty(t, s.Usage, s.Key)
+		assert.NotEmpty(t, s.Value.Type(), s.Key)
+		assert.NotContains(t, s.Flag(), "_")
+	}
+	other.Preset = w.Preset
+	assert.Equal(t, w, other)
+}
+
+// FuzzParse: no source makes Parse panic, and what it accepts passes Check and survives
+// being written and read again.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(everything))
+	f.Add([]byte("preset: push\nrate: 5/m\n"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		w, err := workload.Parse("fuzz.yaml", source)
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				require.Regexp(t, `^fuzz\.yaml:[1-9]\d*:[1-9]\d*: .*; expected .*; .+`, line)
+			}
+			return
+		}
+		require.NoError(t, w.Check())
+		again, err := workload.Parse("again.yaml", w.YAML())
+		require.NoError(t, err, "%s", w.YAML())
+		require.Equal(t, w, again)
+	})
+}
