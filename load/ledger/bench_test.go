@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// BenchmarkWay books the whole usual way of a job, so ns/op is for four reports.
+func BenchmarkWay(b *testing.B) {
+	l, k := New(), int64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		way(l, k)
+		k++
+	}
+}
+
+// BenchmarkWayParallel has as many goroutines as cores, which work on neighbours.
+func BenchmarkWayParallel(b *testing.B) {
+	l := New()
+	var next atomic.Int64
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			way(l, next.Add(1))
+		}
+	})
+}
+
+// BenchmarkTenMillion shows what the account of ten million jobs weighs, and how long a count takes.
+func BenchmarkTenMillion(b *testing.B) {
+	const jobs = 10_000_000
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	l := New()
+	for k := range int64(jobs) {
+		way(l, k)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ResetTimer()
+	for b.Loop() {
+		if l.Count(true).Acked != jobs {
+			b.Fatal("not all are settled")
+		}
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/jobs, "bytes/job")
+}
+
+func way(l *Ledger, k int64) {
+	l.Sent(k, time.Duration(k))
+	l.Pushed(k)
+	l.Delivered(k, 0)
+	l.Acked(k)
+}

@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// find is the chunk that job k belongs to, or nil if nothing in it has been sent.
+func (l *Ledger) find(k int64) *chunk {
+	chunks := *l.chunks.Load()
+	if i := uint64(k) / chunkJobs; i < uint64(len(chunks)) {
+		return chunks[i]
+	}
+	return nil
+}
+
+// addChunk makes room for job k. A gap in the numbers costs nothing but pointers.
+func (l *Ledger) addChunk(k int64) {
+	if k < 0 {
+		panic("ledger: a job's number is negative")
+	}
+	l.grow.Lock()
+	defer l.grow.Unlock()
+	if l.find(k) != nil {
+		return
+	}
+	chunks := slices.Clone(*l.chunks.Load())
+	i := int(k / chunkJobs)
+	for len(chunks) <= i {
+		chunks = append(chunks, nil)
+	}
+	chunks[i] = new(chunk)
+	l.chunks.Store(&chunks)
+}
+
+// addQueues makes room for the queue with that index.
+func (l *Ledger) addQueues(queue int) []*atomic.Int64 {
+	l.grow.Lock()
+	defer l.grow.Unlock()
+	queues := slices.Clone(*l.queues.Load())
+	for len(queues) <= queue {
+		greatest := new(atomic.Int64)
+		greatest.Store(-1)
+		queues = append(queues, greatest)
+	}
+	l.queues.Store(&queues)
+	return queues
+}
+
+// lazily returns the bitmap at p, which is there from the first use on.
+func lazily(p *atomic.Pointer[bitmap]) *bitmap {
+	if b := p.Load(); b != nil {
+		return b
+	}
+	p.CompareAndSwap(nil, new(bitmap))
+	return p.Load()
+}

@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ledger is the account of one run's jobs. All methods are safe for concurrent use; those that are called for each job
+// neither lock nor allocate, but for a new chunk every 65,536 jobs.
+type Ledger struct {
+	// Read by everybody and hardly ever written; the ring keeps what is written all the time off their cache lines.
+	chunks atomic.Pointer[[]*chunk]        // copied when it grows
+	queues atomic.Pointer[[]*atomic.Int64] // greatest job delivered, by queue; copied when it grows
+	grow   sync.Mutex                      // held by who replaces chunks or queues
+
+	recent ring
+
+	last, sent              atomic.Int64 // greatest job sent, -1 before the first; how many
+	refused                 atomic.Int64
+	failed, forGood         atomic.Int64
+	redelivered, duplicated atomic.Int64
+	returned                atomic.Int64
+	outOfOrder, fetchesLost atomic.Int64
+	foreign                 atomic.Int64
+
+	findings findings
+}
+
+// New returns an empty Ledger.
+func New() *Ledger {
+	l := new(Ledger)
+	l.chunks.Store(new([]*chunk))
+	l.queues.Store(new([]*atomic.Int64))
+	l.last.Store(-1)
+	return l
+}
+
+// Sent books that the push of job k goes out at the time at. It must be called before the server can have read the
+// push, and be followed by exactly one of Pushed, Refused and Doubtful. k is 0 or more, and may leave out numbers.
+func (l *Ledger) Sent(k int64, at time.Duration) {
+	if l.find(k) == nil {
+		l.addChunk(k)
+	}
+	l.sent.Add(1)
+	l.recent.put(k, at)
+	raise(&l.last, k)
+}
+
+// SentAt returns the time at which the push of job k went out, to the microsecond (rounded down), if k is one of the
+// 65,536 last numbers that were sent.
+func (l *Ledger) SentAt(k int64) (time.Duration, bool) { return l.recent.get(k) }
+
+// Pushed books that the push of job k was confirmed. The job may have been delivered by then.
+func (l *Ledger) Pushed(k int64) {
+	if c := l.find(k); c != nil {
+		c.accepted.set(k % chunkJobs)
+	}
+}
+
+// Refused books that the server replied to the push of job k with an error.
+func (l *Ledger) Refused(k int64) {
+	c := l.find(k)
+	if c == nil {
+		return
+	}
+	l.refused.Add(1)
+	lazily(&c.refused).set(k % chunkJobs)
+	if c.seen(k % chunkJobs) {
+		l.refusedAndDelivered(c, k)
+	}
+}
+
+// Doubtful books that the push of job k got no reply: the server may have accepted it or not.
+func (l *Ledger) Doubtful(k int64) {
+	if c := l.find(k); c != nil {
+		lazily(&c.doubtful).set(k % chunkJobs)
+	}
+}
+
+// Delivered books that a worker got job k from the queue with that index (a negative one: not known), and says what
+// delivery that is.
+func (l *Ledger) Delivered(k int64, queue int) Kind {
+	c := l.find(k)
+	if c == nil || k > l.last.Load() {
+		l.foreign.Add(1)
+		l.findings.addForeign(Finding{K: k, What: "delivered, and never pushed"})
+		return Stray
+	}
+	kind := kinds[c.apply(k%chunkJobs, delivered)]
+	switch kind {
+	case First:
+		l.order(k, queue)
+		if r := c.refused.Load(); r != nil && r.has(k%chunkJobs) {
+			l.refusedAndDelivered(c, k)
+		}
+	case Again:
+		l.redelivered.Add(1)
+	case Returned:
+		l.returned.Add(1)
+		l.findings.addTwice(k, &l.findings.kept.Returned)
+	default:
+		l.duplicated.Add(1)
+		l.findings.addTwice(k, &l.findings.kept.Twice)
+	}
+	return kind
+}
+
+// Acked books that an ACK of job k was confirmed.
+func (l *Ledger) Acked(k int64) {
+	if c := l.find(k); c != nil {
+		c.apply(k%chunkJobs, acked)
+	}
+}
+
+// Failed books that a FAIL of job k was confirmed, and whether the job will come back. If it will, MayReturn must have
+// been called before the FAIL went out.
+func (l *Ledger) Failed(k int64, willReturn bool) {
+	c := l.find(k)
+	if c == nil {
+		return
+	}
+	l.failed.Add(1)
+	if willReturn {
+		c.apply(k%chunkJobs, returns)
+		return
+	}
+	if was := c.apply(k%chunkJobs, failedForGood); was == held || was == mayReturn {
+		l.forGood.Add(1)
+	}
+}
+
+// MayReturn books that the server may hand out job k again from now on: a FAIL is about to go out that leaves retries,
+// an ACK or FAIL got no reply, the worker's connection is gone, or the reservation has run out.
+func (l *Ledger) MayReturn(k int64) {
+	if c := l.find(k); c != nil {
+		c.apply(k%chunkJobs, returns)
+	}
+}
+
+// Foreign books a delivery that is not what it should be: a job of somebody else, or from a queue that was not asked
+// for, or whose parts do not belong together. what tells that to a reader, with the jid.
+func (l *Ledger) Foreign(what string) {
+	l.foreign.Add(1)
+	l.findings.addForeign(Finding{K: -1, What: what})
+}
+
+// FetchLost books that a FETCH ended without a reply. The server may have handed it a job, one at most.
+func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
+
+// refusedAndDelivered is reached by Refused and by Delivered, and by both if they meet. Who clears the bit tells it.
+func (l *Ledger) refusedAndDelivered(c *chunk, k int64) {
+	if c.refused.Load().clear(k % chunkJobs) {
+		l.foreign.Add(1)
+		l.findings.addForeign(Finding{K: k, What: "refused and delivered all the same"})
+	}
+}
+
+// order counts a first delivery that comes after a later job of its queue.
+func (l *Ledger) order(k int64, queue int) {
+	if queue < 0 {
+		return
+	}
+	queues := *l.queues.Load()
+	if queue >= len(queues) {
+		queues = l.addQueues(queue)
+	}
+	if !raise(queues[queue], k) {
+		l.outOfOrder.Add(1)
+	}
+}
+
+// raise makes v at least k, and says whether it was not greater before.
+func raise(v *atomic.Int64, k int64) bool {
+	for {
+		old := v.Load()
+		if old > k {
+			return false
+		}
+		if v.CompareAndSwap(old, k) {
+			return true
+		}
+	}
+}

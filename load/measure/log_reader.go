@@ -1,0 +1,266 @@
+package measure
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// longestLine is what a line of a log may take: a histogram in which each bucket has a count of its own takes a tenth.
+const longestLine = 1 << 20
+
+// LogError is a log that cannot be read, and where.
+type LogError struct {
+	File string // as it was given to NewLogReader
+	Line int    // from 1
+	Err  error
+}
+
+// Error is "file:line: what is wrong".
+func (e *LogError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns Err.
+func (e *LogError) Unwrap() error { return e.Err }
+
+// LogReader reads what a LogWriter wrote, set by set. It reads such a log too after another tool has written it anew,
+// as long as its tags and the ranges of its histograms are those of this package; comments may be missing. It is not
+// safe for concurrent use.
+type LogReader struct {
+	file  string
+	lines *bufio.Scanner
+	line  int
+	err   error // what Next returns from now on
+
+	start, base clock
+	intervals   int
+	complete    bool
+	set         *Set // being read; what begins the next one ends it
+}
+
+// clock is a time of the log's head, in microseconds since 1970.
+type clock struct {
+	us    int64
+	known bool
+}
+
+// NewLogReader returns a LogReader. The file's name is for errors only.
+func NewLogReader(file string, r io.Reader) *LogReader {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	return &LogReader{file: file, lines: lines}
+}
+
+// Start is the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
+func (r *LogReader) Start() time.Time {
+	if !r.start.known {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.start.us).UTC()
+}
+
+// Complete says whether the log's writer has closed it. It is known after Next has returned io.EOF. A log that is not
+// complete ends where its run was killed, or where the disk was full.
+func (r *LogReader) Complete() bool { return r.complete }
+
+// Next returns the next set, which is the caller's, with times since Start. It returns io.EOF after the last one, and a
+// *LogError at the first line that is damaged; what comes before it has been returned by then, but for the set that the
+// line belongs to.
+func (r *LogReader) Next() (*Set, error) {
+	for r.err == nil {
+		if !r.lines.Scan() {
+			return r.end()
+		}
+		r.line++
+		before := r.set
+		if err := r.read(r.lines.Text()); err != nil {
+			r.err = &LogError{File: r.file, Line: r.line, Err: err}
+			break
+		}
+		if before != nil && before != r.set {
+			r.intervals++
+			return before, nil
+		}
+	}
+	return nil, r.err
+}
+
+// end returns the last set.
+func (r *LogReader) end() (*Set, error) {
+	if err := r.lines.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("a line of more than %d bytes", longestLine)
+		}
+		r.err = &LogError{File: r.file, Line: r.line + 1, Err: err}
+		return nil, r.err
+	}
+	r.err = io.EOF
+	if last := r.set; last != nil {
+		r.set = nil
+		return last, nil
+	}
+	return nil, r.err
+}
+
+// read takes one line into account.
+func (r *LogReader) read(line string) error {
+	switch {
+	case r.complete && line != "":
+		return errors.New("more after the end of the log (two logs in one file cannot be told apart; merge them instead)")
+	case line == "", strings.HasPrefix(line, `"`): // the names of the columns
+		return nil
+	case strings.HasPrefix(line, "#"):
+		return r.readComment(line)
+	default:
+		return r.readHistogram(line)
+	}
+}
+
+// readComment knows those comments that mean something, and skips the others.
+func (r *LogReader) readComment(line string) error {
+	name, rest, ok := strings.Cut(line, ": ")
+	if version, is := strings.CutPrefix(line, "#[Histogram log format version "); is && !strings.HasPrefix(version, "1.") {
+		return fmt.Errorf("expected version 1 of the log format, got %q", strings.TrimSuffix(version, "]"))
+	}
+	if !ok {
+		return nil
+	}
+	var read func(string) error
+	switch name {
+	case "#[StartTime":
+		read = r.start.read
+	case "#[BaseTime":
+		read = r.base.read
+	case "#[Interval":
+		read = r.readInterval
+	case "#[Complete":
+		read = r.readComplete
+	default:
+		return nil
+	}
+	inside, closed := strings.CutSuffix(rest, "]")
+	if !closed {
+		return fmt.Errorf("expected ] at the end of %q", line)
+	}
+	if err := read(inside); err != nil {
+		return fmt.Errorf("%s: %w", name[2:], err)
+	}
+	return nil
+}
+
+// read reads "1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015".
+func (c *clock) read(text string) error {
+	if c.known {
+		return errors.New("a second one in the same log")
+	}
+	number, _, _ := strings.Cut(text, " ")
+	us, err := parseSeconds(number)
+	c.us, c.known = us, err == nil
+	return err
+}
+
+// readInterval begins a set: "12.000000,1.000000 push.rejected=2".
+func (r *LogReader) readInterval(text string) error {
+	span, counts, _ := strings.Cut(text, " ")
+	from, length, _ := strings.Cut(span, ",")
+	set, err := r.begin(from, length)
+	if err != nil {
+		return err
+	}
+	if err := set.parseCounts(counts); err != nil {
+		return err
+	}
+	r.set = set
+	return nil
+}
+
+// readComplete reads "600 intervals".
+func (r *LogReader) readComplete(text string) error {
+	number, _, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("expected a number, got %q", number)
+	}
+	have := r.intervals
+	if r.set != nil {
+		have++
+	}
+	if n != have {
+		return fmt.Errorf("the log was written with %d intervals and has %d", n, have)
+	}
+	r.complete = true
+	return nil
+}
+
+// readHistogram reads "Tag=push.response,0.127,1.007,2.769,HISTF...".
+func (r *LogReader) readHistogram(line string) error {
+	fields := strings.Split(line, ",")
+	tag, tagged := strings.CutPrefix(fields[0], "Tag=")
+	if len(fields) != 5 || !tagged {
+		return errors.New("expected Tag=NAME,START,LENGTH,MAX,HISTOGRAM")
+	}
+	series, ok := ParseSeries(tag)
+	if !ok {
+		return fmt.Errorf("unknown tag %q", tag)
+	}
+	set, err := r.begin(fields[1], fields[2])
+	if err != nil {
+		return err
+	}
+	if _, err := strconv.ParseFloat(fields[3], 64); err != nil {
+		return fmt.Errorf("expected the interval's maximum, got %q", fields[3])
+	}
+	h, err := decode(fields[4])
+	if err != nil {
+		return fmt.Errorf("histogram of %s: %w", tag, err)
+	}
+	if r.set == nil || r.set.From != set.From || r.set.Until != set.Until {
+		r.set = set
+	}
+	r.set.adopt(series, h)
+	return nil
+}
+
+// begin returns an empty set for the span.
+func (r *LogReader) begin(from, length string) (*Set, error) {
+	if !r.start.known {
+		return nil, errors.New("expected a StartTime before the first interval")
+	}
+	begins, err := parseSeconds(from)
+	if err != nil {
+		return nil, err
+	}
+	lasts, err := parseSeconds(length)
+	if err != nil {
+		return nil, err
+	}
+	// Without a BaseTime the format leaves it to the reader: what is more than a year before the start is relative.
+	const year = 365 * 24 * 3600 * 1e6
+	switch {
+	case r.base.known:
+		begins += r.base.us - r.start.us
+	case begins >= r.start.us-year:
+		begins -= r.start.us
+	}
+	span := time.Duration(begins) * time.Microsecond
+	return &Set{From: span, Until: span + time.Duration(lasts)*time.Microsecond}, nil
+}
+
+// decode returns the histogram, if it has the buckets of this package.
+func decode(text string) (*hdrhistogram.Histogram, error) {
+	h, err := hdrhistogram.Decode([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	if h.LowestTrackableValue() != lowest || h.HighestTrackableValue() != highest || h.SignificantFigures() != digits {
+		return nil, fmt.Errorf("expected %d significant digits from %d to %d, got %d from %d to %d: its buckets cannot be "+
+			"added without a loss", digits, lowest, highest,
+			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
+	}
+	return h, nil
+}

@@ -1,0 +1,130 @@
+package measure
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Merge adds up all sets of the logs, bucket by bucket and count by count, and returns the sum. Times are since the
+// earliest start of the logs. If w is not nil it gets a log with a set for each second in which sets of the logs begin:
+// the seconds of runs side by side are added up. Merging that log gives the same sum.
+//
+// Sets are read as they are needed, so that logs of any length take the memory of a few of them. An error of reading is
+// a *LogError, with file and line. Whether the logs were complete is for the caller to ask (LogReader.Complete).
+func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
+	sources, start, err := open(logs)
+	if err != nil {
+		return nil, err
+	}
+	m := merger{total: new(Set), second: new(Set)}
+	if w != nil {
+		m.log = NewLogWriter(w, start, fmt.Sprintf("merged from %d logs", len(logs)))
+	}
+	for source := earliest(sources); source != nil; source = earliest(sources) {
+		if err := m.add(source.next); err != nil {
+			return nil, err
+		}
+		if err := source.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return m.total, m.close()
+}
+
+// source is a log and its next set, nil after the last.
+type source struct {
+	log   *LogReader
+	shift time.Duration // from the log's start to that of all
+	next  *Set
+}
+
+// open reads the first set of each log, and with it the log's start.
+func open(logs []*LogReader) (sources []*source, start time.Time, err error) {
+	for _, log := range logs {
+		s := &source{log: log}
+		if err := s.advance(); err != nil {
+			return nil, time.Time{}, err
+		}
+		if begun := log.Start(); s.next != nil && (start.IsZero() || begun.Before(start)) {
+			start = begun
+		}
+		sources = append(sources, s)
+	}
+	for _, s := range sources {
+		if s.next != nil {
+			s.shift = s.log.Start().Sub(start)
+			s.next.move(s.shift)
+		}
+	}
+	return sources, start, nil
+}
+
+func (s *source) advance() error {
+	next, err := s.log.Next()
+	if errors.Is(err, io.EOF) {
+		s.next = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	next.move(s.shift)
+	s.next = next
+	return nil
+}
+
+// earliest is the source whose next set begins first, nil if all are at their end.
+func earliest(sources []*source) *source {
+	var first *source
+	for _, s := range sources {
+		if s.next != nil && (first == nil || s.next.From < first.next.From) {
+			first = s
+		}
+	}
+	return first
+}
+
+func (s *Set) move(by time.Duration) { s.From, s.Until = s.From+by, s.Until+by }
+
+// merger gathers the sets that begin in the same second.
+type merger struct {
+	total, second *Set
+	filled        bool // second holds something
+	log           *LogWriter
+}
+
+func (m *merger) add(s *Set) error {
+	m.total.Add(s)
+	if m.log == nil {
+		return nil
+	}
+	if m.filled && m.second.From/time.Second != s.From/time.Second {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	m.second.Add(s)
+	m.filled = true
+	return nil
+}
+
+func (m *merger) flush() error {
+	err := m.log.Write(m.second)
+	m.second.Reset()
+	m.filled = false
+	return err
+}
+
+func (m *merger) close() error {
+	if m.log == nil {
+		return nil
+	}
+	if m.filled {
+		if err := m.flush(); err != nil {
+			return err
+		}
+	}
+	return m.log.Close()
+}

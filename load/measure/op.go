@@ -1,0 +1,115 @@
+package measure
+
+// Op is a kind of command, as far as its times are worth telling apart.
+type Op uint8
+
+const (
+	// Connect is the dial, until the connection is there.
+	Connect Op = iota
+	// Hello is HELLO, without the password's hash.
+	Hello
+	// Push is PUSH.
+	Push
+	// FetchFound is a FETCH that found a job waiting.
+	FetchFound
+	// FetchWaited is a FETCH that was there before the push of the job that it brought.
+	FetchWaited
+	// FetchEmpty is a FETCH that came back without a job.
+	FetchEmpty
+	// Ack is ACK.
+	Ack
+	// Fail is FAIL.
+	Fail
+	// Beat is BEAT.
+	Beat
+	// Info is INFO.
+	Info
+	// End is END, until its reply or the end of the stream.
+	End
+	// Ops is how many there are: for op := range measure.Ops.
+	Ops
+)
+
+var opNames = [Ops]string{
+	"connect", "hello", "push", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+}
+
+// String is the name in logs, thresholds and reports, such as "push" or "fetch.found".
+func (o Op) String() string { return nameOf(opNames[:], int(o)) }
+
+// Measure is one of the three times of a command.
+type Measure uint8
+
+const (
+	// Lateness is the generator's own delay: from the intended time, or from the moment from which the connection was
+	// free if that is later, until the command was sent.
+	Lateness Measure = iota
+	// Service is from sent to replied.
+	Service
+	// Response is from intended to replied: what somebody waits who comes at the intended time.
+	Response
+	// Measures is how many there are.
+	Measures
+)
+
+var measureNames = [Measures]string{"lateness", "service", "response"}
+
+// String is the name in logs, thresholds and reports, such as "response".
+func (m Measure) String() string { return nameOf(measureNames[:], int(m)) }
+
+// Flow is a stretch of a job's way. It begins at the intended time of its push.
+type Flow uint8
+
+const (
+	// ToFetched ends when a worker has the job.
+	ToFetched Flow = iota
+	// ToAcked ends when the ACK is confirmed.
+	ToAcked
+	// Flows is how many there are.
+	Flows
+)
+
+var flowNames = [Flows]string{"job.fetched", "job.acked"}
+
+// String is the name in logs, thresholds and reports: "job.fetched" or "job.acked".
+func (f Flow) String() string { return nameOf(flowNames[:], int(f)) }
+
+// ErrorKind says in which way a command did not get what it asked for.
+type ErrorKind uint8
+
+const (
+	// Rejected: the server replied with an error.
+	Rejected ErrorKind = iota
+	// Malformed: a reply that breaks the protocol, or that does not belong to the command.
+	Malformed
+	// Timeout: no reply within the time that the run allows.
+	Timeout
+	// Refused: the connection was refused.
+	Refused
+	// Reset: the connection was reset, or broke in another way.
+	Reset
+	// Closed: the server closed the connection in order while a reply was due.
+	Closed
+	// OutOfFiles: this process may not open any more files.
+	OutOfFiles
+	// OutOfPorts: this machine has no local port left for the target.
+	OutOfPorts
+	// Other is everything else.
+	Other
+	// ErrorKinds is how many there are.
+	ErrorKinds
+)
+
+var errorNames = [ErrorKinds]string{
+	"rejected", "malformed", "timeout", "refused", "reset", "closed", "out-of-files", "out-of-ports", "other",
+}
+
+// String is the name in logs and reports, such as "rejected" or "out-of-files".
+func (k ErrorKind) String() string { return nameOf(errorNames[:], int(k)) }
+
+func nameOf(names []string, i int) string {
+	if i >= len(names) {
+		return "unknown"
+	}
+	return names[i]
+}

@@ -1,0 +1,50 @@
+package measure
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+const (
+	// ticks is how many lines a percentile file has for each halving of what is left to 100 %.
+	ticks      = 5
+	subBuckets = 2048 // of a histogram with three digits
+)
+
+// WritePercentiles writes the series of s as a percentile file (.hgrm), values in milliseconds, which HdrHistogram's
+// plotter reads. It has the form that the Java tools write; the Go library's own has too few decimals to tell
+// percentiles beyond 99.9999 apart. Without values the file has no lines but its head and foot.
+func WritePercentiles(w io.Writer, s *Set, series Series) error {
+	h := s.Histogram(series)
+	if h == nil {
+		h = newHistogram()
+	}
+	out := fmt.Appendf(nil, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
+	greatest := 0.0 // of an empty histogram the library gives the end of the first bucket
+	if h.TotalCount() > 0 {
+		greatest = float64(h.Max())
+		for _, b := range h.CumulativeDistributionWithTicks(ticks) {
+			out = appendBracket(out, b)
+		}
+	}
+	out = fmt.Appendf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", h.Mean()/ms, h.StdDev()/ms)
+	out = fmt.Appendf(out, "#[Max     = %12.3f, Total count    = %12d]\n", greatest/ms, h.TotalCount())
+	out = fmt.Appendf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", len(h.Export().Counts)/(subBuckets/2)-1, subBuckets)
+	if _, err := w.Write(out); err != nil {
+		return fmt.Errorf("write percentiles of %s: %w", series, err)
+	}
+	return nil
+}
+
+const ms = float64(time.Millisecond)
+
+func appendBracket(out []byte, b hdrhistogram.Bracket) []byte {
+	out = fmt.Appendf(out, "%12.3f %2.12f %10d", float64(b.ValueAt)/ms, b.Quantile/100, b.Count)
+	if b.Quantile < 100 {
+		out = fmt.Appendf(out, " %14.2f", 1/(1-b.Quantile/100))
+	}
+	return append(out, '\n')
+}

@@ -1,0 +1,104 @@
+package measure
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// Timing is what is known of a command that was replied to. All are times since the engine's start. Free is the moment
+// from which the connection that sent the command could have sent it.
+type Timing struct{ Intended, Free, Sent, Replied time.Duration }
+
+// Window is a half-open span of time, From <= t < Until. Until 0 is no end, so the zero value is all time.
+type Window struct{ From, Until time.Duration }
+
+// Holds says whether t is in w.
+func (w Window) Holds(t time.Duration) bool {
+	return t >= w.From && (w.Until == 0 || t < w.Until)
+}
+
+// Recorder takes down what the commands of one loop took. Its methods but Recycle must be called inside that loop. It
+// allocates only when a series gets its first value in a set that has not been used before. The zero value records
+// everything, whatever its intended time.
+type Recorder struct {
+	window Window
+	since  time.Duration
+	set    *Set
+	spare  atomic.Pointer[Set]
+}
+
+// NewRecorder returns a Recorder that records everything, whatever its intended time, until SetWindow.
+func NewRecorder() *Recorder { return &Recorder{set: new(Set)} }
+
+// SetWindow says which commands and flows are recorded from now on: those whose intended time is in w. The others are
+// counted apart (Set.Aside). Until the first call that is all of them; a run that wants the times of its connects but
+// not those of its warm-up calls SetWindow in between.
+func (r *Recorder) SetWindow(w Window) { r.window = w }
+
+// Command records the lateness, service and response time of a command that got its reply. One that got an error, or
+// none, is for Error instead.
+func (r *Recorder) Command(op Op, t Timing) {
+	set := r.current()
+	if !r.window.Holds(t.Intended) {
+		set.aside[op]++
+		return
+	}
+	set.record(SeriesOf(op, Lateness), since(t.Sent, max(t.Intended, t.Free)))
+	set.record(SeriesOf(op, Service), since(t.Replied, t.Sent))
+	set.record(SeriesOf(op, Response), since(t.Replied, t.Intended))
+}
+
+// Job records that a job, whose push was intended for the time intended, has come to the end of f now.
+func (r *Recorder) Job(f Flow, intended, now time.Duration) {
+	if r.window.Holds(intended) {
+		r.current().record(FlowSeries(f), since(now, intended))
+	}
+}
+
+// Error counts a command that did not get what it asked for, at any time, in the window or not. It has no times: a
+// refusal is quick, and would make a failing server look fast.
+func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().errors[op][kind]++ }
+
+// Drop counts n arrivals that were not sent because all connections were busy.
+func (r *Recorder) Drop(n int64) { r.current().dropped += n }
+
+// Take hands out what was recorded since the last Take (at first: since 0) until now, and goes on with an empty set.
+func (r *Recorder) Take(now time.Duration) *Set {
+	taken := r.current()
+	taken.From, taken.Until = r.since, now
+	r.since = now
+	r.set = r.spare.Swap(nil)
+	return taken
+}
+
+// Recycle empties a set and gives it back, to be used after the next Take. The caller must not use it any more. It may
+// be called from any goroutine, and better outside of the loop, for it clears all of the memory. Recorders may use each
+// other's sets.
+func (r *Recorder) Recycle(s *Set) {
+	s.Reset()
+	r.spare.Store(s)
+}
+
+// current is the set to record in. It is created late, because after a Take the spare one may yet come back.
+func (r *Recorder) current() *Set {
+	if r.set == nil {
+		if r.set = r.spare.Swap(nil); r.set == nil {
+			r.set = new(Set)
+		}
+	}
+	return r.set
+}
+
+// since is later-earlier without wrapping around: what no duration can hold is recorded as out of range, not as small.
+func since(later, earlier time.Duration) time.Duration {
+	d := later - earlier
+	switch {
+	case later >= earlier && d < 0:
+		return math.MaxInt64
+	case later < earlier && d >= 0:
+		return math.MinInt64
+	default:
+		return d
+	}
+}

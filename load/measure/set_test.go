@@ -1,0 +1,157 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// play books n made-up things, into all kinds of counts, but for three ops only: adding up is slow under the race
+// detector.
+func play(random *rand.Rand, n int, record func(func(*Recorder))) {
+	for range n {
+		op, kind := []Op{Connect, Push, End}[random.IntN(3)], ErrorKind(random.IntN(int(ErrorKinds)))
+		took := time.Duration(math.Exp(random.NormFloat64()*4 + 12)) // a median of 160 µs, and some out of range
+		timing := Timing{Intended: time.Duration(random.IntN(1000)), Sent: 500, Replied: 500 + took}
+		drops, flow := random.Int64N(3), Flow(random.IntN(int(Flows)))
+		record(func(r *Recorder) {
+			r.Command(op, timing)
+			r.Job(flow, timing.Intended, timing.Replied)
+			if drops == 0 {
+				r.Error(op, kind)
+			}
+			r.Drop(drops)
+		})
+	}
+}
+
+// same asserts that two sets are equal bucket by bucket and count by count.
+func same(t *testing.T, want, got *Set) {
+	t.Helper()
+	for series := range AllSeries {
+		a, b := want.Histogram(series), got.Histogram(series)
+		if a == nil || b == nil {
+			require.Equal(t, a == nil, b == nil, "%v", series)
+			continue
+		}
+		require.True(t, a.Equals(b), "%v", series)
+	}
+	require.Equal(t, want.beyond, got.beyond)
+	require.Equal(t, want.aside, got.aside)
+	require.Equal(t, want.errors, got.errors)
+	require.Equal(t, want.dropped, got.dropped)
+}
+
+func TestAddIsExact(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		whole, parts := NewRecorder(), make([]*Recorder, 1+random.IntN(6))
+		window := Window{From: 100, Until: 900}
+		whole.SetWindow(window)
+		for i := range parts {
+			parts[i] = NewRecorder()
+			parts[i].SetWindow(window)
+		}
+		sum := new(Set)
+		play(random, 2000, func(book func(*Recorder)) {
+			book(whole)
+			part := parts[random.IntN(len(parts))]
+			book(part)
+			if random.IntN(500) == 0 {
+				set := part.Take(1000)
+				sum.Add(set)
+				part.Recycle(set)
+			}
+		})
+		for _, part := range parts {
+			sum.Add(part.Take(1000))
+		}
+		same(t, whole.Take(1000), sum)
+		assert.NotZero(t, sum.Aside(Push))
+	}
+}
+
+func TestAddWidensTheSpan(t *testing.T) {
+	t.Parallel()
+	set := new(Set)
+	set.Add(&Set{From: 5, Until: 7})
+	set.Add(&Set{})
+	set.Add(&Set{From: 6, Until: 9})
+	set.Add(&Set{From: 2, Until: 3})
+	assert.Equal(t, Window{2, 9}, Window{set.From, set.Until})
+}
+
+func TestPercentile(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		values int // 1 ms, 2 ms, ...
+		p      float64
+		want   int // ms
+	}{
+		{1000, 50, 500}, {1000, 99, 990}, {1000, 99.9, 999}, {1000, 99.99, 1000}, {1000, 100, 1000}, {1000, 0, 1},
+		{70, 99, 70}, {70, 98, 69}, {3, 50, 2}, {2, 50, 1}, {1, 0.1, 1}, {1, 99, 1},
+	}
+	for _, tt := range tests {
+		r := NewRecorder()
+		for i := range tt.values {
+			r.Job(ToFetched, 0, time.Duration(i+1)*time.Millisecond)
+		}
+		got := r.Take(1).Percentile(FlowSeries(ToFetched), tt.p)
+		assert.InEpsilon(t, time.Duration(tt.want)*time.Millisecond, got, 0.001, "p%v of %d", tt.p, tt.values)
+	}
+}
+
+func TestNamesAreUniqueAndFound(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for series := range AllSeries {
+		found, ok := ParseSeries(series.String())
+		assert.True(t, ok)
+		assert.Equal(t, series, found)
+		assert.False(t, seen[series.String()], series)
+		seen[series.String()] = true
+		if op, m, ok := series.Op(); ok {
+			assert.Equal(t, series, SeriesOf(op, m))
+			assert.Equal(t, op.String()+"."+m.String(), series.String())
+		}
+	}
+	for f := range Flows {
+		assert.Equal(t, f.String(), FlowSeries(f).String())
+		_, _, ok := FlowSeries(f).Op()
+		assert.False(t, ok)
+	}
+	_, ok := ParseSeries("push.nothing")
+	assert.False(t, ok)
+
+	names := make(map[string]bool)
+	new(Set).eachCount(func(name func() string, _ *int64) {
+		assert.False(t, names[name()], name())
+		names[name()] = true
+	})
+	assert.Equal(t, "unknown", Ops.String())
+	assert.Equal(t, "unknown", ErrorKinds.String())
+}
+
+func BenchmarkAdd(b *testing.B) {
+	set, sum := filled(5000), new(Set)
+	for b.Loop() {
+		sum.Add(set)
+	}
+}
+
+// filled has n values in the nine series of a usual run.
+func filled(n int) *Set {
+	random, r := rand.New(rand.NewPCG(1, 2)), NewRecorder()
+	for range n {
+		took := time.Duration(50e3 + random.ExpFloat64()*200e3)
+		for _, op := range []Op{Push, FetchFound, Ack} {
+			r.Command(op, Timing{Sent: took / 9, Replied: took})
+		}
+	}
+	return r.Take(time.Second)
+}
