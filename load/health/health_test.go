@@ -1,0 +1,191 @@
+package health
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// script hands out snapshots one after the other.
+func script(all ...snapshot) func() snapshot {
+	return func() snapshot {
+		next := all[0]
+		all = all[1:]
+		return next
+	}
+}
+
+func TestSamplerTellsOfTheWindow(t *testing.T) {
+	t.Parallel()
+	start := time.Now()
+	at := func(after time.Duration, change func(*snapshot)) snapshot {
+		s := snapshot{
+			when: start.Add(after), clock: start.Round(0).Add(after), cpuKnown: true, processors: 2,
+			cgroup: throttling{known: true}, memory: 1 << 20, files: 7, softFiles: 100, hardFiles: 200,
+		}
+		change(&s)
+		return s
+	}
+	s := &Sampler{start: start, take: script(
+		at(10*time.Second, func(s *snapshot) { // begin
+			s.user, s.machine = time.Second, machineTime{total: 1000, idle: 500, steal: 10}
+			s.gc, s.files = pauses{count: 2, total: time.Millisecond, longest: time.Hour}, 90
+		}),
+		at(11*time.Second, func(s *snapshot) { // a busy second
+			s.user, s.system, s.machine = 2*time.Second, 500*time.Millisecond, machineTime{total: 1200, idle: 520, steal: 10}
+			s.cgroup.throttled, s.cgroup.periods, s.memory, s.heap = 30*time.Millisecond, 3, 5<<20, 4<<20
+			s.gc = pauses{count: 4, total: 3 * time.Millisecond, longest: 700 * time.Microsecond}
+		}),
+		at(14*time.Second, func(s *snapshot) { // a quiet time, and the clock is set back
+			s.user, s.system, s.machine = 2*time.Second, time.Second, machineTime{total: 1800, idle: 1104, steal: 26}
+			s.cgroup.throttled, s.cgroup.periods = 30*time.Millisecond, 3
+			s.clock = s.clock.Add(-time.Hour)
+			s.gc = pauses{count: 5, total: 4 * time.Millisecond, longest: 100 * time.Microsecond}
+		}),
+		at(14100*time.Millisecond, func(s *snapshot) { // a burst that is too short for a peak, and then the end
+			s.user, s.system, s.machine = 2*time.Second+100*time.Millisecond, 1100*time.Millisecond, machineTime{total: 1820, idle: 1104, steal: 26}
+			s.cgroup.throttled, s.cgroup.periods = 30*time.Millisecond, 3
+			s.clock = s.clock.Add(-time.Hour)
+			s.gc = pauses{count: 5, total: 4 * time.Millisecond}
+		}),
+	), last: at(9*time.Second, func(s *snapshot) { s.memory, s.files = 1<<30, 1000 })} // before: does not count
+
+	s.Begin()
+	busy := s.Sample()
+	assert.InDelta(t, 1.5, busy.CPU, 1e-9)
+	assert.InDelta(t, 0.75, busy.Share, 1e-9)
+	assert.InDelta(t, 0.9, busy.MachineBusy, 1e-9)
+	assert.EqualValues(t, 5<<20, busy.Memory)
+	assert.Zero(t, busy.Jump)
+	quiet := s.Sample()
+	assert.Equal(t, -time.Hour, quiet.Jump)
+	got := s.End()
+
+	assert.InDelta(t, 2.2/(4.1*2), got.CPUShare, 1e-9)
+	assert.InDelta(t, 0.75, got.CPUPeak, 1e-9)
+	assert.InDelta(t, 1-604.0/820-16.0/820, got.MachineBusy, 1e-9)
+	assert.InDelta(t, 0.9, got.MachinePeak, 1e-9)
+	assert.InDelta(t, 16.0/820, got.Steal, 1e-9)
+	got.CPUShare, got.CPUPeak, got.MachineBusy, got.MachinePeak, got.Steal = 0, 0, 0, 0, 0
+	assert.Equal(t, reports.Health{
+		Over: 4100 * time.Millisecond, CPUUser: 1100 * time.Millisecond, CPUSystem: 1100 * time.Millisecond,
+		Throttled: 30 * time.Millisecond, ThrottledPeriods: 3,
+		GCPauses: 3, GCPause: 3 * time.Millisecond, GCPauseMax: 700 * time.Microsecond,
+		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: reports.Files{Peak: 90, Soft: 100, Hard: 200},
+		ClockJumps: []reports.ClockJump{{At: 14 * time.Second, By: -time.Hour}},
+	}, got)
+}
+
+func TestSamplerWithoutAWindow(t *testing.T) {
+	t.Parallel()
+	s := &Sampler{take: script()}
+	assert.Equal(t, reports.Health{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
+	assert.Equal(t, Sample{Memory: 3}, between(snapshot{}, snapshot{memory: 3}), "no time has passed")
+}
+
+// What this machine tells is not known here, but reading it must work, and what it does not tell must be named.
+func TestSamplerOnThisMachine(t *testing.T) {
+	t.Parallel()
+	s := NewSampler(time.Now())
+	s.Begin()
+	runtime.GC()
+	got := s.End()
+	assert.Positive(t, got.Over)
+	assert.Positive(t, got.HeapPeak)
+	assert.Positive(t, got.GCPauses)
+	if runtime.GOOS == "linux" {
+		assert.NotContains(t, got.Unknown, "cpu")
+		assert.NotContains(t, got.Unknown, "memory")
+		assert.Positive(t, got.Files.Soft)
+	}
+	m := Machine()
+	assert.Equal(t, runtime.GOOS, m.OS)
+	assert.Positive(t, m.Cores)
+}
+
+func TestRaise(t *testing.T) {
+	t.Parallel()
+	denied := errors.New("operation not permitted")
+	cases := []struct {
+		name               string
+		soft, hard, need   int64
+		root               bool
+		wantSoft, wantHard int64
+		err                bool
+	}{
+		{name: "enough", soft: 1024, hard: 4096, need: 1000, wantSoft: 1024, wantHard: 4096},
+		{name: "raised", soft: 1024, hard: 4096, need: 2000, wantSoft: 2000, wantHard: 4096},
+		{name: "too low a hard limit", soft: 1024, hard: 4096, need: 5000, wantSoft: 4096, wantHard: 4096, err: true},
+		{name: "root", soft: 1024, hard: 4096, need: 5000, root: true, wantSoft: 5000, wantHard: 5000},
+		{name: "a system without limits", need: 5000},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			soft, hard := c.soft, c.hard
+			set := func(s, h int64) error {
+				if h > hard && !c.root {
+					return denied
+				}
+				soft, hard = s, h
+				return nil
+			}
+			gotSoft, gotHard, err := raise(c.need, func() (int64, int64) { return soft, hard }, set)
+			assert.Equal(t, []int64{c.wantSoft, c.wantHard}, []int64{gotSoft, gotHard})
+			if !c.err {
+				require.NoError(t, err)
+				return
+			}
+			var files *FilesError
+			require.ErrorAs(t, err, &files)
+			require.ErrorIs(t, err, denied)
+			assert.Contains(t, err.Error(), "too many open files: the run needs 5000 descriptors, the limit is 4096 (hard limit 4096")
+		})
+	}
+}
+
+func TestRaiseFilesOfThisProcess(t *testing.T) {
+	t.Parallel()
+	_, _, err := RaiseFiles(1) // there is room for one
+	require.NoError(t, err)
+}
+
+func TestShortageOf(t *testing.T) {
+	t.Parallel()
+	dial := func(number syscall.Errno) error {
+		return fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
+	}
+	for err, want := range map[error]Shortage{
+		dial(syscall.EMFILE): NoFiles, dial(syscall.ENFILE): NoFiles, dial(wsaManyFiles): NoFiles,
+		dial(syscall.EADDRNOTAVAIL): NoPorts, dial(wsaUnavailable): NoPorts,
+		dial(syscall.ENOBUFS): NoMemory, dial(syscall.ENOMEM): NoMemory,
+		dial(syscall.ECONNREFUSED): NoShortage, errors.New("EMFILE"): NoShortage,
+	} {
+		assert.Equal(t, want, ShortageOf(err), err.Error())
+	}
+	assert.Equal(t, NoShortage, ShortageOf(nil))
+	var h reports.Health
+	for _, s := range []Shortage{NoShortage, NoFiles, NoPorts, NoPorts, NoMemory} {
+		s.Count(&h)
+	}
+	assert.Equal(t, reports.Health{NoFiles: 1, NoPorts: 2, NoMemory: 1}, h)
+}
+
+// BenchmarkSample says what a look costs; it is taken once a second.
+func BenchmarkSample(b *testing.B) {
+	s := NewSampler(time.Now())
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Sample()
+	}
+}

@@ -1,0 +1,91 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestParseStat(t *testing.T) {
+	t.Parallel()
+	const text = "cpu  100 20 30 4000 50 6 7 80 90 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n"
+	assert.Equal(t, machineTime{total: 4293, idle: 4050, steal: 80}, parseStat(text), "guest is in user already")
+	assert.Equal(t, machineTime{total: 15, idle: 9}, parseStat("cpu 1 2 3 4 5"), "an old kernel")
+	for _, broken := range []string{"", "cpu", "cpu 1 2 3", "cpu0 1 2 3 4 5", "cpu 1 2 x 4 5"} {
+		assert.Zero(t, parseStat(broken), broken)
+	}
+}
+
+func TestParseCPUStat(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, text string
+		want       throttling
+	}{
+		{
+			"version 2", "usage_usec 5\nuser_usec 3\nnr_periods 10\nnr_throttled 4\nthrottled_usec 2500\nnr_bursts 0\n",
+			throttling{known: true, periods: 4, throttled: 2500 * time.Microsecond},
+		},
+		{
+			"version 1", "nr_periods 10\nnr_throttled 4\nthrottled_time 2500000\n",
+			throttling{known: true, periods: 4, throttled: 2500 * time.Microsecond},
+		},
+		{"version 2 without a limit", "usage_usec 5\nuser_usec 3\nsystem_usec 2\n", throttling{known: true}},
+		{"no file", "", throttling{}},
+		{"something else", "a b\nnr_throttled x\n", throttling{}},
+	}
+	for _, c := range cases {
+		assert.Equal(t, c.want, parseCPUStat(c.text), c.name)
+	}
+}
+
+func TestParseQuota(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{
+		"150000 100000\n": 1.5, "max 100000\n": 0, "": 0, "x y": 0, "1 0": 0, "50000": 0,
+	} {
+		assert.InDelta(t, want, parseQuota(text), 1e-9, text)
+	}
+	assert.InDelta(t, 2.0, quotaOf("200000\n", "100000\n"), 1e-9)
+	assert.Zero(t, quotaOf("-1\n", "100000\n"))
+}
+
+func TestParseCgroup(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, text string
+		want       []cgroupDir
+	}{
+		{"version 2", "0::/user.slice/a.scope\n", []cgroupDir{
+			{path: "/sys/fs/cgroup/user.slice/a.scope"}, {path: "/sys/fs/cgroup/user.slice"}, {path: "/sys/fs/cgroup"},
+		}},
+		{"version 2 in a container", "0::/\n", []cgroupDir{{path: "/sys/fs/cgroup"}}},
+		{"version 1", "12:cpuset:/x\n4:cpu,cpuacct:/docker/1\n0::/system\n", []cgroupDir{
+			{path: "/sys/fs/cgroup/cpu,cpuacct/docker/1", old: true}, {path: "/sys/fs/cgroup/cpu,cpuacct/docker", old: true},
+			{path: "/sys/fs/cgroup/cpu,cpuacct", old: true},
+		}},
+		{"outside of the namespace", "0::/../..\n", []cgroupDir{{path: "/sys/fs/cgroup"}}},
+		{"none", "", nil},
+		{"something else", "a\n1:b\n", nil},
+	}
+	for _, c := range cases {
+		assert.Equal(t, c.want, parseCgroup(c.text), c.name)
+	}
+}
+
+func TestParseTheRest(t *testing.T) {
+	t.Parallel()
+	assert.EqualValues(t, 456, parseStatm("123 456 7 8 9 0 0\n"))
+	assert.Zero(t, parseStatm(""))
+	assert.Zero(t, parseStatm("1 x"))
+	assert.Equal(t, "AMD EPYC 7B13", parseModel("processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC  7B13\nmodel name\t: other\n"))
+	assert.Empty(t, parseModel("processor : 0\n"))
+	assert.EqualValues(t, 8<<20, parseMemTotal("MemFree: 1 kB\nMemTotal:       8192 kB\n"))
+	assert.Zero(t, parseMemTotal("MemTotal: x kB\n"))
+	assert.Zero(t, parseMemTotal(""))
+	assert.Equal(t, 28_232, parsePorts("32768\t60999\n"))
+	for _, broken := range []string{"", "1", "a b", "2 1"} {
+		assert.Zero(t, parsePorts(broken), broken)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !unix && !windows
+
+package health
+
+import "time"
+
+// processTimes returns the processor time of this process.
+func processTimes() (user, system time.Duration, ok bool) { return 0, 0, false }

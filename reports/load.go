@@ -1,0 +1,329 @@
+package reports
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// LoadSchema is the value of the key "schema" of the JSON of every Load. Its number grows when a key is removed,
+// renamed or changes its meaning; a key that is added does not change it.
+const LoadSchema = "fwpbench/1"
+
+// Load is the result of one run of the load generator. The exit code and every output are computed from it and from
+// nothing else. Judge fills Validity and Thresholds, when everything else is there.
+//
+// Durations are nanoseconds in JSON, in keys that end in _ns; rates are a second; shares are 0 to 1. Moments of a run
+// are counted from its start.
+//
+// A Load is plain data without locks: fill it from one goroutine, or guard it.
+type Load struct {
+	// Schema is LoadSchema; WriteLoadJSON sets it, whatever is here.
+	Schema string `json:"schema"`
+	// Version names the suite and its version, "fwpbench 0.1.0" for example.
+	Version string `json:"version,omitempty"`
+	// Run is the id of the run: it is in the names of its queues and in the jid of every job.
+	Run string `json:"run"`
+	// Seed is what arrivals, sizes and queues were drawn from. JSON holds it as a string, because many readers of JSON
+	// are not exact above 2^53.
+	Seed uint64 `json:"seed,string"`
+	// Started is when the run began, by the clock of the machine that runs the generator.
+	Started time.Time `json:"started,omitzero"`
+	// Took is the time from Started until the last connection was closed.
+	Took time.Duration `json:"took_ns"`
+	// Target is what the load was put on.
+	Target LoadTarget `json:"target"`
+	// Machine is what the generator ran on.
+	Machine Machine `json:"machine"`
+	// Plan is what was asked for.
+	Plan LoadPlan `json:"plan"`
+	// Phases holds the phases that began, in their order.
+	Phases []Phase `json:"phases"`
+	// Measured is the length of the window in which commands were recorded: that of the phase "measure".
+	Measured time.Duration `json:"measured_ns"`
+	// Connections tells how many connections the target took.
+	Connections Connections `json:"connections"`
+	// Rate is what was asked of the plan's arrivals and what of it was carried.
+	Rate LoadRate `json:"rate"`
+	// Ops holds every kind of command that was sent at least once, in the order of LoadOps.
+	Ops []LoadOp `json:"ops"`
+	// Flows holds the ways of jobs, in the order of LoadFlows, each if at least one job went it.
+	Flows []LoadFlow `json:"flows"`
+	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
+	Jobs LoadJobs `json:"jobs"`
+	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss.
+	Findings []LoadFinding `json:"findings"`
+	// Health is the generator's own error bar.
+	Health Health `json:"health"`
+	// Validity says whether the generator carried the run; see Judge.
+	Validity Validity `json:"validity"`
+	// Thresholds holds what the user asked for and what came, in the order in which they were given; see Judge.
+	Thresholds []ThresholdResult `json:"thresholds"`
+	// Series holds the run second by second.
+	Series []Second `json:"series"`
+	// Interrupted says that the user ended the run: what was gained until then is in the report.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Internal tells a fault of the suite itself; empty if there was none.
+	Internal string `json:"internal,omitempty"`
+	// Unreachable tells why no FWP server could be spoken to at the start; empty if one could.
+	Unreachable string `json:"unreachable,omitempty"`
+	// Gone tells that the target went away in mid-run and did not come back: "connection refused, after 31.2 s" for
+	// example; empty if it stayed. Jobs then tells what was confirmed and what is in doubt.
+	Gone string `json:"gone,omitempty"`
+	// Usage tells what was wrong with the command line or the workload; empty if nothing was.
+	Usage string `json:"usage,omitempty"`
+}
+
+// LoadTarget says what the load was put on. HI and Info are what the server sent, as JSON; what is no JSON is written
+// as a JSON string.
+type LoadTarget struct {
+	// URL is the address, without the password; it may be empty for the embedded server.
+	URL string `json:"url,omitempty"`
+	// Chosen says how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
+	Chosen string `json:"chosen,omitempty"`
+	// HI is the JSON hash of the greeting.
+	HI json.RawMessage `json:"hi,omitempty"`
+	// Info is the answer to INFO before the load began; empty if there was none.
+	Info json.RawMessage `json:"info,omitempty"`
+}
+
+// Machine says what the generator ran on. Fields that the operating system does not tell are empty or 0.
+type Machine struct {
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	Kernel     string `json:"kernel,omitempty"` // release: "6.18.5"
+	CPU        string `json:"cpu,omitempty"`    // model
+	Cores      int    `json:"cores"`            // logical processors that this process may use
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	Go         string `json:"go"`
+	// MemoryBytes is the machine's memory.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+}
+
+// LoadPlan is what was asked for, in words and as data.
+type LoadPlan struct {
+	// Words says the plan in one or a few sentences.
+	Words string `json:"words"`
+	// Preset is the name of the preset that the workload was built on.
+	Preset string `json:"preset,omitempty"`
+	// Open says that arrivals come by a plan of their own, whatever the target does; if false, the next command follows
+	// the reply to the one before (a closed loop).
+	Open bool `json:"open"`
+	// Overload is "queue", "drop" or "abort": what becomes of an arrival that finds no free connection. Empty for a
+	// closed loop.
+	Overload string `json:"overload,omitempty"`
+	// Stages holds the rates of an open loop, the warm-up included; between From and To the rate is linear.
+	Stages []Stage `json:"stages,omitempty"`
+	// Producers, Consumers and Idle are numbers of connections as planned. Of consumers they are workers.
+	Producers int `json:"producers,omitempty"`
+	Consumers int `json:"consumers,omitempty"`
+	Idle      int `json:"idle,omitempty"`
+	// Workload is the whole workload as JSON, with every default filled in.
+	Workload json.RawMessage `json:"workload,omitempty"`
+}
+
+// Stage is a part of an open loop.
+type Stage struct {
+	Over time.Duration `json:"over_ns"`
+	From float64       `json:"from_per_s"`
+	To   float64       `json:"to_per_s"`
+}
+
+// Phase is a part of a run: "connect", "prefill", "warm-up", "measure", "drain" or "close".
+type Phase struct {
+	Name string `json:"name"`
+	// From is counted from the start of the run.
+	From time.Duration `json:"from_ns"`
+	Took time.Duration `json:"took_ns"`
+	// Note tells what came of it, where there is something to tell: "empty after 1.2 s" for example.
+	Note string `json:"note,omitempty"`
+}
+
+// Connections tells how many connections the target took.
+type Connections struct {
+	// Asked is how many were to be open before the load began, Opened how many of them got through HELLO.
+	Asked  int `json:"asked"`
+	Opened int `json:"opened"`
+	// Refused tells why the first of the others did not; empty if there were none.
+	Refused string `json:"refused,omitempty"`
+	// Lost is how many connections ended that nobody had told to, in the whole run; LostWhy tells the first end.
+	Lost    int64  `json:"lost,omitempty"`
+	LostWhy string `json:"lost_why,omitempty"`
+}
+
+// LoadRate is what was asked of the arrivals of the plan and what of it was carried, within the measured window. In a
+// closed loop nothing is asked: Asked, Planned, Waited and Dropped are 0.
+type LoadRate struct {
+	// Op is the command of an arrival: "push", or "connect" in churn. In a closed loop it is the command that the
+	// workload is about: "push", or "ack" where nothing but consuming is measured, or "beat".
+	Op string `json:"op,omitempty"`
+	// Asked is the mean rate of the plan, a second.
+	Asked float64 `json:"asked_per_s"`
+	// Carried is Done a second.
+	Carried float64 `json:"carried_per_s"`
+	// Planned is how many arrivals the plan has in the window.
+	Planned int64 `json:"planned"`
+	// Done is how many commands of that kind were answered in the window, whenever they were due.
+	Done int64 `json:"done"`
+	// Waited is how many arrivals of the window found no free connection and had to wait for one: the target (or the
+	// number of connections) was the limit, not the generator.
+	Waited int64 `json:"waited,omitempty"`
+	// Dropped is how many arrivals of the window found no free connection and were never sent.
+	Dropped int64 `json:"dropped,omitempty"`
+	// Backlog is the longest queue of arrivals that waited for a connection.
+	Backlog int64 `json:"backlog,omitempty"`
+}
+
+// LoadOps returns the names of the kinds of commands, in the order of tables:
+//
+//	connect        opening a connection, until it is there
+//	hello          HELLO, without the time for the password hash
+//	push
+//	fetch.found    a FETCH that found a job waiting
+//	fetch.waited   a FETCH that was there before the PUSH of the job that it brought
+//	fetch.empty    a FETCH that came back without a job
+//	ack  fail  beat  info  end
+func LoadOps() []string {
+	return []string{
+		"connect", "hello", "push", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+	}
+}
+
+// LoadFlows returns the names of the ways of a job, in the order of tables, each from the intended time of its PUSH:
+//
+//	fetched   until the job was delivered for the first time
+//	acked     until its ACK was answered
+func LoadFlows() []string { return []string{"fetched", "acked"} }
+
+// LoadOp is what became of the commands of one kind whose intended time was in the measured window.
+type LoadOp struct {
+	// Op is one of LoadOps.
+	Op string `json:"op"`
+	// Count is how many were answered, error replies not included.
+	Count int64 `json:"count"`
+	// Rate is Count divided by the length of the window.
+	Rate float64 `json:"per_s"`
+	// Outside is how many were answered whose intended time was not in the window; nothing else here counts them.
+	Outside int64 `json:"outside,omitempty"`
+	// Errors holds how many were not answered, or with an error, by kind.
+	Errors []LoadError `json:"errors,omitempty"`
+	// Lateness is the generator's own delay: from the intended time, or from the moment when the connection that sent
+	// the command was free if that was later, until it was sent.
+	Lateness Latency `json:"lateness"`
+	// Service is the time from sent until answered.
+	Service Latency `json:"service"`
+	// Response is the time from intended until answered.
+	Response Latency `json:"response"`
+}
+
+// LoadError is how often something went wrong in the same way.
+type LoadError struct {
+	// Kind is a stable slug, "refused", "reset" or "timeout" for example.
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
+	// Example is the words of the first of them, escaped or not.
+	Example string `json:"example,omitempty"`
+}
+
+// LoadFlow is how long jobs were on a way whose PUSH was due in the measured window.
+type LoadFlow struct {
+	// Flow is one of LoadFlows.
+	Flow string  `json:"flow"`
+	Time Latency `json:"time"`
+}
+
+// Latency sums up a histogram. Without values (Count 0) everything is 0.
+type Latency struct {
+	Count int64         `json:"count"`
+	Min   time.Duration `json:"min_ns"`
+	Mean  time.Duration `json:"mean_ns"`
+	P50   time.Duration `json:"p50_ns"`
+	P90   time.Duration `json:"p90_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	P999  time.Duration `json:"p99_9_ns"`
+	P9999 time.Duration `json:"p99_99_ns"`
+	Max   time.Duration `json:"max_ns"`
+	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
+	OutOfRange int64 `json:"out_of_range,omitempty"`
+}
+
+// LoadJobs is the account of the jobs of a run.
+type LoadJobs struct {
+	Pushed   int64 `json:"pushed"`   // PUSH answered with OK
+	Refused  int64 `json:"refused"`  // PUSH answered with an error
+	Doubtful int64 `json:"doubtful"` // PUSH without an answer: may be there or not
+	// Delivered counts jobs that were delivered at least once, Redelivered further deliveries that are allowed: after
+	// FAIL, after the reservation, or after an ACK without an answer.
+	Delivered   int64 `json:"delivered"`
+	Redelivered int64 `json:"redelivered"`
+	Acked       int64 `json:"acked"`  // ACK answered with OK
+	Failed      int64 `json:"failed"` // FAIL answered with OK
+	// Lost counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if Drained.
+	Lost int64 `json:"lost"`
+	// Duplicated counts deliveries of a job that somebody held or that was settled.
+	Duplicated int64 `json:"duplicated"`
+	// Foreign counts deliveries that are not of this run, or from a queue that was not asked for, or changed.
+	Foreign int64 `json:"foreign"`
+	// OutOfOrder counts jobs delivered after one that was pushed later to the same queue. No clause forbids it.
+	OutOfOrder int64 `json:"out_of_order"`
+	Held       int64 `json:"held"`     // delivered and neither acknowledged nor failed at the end
+	Waiting    int64 `json:"waiting"`  // may come back after the end: failed, or their reservation runs
+	Missing    int64 `json:"missing"`  // accepted and never delivered
+	InDoubt    int64 `json:"in_doubt"` // of these, as many as a lost FETCH may have taken
+	// FetchesLost counts FETCHes that ended without an answer: each may have taken a job.
+	FetchesLost int64 `json:"fetches_lost"`
+	// TakenAtEnd counts jobs that came with a FETCH which was awaited before its connection was closed.
+	TakenAtEnd int64 `json:"taken_at_end"`
+	// Drained says that the queues of the run were seen empty at the end.
+	Drained bool `json:"drained"`
+	// NotDrained tells why not, if not.
+	NotDrained string `json:"not_drained,omitempty"`
+}
+
+// Second is one second of a run.
+type Second struct {
+	// At is when it began, from the start of the run.
+	At time.Duration `json:"at_ns"`
+	// Over is its length: a second, but for the last.
+	Over  time.Duration `json:"over_ns"`
+	Phase string        `json:"phase"`
+	// Asked is the mean rate of the plan in this second; 0 for a closed loop.
+	Asked float64 `json:"asked_per_s"`
+	// Carried is how many arrivals were answered a second.
+	Carried     float64 `json:"carried_per_s"`
+	Connections int     `json:"connections"`
+	// InFlight is how many commands were without an answer at its end, waiting FETCHes not included.
+	InFlight int64 `json:"in_flight"`
+	// Backlog is how many arrivals waited for a free connection at its end.
+	Backlog int64 `json:"backlog"`
+	Dropped int64 `json:"dropped"`
+	// CPU is the time that all processors together spent on the generator, in processors: 1.5 is one and a half.
+	CPU float64 `json:"cpu"`
+	// MemoryBytes is what the generator had resident at its end; 0 where the operating system does not tell.
+	MemoryBytes int64 `json:"memory_bytes,omitempty"`
+	// Ops and Flows hold what came in this second, in the order of LoadOps and LoadFlows.
+	Ops   []SecondOp   `json:"ops,omitempty"`
+	Flows []SecondFlow `json:"flows,omitempty"`
+}
+
+// SecondOp is one kind of command in one second.
+type SecondOp struct {
+	Op     string `json:"op"`
+	Count  int64  `json:"count"`
+	Errors int64  `json:"errors,omitempty"`
+	// LatenessP99 is the generator's own delay.
+	LatenessP99 time.Duration `json:"lateness_p99_ns"`
+	ServiceP50  time.Duration `json:"service_p50_ns"`
+	ServiceP99  time.Duration `json:"service_p99_ns"`
+	ResponseP50 time.Duration `json:"response_p50_ns"`
+	ResponseP99 time.Duration `json:"response_p99_ns"`
+	ResponseMax time.Duration `json:"response_max_ns"`
+}
+
+// SecondFlow is one way of jobs in one second.
+type SecondFlow struct {
+	Flow  string        `json:"flow"`
+	Count int64         `json:"count"`
+	P50   time.Duration `json:"p50_ns"`
+	P99   time.Duration `json:"p99_ns"`
+	Max   time.Duration `json:"max_ns"`
+}

@@ -1,0 +1,91 @@
+package reports
+
+// FindingKind is a way in which a target was wrong about jobs. Its value is the word that is printed.
+type FindingKind string
+
+// The kinds of findings of a load.
+const (
+	// FindingLost: accepted and never delivered.
+	FindingLost FindingKind = "lost"
+	// FindingDuplicated: delivered while another worker held it.
+	FindingDuplicated FindingKind = "duplicated"
+	// FindingReturned: delivered again after its ACK was accepted, or though it was not to be tried again.
+	FindingReturned FindingKind = "returned"
+	// FindingRefused: its PUSH was answered with an error, and it was delivered all the same.
+	FindingRefused FindingKind = "refused-but-delivered"
+	// FindingQueue: delivered to a FETCH that had not asked for its queue.
+	FindingQueue FindingKind = "wrong-queue"
+	// FindingAltered: jid, args, queue or job type were not those that were pushed.
+	FindingAltered FindingKind = "altered"
+	// FindingForeign: a job that this run did not push came from one of the queues that only this run uses.
+	FindingForeign FindingKind = "foreign"
+	// FindingEarly: a scheduled job was delivered before its time.
+	FindingEarly FindingKind = "early"
+	// FindingNotRetried: a job that failed and was to be tried again did not come back in the time of the drain.
+	FindingNotRetried FindingKind = "not-retried"
+	// FindingReply: a reply that belongs to another command or connection, or that nobody asked for.
+	FindingReply FindingKind = "reply"
+	// FindingGrammar: bytes that are no RESP.
+	FindingGrammar FindingKind = "grammar"
+)
+
+// FindingsKept is how many jids a LoadFinding names at most.
+const FindingsKept = 1000
+
+// LoadFinding is one way in which the target was wrong, with the jobs that it was wrong about.
+type LoadFinding struct {
+	Kind FindingKind `json:"kind"`
+	// Clause is the id of the clause that was broken; empty if the specification has none.
+	Clause string `json:"clause,omitempty"`
+	// What says what happened, in a few words without a full stop.
+	What string `json:"what"`
+	// Count is how often it happened.
+	Count int64 `json:"count"`
+	// JIDs holds the jobs in question, the first FindingsKept of them, as they came; for grammar and replies it may
+	// hold what came instead, shortened.
+	JIDs []string `json:"jids,omitempty"`
+	// More is how many there are beyond JIDs.
+	More int64 `json:"more,omitempty"`
+	// Notes tells more about single cases: "pushed to 0, delivered from 1" for example.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// NewLoadFinding returns the finding of that kind, with the words and the clause that belong to it, and keeps the
+// first FindingsKept jids. Count is at least the number of jids.
+func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
+	count = max(count, int64(len(jids)))
+	kept := append([]string(nil), jids[:min(len(jids), FindingsKept)]...)
+	f := LoadFinding{Kind: kind, Count: count, JIDs: kept, More: count - int64(len(kept))}
+	f.Clause, f.What = kind.meaning()
+	return f
+}
+
+// meaning returns the clause that a finding of kind k breaks, and what it means in a few words.
+func (k FindingKind) meaning() (clause, what string) {
+	switch k {
+	case FindingLost:
+		return "FWP-PUSH-04", "accepted with OK and never delivered"
+	case FindingDuplicated:
+		return "FWP-STATE-05", "delivered again while a worker held it"
+	case FindingReturned:
+		return "FWP-ACK-02", "delivered again though it was settled"
+	case FindingRefused:
+		return "FWP-PUSH-03", "refused with an error and delivered all the same"
+	case FindingQueue:
+		return "FWP-FETCH-04", "delivered to a FETCH that had not asked for its queue"
+	case FindingAltered:
+		return "FWP-WU-03", "delivered with other contents than it was pushed with"
+	case FindingForeign:
+		return "", "in a queue of this run, and not pushed by it"
+	case FindingEarly:
+		return "FWP-STATE-11", "scheduled, and delivered before its time"
+	case FindingNotRetried:
+		return "FWP-STATE-09", "failed, to be tried again, and not back within the drain"
+	case FindingReply:
+		return "FWP-RESP-06", "a reply that belongs to another command, or to none"
+	case FindingGrammar:
+		return "FWP-RESP-01", "bytes that are no well-formed RESP"
+	default:
+		return "", string(k)
+	}
+}

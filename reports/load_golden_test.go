@@ -1,0 +1,139 @@
+package reports
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func loadSamples() map[string]*Load {
+	interrupted := carriedLoad()
+	interrupted.Interrupted, interrupted.Jobs.Drained = true, false
+	interrupted.Jobs.Missing, interrupted.Jobs.NotDrained = 11, "the run was interrupted twice"
+	closed := carriedLoad()
+	closed.Plan.Open, closed.Plan.Overload, closed.Plan.Stages = false, "", nil
+	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
+	closed.Rate = LoadRate{Op: "push", Carried: 8122.7, Done: 487_362}
+	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
+	closed.Judge()
+	gone := carriedLoad()
+	gone.Gone = "connection refused, 31.2 s after the start"
+	gone.Jobs = LoadJobs{
+		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
+		NotDrained: "the target did not come back",
+	}
+	gone.Judge()
+	return map[string]*Load{
+		"load-carried": carriedLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
+		"load-interrupted": interrupted, "load-closed": closed, "load-gone": gone, "load-empty": {},
+		"load-unreachable": {
+			Target:      LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
+			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
+		},
+	}
+}
+
+func TestLoadGolden(t *testing.T) {
+	t.Parallel()
+	for name, l := range loadSamples() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteLoadText(&out, l, LoadTextOptions{}))
+			golden(t, name+".txt.golden", out.Bytes())
+		})
+	}
+	for _, name := range []string{"load-lossy", "load-empty"} {
+		t.Run(name+" as JSON", func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteLoadJSON(&out, shortened(loadSamples()[name])))
+			golden(t, name+".json.golden", out.Bytes())
+		})
+	}
+	t.Run("series", func(t *testing.T) {
+		t.Parallel()
+		var out bytes.Buffer
+		require.NoError(t, WriteSeriesCSV(&out, carriedLoad()))
+		golden(t, "load.csv.golden", out.Bytes())
+	})
+}
+
+// shortened keeps golden files short: of many jids a few say as much.
+func shortened(l *Load) *Load {
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		*f = NewLoadFinding(f.Kind, f.Count, f.JIDs[:min(len(f.JIDs), 3)])
+	}
+	return l
+}
+
+// The terminal is the reader's: nothing that a server said may move its cursor, and every line keeps to its width.
+func TestLoadTextIsTame(t *testing.T) {
+	t.Parallel()
+	samples := loadSamples()
+	hostile := lossyLoad()
+	hostile.Target.HI = []byte("{\"v\":2,\"x\":\"\x1b]0;title\a\"}")
+	hostile.Internal = "boom \x1b[2J\nsecond line"
+	hostile.Plan.Words += " \x1b[2J"
+	hostile.Thresholds[0].Threshold = strings.Repeat("x", 200)
+	samples["hostile"] = hostile
+	for name, l := range samples {
+		for _, verbose := range []bool{false, true} {
+			var out bytes.Buffer
+			require.NoError(t, WriteLoadText(&out, l, LoadTextOptions{Verbose: verbose}))
+			assert.NotContains(t, out.String(), "\x1b", name)
+			for line := range strings.Lines(out.String()) {
+				assert.Less(t, len([]rune(line)), 101, "%s: %s", name, line)
+				assert.Equal(t, strings.TrimRight(line, " \n")+"\n", line, name)
+			}
+		}
+	}
+}
+
+func TestColourPaintsTheSameLoadText(t *testing.T) {
+	t.Parallel()
+	for name, l := range loadSamples() {
+		var plain, coloured bytes.Buffer
+		require.NoError(t, WriteLoadText(&plain, l, LoadTextOptions{Verbose: true}))
+		require.NoError(t, WriteLoadText(&coloured, l, LoadTextOptions{Verbose: true, Color: true}))
+		stripped := coloured.String()
+		for _, attribute := range []string{"0", bold, dim, red, green, yellow, magenta, cyan} {
+			stripped = strings.ReplaceAll(stripped, "\x1b["+attribute+"m", "")
+		}
+		assert.Equal(t, plain.String(), stripped, name)
+	}
+}
+
+// An INVALID run is never a number: neither times nor rates are shown as results.
+func TestInvalidShowsNoFigures(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, WriteLoadText(&out, invalidLoad(), LoadTextOptions{Verbose: true}))
+	text := out.String()
+	assert.Contains(t, text, "INVALID, never a number")
+	assert.Contains(t, text, "What to do:")
+	for _, heading := range []string{"RATE", "TIMES", "COMMANDS", "carried 8,300 of"} {
+		assert.NotContains(t, text, heading)
+	}
+}
+
+func TestVerboseNamesAllThatWasKept(t *testing.T) {
+	t.Parallel()
+	for _, verbose := range []bool{false, true} {
+		var out bytes.Buffer
+		require.NoError(t, WriteLoadText(&out, lossyLoad(), LoadTextOptions{Verbose: verbose}))
+		assert.Equal(t, verbose, strings.Contains(out.String(), lossyLoad().Findings[0].JIDs[999]))
+		assert.Contains(t, out.String(), lossyLoad().Findings[0].JIDs[4])
+	}
+}
+
+func TestLoadWriteErrors(t *testing.T) {
+	t.Parallel()
+	require.ErrorIs(t, WriteLoadText(brokenPipe{}, carriedLoad(), LoadTextOptions{}), errPipe)
+	require.ErrorIs(t, WriteLoadJSON(brokenPipe{}, carriedLoad()), errPipe)
+	require.ErrorIs(t, WriteSeriesCSV(brokenPipe{}, carriedLoad()), errPipe)
+}

@@ -1,0 +1,215 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// schema is the part of JSON Schema that load.schema.json uses.
+type schema struct {
+	Dialect     string             `json:"$schema,omitempty"`
+	Title       string             `json:"title,omitempty"`
+	Description string             `json:"description,omitempty"`
+	Ref         string             `json:"$ref,omitempty"`
+	Const       string             `json:"const,omitempty"`
+	Type        string             `json:"type,omitempty"`
+	Format      string             `json:"format,omitempty"`
+	Pattern     string             `json:"pattern,omitempty"`
+	Items       *schema            `json:"items,omitempty"`
+	Properties  map[string]*schema `json:"properties,omitempty"`
+	Required    []string           `json:"required,omitempty"`
+	Defs        map[string]*schema `json:"$defs,omitempty"`
+}
+
+// The schema is written from the types and their comments: go test ./reports -run Schema -update.
+func TestLoadSchemaIsThatOfTheTypes(t *testing.T) {
+	t.Parallel()
+	w := schemaWriter{defs: map[string]*schema{}, docs: docsOf(t, "load.go", "load_health.go", "load_finding.go", "threshold.go")}
+	root := w.object(reflect.TypeFor[Load]())
+	root.Dialect, root.Title, root.Defs = "https://json-schema.org/draft/2020-12/schema", "Result of a run of fwpbench", w.defs
+	root.Properties["schema"].Const = LoadSchema
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	require.NoError(t, enc.Encode(root))
+	if *update {
+		require.NoError(t, os.WriteFile("load.schema.json", out.Bytes(), 0o644))
+		return
+	}
+	assert.Equal(t, out.String(), LoadJSONSchema(), "stale: go test ./reports -run Schema -update")
+}
+
+func TestLoadJSONFollowsItsSchema(t *testing.T) {
+	t.Parallel()
+	var root schema
+	require.NoError(t, json.Unmarshal([]byte(LoadJSONSchema()), &root))
+	full := &Load{}
+	fillLoad(reflect.ValueOf(full).Elem(), new(int64))
+	samples := loadSamples()
+	samples["every field"] = full
+	for name, l := range samples {
+		var out bytes.Buffer
+		require.NoError(t, WriteLoadJSON(&out, l))
+		var tree any
+		require.NoError(t, json.Unmarshal(out.Bytes(), &tree))
+		assert.Empty(t, root.breaches(&root, "$", tree), name)
+	}
+	assert.NotEmpty(t, root.breaches(&root, "$", map[string]any{"schema": "fwpbench/2", "took_ns": "1", "new": 1}))
+}
+
+// breaches tells where v is not as s wants it. Keys that s does not have are told too, though the schema allows them.
+func (s *schema) breaches(root *schema, at string, v any) []string {
+	if s.Ref != "" {
+		return root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")].breaches(root, at, v)
+	}
+	if s.Const != "" && v != s.Const {
+		return []string{fmt.Sprintf("%s is %v, want %s", at, v, s.Const)}
+	}
+	if got := typeOf(v); s.Type != "" && got != s.Type && (got != "integer" || s.Type != "number") {
+		return []string{fmt.Sprintf("%s is of type %s, want %s", at, got, s.Type)}
+	}
+	var found []string
+	switch v := v.(type) {
+	case []any:
+		for i, item := range v {
+			found = append(found, s.Items.breaches(root, fmt.Sprintf("%s[%d]", at, i), item)...)
+		}
+	case map[string]any:
+		if s.Properties == nil {
+			return nil
+		}
+		for _, key := range s.Required {
+			if _, ok := v[key]; !ok {
+				found = append(found, at+" lacks "+key)
+			}
+		}
+		for key, value := range v {
+			if of := s.Properties[key]; of == nil {
+				found = append(found, at+" has unknown key "+key)
+			} else {
+				found = append(found, of.breaches(root, at+"."+key, value)...)
+			}
+		}
+	}
+	return found
+}
+
+func typeOf(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case float64:
+		if v == float64(int64(v)) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	default:
+		return "object"
+	}
+}
+
+// schemaWriter makes a schema of Go types.
+type schemaWriter struct {
+	defs map[string]*schema
+	docs map[string]string // by "Type" and "Type.Field"
+}
+
+func (w *schemaWriter) object(t reflect.Type) *schema {
+	s := &schema{Type: "object", Description: w.docs[t.Name()], Properties: map[string]*schema{}}
+	for field := range t.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		of := w.of(field.Type)
+		if strings.Contains(options, "string") {
+			of = &schema{Type: "string", Pattern: "^[0-9]+$"}
+		}
+		if doc := w.docs[t.Name()+"."+field.Name]; doc != "" {
+			of.Description = doc
+		}
+		s.Properties[name] = of
+		if !strings.Contains(options, "omit") {
+			s.Required = append(s.Required, name)
+		}
+	}
+	slices.Sort(s.Required)
+	return s
+}
+
+func (w *schemaWriter) of(t reflect.Type) *schema {
+	switch t {
+	case reflect.TypeFor[json.RawMessage]():
+		return &schema{}
+	case reflect.TypeFor[time.Time]():
+		return &schema{Type: "string", Format: "date-time"}
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		if w.defs[t.Name()] == nil {
+			w.defs[t.Name()] = &schema{}
+			*w.defs[t.Name()] = *w.object(t)
+		}
+		return &schema{Ref: "#/$defs/" + t.Name()}
+	case reflect.Slice:
+		return &schema{Type: "array", Items: w.of(t.Elem())}
+	case reflect.String:
+		return &schema{Type: "string"}
+	case reflect.Bool:
+		return &schema{Type: "boolean"}
+	case reflect.Float64:
+		return &schema{Type: "number"}
+	default:
+		return &schema{Type: "integer"}
+	}
+}
+
+// docsOf reads the comments of types and fields.
+func docsOf(t *testing.T, files ...string) map[string]string {
+	t.Helper()
+	docs := map[string]string{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Clean(name), nil, parser.ParseComments)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			group, ok := decl.(*ast.GenDecl)
+			if !ok || group.Tok != token.TYPE {
+				continue
+			}
+			spec := group.Specs[0].(*ast.TypeSpec)
+			docs[spec.Name.Name] = prose(group.Doc)
+			if body, ok := spec.Type.(*ast.StructType); ok {
+				for _, field := range body.Fields.List {
+					for _, fieldName := range field.Names {
+						docs[spec.Name.Name+"."+fieldName.Name] = prose(field.Doc) + prose(field.Comment)
+					}
+				}
+			}
+		}
+	}
+	return docs
+}
+
+// prose returns the first paragraph of a comment, on one line.
+func prose(c *ast.CommentGroup) string {
+	first, _, _ := strings.Cut(c.Text(), "\n\n")
+	return oneLine(first)
+}

@@ -1,0 +1,101 @@
+package reports
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// PerSecond returns count divided by over in seconds, and 0 for no time at all, so that no report holds what JSON
+// cannot.
+func PerSecond(count int64, over time.Duration) float64 {
+	if over <= 0 {
+		return 0
+	}
+	return float64(count) / over.Seconds()
+}
+
+// short writes d with three digits and the unit that suits it: "52.1 us", "1.2 ms", "31 s".
+func short(d time.Duration) string {
+	switch size := d.Abs(); {
+	case d == 0:
+		return "0"
+	case size < time.Microsecond:
+		return digits(float64(d)) + " ns"
+	case size < 999_500*time.Nanosecond:
+		return digits(float64(d)/1e3) + " us"
+	case size < 999_500*time.Microsecond:
+		return digits(float64(d)/1e6) + " ms"
+	default:
+		return digits(float64(d)/1e9) + " s"
+	}
+}
+
+// digits writes x with three digits that count, and without noughts at the end; from 1,000 on in full, with commas.
+func digits(x float64) string {
+	size := math.Abs(x)
+	switch {
+	case size >= 99.95:
+		return grouped(int64(math.Round(x)))
+	case size >= 9.995:
+		return trimmed(x, 1)
+	case size >= 0.995:
+		return trimmed(x, 2)
+	default:
+		return trimmed(x, 3)
+	}
+}
+
+func trimmed(x float64, places int) string {
+	s := strconv.FormatFloat(x, 'f', places, 64)
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// grouped writes n with commas: "8,300".
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	first := 0
+	if n < 0 {
+		first = 1
+	}
+	for i := len(s) - 3; i > first; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// percent writes a share: "99.8 %". What is not whole is never rounded to 0 or to 100.
+func percent(share float64) string {
+	switch {
+	case share > 0 && share < 0.0001:
+		return "< 0.01 %"
+	case share > 0.9999 && share < 1:
+		return "> 99.99 %"
+	case share < 0.0995 || share > 0.995 && share < 1:
+		return trimmed(share*100, 2) + " %"
+	default:
+		return trimmed(share*100, 1) + " %"
+	}
+}
+
+// size writes a number of bytes: "41.2 MiB".
+func size(bytes int64) string {
+	const kib, mib, gib = 1 << 10, 1 << 20, 1 << 30
+	switch {
+	case bytes >= gib:
+		return digits(float64(bytes)/gib) + " GiB"
+	case bytes >= mib:
+		return digits(float64(bytes)/mib) + " MiB"
+	default:
+		return digits(float64(bytes)/kib) + " KiB"
+	}
+}
+
+// many is plural with commas: "1 job", "8,300 jobs".
+func many(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return grouped(n) + " " + thing
+}

@@ -1,0 +1,266 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The limits of Judge.
+const (
+	// lateFloor and lateShare: the p99 of lateness may be as much as the greater of the two, the second being a share of
+	// the p99 that it is part of. Below a millisecond it depends on the scheduler of the operating system more than on
+	// the load, and the table shows it beside each figure.
+	lateFloor = time.Millisecond
+	lateShare = 0.10
+	// lateEnough is how many values make a p99; below, the mean is held against the limit.
+	lateEnough = 100
+	// busyOpen is the share of its processors from which on the generator reads replies too late: that delay is in no
+	// lateness but looks like the target's. A closed loop promises no rate; it is INVALID only where the generator was
+	// nearly all the limit.
+	busyOpen   = 0.85
+	busyClosed = 0.95
+	// carriedEnough is the share of the asked rate that counts as carried.
+	carriedEnough = 0.99
+	stealLimit    = 0.02
+	throttleLimit = 0.01
+	clockLimit    = 100 * time.Millisecond
+)
+
+// Judge decides whether the generator carried the run, and what became of the thresholds: it sets l.Validity and
+// l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of these reasons:
+//
+//	aborted      --overload abort, and an arrival found no free connection
+//	connections  the target took fewer connections than the workload has
+//	files        connections failed for want of descriptors; ports and memory alike
+//	late         lateness p99 of a command above 1 ms and above 10 % of the p99 of its response (of the way from
+//	             PUSH to FETCH, for a FETCH that waited); below 100 values the mean of lateness counts
+//	saturated    the process, or a loop of it, used more than 85 % of its processors (95 % in a closed loop)
+//	behind       less than 99 % of the asked rate was carried, and it is not explained by arrivals that found no free
+//	             connection and by errors
+//	stolen       more than 2 % of the machine's time went to others (steal)
+//	throttled    a cgroup held the process back for more than 1 % of the time
+//	clock        the clock jumped by 100 ms or more, or the machine slept
+//	empty        nothing was measured
+//
+// A target that carries less than asked, while the generator copes, makes no run INVALID. Figures of an INVALID run are
+// in the JSON for whoever looks for the cause; they are no results, so thresholds are not judged by them.
+func (l *Load) Judge(thresholds ...Threshold) {
+	reasons := slices.Concat(l.aborted(), l.exhausted(), l.late(), l.saturated(), l.behind(), l.disturbed(), l.empty())
+	l.Validity = Validity{Valid: len(reasons) == 0, Reasons: reasons}
+	if l.Validity.Valid {
+		l.Validity.Remarks = l.remarks()
+	}
+	l.Thresholds = nil
+	for _, t := range thresholds {
+		l.Thresholds = append(l.Thresholds, t.Judge(l))
+	}
+}
+
+func (l *Load) aborted() []Reason {
+	if l.Plan.Overload != "abort" || l.Rate.Dropped == 0 {
+		return nil
+	}
+	return []Reason{{
+		ID:   "aborted",
+		What: "an arrival found no free connection, which --overload abort does not allow",
+		Do:   "give more connections, a lower rate, or --overload queue or drop",
+	}}
+}
+
+// exhausted tells what the generator, or the target, ran out of.
+func (l *Load) exhausted() []Reason {
+	h := &l.Health
+	var reasons []Reason
+	add := func(count int64, id, of, do string) {
+		if count > 0 {
+			what := fmt.Sprintf("%s could not be opened for want of %s", many(count, "connection"), of)
+			reasons = append(reasons, Reason{ID: id, What: what, Do: do})
+		}
+	}
+	files := "descriptors"
+	if h.Files.Hard > 0 {
+		files += fmt.Sprintf(" (limit %s, hard limit %s)", grouped(h.Files.Soft), grouped(h.Files.Hard))
+	}
+	add(h.NoFiles, "files", files, "raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
+	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
+	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
+	if c := l.Connections; c.Opened < c.Asked && len(reasons) == 0 {
+		what := fmt.Sprintf("the target took %s of %s connections", grouped(int64(c.Opened)), grouped(int64(c.Asked)))
+		if c.Refused != "" {
+			what += ": " + oneLine(c.Refused)
+		}
+		do := "raise the target's limit, or ask for no more connections than it takes"
+		reasons = append(reasons, Reason{ID: "connections", What: what, Do: do})
+	}
+	return reasons
+}
+
+// late tells of the command whose lateness is farthest beyond its limit.
+func (l *Load) late() []Reason {
+	worst, words := 1.0, ""
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		if !l.dueByPlan(op.Op) || op.Lateness.Count == 0 {
+			continue
+		}
+		part, of := l.partOf(op)
+		stat, came := "p99", op.Lateness.P99
+		if op.Lateness.Count < lateEnough {
+			stat, came = "mean", op.Lateness.Mean
+		}
+		limit := max(lateFloor, time.Duration(lateShare*float64(part)))
+		if over := float64(came) / float64(limit); over > worst {
+			worst = over
+			words = fmt.Sprintf("%s was sent late: lateness %s is %s, allowed is the greater of %s and %s of the p99 of %s (%s)",
+				op.Op, stat, short(came), short(lateFloor), percent(lateShare), of, short(part))
+		}
+	}
+	if words == "" {
+		return nil
+	}
+	do := "lower the rate, give the generator more processors or a machine of its own, or look for what else runs there"
+	return []Reason{{ID: "late", What: words, Do: do}}
+}
+
+// dueByPlan says whether lateness of op spoils figures: not that of heartbeats, of INFO and of the beginning and end
+// of connections, unless connections are what is measured.
+func (l *Load) dueByPlan(op string) bool {
+	switch op {
+	case "push", "ack", "fail":
+		return true
+	case "connect":
+		return l.Rate.Op == op
+	default:
+		return strings.HasPrefix(op, "fetch.")
+	}
+}
+
+// partOf returns the p99 of the time that the lateness of op is a part of, and its name. A FETCH that waited answers
+// when a job comes; what its lateness spoils is the way of that job.
+func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
+	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
+		if flow := l.flow("fetched"); flow != nil {
+			return flow.Time.P99, "the way from PUSH to FETCH"
+		}
+	}
+	return op.Response.P99, "its response"
+}
+
+func (l *Load) saturated() []Reason {
+	limit := busyClosed
+	if l.Plan.Open {
+		limit = busyOpen
+	}
+	var what string
+	switch busiest := slices.Max(append([]float64{0}, l.Health.Loops...)); {
+	case l.Health.CPUShare > limit:
+		what = fmt.Sprintf("the generator used %s of its %s", percent(l.Health.CPUShare), l.processors())
+	case busiest > limit:
+		what = fmt.Sprintf("a loop of the generator was busy for %s of the time", percent(busiest))
+	default:
+		return nil
+	}
+	return []Reason{{
+		ID:   "saturated",
+		What: fmt.Sprintf("%s, allowed is %s", what, percent(limit)),
+		Do:   "lower the rate or the number of connections, or give the generator more processors (GOMAXPROCS) or a machine of its own",
+	}}
+}
+
+func (l *Load) processors() string {
+	if n := l.Machine.GOMAXPROCS; n > 0 {
+		return many(int64(n), "processor")
+	}
+	return "processors"
+}
+
+func (l *Load) behind() []Reason {
+	r := l.Rate
+	if r.Asked <= 0 || r.Carried >= carriedEnough*r.Asked {
+		return nil
+	}
+	explained := r.Waited + r.Dropped + int64(l.Connections.Opened)
+	if op := l.op(r.Op); op != nil {
+		explained += op.errors()
+	}
+	if r.Planned-r.Done <= explained {
+		return nil
+	}
+	return []Reason{{
+		ID: "behind",
+		What: fmt.Sprintf("%s of %s /s were carried, though connections were free: no more than %s of %s missing arrivals found none",
+			digits(r.Carried), digits(r.Asked), grouped(r.Waited+r.Dropped), grouped(r.Planned-r.Done)),
+		Do: "lower the rate, or give the generator more processors or a machine of its own",
+	}}
+}
+
+// disturbed tells what the machine did to the generator.
+func (l *Load) disturbed() []Reason {
+	h := &l.Health
+	var reasons []Reason
+	if h.Steal > stealLimit {
+		reasons = append(reasons, Reason{
+			ID:   "stolen",
+			What: fmt.Sprintf("the host of this virtual machine took %s of its time, allowed is %s", percent(h.Steal), percent(stealLimit)),
+			Do:   "run it again when the host is quiet, or on a machine of its own",
+		})
+	}
+	if share := float64(h.Throttled) / float64(max(h.Over, 1)); share > throttleLimit {
+		reasons = append(reasons, Reason{
+			ID:   "throttled",
+			What: fmt.Sprintf("a cgroup held the generator back for %s in %s", short(h.Throttled), short(h.Over)),
+			Do:   "raise the limit of processor time (cpu.max, the limits of the container), or lower the rate",
+		})
+	}
+	for _, jump := range h.ClockJumps {
+		if jump.By.Abs() >= clockLimit {
+			reasons = append(reasons, Reason{
+				ID:   "clock",
+				What: fmt.Sprintf("the clock jumped by %s, or the machine slept, %s after the start", short(jump.By), short(jump.At)),
+				Do:   "run it again when the clock is set, and keep the machine awake",
+			})
+			break
+		}
+	}
+	return reasons
+}
+
+func (l *Load) empty() []Reason {
+	for i := range l.Ops {
+		if l.Ops[i].Count+l.Ops[i].errors() > 0 {
+			return nil
+		}
+	}
+	return []Reason{{ID: "empty", What: "nothing was measured", Do: "let it run for longer"}}
+}
+
+// op returns what is known of the command of that name, or nil.
+func (l *Load) op(name string) *LoadOp {
+	for i := range l.Ops {
+		if l.Ops[i].Op == name {
+			return &l.Ops[i]
+		}
+	}
+	return nil
+}
+
+// flow returns what is known of the way of that name, or nil.
+func (l *Load) flow(name string) *LoadFlow {
+	for i := range l.Flows {
+		if l.Flows[i].Flow == name && l.Flows[i].Time.Count > 0 {
+			return &l.Flows[i]
+		}
+	}
+	return nil
+}
+
+// errors counts the errors of all kinds.
+func (o *LoadOp) errors() int64 {
+	var sum int64
+	for _, e := range o.Errors {
+		sum += e.Count
+	}
+	return sum
+}

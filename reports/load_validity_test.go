@@ -1,0 +1,210 @@
+package reports
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	shortfall := func(l *Load, waited, dropped int64) {
+		l.Rate.Carried, l.Rate.Done, l.Rate.Waited, l.Rate.Dropped = 4000, 240_000, waited, dropped
+	}
+	cases := []struct {
+		name   string
+		change func(*Load)
+		want   string // ids of reasons
+	}{
+		{"nothing wrong", func(*Load) {}, ""},
+		{"late", func(l *Load) { l.Ops[0].Lateness.P99 = 2 * time.Millisecond }, "late"},
+		{"late, and a tenth of a slow response", func(l *Load) {
+			l.Ops[0].Lateness.P99, l.Ops[0].Response.P99 = 2*time.Millisecond, 20*time.Millisecond
+		}, ""},
+		{"as late as a millisecond", func(l *Load) { l.Ops[3].Lateness.P99 = time.Millisecond }, ""},
+		{"a FETCH that waits long is no excuse", func(l *Load) { l.Ops[2].Lateness.P99 = 5 * time.Millisecond }, "late"},
+		{"a slow way of jobs is", func(l *Load) {
+			l.Ops[2].Lateness.P99, l.Flows[0].Time.P99 = 5*time.Millisecond, 50*time.Millisecond
+		}, ""},
+		{"late heartbeats", func(l *Load) { l.Ops[4].Lateness.P99 = time.Minute }, ""},
+		{"connects are not what is measured", func(l *Load) {
+			l.Ops = append(l.Ops, sampleOp("connect", 200, 100*time.Millisecond, time.Millisecond, time.Millisecond))
+		}, ""},
+		{"connects are", func(l *Load) {
+			l.Rate.Op = "connect"
+			l.Ops = append(l.Ops, sampleOp("connect", 200, 100*time.Millisecond, time.Millisecond, time.Millisecond))
+		}, "late"},
+		{"few values, one of them late", func(l *Load) {
+			l.Ops[0].Lateness = Latency{Count: 40, Mean: 100 * time.Microsecond, P99: 4 * time.Millisecond}
+		}, ""},
+		{"few values, all of them late", func(l *Load) {
+			l.Ops[0].Lateness = Latency{Count: 40, Mean: 4 * time.Millisecond, P99: 5 * time.Millisecond}
+		}, "late"},
+
+		{"no processor time left", func(l *Load) { l.Health.CPUShare = 0.86 }, "saturated"},
+		{"a loop without time", func(l *Load) { l.Health.Loops = []float64{0.1, 0.86} }, "saturated"},
+		{"a closed loop is busy", func(l *Load) { l.Plan.Open, l.Health.CPUShare = false, 0.94 }, ""},
+		{"a closed loop is all the limit", func(l *Load) { l.Plan.Open, l.Health.CPUShare = false, 0.96 }, "saturated"},
+
+		{"an overloaded target", func(l *Load) { shortfall(l, 59_000, 1000) }, ""},
+		{"an overloaded target that drops", func(l *Load) { shortfall(l, 0, 60_000) }, ""},
+		{"behind though connections were free", func(l *Load) { shortfall(l, 59_000, 0) }, "behind"},
+		{"errors explain it", func(l *Load) {
+			shortfall(l, 0, 0)
+			l.Ops[0].Errors = []LoadError{{Kind: "error", Count: 60_000}}
+		}, ""},
+		{"a little behind", func(l *Load) { l.Rate.Carried = 4951 }, ""},
+
+		{"aborted", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "abort", 1 }, "aborted"},
+		{"dropped is no abort", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "drop", 1 }, ""},
+		{"no descriptors", func(l *Load) { l.Health.NoFiles, l.Connections.Opened = 5, 195 }, "files"},
+		{"no ports", func(l *Load) { l.Health.NoPorts = 1 }, "ports"},
+		{"no memory", func(l *Load) { l.Health.NoMemory = 1 }, "memory"},
+		{"the target has a limit", func(l *Load) { l.Connections.Opened, l.Connections.Refused = 150, "EOF" }, "connections"},
+		{"steal", func(l *Load) { l.Health.Steal = 0.021 }, "stolen"},
+		{"a little steal", func(l *Load) { l.Health.Steal = 0.02 }, ""},
+		{"throttled", func(l *Load) { l.Health.Throttled = 601 * time.Millisecond }, "throttled"},
+		{"throttled a little", func(l *Load) { l.Health.Throttled = 599 * time.Millisecond }, ""},
+		{"the clock is set", func(l *Load) { l.Health.ClockJumps = []ClockJump{{By: time.Millisecond}, {By: -time.Hour}} }, "clock"},
+		{"the clock is trimmed", func(l *Load) { l.Health.ClockJumps = []ClockJump{{By: 99 * time.Millisecond}} }, ""},
+		{"nothing measured", func(l *Load) { l.Ops = nil }, "empty"},
+		{"several", func(l *Load) { l.Health.NoPorts, l.Health.Steal, l.Health.CPUShare = 1, 1, 1 }, "ports saturated stolen"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := carriedLoad()
+			c.change(l)
+			l.Judge()
+			var ids []string
+			for _, r := range l.Validity.Reasons {
+				ids = append(ids, r.ID)
+				assert.NotEmpty(t, r.What)
+				assert.NotEmpty(t, r.Do)
+				assert.False(t, strings.HasSuffix(r.What, ".") || strings.HasSuffix(r.Do, "."), "no full stop")
+			}
+			assert.Equal(t, c.want, strings.Join(ids, " "))
+			assert.Equal(t, c.want == "", l.Validity.Valid)
+			code := ExitWell
+			if c.want != "" {
+				code = ExitUndecided
+			}
+			assert.Equal(t, code, l.ExitCode())
+		})
+	}
+}
+
+func TestNobodyJudgedIsInvalid(t *testing.T) {
+	t.Parallel()
+	code, words := (&Load{}).Outcome()
+	assert.Equal(t, ExitUndecided, code)
+	assert.Contains(t, words, "INVALID")
+}
+
+func TestRemarks(t *testing.T) {
+	t.Parallel()
+	l := carriedLoad()
+	l.Ops[0].Lateness.P50 = 60 * time.Microsecond
+	l.Ops[0].Service.OutOfRange = 2
+	l.Health.Throttled, l.Health.ThrottledPeriods = 100*time.Millisecond, 1
+	l.Judge()
+	require.True(t, l.Validity.Valid)
+	all := strings.Join(l.Validity.Remarks, "\n")
+	for _, want := range []string{
+		"Of the median response of push (120 us) the generator itself made up to 60 us",
+		"2 times of push were out of the range",
+		"A cgroup held the generator back once, for 100 ms in all.",
+	} {
+		assert.Contains(t, all, want)
+	}
+}
+
+func TestLoadOutcome(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		code   int
+		words  string
+		change func(*Load)
+	}{
+		{ExitWell, "carried the 5,000 /s asked; all 325,011 jobs accounted for", func(*Load) {}},
+		{ExitWell, "carried 8,300 of 12,000 /s asked; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
+		{ExitFindings, "1 of 1 threshold missed: lost==1 came to 0; carried the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
+		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
+		{ExitUndecided, "INVALID, never a number: the host of this virtual machine took 50 % of its time, allowed is 2 %; all", func(l *Load) {
+			l.Health.Steal = 0.5
+			l.Judge(parsed("lost>1")...)
+		}},
+		{ExitUndecided, "whether every job came is undecided; 3 of 325,011 jobs not seen again: the limit of 30 s", func(l *Load) {
+			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
+		}},
+		{ExitLoss, "7 jobs lost (FWP-PUSH-04); carried", func(l *Load) { l.Findings = []LoadFinding{NewLoadFinding(FindingLost, 7, nil)} }},
+		{ExitLoss, "1 reply (FWP-RESP-06), 1 altered (FWP-WU-03); INVALID, never a number", func(l *Load) {
+			l.Findings = []LoadFinding{NewLoadFinding(FindingReply, 1, nil), NewLoadFinding(FindingAltered, 1, nil)}
+			l.Health.Steal = 0.5
+			l.Judge(parsed("lost>1")...)
+		}},
+		{ExitUsage, "usage error: no such preset", func(l *Load) { l.Usage = "no such preset" }},
+		{ExitUnreachable, "no FWP server could be loaded: refused", func(l *Load) { l.Unreachable = "refused" }},
+		{ExitUnreachable, "the target went away: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed", func(l *Load) {
+			l.Gone, l.Findings = "EOF", []LoadFinding{NewLoadFinding(FindingLost, 7, nil)}
+		}},
+		{ExitInternal, "the suite itself failed: a b", func(l *Load) { l.Internal = "a\nb" }},
+		{ExitInterrupted, "interrupted: 7 jobs lost", func(l *Load) {
+			l.Interrupted, l.Findings, l.Internal = true, []LoadFinding{NewLoadFinding(FindingLost, 7, nil)}, "boom"
+		}},
+		{ExitWell, "carried the 5,000 /s asked", func(l *Load) { l.Jobs = LoadJobs{} }},
+	}
+	for _, c := range cases {
+		l := carriedLoad()
+		c.change(l)
+		code, words := l.Outcome()
+		assert.Equal(t, c.code, code, words)
+		assert.True(t, strings.HasPrefix(words, c.words), "%q, want %q", words, c.words)
+		assert.Equal(t, c.code, l.ExitCode())
+	}
+}
+
+func TestNewLoadFinding(t *testing.T) {
+	t.Parallel()
+	jids := make([]string, 1500)
+	f := NewLoadFinding(FindingDuplicated, 2000, jids)
+	assert.Len(t, f.JIDs, FindingsKept)
+	assert.EqualValues(t, 1000, f.More)
+	assert.Equal(t, "FWP-STATE-05", f.Clause)
+	assert.EqualValues(t, 2, NewLoadFinding(FindingLost, 0, jids[:2]).Count, "there are at least as many as are named")
+	for _, kind := range []FindingKind{
+		FindingLost, FindingDuplicated, FindingReturned, FindingRefused, FindingQueue, FindingAltered, FindingForeign, FindingEarly,
+		FindingNotRetried, FindingReply, FindingGrammar,
+	} {
+		clause, what := kind.meaning()
+		assert.Equal(t, kind == FindingForeign, clause == "", kind)
+		assert.NotEqual(t, string(kind), what)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0", 1: "1 ns", 999: "999 ns", 52_140: "52.1 us", 999_499: "999 us", 999_500: "1 ms", 1_234_000: "1.23 ms",
+		999_499_999: "999 ms", 999_500_000: "1 s", 31_200_000_000: "31.2 s", time.Hour: "3,600 s", -1500 * time.Millisecond: "-1.5 s",
+	} {
+		assert.Equal(t, want, short(d))
+	}
+	for share, want := range map[float64]string{
+		0: "0 %", 1: "100 %", 0.5: "50 %", 0.00001: "< 0.01 %", 0.99999: "> 99.99 %", 0.0123: "1.23 %", 0.9967: "99.67 %", 1.034: "103.4 %",
+	} {
+		assert.Equal(t, want, percent(share))
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1_234_567: "-1,234,567", -100: "-100"} {
+		assert.Equal(t, want, grouped(n))
+	}
+	assert.Equal(t, "12.3", digits(12.34))
+	assert.Equal(t, "0.123", digits(0.1234))
+	assert.Equal(t, "1 KiB", size(1024))
+	assert.Equal(t, "1.5 GiB", size(3<<29))
+	assert.Zero(t, PerSecond(3, 0))
+	assert.InDelta(t, 1.5, PerSecond(3, 2*time.Second), 1e-9)
+}

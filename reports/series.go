@@ -1,0 +1,133 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// WriteSeriesCSV writes the series of l as comma-separated values (RFC 4180, but with LF): a line with the names of the
+// columns, and one for each second. The first columns are
+//
+//	at_s, over_s, phase, asked_per_s, carried_per_s, connections, in_flight, backlog, dropped, errors, cpu,
+//	memory_bytes
+//
+// and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_us, OP_service_p50_us,
+// OP_service_p99_us, OP_response_p50_us, OP_response_p99_us and OP_response_max_us, and for each way of jobs
+// FLOW_count, FLOW_p50_us, FLOW_p99_us and FLOW_max_us. OP is the name of the command with an underscore in place of
+// the point. A time is empty in a second that has no value for it. It writes once, and returns the error of that.
+func WriteSeriesCSV(w io.Writer, l *Load) error {
+	var out bytes.Buffer
+	rows := csv.NewWriter(&out)
+	ops, flows := l.inSeries()
+	header := []string{
+		"at_s", "over_s", "phase", "asked_per_s", "carried_per_s", "connections", "in_flight", "backlog", "dropped", "errors", "cpu",
+		"memory_bytes",
+	}
+	for _, op := range ops {
+		name := string(bytes.ReplaceAll([]byte(op), []byte("."), []byte("_")))
+		for _, column := range []string{
+			"count", "errors", "lateness_p99_us", "service_p50_us", "service_p99_us", "response_p50_us", "response_p99_us", "response_max_us",
+		} {
+			header = append(header, name+"_"+column)
+		}
+	}
+	for _, flow := range flows {
+		header = append(header, flow+"_count", flow+"_p50_us", flow+"_p99_us", flow+"_max_us")
+	}
+	all := [][]string{header}
+	for i := range l.Series {
+		all = append(all, l.Series[i].row(ops, flows))
+	}
+	if err := rows.WriteAll(all); err != nil {
+		return fmt.Errorf("write series: %w", err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("write series: %w", err)
+	}
+	return nil
+}
+
+// inSeries returns the commands and the ways of jobs that have a value in the series, in the order of tables.
+func (l *Load) inSeries() (ops, flows []string) {
+	for _, name := range LoadOps() {
+		if slices.ContainsFunc(l.Series, func(s Second) bool { return s.op(name) != nil }) {
+			ops = append(ops, name)
+		}
+	}
+	for _, name := range LoadFlows() {
+		if slices.ContainsFunc(l.Series, func(s Second) bool { return s.flow(name) != nil }) {
+			flows = append(flows, name)
+		}
+	}
+	return ops, flows
+}
+
+func (s *Second) op(name string) *SecondOp {
+	for i := range s.Ops {
+		if s.Ops[i].Op == name {
+			return &s.Ops[i]
+		}
+	}
+	return nil
+}
+
+func (s *Second) flow(name string) *SecondFlow {
+	for i := range s.Flows {
+		if s.Flows[i].Flow == name {
+			return &s.Flows[i]
+		}
+	}
+	return nil
+}
+
+// row returns the line of one second.
+func (s *Second) row(ops, flows []string) []string {
+	var errors int64
+	for i := range s.Ops {
+		errors += s.Ops[i].Errors
+	}
+	row := []string{
+		inSeconds(s.At), inSeconds(s.Over), s.Phase, number(s.Asked), number(s.Carried), strconv.Itoa(s.Connections),
+		count(s.InFlight), count(s.Backlog), count(s.Dropped), count(errors), number(s.CPU),
+		count(s.MemoryBytes),
+	}
+	for _, name := range ops {
+		op := s.op(name)
+		if op == nil {
+			op = &SecondOp{}
+		}
+		row = append(row, count(op.Count), count(op.Errors))
+		row = append(row, micros(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50, op.ResponseP99, op.ResponseMax)...)
+	}
+	for _, name := range flows {
+		flow := s.flow(name)
+		if flow == nil {
+			flow = &SecondFlow{}
+		}
+		row = append(row, count(flow.Count))
+		row = append(row, micros(flow.Count, flow.P50, flow.P99, flow.Max)...)
+	}
+	return row
+}
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+func inSeconds(d time.Duration) string { return number(d.Seconds()) }
+
+// micros writes times in microseconds; of no values there are none.
+func micros(values int64, times ...time.Duration) []string {
+	out := make([]string, len(times))
+	for i, d := range times {
+		if values > 0 {
+			out[i] = number(float64(d) / float64(time.Microsecond))
+		}
+	}
+	return out
+}

@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Threshold is one thing that the user asks of a run, in the form METRIC OPERATOR VALUE: "push.response.p99<20ms".
+//
+// Metrics (Metrics returns all of them):
+//
+//	OP.response.STAT OP.service.STAT OP.lateness.STAT   a time; OP is one of LoadOps
+//	flow.FLOW.STAT                                      a time; FLOW is one of LoadFlows
+//	lateness.STAT                                       a time: the longest of all commands
+//	rate OP.rate                                        a second: what was carried of the arrivals; what was answered
+//	errors OP.errors OP.count                           a number
+//	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
+//	dropped waited connections.lost findings            a number
+//
+// STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns, us,
+// ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the rate
+// asked, of the commands sent, of the jobs pushed, of the arrivals planned.
+type Threshold struct {
+	// Source is the threshold as it was given.
+	Source string
+	// Metric is one of Metrics, and Operator one of "<", "<=", ">", ">=", "==" and "!=".
+	Metric   string
+	Operator string
+	// Value is in nanoseconds for a time and in 1/s for a rate; if Share is set it is a share: 0.001 for 0.1 %.
+	Value float64
+	Share bool
+}
+
+// ThresholdResult is what became of one threshold.
+type ThresholdResult struct {
+	// Threshold is the threshold as it was given: "push.response.p99<20ms".
+	Threshold string `json:"threshold"`
+	// Held says whether it held; without data it did not.
+	Held bool `json:"held"`
+	// Wanted and Came are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
+	Wanted string `json:"wanted"`
+	Came   string `json:"came"`
+	// NoData says that there was nothing to compare with.
+	NoData bool `json:"no_data,omitempty"`
+}
+
+// Judge holds t against l. Without data, and if l is INVALID, t does not hold.
+func (t Threshold) Judge(l *Load) ThresholdResult {
+	result := ThresholdResult{Threshold: t.Source, NoData: true, Came: "no data"}
+	m, ok := findMetric(t.Metric)
+	if !ok {
+		result.Came = "no metric of this name"
+		return result
+	}
+	result.Wanted = t.Operator + " " + m.dimension.words(t.Value, t.Share)
+	if !l.Validity.Valid {
+		result.Came = "not judged: the run is INVALID"
+		return result
+	}
+	came := m.of(l)
+	value := came.value
+	if t.Share {
+		value /= came.whole
+	}
+	if !came.ok || math.IsNaN(value) || math.IsInf(value, 0) {
+		return result
+	}
+	result.NoData = false
+	result.Came = m.dimension.words(value, t.Share)
+	if result.Came == m.dimension.words(t.Value, t.Share) && value != t.Value { // 20.04 ms, not 20 ms
+		result.Came = m.dimension.exact(value, t.Share)
+	}
+	result.Held = compare(value, t.Operator, t.Value)
+	return result
+}
+
+func compare(a float64, operator string, b float64) bool {
+	switch operator {
+	case "<":
+		return a < b
+	case "<=":
+		return a <= b
+	case ">":
+		return a > b
+	case ">=":
+		return a >= b
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	default:
+		return false
+	}
+}
+
+// dimension is what kind of number a metric is.
+type dimension uint8
+
+const (
+	aNumber dimension = iota
+	aTime
+	aRate
+)
+
+// words writes a value for people.
+func (d dimension) words(value float64, share bool) string {
+	switch {
+	case share:
+		return percent(value)
+	case d == aTime:
+		return short(time.Duration(value))
+	case d == aRate:
+		return digits(value) + " /s"
+	case value == math.Trunc(value):
+		return grouped(int64(value))
+	default:
+		return digits(value)
+	}
+}
+
+// exact writes a value in full.
+func (d dimension) exact(value float64, share bool) string {
+	full := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	switch {
+	case share:
+		return full(value*100) + " %"
+	case d == aTime:
+		return fmt.Sprint(time.Duration(value))
+	case d == aRate:
+		return full(value) + " /s"
+	default:
+		return full(value)
+	}
+}

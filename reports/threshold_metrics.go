@@ -1,0 +1,192 @@
+package reports
+
+import "time"
+
+// metric is one thing that a threshold can be about.
+type metric struct {
+	name      string
+	dimension dimension
+	// shared says that a share in % of something makes sense.
+	shared bool
+	of     func(*Load) reading
+}
+
+// reading is what a metric came to, and the whole that it is a part of; ok is false if there is no data.
+type reading struct {
+	value, whole float64
+	ok           bool
+}
+
+// Metrics returns the names of all that a Threshold can be about.
+func Metrics() []string {
+	var names []string
+	for _, m := range metrics() {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+func findMetric(name string) (metric, bool) {
+	for _, m := range metrics() {
+		if m.name == name {
+			return m, true
+		}
+	}
+	return metric{}, false
+}
+
+// stats are the parts of a Latency, as they are called in metrics.
+func stats() []string { return []string{"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} }
+
+// stat returns the part of that name.
+func (l *Latency) stat(name string) time.Duration {
+	switch name {
+	case "min":
+		return l.Min
+	case "mean":
+		return l.Mean
+	case "p50":
+		return l.P50
+	case "p90":
+		return l.P90
+	case "p99":
+		return l.P99
+	case "p99.9":
+		return l.P999
+	case "p99.99":
+		return l.P9999
+	default:
+		return l.Max
+	}
+}
+
+// metrics returns all metrics. Of two that are equally near to a name that is none, the first is suggested.
+func metrics() []metric {
+	all := runMetrics()
+	for _, op := range LoadOps() {
+		all = append(all, opMetrics(op)...)
+	}
+	for _, stat := range stats() {
+		for _, flow := range LoadFlows() {
+			all = append(all, metric{"flow." + flow + "." + stat, aTime, false, func(l *Load) reading {
+				if f := l.flow(flow); f != nil {
+					return f.Time.reading(stat)
+				}
+				return reading{}
+			}})
+		}
+		all = append(all, metric{"lateness." + stat, aTime, false, func(l *Load) reading { return l.worstLateness(stat) }})
+	}
+	return all
+}
+
+// opMetrics returns the metrics of one kind of command.
+func opMetrics(name string) []metric {
+	about := func(of func(*LoadOp) reading) func(*Load) reading {
+		return func(l *Load) reading {
+			if op := l.op(name); op != nil {
+				return of(op)
+			}
+			return reading{}
+		}
+	}
+	all := []metric{
+		{name + ".rate", aRate, false, about(func(o *LoadOp) reading { return reading{value: o.Rate, ok: o.Count > 0} })},
+		{name + ".errors", aNumber, true, about(func(o *LoadOp) reading { return partOf(o.errors(), o.Count+o.errors()) })},
+		{name + ".count", aNumber, false, func(l *Load) reading { // of a command that never was there are none, and that is data
+			r := reading{ok: len(l.Ops) > 0}
+			if op := l.op(name); op != nil {
+				r.value = float64(op.Count)
+			}
+			return r
+		}},
+	}
+	for _, stat := range stats() {
+		all = append(all,
+			metric{name + ".response." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Response.reading(stat) })},
+			metric{name + ".service." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Service.reading(stat) })},
+			metric{name + ".lateness." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Lateness.reading(stat) })},
+		)
+	}
+	return all
+}
+
+// runMetrics returns the metrics of the run as a whole. Those of the account have data if there were jobs; what only a
+// whole drain can tell has none without it.
+func runMetrics() []metric {
+	job := func(name string, of func(*LoadJobs) reading) metric {
+		return metric{name, aNumber, true, func(l *Load) reading { return of(&l.Jobs) }}
+	}
+	return []metric{
+		{"rate", aRate, true, func(l *Load) reading {
+			return reading{value: l.Rate.Carried, whole: l.Rate.Asked, ok: l.Rate.Planned+l.Rate.Done > 0}
+		}},
+		{"errors", aNumber, true, (*Load).allErrors},
+		{"dropped", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Dropped, l.Rate.Planned) }},
+		{"waited", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Waited, l.Rate.Planned) }},
+		{"connections.lost", aNumber, true, func(l *Load) reading {
+			return partOf(l.Connections.Lost, int64(l.Connections.Opened))
+		}},
+		{"findings", aNumber, false, func(l *Load) reading { return l.allFindings() }},
+		job("lost", func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Lost, j.Pushed)) }),
+		job("missing", func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Missing, j.Pushed)) }),
+		job("duplicated", func(j *LoadJobs) reading { return partOf(j.Duplicated, j.Delivered) }),
+		job("foreign", func(j *LoadJobs) reading { return partOf(j.Foreign, j.Delivered+j.Foreign) }),
+		job("redelivered", func(j *LoadJobs) reading { return partOf(j.Redelivered, j.Delivered) }),
+		job("out_of_order", func(j *LoadJobs) reading { return partOf(j.OutOfOrder, j.Delivered) }),
+		job("pushed", func(j *LoadJobs) reading { return partOf(j.Pushed, j.sent()) }),
+		job("refused", func(j *LoadJobs) reading { return partOf(j.Refused, j.sent()) }),
+		job("doubtful", func(j *LoadJobs) reading { return partOf(j.Doubtful, j.sent()) }),
+		job("delivered", func(j *LoadJobs) reading { return partOf(j.Delivered, j.Pushed) }),
+		job("acked", func(j *LoadJobs) reading { return partOf(j.Acked, j.Pushed) }),
+		job("failed", func(j *LoadJobs) reading { return partOf(j.Failed, j.Pushed) }),
+		job("held", func(j *LoadJobs) reading { return partOf(j.Held, j.Pushed) }),
+		job("waiting", func(j *LoadJobs) reading { return partOf(j.Waiting, j.Pushed) }),
+		job("in_doubt", func(j *LoadJobs) reading { return partOf(j.InDoubt, j.Pushed) }),
+	}
+}
+
+func (l *Latency) reading(stat string) reading {
+	return reading{value: float64(l.stat(stat)), ok: l.Count > 0}
+}
+
+// partOf is a number out of a whole; no whole, no data.
+func partOf(part, whole int64) reading {
+	return reading{value: float64(part), whole: float64(whole), ok: whole > 0}
+}
+
+func ifDrained(j *LoadJobs, r reading) reading {
+	r.ok = r.ok && j.Drained
+	return r
+}
+
+// sent is how many PUSHes there were.
+func (j *LoadJobs) sent() int64 { return j.Pushed + j.Refused + j.Doubtful }
+
+func (l *Load) allErrors() reading {
+	var wrong, all int64
+	for i := range l.Ops {
+		wrong += l.Ops[i].errors()
+		all += l.Ops[i].errors() + l.Ops[i].Count
+	}
+	return partOf(wrong, all)
+}
+
+func (l *Load) allFindings() reading {
+	r := reading{ok: l.Jobs.sent() > 0}
+	for _, f := range l.Findings {
+		r.value += float64(f.Count)
+	}
+	return r
+}
+
+// worstLateness returns the longest of the lateness of all commands whose lateness spoils figures.
+func (l *Load) worstLateness(stat string) (worst reading) {
+	for i := range l.Ops {
+		if op := &l.Ops[i]; l.dueByPlan(op.Op) && op.Lateness.Count > 0 {
+			worst.ok = true
+			worst.value = max(worst.value, float64(op.Lateness.stat(stat)))
+		}
+	}
+	return worst
+}

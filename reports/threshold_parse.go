@@ -1,0 +1,170 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ThresholdError says what is wrong with a threshold and where.
+type ThresholdError struct {
+	Source string
+	// Col is the place in Source, in characters counted from 1.
+	Col int
+	// Reason says what is wrong, and what to write instead.
+	Reason string
+}
+
+// Error returns `threshold "push.p99<20ms", column 1: ...`.
+func (e *ThresholdError) Error() string {
+	return fmt.Sprintf("threshold %q, column %d: %s", e.Source, e.Col, e.Reason)
+}
+
+// ParseThreshold reads a threshold; see Threshold for the grammar. Blanks around its parts do not matter. Every error
+// is a *ThresholdError.
+func ParseThreshold(source string) (Threshold, error) {
+	t := Threshold{Source: strings.TrimSpace(source)}
+	fail := func(at int, format string, args ...any) (Threshold, error) {
+		col := utf8.RuneCountInString(source[:at]) + 1
+		return Threshold{}, &ThresholdError{Source: source, Col: col, Reason: fmt.Sprintf(format, args...)}
+	}
+	from := skipBlanks(source, 0)
+	operator := strings.IndexAny(source, "<>=!")
+	if operator < 0 {
+		return fail(len(source), "an operator is missing: one of < <= > >= == !=, as in push.response.p99<20ms")
+	}
+	t.Metric = strings.TrimSpace(source[:operator])
+	m, ok := findMetric(t.Metric)
+	switch {
+	case t.Metric == "":
+		return fail(from, "a metric is missing before %s, as in push.response.p99<20ms", source[operator:operator+1])
+	case !ok:
+		return fail(from, "no metric %q; do you mean %s?", t.Metric, nearestMetric(t.Metric))
+	}
+	end := operator
+	for end < len(source) && strings.IndexByte("<>=!", source[end]) >= 0 {
+		end++
+	}
+	t.Operator = source[operator:end]
+	if !slices.Contains([]string{"<", "<=", ">", ">=", "==", "!="}, t.Operator) {
+		return fail(operator, "no operator %s: there are < <= > >= == !=", t.Operator)
+	}
+	value := skipBlanks(source, end)
+	if reason := t.parseValue(m, strings.TrimSpace(source[value:])); reason != "" {
+		return fail(value, "%s", reason)
+	}
+	return t, nil
+}
+
+func skipBlanks(s string, from int) int {
+	return len(s) - len(strings.TrimLeft(s[from:], " \t"))
+}
+
+// parseValue reads a number and its unit; it returns what is wrong.
+func (t *Threshold) parseValue(m metric, text string) (reason string) {
+	end := 0
+	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || text[end] == '.' || text[end] == '_') {
+		end++
+	}
+	number, unit := text[:end], strings.TrimSpace(text[end:])
+	value, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
+	if err != nil || math.IsInf(value, 0) {
+		return fmt.Sprintf("%q is no number; write %s%s%s for example", text, t.Metric, t.Operator, m.example())
+	}
+	scale, ok := m.dimension.units()[unit]
+	switch {
+	case unit == "%" && m.shared:
+		t.Share, scale = true, 0.01
+	case unit == "%":
+		return fmt.Sprintf("%s is no part of anything, so it has no %%; write %s for example", t.Metric, m.example())
+	case !ok && unit == "":
+		return fmt.Sprintf("%s is a time and needs a unit (ns, us, ms, s, m): %sms for example", t.Metric, number)
+	case !ok:
+		return fmt.Sprintf("no unit %q for %s; write %s for example", unit, t.Metric, m.example())
+	}
+	t.Value = value * scale
+	if t.Share {
+		t.Value = value / 100 // exact for what people write, as value * 0.01 is not
+	}
+	return ""
+}
+
+// units returns what the units of d are worth.
+func (d dimension) units() map[string]float64 {
+	switch d {
+	case aTime:
+		return map[string]float64{"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9}
+	case aRate:
+		return map[string]float64{"": 1, "/s": 1, "/m": 1.0 / 60, "/h": 1.0 / 3600}
+	default:
+		return map[string]float64{"": 1}
+	}
+}
+
+// example returns a value that m could have.
+func (m metric) example() string {
+	switch {
+	case m.dimension == aTime:
+		return "20ms"
+	case m.dimension == aRate && m.shared:
+		return "5000/s or 99%"
+	case m.dimension == aRate:
+		return "5000/s"
+	case m.shared:
+		return "10 or 0.1%"
+	default:
+		return "10"
+	}
+}
+
+// nearestMetric returns the metric that was most likely meant: one that has all parts of name in their order, or else
+// the one that takes the fewest changes.
+func nearestMetric(name string) string {
+	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
+	for _, m := range metrics() {
+		changes := changesBetween(strings.ToLower(name), m.name)
+		if whole := strings.Split(m.name, "."); hasParts(whole, parts) {
+			changes = len(whole) - 100
+		}
+		if changes < fewest {
+			best, fewest = m.name, changes
+		}
+	}
+	return best
+}
+
+// hasParts says whether all of parts are in whole, in their order.
+func hasParts(whole, parts []string) bool {
+	for _, part := range parts {
+		at := slices.Index(whole, part)
+		if at < 0 {
+			return false
+		}
+		whole = whole[at+1:]
+	}
+	return true
+}
+
+// changesBetween counts the letters to put in, take out or replace (Levenshtein's distance).
+func changesBetween(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,187 @@
+package reports
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseThreshold(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		source string
+		want   Threshold
+	}{
+		{"push.response.p99<20ms", Threshold{Metric: "push.response.p99", Operator: "<", Value: 20e6}},
+		{"  push.response.p99.9  <=  1.5 s ", Threshold{Metric: "push.response.p99.9", Operator: "<=", Value: 1.5e9}},
+		{"fetch.found.service.max>250us", Threshold{Metric: "fetch.found.service.max", Operator: ">", Value: 250e3}},
+		{"flow.fetched.p99.99!=10ns", Threshold{Metric: "flow.fetched.p99.99", Operator: "!=", Value: 10}},
+		{"flow.acked.mean<2m", Threshold{Metric: "flow.acked.mean", Operator: "<", Value: 120e9}},
+		{"lateness.p99<100µs", Threshold{Metric: "lateness.p99", Operator: "<", Value: 100e3}},
+		{"errors<0.1%", Threshold{Metric: "errors", Operator: "<", Value: 0.001, Share: true}},
+		{"push.errors==0", Threshold{Metric: "push.errors", Operator: "=="}},
+		{"lost == 0", Threshold{Metric: "lost", Operator: "=="}},
+		{"rate>=5000/s", Threshold{Metric: "rate", Operator: ">=", Value: 5000}},
+		{"push.rate>=300/m", Threshold{Metric: "push.rate", Operator: ">=", Value: 5}},
+		{"rate>=99%", Threshold{Metric: "rate", Operator: ">=", Value: 0.99, Share: true}},
+		{"delivered>1_000_000", Threshold{Metric: "delivered", Operator: ">", Value: 1e6}},
+		{"dropped<5", Threshold{Metric: "dropped", Operator: "<", Value: 5}},
+	}
+	for _, c := range cases {
+		got, err := ParseThreshold(c.source)
+		require.NoError(t, err, c.source)
+		c.want.Source = strings.TrimSpace(c.source)
+		assert.InDelta(t, c.want.Value, got.Value, 1e-9, c.source)
+		got.Value = c.want.Value
+		assert.Equal(t, c.want, got)
+	}
+}
+
+func TestParseThresholdTellsWhere(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		source string
+		col    int
+		want   string
+	}{
+		{"", 1, "an operator is missing"},
+		{"push.response.p99", 18, "an operator is missing"},
+		{" <20ms", 2, "a metric is missing before <"},
+		{" psuh.rate>3", 2, `no metric "psuh.rate"; do you mean push.rate?`},
+		{"push.p99<20ms", 1, "do you mean push.response.p99?"},
+		{"push.service.p999<20ms", 1, "do you mean push.service.p99?"},
+		{"p99<20ms", 1, "do you mean lateness.p99?"},
+		{"Lost==0", 1, "do you mean lost?"},
+		{"fetched.p99<1s", 1, "do you mean flow.fetched.p99?"},
+		{"lost=0", 5, "no operator =:"},
+		{"lost=<0", 5, "no operator =<:"},
+		{"lost==", 7, `"" is no number; write lost==10 or 0.1% for example`},
+		{"lost==-1", 7, `"-1" is no number`},
+		{"lost==1.2.3", 7, `"1.2.3" is no number`},
+		{"lost== 5ms", 8, `no unit "ms" for lost`},
+		{"push.response.p99<20", 19, "is a time and needs a unit (ns, us, ms, s, m): 20ms"},
+		{"push.response.p99<20%", 19, "so it has no %"},
+		{"push.rate>20%", 11, "so it has no %"},
+		{"rate>5kHz", 6, `no unit "kHz" for rate; write 5000/s or 99% for example`},
+		{"lateness.µ<5ms", 1, `no metric "lateness.µ"`},
+		{"rate>µ5", 6, `"µ5" is no number`},
+	}
+	for _, c := range cases {
+		_, err := ParseThreshold(c.source)
+		var wrong *ThresholdError
+		require.ErrorAs(t, err, &wrong, c.source)
+		assert.Equal(t, c.col, wrong.Col, c.source)
+		assert.Contains(t, err.Error(), c.want)
+	}
+}
+
+func TestThresholdJudge(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		source, wanted, came string
+		held                 bool
+	}{
+		{"push.response.p99<20ms", "< 20 ms", "600 us", true},
+		{"push.response.p99<600us", "< 600 us", "600 us", false},
+		{"push.response.p99<=600us", "<= 600 us", "600 us", true},
+		{"push.response.p50<119.99us", "< 120 us", "120µs", false},
+		{"fetch.found.service.max>1s", "> 1 s", "8.53 ms", false},
+		{"fetch.waited.lateness.min!=1ns", "!= 1 ns", "6 us", true},
+		{"flow.fetched.p99<1ms", "< 1 ms", "900 us", true},
+		{"lateness.p99==60us", "== 60 us", "60 us", true},
+		{"errors<0.1%", "< 0.1 %", "0 %", true},
+		{"push.errors==0", "== 0", "0", true},
+		{"rate>=99%", ">= 99 %", "99.97 %", true},
+		{"rate>=5000/s", ">= 5,000 /s", "4,998 /s", false},
+		{"push.rate>4000", "> 4,000 /s", "4,998 /s", true},
+		{"lost==0", "== 0", "0", true},
+		{"out_of_order<1000", "< 1,000", "1,204", false},
+		{"out_of_order<1%", "< 1 %", "0.37 %", true},
+		{"fetch.empty.count<10", "< 10", "0", true},
+		{"acked==100%", "== 100 %", "100 %", true},
+		{"findings==0", "== 0", "0", true},
+		{"connections.lost==0", "== 0", "0", true},
+		{"waited>0", "> 0", "14", true},
+		{"fail.response.p99<1s", "< 1 s", "no data", false},
+		{"fail.errors==0", "== 0", "no data", false},
+		{"info.rate>=0", ">= 0 /s", "no data", false},
+	}
+	for _, c := range cases {
+		got := parsed(c.source)[0].Judge(carriedLoad())
+		assert.Equal(t, ThresholdResult{
+			Threshold: c.source, Held: c.held, Wanted: c.wanted, Came: c.came, NoData: c.came == "no data",
+		}, got)
+	}
+}
+
+// What was not measured is no reason to be content.
+func TestThresholdsFailWithoutData(t *testing.T) {
+	t.Parallel()
+	undrained, closed, invalid := carriedLoad(), carriedLoad(), carriedLoad()
+	undrained.Jobs.Drained = false
+	closed.Rate = LoadRate{Op: "push", Carried: 5, Done: 300}
+	invalid.Validity = Validity{}
+	empty := &Load{Validity: Validity{Valid: true}}
+	for _, c := range []struct {
+		l        *Load
+		sources  []string
+		wantCame string
+	}{
+		{undrained, []string{"lost==0", "missing<5"}, "no data"},
+		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
+		{invalid, []string{"push.response.p99<1s", "lost==0"}, "not judged: the run is INVALID"},
+		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "flow.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
+	} {
+		for _, threshold := range parsed(c.sources...) {
+			got := threshold.Judge(c.l)
+			assert.False(t, got.Held, threshold.Source)
+			assert.True(t, got.NoData, threshold.Source)
+			assert.Equal(t, c.wantCame, got.Came, threshold.Source)
+		}
+	}
+	got := Threshold{Source: "x", Metric: "x"}.Judge(empty)
+	assert.Equal(t, ThresholdResult{Threshold: "x", Came: "no metric of this name", NoData: true}, got)
+}
+
+func TestMetricsAreDistinctAndReadable(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	l := carriedLoad()
+	for _, m := range metrics() {
+		assert.False(t, seen[m.name], m.name)
+		seen[m.name] = true
+		_, err := ParseThreshold(m.name + "<" + strings.SplitN(m.example(), " ", 2)[0])
+		assert.NoError(t, err, m.name)
+		assert.False(t, math.IsNaN(m.of(l).value), m.name)
+	}
+	assert.Len(t, Metrics(), len(seen))
+}
+
+func TestStatsAreThoseOfLatency(t *testing.T) {
+	t.Parallel()
+	l := Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
+	for i, name := range stats() {
+		assert.Equal(t, time.Duration(i+1), l.stat(name))
+	}
+}
+
+func FuzzParseThreshold(f *testing.F) {
+	for _, seed := range []string{"push.response.p99<20ms", "errors<0.1%", "lost==0", "µ<", "a!=1_0", " < 1"} {
+		f.Add(seed)
+	}
+	l := carriedLoad()
+	f.Fuzz(func(t *testing.T, source string) {
+		got, err := ParseThreshold(source)
+		var wrong *ThresholdError
+		if err != nil {
+			require.True(t, errors.As(err, &wrong) && wrong.Col >= 1 && wrong.Col <= len([]rune(source))+1, err)
+			return
+		}
+		got.Judge(l)
+	})
+}
