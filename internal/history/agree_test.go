@@ -1,0 +1,155 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// few histories are enough where the race detector makes each of them slow; see
+// race_test.go.
+func howMany(t *testing.T, n int) int {
+	t.Helper()
+	if testing.Short() || racing {
+		return n / 10
+	}
+	return n
+}
+
+// aboutCalls are the clauses of findings that come of a job's own calls and of the end
+// of the run. Those of single FETCHes are not among them.
+func aboutCalls(f Finding) bool {
+	return !strings.Contains(f.What, "found nothing in queue") &&
+		!slices.Contains([]string{"FWP-FETCH-04", "FWP-FETCH-08", "FWP-WU-03", "FWP-WU-04"}, f.Clause)
+}
+
+// wrongJobs are the jobs with findings.
+func wrongJobs(findings []Finding, counts func(Finding) bool) map[string]bool {
+	wrong := map[string]bool{}
+	for _, f := range findings {
+		if f.JID != "" && counts(f) {
+			wrong[f.JID] = true
+		}
+	}
+	return wrong
+}
+
+// judged are the jobs of a history that are judged.
+func judged(h *History) []string {
+	pushes := map[string]int{}
+	for _, e := range h.Events {
+		if e.JID == "" {
+			continue
+		}
+		if _, known := pushes[e.JID]; !known {
+			pushes[e.JID] = 0
+		}
+		if e.Op == Push {
+			pushes[e.JID]++
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(pushes)), func(jid string) bool { return pushes[jid] > 1 })
+}
+
+// agree holds the judge against the other checker, job by job, and returns how many
+// jobs were right and how many were wrong.
+func agree(t *testing.T, h *History, seed uint64) (right, wrong int) {
+	t.Helper()
+	findings := Judge(h)
+	blamed := wrongJobs(findings, aboutCalls)
+	for _, jid := range judged(h) {
+		ok := porcupineSays(h, jid, false)
+		if ok == blamed[jid] {
+			require.Failf(t, "they do not agree", "seed %d, job %s: porcupine says %v\n%s", seed, jid, ok, dump(h, jid, findings))
+		}
+		if ok {
+			right++
+		} else {
+			wrong++
+		}
+	}
+	return right, wrong
+}
+
+func dump(h *History, jid string, findings []Finding) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "drained %v limits %+v\n", h.Drained, h.Limits)
+	for i, e := range h.Events {
+		if e.JID == jid || e.Op == Flush || e.Op == Fetch && e.Outcome != OK {
+			fmt.Fprintf(&b, "#%d %v %v %s %s %v %v..%v", i, e.Op, e.Outcome, e.Worker, e.JID, append(e.Queues, e.Queue), e.Call, e.Return)
+			if e.Retry != nil {
+				fmt.Fprintf(&b, " retry %d", *e.Retry)
+			}
+			fmt.Fprintf(&b, " at %v\n", e.At)
+		}
+	}
+	for _, f := range findings {
+		fmt.Fprintf(&b, "%+v\n", f)
+	}
+	return b.String()
+}
+
+func TestJudgeAgreesAboutARightServer(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(howMany(t, 20_000)) {
+		h, _ := simulate(seed, 6+int(seed%10), "")
+		findings := Judge(&h)
+		require.Empty(t, findings, "seed %d\n%s", seed, dump(&h, "", findings))
+		_, wrong := agree(t, &h, seed)
+		require.Zero(t, wrong, "seed %d", seed)
+	}
+}
+
+func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
+	t.Parallel()
+	for fault, clauses := range simulatedFaults {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			var planted, caught int
+			named := map[string]int{}
+			for seed := range uint64(howMany(t, 3_000)) {
+				h, shown := simulate(seed, 8+int(seed%10), fault)
+				if !shown {
+					continue
+				}
+				planted++
+				agree(t, &h, seed)
+				findings := Judge(&h)
+				if len(findings) > 0 {
+					caught++
+				}
+				for _, f := range findings {
+					named[f.Clause]++
+					fits := slices.ContainsFunc(append(f.Or, f.Clause), func(id string) bool { return slices.Contains(clauses, id) })
+					require.True(t, fits, "seed %d: %s\n%s", seed, f.Clause, dump(&h, f.JID, findings))
+				}
+			}
+			t.Logf("%d histories, in %d of them it is found: %v", planted, caught, named)
+			assert.Positive(t, named[clauses[0]], "%v", named)
+		})
+	}
+}
+
+func TestJudgeAgreesAboutMutations(t *testing.T) {
+	t.Parallel()
+	faults := append([]string{"", "", ""}, slices.Sorted(maps.Keys(simulatedFaults))...)
+	var right, wrong int
+	for seed := range uint64(howMany(t, 40_000)) {
+		h, _ := simulate(seed, 6+int(seed%8), faults[seed%uint64(len(faults))])
+		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 2))}
+		for range 1 + s.IntN(4) {
+			s.mutate(&h)
+		}
+		r, w := agree(t, &h, seed)
+		right, wrong = right+r, wrong+w
+	}
+	t.Logf("%d jobs right, %d wrong", right, wrong)
+	assert.Greater(t, wrong, right/20)
+}

@@ -1,0 +1,114 @@
+package history
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Judge returns what no right server can have done, in the order in which it began:
+// nothing if h can be explained. It takes time in proportion to the number of events,
+// and does not change h. A job of which so many calls overlap that their orders cannot
+// be tried is left undecided.
+func Judge(h *History) []Finding { return Examine(h).Findings }
+
+// Examine judges h, and says as well of how many jobs it knows the end.
+func Examine(h *History) Report {
+	j := judge{index: newIndex(h)}
+	for n := range j.index.jids {
+		j.job(n)
+	}
+	for _, name := range slices.Sorted(maps.Keys(j.index.queues)) {
+		q := j.index.queues[name]
+		j.swallowed(q)
+		q.closeWindows()
+	}
+	for _, c := range j.choices {
+		j.order(c)
+	}
+	slices.SortStableFunc(j.report.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Events[0], b.Events[0]), cmp.Compare(a.Clause, b.Clause), cmp.Compare(a.JID, b.JID))
+	})
+	return j.report
+}
+
+// judge collects what is found.
+type judge struct {
+	index  *index
+	report Report
+
+	life   life // of the job that is judged
+	search search
+
+	choices []choice // what is judged when the windows of all jobs are known
+}
+
+// job judges one job by all rules but those that are about several.
+func (j *judge) job(n int) {
+	l, x := &j.life, j.index
+	l.read(x, n)
+	if l.push != nil {
+		j.report.Jobs++
+	}
+	switch {
+	case l.again:
+		j.undecided("its jid was pushed more than once")
+		return
+	case l.push == nil:
+		j.stranger(n)
+		return
+	case l.push.Outcome == Refused:
+		j.report.Settled++
+		j.refused(n)
+		return
+	}
+	before := len(j.report.Findings)
+	j.places(n)
+	j.sequence()
+	if len(j.report.Findings) == before {
+		j.absence()
+	}
+	j.settle(before)
+	if len(j.report.Findings) == before {
+		l.keepWindow(x)
+	}
+}
+
+// settle says what is known of the end of the job.
+func (j *judge) settle(before int) {
+	l := &j.life
+	switch {
+	case len(j.report.Findings) > before || l.settled && !l.tangled:
+		j.report.Settled++
+	case l.tangled:
+		j.undecided("too many of its calls overlap")
+	case !l.push.closed():
+		j.undecided("its PUSH has no reply")
+	case l.stopped >= 0:
+		j.undecided("the server was restarted or killed")
+	case !j.index.history.Drained:
+		j.undecided("the queues were not drained")
+	default:
+		j.undecided("it was not waited for, or a call without a reply may have moved it")
+	}
+}
+
+func (j *judge) undecided(why string) {
+	j.report.Undecided = append(j.report.Undecided, Undecided{JID: j.life.jid, Why: why})
+}
+
+// find adds a finding about the job, or about none if jid is empty.
+func (j *judge) find(clause, jid, what string, events ...int32) {
+	f := Finding{Clause: clause, JID: jid, What: what}
+	slices.Sort(events)
+	for _, e := range slices.Compact(events) {
+		f.Events = append(f.Events, int(e))
+	}
+	j.report.Findings = append(j.report.Findings, f)
+}
+
+// or adds other clauses to the last finding.
+func (j *judge) or(clauses ...string) {
+	f := &j.report.Findings[len(j.report.Findings)-1]
+	f.Or = append(f.Or, clauses...)
+}

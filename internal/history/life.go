@@ -1,0 +1,182 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// life is one job: what it was pushed with, and the calls that were about it.
+type life struct {
+	jid    string
+	push   *Event // nil if nobody here pushed it
+	pushed int32  // the event of the PUSH
+	again  bool   // it was pushed more than once (AMB-33)
+
+	retries int64 // how often it may be tried again, or unlimited
+	reserve time.Duration
+	ready   time.Duration // not before this may it be delivered
+	begin   time.Duration // from then on it is certain to be in its queue, unless it was taken
+
+	calls   []call // what is judged, in the order of the calls
+	until   time.Duration
+	stopped int32 // the restart or kill that ends the judging at until, -1 if there is none
+
+	taken   time.Duration // the earliest call of anything that may have taken it from its queue
+	last    time.Duration // the latest return of what was answered
+	touched bool          // it was delivered, or may have been acknowledged, failed or flushed
+	fails   int64         // how many FAILs of it were answered with OK
+	tangled bool          // too many of its calls overlap to be judged
+	settled bool          // some reply says that it has come to its end
+}
+
+// read fills l with job n of the index. It keeps the memory of l.
+func (l *life) read(x *index, n int) {
+	*l = life{jid: x.jids[n], calls: l.calls[:0], stopped: -1, until: x.end(), taken: forever, pushed: -1}
+	events := x.byJob[x.starts[n]:x.starts[n+1]]
+	for _, i := range events {
+		if e := &x.events[i]; e.Op == Push {
+			l.again = l.push != nil
+			l.push, l.pushed = e, i
+			if l.again {
+				return
+			}
+		}
+	}
+	if l.push != nil {
+		l.readPush(x)
+	}
+	for _, i := range events {
+		l.add(x, i)
+	}
+	if l.push != nil {
+		l.addFlushes(x)
+	}
+}
+
+// unlimited stands for a retry below -1, of which nothing is known. (FWP-RETRY-06)
+const unlimited = 1<<63 - 1
+
+func (l *life) readPush(x *index) {
+	e := l.push
+	l.retries = 25
+	if e.Retry != nil {
+		l.retries = max(*e.Retry, 0)
+		if *e.Retry < -1 {
+			l.retries = unlimited
+		}
+	}
+	seconds := int64(1800)
+	if e.ReserveFor != nil {
+		seconds = min(max(*e.ReserveFor, 60), 1<<31)
+	}
+	l.reserve = time.Duration(seconds) * time.Second
+	l.begin = e.end()
+	if e.At > 0 {
+		l.ready = e.At - x.limits.Early
+		l.begin = max(min(l.begin, forever-x.limits.Late), e.At) + x.limits.Late
+	}
+	for _, i := range x.ends.from(e.Call) {
+		if end := &x.events[i]; end.end() >= e.Call {
+			l.until, l.stopped = min(l.until, end.Call), i
+			break
+		}
+	}
+	l.taken = min(l.taken, l.until)
+}
+
+// add takes a call that names the job.
+func (l *life) add(x *index, i int32) {
+	e := &x.events[i]
+	if e.Outcome == Refused {
+		return // it had no effect
+	}
+	c := x.call(i, l.until)
+	if e.Op != Push {
+		l.touched = true
+		l.taken = min(l.taken, e.Call)
+	}
+	if e.closed() {
+		l.last = max(l.last, e.Return)
+	}
+	switch {
+	case e.Op == Fetch && !c.sure:
+		return // delivered where it is not judged
+	case e.Op == Ack:
+		l.settled = l.settled || e.closed()
+	case e.Op == Fail && c.sure:
+		l.fails++
+		l.settled = l.settled || l.push != nil && l.fails > l.retries
+	}
+	if e.Call < l.until {
+		l.calls = append(l.calls, c)
+	}
+}
+
+// addFlushes adds those FLUSHes that may have met the job, up to the first that is certain to have.
+func (l *life) addFlushes(x *index) {
+	before := len(l.calls)
+	cleared := forever
+	for _, i := range x.flushes.from(l.push.Call) {
+		e := &x.events[i]
+		if e.end() < l.push.Call {
+			continue
+		}
+		if e.Call > cleared {
+			break
+		}
+		l.touched = true
+		if e.Call >= l.until {
+			break
+		}
+		l.taken = min(l.taken, e.Call)
+		c := x.call(i, l.until)
+		l.calls = append(l.calls, c)
+		if c.sure && e.Call > l.push.end() {
+			l.settled = true
+			cleared = min(cleared, c.end)
+		}
+	}
+	if len(l.calls) > before {
+		slices.SortStableFunc(l.calls, func(a, b call) int { return cmp.Compare(a.begin, b.begin) })
+	}
+}
+
+// call is one call as the search sees it.
+type call struct {
+	event  int32
+	op     Op
+	holder int32 // who sent it
+	sure   bool  // it had its effect, and that not after end
+	begin  time.Duration
+	end    time.Duration
+}
+
+func (x *index) call(i int32, until time.Duration) call {
+	e := &x.events[i]
+	c := call{event: i, op: e.Op, holder: x.holder(e), sure: e.closed(), begin: e.Call, end: e.end()}
+	if c.end >= until && e.Op != Push {
+		c.sure, c.end = false, forever
+	}
+	return c
+}
+
+// holder numbers those who hold jobs.
+func (x *index) holder(e *Event) int32 {
+	key := holder{worker: e.Worker}
+	if e.Worker == "" {
+		key.client = e.Client
+	}
+	n, known := x.holders[key]
+	if !known {
+		n = int32(len(x.holders)) //nolint:gosec // memory ends before int32 does
+		x.holders[key] = n
+	}
+	return n
+}
+
+// holder is a worker, or the connection of a client that is none.
+type holder struct {
+	worker string
+	client int
+}

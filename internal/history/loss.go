@@ -1,0 +1,156 @@
+package history
+
+import "fmt"
+
+// deadline is by when a job must have come to its end: when the last FETCH that found
+// its queue empty was called. What is overdue then is lost.
+type deadline struct {
+	empty   int32 // that FETCH
+	queued  bool  // overdue if it never left its queue
+	waiting bool  // overdue if it waited for another try
+	held    bool  // overdue if it was delivered and not answered for
+	retries int64
+}
+
+// deadline of the job; false if it has none.
+func (l *life) deadline(x *index) (deadline, bool) {
+	q := x.queues[l.push.queue()]
+	if !x.history.Drained || x.history.Cut != 0 || !l.push.closed() || q == nil || q.last < 0 {
+		return deadline{}, false
+	}
+	at, patience := x.events[q.last].Call, x.limits.Patience
+	return deadline{
+		empty:   q.last,
+		queued:  at > max(l.last, l.begin),
+		waiting: at > l.last+patience,
+		held:    at > l.last+l.reserve+patience,
+		retries: l.retries,
+	}, true
+}
+
+// allows says whether the job may be in this state at the deadline. One that is held,
+// and has no try left, may be dead by then. (AMB-01b; FWP-RETRY-06)
+func (d deadline) allows(s state) bool {
+	switch s.phase {
+	case queued:
+		return !d.queued
+	case waiting:
+		return !d.waiting || s.late || d.retries == unlimited
+	case held:
+		return !d.held || s.fails >= d.retries || d.retries == unlimited
+	default:
+		return true
+	}
+}
+
+// swallowable says whether a FETCH without a reply may have taken a job of the queue
+// before the deadline.
+func (d deadline) swallowable(x *index, q *queue) bool { return q.opened <= x.events[d.empty].end() }
+
+// lost makes a finding of a job that is overdue.
+func (j *judge) lost(d deadline) {
+	x, l := j.index, &j.life
+	empty := x.name(d.empty)
+	if l.push.At > 0 && len(l.calls) == 1 {
+		j.find("FWP-STATE-11", l.jid, fmt.Sprintf("%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
+			x.name(l.pushed), clock(l.push.At), l.jid, empty, l.push.queue()), l.pushed, d.empty)
+		return
+	}
+	var deliveries, fails []int32
+	for i := range l.calls {
+		switch c := &l.calls[i]; c.op {
+		case Fetch:
+			deliveries, fails = append(deliveries, c.event), nil
+		case Fail:
+			fails = append(fails, c.event)
+		}
+	}
+	if len(deliveries) == 0 {
+		j.find("FWP-PUSH-04", l.jid, fmt.Sprintf("%s was accepted, job %s never came, and later %s found queue %s empty",
+			x.name(l.pushed), l.jid, empty, l.push.queue()), l.pushed, d.empty)
+		return
+	}
+	last := deliveries[len(deliveries)-1]
+	if len(fails) > 0 {
+		j.find("FWP-STATE-09", l.jid, fmt.Sprintf("job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
+			"and with %s the patience of %s ended", l.jid, x.name(last), x.names(fails), l.retries, empty, x.limits.Patience),
+			append(fails, l.pushed, last, d.empty)...)
+		return
+	}
+	j.find("FWP-STATE-07", l.jid, fmt.Sprintf("job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
+		"and with %s the patience of %s ended", l.jid, x.name(last), l.reserve, empty, x.limits.Patience), l.pushed, last, d.empty)
+}
+
+// miss keeps a job that never came and that a FETCH without a reply may have taken.
+func (j *judge) miss(d deadline) {
+	l, x := &j.life, j.index
+	if q := x.queues[l.push.queue()]; !l.touched && d.queued {
+		q.missing = append(q.missing, l.pushed)
+	}
+}
+
+// swallowed counts: a FETCH takes one job at the most.
+func (j *judge) swallowed(q *queue) {
+	if len(q.missing) <= len(q.takers) {
+		return
+	}
+	x := j.index
+	evidence := append([]int32{q.last}, q.missing...)
+	j.find("FWP-PUSH-04", "", fmt.Sprintf("%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
+		"and later %s found the queue empty", len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
+}
+
+// restarted judges a job that lived over a restart and was never seen: that it
+// survives is a SHOULD, and after a kill not even that. (FWP-STATE-08)
+func (j *judge) restarted(d deadline) {
+	x, l := j.index, &j.life
+	stop := &x.events[l.stopped]
+	if l.touched || !d.queued || d.swallowable(x, x.queues[l.push.queue()]) || l.push.end() >= stop.Call {
+		return
+	}
+	for _, i := range x.ends.from(l.push.Call) {
+		if e := &x.events[i]; e.end() >= l.push.Call && (e.Op == Kill || e.end() >= x.events[d.empty].Call) {
+			return
+		}
+	}
+	j.find("FWP-STATE-08", l.jid, fmt.Sprintf("%s was accepted, then came %s, job %s never came, and later %s found queue %s empty",
+		x.name(l.pushed), x.name(l.stopped), l.jid, x.name(d.empty), l.push.queue()), l.pushed, l.stopped, d.empty)
+}
+
+// sequence judges the calls of the job by its machine, and its end if it has a
+// deadline.
+func (j *judge) sequence() {
+	x, l := j.index, &j.life
+	j.search = search{calls: l.calls, machine: machine{
+		reserve: max(l.reserve-x.limits.Early, 0), ready: max(l.ready, 0), backoff: x.limits.Backoff, retries: l.retries,
+	}}
+	d, due := l.deadline(x)
+	switch {
+	case due && l.stopped >= 0:
+		j.restarted(d)
+		due = false
+	case due && d.swallowable(x, x.queues[l.push.queue()]):
+		j.miss(d)
+		due = false
+	}
+	if due && j.search.ends(d) == possible {
+		return
+	}
+	switch j.search.run() {
+	case impossible:
+		j.explain()
+	case possible:
+		if due && j.search.ends(d) == impossible {
+			j.lost(d)
+		}
+	case tangled:
+		l.tangled = true
+	}
+}
+
+// ends is run, with an end that the deadline allows.
+func (s *search) ends(d deadline) answer {
+	whole := *s
+	whole.machine.whole, whole.final = true, d.allows
+	return whole.run()
+}

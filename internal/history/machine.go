@@ -1,0 +1,231 @@
+package history
+
+import "time"
+
+// phase is where a job is.
+type phase uint8
+
+const (
+	absent  phase = iota // not pushed yet
+	queued               // scheduled or in its queue for the first time
+	waiting              // failed, or held for too long: among the retries or back in its queue
+	held                 // delivered, and neither acknowledged nor failed
+	gone                 // acknowledged, flushed, discarded or dead
+)
+
+// state is where a job can be after some of its calls. Since nothing has to happen
+// soon, an earlier time is never worse: so each state has the earliest times at which
+// it can be reached.
+type state struct {
+	now    time.Duration
+	since  time.Duration // held: when it was delivered. queued, waiting: not before this is it delivered
+	fails  int64         // how often it failed
+	holder int32         // who holds it
+	phase  phase
+	late   bool // waiting: nobody can tell since when
+}
+
+// machine is the life of a job as the specification draws it (Work unit state
+// diagram), with the freedom that its readings leave.
+type machine struct {
+	reserve time.Duration // a reservation does not run out before this (FWP-WU-05)
+	ready   time.Duration // not delivered before this (FWP-STATE-11)
+	backoff time.Duration // a job that failed waits for this (FWP-STATE-06)
+	retries int64         // how often it may be tried again (FWP-RETRY-03)
+
+	// lax is the rule that is not held to. It is how the judge finds out which rule a job
+	// has broken.
+	lax rule
+
+	// whole lets calls also do what makes nothing possible save that the job is gone. It
+	// is needed only where the end of the job is asked for.
+	whole bool
+}
+
+// rule is one of those that a job can break.
+type rule uint8
+
+const (
+	noRule   rule = iota
+	limit         // retries
+	backoff       // backoff
+	purge         // an ACK ends the job
+	clearing      // a FLUSH ends the job
+	holding       // nobody gets a job that somebody holds
+	schedule      // ready
+	origin        // a job comes from a PUSH
+)
+
+// steps are the states that a call may lead to. None is that it cannot have come.
+type steps struct {
+	n    int
+	list [4]state
+}
+
+func (s *steps) add(to state) {
+	s.list[s.n] = to
+	s.n++
+}
+
+// step lets a call have its effect.
+func (m *machine) step(from state, c *call) (to steps) {
+	if m.lax == origin && from.phase == absent {
+		from.phase, from.since = queued, m.ready
+	}
+	from.now = max(from.now, c.begin)
+	if from.now > c.end {
+		return to
+	}
+	switch c.op {
+	case Push:
+		m.push(from, c, &to)
+	case Fetch:
+		m.deliver(from, c, &to)
+	case Ack:
+		m.ack(from, c, &to)
+	case Fail:
+		m.fail(from, c, &to)
+	default:
+		m.flush(from, c, &to)
+	}
+	return to
+}
+
+func (m *machine) push(from state, c *call, to *steps) {
+	if !c.sure {
+		to.add(from)
+	}
+	if from.phase == absent {
+		from.phase, from.since = queued, m.ready
+	}
+	to.add(from)
+}
+
+// deliver gives the job to who fetched. What was held before was held for too long.
+// (FWP-STATE-04, FWP-STATE-05, FWP-STATE-07)
+func (m *machine) deliver(from state, c *call, to *steps) {
+	at := from.since
+	switch from.phase {
+	case absent, gone:
+		return
+	case held:
+		at += m.reserve
+	}
+	if m.lax == schedule && from.phase == queued || m.lax == holding && from.phase == held {
+		at = from.now
+	}
+	next := from
+	next.now = max(from.now, at)
+	if next.now > c.end {
+		return
+	}
+	next.phase, next.since, next.holder, next.late = held, next.now, c.holder, false
+	to.add(next)
+	if m.whole && from.phase == held && next.fails < m.retries {
+		next.fails++ // an end of a reservation may count as a failure
+		to.add(next)
+	}
+}
+
+// ack purges the job if its holder sends it. From others, or without a reply, it may
+// do so as well. (FWP-ACK-02; AMB-21)
+func (m *machine) ack(from state, c *call, to *steps) {
+	mine := c.sure && from.phase == held && from.holder == c.holder
+	switch {
+	case from.phase == absent || from.phase == gone:
+		to.add(from)
+		return
+	case mine:
+		m.tooLate(from, c, to)
+	default:
+		to.add(from)
+	}
+	switch {
+	case m.lax == purge:
+		from.phase = waiting
+		to.add(from)
+	case mine || m.whole:
+		from.phase = gone
+		to.add(from)
+	}
+}
+
+// fail is one failure more if the holder sends it. From others, or without a reply,
+// it may be. (FWP-STATE-06; AMB-21)
+func (m *machine) fail(from state, c *call, to *steps) {
+	mine := c.sure && from.phase == held && from.holder == c.holder
+	switch {
+	case from.phase == absent || from.phase == gone:
+		to.add(from)
+		return
+	case mine:
+		m.tooLate(from, c, to)
+	default:
+		to.add(from)
+	}
+	from.late = !c.sure
+	if from.phase == held || m.whole {
+		next := from
+		next.since = max(next.since, next.now+m.wait()) // its at counts still
+		to.add(m.failed(next))
+	}
+	if at := from.since + m.reserve; from.phase == held && m.whole && max(from.now, at) <= c.end {
+		from.now = max(from.now, at)
+		from.since = from.now + m.wait()
+		to.add(m.failed(m.failed(from))) // held for too long, and failed while it waited
+	}
+}
+
+// wait is how long a job waits that failed.
+func (m *machine) wait() time.Duration {
+	if m.lax == backoff {
+		return 0
+	}
+	return m.backoff
+}
+
+// failed counts a failure: the job waits for its next try, or has had its last one.
+// (FWP-RETRY-01, FWP-RETRY-02, FWP-RETRY-03)
+func (m *machine) failed(from state) state {
+	if from.phase == gone {
+		return from
+	}
+	if from.fails >= m.retries && m.lax != limit {
+		from.phase = gone
+		return from
+	}
+	from.fails++
+	from.phase = waiting
+	return from
+}
+
+// tooLate is what an answer of the holder does that comes when the reservation has
+// run out: nothing. (FWP-STATE-07)
+func (m *machine) tooLate(from state, c *call, to *steps) {
+	from.since += m.reserve
+	from.now = max(from.now, from.since)
+	if from.now > c.end {
+		return
+	}
+	late := from
+	late.phase = waiting
+	to.add(late)
+	if m.whole {
+		to.add(m.failed(from)) // an end of a reservation may count as a failure
+	}
+}
+
+// flush clears the job away. (FWP-FLUSH-02)
+func (m *machine) flush(from state, c *call, to *steps) {
+	if from.phase == absent || !c.sure {
+		to.add(from)
+	}
+	switch {
+	case from.phase == absent:
+	case m.lax == clearing:
+		to.add(from)
+	case c.sure || m.whole:
+		from.phase = gone
+		to.add(from)
+	}
+}

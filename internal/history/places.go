@@ -1,0 +1,117 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// stranger judges a job that nobody pushed: nothing is known of it but that it came.
+func (j *judge) stranger(n int) {
+	if !j.index.history.Strangers {
+		j.invented(n, "FWP-FETCH-03", func(d int32) string {
+			return fmt.Sprintf("%s brought job %s, which was never pushed", j.index.name(d), j.life.jid)
+		})
+	}
+}
+
+// refused judges a job whose only PUSH was refused.
+func (j *judge) refused(n int) {
+	j.invented(n, "FWP-PUSH-03", func(d int32) string {
+		return fmt.Sprintf("%s was refused, and yet %s brought job %s", j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
+	}, j.life.pushed)
+}
+
+// invented makes a finding of the first delivery of a job that cannot be there.
+func (j *judge) invented(n int, clause string, what func(delivery int32) string, evidence ...int32) {
+	x := j.index
+	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
+		if e := &x.events[i]; e.delivery() && e.Return < x.end() {
+			j.find(clause, j.life.jid, what(i), append(evidence, i)...)
+			return
+		}
+	}
+}
+
+// places holds each delivery against the PUSH: was its queue asked, and is the job
+// the one that was pushed? One finding for each rule is enough.
+func (j *judge) places(n int) {
+	x, l := j.index, &j.life
+	var stray, moved, changed bool
+	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
+		e := &x.events[i]
+		if !e.delivery() {
+			continue
+		}
+		j.choose(i)
+		if queue := l.push.queue(); !stray && !slices.Contains(e.asked(), queue) {
+			stray = true
+			j.find(strayClause(e), l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and %s brought it though it asked %s only",
+				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
+		}
+		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
+			moved = true
+			j.find("FWP-WU-04", l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
+				x.name(l.pushed), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushed, i)
+		}
+		if e.Body != "" && l.push.Body != "" && !changed && e.Body != l.push.Body {
+			changed = true
+			j.find("FWP-WU-03", l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s brought it with %s",
+				x.name(l.pushed), l.jid, short(l.push.Body), x.name(i), short(e.Body)), l.pushed, i)
+		}
+	}
+}
+
+// strayClause is the clause that says where a FETCH looks.
+func strayClause(e *Event) string {
+	if len(e.Queues) == 0 {
+		return "FWP-FETCH-08"
+	}
+	return "FWP-FETCH-04"
+}
+
+// short cuts a body that is too long to be read.
+func short(body string) string {
+	const most = 60
+	if len(body) > most {
+		return strings.ToValidUTF8(body[:most], "") + "..."
+	}
+	return body
+}
+
+// name says which event is meant, so that a reader finds it.
+func (x *index) name(i int32) string {
+	e := &x.events[i]
+	who := e.Worker
+	if who == "" {
+		who = fmt.Sprintf("client %d", e.Client)
+	}
+	span := fmt.Sprintf("from %s on, without a reply", clock(e.Call))
+	if e.closed() {
+		span = fmt.Sprintf("%s to %s", clock(e.Call), clock(e.Return))
+	}
+	if e.Op == Restart || e.Op == Kill {
+		return fmt.Sprintf("the %s #%d (%s)", e.Op, i, span)
+	}
+	return fmt.Sprintf("%s #%d (%s, %s)", e.Op, i, who, span)
+}
+
+// names is name for several, joined.
+func (x *index) names(events []int32) string {
+	texts := make([]string, len(events))
+	for i, e := range events {
+		texts[i] = x.name(e)
+	}
+	switch n := len(texts); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return texts[0]
+	default:
+		return strings.Join(texts[:n-1], ", ") + " and " + texts[n-1]
+	}
+}
+
+// clock is a time of the history as it is read best: to the microsecond.
+func clock(t time.Duration) string { return t.Round(time.Microsecond).String() }
