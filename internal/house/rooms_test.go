@@ -22,11 +22,15 @@ type room struct {
 // brings them together is internal/selftest and internal/cli. A new package gets a
 // row here and a line in docs/architecture.md.
 var rooms = map[string]room{
+	"cmd/fwpbench": {mayImport: []string{"internal/cli"}, speaks: true},
 	"cmd/fwpcheck": {mayImport: []string{"internal/cli"}, speaks: true},
 
 	"internal/cli": {
-		mayImport: []string{"conformance", "fakes", "fwp", "internal/selftest", "internal/target", "reports", "scenarios"},
-		speaks:    true,
+		mayImport: []string{
+			"conformance", "fakes", "fwp", "internal/selftest", "internal/target", "load", "load/client", "load/health",
+			"load/measure", "load/workload", "reports", "scenarios",
+		},
+		speaks: true,
 	},
 	"internal/selftest": {
 		mayImport: []string{"conformance", "fakes", "fwp", "internal/memnet", "internal/target", "reports", "scenarios"},
@@ -36,11 +40,23 @@ var rooms = map[string]room{
 	"fakes":           {mayImport: []string{"fwp"}, alone: true},
 	"internal/target": {mayImport: []string{"fwp"}},
 
+	"load": {mayImport: []string{
+		"fwp", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure", "load/workload", "reports",
+	}},
+	"load/client":   {mayImport: []string{"fwp", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload"}},
+	"load/workload": {mayImport: []string{"load/arrivals"}},
+	"load/health":   {mayImport: []string{"reports"}},
+	"load/arrivals": {alone: true},
+	"load/engine":   {},
+	"load/ledger":   {alone: true},
+	"load/measure":  {},
+
 	"scenarios": {mayImport: []string{"fwp"}},
 
-	"fwp":             {alone: true},
-	"reports":         {},
-	"internal/memnet": {alone: true},
+	"fwp":              {alone: true},
+	"reports":          {},
+	"internal/memnet":  {alone: true},
+	"internal/history": {alone: true},
 
 	"clients/npm":    {},
 	"internal/house": {},

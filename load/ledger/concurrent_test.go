@@ -95,7 +95,7 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 		Dead: share(10, 2), Held: share(10, 9), Waiting: share(10, 8),
 		InDoubt: share(100, 15), Missing: share(100, 13), Lost: share(100, 13),
 		Failed: share(10, 1, 2, 8), Redelivered: share(10, 1),
-		Duplicated: share(10, 5) - share(100, 15), Foreign: share(100, 16),
+		Duplicated: share(10, 5) - share(100, 15), Foreign: share(100, 16), Flawed: [Flaws]int64{WasRefused: share(100, 16)},
 		OutOfOrder: got.OutOfOrder, // depends on who is first
 	}
 	want.Acked = want.Delivered - want.Dead - want.Held - want.Waiting

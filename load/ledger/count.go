@@ -28,13 +28,14 @@ type Counts struct {
 	Lost      int64 // Missing beyond FetchesLost; 0 unless drained
 
 	// Of events.
-	Failed      int64 // FAILs confirmed
-	Redelivered int64 // deliveries of jobs that might return
-	Duplicated  int64 // deliveries of jobs that a worker had
-	Returned    int64 // deliveries of jobs that were settled
-	Foreign     int64 // deliveries that were not ours, or not as they should be
-	OutOfOrder  int64 // first deliveries after one of a later job from the same queue
-	FetchesLost int64 // FETCHes that ended without a reply
+	Failed      int64        // FAILs confirmed
+	Redelivered int64        // deliveries of jobs that might return
+	Duplicated  int64        // deliveries of jobs that a worker had
+	Returned    int64        // deliveries of jobs that were settled
+	Foreign     int64        // deliveries that were not ours, or not as they should be
+	Flawed      [Flaws]int64 // the same, by what was wrong
+	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
+	FetchesLost int64        // FETCHes that ended without a reply
 }
 
 // Count reads the account. drained says that all queues were emptied until nothing came any more, no job was left to
@@ -53,7 +54,11 @@ func (l *Ledger) Count(drained bool) Counts {
 		Delivered: t.held + t.mayReturn + t.settled, Dead: l.forGood.Load(),
 		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
 		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(), Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
-		Foreign: l.foreign.Load(), OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(),
+		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(),
+	}
+	for flaw := range l.foreign {
+		counts.Flawed[flaw] = l.foreign[flaw].Load()
+		counts.Foreign += counts.Flawed[flaw]
 	}
 	// While jobs are booked, the parts of a difference are of different moments.
 	counts.Acked = max(0, t.settled-counts.Dead)

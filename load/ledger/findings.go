@@ -10,7 +10,9 @@ const findingsKept = 1000
 
 // Finding is a delivery that should not have been.
 type Finding struct {
-	K    int64  // the job's number; -1 if it has none, and What tells its jid
+	Flaw Flaw
+	K    int64  // the job's number; -1 if it is not known
+	JID  string // as it came, if K is not known; empty if none came
 	What string // in words: "refused and delivered all the same"
 }
 
@@ -23,8 +25,9 @@ type Findings struct {
 
 // findings is behind a lock, because what it holds is rare.
 type findings struct {
-	mu   sync.Mutex
-	kept Findings
+	mu     sync.Mutex
+	kept   Findings
+	flawed [Flaws]int // how many of kept.Foreign have which flaw
 }
 
 func (f *findings) addTwice(k int64, list *[]int64) {
@@ -38,7 +41,8 @@ func (f *findings) addTwice(k int64, list *[]int64) {
 func (f *findings) addForeign(finding Finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.kept.Foreign) < findingsKept {
+	if f.flawed[finding.Flaw] < findingsKept {
+		f.flawed[finding.Flaw]++
 		f.kept.Foreign = append(f.kept.Foreign, finding)
 	}
 }

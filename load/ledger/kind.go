@@ -16,6 +16,22 @@ const (
 	Stray
 )
 
+// Flaw is in which way a delivery is not what it should be.
+type Flaw uint8
+
+const (
+	// NotOurs: a job that this run did not push.
+	NotOurs Flaw = iota
+	// WrongQueue: a job that did not come from the queue to which it was pushed.
+	WrongQueue
+	// Altered: a job whose parts are not those that were pushed.
+	Altered
+	// WasRefused: a job whose push was replied to with an error.
+	WasRefused
+	// Flaws is how many there are.
+	Flaws
+)
+
 // String is "first", "again", "twice", "returned" or "stray".
 func (k Kind) String() string {
 	switch k {

@@ -22,7 +22,7 @@ type Ledger struct {
 	redelivered, duplicated atomic.Int64
 	returned                atomic.Int64
 	outOfOrder, fetchesLost atomic.Int64
-	foreign                 atomic.Int64
+	foreign                 [Flaws]atomic.Int64
 
 	findings findings
 }
@@ -83,8 +83,7 @@ func (l *Ledger) Doubtful(k int64) {
 func (l *Ledger) Delivered(k int64, queue int) Kind {
 	c := l.find(k)
 	if c == nil || k > l.last.Load() {
-		l.foreign.Add(1)
-		l.findings.addForeign(Finding{K: k, What: "delivered, and never pushed"})
+		l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
 		return Stray
 	}
 	kind := kinds[c.apply(k%chunkJobs, delivered)]
@@ -138,11 +137,15 @@ func (l *Ledger) MayReturn(k int64) {
 	}
 }
 
-// Foreign books a delivery that is not what it should be: a job of somebody else, or from a queue that was not asked
-// for, or whose parts do not belong together. what tells that to a reader, with the jid.
-func (l *Ledger) Foreign(what string) {
-	l.foreign.Add(1)
-	l.findings.addForeign(Finding{K: -1, What: what})
+// Foreign books a delivery that is not what it should be: a job of somebody else, or from a queue to which it was not
+// pushed, or whose parts do not belong together. jid is as it came, empty if none did; what tells more to a reader.
+func (l *Ledger) Foreign(flaw Flaw, jid, what string) {
+	l.flawed(Finding{Flaw: flaw, K: -1, JID: jid, What: what})
+}
+
+func (l *Ledger) flawed(f Finding) {
+	l.foreign[f.Flaw].Add(1)
+	l.findings.addForeign(f)
 }
 
 // FetchLost books that a FETCH ended without a reply. The server may have handed it a job, one at most.
@@ -151,8 +154,7 @@ func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
 // refusedAndDelivered is reached by Refused and by Delivered, and by both if they meet. Who clears the bit tells it.
 func (l *Ledger) refusedAndDelivered(c *chunk, k int64) {
 	if c.refused.Load().clear(k % chunkJobs) {
-		l.foreign.Add(1)
-		l.findings.addForeign(Finding{K: k, What: "refused and delivered all the same"})
+		l.flawed(Finding{Flaw: WasRefused, K: k, What: "refused and delivered all the same"})
 	}
 }
 

@@ -114,11 +114,11 @@ func TestStories(t *testing.T) {
 			l.Delivered(0, 0)
 			l.MayReturn(0)
 			l.Delivered(0, 0)
-		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Redelivered: 1, Foreign: 1}},
+		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Redelivered: 1, Foreign: 1, Flawed: [Flaws]int64{WasRefused: 1}}},
 		{"delivered, then refused", func(l *Ledger) {
 			l.Delivered(0, 0)
 			l.Refused(0)
-		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Foreign: 1}},
+		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Foreign: 1, Flawed: [Flaws]int64{WasRefused: 1}}},
 		{"back with another worker before the FAIL is confirmed", func(l *Ledger) {
 			l.Pushed(0)
 			l.Delivered(0, 0)
@@ -165,7 +165,7 @@ func TestStories(t *testing.T) {
 			l.Delivered(1, 0)
 			l.Delivered(1<<50, 0)
 			l.Delivered(-1, 0)
-		}, Counts{Sent: 1, Pushed: 1, Delivered: 1, Held: 1, Foreign: 3}},
+		}, Counts{Sent: 1, Pushed: 1, Delivered: 1, Held: 1, Foreign: 3, Flawed: [Flaws]int64{NotOurs: 3}}},
 		{"out of order, by queue", func(l *Ledger) {
 			for k := range int64(6) {
 				l.Sent(k, 0)
@@ -228,15 +228,18 @@ func TestFindingsAreKeptUpToALimit(t *testing.T) {
 	l.Delivered(3, 0)
 	for i := range findingsKept + 5 {
 		l.Delivered(3, 0)
-		l.Foreign(fmt.Sprint("jid ", i))
+		l.Foreign(NotOurs, fmt.Sprint("jid ", i), "not ours")
 	}
+	l.Foreign(Altered, "the last", "args")
 	found := l.Findings()
 	assert.Len(t, found.Twice, findingsKept)
-	assert.Len(t, found.Foreign, findingsKept)
-	assert.Equal(t, Finding{K: -1, What: "jid 0"}, found.Foreign[0])
+	assert.Len(t, found.Foreign, findingsKept+1, "the limit is that of each flaw")
+	assert.Equal(t, Finding{K: -1, JID: "jid 0", What: "not ours"}, found.Foreign[0])
+	assert.Equal(t, Finding{Flaw: Altered, K: -1, JID: "the last", What: "args"}, found.Foreign[findingsKept])
 	assert.EqualValues(t, 3, found.Twice[0])
 	assert.EqualValues(t, findingsKept+5, l.Count(false).Duplicated)
-	assert.EqualValues(t, findingsKept+5, l.Count(false).Foreign)
+	assert.EqualValues(t, findingsKept+6, l.Count(false).Foreign)
+	assert.Equal(t, [Flaws]int64{NotOurs: findingsKept + 5, Altered: 1}, l.Count(false).Flawed)
 }
 
 func TestSentAt(t *testing.T) {

@@ -43,7 +43,8 @@ func (m *model) blame(k int64) {
 	if job.push == "refused" && job.state != "" && !job.blamed {
 		job.blamed = true
 		m.counts.Foreign++
-		m.foreign = append(m.foreign, Finding{K: k, What: "refused and delivered all the same"})
+		m.counts.Flawed[WasRefused]++
+		m.foreign = append(m.foreign, Finding{Flaw: WasRefused, K: k, What: "refused and delivered all the same"})
 	}
 }
 

@@ -33,6 +33,7 @@ type Jobs struct {
 	queues    []string
 	pick      picker
 	priority  bool
+	sharers   int // workers that share the queues out among themselves; 0 if all ask for all
 	types     []string
 	sizes     sizes
 	padding   string
@@ -68,6 +69,9 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
+	}
+	if f.Queues.Pick == Uniform {
+		j.sharers = f.Consumers
 	}
 	for purpose := range j.seeds {
 		j.seeds[purpose] = arrivals.Mix(seed, uint64(purpose))
@@ -125,18 +129,24 @@ func (j *Jobs) random(purpose int, k int64) uint64 {
 // not change them.
 func (j *Jobs) Queues() []string { return j.queues }
 
-// Asks are all queues in the order in which a worker names them in a FETCH: in
-// priority order that of the queues, else from another queue for each worker, because
-// a FETCH blocks on its first queue only. (FETCH Command)
+// Asks are the queues that a worker names in a FETCH, in their order. If the queues are
+// all alike the workload's workers share them out, at least one for each worker: so a
+// job that reaches the wrong connection shows. Else each asks for all, in priority
+// order or from another queue for each worker, because a FETCH blocks on its first
+// queue only. The worker is 0 or more. (FETCH Command)
 func (j *Jobs) Asks(worker int) []string {
-	if j.priority {
-		return slices.Clone(j.queues)
-	}
 	first := worker % len(j.queues)
-	if first < 0 {
-		first += len(j.queues)
+	switch {
+	case j.priority:
+		return slices.Clone(j.queues)
+	case worker >= j.sharers:
+		return slices.Concat(j.queues[first:], j.queues[:first])
 	}
-	return slices.Concat(j.queues[first:], j.queues[:first])
+	asks := []string{j.queues[first]}
+	for i := first + j.sharers; i < len(j.queues); i += j.sharers {
+		asks = append(asks, j.queues[i])
+	}
+	return asks
 }
 
 // QueueOf is the queue of job k, as an index of Queues.

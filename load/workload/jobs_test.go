@@ -46,7 +46,7 @@ func TestPushLine(t *testing.T) {
 	w.Payload = workload.Constant(10)
 	j := w.Jobs("r1", 42)
 	line := string(j.AppendPush(nil, 0x1234, 17, 1500*time.Millisecond, noon()))
-	assert.Equal(t, `PUSH {"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-0","reserve_for":1800,"retry":25,`+
+	assert.Equal(t, `PUSH {"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-4","reserve_for":1800,"retry":25,`+
 		`"args":["r1",17,4660,1500000000,"4QTl6imU5i"]}`+"\r\n", line)
 }
 
@@ -133,7 +133,7 @@ func TestQueuePicks(t *testing.T) {
 		queues workload.Queues
 		want   []float64 // parts of the jobs
 	}{
-		{"one", workload.Queues{}, []float64{1}},
+		{"one", workload.Queues{Number: 1}, []float64{1}},
 		{"uniform", workload.Queues{Number: 4}, []float64{0.25, 0.25, 0.25, 0.25}},
 		{"priority", workload.Queues{Number: 2, Pick: workload.Priority}, []float64{0.5, 0.5}},
 		{"weighted", workload.Queues{Pick: workload.Weighted, Weights: []float64{0, 80, 0, 20, 0}}, []float64{0, 0.8, 0, 0.2, 0}},
@@ -164,6 +164,13 @@ func TestAsks(t *testing.T) {
 	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-1", "fwpbench-x-2"}, j.Queues())
 	assert.Equal(t, j.Queues(), j.Asks(0))
 	assert.Equal(t, []string{"fwpbench-x-1", "fwpbench-x-2", "fwpbench-x-0"}, j.Asks(4))
+	w.Consumers = 2
+	j = w.Jobs("x", 0)
+	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-2"}, j.Asks(0), "two workers share three queues out")
+	assert.Equal(t, []string{"fwpbench-x-1"}, j.Asks(1))
+	assert.Equal(t, []string{"fwpbench-x-2", "fwpbench-x-0", "fwpbench-x-1"}, j.Asks(2), "one who is not among them asks for all")
+	w.Consumers = 7
+	assert.Equal(t, []string{"fwpbench-x-0"}, w.Jobs("x", 0).Asks(6))
 	w.Queues.Pick = workload.Priority
 	j = w.Jobs("x", 0)
 	assert.Equal(t, j.Queues(), j.Asks(4))
@@ -268,7 +275,7 @@ func TestFilled(t *testing.T) {
 	assert.Equal(t, workload.Workload{
 		Preset: "roundtrip", Burst: 1, Duration: workload.DefaultDuration, Drain: workload.DefaultDrain,
 		JobTypes: []string{"fwpbench"}, ReserveFor: workload.DefaultReserveFor, Retry: &retry,
-		Queues: workload.Queues{Number: 1},
+		Queues: workload.Queues{Number: 10},
 	}, w.Filled())
 	w = workload.Workload{
 		JobLimit: 5, Queues: workload.Queues{Pick: workload.Zipf, Weights: []float64{1, 2}},

@@ -23,7 +23,7 @@ func body(line []byte) []byte {
 // small makes jobs whose JSON can be written by hand.
 func small(tb testing.TB) *workload.Jobs {
 	tb.Helper()
-	w := workload.Workload{Payload: workload.Constant(3)}
+	w := workload.Workload{Queues: workload.Queues{Number: 1}, Payload: workload.Constant(3)}
 	j := w.Jobs("a", 42)
 	require.Equal(tb, `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0","reserve_for":1800,"retry":25,"args":["a",2,7,9,"oba"]}`,
 		string(body(j.AppendPush(nil, 7, 2, 9, noon()))))

@@ -99,7 +99,7 @@ func (w *Workload) loadSettings() []Setting {
 func (w *Workload) jobSettings() []Setting {
 	return []Setting{
 		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
-		{"queues", "number of queues", count(&w.Queues.Number, 0, mostQueues), false},
+		{"queues", "number of queues; 0: 10, or as many as there are weights", count(&w.Queues.Number, 0, mostQueues), false},
 		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "), named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5", of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
 		{"queue_skew", "exponent of zipf; 0: 1", of(&w.Queues.Skew, "number", parseSkew, number), false},

@@ -57,7 +57,7 @@ type Topology struct {
 
 // Queues is what queues there are and how a job gets its own.
 type Queues struct {
-	Number  int       // 0 is 1, or as many as there are Weights
+	Number  int       // 0 is as many as there are Weights, or 10
 	Pick    Pick      // 0 is Uniform
 	Weights []float64 // of Weighted, one for each queue
 	Skew    float64   // of Zipf: queue i has weight 1/(i+1)^Skew; 0 is 1
@@ -71,6 +71,7 @@ const (
 	DefaultRetry       = 25                           // the protocol's own
 	DefaultJobType     = "fwpbench"
 	DefaultConcurrency = 10
+	DefaultQueues      = 10 // enough to see a job come from one that its worker has not asked for
 )
 
 // Filled is a copy with every default written out. It is meant for reading: what is
@@ -91,7 +92,7 @@ func (w *Workload) Filled() Workload {
 		retry := DefaultRetry
 		f.Retry = &retry
 	}
-	f.Queues.Number = orElse(f.Queues.Number, max(1, len(f.Queues.Weights)))
+	f.Queues.Number = orElse(f.Queues.Number, orElse(len(f.Queues.Weights), DefaultQueues))
 	if f.Queues.Pick == Zipf {
 		f.Queues.Skew = orElse(f.Queues.Skew, 1)
 	}

@@ -1,0 +1,135 @@
+package client
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// bare is a loop that costs nothing: what a step costs is the session's own.
+type bare struct{ poked []engine.Session }
+
+func (b *bare) Open(engine.Session)          {}
+func (b *bare) Poke(s engine.Session)        { b.poked = append(b.poked, s) }
+func (b *bare) Aside(engine.Session, func()) {}
+func (b *bare) Now() time.Duration           { return 0 }
+
+// steady is a producer and workers in the steady state, stepped directly.
+type steady struct {
+	loop *bare
+	crew *Crew
+	now  time.Duration
+	out  []byte
+	ok   []byte
+	jobs [][]byte
+	k    int
+}
+
+func newSteady(tb testing.TB, topology workload.Topology) *steady {
+	tb.Helper()
+	w := workload.Workload{Producers: 1, Consumers: 1, Payload: workload.Constant(100), Topology: topology}
+	require.NoError(tb, w.Check())
+	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
+	jobs, books := w.Jobs("run", 1), ledger.New()
+	s.crew = NewCrew(Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run"})
+	for k := range int64(1 << 13) {
+		push := jobs.AppendPush(nil, k, 0, 0, time.Time{})
+		body := push[len("PUSH ") : len(push)-2]
+		s.jobs = append(s.jobs, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(body), body))
+		books.Sent(k, 0)
+	}
+	for _, c := range s.crew.conns {
+		c.phase = dialing
+		s.step(c, engine.Event{Kind: engine.Opened})
+		s.data(c, []byte(hi))
+		s.data(c, s.ok)
+	}
+	s.crew.Start(0)
+	s.settle()
+	return s
+}
+
+func (s *steady) step(c engine.Session, ev engine.Event) {
+	s.now += time.Microsecond
+	c.Step(s.now, ev, s.out[:0])
+}
+
+func (s *steady) data(c *conn, in []byte) { s.step(c, engine.Event{Kind: engine.Data, In: in}) }
+
+func (s *steady) settle() {
+	for len(s.loop.poked) > 0 {
+		c := s.loop.poked[0]
+		copy(s.loop.poked, s.loop.poked[1:])
+		s.loop.poked = s.loop.poked[:len(s.loop.poked)-1]
+		s.step(c, engine.Event{Kind: engine.Woken})
+	}
+}
+
+func (s *steady) push() { s.data(&s.crew.producers[0].conn, s.ok) }
+
+// job is a FETCH that brings a job, and its ACK.
+func (s *steady) job() {
+	conns := s.crew.workers[0].conns
+	s.data(&conns[0].conn, s.jobs[s.k])
+	s.k++
+	s.settle()
+	report := conns[0]
+	if len(conns) > 1 {
+		report = conns[1]
+	}
+	s.data(&report.conn, s.ok)
+	s.settle()
+}
+
+// pieces is a FETCH whose job comes in two reads.
+func (s *steady) pieces() {
+	c := &s.crew.workers[0].conns[0].conn
+	body := s.jobs[s.k]
+	s.k++
+	s.data(c, body[:20])
+	s.data(c, body[20:])
+	s.data(c, s.ok)
+}
+
+//nolint:paralleltest // counts what the whole process allocates
+func TestTheSteadyStateAllocatesNothing(t *testing.T) {
+	single := newSteady(t, workload.Topology{})
+	pool := newSteady(t, workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
+	for name, do := range map[string]func(){
+		"push": single.push, "fetch and ack": single.job, "fetch in pieces": single.pieces, "fetch and ack in a pool": pool.job,
+	} {
+		do() // the first of each kind makes its histograms
+		assert.Zero(t, testing.AllocsPerRun(1000, do), name)
+	}
+	assert.Zero(t, single.crew.status.Errors+pool.crew.status.Errors)
+	counts := single.crew.ledger.Count(false)
+	assert.Equal(t, int64(2004), counts.Acked)
+	assert.Equal(t, int64(1002), counts.Pushed)
+}
+
+func BenchmarkPush(b *testing.B) {
+	s := newSteady(b, workload.Topology{})
+	b.ReportAllocs()
+	for b.Loop() {
+		s.push()
+	}
+}
+
+func BenchmarkFetchAndAck(b *testing.B) {
+	s := newSteady(b, workload.Topology{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if s.k == len(s.jobs) {
+			s.k = 0 // counted as delivered twice, which costs more
+		}
+		s.job()
+	}
+}

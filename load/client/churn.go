@@ -1,0 +1,114 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// churner is a place for a connection that comes and goes: each arrival connects, says
+// HELLO, sends one command and ENDs. The arrival is booked when the connection has
+// ended, so that the next one waits for that.
+type churner struct {
+	conn
+	index int // in the whole run
+	todo  arrival
+	has   bool
+	told  bool // its command was replied to
+}
+
+func (s *churner) self() *conn { return &s.conn }
+
+// give implements taker.
+func (s *churner) give(_ time.Duration, a arrival) bool {
+	if s.phase != shut || s.has {
+		return false
+	}
+	s.todo, s.has = a, true
+	s.dial(a.intended, s.pause)
+	return true
+}
+
+// again implements taker.
+func (s *churner) again(now time.Duration) {
+	if s.phase == shut && !s.has {
+		s.crew.cycler.add(now, &s.conn)
+	}
+}
+
+// open is asked after a pause. It dials by itself: the arrival says when it was due.
+func (s *churner) open(now time.Duration) bool {
+	d := &s.crew.dispatcher
+	switch {
+	case s.crew.stopping:
+		s.crew.unpushed(s.todo, s.has, false)
+		s.has = false
+		s.retire()
+	case !s.has:
+		if s.todo, s.has = d.ask(now, s, max(s.pause, d.start)); s.has {
+			s.dial(s.todo.intended, s.pause)
+		}
+	}
+	return false
+}
+
+func (s *churner) greet(out []byte, passwordHash string) []byte {
+	return fwp.AppendCommand(out, fwp.Hello{PasswordHash: passwordHash}.Command())
+}
+
+func (s *churner) next(now time.Duration, out []byte) []byte {
+	if s.told || !s.has {
+		return s.leave(now, out)
+	}
+	if s.crew.share.churnInfo {
+		s.begin(now, measure.Info, s.todo.intended)
+		return append(out, "INFO\r\n"...)
+	}
+	s.begin(now, measure.Push, s.todo.intended)
+	return s.crew.push(now, out, s.todo, s.index)
+}
+
+func (s *churner) answered(_ time.Duration, r reply) outcome {
+	if !s.crew.share.churnInfo {
+		got := s.crew.pushed(s.todo.k, r)
+		s.told = got.how != wrong
+		return got
+	}
+	switch r.Kind {
+	case fwp.BulkString:
+		s.told = true
+		return outcome{op: measure.Info}
+	case fwp.ErrorReply:
+		s.told = true
+		return outcome{op: measure.Info, how: rejected, err: r.Err()}
+	}
+	return outcome{op: measure.Info, how: wrong, err: errAnswer}
+}
+
+// lost gives the arrival up: it was tried, and is counted as an error. Another one is
+// taken after a while.
+func (s *churner) lost(now time.Duration, asked bool) {
+	if asked && !s.crew.share.churnInfo {
+		s.crew.ledger.Doubtful(s.todo.k)
+	}
+	s.settle(now, s.delay(firstDelay, longestDelay))
+}
+
+func (s *churner) left(now time.Duration) {
+	think := time.Duration(0)
+	if d := &s.crew.dispatcher; d.thinks && d.mode == closed && s.has {
+		think = s.crew.jobs.Think(s.todo.k)
+	}
+	s.settle(now, think)
+}
+
+// settle makes the place free again after a pause.
+func (s *churner) settle(now, pause time.Duration) {
+	if s.has {
+		s.crew.dispatcher.taken--
+	}
+	s.has, s.told = false, false
+	s.pause = now + pause
+	s.crew.cycler.add(s.pause, &s.conn)
+}

@@ -1,0 +1,217 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// conn is one connection: greeting, HELLO, then one command at a time, and END. What it
+// says once it is identified is up to its role.
+//
+// It never opens itself: that is for the crew's opener, since a session that closes
+// its connection is not woken any more.
+type conn struct {
+	engine.Link
+	crew *Crew
+	role role
+
+	phase    phase
+	failures uint8 // since the last command that was replied to
+	listed   bool  // among the producers that wait for an arrival
+	called   bool  // poked, and not yet stepped
+	doomed   bool  // to be cut in the next step
+	number   int32 // of the connection, in this crew
+
+	kept  []byte   // the beginning of a reply whose rest has not come; borrowed from the crew
+	hash  *hashing // of the password: under way or done; nil if there is nothing to hash
+	asked command  // in flight; in the phases that wait for a reply
+
+	planned time.Duration // when it was to be opened
+	opened  time.Duration // when it was, plus what the password's hash took
+	free    time.Duration // since when no command is in flight
+	pause   time.Duration // no command before this, after one that was refused
+	due     time.Duration // the role wants to be asked again; 0 never
+	alarm   time.Duration // when it is looked whether a reply is overdue; 0 never
+}
+
+// command is what is known of a command in flight.
+type command struct {
+	op                   measure.Op
+	intended, free, sent time.Duration
+}
+
+// role decides what a connection says. Its methods are called in the connection's steps.
+type role interface {
+	// open is asked when the time of an opening has come: is the connection needed?
+	open(now time.Duration) bool
+	// greet appends HELLO.
+	greet(out []byte, passwordHash string) []byte
+	// next appends the next command, after begin or leave was called for it; or it
+	// appends nothing and sets due, or waits to be poked.
+	next(now time.Duration, out []byte) []byte
+	// answered books the reply to the command in flight.
+	answered(now time.Duration, r reply) outcome
+	// lost books that the connection is gone, and calls reopen unless it is not needed
+	// any more. asked says that a command was in flight, which has no reply.
+	lost(now time.Duration, asked bool)
+	// left is called when the connection has ended in order, after END.
+	left(now time.Duration)
+}
+
+// outcome is what a role makes of a reply: the kind of command that it turned out to
+// be, and how that went.
+type outcome struct {
+	op  measure.Op
+	how verdict
+	err error // unless it went well
+}
+
+type verdict uint8
+
+const (
+	well     verdict = iota
+	rejected         // an error reply: the connection is in step
+	wrong            // not a reply to that command: nothing on that connection can be trusted
+)
+
+// phase is where a connection stands.
+type phase uint8
+
+const (
+	shut     phase = iota // there is none; the opener may have it on its list
+	dialing               // it is being opened
+	greeting              // the greeting is awaited
+	greeted               // HELLO goes as soon as the password's hash is there
+	hello                 // the reply to HELLO is awaited
+	idle                  // identified, and nothing in flight
+	busy                  // a command is in flight
+	leaving               // END was sent
+	over                  // never to be opened again
+)
+
+// waits says whether the server is to speak.
+func (c *conn) waits() bool {
+	return c.phase == greeting || c.phase == hello || c.phase == busy || c.phase == leaving
+}
+
+// Step implements engine.Session.
+func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
+	c.called = false
+	switch ev.Kind {
+	case engine.Opened:
+		c.connected(now)
+	case engine.Data:
+		c.hear(now, ev.In)
+	case engine.Failed:
+		c.lose(now, opening(ev.Err), ev.Err)
+	case engine.Ended:
+		c.ended(now, ev.Err)
+	case engine.Woken:
+		c.look(now)
+	}
+	out = c.speak(now, out)
+	return out, c.rest()
+}
+
+// dial opens the connection, which must be shut. planned is when that was due, and free
+// since when it could have been done.
+func (c *conn) dial(planned, free time.Duration) {
+	c.phase, c.planned, c.free = dialing, planned, free
+	c.crew.loop.Open(c)
+}
+
+func (c *conn) connected(now time.Duration) {
+	if c.phase != dialing {
+		return
+	}
+	c.crew.recorder.Command(measure.Connect, measure.Timing{
+		Intended: c.planned, Free: c.free, Sent: c.Dialed(), Replied: now,
+	})
+	c.opened = now
+	c.expect(greeting, command{op: measure.Hello, sent: now})
+}
+
+// begin puts a command in flight. intended is when it was due; it was sent now.
+func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
+	c.crew.status.InFlight++
+	c.expect(busy, command{op: op, intended: intended, free: max(c.free, c.pause), sent: now})
+}
+
+// leave ends the connection in order. Nothing may be sent after it.
+func (c *conn) leave(now time.Duration, out []byte) []byte {
+	c.crew.unready()
+	c.expect(leaving, command{op: measure.End, intended: now, free: c.free, sent: now})
+	return append(out, "END\r\n"...)
+}
+
+// expect waits for a reply, and sees to it that somebody looks whether it comes. The
+// alarm is left standing from one command to the next, so that it costs nothing: when
+// it rings too early, it is set again.
+func (c *conn) expect(p phase, asked command) {
+	c.phase, c.asked = p, asked
+	if c.alarm == 0 {
+		c.alarm = asked.sent + c.crew.patience
+	}
+}
+
+// look is what a wake is for: a reply that is overdue, or the end of patience with the
+// connection as such. Everything else is found by speak.
+func (c *conn) look(now time.Duration) {
+	if c.doomed {
+		c.fall(now)
+		return
+	}
+	if c.alarm == 0 || now < c.alarm {
+		return
+	}
+	c.alarm = 0
+	if !c.waits() {
+		return
+	}
+	if overdue := c.asked.sent + c.crew.patience; now < overdue {
+		c.alarm = overdue
+		return
+	}
+	c.lose(now, measure.Timeout, errSilent)
+}
+
+// speak says what there is to say in the present phase.
+func (c *conn) speak(now time.Duration, out []byte) []byte {
+	switch c.phase {
+	case dialing, greeting:
+		if c.crew.stopping && !c.role.open(now) {
+			c.retire()
+		}
+	case greeted:
+		return c.identify(now, out)
+	case idle:
+		c.due = 0
+		return c.role.next(now, out)
+	}
+	return out
+}
+
+// rest is what comes after a step.
+func (c *conn) rest() engine.Next {
+	if c.phase == shut || c.phase == over {
+		c.alarm = 0
+		return engine.Next{Close: true}
+	}
+	wake := c.alarm
+	if c.phase == idle && c.due > 0 && (wake == 0 || c.due < wake) {
+		wake = c.due
+	}
+	return engine.Next{Wake: wake}
+}
+
+// call has an idle connection ask its role again, and says whether it was idle.
+func (c *conn) call() bool {
+	if c.phase != idle || c.called {
+		return false
+	}
+	c.called = true
+	c.crew.loop.Poke(c)
+	return true
+}

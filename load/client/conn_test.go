@@ -1,0 +1,371 @@
+package client
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+const (
+	hi = "+HI {\"v\":2}\r\n"
+	ok = "+OK\r\n"
+)
+
+func TestAProducerGreetsAndPushes(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(1))
+	p := &s.crew.producers[0].conn
+	s.do(s.crew.Connect)
+	require.Len(t, s.dials, 1)
+	s.open(p)
+	assert.Empty(t, s.said(p))
+	s.data(p, hi)
+	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(p))
+	s.data(p, ok)
+	assert.Empty(t, s.said(p), "nothing is pushed before the start")
+	assert.Equal(t, 1, s.crew.Status().Ready)
+	s.start()
+	first := s.said(p)
+	assert.True(t, strings.HasPrefix(first, `PUSH {"jid":"`+s.jid(0)+`"`), first)
+	s.pass(3 * time.Millisecond)
+	s.data(p, ok)
+	assert.Contains(t, s.said(p), s.jid(1))
+	s.do(s.crew.StopPushing)
+	assert.True(t, s.crew.Status().Pushing)
+	s.data(p, ok)
+	assert.False(t, s.crew.Status().Pushing)
+	assert.Empty(t, s.said(p))
+	s.do(s.crew.Stop)
+	assert.Equal(t, "END\r\n", s.said(p))
+	s.data(p, ok)
+	assert.True(t, s.over[p])
+	counts := s.ledger.Count(false)
+	assert.Equal(t, int64(2), counts.Pushed)
+	set := s.set()
+	assert.Equal(t, int64(2), set.Done(measure.Push))
+	assert.Equal(t, int64(1), set.Done(measure.Hello))
+	assert.Equal(t, int64(1), set.Done(measure.Connect))
+	assert.Equal(t, int64(1), set.Done(measure.End))
+	assert.Zero(t, s.crew.Status().Errors)
+}
+
+// A reply is the same however it is cut.
+func TestRepliesComeInPieces(t *testing.T) {
+	t.Parallel()
+	s := play(t, consumers(1))
+	w := &s.crew.workers[0].conns[0].conn
+	s.do(s.crew.Connect)
+	s.pass(time.Millisecond)
+	pieces := func(text string) {
+		for i := range len(text) {
+			assert.Empty(t, s.said(w), "after %d bytes of %q", i, text)
+			s.data(w, text[i:i+1])
+		}
+	}
+	s.open(w)
+	pieces(hi)
+	assert.Contains(t, s.said(w), `"wid":"fwpbench-run-w0"`)
+	pieces(ok)
+	s.start()
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
+	s.ledger.Sent(5, s.now)
+	pieces(s.body(5))
+	assert.Equal(t, `ACK {"jid":"`+s.jid(5)+"\"}\r\n", s.said(w))
+	pieces(ok)
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
+	pieces("$-1\r\n")
+	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
+	s.do(s.crew.Stop)
+	pieces("$-1\r\n")
+	assert.Equal(t, "END\r\n", s.said(w))
+	pieces(ok)
+	assert.True(t, s.over[w])
+	assert.Equal(t, int64(1), s.ledger.Count(false).Acked)
+	assert.Len(t, s.crew.buffers, 1, "one buffer serves all replies")
+	assert.Zero(t, s.crew.Status().Errors)
+}
+
+// at brings a connection of a crew of one producer and one worker into a phase.
+var phases = map[string]struct {
+	worker bool
+	lines  []string // of the server, until then
+	start  bool
+	op     measure.Op
+}{
+	"greeting":     {op: measure.Hello},
+	"hello":        {lines: []string{hi}, op: measure.Hello},
+	"idle":         {lines: []string{hi, ok}, op: measure.Connect},
+	"pushing":      {lines: []string{hi, ok}, start: true, op: measure.Push},
+	"fetching":     {worker: true, lines: []string{hi, ok}, start: true, op: measure.FetchEmpty},
+	"acknowledges": {worker: true, lines: []string{hi, ok, "job"}, start: true, op: measure.Ack},
+}
+
+func at(t *testing.T, phase string) (*scene, *conn) {
+	t.Helper()
+	p := phases[phase]
+	s := play(t, consumers(1))
+	c := &s.crew.producers[0].conn
+	if p.worker {
+		c = &s.crew.workers[0].conns[0].conn
+	}
+	s.do(s.crew.Connect)
+	s.pass(time.Millisecond)
+	s.open(c)
+	for _, line := range p.lines[:min(2, len(p.lines))] {
+		s.data(c, line)
+	}
+	if p.start {
+		s.start()
+	}
+	if len(p.lines) > 2 {
+		s.ledger.Sent(5, s.now)
+		s.ledger.Pushed(5)
+		s.data(c, s.body(5))
+	}
+	s.said(c)
+	return s, c
+}
+
+var errBroken = errors.New("broken")
+
+// What ends a connection in any phase: it is closed, counted under its kind, and
+// opened again after a pause.
+func TestConnectionsThatBreak(t *testing.T) {
+	t.Parallel()
+	breaks := map[string]struct {
+		kind measure.ErrorKind
+		do   func(s *scene, c *conn)
+	}{
+		"half-close":        {measure.Closed, func(s *scene, c *conn) { s.end(c, nil) }},
+		"reset":             {measure.Reset, func(s *scene, c *conn) { s.end(c, syscall.ECONNRESET) }},
+		"broken in a reply": {measure.Reset, func(s *scene, c *conn) { s.data(c, "+"); s.end(c, errBroken) }},
+		"no RESP":           {measure.Malformed, func(s *scene, c *conn) { s.data(c, "HTTP/1.1 400 Bad Request\r\n") }},
+		"wrong reply":       {measure.Malformed, func(s *scene, c *conn) { s.data(c, ":1\r\n") }},
+		"another text":      {measure.Malformed, func(s *scene, c *conn) { s.data(c, "+YES\r\n") }},
+		"silence":           {measure.Timeout, func(s *scene, _ *conn) { s.pass(30*time.Second - time.Millisecond) }},
+	}
+	for name, b := range breaks {
+		for phase, p := range phases {
+			t.Run(name+"/"+phase, func(t *testing.T) {
+				t.Parallel()
+				s, c := at(t, phase)
+				kind := b.kind
+				switch {
+				case phase == "idle" && name == "silence":
+					return // nothing is awaited
+				case phase == "idle" && name == "broken in a reply":
+					kind = measure.Malformed
+				}
+				b.do(s, c)
+				if name == "silence" {
+					s.pass(2 * time.Millisecond)
+				}
+				assert.True(t, s.over[c], "the connection is closed")
+				assert.Equal(t, shut, c.phase)
+				assert.Equal(t, int64(1), s.set().Errors(p.op, kind))
+				assert.Zero(t, s.crew.status.Ready)
+				assert.NotContains(t, s.dials, c)
+				s.pass(firstDelay)
+				assert.Contains(t, s.dials, c, "it is opened again")
+				counts := s.ledger.Count(false)
+				assert.Equal(t, phase == "pushing", counts.Doubtful == 1)
+				assert.Equal(t, phase == "fetching", counts.FetchesLost == 1)
+				assert.Equal(t, phase == "acknowledges", counts.Waiting == 1)
+				s.open(c)
+				s.data(c, hi)
+				s.said(c)
+				s.data(c, ok)
+				if p.start {
+					assert.NotEmpty(t, s.said(c), "it goes on")
+				}
+			})
+		}
+	}
+}
+
+func TestBytesThatNobodyAskedFor(t *testing.T) {
+	t.Parallel()
+	for phase, lines := range map[string]string{
+		"greeting": hi + ok, "hello": ok + ok, "idle": ok, "pushing": ok + ok, "fetching": "$-1\r\n$-1\r\n", "acknowledges": ok + "+",
+	} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			s, c := at(t, phase)
+			s.data(c, lines)
+			assert.Empty(t, s.said(c), "nothing is sent on a connection that is out of step")
+			assert.True(t, s.over[c])
+			assert.Equal(t, errUnasked, s.crew.Status().Last)
+			assert.Equal(t, int64(1), s.crew.Status().Errors)
+			counts := s.ledger.Count(false)
+			assert.Zero(t, counts.Doubtful)
+			assert.Zero(t, counts.FetchesLost)
+			if phase == "acknowledges" {
+				assert.Equal(t, int64(1), counts.Acked, "the reply itself counts")
+			}
+			if phase == "pushing" {
+				assert.Equal(t, int64(1), counts.Pushed)
+			}
+		})
+	}
+}
+
+func TestErrorReplies(t *testing.T) {
+	t.Parallel()
+	for phase, p := range phases {
+		if phase == "idle" {
+			continue
+		}
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			s, c := at(t, phase)
+			s.data(c, "-ERR no\r\n")
+			assert.Equal(t, int64(1), s.set().Errors(p.op, measure.Rejected))
+			require.ErrorContains(t, s.crew.Status().LastRejected, "ERR no")
+			counts := s.ledger.Count(false)
+			switch phase {
+			case "greeting", "hello":
+				assert.True(t, s.over[c])
+				s.pass(firstDelay)
+				assert.Contains(t, s.dials, c)
+			case "pushing":
+				assert.Equal(t, int64(1), counts.Refused)
+				assert.Empty(t, s.said(c), "a closed loop takes a pause")
+				s.pass(firstPause)
+				assert.Contains(t, s.said(c), s.jid(1))
+			case "fetching":
+				assert.Empty(t, s.said(c))
+				s.pass(firstPause)
+				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
+			case "acknowledges":
+				assert.Equal(t, int64(1), counts.Waiting)
+				assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(c))
+			}
+		})
+	}
+}
+
+func TestTheEndComesInManyWays(t *testing.T) {
+	t.Parallel()
+	ends := map[string]struct {
+		do     func(s *scene, c *conn)
+		errors int64
+	}{
+		"OK":             {do: func(s *scene, c *conn) { s.data(c, ok) }},
+		"OK in pieces":   {do: func(s *scene, c *conn) { s.data(c, "+O"); s.data(c, "K\r\n") }},
+		"close":          {do: func(s *scene, c *conn) { s.end(c, nil) }},
+		"reset":          {do: func(s *scene, c *conn) { s.end(c, syscall.ECONNRESET) }},
+		"error":          {do: func(s *scene, c *conn) { s.data(c, "-ERR no\r\n") }, errors: 1},
+		"something else": {do: func(s *scene, c *conn) { s.data(c, "$-1\r\n") }, errors: 1},
+		"no RESP":        {do: func(s *scene, c *conn) { s.data(c, "?") }, errors: 1},
+		"nothing":        {do: func(s *scene, _ *conn) { s.pass(time.Minute) }, errors: 1},
+	}
+	for name, e := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, c := at(t, "idle")
+			s.do(s.crew.Stop)
+			require.Equal(t, "END\r\n", s.said(c))
+			e.do(s, c)
+			assert.True(t, s.over[c])
+			assert.Zero(t, s.crew.Status().Open, "the worker's dial was given up, the producer has ended")
+			assert.Empty(t, s.dials)
+			assert.Equal(t, e.errors, s.crew.Status().Errors)
+			assert.Equal(t, 1-e.errors, s.set().Done(measure.End))
+			s.pass(time.Hour)
+			assert.Empty(t, s.dials, "nothing is opened again")
+		})
+	}
+}
+
+func TestAPasswordIsHashedAside(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(1), func(c *Config) { c.Password = "foobar" })
+	p := &s.crew.producers[0].conn
+	s.do(s.crew.Connect)
+	s.open(p)
+	s.pass(2 * time.Millisecond)
+	s.data(p, "+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n")
+	assert.Empty(t, s.said(p))
+	s.pass(time.Minute)
+	assert.Equal(t, greeted, p.phase, "our own slowness is no timeout of the server")
+	require.Len(t, s.asides, 1)
+	s.asides[0]()
+	assert.Contains(t, s.said(p), `"pwdhash":"`)
+	s.pass(time.Millisecond)
+	s.data(p, ok)
+	assert.Equal(t, idle, p.phase)
+	took := s.set().Percentile(measure.SeriesOf(measure.Hello, measure.Response), 100)
+	assert.InDelta(t, float64(3*time.Millisecond), float64(took), float64(10*time.Microsecond), "without the hash")
+}
+
+func TestAHashThatIsNotNeededAnyMore(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(1))
+	p := &s.crew.producers[0].conn
+	s.do(s.crew.Connect)
+	s.open(p)
+	s.data(p, "+HI {\"v\":2,\"s\":\"a\",\"i\":2}\r\n")
+	s.end(p, nil)
+	s.pass(firstDelay)
+	s.open(p)
+	s.asides[0]()
+	assert.Empty(t, s.said(p), "it belongs to the connection before")
+	s.data(p, hi)
+	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(p))
+}
+
+func TestAHashThatNobodyShouldCompute(t *testing.T) {
+	t.Parallel()
+	s, c := at(t, "greeting")
+	s.data(c, "+HI {\"v\":2,\"s\":\"a\",\"i\":2000000000}\r\n")
+	s.asides[0]()
+	assert.True(t, s.over[c])
+	require.ErrorContains(t, s.crew.Status().First, "2000000000 iterations")
+}
+
+// A server that is gone is asked less and less often, and never at once by everybody.
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(10))
+	s.do(s.crew.Connect)
+	dials := 0
+	for s.now < time.Minute {
+		for len(s.dials) > 0 {
+			dials++
+			s.fail(s.dials[0], syscall.ECONNREFUSED)
+		}
+		s.pass(10 * time.Millisecond)
+	}
+	assert.Greater(t, dials, 10*12)
+	assert.Less(t, dials, 10*40)
+	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
+	assert.Len(t, s.crew.opener.waiting.entries, 10, "each connection waits once")
+	require.ErrorIs(t, s.crew.Status().First, syscall.ECONNREFUSED)
+}
+
+func TestKindsOfFailure(t *testing.T) {
+	t.Parallel()
+	for err, kind := range map[error]measure.ErrorKind{
+		syscall.ECONNREFUSED: measure.Refused, syscall.EMFILE: measure.OutOfFiles, syscall.EADDRNOTAVAIL: measure.OutOfPorts,
+		syscall.ECONNRESET: measure.Reset, syscall.ETIMEDOUT: measure.Timeout, errBroken: measure.Other,
+	} {
+		assert.Equal(t, kind, opening(err), err)
+	}
+}
+
+func TestConnectionsOpenAtAPace(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(10), func(c *Config) { c.ConnectRate = 100 })
+	s.do(s.crew.Connect)
+	for n := range 10 {
+		assert.Len(t, s.dials, n+1)
+		s.pass(10 * time.Millisecond)
+	}
+}

@@ -1,0 +1,244 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/arrivals"
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// Config is what a crew is made of. What has no zero value named here is needed.
+type Config struct {
+	Loop     engine.Loop
+	Index    int // this crew's place among the crews of the run, from 0
+	Of       int // how many crews there are; 0 is 1
+	Workload *workload.Workload
+	Jobs     *workload.Jobs
+	Recorder *measure.Recorder // of this loop
+	Ledger   *ledger.Ledger    // of the run
+	Attempts *Attempts         // of the run; nil is one of the crew's own
+
+	Plan     *arrivals.Plan // of the run; nil is a closed loop
+	Overload Overload
+
+	Run      string    // its name; part of the worker ids
+	Password string    // for a protected server
+	Hostname string    // of the workers; "" is "fwpbench"
+	PID      int       // of the workers
+	Began    time.Time // the wall clock's time at the engine's start, for scheduled jobs
+
+	// ConnectRate is how many connections are opened a second, by this crew; 0 is 1000.
+	ConnectRate float64
+	// Patience is how long a reply may take before the connection is given up; 0 is
+	// 30 s. It must be longer than a FETCH may block. (FETCH Command: 2 s)
+	Patience time.Duration
+	// ChurnInfo has connections that come and go ask for INFO instead of pushing a job.
+	ChurnInfo bool
+}
+
+// Crew is what the connections of one loop share. Its methods may be called inside its
+// loop only: in a function given to Engine.Do.
+type Crew struct {
+	loop      engine.Loop
+	index, of int
+	work      workload.Workload
+	jobs      *workload.Jobs
+	recorder  *measure.Recorder
+	ledger    *ledger.Ledger
+	attempts  *Attempts
+	hello     fwp.Hello
+	run       string
+	password  string
+	began     time.Time
+	patience  time.Duration
+	plan      *arrivals.Plan
+
+	share      share
+	dispatcher dispatcher
+	opener     opener // of connections that stay
+	cycler     opener // of connections that come and go
+	clock      clock
+	sweeper    sweeper
+	producers  []*producer
+	churners   []*churner
+	workers    []*worker
+	conns      []*conn // all of them
+	buffers    [][]byte
+
+	fails         bool // some jobs are to fail
+	filled        bool // the prefill is done with
+	fetching      bool // workers may FETCH
+	fetchingSince time.Duration
+	drainFrom     time.Duration // an empty FETCH counts that was sent since then; 0 is not draining
+	stopping      bool
+	active        int // workers that may FETCH
+
+	status Status
+}
+
+// NewCrew makes the connections of a crew; none is opened before Connect. It may be
+// called outside of the loop.
+func NewCrew(config Config) *Crew {
+	c := &Crew{
+		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
+		work: config.Workload.Filled(), jobs: config.Jobs,
+		recorder: config.Recorder, ledger: config.Ledger, attempts: config.Attempts,
+		run: config.Run, password: config.Password, began: config.Began,
+		patience: config.Patience, plan: config.Plan,
+		hello: fwp.Hello{Hostname: config.Hostname, PID: config.PID, Labels: []string{"fwpbench"}},
+	}
+	if c.attempts == nil {
+		c.attempts = new(Attempts)
+	}
+	if c.patience == 0 {
+		c.patience = 30 * time.Second
+	}
+	if c.hello.Hostname == "" {
+		c.hello.Hostname = "fwpbench"
+	}
+	rate := config.ConnectRate
+	if rate <= 0 {
+		rate = 1000
+	}
+	c.opener = opener{crew: c, gap: time.Duration(float64(time.Second) / rate)}
+	c.cycler = opener{crew: c}
+	c.clock.crew, c.sweeper.crew = c, c
+	c.dispatcher.crew, c.dispatcher.overload = c, config.Overload
+	c.fails = c.work.FailShare > 0
+	c.share = shareOf(&c.work, config.ChurnInfo)
+	c.build()
+	c.status.Open = len(c.conns)
+	return c
+}
+
+// share is what connections a run has, and when. A crew has those whose number leaves
+// the remainder index when divided by of.
+type share struct {
+	producers int
+	workers   int
+	fillOnly  bool // the producers go when the prefill is done
+	sweepOnly bool // the workers come when the run drains
+	churnInfo bool
+}
+
+// helpers is how many connections there are of a kind that a workload does not name.
+const helpers = 50
+
+// Helpers is how many connections a run has beyond those that its workload names:
+// somebody to prefill the queues, and somebody to leave them empty.
+func Helpers(w *workload.Workload) int {
+	s := shareOf(w, false)
+	n := 0
+	if s.fillOnly {
+		n += helpers
+	}
+	if s.sweepOnly {
+		n += helpers
+	}
+	return n
+}
+
+func shareOf(w *workload.Workload, churnInfo bool) share {
+	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
+	if s.producers == 0 && w.Prefill > 0 {
+		s.producers, s.fillOnly = helpers, true
+	}
+	pushes := s.producers > 0 || w.Churn && !churnInfo
+	if s.workers == 0 && pushes {
+		s.workers, s.sweepOnly = helpers, true
+	}
+	if w.BeatOnly {
+		s.workers += w.Connections
+	}
+	return s
+}
+
+// own goes through the numbers below n that are this crew's.
+func (c *Crew) own(n int, build func(i int)) {
+	for i := c.index; i < n; i += c.of {
+		build(i)
+	}
+}
+
+func (c *Crew) build() {
+	c.own(c.share.producers, func(i int) {
+		p := &producer{index: i}
+		c.enlist(&p.conn, p)
+		c.producers = append(c.producers, p)
+	})
+	if c.work.Churn {
+		c.own(c.work.Connections, func(i int) {
+			s := &churner{index: i}
+			c.enlist(&s.conn, s)
+			c.churners = append(c.churners, s)
+		})
+	}
+	known := make(map[string]*asks)
+	c.own(c.share.workers, func(i int) { c.hire(i, known) })
+}
+
+func (c *Crew) enlist(conn *conn, r role) {
+	conn.crew, conn.role, conn.number = c, r, int32(len(c.conns)*c.of+c.index)
+	c.conns = append(c.conns, conn)
+}
+
+// hire makes a worker with its places and connections.
+func (c *Crew) hire(i int, known map[string]*asks) {
+	w := &worker{
+		crew: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), state: fwp.Identified,
+		beatOnly: c.work.BeatOnly && i >= c.share.workers-c.work.Connections, emptied: -1,
+	}
+	c.workers = append(c.workers, w)
+	places, pool := 1, c.work.Topology
+	switch {
+	case w.beatOnly:
+		c.connect(w, beating)
+		return
+	case pool.Kind == workload.Pool && !c.share.sweepOnly:
+		places = pool.Concurrency
+		for range pool.Fetchers {
+			c.connect(w, fetching)
+		}
+		for range pool.Reporters {
+			c.connect(w, reporting)
+		}
+		c.connect(w, beating)
+	default:
+		c.connect(w, fetching|reporting|beating)
+	}
+	c.active++
+	w.places = make([]place, places)
+	w.free = make([]int32, places)
+	for k := range w.free {
+		w.free[k] = int32(places - 1 - k)
+	}
+	w.asks = c.asksOf(i, known)
+}
+
+// asksOf is what a worker says when it FETCHes. Workers that say the same share it.
+func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
+	names := c.jobs.Asks(i)
+	line := "FETCH " + strings.Join(names, " ") + "\r\n"
+	if a := known[line]; a != nil {
+		return a
+	}
+	a := &asks{line: []byte(line)}
+	for _, queue := range c.jobs.Queues() {
+		a.names = append(a.names, slices.Contains(names, queue))
+	}
+	known[line] = a
+	return a
+}
+
+func (c *Crew) connect(w *worker, does duties) {
+	d := &duty{worker: w, duties: does}
+	c.enlist(&d.conn, d)
+	w.conns = append(w.conns, d)
+}

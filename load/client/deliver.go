@@ -1,0 +1,75 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// read fills a place with the job that a FETCH has brought, and books it.
+func (w *worker) read(now time.Duration, p *place, body []byte) {
+	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
+	job, err := w.crew.jobs.Read(body)
+	if err != nil {
+		w.suspect(now, p, job, err)
+		return
+	}
+	p.jid = append(p.jid, job.JID...)
+	if !w.asks.hold(job.Queue) {
+		w.crew.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
+	}
+	w.accept(now, p, job)
+}
+
+// accept takes a job of this run.
+func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
+	c := w.crew
+	p.ours, p.k, p.intended = true, job.K, job.Intended
+	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
+		c.recorder.Job(measure.ToFetched, job.Intended, now)
+	}
+	if !c.fails {
+		return
+	}
+	attempt := c.attempts.of(job.K)
+	if p.fails = c.jobs.Fails(job.K, attempt); p.fails {
+		p.returns = attempt < c.jobs.Retry(job.K)
+		c.attempts.fail(job.K)
+	}
+}
+
+// suspect takes a job that is not as it should be. What is ours in spite of that is
+// accepted, so that its queue is left empty; what belongs to somebody else is reported
+// as failed, so that the server does not take it for done.
+func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
+	var wrong *workload.WrongError
+	var foreign *workload.ForeignError
+	switch book := w.crew.ledger.Foreign; {
+	case errors.As(err, &wrong):
+		flaw := ledger.Altered
+		if wrong.Part == "queue" {
+			flaw = ledger.WrongQueue
+		}
+		book(flaw, wrong.JID, wrong.Part+": "+wrong.What)
+		p.jid = appendEscaped(p.jid, wrong.JID)
+		if wrong.Part != "jid" {
+			w.accept(now, p, job)
+		}
+	case errors.As(err, &foreign):
+		book(ledger.NotOurs, foreign.JID, "not of this run")
+		p.jid = appendEscaped(p.jid, foreign.JID)
+		p.fails = true
+	default:
+		book(ledger.Altered, "", err.Error())
+	}
+}
+
+// appendEscaped appends text as JSON has it between the quotes.
+func appendEscaped(dst []byte, text string) []byte {
+	quoted, _ := json.Marshal(text) // a string can always be written
+	return append(dst, quoted[1:len(quoted)-1]...)
+}

@@ -1,0 +1,262 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/arrivals"
+	"github.com/fwpsuite/fwp/load/engine"
+)
+
+// Overload is what becomes of an arrival that finds all producers busy.
+type Overload uint8
+
+// The ways to treat an overload.
+const (
+	Queue Overload = iota // it waits for the first that is free
+	Drop                  // it is dropped and counted
+	Abort                 // it ends the run
+)
+
+// arrival is a push that is due.
+type arrival struct {
+	k        int64
+	intended time.Duration
+}
+
+// taker is who takes arrivals: a producer, or a connection that comes and goes.
+type taker interface {
+	// give hands over an arrival, unless the taker is not free any more.
+	give(now time.Duration, a arrival) bool
+	// again has the taker ask once more.
+	again(now time.Duration)
+	// self is the taker's connection.
+	self() *conn
+}
+
+type mode uint8
+
+const (
+	resting mode = iota // nothing is pushed
+	closed              // the next push when the reply has come
+	planned             // as the plan says
+)
+
+// dispatcher hands out arrivals. What waits is not kept anywhere: it is what the plan
+// has up to now and nobody has taken, so that a server which hangs costs no memory.
+type dispatcher struct {
+	engine.Link
+	crew     *Crew
+	mode     mode
+	overload Overload
+	aborted  bool
+	waited   int64 // arrivals that found nobody free
+	thinks   bool  // a closed loop with time to think
+
+	start time.Duration // of the plan, or of the closed loop
+	plan  *arrivals.Cursor
+	of    int   // crews that share the arrivals: those that have somebody to take them
+	base  int64 // the number of the first job of this mode
+	limit int64 // of the whole run's jobs in this mode; 0 is none
+	count int64 // numbers given out, closed loop
+
+	head     arrival // the next of the plan
+	more     bool    // there is one
+	passed   int64   // arrivals before it
+	ahead    lookout
+	asleep   bool // no wake was asked for although there is one
+	returned queue[arrival]
+	free     queue[taker]
+	taken    int // arrivals that are neither booked nor returned
+}
+
+// begin starts a mode. Jobs are counted from base, and takers over all crews.
+func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, takers int) {
+	d.mode, d.start, d.base, d.limit, d.count = m, start, base, limit, 0
+	d.of = min(d.crew.of, takers)
+	d.more = d.crew.index < d.of
+	if m == planned && d.more {
+		d.plan = d.crew.plan.Share(d.crew.index, d.of)
+		d.passed = -1
+		d.advance()
+		d.ahead = lookout{plan: d.crew.plan.Share(d.crew.index, d.of), due: -1}
+		d.ahead.next()
+	}
+	d.crew.loop.Poke(d)
+	if m == closed {
+		d.callAll(start)
+	}
+}
+
+// callAll has everybody who waits ask again.
+func (d *dispatcher) callAll(now time.Duration) {
+	for range d.free.len() {
+		t, _ := d.free.pop()
+		t.self().listed = false
+		t.again(now)
+	}
+}
+
+// stop ends the pushing. What the plan had up to now and nobody has taken is given up
+// and counted as dropped.
+func (d *dispatcher) stop(now time.Duration) {
+	dropped := int64(d.returned.len())
+	for d.returned.len() > 0 {
+		d.returned.pop()
+	}
+	for d.mode == planned && d.more && d.head.intended <= now {
+		dropped++
+		d.advance()
+	}
+	if dropped > 0 {
+		d.crew.recorder.Drop(dropped)
+	}
+	d.mode, d.more = resting, false
+}
+
+// pushing says whether there are arrivals left, or pushes without a reply.
+func (d *dispatcher) pushing() bool {
+	return d.taken > 0 || d.returned.len() > 0 || d.mode != resting && d.more
+}
+
+// advance goes on to the next arrival of the plan.
+func (d *dispatcher) advance() {
+	k, at, ok := d.plan.Next()
+	d.head, d.more = arrival{d.base + k, d.start + at}, ok
+	d.passed++
+}
+
+// behind is how long the next arrival has been due, and how many are.
+func (d *dispatcher) behind(now time.Duration) (time.Duration, int64) {
+	if d.mode != planned || !d.more {
+		return 0, 0
+	}
+	due := d.ahead.count(now - d.start)
+	return max(0, now-d.head.intended), max(0, due-d.passed)
+}
+
+// lookout counts the arrivals that are due, whether they were taken or not.
+type lookout struct {
+	plan *arrivals.Cursor
+	at   time.Duration // of the next
+	more bool
+	due  int64 // before it
+}
+
+func (o *lookout) next() {
+	_, o.at, o.more = o.plan.Next()
+	o.due++
+}
+
+func (o *lookout) count(now time.Duration) int64 {
+	for o.more && o.at <= now {
+		o.next()
+	}
+	return o.due
+}
+
+// ask is for whoever has become free: it gives an arrival that is waiting, or keeps
+// the taker in mind. In a closed loop the arrival is due at the instant ready.
+func (d *dispatcher) ask(now time.Duration, t taker, ready time.Duration) (arrival, bool) {
+	if a, ok := d.waiting(now, ready); ok {
+		d.taken++
+		return a, true
+	}
+	if c := t.self(); !c.listed {
+		c.listed = true
+		d.free.push(t)
+	}
+	if d.asleep {
+		d.crew.loop.Poke(d)
+	}
+	return arrival{}, false
+}
+
+func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
+	if a, ok := d.returned.pop(); ok {
+		return a, true
+	}
+	switch {
+	case !d.more:
+	case d.mode == closed:
+		return d.number(ready)
+	case d.mode == planned && d.overload == Queue && d.head.intended <= now:
+		if d.free.len() > 0 { // it is for who was free before; the timer is late
+			d.crew.loop.Poke(d)
+			break
+		}
+		a := d.head
+		d.advance()
+		d.waited++
+		return a, true
+	}
+	return arrival{}, false
+}
+
+// number is the next job of a closed loop. The crews of a run take turns.
+func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
+	k := int64(d.crew.index) + d.count*int64(d.of)
+	if d.limit > 0 && k >= d.limit {
+		d.more = false
+		return arrival{}, false
+	}
+	d.count++
+	return arrival{d.base + k, ready}, true
+}
+
+// giveBack takes an arrival that was handed out and never sent.
+func (d *dispatcher) giveBack(a arrival) {
+	d.taken--
+	if d.mode == resting {
+		d.crew.recorder.Drop(1)
+		return
+	}
+	d.returned.push(a)
+	d.crew.loop.Poke(d)
+}
+
+// Step implements engine.Session.
+func (d *dispatcher) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	for d.returned.len() > 0 && d.handOut(now, d.returned.ring[d.returned.first]) {
+		d.returned.pop()
+	}
+	for d.mode == planned && d.more && d.head.intended <= now {
+		if !d.handOut(now, d.head) && !d.turnAway() {
+			break
+		}
+		d.advance()
+	}
+	d.asleep = d.mode == planned && d.more && d.head.intended <= now
+	if d.mode != planned || !d.more || d.asleep {
+		return out, engine.Next{}
+	}
+	return out, engine.Next{Wake: d.head.intended}
+}
+
+// handOut gives an arrival to whoever has been free the longest; false if nobody is.
+func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
+	for {
+		t, ok := d.free.pop()
+		if !ok {
+			return false
+		}
+		t.self().listed = false
+		if t.give(now, a) {
+			d.taken++
+			return true
+		}
+	}
+}
+
+// turnAway treats an arrival that found nobody free: true if it was dropped.
+func (d *dispatcher) turnAway() bool {
+	switch d.overload {
+	case Drop:
+		d.crew.recorder.Drop(1)
+		return true
+	case Abort:
+		d.aborted = true
+		d.crew.recorder.Drop(1)
+		d.mode, d.more = resting, false
+	}
+	return false
+}

@@ -1,0 +1,327 @@
+package client
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// openLoop is so many producers at a rate of 100 arrivals a second for a second.
+func openLoop(n int) workload.Workload {
+	w := producers(n)
+	w.Rate, w.Duration = 100, workload.Duration(time.Second)
+	return w
+}
+
+func percentile(s *measure.Set, m measure.Measure, p float64) time.Duration {
+	return s.Percentile(measure.SeriesOf(measure.Push, m), p)
+}
+
+func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {
+	t.Parallel()
+	s := play(t, openLoop(3))
+	s.connect()
+	s.start()
+	for k := range int64(9) {
+		p := &s.crew.producers[k%3].conn
+		require.Contains(t, s.said(p), s.jid(k))
+		s.data(p, ok)
+		assert.Empty(t, s.said(p), "the plan says when")
+		s.pass(10 * time.Millisecond)
+	}
+	set := s.set()
+	assert.Equal(t, int64(9), set.Done(measure.Push))
+	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
+}
+
+// A server that stalls makes arrivals wait: in full in the response times, and not at
+// all in the lateness, for it is not the generator that was late.
+func TestAStallIsTheServersOwn(t *testing.T) {
+	t.Parallel()
+	s := play(t, openLoop(1))
+	s.connect()
+	s.start()
+	p := &s.crew.producers[0].conn
+	s.pass(500 * time.Millisecond)
+	assert.InDelta(t, 490*time.Millisecond, s.crew.Status().Behind, 1e7)
+	for s.said(p) != "" {
+		s.data(p, ok)
+	}
+	set := s.set()
+	assert.Equal(t, int64(51), set.Done(measure.Push))
+	assert.InDelta(t, 500*time.Millisecond, percentile(set, measure.Response, 100), 1e6)
+	assert.InDelta(t, 250*time.Millisecond, percentile(set, measure.Response, 50), 2e7)
+	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
+	assert.Zero(t, s.crew.Status().Behind)
+	s.pass(time.Minute)
+	assert.NotEmpty(t, s.said(p))
+	s.do(s.crew.StopPushing)
+	assert.Equal(t, int64(48), s.set().Dropped(), "were due and never taken")
+	s.data(p, ok)
+	assert.False(t, s.crew.Status().Pushing)
+}
+
+func TestTheGeneratorsOwnDelayIsLateness(t *testing.T) {
+	t.Parallel()
+	s := play(t, openLoop(1))
+	s.connect()
+	s.start()
+	p := &s.crew.producers[0].conn
+	s.data(p, ok)
+	s.now += 13 * time.Millisecond // the timer of 10 ms comes 3 ms late
+	s.pass(0)
+	s.data(p, ok)
+	assert.InDelta(t, 3*time.Millisecond, percentile(s.set(), measure.Lateness, 100), 1e4)
+}
+
+func TestOverloads(t *testing.T) {
+	t.Parallel()
+	cases := map[Overload]struct {
+		dropped int64
+		aborted bool
+	}{
+		Queue: {dropped: 48},
+		Drop:  {dropped: 49},
+		Abort: {dropped: 1, aborted: true},
+	}
+	for overload, want := range cases {
+		s := play(t, openLoop(1), func(c *Config) { c.Overload = overload })
+		s.connect()
+		s.start()
+		s.pass(495 * time.Millisecond)
+		p := &s.crew.producers[0].conn
+		assert.Equal(t, want.aborted, s.crew.Status().Aborted)
+		s.said(p)
+		s.data(p, ok)
+		assert.Equal(t, overload == Queue, s.said(p) != "", "what waits is sent at once")
+		s.do(s.crew.StopPushing)
+		assert.Equal(t, want.dropped, s.set().Dropped(), overload)
+	}
+}
+
+// A connection that breaks between the assignment of an arrival and its step gives the
+// arrival back.
+func TestAnArrivalIsNotLostWithItsConnection(t *testing.T) {
+	t.Parallel()
+	s := play(t, openLoop(2))
+	s.connect()
+	s.crew.Start(s.now)
+	first, second := s.crew.producers[0], s.crew.producers[1]
+	s.poked = nil
+	s.one(&s.crew.dispatcher, engine.Event{Kind: engine.Woken})
+	require.True(t, first.has)
+	s.one(&first.conn, engine.Event{Kind: engine.Ended}) // before it has its turn
+	s.settle()
+	assert.Contains(t, s.said(&second.conn), s.jid(0))
+	assert.Zero(t, s.ledger.Count(false).Doubtful)
+	s.data(&second.conn, ok)
+	s.do(s.crew.StopPushing)
+	assert.False(t, s.crew.Status().Pushing)
+}
+
+func TestADeadServerCostsNoMemory(t *testing.T) {
+	t.Parallel()
+	w := producers(3)
+	w.Rate, w.Duration = 1e6, workload.Duration(time.Hour)
+	s := play(t, w)
+	s.connect()
+	s.start()
+	for i := range 3 {
+		s.end(&s.crew.producers[i].conn, syscall.ECONNRESET)
+	}
+	for range 100 {
+		for len(s.dials) > 0 {
+			s.fail(s.dials[0], syscall.ECONNREFUSED)
+		}
+		s.pass(100 * time.Millisecond)
+	}
+	assert.LessOrEqual(t, len(s.crew.dispatcher.free.ring), 4)
+	assert.LessOrEqual(t, len(s.crew.opener.waiting.entries), 3)
+	assert.Zero(t, s.crew.dispatcher.returned.len())
+	assert.Zero(t, s.wakes[&s.crew.dispatcher], "it sleeps while nobody is free")
+	assert.Greater(t, s.crew.Status().Behind, 9*time.Second)
+}
+
+func TestThinking(t *testing.T) {
+	t.Parallel()
+	w := producers(1)
+	w.Think = workload.Range{Min: 30 * time.Millisecond, Max: 30 * time.Millisecond}
+	s := play(t, w)
+	s.connect()
+	s.start()
+	p := &s.crew.producers[0].conn
+	assert.NotEmpty(t, s.said(p))
+	s.pass(10 * time.Millisecond)
+	s.data(p, ok)
+	s.pass(29 * time.Millisecond)
+	assert.Empty(t, s.said(p))
+	s.now += 2 * time.Millisecond
+	s.pass(0)
+	assert.Contains(t, s.said(p), s.jid(1))
+	s.data(p, ok)
+	set := s.set()
+	assert.InDelta(t, time.Millisecond, percentile(set, measure.Lateness, 100), 1e4)
+}
+
+func TestALimitOfJobs(t *testing.T) {
+	t.Parallel()
+	w := producers(2)
+	w.JobLimit = 5
+	s := play(t, w)
+	s.connect()
+	s.start()
+	for s.crew.Status().Pushing {
+		for _, p := range s.crew.producers {
+			if s.said(&p.conn) != "" {
+				s.data(&p.conn, ok)
+			}
+		}
+	}
+	assert.Equal(t, int64(5), s.ledger.Count(false).Pushed)
+}
+
+// The crews of a run push every job once, also those that have nobody to push.
+func TestCrewsShareTheJobs(t *testing.T) {
+	t.Parallel()
+	for _, load := range []workload.Workload{
+		{Producers: 1, JobLimit: 10}, {Producers: 5, JobLimit: 10}, {Producers: 2, Rate: 1000, JobLimit: 10},
+		{Connections: 2, Churn: true, JobLimit: 10},
+	} {
+		load.Payload = workload.Constant(1)
+		var pushed []int64
+		conns := 0
+		for index := range 3 {
+			s := play(t, load, func(c *Config) { c.Index, c.Of = index, 3 })
+			s.connect()
+			s.start()
+			for round := 0; s.crew.Status().Pushing && round < 1000; round++ {
+				for _, c := range s.crew.conns {
+					answer(s, c, &pushed)
+				}
+				s.pass(time.Millisecond)
+			}
+			conns += len(s.crew.producers) + len(s.crew.churners)
+		}
+		slices.Sort(pushed)
+		assert.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, pushed)
+		assert.Equal(t, load.Producers+load.Connections, conns)
+	}
+}
+
+// answer plays the server for one step of a connection.
+func answer(s *scene, c *conn, pushed *[]int64) {
+	if slices.Contains(s.dials, engine.Session(c)) {
+		s.open(c)
+		s.data(c, hi)
+	}
+	switch line := s.said(c); {
+	case strings.HasPrefix(line, "PUSH"):
+		for k := range int64(100) {
+			if strings.Contains(line, s.jid(k)) {
+				*pushed = append(*pushed, k)
+			}
+		}
+		s.data(c, ok)
+	case line != "":
+		s.data(c, ok)
+	}
+}
+
+func TestPrefillComesFirst(t *testing.T) {
+	t.Parallel()
+	s := play(t, workload.Workload{Consumers: 1, Prefill: 3, Payload: workload.Constant(1)})
+	s.connect()
+	w := &s.crew.workers[0].conns[0].conn
+	s.do(s.crew.Prefill)
+	assert.Empty(t, s.said(w))
+	for s.crew.Status().Pushing {
+		for _, p := range s.crew.producers {
+			if s.said(&p.conn) != "" {
+				s.data(&p.conn, ok)
+			}
+		}
+	}
+	assert.Equal(t, int64(3), s.ledger.Count(false).Pushed)
+	s.start()
+	assert.Equal(t, fetchLineOfOne, s.said(w))
+	for _, p := range s.crew.producers {
+		assert.Equal(t, "END\r\n", s.said(&p.conn), "they are not needed any more")
+	}
+	assert.False(t, s.crew.Status().Pushing)
+}
+
+// A workload without consumers leaves its queues empty all the same.
+func TestWithoutConsumersSomebodyDrains(t *testing.T) {
+	t.Parallel()
+	s := play(t, producers(1))
+	s.connect()
+	assert.Len(t, s.crew.workers, helpers)
+	assert.Equal(t, 1, s.crew.Status().Wanted)
+	s.start()
+	s.do(s.crew.StopPushing)
+	s.do(func() { s.crew.Drain(s.now) })
+	s.pass(time.Millisecond)
+	require.Len(t, s.dials, helpers)
+	c := s.dials[0]
+	s.open(c)
+	s.data(c, hi)
+	s.said(c)
+	s.data(c, ok)
+	assert.Equal(t, fetchLineOfOne, s.said(c))
+	s.do(s.crew.Stop)
+	assert.Empty(t, s.dials, "what was not open yet is given up")
+}
+
+func TestTimetable(t *testing.T) {
+	t.Parallel()
+	var table timetable[int]
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 1000 {
+		table.add(time.Duration(random.IntN(500)+1), i)
+	}
+	last, turn := time.Duration(0), 0
+	for range 1000 {
+		at := table.next()
+		assert.True(t, table.due(at))
+		assert.False(t, table.due(at-1))
+		got, i := table.take()
+		assert.Equal(t, at, got)
+		if got == last {
+			assert.Greater(t, i, turn, "first come, first served")
+		} else {
+			assert.Greater(t, got, last)
+		}
+		last, turn = got, i
+	}
+	assert.Zero(t, table.next())
+	assert.False(t, table.due(time.Hour))
+}
+
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	var q queue[int]
+	in, out := 0, 0
+	for round := range 100 {
+		for range round % 7 {
+			q.push(in)
+			in++
+		}
+		for range round % 5 {
+			if got, is := q.pop(); is {
+				assert.Equal(t, out, got)
+				out++
+			}
+		}
+		assert.Equal(t, in-out, q.len())
+	}
+}

@@ -1,0 +1,90 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// duty is a connection of a worker, with one or more of the worker's duties.
+type duty struct {
+	conn
+	worker *worker
+	duties duties
+	saying duties // what the command in flight is about
+	place  int32  // of the FETCH or the report in flight
+}
+
+// open implements role. A worker that is on its way out needs only those connections
+// on which it can report what it holds.
+func (d *duty) open(time.Duration) bool {
+	w := d.worker
+	if w.stops() && (w.settled() || d.duties&reporting == 0) {
+		d.retire()
+		return false
+	}
+	return true
+}
+
+func (d *duty) greet(out []byte, passwordHash string) []byte {
+	hello := d.crew.hello
+	hello.PasswordHash, hello.WorkerID = passwordHash, d.worker.id
+	return fwp.AppendCommand(out, hello.Command())
+}
+
+// next implements role: BEAT goes first, for it must not wait for a worker that is
+// always busy; then what is done, then more.
+func (d *duty) next(now time.Duration, out []byte) []byte {
+	w := d.worker
+	switch {
+	case d.beatDue(now):
+		return d.sendBeat(now, out)
+	case d.duties&reporting != 0 && w.done.len() > 0:
+		return d.sendReport(now, out)
+	case d.duties&fetching != 0 && w.mayFetch():
+		if d.pause <= now {
+			return d.sendFetch(now, out)
+		}
+		if d.due == 0 || d.pause < d.due {
+			d.due = d.pause
+		}
+	case w.stops() && w.settled():
+		return d.leave(now, out)
+	}
+	return out
+}
+
+func (d *duty) answered(now time.Duration, r reply) outcome {
+	switch d.saying {
+	case beating:
+		return d.beaten(now, r)
+	case reporting:
+		return d.reported(now, r)
+	}
+	return d.fetched(now, r)
+}
+
+// lost implements role. A FETCH without a reply may have taken a job, a report without
+// a reply may not have arrived, and what was fetched on this connection may be handed
+// out again now that it is gone. A report is not sent twice, as the protocol asks for;
+// one that was not sent yet waits for the next connection. (FETCH Command)
+func (d *duty) lost(now time.Duration, asked bool) {
+	w := d.worker
+	for i := range w.places {
+		if p := &w.places[i]; p.by == d && p.jobHeld() {
+			w.mayReturn(p)
+		}
+	}
+	switch {
+	case !asked:
+	case d.saying == fetching:
+		w.crew.ledger.FetchLost()
+		w.vacate(now, d.place)
+	case d.saying == reporting:
+		w.mayReturn(&w.places[d.place])
+		w.vacate(now, d.place)
+	}
+	d.reopen(now)
+}
+
+func (d *duty) left(time.Duration) { d.retire() }

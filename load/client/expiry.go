@@ -1,0 +1,75 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+)
+
+// task is a place whose work ends, or what is to be given up when a worker's time to
+// terminate is over.
+type task struct {
+	worker *worker
+	place  int32
+}
+
+const (
+	giveUpWork int32 = -1 - iota
+	giveUpAll
+)
+
+// clock knows when work ends. It is a timer and nothing else.
+type clock struct {
+	engine.Link
+	crew  *Crew
+	tasks timetable[task]
+	wake  time.Duration // that it has asked for
+}
+
+func (k *clock) add(at time.Duration, t task) {
+	k.tasks.add(at, t)
+	if k.wake == 0 || at < k.wake {
+		k.crew.loop.Poke(k)
+	}
+}
+
+// Step implements engine.Session.
+func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	for k.tasks.due(now) {
+		at, t := k.tasks.take()
+		switch t.place {
+		case giveUpWork:
+			t.worker.giveUpWork(now)
+		case giveUpAll:
+			t.worker.giveUpAll()
+		default:
+			if p := &t.worker.places[t.place]; p.stage == working && p.ends == at {
+				t.worker.finish(t.place)
+			}
+		}
+	}
+	k.wake = k.tasks.next()
+	return out, engine.Next{Wake: k.wake}
+}
+
+// sweeper tells the ledger of jobs whose reservation is about to run out, before the
+// server hands them out again. It is a timer and nothing else.
+type sweeper struct {
+	engine.Link
+	crew *Crew
+}
+
+// Step implements engine.Session. One look at all places now and then costs less than
+// a timer for every job.
+func (s *sweeper) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	reserve := s.crew.jobs.ReserveFor()
+	every := max(reserve/60, time.Second)
+	for _, w := range s.crew.workers {
+		for i := range w.places {
+			if p := &w.places[i]; p.jobHeld() && p.asked+reserve <= now+every {
+				w.mayReturn(p)
+			}
+		}
+	}
+	return out, engine.Next{Wake: now + every}
+}

@@ -1,0 +1,132 @@
+package client
+
+import "time"
+
+// Connect opens the connections that stay, at the pace of Config.ConnectRate.
+// Status.Ready says how many are identified, of Status.Wanted. Connections that fail
+// are tried again until Stop.
+func (c *Crew) Connect() {
+	now := c.loop.Now()
+	for _, p := range c.producers {
+		c.want(now, &p.conn)
+	}
+	if !c.share.sweepOnly {
+		c.gather(now, false)
+	}
+	c.gather(now, true)
+}
+
+// gather opens the connections of the workers that fetch, or of those that only beat.
+func (c *Crew) gather(now time.Duration, beatOnly bool) {
+	for _, w := range c.workers {
+		for _, d := range w.conns {
+			if w.beatOnly == beatOnly {
+				c.want(now, &d.conn)
+			}
+		}
+	}
+}
+
+func (c *Crew) want(now time.Duration, conn *conn) {
+	c.status.Wanted++
+	c.opener.add(now, conn)
+}
+
+// Prefill pushes this crew's share of the jobs that are to be there before the first
+// FETCH, as fast as replies come. It is done when Status.Pushing is false. Call it
+// before Start, even if there is nothing to prefill.
+func (c *Crew) Prefill() {
+	if c.work.Prefill > 0 {
+		c.dispatcher.thinks = false
+		c.dispatcher.begin(closed, c.loop.Now(), 0, c.work.Prefill, c.share.producers)
+	}
+}
+
+// Start begins the load: the workers FETCH from now on, and the first arrival of the
+// plan, or the first push of a closed loop, is due at the instant at.
+func (c *Crew) Start(at time.Duration) {
+	d := &c.dispatcher
+	d.stop(at)
+	c.filled = true
+	c.fetch()
+	if c.share.fillOnly {
+		for _, p := range c.producers {
+			p.call()
+		}
+	}
+	takers := c.work.Producers
+	for _, s := range c.churners {
+		s.listed = true
+		d.free.push(s)
+	}
+	if c.work.Churn {
+		takers += c.work.Connections
+	}
+	d.thinks = c.work.Think.Max > 0
+	switch {
+	case takers == 0:
+	case c.plan != nil:
+		d.begin(planned, at, c.work.Prefill, 0, takers)
+	default:
+		d.begin(closed, at, c.work.Prefill, c.work.JobLimit, takers)
+	}
+	c.loop.Poke(&c.sweeper)
+}
+
+// fetch has the workers FETCH from now on.
+func (c *Crew) fetch() {
+	now := c.loop.Now()
+	c.fetching, c.fetchingSince = true, now
+	for _, w := range c.workers {
+		w.callAll(now)
+	}
+}
+
+// StopPushing ends the arrivals. What the plan had up to now and no connection has
+// taken is counted as dropped. Pushes in flight are awaited: Status.Pushing.
+//
+// It may be called while a closed loop or a plan goes on, and must be before Drain.
+func (c *Crew) StopPushing() { c.dispatcher.stop(c.loop.Now()) }
+
+// Drain has the workers go on until every queue is empty: until each has had an empty
+// FETCH that was sent after from, the instant at which the last push of all crews was
+// done, or after the last scheduled job was due. Status.Drained says whether that is so
+// and nothing is held. Jobs that are to return may still be missing then: the ledger
+// knows.
+//
+// A workload without consumers gets some workers now, to leave the queues empty.
+func (c *Crew) Drain(from time.Duration) {
+	c.drainFrom = max(from+c.work.Delay.Max, 1)
+	c.status.Emptied = 0
+	for _, w := range c.workers {
+		w.drained = false
+		w.empty()
+	}
+	if c.share.sweepOnly && !c.stopping {
+		c.share.sweepOnly = false
+		c.gather(c.loop.Now(), false)
+		c.fetch()
+	}
+}
+
+// Stop ends every connection in order: nothing more is pushed or fetched, but every
+// outstanding FETCH is awaited, and what it brings is worked on and reported
+// (Status.TakenAtStop). It is done when Status.Open is 0.
+func (c *Crew) Stop() {
+	now := c.loop.Now()
+	c.stopping, c.fetching = true, false
+	c.dispatcher.stop(now)
+	for _, conn := range c.conns {
+		conn.nudge(now)
+	}
+}
+
+// Abandon cuts what Stop could not end in time. The ledger learns what is in doubt
+// because of that. Nothing happens in the crew after it.
+func (c *Crew) Abandon() {
+	c.stopping, c.fetching = true, false
+	c.dispatcher.stop(c.loop.Now())
+	for _, conn := range c.conns {
+		conn.cut()
+	}
+}

@@ -1,0 +1,128 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// producer is a connection that pushes what the dispatcher gives it.
+type producer struct {
+	conn
+	index int // in the whole run
+	todo  arrival
+	has   bool // todo is to be pushed, or in flight
+
+	thinks bool // before its next push, as it has pushed todo
+}
+
+func (p *producer) self() *conn { return &p.conn }
+
+// give implements taker.
+func (p *producer) give(_ time.Duration, a arrival) bool {
+	if p.has || !p.call() {
+		return false
+	}
+	p.todo, p.has = a, true
+	return true
+}
+
+// again implements taker.
+func (p *producer) again(time.Duration) { p.call() }
+
+func (p *producer) open(time.Duration) bool {
+	if p.crew.stopping {
+		p.retire()
+		return false
+	}
+	return true
+}
+
+func (p *producer) greet(out []byte, passwordHash string) []byte {
+	return fwp.AppendCommand(out, fwp.Hello{PasswordHash: passwordHash}.Command())
+}
+
+func (p *producer) next(now time.Duration, out []byte) []byte {
+	d := &p.crew.dispatcher
+	if !p.has {
+		if p.crew.stopping || p.crew.filled && p.crew.share.fillOnly {
+			return p.leave(now, out)
+		}
+		ready := p.ready()
+		if ready > now {
+			p.due = ready
+			return out
+		}
+		if p.todo, p.has = d.ask(now, p, ready); !p.has {
+			return out
+		}
+	}
+	p.begin(now, measure.Push, p.todo.intended)
+	return p.crew.push(now, out, p.todo, p.index)
+}
+
+// ready is the instant from which the producer may take its next arrival: at once in
+// an open loop, after the time to think in a closed one.
+func (p *producer) ready() time.Duration {
+	d := &p.crew.dispatcher
+	if d.mode != closed {
+		p.pause = 0 // the plan knows no mercy
+		return 0
+	}
+	ready := p.free
+	if d.thinks && p.thinks {
+		ready += p.crew.jobs.Think(p.todo.k)
+	}
+	return max(ready, p.pause, d.start)
+}
+
+func (p *producer) answered(now time.Duration, r reply) outcome {
+	got := p.crew.pushed(p.todo.k, r)
+	if got.how == wrong {
+		return got
+	}
+	if got.how == rejected {
+		p.slow(now)
+	}
+	p.has, p.thinks = false, true
+	p.crew.dispatcher.taken--
+	return got
+}
+
+func (p *producer) lost(now time.Duration, asked bool) {
+	p.crew.unpushed(p.todo, p.has, asked)
+	p.has, p.thinks = false, false
+	p.reopen(now)
+}
+
+func (p *producer) left(time.Duration) { p.retire() }
+
+// push appends the PUSH of an arrival and books it.
+func (c *Crew) push(now time.Duration, out []byte, a arrival, producer int) []byte {
+	c.ledger.Sent(a.k, now)
+	return c.jobs.AppendPush(out, a.k, producer, a.intended, c.began.Add(now))
+}
+
+// pushed books the reply to a PUSH.
+func (c *Crew) pushed(k int64, r reply) outcome {
+	got := judge(measure.Push, r)
+	switch got.how {
+	case well:
+		c.ledger.Pushed(k)
+	case rejected:
+		c.ledger.Refused(k)
+	}
+	return got
+}
+
+// unpushed books that a connection is gone which had an arrival, sent or not.
+func (c *Crew) unpushed(a arrival, has, sent bool) {
+	switch {
+	case sent:
+		c.ledger.Doubtful(a.k)
+		c.dispatcher.taken--
+	case has:
+		c.dispatcher.giveBack(a)
+	}
+}

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// sendReport says how the oldest job that is done went. That was due when its work
+// ended. The ledger knows that a failed job may return before the server does.
+func (d *duty) sendReport(now time.Duration, out []byte) []byte {
+	w := d.worker
+	d.place, _ = w.done.pop()
+	d.saying = reporting
+	p := &w.places[d.place]
+	p.stage = reported
+	if !p.fails {
+		d.begin(now, measure.Ack, p.ends)
+		out = append(out, `ACK {"jid":"`...)
+		out = append(out, p.jid...)
+		return append(out, "\"}\r\n"...)
+	}
+	if p.returns {
+		w.mayReturn(p)
+	}
+	d.begin(now, measure.Fail, p.ends)
+	out = append(out, `FAIL {"jid":"`...)
+	out = append(out, p.jid...)
+	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
+}
+
+// reported takes the reply to ACK or FAIL.
+func (d *duty) reported(now time.Duration, r reply) outcome {
+	w := d.worker
+	p := &w.places[d.place]
+	got := judge(d.asked.op, r)
+	switch {
+	case got.how == wrong:
+		return got
+	case got.how == rejected:
+		w.mayReturn(p)
+	case !p.ours:
+	case p.fails:
+		if !p.returns {
+			w.crew.attempts.settle(p.k)
+		}
+		w.crew.ledger.Failed(p.k, p.returns)
+	default:
+		if w.crew.fails {
+			w.crew.attempts.settle(p.k)
+		}
+		w.crew.ledger.Acked(p.k)
+		w.crew.recorder.Job(measure.ToAcked, p.intended, now)
+	}
+	w.vacate(now, d.place)
+	return got
+}

@@ -1,0 +1,121 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// Status is how far a crew is.
+type Status struct {
+	Wanted    int // connections that are to stay open, since Connect
+	Ready     int // connections that are identified
+	MostReady int // the most that were so at a time
+	Open      int // connections that Stop has not yet ended for good
+	InFlight  int // commands without a reply, but for HELLO and END
+
+	Errors       int64 // of any kind, as in the recorder
+	First, Last  error // nil if there was none
+	Lost         int64 // connections that were identified and ended, and nobody had told them to
+	FirstLost    error // why the first of them did
+	LastRejected error // the last error reply
+	Malformed    error // the last breach of the protocol
+
+	Pushing bool          // arrivals are left, or pushes without a reply
+	Aborted bool          // an arrival found no free connection, and Overload is Abort
+	Behind  time.Duration // how long the first arrival that nobody has taken has been due
+	Backlog int64         // how many such arrivals there are
+	Waited  int64         // arrivals that found no connection free, and waited for one
+
+	Held        int   // jobs that the workers have
+	Quiet       int   // workers that the server has told to be quiet
+	Terminated  int   // workers that the server has told to terminate
+	Drained     bool  // every worker that may FETCH has found nothing, since Drain
+	Emptied     int   // how many those are
+	TakenAtStop int64 // jobs that came after Stop
+}
+
+// Status says how far the crew is. It costs little, whatever the crew's size.
+func (c *Crew) Status() Status {
+	s := c.status
+	d := &c.dispatcher
+	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
+	s.Behind, s.Backlog = d.behind(c.loop.Now())
+	s.Drained = c.drainFrom > 0 && s.Held == 0 && s.Emptied == c.active
+	return s
+}
+
+// empty notes that a worker has found nothing since the drain began.
+func (w *worker) empty() {
+	c := w.crew
+	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == fwp.Identified {
+		w.drained = true
+		c.status.Emptied++
+	}
+}
+
+// fetchesNoMore takes a worker, which is told to FETCH no more, from those who drain.
+func (w *worker) fetchesNoMore() {
+	c := w.crew
+	if w.beatOnly {
+		return
+	}
+	c.active--
+	if w.drained {
+		w.drained = false
+		c.status.Emptied--
+	}
+}
+
+// trouble books something that went wrong.
+func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
+	c.recorder.Error(op, kind)
+	c.status.Errors++
+	if c.status.First == nil {
+		c.status.First = err
+	}
+	c.status.Last = err
+	switch kind {
+	case measure.Rejected:
+		c.status.LastRejected = err
+	case measure.Malformed:
+		c.status.Malformed = err
+	}
+}
+
+// lost counts a connection that the server has ended, or that had to be given up.
+func (c *Crew) lost(err error) {
+	if c.status.Lost++; c.status.Lost == 1 {
+		c.status.FirstLost = err
+	}
+}
+
+func (c *Crew) becameReady() {
+	c.status.Ready++
+	c.status.MostReady = max(c.status.MostReady, c.status.Ready)
+}
+
+func (c *Crew) unready() { c.status.Ready-- }
+
+// Memory for replies that come in pieces. It is shared, for few connections have such a
+// reply at a time.
+const (
+	keptBuffers = 64
+	keptSize    = 64 << 10
+)
+
+func (c *Crew) borrow() []byte {
+	if last := len(c.buffers) - 1; last >= 0 {
+		b := c.buffers[last]
+		c.buffers = c.buffers[:last]
+		return b
+	}
+	return make([]byte, 0, 1024)
+}
+
+func (c *Crew) giveBack(b []byte) {
+	if len(c.buffers) < keptBuffers && cap(b) <= keptSize {
+		c.buffers = append(c.buffers, b[:0])
+	}
+}

@@ -1,0 +1,41 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// nudge has a connection look whether it is still needed: at the end of a run, or of a
+// worker.
+func (c *conn) nudge(now time.Duration) {
+	switch c.phase {
+	case shut:
+		c.role.open(now)
+	case dialing, greeting, greeted:
+		c.crew.loop.Poke(c)
+	case idle:
+		c.call()
+	}
+}
+
+// cut has a connection end at once, without END, replied to or not.
+func (c *conn) cut() {
+	switch c.phase {
+	case over:
+	case shut:
+		c.retire()
+	default:
+		c.doomed = true
+		c.crew.loop.Poke(c)
+	}
+}
+
+// fall is the step in which a connection that was cut ends.
+func (c *conn) fall(now time.Duration) {
+	if c.waits() {
+		c.crew.trouble(c.asked.op, measure.Timeout, errSilent)
+	}
+	c.drop(now)
+	c.retire()
+}

@@ -1,0 +1,202 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// What a connection of a worker is for. A worker with one connection has it do
+// everything; a pool shares its worker id among several.
+type duties uint8
+
+const (
+	fetching duties = 1 << iota
+	reporting
+	beating
+)
+
+// worker is a worker id with its connections and its places of work.
+//
+// A place is taken from the moment when a FETCH goes out for it until the job that the
+// FETCH brought was reported, so that no more is fetched than can be worked on and
+// reported.
+type worker struct {
+	crew     *Crew
+	index    int    // in the whole run
+	id       string // wid
+	asks     *asks
+	state    fwp.State // as the server orders by BEAT
+	beatOnly bool      // it has no places
+	drained  bool      // it is among the crew's Emptied
+
+	conns  []*duty
+	places []place
+	free   []int32      // places with no job
+	done   queue[int32] // places whose job is to be reported, in the order in which the work ended
+
+	room    time.Duration // since when there is a free place
+	beat    time.Duration // when the next BEAT is due; 0 before the first connection
+	emptied time.Duration // when the latest FETCH was sent that came back empty; -1 before
+}
+
+// place is where a job is worked on.
+type place struct {
+	stage    stage
+	ours     bool // k is known
+	fails    bool // the report is a FAIL
+	returns  bool // after that FAIL the job comes back
+	told     bool // the ledger knows that it may return
+	by       *duty
+	k        int64
+	jid      []byte        // as JSON has it, without the quotes
+	intended time.Duration // of its push
+	asked    time.Duration // when the FETCH was sent
+	ends     time.Duration // when the work ends, or ended
+}
+
+type stage uint8
+
+const (
+	vacant stage = iota
+	awaited
+	working
+	worked
+	reported // the report is in flight
+)
+
+// jobHeld says whether the worker has a job there.
+func (p *place) jobHeld() bool { return p.stage >= working }
+
+// mayFetch says whether one more job is wanted.
+func (w *worker) mayFetch() bool {
+	return w.crew.fetching && w.state == fwp.Identified && len(w.free) > 0 && !w.crew.stopping
+}
+
+// stops says whether the worker is on its way out: it goes when nothing is held.
+func (w *worker) stops() bool { return w.crew.stopping || w.state == fwp.Terminating }
+
+// settled says that nothing is held and no FETCH is out.
+func (w *worker) settled() bool { return len(w.free) == len(w.places) }
+
+// call has one idle connection with the duty look what there is to do.
+func (w *worker) call(d duties) {
+	for _, c := range w.conns {
+		if c.duties&d != 0 && c.call() {
+			return
+		}
+	}
+}
+
+// callAll has all of them look.
+func (w *worker) callAll(now time.Duration) {
+	for _, c := range w.conns {
+		c.nudge(now)
+	}
+}
+
+// take begins the work on a job that has come.
+func (w *worker) take(now time.Duration, i int32) {
+	p := &w.places[i]
+	if len(p.jid) == 0 { // there is nothing that could be reported
+		w.vacate(now, i)
+		return
+	}
+	p.stage, p.ends = working, now
+	w.crew.status.Held++
+	work := time.Duration(0)
+	if p.ours {
+		work = w.crew.jobs.Work(p.k)
+	}
+	if work <= 0 {
+		w.finish(i)
+		return
+	}
+	p.ends = now + work
+	w.crew.clock.add(p.ends, task{w, i})
+}
+
+// finish ends the work; the report is due since then.
+func (w *worker) finish(i int32) {
+	w.places[i].stage = worked
+	w.done.push(i)
+	w.call(reporting)
+}
+
+// vacate makes a place free.
+func (w *worker) vacate(now time.Duration, i int32) {
+	p := &w.places[i]
+	if p.jobHeld() {
+		w.crew.status.Held--
+	}
+	p.stage, p.by = vacant, nil
+	if len(w.free) == 0 {
+		w.room = now
+	}
+	w.free = append(w.free, i)
+	switch {
+	case w.mayFetch():
+		w.call(fetching)
+	case w.stops() && w.settled():
+		w.callAll(now)
+	}
+}
+
+// mayReturn books that the server may hand out the job of a place again.
+func (w *worker) mayReturn(p *place) {
+	if p.ours && !p.told {
+		p.told = true
+		w.crew.ledger.MayReturn(p.k)
+	}
+}
+
+// The protocol gives a worker that is told to terminate 30 s. What is not done in time
+// is reported as failed while there is time to do so. (Terminating State)
+const (
+	failAfter = 25 * time.Second
+	endAfter  = 30 * time.Second
+)
+
+// order takes the state that a BEAT's reply orders.
+func (w *worker) order(now time.Duration, s fwp.State) {
+	if s <= w.state {
+		return
+	}
+	if w.state == fwp.Quiet {
+		w.crew.status.Quiet--
+	} else {
+		w.fetchesNoMore()
+	}
+	w.state = s
+	if s == fwp.Quiet {
+		w.crew.status.Quiet++
+	}
+	if s == fwp.Terminating {
+		w.crew.status.Terminated++
+		w.crew.clock.add(now+failAfter, task{w, giveUpWork})
+		w.crew.clock.add(now+endAfter, task{w, giveUpAll})
+		w.callAll(now)
+	}
+}
+
+// giveUpWork reports as failed what is still being worked on.
+func (w *worker) giveUpWork(now time.Duration) {
+	for i := range w.places {
+		p := &w.places[i]
+		if p.stage == working {
+			if !p.fails && p.ours {
+				p.returns = w.crew.attempts.of(p.k) < w.crew.jobs.Retry(p.k)
+				w.crew.attempts.fail(p.k)
+			}
+			p.fails, p.ends = true, now
+			w.finish(int32(i))
+		}
+	}
+}
+
+// giveUpAll ends every connection, replied to or not.
+func (w *worker) giveUpAll() {
+	for _, c := range w.conns {
+		c.cut()
+	}
+}

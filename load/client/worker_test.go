@@ -1,0 +1,382 @@
+package client
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+const fetchLineOfOne = "FETCH fwpbench-run-0\r\n"
+
+// works is a crew of workers that have just begun to FETCH.
+func works(t *testing.T, w workload.Workload) (*scene, *worker) {
+	t.Helper()
+	s := play(t, w)
+	s.connect()
+	s.start()
+	for k := range int64(20) {
+		s.ledger.Sent(k+100, s.now)
+		s.ledger.Pushed(k + 100)
+	}
+	return s, s.crew.workers[0]
+}
+
+func TestTheThreeKindsOfFetch(t *testing.T) {
+	t.Parallel()
+	s, w := works(t, consumers(1))
+	c := &w.conns[0].conn
+	s.pass(time.Millisecond)
+	s.data(c, s.body(100)) // was sent at the same microsecond
+	s.data(c, ok)
+	s.ledger.Sent(200, s.now)
+	s.pass(time.Second)
+	s.data(c, s.body(200))
+	s.data(c, ok)
+	s.pass(time.Second)
+	s.ledger.Sent(201, s.now)
+	s.pass(time.Second)
+	s.data(c, s.body(201))
+	s.data(c, ok)
+	s.data(c, "$-1\r\n")
+	set := s.set()
+	assert.Equal(t, int64(2), set.Done(measure.FetchFound))
+	assert.Equal(t, int64(1), set.Done(measure.FetchWaited))
+	assert.Equal(t, int64(1), set.Done(measure.FetchEmpty))
+	assert.Equal(t, int64(3), set.Done(measure.Ack))
+	assert.Equal(t, int64(3), set.Count(measure.FlowSeries(measure.ToAcked)))
+}
+
+// An ACK is due when the work ends; that the generator's timer is late is its own
+// fault, and that the connection was busy is not.
+func TestWorkTakesItsTime(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	load.Work = workload.Range{Min: 20 * time.Second, Max: 20 * time.Second}
+	s, w := works(t, load)
+	c := &w.conns[0].conn
+	s.said(c)
+	s.data(c, s.body(100))
+	assert.Empty(t, s.said(c))
+	assert.Equal(t, 1, s.crew.Status().Held)
+	s.pass(14 * time.Second)
+	assert.Empty(t, s.said(c))
+	s.pass(time.Second)
+	assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\"}\r\n", s.said(c), "a worker lives while it works")
+	s.pass(5 * time.Second)
+	assert.Empty(t, s.said(c), "the BEAT has no reply yet")
+	s.pass(time.Second)
+	s.data(c, ok)
+	assert.Contains(t, s.said(c), "ACK ")
+	s.pass(3 * time.Second)
+	s.data(c, ok)
+	assert.Equal(t, fetchLineOfOne, s.said(c))
+	set := s.set()
+	assert.InDelta(t, 4*time.Second, set.Percentile(measure.SeriesOf(measure.Ack, measure.Response), 100), 1e7)
+	assert.InDelta(t, 3*time.Second, set.Percentile(measure.SeriesOf(measure.Ack, measure.Service), 100), 1e7)
+	assert.InDelta(t, 0, set.Percentile(measure.SeriesOf(measure.Ack, measure.Lateness), 100), 2e3)
+}
+
+func TestBeatKeepsItsTimetable(t *testing.T) {
+	t.Parallel()
+	s := play(t, workload.Workload{BeatOnly: true, Connections: 1, Payload: workload.Constant(1)})
+	s.connect()
+	s.start()
+	c := &s.crew.workers[0].conns[0].conn
+	ready := s.now
+	var at []time.Duration
+	for s.now < ready+10*time.Minute {
+		s.pass(100 * time.Millisecond)
+		if s.said(c) == "" {
+			continue
+		}
+		at = append(at, s.now-ready)
+		if len(at) == 3 {
+			s.pass(25 * time.Second) // a slow server
+		}
+		s.data(c, ok)
+	}
+	for i := range at[:3] {
+		assert.InDelta(t, time.Duration(i+1)*15*time.Second, at[i], 2e8)
+	}
+	assert.InDelta(t, 70*time.Second, at[3], 2e8, "late at once, as the one of 60 s is due")
+	assert.InDelta(t, 75*time.Second+15*time.Second*0, at[4], 2e8)
+	for i := 4; i < len(at); i++ {
+		assert.GreaterOrEqual(t, at[i]-at[i-1], beatApart-200*time.Millisecond)
+		assert.LessOrEqual(t, at[i]-at[i-1], 20*time.Second)
+	}
+	assert.InDelta(t, 40, len(at), 2)
+}
+
+func TestQuietIsObeyed(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]string{"bulk": "$17\r\n{\"state\":\"quiet\"}\r\n", "simple": "+{\"state\": \"quiet\"}\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w := works(t, consumers(1))
+			c := &w.conns[0].conn
+			s.pass(15 * time.Second)
+			s.said(c)
+			s.data(c, "$-1\r\n")
+			assert.Contains(t, s.said(c), "BEAT ")
+			s.data(c, r)
+			assert.Empty(t, s.said(c))
+			assert.Equal(t, 1, s.crew.Status().Quiet)
+			s.pass(15 * time.Second)
+			assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\",\"current_state\":\"quiet\"}\r\n", s.said(c))
+			s.data(c, r)
+			s.do(s.crew.Stop)
+			assert.Equal(t, "END\r\n", s.said(c))
+		})
+	}
+}
+
+const terminate = "+{\"state\":\"terminate\"}\r\n"
+
+func pool(fetchers, reporters, places int) workload.Workload {
+	w := consumers(1)
+	w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: fetchers, Reporters: reporters, Concurrency: places}
+	return w
+}
+
+// Told to terminate, a worker finishes what it can, reports the rest as failed after
+// 25 s, and ENDs all of its connections.
+func TestTerminateIsObeyed(t *testing.T) {
+	t.Parallel()
+	load := pool(2, 1, 3)
+	load.Work = workload.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
+	s, w := works(t, load)
+	f1, f2, r, b := &w.conns[0].conn, &w.conns[1].conn, &w.conns[2].conn, &w.conns[3].conn
+	s.data(f1, s.body(100))
+	s.pass(15 * time.Second)
+	s.said(f1)
+	assert.Contains(t, s.said(b), "BEAT ")
+	s.data(b, terminate)
+	assert.Equal(t, 1, s.crew.Status().Terminated)
+	s.pass(time.Second)
+	s.data(f2, "$-1\r\n")
+	s.said(f2)
+	s.data(f1, "$-1\r\n")
+	assert.Empty(t, s.said(f1))
+	assert.Empty(t, s.said(b))
+	s.pass(23 * time.Second)
+	assert.Contains(t, s.said(b), `"current_state":"terminate"`)
+	s.data(b, terminate)
+	s.pass(time.Second)
+	assert.True(t, strings.HasPrefix(s.said(r), `FAIL {"jid":"`+s.jid(100)))
+	s.data(r, ok)
+	for _, c := range []*conn{f1, f2, r, b} {
+		assert.Equal(t, "END\r\n", s.said(c))
+		s.data(c, ok)
+		assert.Equal(t, over, c.phase)
+	}
+	counts := s.ledger.Count(false)
+	assert.Equal(t, int64(1), counts.Failed)
+	assert.Equal(t, int64(1), counts.Waiting)
+}
+
+func TestTerminateDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	load.Work = workload.Range{Min: 10 * time.Minute, Max: 10 * time.Minute}
+	s, w := works(t, load)
+	c := &w.conns[0].conn
+	s.data(c, s.body(100))
+	s.pass(15 * time.Second)
+	s.data(c, terminate)
+	s.pass(29 * time.Second)
+	assert.Equal(t, busy, c.phase, "the FAIL has no reply")
+	s.pass(time.Second)
+	assert.Equal(t, over, c.phase)
+	assert.True(t, s.over[c])
+	assert.Equal(t, int64(1), s.ledger.Count(false).Waiting)
+	s.pass(time.Hour)
+	assert.NotContains(t, s.dials, c)
+}
+
+// A pool has no more jobs than places, and each connection does its own duty.
+func TestAPool(t *testing.T) {
+	t.Parallel()
+	load := pool(2, 1, 3)
+	load.Work = workload.Range{Min: time.Second, Max: time.Second}
+	s, w := works(t, load)
+	f1, f2, r := &w.conns[0].conn, &w.conns[1].conn, &w.conns[2].conn
+	assert.Equal(t, fetchLineOfOne, s.said(f1))
+	assert.Equal(t, fetchLineOfOne, s.said(f2))
+	s.data(f1, s.body(100))
+	assert.Equal(t, fetchLineOfOne, s.said(f1), "the third place")
+	s.pass(time.Millisecond)
+	s.data(f2, s.body(101))
+	s.pass(time.Millisecond)
+	s.data(f1, s.body(102))
+	assert.Empty(t, s.said(f1)+s.said(f2))
+	s.pass(time.Second)
+	assert.Equal(t, `ACK {"jid":"`+s.jid(100)+"\"}\r\n", s.said(r))
+	assert.Empty(t, s.said(f1)+s.said(f2), "a place is free when its job is reported")
+	s.data(r, ok)
+	assert.Equal(t, `ACK {"jid":"`+s.jid(101)+"\"}\r\n", s.said(r))
+	assert.Equal(t, fetchLineOfOne, s.said(f1)+s.said(f2), "one place, one FETCH")
+	s.do(s.crew.Stop)
+	assert.Empty(t, s.said(f2), "nobody leaves while the worker holds jobs")
+	s.data(r, ok)
+	s.said(r)
+	s.data(r, ok)
+	assert.Empty(t, s.said(r))
+	s.data(f1, s.body(103))
+	assert.Equal(t, int64(1), s.crew.Status().TakenAtStop)
+	s.pass(time.Second)
+	assert.Contains(t, s.said(r), s.jid(103))
+	s.data(r, ok)
+	for _, d := range w.conns {
+		assert.Equal(t, "END\r\n", s.said(&d.conn))
+		s.data(&d.conn, ok)
+	}
+	assert.Equal(t, int64(4), s.ledger.Count(false).Acked)
+	assert.Equal(t, 1, s.crew.Status().Open, "the producer's push has no reply")
+}
+
+func TestAReporterThatIsGone(t *testing.T) {
+	t.Parallel()
+	s, w := works(t, pool(1, 1, 2))
+	f, r := &w.conns[0].conn, &w.conns[1].conn
+	s.said(f)
+	s.data(f, s.body(100))
+	assert.Contains(t, s.said(r), s.jid(100))
+	s.data(f, s.body(101))
+	s.end(r, syscall.ECONNRESET)
+	assert.Equal(t, int64(1), s.ledger.Count(false).Waiting, "the ACK may have arrived or not")
+	s.do(s.crew.Stop)
+	s.pass(firstDelay)
+	s.open(r)
+	s.data(r, hi)
+	s.said(r)
+	s.data(r, ok)
+	assert.Equal(t, `ACK {"jid":"`+s.jid(101)+"\"}\r\n", s.said(r), "what was not sent is sent; what was, is not repeated")
+	s.data(r, ok)
+	s.data(f, "$-1\r\n")
+	assert.Equal(t, "END\r\n", s.said(r))
+	assert.Equal(t, int64(1), s.ledger.Count(false).Acked)
+}
+
+// What a connection has fetched may be handed out again when it is gone, and is
+// reported all the same.
+func TestAJobWhoseConnectionIsGone(t *testing.T) {
+	t.Parallel()
+	load := consumers(2)
+	load.Work = workload.Range{Min: 10 * time.Second, Max: 10 * time.Second}
+	s, w := works(t, load)
+	c, other := &w.conns[0].conn, &s.crew.workers[1].conns[0].conn
+	s.data(c, s.body(100))
+	s.end(c, nil)
+	s.data(other, s.body(100))
+	counts := s.ledger.Count(false)
+	assert.Equal(t, int64(1), counts.Redelivered)
+	assert.Zero(t, counts.Duplicated)
+	s.pass(firstDelay)
+	s.open(c)
+	s.data(c, hi)
+	s.data(c, ok)
+	s.said(c)
+	s.pass(10 * time.Second)
+	assert.Contains(t, s.said(c), "ACK")
+}
+
+func TestReservationsRunOut(t *testing.T) {
+	t.Parallel()
+	load := consumers(2)
+	load.ReserveFor = workload.Duration(60 * time.Second)
+	load.Work = workload.Range{Min: 30 * time.Second, Max: 30 * time.Second}
+	s, w := works(t, load)
+	s.crew.patience = time.Hour // for an ACK that has no reply
+	s.data(&w.conns[0].conn, s.body(100))
+	s.pass(50 * time.Second)
+	assert.Zero(t, s.ledger.Count(false).Waiting)
+	s.pass(10*time.Second - time.Millisecond)
+	assert.Equal(t, int64(1), s.ledger.Count(false).Waiting, "before the server can know")
+	s.pass(time.Millisecond)
+	s.data(&s.crew.workers[1].conns[0].conn, s.body(100))
+	assert.Equal(t, int64(1), s.ledger.Count(false).Redelivered)
+}
+
+func TestJobsThatFail(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	one := 1
+	load.FailShare, load.Retry = 0.999999, &one
+	s, w := works(t, load)
+	c := &w.conns[0].conn
+	for _, waiting := range []int64{1, 0} {
+		s.said(c)
+		s.data(c, s.body(100))
+		line := s.said(c)
+		assert.Equal(t, `FAIL {"jid":"`+s.jid(100)+`","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n", line)
+		assert.Equal(t, waiting, s.ledger.Count(false).Waiting, "the ledger knows before the server")
+		s.data(c, ok)
+	}
+	counts := s.ledger.Count(false)
+	assert.Equal(t, int64(1), counts.Dead, "the only retry was used")
+	assert.Equal(t, int64(2), counts.Failed)
+	assert.Equal(t, int64(2), s.set().Done(measure.Fail))
+}
+
+func TestAWorkerDrains(t *testing.T) {
+	t.Parallel()
+	s, w := works(t, consumers(1))
+	c := &w.conns[0].conn
+	s.pass(time.Second)
+	s.do(func() { s.crew.Drain(s.now) })
+	s.pass(time.Second)
+	s.data(c, "$-1\r\n")
+	assert.False(t, s.crew.Status().Drained, "that FETCH was sent before the drain began")
+	s.data(c, s.body(100))
+	assert.False(t, s.crew.Status().Drained)
+	s.data(c, ok)
+	s.data(c, "$-1\r\n")
+	assert.True(t, s.crew.Status().Drained)
+	assert.Equal(t, 1, s.crew.Status().Emptied)
+	s.do(s.crew.Stop)
+	s.said(c)
+	s.data(c, "$-1\r\n")
+	assert.Equal(t, "END\r\n", s.said(c))
+}
+
+func TestScheduledJobsProlongTheDrain(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	load.Delay = workload.Range{Min: 5 * time.Second, Max: 10 * time.Second}
+	s, w := works(t, load)
+	c := &w.conns[0].conn
+	s.do(func() { s.crew.Drain(s.now) })
+	for range 5 {
+		s.data(c, "$-1\r\n")
+		s.pass(2 * time.Second)
+		assert.False(t, s.crew.Status().Drained)
+	}
+	s.data(c, "$-1\r\n")
+	s.data(c, "$-1\r\n")
+	assert.True(t, s.crew.Status().Drained)
+}
+
+func TestAbandonTellsWhatIsInDoubt(t *testing.T) {
+	t.Parallel()
+	s, w := works(t, consumers(2))
+	p, c := &s.crew.producers[0].conn, &w.conns[0].conn
+	s.data(c, s.body(100))
+	s.do(s.crew.Stop)
+	s.pass(time.Second)
+	s.do(s.crew.Abandon)
+	assert.Zero(t, s.crew.Status().Open)
+	assert.True(t, s.over[p])
+	assert.True(t, s.over[c])
+	counts := s.ledger.Count(false)
+	assert.Equal(t, int64(1), counts.Doubtful)
+	assert.Equal(t, int64(1), counts.FetchesLost)
+	assert.Equal(t, int64(1), counts.Waiting)
+	s.pass(time.Hour)
+	assert.Empty(t, s.dials)
+}

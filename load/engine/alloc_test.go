@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/engine"
+)
+
+// answerPings answers each "PING\r\n" and takes no memory for it.
+func answerPings(conn *net.TCPConn) {
+	in, reply := make([]byte, len("PING\r\n")), []byte(pong)
+	for {
+		if _, err := io.ReadFull(conn, in); err != nil {
+			return
+		}
+		if _, err := conn.Write(reply); err != nil {
+			return
+		}
+	}
+}
+
+// timed is a pinger with a limit on the time of each reply.
+type timed struct{ pinger }
+
+func (s *timed) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
+	out, next := s.pinger.Step(now, ev, out)
+	next.Wake = now + time.Minute
+	return out, next
+}
+
+// startPings returns a function that sends n PINGs and awaits their replies.
+func startPings(tb testing.TB, connections int, wrap bool) (run func(n int)) {
+	tb.Helper()
+	dial := serve(tb, answerPings)
+	e := engine.NewPortable(engine.Config{Dial: func(ctx context.Context) (net.Conn, error) {
+		conn, err := dial(ctx)
+		if wrap {
+			conn = wrapped{conn}
+		}
+		return conn, err
+	}})
+	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
+	crew := &pingers{lost: func(err error) { tb.Error(err) }}
+	var all []engine.Session
+	crew.opened.Add(connections)
+	for range connections {
+		s := &timed{pinger{crew: crew}}
+		all = append(all, s)
+		e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
+	}
+	crew.opened.Wait()
+	return func(n int) { crew.run(e, all, n) }
+}
+
+// TestNothingIsAllocatedForAnOperation counts what the whole process allocates.
+func TestNothingIsAllocatedForAnOperation(t *testing.T) { //nolint:paralleltest // so that it is alone
+	const pings = 1000
+	for name, wrap := range map[string]bool{"socket": false, "wrapped socket": true} { //nolint:paralleltest // so that it is alone
+		t.Run(name, func(t *testing.T) {
+			run := startPings(t, 4, wrap)
+			run(pings)
+			perRun := testing.AllocsPerRun(5, func() { run(pings) })
+			assert.Less(t, perRun, pings/50.0, "a run may take a little, an operation may not")
+		})
+	}
+}
+
+// BenchmarkLoopback is one operation against a server in the same process; see
+// BenchmarkPing for the generator alone.
+func BenchmarkLoopback(b *testing.B) {
+	run := startPings(b, 50, false)
+	run(1000)
+	b.ReportAllocs()
+	b.ResetTimer()
+	run(b.N)
+}

@@ -1,0 +1,93 @@
+//go:build unix
+
+package engine
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+// direct reads from a socket and writes to it without a wait of its own: it is the
+// runtime's poller that waits.
+type direct struct {
+	conn net.Conn
+	raw  syscall.RawConn
+	put  func(fd uintptr) bool // transmit, made once
+	fd   uintptr               // while ready is called
+	b    []byte                // what to write
+	n    int                   // how much of that was written
+	err  error                 // why not more
+}
+
+// newDirect returns nil if conn is not known to be a plain socket: what wraps one may do
+// something with the bytes first.
+func newDirect(conn net.Conn) *direct {
+	var raw syscall.RawConn
+	var err error
+	switch socket := conn.(type) {
+	case *net.TCPConn:
+		raw, err = socket.SyscallConn()
+	case *net.UnixConn:
+		raw, err = socket.SyscallConn()
+	}
+	if raw == nil || err != nil {
+		return nil
+	}
+	d := &direct{conn: conn, raw: raw}
+	d.put = d.transmit
+	return d
+}
+
+// attend calls ready now, and again whenever something may have come, until it returns
+// false. ready has to read until there is nothing more: it is told only of what comes
+// later. The error is that of waiting.
+func (d *direct) attend(ready func() bool) error {
+	return d.raw.Read(func(fd uintptr) bool {
+		d.fd = fd
+		return !ready()
+	})
+}
+
+// read may be called by ready. That nothing has come is errNothing.
+func (d *direct) read(b []byte) (int, error) {
+	n, err := readNow(d.fd, b)
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, syscall.EAGAIN):
+		return 0, errNothing
+	}
+	return 0, d.failed("read", err)
+}
+
+// write writes what the socket takes at once, and says how much that was: less than all
+// of it, or nothing, is no error.
+func (d *direct) write(b []byte) (int, error) {
+	d.b = b
+	err := d.raw.Write(d.put)
+	d.b = nil
+	if err == nil && d.err != nil {
+		err = d.failed("write", d.err)
+	}
+	return d.n, err
+}
+
+// transmit is called with the socket. It returns true: do not wait until more can be
+// written.
+func (d *direct) transmit(fd uintptr) bool {
+	d.n, d.err = writeNow(fd, d.b)
+	if errors.Is(d.err, syscall.EAGAIN) {
+		d.err = nil
+	}
+	return true
+}
+
+// failed returns err as package net would.
+func (d *direct) failed(op string, err error) error {
+	return &net.OpError{
+		Op: op, Net: d.conn.LocalAddr().Network(), Source: d.conn.LocalAddr(), Addr: d.conn.RemoteAddr(),
+		Err: os.NewSyscallError(op, err),
+	}
+}

@@ -1,0 +1,15 @@
+// Package engine moves bytes and tells the time for thousands of connections. It
+// knows nothing of any protocol.
+//
+// A connection is a [Session], a pure state machine: the engine tells it what
+// happened and when, and the session answers with the bytes to send and the instant
+// at which it wants to be woken. Sessions belong to a [Loop]; those of one loop are
+// stepped one at a time, so that they may share state without locks. An [Engine] has
+// one loop or several, which share nothing.
+//
+// Every instant is a time.Duration since the engine's start, by a clock that never
+// goes back.
+//
+// [NewPortable] drives sessions with a goroutine for each connection, over any
+// net.Conn.
+package engine

@@ -1,0 +1,127 @@
+package engine
+
+import "time"
+
+// Session is one connection, or only a timer if it is never opened.
+//
+// A session embeds a [Link], by value, and is used by pointer:
+//
+//	type worker struct {
+//		engine.Link
+//		...
+//	}
+//
+// It belongs to the loop that it is first given to, and it is not copied after that.
+type Session interface {
+	// Step is told what happened at the instant now, and answers with what is to be
+	// sent and what comes next. It is pure: the same calls give the same results. It
+	// must not block, and it must not keep ev.In or out.
+	//
+	// send is usually out with bytes appended; out is empty and its memory is
+	// borrowed. Empty send: nothing is sent. What is sent while there is no connection
+	// is dropped without a word.
+	//
+	// It is called inside the session's loop, so that it may use that loop's methods
+	// and whatever the sessions of the loop share.
+	Step(now time.Duration, ev Event, out []byte) (send []byte, next Next)
+
+	// link is given by the embedded Link.
+	link() *Link
+}
+
+// Kind says what happened.
+type Kind uint8
+
+const (
+	// Opened: the connection that Open asked for is there.
+	Opened Kind = iota + 1
+	// Failed: the connection could not be opened, Event.Err says why. The session may
+	// be opened again.
+	Failed
+	// Data: bytes have come. Event.In has them, cut wherever the network cut them; it
+	// is never empty, and valid only during the call.
+	Data
+	// Woken: the session's Wake has come, or somebody poked it. A session that must
+	// know which compares now with the Wake that it asked for.
+	Woken
+	// Ended: the connection is gone. Event.Err is nil if the peer closed it (or its
+	// half of it) in order, and else the error of reading or writing: a reset, mostly.
+	// It comes once, after everything that could be read; but a failed write comes at
+	// once. What the step still sends is tried, and then the connection is closed. The
+	// session may be opened again.
+	Ended
+)
+
+// String returns the name of k in lower case.
+func (k Kind) String() string {
+	switch k {
+	case Opened:
+		return "opened"
+	case Failed:
+		return "failed"
+	case Data:
+		return "data"
+	case Woken:
+		return "woken"
+	case Ended:
+		return "ended"
+	}
+	return "unknown"
+}
+
+// Event is one thing that happened to a session.
+type Event struct {
+	Kind Kind
+	In   []byte // Data: what came
+	Err  error  // Failed, Ended: why
+}
+
+// Next is what a session wants after a step.
+type Next struct {
+	// Wake is the instant of the next Woken. It replaces the earlier one; 0 means none.
+	// One that is over comes as soon as the other sessions have had their turn. It holds
+	// whether the session has a connection or not.
+	Wake time.Duration
+	// Close ends the session: what was sent still goes, then the connection is closed,
+	// and a dial under way is given up. After it the session gets no more steps, neither
+	// by its Wake nor by Poke, unless it is opened again.
+	Close bool
+}
+
+// Loop is where sessions live. Its methods may be called inside the loop only: in the
+// Step of one of its sessions, or in a function that was given to Do. None of them
+// blocks, and none of them steps a session before it returns.
+type Loop interface {
+	// Open dials a connection for s, aside. When that is done s is stepped with Opened or
+	// with Failed. Until then it may be stepped with Woken. s must have no connection and
+	// no dial under way; else Open panics.
+	Open(s Session)
+	// Poke has s stepped with Woken before the loop takes up anything else. Sessions are
+	// stepped in the order in which they were poked; one that waits for its step already
+	// is not stepped twice.
+	Poke(s Session)
+	// Aside runs work outside the loop, where it may take its time, and then pokes s.
+	// Works of one loop run one after the other, in the order of their calls. What work
+	// writes may be read in the step that follows it.
+	Aside(s Session, work func())
+	// Now reads the clock.
+	Now() time.Duration
+}
+
+// Engine drives the sessions of its loops until it is closed.
+type Engine interface {
+	// Loops returns the loops. There is at least one; the number does not change.
+	Loops() []Loop
+	// Do runs fn inside the given loop, and returns when fn has returned. now is the
+	// instant at which fn was called. It must not be called inside a loop. It works after
+	// Close too: then nothing else is in the loop, and what fn asks of it is ignored.
+	Do(loop int, fn func(now time.Duration))
+	// Busy returns for how long the loop has been at work since the start of the engine:
+	// steps and the sending within them. It may be called from anywhere.
+	Busy(loop int) time.Duration
+	// Close gives up all dials, closes all connections, sent or not, and returns when
+	// nothing of the engine runs any more: it waits for the work that is aside. No session
+	// is stepped after it. The error is always nil at present. It must not be called
+	// inside a loop; it may be called more than once and by several goroutines.
+	Close() error
+}

@@ -1,0 +1,65 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+)
+
+// ticker is a timer: woken at a fixed rate, it writes down how late that is.
+type ticker struct {
+	engine.Link
+	every, due time.Duration
+	late       []time.Duration
+	done       chan struct{}
+}
+
+func (s *ticker) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
+	if s.due == 0 {
+		s.due = now
+	}
+	for s.due <= now {
+		if len(s.late) == cap(s.late) {
+			close(s.done)
+			return out, engine.Next{Close: true}
+		}
+		s.late = append(s.late, now-s.due)
+		s.due += s.every
+	}
+	return out, engine.Next{Wake: s.due}
+}
+
+// tick wakes a session as many times as asked for, 5,000 times a second, and returns the median and
+// the 99th percentile of the lateness.
+func tick(e engine.Engine, ticks int) (p50, p99 time.Duration) {
+	s := &ticker{every: time.Second / ticksPerSecond, late: make([]time.Duration, 0, ticks), done: make(chan struct{})}
+	e.Do(0, func(time.Duration) { e.Loops()[0].Poke(s) })
+	<-s.done
+	slices.Sort(s.late)
+	return s.late[len(s.late)/2], s.late[len(s.late)*99/100]
+}
+
+const ticksPerSecond = 5000
+
+// BenchmarkLateness tells how late a session is woken, in a process that has nothing else
+// to do, by the precise and by the coarse way of sleeping, and what share of a processor
+// each takes.
+func BenchmarkLateness(b *testing.B) {
+	for name, coarse := range map[string]bool{"precise": false, "coarse": true} {
+		b.Run(name, func(b *testing.B) {
+			var p50, p99, share []float64
+			for b.Loop() {
+				used, m := generator(b, order{Ticks: 2 * ticksPerSecond, Coarse: coarse})
+				p50 = append(p50, float64(m.LateP50)/1e3)
+				p99 = append(p99, float64(m.LateP99)/1e3)
+				share = append(share, used.Seconds()/m.Took.Seconds()*100)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(p50), "us-late-p50")
+			b.ReportMetric(median(p99), "us-late-p99")
+			b.ReportMetric(median(share), "%-cpu")
+		})
+	}
+}

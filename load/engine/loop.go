@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// loop is a lock around its sessions. Whoever holds it steps those for whom something
+// has happened, and on leaving those who were poked and those whose wake has come.
+type loop struct {
+	engine  *portable
+	sleeper sleeper
+	busy    atomic.Int64 // nanoseconds
+
+	mu      sync.Mutex
+	ended   bool          // Engine.Close was called
+	entered time.Duration // when the lock was taken
+	clock   time.Duration // the latest reading
+	unused  bool          // clock was read on entering, and no step has used it
+	out     []byte        // what a step appends to
+	in      []byte        // what is read inside the loop
+	conns   map[*conn]struct{}
+	queue   []*Link // those to be stepped before the loop is left, in order
+	timers  timers
+	alarm   time.Duration // when the sleeper comes back; 0: not set
+	asides  []aside       // what is to be done outside; the first is being done
+}
+
+func newLoop(e *portable) *loop {
+	return &loop{
+		engine:  e,
+		sleeper: newSleeper(e.config.Coarse, e.start),
+		conns:   map[*conn]struct{}{},
+		in:      make([]byte, largest),
+	}
+}
+
+func (l *loop) Now() time.Duration { return time.Since(l.engine.start) }
+
+func (l *loop) Open(s Session) {
+	k := s.link()
+	if k.conn != nil {
+		panic("engine: Open of a session that is open")
+	}
+	if l.ended {
+		return
+	}
+	ctx, cancel := context.WithCancel(l.engine.ctx)
+	k.session, k.over, k.dialed = s, false, l.Now()
+	c := &conn{loop: l, link: k, cancel: cancel}
+	k.conn = c
+	l.conns[c] = struct{}{}
+	l.engine.wg.Go(func() { c.dial(ctx) })
+}
+
+func (l *loop) Poke(s Session) {
+	k := s.link()
+	k.session = s
+	if !k.over && !l.ended {
+		k.poked = true
+		l.enqueue(k)
+	}
+}
+
+func (l *loop) enqueue(k *Link) {
+	if !k.queued {
+		k.queued = true
+		l.queue = append(l.queue, k)
+	}
+}
+
+// enter takes the lock and reads the clock.
+func (l *loop) enter() {
+	l.mu.Lock()
+	l.clock = l.Now()
+	l.entered = l.clock
+	l.unused = true
+}
+
+// leave steps whoever is due, sets the alarm and gives the lock back.
+//
+// Here, and not only when the sleeper wakes: on a busy machine it is late, while
+// somebody leaves the loop every few microseconds.
+func (l *loop) leave() {
+	l.drain()
+	for turns := len(l.timers); turns > 0 && l.timers.due(l.clock); turns-- {
+		k := l.timers[0]
+		l.timers.set(k, 0)
+		l.step(k, k.conn, Event{Kind: Woken})
+		l.drain()
+	}
+	if next := l.timers.next(); next != 0 && (l.alarm == 0 || next < l.alarm) {
+		l.alarm = next
+		l.sleeper.set(next)
+	}
+	l.busy.Add(int64(l.Now() - l.entered))
+	l.mu.Unlock()
+}
+
+// drain steps those who were poked and those whose connection broke under a write.
+func (l *loop) drain() {
+	for done := 0; done < len(l.queue); done++ { //nolint:intrange // the steps make it longer
+		k := l.queue[done]
+		k.queued = false
+		if k.poked {
+			k.poked = false
+			l.step(k, k.conn, Event{Kind: Woken})
+		}
+		if c := k.conn; c != nil && c.failure != nil {
+			l.lose(c, Ended, c.failure)
+		}
+	}
+	clear(l.queue)
+	l.queue = l.queue[:0]
+}
+
+// step steps a session and does what it wants. What it sends goes to c, if that is
+// there.
+func (l *loop) step(k *Link, c *conn, ev Event) {
+	if !l.unused {
+		l.clock = l.Now()
+	}
+	l.unused = false
+	send, next := k.session.Step(l.clock, ev, l.out[:0])
+	if len(send) > 0 && c != nil {
+		c.send(send)
+	}
+	l.keep(cap(send))
+	if !next.Close {
+		l.timers.set(k, next.Wake)
+		return
+	}
+	l.timers.set(k, 0)
+	k.over, k.poked = true, false
+	if k.conn != nil {
+		k.conn.finish()
+	}
+}
+
+// keep makes room for as much as a step has needed, within limits. It does not keep
+// what the step returned, which may belong to the session.
+func (l *loop) keep(size int) {
+	if size > cap(l.out) && size <= largest {
+		l.out = make([]byte, 0, size)
+	}
+}
+
+// lose takes a connection that has failed from its session, and tells it.
+func (l *loop) lose(c *conn, kind Kind, err error) {
+	k := c.link
+	c.link, k.conn = nil, nil // before the step, in which it may be opened again
+	l.step(k, c, Event{Kind: kind, Err: err})
+	c.finish()
+}
+
+// keepTime enters the loop whenever the sleeper wakes, until that is closed. Who is due
+// is stepped on leaving.
+func (l *loop) keepTime() {
+	for l.sleeper.wait() {
+		l.enter()
+		l.alarm = 0
+		l.leave()
+	}
+}
+
+// end takes everything from the sessions; none is stepped after it.
+func (l *loop) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.ended = true
+	l.timers, l.queue, l.asides = nil, nil, nil
+	for c := range l.conns {
+		c.abandon()
+	}
+	l.sleeper.close()
+}

@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load/engine"
+)
+
+// probe is a session that writes down what happens to it, and does what it is told.
+type probe struct {
+	engine.Link
+	log []string
+	do  func(now time.Duration, ev engine.Event) (send string, next engine.Next)
+}
+
+func (p *probe) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
+	line := fmt.Sprintf("%v %v", now, ev.Kind)
+	if len(ev.In) > 0 {
+		line += " " + string(ev.In)
+	}
+	if ev.Err != nil {
+		line += ": " + ev.Err.Error()
+	}
+	p.log = append(p.log, line)
+	if p.do == nil {
+		return out, engine.Next{}
+	}
+	send, next := p.do(now, ev)
+	return append(out, send...), next
+}
+
+// peer is the other end of a connection, as memnet and package net have it.
+type peer interface {
+	net.Conn
+	CloseWrite() error
+	SetLinger(seconds int) error
+}
+
+func reset(p peer) {
+	_ = p.SetLinger(0)
+	p.Close()
+}
+
+// town is an engine of one loop and a listener that it dials.
+type town struct {
+	t        *testing.T
+	engine   engine.Engine
+	loop     engine.Loop
+	listener net.Listener
+}
+
+// inTown runs a test in virtual time, in an in-memory network. The bubble does not end
+// before all goroutines have, so that every such test finds what leaks.
+func inTown(t *testing.T, test func(t *testing.T, town *town)) {
+	t.Helper()
+	inTownWith(t, engine.Config{}, test)
+}
+
+func inTownWith(t *testing.T, config engine.Config, test func(t *testing.T, town *town)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		listener, err := network.Listen("server:1")
+		require.NoError(t, err)
+		if config.Dial == nil {
+			config.Dial = func(ctx context.Context) (net.Conn, error) {
+				return network.DialContext(ctx, "tcp", "server:1")
+			}
+		}
+		config.Coarse = true
+		e := engine.NewPortable(config)
+		test(t, &town{t, e, e.Loops()[0], listener})
+		require.NoError(t, e.Close())
+		listener.Close()
+	})
+}
+
+// open opens a session, and returns the other end once both are there.
+func (w *town) open(s engine.Session) peer {
+	w.t.Helper()
+	w.in(func() { w.loop.Open(s) })
+	p := w.accept()
+	synctest.Wait()
+	return p
+}
+
+func (w *town) accept() peer {
+	w.t.Helper()
+	conn, err := w.listener.Accept()
+	require.NoError(w.t, err)
+	return conn.(peer)
+}
+
+// in calls fn inside the loop.
+func (w *town) in(fn func()) { w.engine.Do(0, func(time.Duration) { fn() }) }
+
+// poke pokes a session and waits until nothing moves any more.
+func (w *town) poke(s engine.Session) {
+	w.in(func() { w.loop.Poke(s) })
+	synctest.Wait()
+}
+
+func write(t *testing.T, p net.Conn, text string) {
+	t.Helper()
+	_, err := p.Write([]byte(text))
+	require.NoError(t, err)
+}
+
+// read reads n bytes.
+func read(t *testing.T, p net.Conn, n int) string {
+	t.Helper()
+	b := make([]byte, n)
+	_, err := io.ReadFull(p, b)
+	require.NoError(t, err)
+	return string(b)
+}
