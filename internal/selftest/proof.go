@@ -188,29 +188,33 @@ func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, scripts
 	return nil
 }
 
-// again plays once more, one at a time, what is not as it should be: this machine may
+// again plays once more, a few at a time, what is not as it should be: this machine may
 // have been too busy. What it shows then counts.
 func (r *rehearsal) again(ctx context.Context) {
+	var tasks []task
 	for _, row := range r.out.Matrix.Rows() {
-		if row.Missing() == "" && len(row.Stray) == 0 || ctx.Err() != nil {
+		if row.Missing() == "" && len(row.Stray) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Matrix.forget(row)
 		for _, s := range r.of(row.Fault) {
 			r.out.Plays--
-			r.note(ctx, r.play(ctx, row.Fault, s))
+			tasks = append(tasks, task{row.Fault.Name + ": " + s.Name, func() error { return r.play(ctx, row.Fault, s) }})
 		}
 	}
 	for _, v := range r.Variations {
 		wrong := r.out.Blamed[v.Name]
-		if len(wrong) == 0 || ctx.Err() != nil {
+		if len(wrong) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Varied--
-		r.note(ctx, r.vary(ctx, v, slices.DeleteFunc(slices.Clone(r.Scripts), func(s *scenarios.Script) bool { return wrong[s.Name] == nil })))
+		scripts := slices.DeleteFunc(slices.Clone(r.Scripts), func(s *scenarios.Script) bool { return wrong[s.Name] == nil })
+		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, scripts) }})
 	}
+	r.total += len(tasks)
+	r.all(ctx, tasks, r.Parallel/16)
 }
 
 // note keeps an error, unless it comes from the interruption.
