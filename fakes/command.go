@@ -33,21 +33,31 @@ func (c *conn) arguments(e *Event) *Refusal {
 		return nil
 	case fwp.FETCH:
 		return c.fetchArguments(e)
-	case fwp.PUSH:
-		args = bytes.Clone(args) // the store keeps it
-	case fwp.HELLO, fwp.ACK, fwp.FAIL, fwp.BEAT:
+	case fwp.HELLO, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT:
 	default:
 		return refuse(AboutVerb, "unknown command %.40q", e.Command.Verb)
 	}
 	if len(args) == 0 || args[0] == ' ' || args[len(args)-1] == ' ' {
 		return refuse(AboutArguments, "%s takes one JSON object after a single space", e.Command.Verb)
 	}
-	o, r := parseObject(args)
+	o, r := c.object(e.Command.Verb, args)
 	if r != nil {
 		return r
 	}
 	e.Object = o
 	return c.fields(e.Command.Verb, o)
+}
+
+// object parses the argument. Unless there is a hook that may want to remember what a
+// PUSH brought, it need not last longer than the command.
+func (c *conn) object(verb string, args []byte) (*Object, *Refusal) {
+	if verb == fwp.PUSH && c.s.cfg.Hook != nil {
+		return parseObject(bytes.Clone(args))
+	}
+	if r := c.argument.parse(args); r != nil {
+		return nil, r
+	}
+	return &c.argument, nil
 }
 
 func (c *conn) fields(verb string, o *Object) *Refusal {

@@ -19,13 +19,16 @@ type conn struct {
 	nc      net.Conn // raw, or TLS over it
 	in      *bufio.Reader
 	event   Event
-	queues  []string
-	payload []byte // the work unit that is being sent
 	out     []byte
 	waiter  waiter
 	held    *timed // delivered by the reply that is not written yet
 	entered string // the wid that the connection counts for
 	over    bool   // beyond the connection limit
+
+	// What a command needs, to be used again.
+	argument Object
+	queues   []string
+	asked    string // the arguments that the queues are from, "" if there are none
 
 	writing sync.Mutex
 	later   *time.Timer

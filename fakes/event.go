@@ -107,13 +107,16 @@ func (s *Server) at(p Point, e *Event) {
 	s.cfg.Hook(e)
 }
 
-// ask is at for points where only Skip and the job count. The object is a copy,
-// because jobs in the store are never changed, only replaced.
-func (s *Server) ask(p Point, e *Event, o *Object) (skip bool) {
+// ask is at for points where only Skip and the job count. What the hook gets is its
+// own, because jobs in the store are never changed, only replaced.
+func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	if s.cfg.Hook == nil {
 		return false
 	}
-	e.Skip, e.Again, e.Front, e.Object = false, false, false, o.clone()
+	e.Skip, e.Again, e.Front, e.Object = false, false, false, nil
+	if j != nil {
+		e.Object = j.doc()
+	}
 	s.at(p, e)
 	return e.Skip
 }

@@ -20,41 +20,55 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 		return fwp.Reply{Kind: fwp.NullBulk}
 	}
 	c.held = t
-	doc := t.doc
-	if c.s.cfg.Hook != nil {
-		if c.s.ask(Delivered, e, doc) {
-			return fwp.Reply{Kind: fwp.NullBulk}
-		}
-		doc = e.Object
-		if e.Again {
-			c.s.store.copyBack(e, t)
-		}
+	if c.s.cfg.Hook == nil {
+		return bulk(t.text)
 	}
-	c.payload = doc.Append(c.payload[:0])
-	return bulk(c.payload)
+	if c.s.ask(Delivered, e, t.job) {
+		return fwp.Reply{Kind: fwp.NullBulk}
+	}
+	if e.Again {
+		c.s.store.copyBack(e, t)
+	}
+	return bulk(e.Object.text())
 }
 
 // fetchArguments reads the queues, and decides where and how long is waited: on the
 // first queue only, and on none by a worker that knows it should be quiet. (FETCH)
 func (c *conn) fetchArguments(e *Event) *Refusal {
 	e.Wait = c.s.cfg.FetchBlock
-	c.queues = append(c.queues[:0], defaultQueue)
-	if args := e.Command.Args; args != nil {
-		c.queues = c.queues[:0]
-		for queue := range strings.SplitSeq(name(args), " ") {
-			if queue == "" {
-				return refuse(AboutArguments, "FETCH takes queue names after single spaces")
-			}
-			if r := checkQueueName(queue, &c.s.cfg); r != nil {
-				return r
-			}
-			c.queues = append(c.queues, queue)
-		}
+	if r := c.readQueues(e.Command.Args); r != nil {
+		return r
 	}
 	e.Queues, e.Block = c.queues, c.queues[:1:1]
 	if c.s.workers.isQuiet(c.Worker) {
 		e.Queues, e.Block = nil, nil
 	}
+	return nil
+}
+
+// readQueues does not read again what the connection asked for before, unless a hook
+// may have changed what was read.
+func (c *conn) readQueues(args []byte) *Refusal {
+	if c.asked != "" && string(args) == c.asked && c.s.cfg.Hook == nil {
+		return nil
+	}
+	c.asked = ""
+	c.queues = append(c.queues[:0], defaultQueue)
+	if args == nil {
+		return nil
+	}
+	asked := name(args)
+	c.queues = c.queues[:0]
+	for queue := range strings.SplitSeq(asked, " ") {
+		if queue == "" {
+			return refuse(AboutArguments, "FETCH takes queue names after single spaces")
+		}
+		if r := checkQueueName(queue, &c.s.cfg); r != nil {
+			return r
+		}
+		c.queues = append(c.queues, queue)
+	}
+	c.asked = asked
 	return nil
 }
 

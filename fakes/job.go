@@ -15,7 +15,8 @@ const (
 // job is a work unit in the store. It is never changed once it is there, because
 // consumers are sent it without a lock: whatever happens to it makes a new one.
 type job struct {
-	doc       *Object
+	text      []byte  // the work unit as it is delivered; nil if there is a hook
+	members   *Object // the work unit for hooks, which look at it at every seam; nil if there is none
 	jid       string
 	queue     string
 	at        time.Time // zero: now
@@ -28,7 +29,7 @@ type job struct {
 // newJob reads what the server needs to know. It refuses nothing, since a hook may
 // have let something through: what makes no sense counts as omitted.
 func newJob(doc *Object, cfg *Config) *job {
-	j := &job{doc: doc, jid: doc.Text("jid"), queue: doc.Text("queue"), retry: defaultRetry, reserve: cfg.DefaultReserve}
+	j := &job{jid: doc.Text("jid"), queue: doc.Text("queue"), retry: defaultRetry, reserve: cfg.DefaultReserve}
 	if j.queue == "" {
 		j.queue = defaultQueue
 	}
@@ -42,7 +43,17 @@ func newJob(doc *Object, cfg *Config) *job {
 		j.backtrace = int(max(0, min(n, math.MaxInt32)))
 	}
 	j.at, _ = asTime(doc.Get("at"))
+	j.hold(doc, cfg.Hook != nil)
 	return j
+}
+
+// hold gives the job its work unit; nobody else may change it from then on.
+func (j *job) hold(doc *Object, hooked bool) {
+	if hooked {
+		j.members = doc
+	} else {
+		j.text = doc.text()
+	}
 }
 
 // fillIn gives a work unit the fields that its producer left out, and takes away
@@ -55,10 +66,16 @@ func fillIn(doc *Object, cfg *Config, now time.Time) {
 	}
 	doc.Delete("enqueued_at")
 	doc.Delete("failure")
-	setDefault(doc, "queue", quote(defaultQueue))
-	setDefault(doc, "reserve_for", itoa(seconds(cfg.DefaultReserve)))
-	setDefault(doc, "retry", itoa(defaultRetry))
-	setDefault(doc, "created_at", stamp(now))
+	setDefault(doc, "queue", `"`+defaultQueue+`"`)
+	if doc.Get("reserve_for") == nil {
+		doc.setInt("reserve_for", seconds(cfg.DefaultReserve))
+	}
+	if doc.Get("retry") == nil {
+		doc.setInt("retry", defaultRetry)
+	}
+	if doc.Get("created_at") == nil {
+		doc.setTime("created_at", now)
+	}
 }
 
 func setDefault(doc *Object, name, value string) {
@@ -67,11 +84,21 @@ func setDefault(doc *Object, name, value string) {
 	}
 }
 
+// doc is the work unit, to be changed at will.
+func (j *job) doc() *Object {
+	if j.text == nil {
+		return j.members.clone()
+	}
+	doc, _ := parseObject(j.text)
+	return doc
+}
+
 // with is the job with one field changed.
 func (j *job) with(name, value string) *job {
+	doc := j.doc()
+	doc.Set(name, value)
 	changed := *j
-	changed.doc = j.doc.clone()
-	changed.doc.Set(name, value)
+	changed.hold(doc, j.text == nil)
 	return &changed
 }
 
@@ -86,14 +113,14 @@ func (c *conn) push(e *Event) error {
 	if c.rest(e); e.Skip {
 		return nil
 	}
-	return c.s.store.push(e, newJob(doc, &c.s.cfg))
+	return c.s.store.push(e, doc)
 }
 
-func stamp(t time.Time) string {
-	b := make([]byte, 0, len(time.RFC3339Nano)+2)
-	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
-	return string(append(b, '"'))
+func stamp(t time.Time) string { return string(appendStamp(nil, t)) }
+
+func appendStamp(dst []byte, t time.Time) []byte {
+	dst = t.UTC().AppendFormat(append(dst, '"'), time.RFC3339Nano)
+	return append(dst, '"')
 }
 
 // asTime reads an RFC 3339 time. The text form of time.Time is that and nothing

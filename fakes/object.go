@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Field is one member of an [Object]: its name, decoded, and its value as it was
@@ -20,6 +21,7 @@ type Field struct {
 // not safe for concurrent use.
 type Object struct {
 	fields []Field
+	room   []byte // holds the values that were set, each of which has its bytes to itself
 }
 
 // Get returns the value of the member, nil if there is none.
@@ -48,16 +50,26 @@ func (o *Object) Int(name string) (int64, bool) {
 
 // Set gives the member a value, which must be valid JSON; a new member comes last.
 func (o *Object) Set(name, value string) {
-	if o == nil {
-		return
+	if o != nil {
+		o.set(name, append(o.room, value...))
 	}
+}
+
+func (o *Object) setInt(name string, n int64) { o.set(name, strconv.AppendInt(o.room, n, 10)) }
+
+func (o *Object) setTime(name string, t time.Time) { o.set(name, appendStamp(o.room, t)) }
+
+// set gives the member the value that was appended to the room.
+func (o *Object) set(name string, room []byte) {
+	value := json.RawMessage(room[len(o.room):len(room):len(room)])
+	o.room = room
 	for i := len(o.fields) - 1; i >= 0; i-- {
 		if o.fields[i].Name == name {
-			o.fields[i].Value = json.RawMessage(value)
+			o.fields[i].Value = value
 			return
 		}
 	}
-	o.fields = append(o.fields, Field{Name: name, Value: json.RawMessage(value)})
+	o.fields = append(o.fields, Field{Name: name, Value: value})
 }
 
 // SetText is Set with a string that is not yet JSON.
@@ -93,6 +105,15 @@ func (o *Object) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// text is the object as JSON, in memory of its own.
+func (o *Object) text() []byte {
+	size := len("{}")
+	for _, f := range o.Fields() {
+		size += len(f.Name) + len(f.Value) + len(`"":,`)
+	}
+	return o.Append(make([]byte, 0, size))
+}
+
 func (o *Object) clone() *Object {
 	if o == nil {
 		return nil
@@ -102,77 +123,12 @@ func (o *Object) clone() *Object {
 	return &Object{fields: fields}
 }
 
-// parseObject splits a JSON text into its members, which alias b.
-func parseObject(b []byte) (*Object, *Refusal) {
-	if !json.Valid(b) {
-		return nil, refuse(AboutJSON, "the argument is not valid JSON")
-	}
-	if b[0] != '{' || b[len(b)-1] != '}' {
-		return nil, refuse(AboutObject, "the argument is not a JSON object with nothing around it")
-	}
-	o := &Object{fields: make([]Field, 0, 12)}
-	for i := next(b, 1); b[i] != '}'; {
-		end := skipValue(b, i)
-		name, _ := asString(b[i:end])
-		i = next(b, next(b, end)+1) // over the colon
-		end = skipValue(b, i)
-		o.fields = append(o.fields, Field{Name: name, Value: b[i:end:end]})
-		if i = next(b, end); b[i] == ',' {
-			i = next(b, i+1)
-		}
-	}
-	return o, nil
-}
-
-// next is the place of the first byte from i on that is no white space. It and
-// skipValue are only right on valid JSON.
-func next(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
-		i++
-	}
-	return i
-}
-
-// skipValue is the place after the value that starts at i.
-func skipValue(b []byte, i int) int {
-	depth := 0
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			i = closingQuote(b, i)
-			if depth == 0 {
-				return i + 1
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return i
-			}
-		}
-	}
-	return i
-}
-
-// closingQuote is the place of the quote that ends the string which starts at i.
-func closingQuote(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
-		}
-	}
-	return i
-}
+// isString is asString for a value of an object that was parsed: what starts like a
+// string is one.
+func isString(raw json.RawMessage) bool { return len(raw) >= 2 && raw[0] == '"' }
 
 func asString(raw json.RawMessage) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
+	if !isString(raw) {
 		return "", false
 	}
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
@@ -185,13 +141,33 @@ func asString(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// name gives the members of a work unit without allocating.
+// name gives the names that come again and again without allocating.
 func name(b []byte) string {
-	for _, known := range [...]string{"jid", "jobtype", "args", "queue", "reserve_for", "retry",
-		"at", "backtrace", "created_at", "custom", "wid", "default"} {
-		if string(b) == known {
-			return known
-		}
+	switch string(b) {
+	case "jid":
+		return "jid"
+	case "jobtype":
+		return "jobtype"
+	case "args":
+		return "args"
+	case "queue":
+		return "queue"
+	case "reserve_for":
+		return "reserve_for"
+	case "retry":
+		return "retry"
+	case "at":
+		return "at"
+	case "backtrace":
+		return "backtrace"
+	case "created_at":
+		return "created_at"
+	case "custom":
+		return "custom"
+	case "wid":
+		return "wid"
+	case defaultQueue:
+		return defaultQueue
 	}
 	return string(b)
 }

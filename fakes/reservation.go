@@ -7,7 +7,7 @@ import "time"
 func (st *store) reserve(e *Event, j *job) *timed {
 	t := &timed{job: j, due: time.Now().Add(j.reserve), index: -1}
 	e.Until = t.due
-	if st.s.ask(Reserved, e, j.doc) {
+	if st.s.ask(Reserved, e, j) {
 		return t
 	}
 	t.due = e.Until
@@ -44,7 +44,7 @@ func (st *store) release(t *timed) bool {
 func (st *store) giveBack(e *Event, t *timed) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if !st.s.ask(GivenBack, e, t.doc) && st.release(t) {
+	if !st.s.ask(GivenBack, e, t.job) && st.release(t) {
 		st.put(e, t.job, true)
 	}
 }
@@ -57,7 +57,7 @@ func (st *store) ack(e *Event, jid string) error {
 	if t == nil {
 		return refuse(AboutJob, "no such job is being worked on")
 	}
-	if st.s.ask(Acked, e, t.doc) {
+	if st.s.ask(Acked, e, t.job) {
 		return nil
 	}
 	st.release(t)

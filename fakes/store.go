@@ -36,14 +36,15 @@ func newStore(s *Server) *store {
 	}
 }
 
-// push takes in a new job, whose doc nobody else has yet. (PUSH; Work unit state
-// diagram)
-func (st *store) push(e *Event, j *job) error {
+// push takes in a new job. (PUSH; Work unit state diagram)
+func (st *store) push(e *Event, doc *Object) error {
 	now := time.Now()
-	later := j.at.After(now)
+	at, _ := asTime(doc.Get("at"))
+	later := at.After(now)
 	if !later {
-		j.doc.Set("enqueued_at", stamp(now))
+		doc.setTime("enqueued_at", now)
 	}
+	j := newJob(doc, &st.s.cfg)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if err := st.room(j.queue); err != nil {
@@ -83,7 +84,7 @@ func (st *store) enqueue(e *Event, j *job) {
 
 // ask has the hook see a job under the lock, and takes over what it changed.
 func (st *store) ask(p Point, e *Event, j **job) (skip bool) {
-	skip = st.s.ask(p, e, (*j).doc)
+	skip = st.s.ask(p, e, *j)
 	changed := newJob(e.Object, &st.s.cfg)
 	changed.failures = (*j).failures
 	*j = changed

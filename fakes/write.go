@@ -56,8 +56,8 @@ func (c *conn) shrink() {
 	if cap(c.out) > most {
 		c.out = nil
 	}
-	if cap(c.payload) > most {
-		c.payload = nil
+	if cap(c.argument.room) > most || cap(c.argument.fields) > most/64 {
+		c.argument = Object{}
 	}
 }
 
