@@ -27,8 +27,8 @@ var rooms = map[string]room{
 
 	"internal/cli": {
 		mayImport: []string{
-			"conformance", "fakes", "fwp", "internal/selftest", "internal/target", "load", "load/client", "load/health",
-			"load/measure", "load/workload", "reports", "scenarios",
+			"conformance", "fakes", "fwp", "internal/history", "internal/selftest", "internal/target", "load", "load/client",
+			"load/health", "load/measure", "load/workload", "reports", "scenarios",
 		},
 		speaks: true,
 	},
@@ -41,9 +41,12 @@ var rooms = map[string]room{
 	"internal/target": {mayImport: []string{"fwp"}},
 
 	"load": {mayImport: []string{
-		"fwp", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure", "load/workload", "reports",
+		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure",
+		"load/workload", "reports",
 	}},
-	"load/client":   {mayImport: []string{"fwp", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload"}},
+	"load/client": {mayImport: []string{
+		"fwp", "internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload",
+	}},
 	"load/workload": {mayImport: []string{"load/arrivals"}},
 	"load/health":   {mayImport: []string{"reports"}},
 	"load/arrivals": {alone: true},

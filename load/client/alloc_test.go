@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -33,13 +34,17 @@ type steady struct {
 	k    int
 }
 
-func newSteady(tb testing.TB, topology workload.Topology) *steady {
+func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config)) *steady {
 	tb.Helper()
 	w := workload.Workload{Producers: 1, Consumers: 1, Payload: workload.Constant(100), Topology: topology}
 	require.NoError(tb, w.Check())
 	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
-	s.crew = NewCrew(Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run"})
+	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run"}
+	for _, c := range change {
+		c(&config)
+	}
+	s.crew = NewCrew(config)
 	for k := range int64(1 << 13) {
 		push := jobs.AppendPush(nil, k, 0, 0, time.Time{})
 		body := push[len("PUSH ") : len(push)-2]
@@ -122,6 +127,17 @@ func BenchmarkPush(b *testing.B) {
 		s.push()
 	}
 }
+
+func BenchmarkPushRecorded(b *testing.B) {
+	s := newSteady(b, workload.Topology{}, limited)
+	b.ReportAllocs()
+	for b.Loop() {
+		s.push()
+	}
+}
+
+// limited has a crew record the first million calls.
+func limited(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
 
 func BenchmarkFetchAndAck(b *testing.B) {
 	s := newSteady(b, workload.Topology{})

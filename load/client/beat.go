@@ -51,6 +51,9 @@ func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 // beaten takes the reply to BEAT: OK, or the state to enter. (BEAT Command)
 func (d *duty) beaten(now time.Duration, r reply) outcome {
 	if isOK(r) {
+		if d.worker.state == fwp.Identified {
+			d.worker.known = d.asked.sent
+		}
 		return outcome{op: measure.Beat}
 	}
 	ordered := fwp.Identified.Next(fwp.BEAT, r)

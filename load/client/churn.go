@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
@@ -72,7 +73,9 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 func (s *churner) answered(_ time.Duration, r reply) outcome {
 	if !s.crew.share.churnInfo {
 		got := s.crew.pushed(s.todo.k, r)
-		s.told = got.how != wrong
+		if s.told = got.how != wrong; s.told {
+			s.notePush(s.todo.k, got.how.outcome())
+		}
 		return got
 	}
 	switch r.Kind {
@@ -90,6 +93,7 @@ func (s *churner) answered(_ time.Duration, r reply) outcome {
 // taken after a while.
 func (s *churner) lost(now time.Duration, asked bool) {
 	if asked && !s.crew.share.churnInfo {
+		s.notePush(s.todo.k, history.Open)
 		s.crew.ledger.Doubtful(s.todo.k)
 	}
 	s.settle(now, s.delay(firstDelay, longestDelay))

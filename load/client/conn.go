@@ -3,6 +3,7 @@ package client
 import (
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
 )
@@ -22,7 +23,9 @@ type conn struct {
 	listed   bool  // among the producers that wait for an arrival
 	called   bool  // poked, and not yet stepped
 	doomed   bool  // to be cut in the next step
-	number   int32 // of the connection, in this crew
+	number   int32 // of the connection, in the run
+
+	lane *history.Lane // of its calls; nil if there is no history
 
 	kept  []byte   // the beginning of a reply whose rest has not come; borrowed from the crew
 	hash  *hashing // of the password: under way or done; nil if there is nothing to hash

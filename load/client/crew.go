@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/ledger"
@@ -39,6 +40,13 @@ type Config struct {
 	// Patience is how long a reply may take before the connection is given up; 0 is
 	// 30 s. It must be longer than a FETCH may block. (FETCH Command: 2 s)
 	Patience time.Duration
+	// History records every PUSH, FETCH, ACK and FAIL with its reply, to be completed by
+	// [Crew.Complete]; nil is none. A client of it is a connection of the run, which stays
+	// the same when it is opened anew. Began must be what time.Now gave.
+	History *history.Recorder
+	// HistoryLimit is how many of them this crew records, but for those in flight when
+	// it is reached; 0 is all. A call takes some 300 bytes.
+	HistoryLimit int64
 	// ChurnInfo has connections that come and go ask for INFO instead of pushing a job.
 	ChurnInfo bool
 }
@@ -52,6 +60,7 @@ type Crew struct {
 	jobs      *workload.Jobs
 	recorder  *measure.Recorder
 	ledger    *ledger.Ledger
+	record    *record // nil: there is no history
 	attempts  *Attempts
 	hello     fwp.Hello
 	run       string
@@ -89,7 +98,7 @@ func NewCrew(config Config) *Crew {
 	c := &Crew{
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
 		work: config.Workload.Filled(), jobs: config.Jobs,
-		recorder: config.Recorder, ledger: config.Ledger, attempts: config.Attempts,
+		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), attempts: config.Attempts,
 		run: config.Run, password: config.Password, began: config.Began,
 		patience: config.Patience, plan: config.Plan,
 		hello: fwp.Hello{Hostname: config.Hostname, PID: config.PID, Labels: []string{"fwpbench"}},
@@ -171,12 +180,14 @@ func (c *Crew) build() {
 	c.own(c.share.producers, func(i int) {
 		p := &producer{index: i}
 		c.enlist(&p.conn, p)
+		p.record("")
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
 		c.own(c.work.Connections, func(i int) {
 			s := &churner{index: i}
 			c.enlist(&s.conn, s)
+			s.record("")
 			c.churners = append(c.churners, s)
 		})
 	}
@@ -229,7 +240,7 @@ func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 	if a := known[line]; a != nil {
 		return a
 	}
-	a := &asks{line: []byte(line)}
+	a := &asks{line: []byte(line), queues: names}
 	for _, queue := range c.jobs.Queues() {
 		a.names = append(a.names, slices.Contains(names, queue))
 	}
@@ -240,5 +251,8 @@ func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 func (c *Crew) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
 	c.enlist(&d.conn, d)
+	if does != beating {
+		d.record(w.id)
+	}
 	w.conns = append(w.conns, d)
 }

@@ -14,6 +14,9 @@ import (
 func (w *worker) read(now time.Duration, p *place, body []byte) {
 	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
 	job, err := w.crew.jobs.Read(body)
+	if p.by.lane != nil {
+		p.name = p.by.noteDelivery(body, job, err)
+	}
 	if err != nil {
 		w.suspect(now, p, job, err)
 		return

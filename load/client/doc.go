@@ -9,7 +9,8 @@
 // the jobs.
 //
 // Every command is timed in the crew's recorder, and every job is booked in the run's
-// ledger.
+// ledger. A history of who asked what and when, to be judged afterwards, is kept if
+// there is a Config.History.
 //
 // A crew goes through a run in this order, told from outside by its methods: Connect,
 // Prefill, Start, then StopPushing, Drain and Stop, or Abandon when there is no more

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 )
 
 // duty is a connection of a worker, with one or more of the worker's duties.
@@ -78,9 +79,11 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	switch {
 	case !asked:
 	case d.saying == fetching:
+		d.noteFetch(history.Open)
 		w.crew.ledger.FetchLost()
 		w.vacate(now, d.place)
 	case d.saying == reporting:
+		d.noteReport(&w.places[d.place], history.Open)
 		w.mayReturn(&w.places[d.place])
 		w.vacate(now, d.place)
 	}

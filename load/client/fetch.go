@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
@@ -34,11 +35,13 @@ func (d *duty) fetched(now time.Duration, r reply) outcome {
 		w.take(now, d.place)
 		return outcome{op: op}
 	case fwp.NullBulk:
+		d.noteFetch(history.Empty)
 		w.emptied = max(w.emptied, d.asked.sent)
 		w.empty()
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}
 	case fwp.ErrorReply:
+		d.noteFetch(history.Refused)
 		d.slow(now)
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty, how: rejected, err: r.Err()}
@@ -59,8 +62,9 @@ func (w *worker) opOf(p *place) measure.Op {
 
 // asks is what a worker says when it FETCHes.
 type asks struct {
-	line  []byte
-	names []bool // by queue: whether it is named
+	line   []byte
+	queues []string // that it names
+	names  []bool   // by queue: whether it is named
 }
 
 func (a *asks) hold(queue int) bool { return queue >= 0 && queue < len(a.names) && a.names[queue] }

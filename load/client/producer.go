@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
@@ -82,6 +83,7 @@ func (p *producer) answered(now time.Duration, r reply) outcome {
 	if got.how == wrong {
 		return got
 	}
+	p.notePush(p.todo.k, got.how.outcome())
 	if got.how == rejected {
 		p.slow(now)
 	}
@@ -91,6 +93,9 @@ func (p *producer) answered(now time.Duration, r reply) outcome {
 }
 
 func (p *producer) lost(now time.Duration, asked bool) {
+	if asked {
+		p.notePush(p.todo.k, history.Open)
+	}
 	p.crew.unpushed(p.todo, p.has, asked)
 	p.has, p.thinks = false, false
 	p.reopen(now)

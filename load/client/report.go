@@ -34,9 +34,11 @@ func (d *duty) reported(now time.Duration, r reply) outcome {
 	w := d.worker
 	p := &w.places[d.place]
 	got := judge(d.asked.op, r)
-	switch {
-	case got.how == wrong:
+	if got.how == wrong {
 		return got
+	}
+	d.noteReport(p, got.how.outcome())
+	switch {
 	case got.how == rejected:
 		w.mayReturn(p)
 	case !p.ours:

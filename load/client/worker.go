@@ -37,6 +37,7 @@ type worker struct {
 
 	room    time.Duration // since when there is a free place
 	beat    time.Duration // when the next BEAT is due; 0 before the first connection
+	known   time.Duration // when the latest BEAT was sent whose reply left the state as it was in the beginning
 	emptied time.Duration // when the latest FETCH was sent that came back empty; -1 before
 }
 
@@ -50,6 +51,7 @@ type place struct {
 	by       *duty
 	k        int64
 	jid      []byte        // as JSON has it, without the quotes
+	name     string        // the jid, for the history; empty if there is none
 	intended time.Duration // of its push
 	asked    time.Duration // when the FETCH was sent
 	ends     time.Duration // when the work ends, or ended

@@ -15,9 +15,9 @@ import (
 const fetchLineOfOne = "FETCH fwpbench-run-0\r\n"
 
 // works is a crew of workers that have just begun to FETCH.
-func works(t *testing.T, w workload.Workload) (*scene, *worker) {
+func works(t *testing.T, w workload.Workload, change ...func(*Config)) (*scene, *worker) {
 	t.Helper()
-	s := play(t, w)
+	s := play(t, w, change...)
 	s.connect()
 	s.start()
 	for k := range int64(20) {

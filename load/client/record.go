@@ -1,0 +1,185 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// record is the crew's part of a history. A call goes in when its reply has come, or
+// when it is known that none will, with the instants of the engine.
+type record struct {
+	recorder *history.Recorder
+	began    time.Duration // the engine's start, on the clock of the history
+	limit    int64         // of calls; 0 is none
+	calls    int64
+	cut      time.Duration // what was sent since then is not recorded; 0 before the limit
+
+	retry, reserve int64 // of every job
+}
+
+func newRecord(config *Config) *record {
+	if config.History == nil {
+		return nil
+	}
+	r := &record{recorder: config.History, limit: config.HistoryLimit}
+	if !config.Began.IsZero() {
+		r.began = config.Began.Sub(config.History.Begin())
+	}
+	r.retry, r.reserve = int64(config.Jobs.Retry(0)), int64(config.Jobs.ReserveFor()/time.Second)
+	return r
+}
+
+// record has a connection recorded, if there is a history.
+func (c *conn) record(worker string) {
+	if r := c.crew.record; r != nil {
+		c.lane = r.recorder.Lane(int(c.number), worker)
+	}
+}
+
+// note records the command in flight, which e describes. A reply counts from when it
+// was there for certain: the engine may have read its clock just before the bytes came.
+// A call that is taken to have begun too early, or to have ended too late, proves less
+// than it could; the opposite would prove what is not so.
+func (c *conn) note(e history.Event, o history.Outcome) {
+	r := c.crew.record
+	if r.cut > 0 && c.asked.sent >= r.cut {
+		return
+	}
+	e.Outcome, e.Call, e.Return = o, r.began+c.asked.sent, -1
+	if o != history.Open {
+		e.Return = max(e.Call, r.began+c.crew.loop.Now())
+	}
+	c.lane.Add(e)
+	if r.calls++; r.calls == r.limit {
+		r.cut = max(c.crew.loop.Now(), 1)
+	}
+}
+
+func (v verdict) outcome() history.Outcome {
+	switch v {
+	case well:
+		return history.OK
+	case rejected:
+		return history.Refused
+	}
+	return history.Open
+}
+
+// asPushed stands for the jobtype and the args of each job, which its jid decides.
+const asPushed = "its own jobtype and args"
+
+// notePush records the PUSH of job k.
+func (c *conn) notePush(k int64, o history.Outcome) {
+	if c.lane == nil {
+		return
+	}
+	crew := c.crew
+	e := history.Event{
+		Op: history.Push, JID: crew.jid(k), Queue: crew.queueOf(k), Body: asPushed,
+		Retry: &crew.record.retry, ReserveFor: &crew.record.reserve,
+	}
+	if delay := crew.jobs.Delay(k); delay > 0 {
+		e.At = crew.record.began + c.asked.sent + delay
+	}
+	c.note(e, o)
+}
+
+func (c *Crew) jid(k int64) string {
+	var room [64]byte // so that only the text itself is allocated
+	return string(c.jobs.AppendJID(room[:0], k))
+}
+
+func (c *Crew) queueOf(k int64) string { return c.jobs.Queues()[c.jobs.QueueOf(k)] }
+
+// noteFetch records a FETCH that brought nothing.
+func (d *duty) noteFetch(o history.Outcome) {
+	if d.lane != nil {
+		d.note(history.Event{Op: history.Fetch, Queues: d.worker.asks.queues}, o)
+	}
+}
+
+// noteDelivery records a FETCH that brought a job, of which Jobs.Read has said err. It
+// returns the job's jid. What has no jid may have been any job, so that the FETCH is
+// one of which nothing is known.
+func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
+	e := history.Event{Op: history.Fetch, Queues: d.worker.asks.queues}
+	if err == nil {
+		e.JID, e.Queue, e.Body = d.crew.jid(job.K), d.crew.queueOf(job.K), asPushed
+	} else {
+		e.JID, e.Queue, e.Body = came(body, err)
+	}
+	if e.JID == "" {
+		d.note(e, history.Open)
+		return ""
+	}
+	d.note(e, history.OK)
+	return e.JID
+}
+
+// came is what is known of a job that is not as it should be.
+func came(unit []byte, err error) (jid, queue, body string) {
+	var wrong *workload.WrongError
+	var foreign *workload.ForeignError
+	switch {
+	case errors.As(err, &wrong):
+		jid = wrong.JID
+		if wrong.Part == "jobtype" || wrong.Part == "args" {
+			body = wrong.Part + ": " + wrong.What
+		}
+	case errors.As(err, &foreign):
+		jid = foreign.JID
+	}
+	var named struct{ Queue string }
+	_ = json.Unmarshal(unit, &named) // what cannot be read is not compared
+	return jid, named.Queue, body
+}
+
+// noteReport records the ACK or FAIL of the job of a place.
+func (d *duty) noteReport(p *place, o history.Outcome) {
+	if d.lane == nil {
+		return
+	}
+	op := history.Ack
+	if d.asked.op == measure.Fail {
+		op = history.Fail
+	}
+	d.note(history.Event{Op: op, JID: p.name}, o)
+}
+
+// Complete adds to the run's history what the crew knows only when its connections have
+// ended: after Stop, and after Abandon if not all did. It must have been made then, by
+// the Recorder that all crews share.
+//
+//   - Where Config.HistoryLimit was reached the history is cut, if it was not before.
+//   - A worker that is told to be quiet, or to terminate, learns that by its next BEAT
+//     only. FETCHes that may have met it in that state are marked as quiet. (AMB-32)
+func (c *Crew) Complete(h *history.History) {
+	r := c.record
+	if r == nil {
+		return
+	}
+	if cut := max(r.began+r.cut, 1); r.cut > 0 && (h.Cut == 0 || cut < h.Cut) {
+		h.Cut = cut
+	}
+	hushed := make(map[string]time.Duration)
+	for _, w := range c.workers {
+		if w.state != fwp.Identified {
+			hushed[w.id] = r.began + w.known
+		}
+	}
+	if len(hushed) == 0 {
+		return
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if since, told := hushed[e.Worker]; told && e.Op == history.Fetch && (e.Outcome == history.Open || e.Return >= since) {
+			e.Quiet = true
+		}
+	}
+}

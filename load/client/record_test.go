@@ -1,0 +1,148 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// recording has a scene keep a history. The time that is turned by hand goes faster
+// than that of the recorder, which must not take it for the future.
+func recording(c *Config) {
+	c.History = history.NewRecorder()
+	c.Began = c.History.Begin().Add(-time.Hour)
+}
+
+// written is what a connection has recorded, in words, with the times of the engine.
+func written(s *scene, c *conn) []string {
+	var list []string
+	at := func(t time.Duration) time.Duration { return t - s.crew.record.began }
+	for _, e := range s.crew.record.recorder.History().Events {
+		if e.Client != int(c.number) {
+			continue
+		}
+		line := fmt.Sprintf("%v %s%s %v", at(e.Call), e.Op, strings.TrimRight(" "+e.JID, " "), e.Outcome)
+		if e.Outcome != history.Open {
+			line += fmt.Sprintf(" %v", at(e.Return))
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func TestWhatAProducerRecords(t *testing.T) {
+	t.Parallel()
+	load := producers(1)
+	load.Delay = workload.Range{Min: time.Minute, Max: time.Minute}
+	s := play(t, load, recording)
+	s.connect()
+	p := &s.crew.producers[0].conn
+	s.pass(time.Second - time.Millisecond)
+	s.start()
+	s.pass(time.Second)
+	s.data(p, ok)
+	s.pass(time.Second)
+	s.data(p, "-ERR no\r\n")
+	s.pass(time.Second)
+	s.end(p, nil)
+	assert.Equal(t, []string{
+		"2s PUSH " + s.jid(0) + " ok 3s", "3s PUSH " + s.jid(1) + " refused 4s", "4.0025s PUSH " + s.jid(2) + " open",
+	}, written(s, p))
+	first := s.crew.record.recorder.History().Events[0]
+	assert.Equal(t, s.jobs.Queues()[0], first.Queue)
+	assert.EqualValues(t, 25, *first.Retry)
+	assert.EqualValues(t, 1800, *first.ReserveFor)
+	assert.Equal(t, time.Minute, first.At-first.Call)
+	assert.Empty(t, first.Worker)
+}
+
+func TestWhatAWorkerRecords(t *testing.T) {
+	t.Parallel()
+	foreign := "$44\r\n" + `{"jid":"somebody","jobtype":"t","queue":"x"}` + "\r\n"
+	cases := map[string]struct {
+		say  []string // by the server, a second apart
+		want []string
+	}{
+		"a job":      {[]string{"100", ok}, []string{"2s FETCH %s ok 3s", "3s ACK %s ok 4s"}},
+		"refused":    {[]string{"100", "-ERR\r\n"}, []string{"2s FETCH %s ok 3s", "3s ACK %s refused 4s"}},
+		"none":       {[]string{"$-1\r\n", "$-1\r\n"}, []string{"2s FETCH empty 3s", "3s FETCH empty 4s"}},
+		"no ACK":     {[]string{"100", ""}, []string{"2s FETCH %s ok 3s", "3s ACK %s open"}},
+		"no FETCH":   {[]string{""}, []string{"2s FETCH open"}},
+		"error":      {[]string{"-ERR\r\n"}, []string{"2s FETCH refused 3s"}},
+		"nonsense":   {[]string{"100", ":1\r\n"}, []string{"2s FETCH %s ok 3s", "3s ACK %s open"}},
+		"unreadable": {[]string{"$1\r\n}\r\n"}, []string{"2s FETCH open"}},
+		"stranger":   {[]string{foreign, ok}, []string{"2s FETCH somebody ok 3s", "3s FAIL somebody ok 4s"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := play(t, consumers(1), recording)
+			s.connect()
+			s.pass(time.Second - time.Millisecond)
+			s.start()
+			c := &s.crew.workers[0].conns[0].conn
+			for _, say := range test.say {
+				s.pass(time.Second)
+				switch say {
+				case "":
+					s.end(c, nil)
+				case "100":
+					s.data(c, s.body(100))
+				default:
+					s.data(c, say)
+				}
+			}
+			for i := range test.want {
+				test.want[i] = strings.ReplaceAll(test.want[i], "%s", s.jid(100))
+			}
+			assert.Equal(t, test.want, written(s, c))
+			for _, e := range s.crew.record.recorder.History().Events {
+				if e.Op == history.Fetch {
+					assert.Equal(t, s.crew.workers[0].id, e.Worker)
+					assert.Equal(t, s.jobs.Queues(), e.Queues)
+				}
+			}
+		})
+	}
+}
+
+// A pool's heartbeat has nothing to record; its other connections are one worker.
+func TestWhoHasALane(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	load.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
+	s := play(t, load, recording)
+	for _, d := range s.crew.workers[0].conns {
+		assert.Equal(t, d.duties != beating, d.lane != nil)
+	}
+	for _, c := range play(t, load).crew.conns {
+		assert.Nil(t, c.lane, "there is no history")
+	}
+}
+
+// The jobtype and the args have no place in a history; that they are wrong has.
+func TestWhatIsRecordedOfAnAlteredJob(t *testing.T) {
+	t.Parallel()
+	s, w := works(t, consumers(1), recording)
+	c := &w.conns[0].conn
+	s.data(c, strings.Replace(s.body(100), `"queue":"fwpbench-run-0"`, `"queue":"fwpbench-run-1"`, 1))
+	s.data(c, ok)
+	s.data(c, strings.Replace(s.body(101), `"args":["run"`, `"args":["nur"`, 1))
+	var came []history.Event
+	for _, e := range s.crew.record.recorder.History().Events {
+		if e.Op == history.Fetch {
+			came = append(came, e)
+		}
+	}
+	assert.Len(t, came, 2)
+	assert.Equal(t, "fwpbench-run-1", came[0].Queue)
+	assert.Empty(t, came[0].Body)
+	assert.Equal(t, "fwpbench-run-0", came[1].Queue)
+	assert.Equal(t, "args: they are not those of a job of this run", came[1].Body)
+}
