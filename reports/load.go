@@ -200,7 +200,7 @@ type LoadOp struct {
 	Op string `json:"op"`
 	// Count is how many were answered, error replies not included.
 	Count int64 `json:"count"`
-	// Rate is Count divided by the length of the window.
+	// Rate is Count divided by the length of the window; 0 for connections that were opened before it.
 	Rate float64 `json:"per_s"`
 	// Outside is how many were answered whose intended time was not in the window; nothing else here counts them.
 	Outside int64 `json:"outside,omitempty"`
@@ -283,7 +283,7 @@ type LoadJobs struct {
 type Second struct {
 	// At is when it began, from the start of the run.
 	At time.Duration `json:"at_ns"`
-	// Over is its length: a second, but for the last.
+	// Over is its length: a second, but less where a phase ends.
 	Over  time.Duration `json:"over_ns"`
 	Phase string        `json:"phase"`
 	// Asked is the mean rate of the plan in this second; 0 for a closed loop.
@@ -291,7 +291,7 @@ type Second struct {
 	// Carried is how many arrivals were answered a second.
 	Carried     float64 `json:"carried_per_s"`
 	Connections int     `json:"connections"`
-	// InFlight is how many commands were without an answer at its end, waiting FETCHes not included.
+	// InFlight is how many commands were without an answer at its end, FETCHes that waited for a job included.
 	InFlight int64 `json:"in_flight"`
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog"`

@@ -25,6 +25,8 @@ const (
 	FindingNotRetried FindingKind = "not-retried"
 	// FindingReply: a reply that belongs to another command or connection, or that nobody asked for.
 	FindingReply FindingKind = "reply"
+	// FindingHistory: what only the order of all calls and replies proves.
+	FindingHistory FindingKind = "history"
 	// FindingGrammar: bytes that are no RESP.
 	FindingGrammar FindingKind = "grammar"
 )

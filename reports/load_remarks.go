@@ -18,6 +18,14 @@ func (l *Load) remarks() []string {
 	if !l.Plan.Open && h.CPUShare > busyOpen {
 		say("The generator used %s of its %s: the target may carry more than this.", percent(h.CPUShare), l.processors())
 	}
+	if l.tooShort() {
+		say("%s of measuring are too short to tell how busy the generator was.", short(h.Over))
+	}
+	if l.piledUp() {
+		say("Producers pushed faster than workers fetched, as a closed loop has it: jobs waited in their queues, from PUSH to FETCH "+
+			"%s in the median. That says how long the backlog was, not how fast a job gets through; for that give a --rate below what was carried.",
+			short(l.flow("fetched").Time.P50))
+	}
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		if own := op.Lateness.P50; l.dueByPlan(op.Op) && op.Op != "fetch.empty" && own > op.Response.P50/10 && own >= 20*time.Microsecond {
@@ -46,6 +54,13 @@ func (l *Load) remarks() []string {
 		say("This machine does not tell, so that no rule can look at it: %s.", strings.Join(slices.Sorted(slices.Values(h.Unknown)), ", "))
 	}
 	return out
+}
+
+// piledUp says that the ways of jobs are those through a backlog: without a plan nothing keeps producers from being
+// faster than workers.
+func (l *Load) piledUp() bool {
+	way, found := l.flow("fetched"), l.op("fetch.found")
+	return !l.Plan.Open && way != nil && found != nil && way.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
 }
 
 func times(n int64) string {

@@ -186,7 +186,7 @@ func (t *loadText) generator(l *Load) {
 	worst := l.worstLateness("p99")
 	if worst.ok {
 		t.row("lateness", fmt.Sprintf("p99 %s, at most %s (the worst of all commands)",
-			short(time.Duration(worst.value)), short(time.Duration(l.worstLateness("max").value))))
+			measured(time.Duration(worst.value)), measured(time.Duration(l.worstLateness("max").value))))
 	}
 	t.row("processor", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak)))
 	if len(h.Loops) > 0 {

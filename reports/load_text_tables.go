@@ -52,17 +52,25 @@ func (t *loadText) commands(l *Load) {
 	}
 	t.section("COMMANDS", fmt.Sprintf("those that were due in the %s that were measured", short(l.Measured)))
 	t.line("  %-14s %13s %10s %9s", "", "answered", "/s", "errors")
+	before := false
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		if op.Count+op.errors() == 0 {
 			continue
 		}
+		rate := digits(op.Rate)
+		if op.Rate == 0 && op.Count > 0 {
+			rate, before = "-", true
+		}
 		wrong := fmt.Sprintf("%9s", grouped(op.errors()))
 		if op.errors() > 0 {
 			wrong = t.paint(yellow, wrong)
 		}
-		t.line("  %-14s %13s %10s %s", words(op.Op), grouped(op.Count), digits(op.Rate), wrong)
+		t.line("  %-14s %13s %10s %s", words(op.Op), grouped(op.Count), rate, wrong)
 		t.kinds(19, op.Errors)
+	}
+	if before {
+		t.say(2, "-: opened before measuring began, and again where connections were lost.")
 	}
 }
 
@@ -125,12 +133,19 @@ func (t *loadText) times(l *Load) {
 	}
 	for i := range l.Flows {
 		flow := &l.Flows[i]
+		if l.piledUp() {
+			break // a remark says what they would say
+		}
 		t.latency("push to "+strings.TrimSuffix(flow.Flow, "ed"), "way", "", &flow.Time)
 	}
 	t.line("")
+	way := ""
+	if len(l.Flows) > 0 && !l.piledUp() {
+		way = "way: from when a PUSH was due until its job was delivered, or its ACK answered. "
+	}
 	t.say(2, "response: from when a command was due until its reply, what a user waits. service: from when it was sent until "+
-		"its reply. lateness: the generator's own delay in sending it. way: from when a PUSH was due until its job was delivered, "+
-		"or its ACK answered. p99: 99 % took no longer; - where there are too few values to say.")
+		"its reply. lateness: the generator's own delay in sending it. "+way+
+		"p99: 99 % took no longer; - where there are too few values to say.")
 }
 
 // latency writes one row of times.
@@ -138,8 +153,8 @@ func (t *loadText) latency(name, kind, attribute string, l *Latency) {
 	if l.Count == 0 {
 		return
 	}
-	row := fmt.Sprintf("%8s %8s %8s %8s %8s %8s %8s", short(l.Mean), short(l.P50),
-		enough(l, 10, "p90"), enough(l, 100, "p99"), enough(l, 1000, "p99.9"), enough(l, 10_000, "p99.99"), short(l.Max))
+	row := fmt.Sprintf("%8s %8s %8s %8s %8s %8s %8s", measured(l.Mean), measured(l.P50),
+		enough(l, 10, "p90"), enough(l, 100, "p99"), enough(l, 1000, "p99.9"), enough(l, 10_000, "p99.99"), measured(l.Max))
 	t.line("  %-14s %-8s %s", name, kind, t.paint(attribute, row))
 }
 
@@ -148,7 +163,7 @@ func enough(l *Latency, needed int64, stat string) string {
 	if l.Count < needed {
 		return "-"
 	}
-	return short(l.stat(stat))
+	return measured(l.stat(stat))
 }
 
 // jobs shows the account of the jobs.
@@ -222,20 +237,26 @@ func (t *loadText) findings(l *Load) {
 		t.line("  %s", t.paint(red, clean(fmt.Sprintf("%s %s", grouped(f.Count), f.Kind))))
 		t.say(4, fmt.Sprintf("%s (%s)", f.What, clause))
 		shown := len(f.JIDs)
-		if !t.Verbose {
+		switch {
+		case len(f.Notes) >= shown:
+			shown = 0 // the notes are about them
+		case !t.Verbose:
 			shown = min(shown, 5)
 		}
 		for _, jid := range f.JIDs[:shown] {
 			t.say(4, jid)
-		}
-		if left := int64(len(f.JIDs)-shown) + f.More; left > 0 {
-			t.line("    %s", t.paint(dim, leftOver(left, f.More)))
 		}
 		for i, note := range f.Notes {
 			if i == 5 && !t.Verbose {
 				break
 			}
 			t.say(4, note)
+		}
+		if shown == 0 {
+			shown = min(len(f.JIDs), 5)
+		}
+		if left := int64(len(f.JIDs)-shown) + f.More; left > 0 {
+			t.line("    %s", t.paint(dim, leftOver(left, f.More)))
 		}
 	}
 }

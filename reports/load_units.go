@@ -32,6 +32,14 @@ func short(d time.Duration) string {
 	}
 }
 
+// measured is short for what was measured: no histogram tells apart what is below a microsecond.
+func measured(d time.Duration) string {
+	if d > 0 && d < time.Microsecond {
+		return "< 1 us"
+	}
+	return short(d)
+}
+
 // digits writes x with three digits that count, and without noughts at the end; from 1,000 on in full, with commas.
 func digits(x float64) string {
 	size := math.Abs(x)

@@ -21,6 +21,8 @@ const (
 	// nearly all the limit.
 	busyOpen   = 0.85
 	busyClosed = 0.95
+	// busyOver is how long a window must be for that: the processor time of a shorter one is a few ticks of a clock.
+	busyOver = 200 * time.Millisecond
 	// carriedEnough is the share of the asked rate that counts as carried.
 	carriedEnough = 0.99
 	stealLimit    = 0.02
@@ -36,7 +38,8 @@ const (
 //	files        connections failed for want of descriptors; ports and memory alike
 //	late         lateness p99 of a command above 1 ms and above 10 % of the p99 of its response (of the way from
 //	             PUSH to FETCH, for a FETCH that waited); below 100 values the mean of lateness counts
-//	saturated    the process, or a loop of it, used more than 85 % of its processors (95 % in a closed loop)
+//	saturated    the process, or a loop of it, used more than 85 % of its processors (95 % in a closed loop) in a
+//	             window of 200 ms or more
 //	behind       less than 99 % of the asked rate was carried, and it is not explained by arrivals that found no free
 //	             connection and by errors
 //	stolen       more than 2 % of the machine's time went to others (steal)
@@ -86,7 +89,7 @@ func (l *Load) exhausted() []Reason {
 	add(h.NoFiles, "files", files, "raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
 	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
 	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
-	if c := l.Connections; c.Opened < c.Asked && len(reasons) == 0 {
+	if c := l.Connections; c.Opened < c.Asked && len(reasons) == 0 && !l.Interrupted {
 		what := fmt.Sprintf("the target took %s of %s connections", grouped(int64(c.Opened)), grouped(int64(c.Asked)))
 		if c.Refused != "" {
 			what += ": " + oneLine(c.Refused)
@@ -149,6 +152,9 @@ func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
 }
 
 func (l *Load) saturated() []Reason {
+	if l.tooShort() {
+		return nil
+	}
 	limit := busyClosed
 	if l.Plan.Open {
 		limit = busyOpen
@@ -168,6 +174,9 @@ func (l *Load) saturated() []Reason {
 		Do:   "lower the rate or the number of connections, or give the generator more processors (GOMAXPROCS) or a machine of its own",
 	}}
 }
+
+// tooShort says that the window was shorter than the clocks of processor time can tell.
+func (l *Load) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyOver }
 
 func (l *Load) processors() string {
 	if n := l.Machine.GOMAXPROCS; n > 0 {
@@ -228,6 +237,9 @@ func (l *Load) disturbed() []Reason {
 }
 
 func (l *Load) empty() []Reason {
+	if l.Interrupted && l.Measured == 0 {
+		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured", Do: "let it run for longer"}}
+	}
 	for i := range l.Ops {
 		if l.Ops[i].Count+l.Ops[i].errors() > 0 {
 			return nil

@@ -9,29 +9,52 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// deliver writes the report where the user wants it, and ends the command with
-// its exit code. A report that cannot be written to its file goes to standard
-// output: results that took minutes are not thrown away.
-func (p Process) deliver(r *reports.Report, o *runOptions) error {
-	toFile := o.output != "" && o.output != "-"
-	if r.Unreachable != "" && (toFile || o.format.value != "text") { // nobody may be reading the report
-		p.say("%s", r.Unreachable)
+// delivery is a report on its way to the user.
+type delivery struct {
+	file, format, color string // --output, --format and --color
+
+	unreachable string                                // of the report: why there was nothing to judge
+	write       func(w io.Writer, colored bool) error // the report, in its format
+	outcome     func() (code int, words string)       // of the report
+	fail        func(why string)                      // takes note in the report of a fault of ours
+}
+
+// deliver writes a report where the user wants it, and ends the command with its exit
+// code. A report that cannot be written to its file goes to standard output: results
+// that took minutes are not thrown away.
+func (p Process) deliver(d delivery) error {
+	toFile := d.file != "" && d.file != "-"
+	if d.unreachable != "" && (toFile || d.format != "text") { // nobody may be reading the report
+		p.say("%s", d.unreachable)
 	}
 	if toFile {
-		err := writeFile(o.output, r, o)
+		err := d.save()
 		if err == nil {
-			code, words := r.Outcome(o.exit())
-			p.say("%s; the report is in %s", words, o.output)
+			code, words := d.outcome()
+			p.say("%s; the report is in %s", words, d.file)
 			return ended(code)
 		}
 		p.say("%v\nThe report goes to standard output instead.", err)
-		r.Internal = err.Error()
+		d.fail(err.Error())
 	}
-	if err := writeReport(p.Out, r, o, p.wantsColor(o.color.value)); err != nil {
+	if err := d.write(p.Out, p.wantsColor(d.color)); err != nil {
 		p.say("%v", err)
-		r.Internal = err.Error()
+		d.fail(err.Error())
 	}
-	return ended(r.ExitCode(o.exit()))
+	code, _ := d.outcome()
+	return ended(code)
+}
+
+// save writes the report to its file, in colour only if that was asked for.
+func (d delivery) save() error {
+	var text bytes.Buffer
+	if err := d.write(&text, d.color == "always"); err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.file, text.Bytes(), 0o644); err != nil { //nolint:gosec // a report is no secret
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
 }
 
 // ended is the end of a command with this code.
@@ -42,21 +65,17 @@ func ended(code int) error {
 	return exit(code)
 }
 
-func writeReport(w io.Writer, r *reports.Report, o *runOptions, color bool) error {
-	if o.format.value == "json" {
-		return reports.WriteJSON(w, r)
+// delivery is a report of `run`.
+func (o *runOptions) delivery(r *reports.Report) delivery {
+	return delivery{
+		file: o.output, format: o.format.value, color: o.color.value, unreachable: r.Unreachable,
+		write: func(w io.Writer, colored bool) error {
+			if o.format.value == "json" {
+				return reports.WriteJSON(w, r)
+			}
+			return reports.WriteText(w, r, reports.TextOptions{Color: colored, Verbose: o.verbose, Exit: o.exit()})
+		},
+		outcome: func() (int, string) { return r.Outcome(o.exit()) },
+		fail:    func(why string) { r.Internal = why },
 	}
-	return reports.WriteText(w, r, reports.TextOptions{Color: color, Verbose: o.verbose, Exit: o.exit()})
-}
-
-// writeFile writes the report to a file, in colour only if that was asked for.
-func writeFile(name string, r *reports.Report, o *runOptions) error {
-	var text bytes.Buffer
-	if err := writeReport(&text, r, o, o.color.value == "always"); err != nil {
-		return err
-	}
-	if err := os.WriteFile(name, text.Bytes(), 0o644); err != nil { //nolint:gosec // a report is no secret
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
 }

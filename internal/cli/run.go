@@ -74,7 +74,7 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 		watch.out, watch.named = p.Err, len(chosen.in) > 1
 	}
 	report := judge(ctx, o, j, chosen, watch)
-	return p.deliver(report, o)
+	return p.deliver(o.delivery(report))
 }
 
 // interruptible is ctx until the first SIGINT or SIGTERM. The second one finds

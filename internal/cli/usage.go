@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,10 +17,13 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if isURL(args[0]) {
-		return errors.New("a server is given with --url: fwpcheck run --url URL")
+		return fmt.Errorf("a server is given with --url: %s run --url URL", cmd.Name())
 	}
 	if strings.HasSuffix(args[0], ".fwp") {
 		return fmt.Errorf("no command: to play a script: fwpcheck run %s", args[0])
+	}
+	if ext := filepath.Ext(args[0]); ext == ".yaml" || ext == ".yml" {
+		return fmt.Errorf("no command: to run a workload: fwpbench run %s", args[0])
 	}
 	var commands []string
 	for _, c := range cmd.Commands() {

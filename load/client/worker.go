@@ -70,9 +70,11 @@ const (
 // jobHeld says whether the worker has a job there.
 func (p *place) jobHeld() bool { return p.stage >= working }
 
-// mayFetch says whether one more job is wanted.
+// mayFetch says whether one more job is wanted. A worker that has drained its queues
+// asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
-	return w.crew.fetching && w.state == fwp.Identified && len(w.free) > 0 && !w.crew.stopping
+	c := w.crew
+	return c.fetching && w.state == fwp.Identified && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained)
 }
 
 // stops says whether the worker is on its way out: it goes when nothing is held.

@@ -339,10 +339,9 @@ func TestAWorkerDrains(t *testing.T) {
 	s.data(c, "$-1\r\n")
 	assert.True(t, s.crew.Status().Drained)
 	assert.Equal(t, 1, s.crew.Status().Emptied)
-	s.do(s.crew.Stop)
 	s.said(c)
-	s.data(c, "$-1\r\n")
-	assert.Equal(t, "END\r\n", s.said(c))
+	s.do(s.crew.Stop)
+	assert.Equal(t, "END\r\n", s.said(c), "its queues are empty: no FETCH is out that would have to be awaited")
 }
 
 func TestScheduledJobsProlongTheDrain(t *testing.T) {

@@ -48,6 +48,7 @@ func TestReadWhatServersMakeOfIt(t *testing.T) {
 	want := workload.Delivery{K: 7, Producer: 2, Intended: 9, JID: []byte("fwpbench-a-00000007")}
 	for name, text := range map[string]string{
 		"order":   `{"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
+		"numbers": `{"args":["a",2.0,0.7e1,900e-2,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
 		"spaces":  " {\t\"jid\" : \"fwpbench-a-00000007\" ,\r\n \"jobtype\":\"fwpbench\", \"queue\":\"fwpbench-a-0\",\"args\": [ \"a\" , 2 , 7 , 9 , \"oba\" ] }\n ",
 		"escapes": `{"j\u0069d":"\u0066wpbench\u002Da-00000007","jobtype":"fwpb\u0065nch","queue":"fwpbench-\u0061-0","args":["\u0061",2,7,9,"\u006fba"]}`,
 		"extra": `{"created_at":"2030-01-01T00:00:00Z","custom":{"a":{"jid":"x","args":[1,{"b":[]}]},"é":"\ud83d\ude00\"\\\/\b\f\n\r\t"},"jid":"fwpbench-a-00000007",` +
@@ -81,7 +82,7 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 		{`"queue":"fwpbench-a-0"`, `"queue":null`, `job "fwpbench-a-00000007": queue: came as "", was pushed to "fwpbench-a-0"`},
 		{`"jobtype":"fwpbench"`, `"jobtype":"x"`, `job "fwpbench-a-00000007": jobtype: came as "x", was pushed as "fwpbench"`},
 		{`["a",2,7,9,"oba"]`, `["b",2,7,9,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `["a",2,7.0,9,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+		{`["a",2,7,9,"oba"]`, `["a",2,7.1,9,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a",2,7,9,"oba",1]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `{"a":1}`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},

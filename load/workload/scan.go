@@ -2,6 +2,9 @@ package workload
 
 import (
 	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -233,8 +236,9 @@ func (s *scanner) word() {
 	s.fail("expected a value")
 }
 
-// number steps over a number and returns it if it is a whole one that fits.
+// number steps over a number and returns it if it is an integer that fits.
 func (s *scanner) number() (n int64, whole bool) {
+	from := s.at
 	negative := s.take('-')
 	start := s.at
 	n, whole = s.digits()
@@ -242,10 +246,10 @@ func (s *scanner) number() (n int64, whole bool) {
 		s.at = start + 1
 		s.fail("expected no digit after a leading 0")
 	}
+	plain := s.at
 	if s.at < len(s.text) && s.text[s.at] == '.' {
 		s.at++
 		s.digits()
-		whole = false
 	}
 	if s.at < len(s.text) && s.text[s.at]|0x20 == 'e' {
 		s.at++
@@ -253,12 +257,36 @@ func (s *scanner) number() (n int64, whole bool) {
 			s.at++
 		}
 		s.digits()
-		whole = false
 	}
-	if negative {
+	switch {
+	case s.what != "":
+		return 0, false
+	case s.at > plain:
+		return integer(string(s.text[from:s.at]))
+	case negative:
 		n = -n
 	}
-	return n, whole && s.what == ""
+	return n, whole
+}
+
+// integer is the integer that a number with a fraction or an exponent stands for: 42.0
+// and 4.2e1 are 42. Servers may write numbers anew. What is longer than any way to write
+// 64 bits that makes sense is none.
+func integer(text string) (n int64, whole bool) {
+	const longest, greatest = 64, 64 // bytes; exponent
+	if len(text) > longest {
+		return 0, false
+	}
+	if e := strings.IndexAny(text, "eE"); e >= 0 {
+		if exponent, err := strconv.Atoi(text[e+1:]); err != nil || max(exponent, -exponent) > greatest {
+			return 0, false
+		}
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || !r.IsInt() || !r.Num().IsInt64() {
+		return 0, false
+	}
+	return r.Num().Int64(), true
 }
 
 // digits steps over one digit or more.

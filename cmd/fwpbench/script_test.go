@@ -1,0 +1,78 @@
+package main_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fwpbench": func() { os.Exit(bench(os.Args[1:])) },
+		"carries":  func() { os.Exit(carries(os.Args[1:])) },
+	})
+}
+
+func bench(args []string) (code int) {
+	return cli.Bench(cli.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
+}
+
+// carries takes an INVALID run for a good one. It may be the program that starts
+// itself as the embedded server.
+func carries(args []string) (code int) {
+	if args[0] == "fwpbench" {
+		args = args[1:]
+	}
+	if code = bench(args); code == reports.ExitUndecided {
+		return reports.ExitWell
+	}
+	return code
+}
+
+// TestScripts runs fwpbench as its users do. Beside the commands that testscript has
+// the scripts know
+//
+//	exits CODE fwpbench ARG...   the command ends with this exit code, or with one of those with bars between
+//	carries fwpbench ARG...      an INVALID run (exit code 3) will do: how busy this machine is decides about that
+//	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
+//	pushed VAR                   waits until a PUSH has come to the server
+//	left VAR                     fails if a job is in the server
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error {
+			env.Values[serversKey{}] = map[string]*server{}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "serve": serve, "pushed": pushed, "left": left,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(code)) {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}

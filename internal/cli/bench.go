@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// Bench is fwpbench: it runs the command that the arguments name and returns the
+// exit code, one of those in package reports. It blocks until the command is over;
+// while `run` is at work, the first SIGINT or SIGTERM has it empty its queues and
+// report what was measured, and the second one ends the process.
+func Bench(p Process) int {
+	p.program = "fwpbench"
+	return p.execute(newBench)
+}
+
+// newBench builds the commands. Nothing of them is kept between two calls.
+func newBench(p Process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fwpbench",
+		Short: "A load generator for servers of the Faktory Work Protocol",
+		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
+			"Protocol, says what it carried and how long that took, and accounts for every job.",
+		Example: "  fwpbench run                                         the embedded server, as fast as it goes\n" +
+			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on a server of yours\n" +
+			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
+		Args: unknownCommand,
+	}
+	root.AddCommand(newBenchRun(p), newPresets(p), newMerge(p), newEmbedded(p), newVersion(p))
+	return root
+}
+
+// newPresets builds `fwpbench presets`.
+func newPresets(p Process) *cobra.Command {
+	return &cobra.Command{
+		Use:               "presets [NAME]",
+		Short:             "Print the presets, or one of them as a file for run",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: complete(workload.Presets),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.print(strings.Join(workload.Presets(), "\n") + "\n")
+			}
+			w, err := workload.Preset(args[0])
+			if err != nil {
+				return err
+			}
+			return p.print(string(w.YAML()))
+		},
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// newEmbedded builds `fwpbench embedded`, the embedded server as a process of its
+// own. It is what run starts without a target, so that the server's work is not
+// counted as the generator's.
+func newEmbedded(p Process) *cobra.Command {
+	var fault string
+	cmd := &cobra.Command{
+		Use:    "embedded",
+		Short:  "Serve on a free port of 127.0.0.1 until standard input ends",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			f, err := faultNamed(fault)
+			if err != nil {
+				return err
+			}
+			return p.serve(f)
+		},
+	}
+	cmd.Flags().StringVar(&fault, "fault", "", "the fault `NAME` of the catalogue")
+	return cmd
+}
+
+// serve prints the server's URL and serves until nobody holds standard input open.
+func (p Process) serve(fault fakes.Fault) error {
+	config := fakes.Config{}
+	if fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	server := fakes.NewServer(config)
+	defer server.Close()
+	if err := p.print(server.URL() + "\n"); err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
+	return nil
+}
+
+// startEmbedded starts the embedded server as a process of its own, with a fault if
+// its name is not empty. It is there until end is called, which returns when it is
+// gone, or until this process ends, however it does.
+func startEmbedded(ctx context.Context, fault string) (a target.Address, end func(), err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	args := []string{"embedded"}
+	if fault != "" {
+		args = append(args, "--fault", fault)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...) // an interrupted run still empties its queues
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=")                            // ours is not for it
+	cmd.WaitDelay = 5 * time.Second
+	cmd.SysProcAttr = ofItsOwn()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	end = func() {
+		_ = in.Close()
+		_ = cmd.Wait()
+	}
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err == nil {
+		a, err = target.ParseURL(strings.TrimSpace(url))
+	}
+	if err != nil {
+		end()
+		return a, nil, fmt.Errorf("start the embedded server: %w; it said: %s", err, said.String())
+	}
+	return a, end, nil
+}

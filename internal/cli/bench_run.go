@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// meetTimeout bounds how long a server may take to greet before any load is on it.
+const meetTimeout = 10 * time.Second
+
+// newBenchRun builds `fwpbench run`.
+func newBenchRun(p Process) *cobra.Command {
+	o := &benchOptions{
+		overload: newOneOf("queue", "drop", "abort"),
+		format:   newOneOf("text", "json"), color: newOneOf("auto", "always", "never"),
+	}
+	cmd := &cobra.Command{
+		Use:   "run [WORKLOAD.yaml]",
+		Short: "Put load on a server and say what it carried",
+		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
+			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
+			"leaves them empty; it never sends FLUSH.\n\n" +
+			"Exit codes: 0 all well, 1 a threshold is missed, 2 usage, 3 the run is INVALID: the generator could\n" +
+			"not carry it, 4 no FWP server there, 5 a fault of fwpbench, 6 jobs were lost or delivered twice,\n" +
+			"130 interrupted.",
+		Example: "  fwpbench run --url tcp://localhost:7419\n" +
+			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
+			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
+			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
+		Args: oneFile,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			return p.bench(cmd.Context(), o, args)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// oneFile refuses what is no single workload.
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return fmt.Errorf("run takes one workload, and here are %q", args)
+}
+
+// bench is one run of load, from the flags to the exit code.
+func (p Process) bench(ctx context.Context, o *benchOptions, args []string) error {
+	if err := o.settle(); err != nil {
+		return err
+	}
+	w, err := o.workload(args)
+	if err != nil {
+		return err
+	}
+	at, err := o.aim.at(o.given, p.LookupEnv)
+	if err != nil {
+		return err
+	}
+	if !at.Embedded && o.fault != "" {
+		return errors.New("--fault goes with the embedded server: a server of yours has its own")
+	}
+	config := load.Config{
+		Workload: w, Seed: w.Seed, Run: load.NewRun(),
+		Overload: overloads[o.overload.value], Pace: o.pace, Version: p.program + " " + version(),
+		Thresholds: o.judged, History: o.history != "",
+	}
+	if err := prepareMachine(o, at, &w); err != nil {
+		return err
+	}
+	config.Loops = runtime.GOMAXPROCS(0)
+	ctx, stop := p.interruptible(ctx)
+	defer stop()
+	return p.drive(ctx, o, at, config)
+}
+
+var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client.Drop, "abort": client.Abort}
+
+// prepareMachine chooses the processors, and makes room for the files that the
+// connections need.
+func prepareMachine(o *benchOptions, at aimed, w *workload.Workload) error {
+	cores := o.processors
+	if cores == 0 {
+		cores = runtime.NumCPU()
+		if at.local() {
+			cores = max(1, cores/2)
+		}
+	}
+	runtime.GOMAXPROCS(cores)
+	_, _, err := health.RaiseFiles(load.Connections(w))
+	return err
+}
+
+// local tells whether the server shares this machine with us.
+func (a aimed) local() bool {
+	if a.Embedded {
+		return true
+	}
+	ip := net.ParseIP(a.Address.Host)
+	return a.Address.Host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// drive finds the server, loads it, and delivers what came out.
+func (p Process) drive(ctx context.Context, o *benchOptions, at aimed, config load.Config) error {
+	outputs, err := o.open()
+	if err != nil {
+		return err
+	}
+	chosen := at.String()
+	if at.Embedded {
+		address, end, err := startEmbedded(ctx, o.fault)
+		if err != nil {
+			return &internalError{err}
+		}
+		defer end()
+		at.server = &target.Server{Address: address}
+	}
+	config.Target = reports.LoadTarget{URL: at.server.Address.String(), Chosen: at.How}
+	result := &load.Result{Report: &reports.Load{Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target}}
+	if _, err := at.identify(ctx, meetTimeout); err != nil {
+		result.Report.Unreachable = err.Error()
+		return p.deliver(o.delivery(result.Report))
+	}
+	config.Dial, config.Password = at.server.Dial, at.password
+	p.say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, plural(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
+	live := p.newLive(o, &config)
+	config.Watch = func(m load.Moment) {
+		outputs.second(m)
+		live.show(m)
+	}
+	result = load.Run(ctx, config)
+	live.end()
+	if err := outputs.close(result); err != nil && result.Report.Internal == "" {
+		result.Report.Internal = err.Error()
+	}
+	return p.deliver(o.delivery(result.Report))
+}

@@ -1,0 +1,233 @@
+package load_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// find runs the workload against a server with a fault.
+func find(t *testing.T, w workload.Workload, fault string) *reports.Load {
+	t.Helper()
+	faults := fakes.Faults()
+	i := slices.IndexFunc(faults, func(f fakes.Fault) bool { return f.Name == fault })
+	require.GreaterOrEqual(t, i, 0)
+	return bench{server: fakes.Config{Hook: faults[i].Hook()}, load: w}.run(t)
+}
+
+// finding is the one of a kind that a report has.
+func finding(t *testing.T, l *reports.Load, kind reports.FindingKind) *reports.LoadFinding {
+	t.Helper()
+	i := slices.IndexFunc(l.Findings, func(f reports.LoadFinding) bool { return f.Kind == kind })
+	require.GreaterOrEqual(t, i, 0, "%s is not among the findings: %v", kind, kinds(l))
+	return &l.Findings[i]
+}
+
+func kinds(l *reports.Load) []reports.FindingKind {
+	var list []reports.FindingKind
+	for _, f := range l.Findings {
+		list = append(list, f.Kind)
+	}
+	return list
+}
+
+func ours(t *testing.T, jids []string) {
+	t.Helper()
+	assert.NotEmpty(t, jids)
+	for _, jid := range jids {
+		assert.True(t, strings.HasPrefix(jid, "fwpbench-test-"), jid)
+	}
+}
+
+// loss has a report be about a server that is wrong about jobs.
+func loss(t *testing.T, l *reports.Load, kind reports.FindingKind) *reports.LoadFinding {
+	t.Helper()
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitLoss, code, words)
+	assert.Contains(t, words, string(kind))
+	return finding(t, l, kind)
+}
+
+func TestFaultsOfDeliveryAreFound(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		fault string
+		kind  reports.FindingKind
+		count int64 // of 2,500 jobs; 0: some
+	}{
+		{"push-lost", reports.FindingLost, 50},
+		{"push-lost-rarely", reports.FindingLost, 5},
+		{"delivered-twice", reports.FindingDuplicated, 0},
+		{"delivered-twice-rarely", reports.FindingDuplicated, 0},
+		{"job-args-reversed", reports.FindingAltered, 2500},
+		{"reply-null-array", reports.FindingReply, 0},
+		{"reply-null-empty", reports.FindingReply, 0},
+		{"push-other-answer", reports.FindingReply, 0},
+		{"ack-other-answer", reports.FindingReply, 0},
+		{"fetch-simple", reports.FindingReply, 0},
+	}
+	for _, test := range cases {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			l := find(t, steady(), test.fault)
+			f := loss(t, l, test.kind)
+			if test.count > 0 {
+				assert.Equal(t, test.count, f.Count)
+			}
+			if test.kind != reports.FindingReply {
+				ours(t, f.JIDs)
+			}
+			if test.kind == reports.FindingDuplicated { // the second may come when the first is done
+				assert.Subset(t, []reports.FindingKind{test.kind, reports.FindingReturned}, kinds(l))
+				return
+			}
+			assert.Equal(t, []reports.FindingKind{test.kind}, kinds(l), "and nothing else")
+		})
+	}
+}
+
+// Work that takes its time has a second worker get a job while the first one holds it.
+func TestAJobThatTwoWorkersHold(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Work = 50, workload.Range{Min: 50 * ms, Max: 50 * ms}
+	f := loss(t, find(t, w, "delivered-twice"), reports.FindingDuplicated)
+	assert.Equal(t, int64(5), f.Count)
+	ours(t, f.JIDs)
+}
+
+// A server that leaves commands without an answer has the connections given up.
+func TestRepliesThatAreMissing(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Duration = workload.Duration(time.Minute)
+	l := find(t, w, "reply-missing")
+	assert.Positive(t, l.Connections.Lost)
+	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitUndecided, code, words)
+	assert.Contains(t, words, "undecided")
+	assert.Empty(t, kinds(l), "a FETCH without a reply may have taken a job")
+	assert.LessOrEqual(t, l.Jobs.InDoubt, l.Jobs.Missing)
+}
+
+// Two connections that get each other's jobs: each worker asks for queues of its own, so
+// it shows.
+func TestSwappedRepliesAreFound(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Queues.Number = 0 // as many as there are workers
+	l := find(t, w, "reply-swapped")
+	f := loss(t, l, reports.FindingQueue)
+	assert.Contains(t, f.Notes[0], "did not ask for its queue")
+	ours(t, f.JIDs)
+	assert.Zero(t, l.Jobs.Lost)
+}
+
+// A job that comes from another queue, with other contents, or from nowhere: each is a
+// finding of its own.
+func TestKindsOfForeignJobs(t *testing.T) {
+	t.Parallel()
+	cases := map[reports.FindingKind]struct {
+		change func(*fakes.Event)
+		note   string
+	}{
+		reports.FindingQueue:   {func(e *fakes.Event) { e.Object.SetText("queue", "default") }, `queue: came as "default", was pushed to "fwpbench-test-`},
+		reports.FindingAltered: {func(e *fakes.Event) { e.Object.SetText("jobtype", "other") }, `jobtype: came as "other"`},
+		reports.FindingForeign: {func(e *fakes.Event) {
+			e.Object.SetText("jid", "somebody-elses-job")
+			e.Object.Set("args", "[]")
+		}, "somebody-elses-job: not of this run"},
+	}
+	for kind, test := range cases {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			l := bench{load: steady(), hooks: []func(*fakes.Event){each(100, test.change)}}.run(t)
+			f := loss(t, l, kind)
+			assert.Equal(t, int64(25), f.Count)
+			assert.Len(t, f.JIDs, 25)
+			require.Len(t, f.Notes, 25)
+			assert.Contains(t, f.Notes[0], test.note)
+		})
+	}
+}
+
+// A PUSH that is answered with an error and enqueued all the same.
+func TestARefusedJobThatComes(t *testing.T) {
+	t.Parallel()
+	n := 0
+	refuse := func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == "PUSH" && e.Command.Args[len(e.Command.Args)-1] == '}' {
+			if n++; n == 100 {
+				e.Bytes = []byte("-ERR no\r\n")
+			}
+		}
+	}
+	w := steady()
+	w.Producers = 1 // n has no lock
+	f := loss(t, bench{load: w, hooks: []func(*fakes.Event){refuse}}.run(t), reports.FindingRefused)
+	assert.Equal(t, int64(1), f.Count)
+	ours(t, f.JIDs)
+}
+
+// The whole server says nothing for a second: that is in the response in full, is the
+// server's own, and no lateness of ours.
+func TestAStallIsSeenInFull(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Duration = 1000, workload.Duration(10*second)
+	l := bench{load: w, hooks: []func(*fakes.Event){stalling(4*second, second)}}.run(t)
+	well(t, l)
+	push := op(t, l, "push")
+	assert.InDelta(t, second, push.Response.Max, float64(30*ms))
+	assert.InDelta(t, 900*ms, push.Response.P99, float64(50*ms), "a tenth of the arrivals came into it, so one in a hundred waited for 0.9 s")
+	assert.InDelta(t, second, push.Service.Max, float64(30*ms))
+	assert.Less(t, push.Service.P99, 100*ms, "of pushes only five were in flight")
+	for _, o := range l.Ops {
+		if o.Op != "connect" && o.Op != "hello" {
+			assert.LessOrEqual(t, o.Lateness.Max, ms, o.Op)
+		}
+	}
+	assert.InDelta(t, 1250, l.Rate.Waited, 250, "those that came into it, and while the queue was worked off")
+	assert.InDelta(t, 1000, l.Rate.Backlog, 50)
+	assert.InDelta(t, 1000, l.Rate.Carried, 10, "it caught up")
+}
+
+func TestWhatIsRightIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	skip := map[string]string{
+		"connections-limited":      "more connections than it takes",
+		"connections-limited-mute": "the same",
+	}
+	retry := 2
+	for _, v := range fakes.Variations() {
+		if skip[v.Name] != "" {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Rate, w.Duration, w.Retry = 40, workload.Duration(2*second), &retry
+			w.Producers, w.Consumers = 20, 20 // some are slow
+			w.FailShare, w.Drain = 0.05, workload.Duration(10*time.Minute)
+			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
+			v.Configure(&server)
+			l := bench{server: server, load: w, change: func(c *load.Config) { c.Password = server.Password }}.run(t)
+			assert.Empty(t, kinds(l))
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.Equal(t, int64(80), l.Jobs.Pushed)
+			assert.Equal(t, int64(80), l.Jobs.Delivered)
+			code, words := l.Outcome()
+			assert.Equal(t, reports.ExitWell, code, words)
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package load_test
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+// counted has n be the number of jobs that are in queues or held.
+func counted(n *int64) func(*fakes.Event) {
+	return func(e *fakes.Event) {
+		switch e.Point {
+		case fakes.Defaulted:
+			atomic.AddInt64(n, 1)
+		case fakes.Acked:
+			atomic.AddInt64(n, -1)
+		}
+	}
+}
+
+// stalling has the server say nothing at all for a while, once, counted from the first
+// PUSH.
+func stalling(at, length time.Duration) func(*fakes.Event) {
+	var first atomic.Pointer[time.Time]
+	return func(e *fakes.Event) {
+		if e.Point != fakes.Ran {
+			return
+		}
+		now := time.Now()
+		if e.Command.Verb == "PUSH" {
+			first.CompareAndSwap(nil, &now)
+		}
+		if begin := first.Load(); begin != nil {
+			if since := now.Sub(*begin); since >= at && since < at+length {
+				e.Delay += at + length - since
+			}
+		}
+	}
+}
+
+// each has fn see every nth job that is delivered.
+func each(n int64, fn func(*fakes.Event)) func(*fakes.Event) {
+	var count atomic.Int64
+	return func(e *fakes.Event) {
+		if e.Point == fakes.Delivered && count.Add(1)%n == 0 {
+			fn(e)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// planned says what was asked for, in words and as data.
+func (r *run) planned() reports.LoadPlan {
+	w := &r.work
+	plan := reports.LoadPlan{
+		Words: r.words(), Preset: w.Preset, Open: r.plan != nil,
+		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
+	}
+	if w.BeatOnly {
+		plan.Idle = w.Connections
+	}
+	if r.plan == nil {
+		return plan
+	}
+	plan.Overload = map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}[r.Overload]
+	for _, s := range r.plan.Stages {
+		plan.Stages = append(plan.Stages, reports.Stage{Over: s.Over, From: s.From, To: s.To})
+	}
+	return plan
+}
+
+// settings is the workload as JSON: each key with its value as YAML has it.
+func (r *run) settings() json.RawMessage {
+	all := map[string]string{"preset": r.work.Preset}
+	for _, s := range r.work.Settings() {
+		all[s.Key] = s.Value.String()
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return nil // strings can always be written
+	}
+	return text
+}
+
+// words says the workload in one sentence.
+func (r *run) words() string {
+	w := &r.work
+	var parts []string
+	say := func(n int, thing string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, thing))
+		}
+	}
+	say(w.Producers, "producers")
+	say(w.Consumers, "workers")
+	switch {
+	case w.Churn:
+		say(w.Connections, "connections at a time that come and go")
+	case w.BeatOnly:
+		say(w.Connections, "connections that only beat")
+	}
+	text := strings.Join(parts, " and ")
+	if w.Prefill > 0 {
+		text += fmt.Sprintf(", %d jobs beforehand", w.Prefill)
+	}
+	if r.plan != nil {
+		text += ", open loop: " + r.rates()
+	} else if w.Producers > 0 || w.Churn {
+		text += ", closed loop: the next when the reply has come"
+	}
+	if from, until := w.Window(); until > 0 {
+		text += fmt.Sprintf(", measured for %v", until-from)
+		if from > 0 {
+			text += fmt.Sprintf(" after %v of warm-up", from)
+		}
+	}
+	return text
+}
+
+// rates says how many arrivals the plan has.
+func (r *run) rates() string {
+	kind := "evenly spaced"
+	if r.plan.Poisson {
+		kind = "at random (Poisson)"
+	}
+	if len(r.plan.Stages) > 2 {
+		return fmt.Sprintf("%d stages, %s", len(r.plan.Stages), kind)
+	}
+	var rates []string
+	for _, s := range r.plan.Stages {
+		if s.From == s.To {
+			rates = append(rates, fmt.Sprintf("%.6g /s for %v", s.From, s.Over.Round(time.Millisecond)))
+		} else {
+			rates = append(rates, fmt.Sprintf("from %.6g to %.6g /s in %v", s.From, s.To, s.Over.Round(time.Millisecond)))
+		}
+	}
+	return strings.Join(rates, ", then ") + ", " + kind
+}

@@ -1,0 +1,210 @@
+package load_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+const (
+	ms     = time.Millisecond
+	second = time.Second
+)
+
+// bench is a run against a server of fakes, in virtual time.
+type bench struct {
+	server fakes.Config
+	load   workload.Workload
+	hooks  []func(*fakes.Event)
+	change func(*load.Config)                        // if set
+	during func(cancel func(), server *fakes.Server) // if set: beside the run
+}
+
+// away has every command take a millisecond: in virtual time a loop of commands that
+// take none would never end.
+func away(e *fakes.Event) {
+	if e.Point == fakes.Ran {
+		e.Delay += ms
+	}
+}
+
+// run gives what came of it, when nobody is connected any more. The machine that the
+// test runs on has no part in it.
+func (b bench) run(t *testing.T) *reports.Load {
+	t.Helper()
+	var report *reports.Load
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		b.server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		before := b.server.Hook
+		b.server.Hook = func(e *fakes.Event) {
+			if before != nil {
+				before(e)
+			}
+			for _, hook := range b.hooks {
+				hook(e)
+			}
+			away(e)
+		}
+		server := fakes.NewServer(b.server)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		config := load.Config{
+			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, Password: b.server.Password,
+			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+		}
+		if b.change != nil {
+			b.change(&config)
+		}
+		require.NoError(t, config.Workload.Check())
+		if b.during != nil {
+			go b.during(cancel, server)
+		}
+		result := load.Run(ctx, config)
+		synctest.Wait()
+		assert.Zero(t, server.Connections())
+		server.Close()
+		report = quiet(result.Report, config.Thresholds)
+	})
+	return report
+}
+
+// quiet judges a report without what the machine did meanwhile: in virtual time a
+// minute passes in a moment, and so everything seems to be busy.
+func quiet(report *reports.Load, thresholds []reports.Threshold) *reports.Load {
+	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles, NoPorts: report.Health.NoPorts}
+	report.Judge(thresholds...)
+	return report
+}
+
+// steady is an open loop that the server carries easily.
+func steady() workload.Workload {
+	return workload.Workload{
+		Producers: 5, Consumers: 5, Payload: workload.Constant(100), Rate: 500, Duration: workload.Duration(5 * second),
+		Queues: workload.Queues{Number: 3},
+	}
+}
+
+func op(t *testing.T, l *reports.Load, name string) *reports.LoadOp {
+	t.Helper()
+	i := slices.IndexFunc(l.Ops, func(o reports.LoadOp) bool { return o.Op == name })
+	require.GreaterOrEqual(t, i, 0, "there is no %s", name)
+	return &l.Ops[i]
+}
+
+func phases(l *reports.Load) string {
+	var names []string
+	for _, p := range l.Phases {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// well has a run be without any fault of anybody, every job accounted for.
+func well(t *testing.T, l *reports.Load) {
+	t.Helper()
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitWell, code, words)
+	assert.Empty(t, kinds(l))
+	assert.Empty(t, l.Validity.Reasons)
+	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.Equal(t, l.Jobs.Pushed, l.Jobs.Delivered)
+	assert.Zero(t, l.Jobs.Held+l.Jobs.Waiting+l.Jobs.Missing+l.Jobs.InDoubt+l.Jobs.Doubtful)
+	for _, o := range l.Ops {
+		assert.Empty(t, o.Errors, o.Op)
+	}
+	if l.Jobs.Pushed > 0 {
+		assert.Contains(t, words, "accounted for")
+	}
+}
+
+func TestASteadyRun(t *testing.T) {
+	t.Parallel()
+	l := bench{load: steady()}.run(t)
+	well(t, l)
+	assert.Equal(t, "connect measure drain close", phases(l))
+	assert.Equal(t, int64(2500), l.Jobs.Pushed)
+	assert.Equal(t, int64(2500), l.Jobs.Acked)
+	assert.Equal(t, reports.Connections{Asked: 10, Opened: 10}, l.Connections)
+	assert.InDelta(t, 500, l.Rate.Asked, 5)
+	assert.InDelta(t, 500, l.Rate.Carried, 5)
+	assert.InEpsilon(t, l.Rate.Carried, op(t, l, "push").Rate, 0.01, "the two ways to count agree")
+	assert.NotEmpty(t, l.Target.HI)
+	assert.NotEmpty(t, l.Target.Info)
+	for _, s := range l.Series {
+		assert.LessOrEqual(t, s.Over, second+20*ms)
+	}
+}
+
+// What is pushed before the window and fetched after it is not what is measured.
+func TestOnlyTheWindowIsMeasured(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Warmup, w.Prefill = workload.Duration(2*second), 300
+	l := bench{load: w}.run(t)
+	well(t, l)
+	assert.Equal(t, "connect prefill warm-up measure drain close", phases(l))
+	assert.Equal(t, int64(3800), l.Jobs.Pushed)
+	push := op(t, l, "push")
+	assert.Equal(t, int64(2500), push.Count)
+	assert.Equal(t, int64(1300), push.Outside)
+	assert.InDelta(t, 500, push.Rate, 1)
+	assert.InDelta(t, 5*second, l.Measured, float64(10*ms))
+}
+
+// Without a length the run ends with its jobs, and what the drain does is not measured.
+func TestANumberOfJobs(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Rate, w.Duration, w.JobLimit = 0, 0, 1000
+	l := bench{load: w}.run(t)
+	well(t, l)
+	assert.Equal(t, int64(1000), l.Jobs.Pushed)
+	assert.Equal(t, int64(1000), op(t, l, "push").Count)
+	assert.Zero(t, op(t, l, "fetch.empty").Count)
+	assert.Zero(t, op(t, l, "end").Count)
+	assert.InEpsilon(t, float64(1000)/l.Measured.Seconds(), l.Rate.Carried, 0.01)
+}
+
+func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
+	t.Parallel()
+	for _, name := range workload.Presets() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, err := workload.Preset(name)
+			require.NoError(t, err)
+			w.Duration = workload.Duration(2 * second)
+			if w.BeatOnly {
+				w.Duration *= 10 // a BEAT comes every 15 s
+			}
+			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
+			w.Prefill, w.Connections = min(w.Prefill, 2000), min(w.Connections, 20)
+			var left int64
+			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
+			l := bench{server: server, load: w, hooks: []func(*fakes.Event){counted(&left)}}.run(t)
+			well(t, l)
+			assert.Zero(t, left, "jobs that nobody has got")
+			assert.Equal(t, name != "idle", l.Jobs.Pushed > 0)
+			assert.Equal(t, name == "failing", l.Jobs.Redelivered > 0)
+			want := map[string]string{"fetch": "ack", "idle": "beat", "churn": "connect"}[name]
+			if want == "" {
+				want = "push"
+			}
+			assert.Equal(t, want, l.Rate.Op)
+			assert.Positive(t, l.Rate.Carried)
+		})
+	}
+}

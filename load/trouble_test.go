@@ -1,0 +1,209 @@
+package load_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+func outcome(t *testing.T, l *reports.Load, code int, words ...string) {
+	t.Helper()
+	got, said := l.Outcome()
+	assert.Equal(t, code, got, said)
+	for _, w := range words {
+		assert.Contains(t, said, w)
+	}
+}
+
+func TestAPoolSharesWorkerIDs(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
+	w.Work = workload.Range{Min: ms, Max: 20 * ms}
+	assert.Equal(t, 5+5*5, load.Connections(&w))
+	l := bench{load: w}.run(t)
+	well(t, l)
+	assert.Equal(t, 30, l.Connections.Opened)
+}
+
+func TestAPassword(t *testing.T) {
+	t.Parallel()
+	server := fakes.Config{Password: "secret", Iterations: 10}
+	well(t, bench{server: server, load: steady()}.run(t))
+	l := bench{server: server, load: steady(), change: func(c *load.Config) { c.Password = "wrong" }}.run(t)
+	outcome(t, l, reports.ExitUnreachable, "HELLO")
+	assert.Empty(t, l.Phases)
+}
+
+func TestNobodyIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		l := load.Run(t.Context(), load.Config{Workload: steady(), Run: "test", Coarse: true, Dial: func(ctx context.Context) (net.Conn, error) {
+			return network.DialContext(ctx, "tcp", "server:7419")
+		}}).Report
+		outcome(t, l, reports.ExitUnreachable, "connection refused")
+	})
+}
+
+// A server that takes only some connections: how many is told, and nothing is pushed
+// that nobody could take away.
+func TestALimitOfConnections(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Producers, w.Consumers = 20, 20
+	l := bench{server: fakes.Config{MaxConnections: 30}, load: w}.run(t)
+	outcome(t, l, reports.ExitUndecided, "the target took 30 of 40 connections", "too many connections")
+	assert.Equal(t, "connect close", phases(l))
+	assert.Equal(t, 40, l.Connections.Asked)
+	assert.Equal(t, 30, l.Connections.Opened)
+	assert.Equal(t, reports.LoadJobs{Drained: true}, l.Jobs)
+	assert.Less(t, l.Took, 10*second)
+}
+
+// A server that dies: what was confirmed and what is in doubt is told, and soon.
+func TestAServerThatDies(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.Duration = workload.Duration(time.Hour)
+	l := bench{load: w, during: func(_ func(), server *fakes.Server) {
+		time.Sleep(5*second + 500*time.Microsecond)
+		server.Close()
+	}}.run(t)
+	outcome(t, l, reports.ExitUnreachable, "the target went away", "confirmed", "without an answer")
+	assert.Contains(t, l.Gone, "connection refused, 5")
+	assert.Positive(t, l.Jobs.Pushed)
+	assert.Positive(t, l.Jobs.Acked)
+	assert.Positive(t, l.Jobs.Doubtful, "pushes were in flight")
+	assert.False(t, l.Jobs.Drained)
+	assert.Empty(t, kinds(l))
+	assert.Less(t, l.Took, time.Minute)
+	assert.Equal(t, int64(10), l.Connections.Lost)
+}
+
+// One that comes back is not gone.
+func TestAServerThatIsRestarted(t *testing.T) {
+	t.Parallel()
+	l := bench{load: steady(), during: func(_ func(), server *fakes.Server) {
+		time.Sleep(2 * second)
+		_ = server.Restart()
+	}}.run(t)
+	assert.Empty(t, l.Gone)
+	assert.Empty(t, kinds(l))
+	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.Zero(t, l.Jobs.Lost)
+	assert.Equal(t, l.Jobs.InDoubt, l.Jobs.Missing)
+}
+
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	var all []reports.Threshold
+	for _, text := range []string{"push.response.p99<20ms", "lost==0", "push.response.p50<1us", "beat.response.p99<1s"} {
+		threshold, err := reports.ParseThreshold(text)
+		require.NoError(t, err)
+		all = append(all, threshold)
+	}
+	with := func(list ...reports.Threshold) *reports.Load {
+		return bench{load: steady(), change: func(c *load.Config) { c.Thresholds = list }}.run(t)
+	}
+	outcome(t, with(all[:2]...), reports.ExitWell)
+	outcome(t, with(all[:3]...), reports.ExitFindings, "1 of 3 thresholds missed: push.response.p50<1us")
+	l := with(all[3])
+	outcome(t, l, reports.ExitFindings, "has no data")
+	assert.True(t, l.Thresholds[0].NoData)
+}
+
+// slow has a PUSH take so long that the producers cannot carry the plan.
+func slow(e *fakes.Event) {
+	if e.Point == fakes.Ran && e.Command.Verb == "PUSH" {
+		e.Delay += 20 * ms
+	}
+}
+
+func TestOverload(t *testing.T) {
+	t.Parallel()
+	run := func(how client.Overload) *reports.Load {
+		return bench{load: steady(), hooks: []func(*fakes.Event){slow}, change: func(c *load.Config) { c.Overload = how }}.run(t)
+	}
+	queued := run(client.Queue)
+	outcome(t, queued, reports.ExitWell, "carried 23", "of 500 /s asked")
+	assert.Greater(t, op(t, queued, "push").Response.Max, 2*second)
+	assert.Less(t, op(t, queued, "push").Service.Max, 30*ms)
+	assert.LessOrEqual(t, op(t, queued, "push").Lateness.Max, ms)
+	assert.InDelta(t, 1300, queued.Rate.Dropped, 50, "what waits at the end is not sent")
+
+	dropped := run(client.Drop)
+	outcome(t, dropped, reports.ExitWell, "dropped")
+	assert.Less(t, op(t, dropped, "push").Response.Max, 30*ms)
+	assert.InDelta(t, 1300, dropped.Rate.Dropped, 200)
+
+	aborted := run(client.Abort)
+	outcome(t, aborted, reports.ExitUndecided, "--overload abort does not allow")
+	assert.Less(t, aborted.Took, 10*second)
+	assert.True(t, aborted.Jobs.Drained)
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		after  time.Duration
+		phases string
+	}{
+		"connect": {3 * ms, "connect close"},
+		"prefill": {150 * ms, "connect prefill drain close"},
+		"warm-up": {2 * second, "connect prefill warm-up measure drain close"},
+		"measure": {5 * second, "connect prefill warm-up measure drain close"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Producers, w.Consumers, w.Prefill = 40, 40, 10_000
+			w.Warmup, w.Duration = workload.Duration(2*second), workload.Duration(time.Hour)
+			l := bench{load: w, during: func(cancel func(), _ *fakes.Server) {
+				time.Sleep(test.after)
+				cancel()
+			}}.run(t)
+			outcome(t, l, reports.ExitInterrupted, "interrupted: ")
+			assert.True(t, l.Interrupted)
+			assert.Equal(t, test.phases, phases(l))
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.Equal(t, l.Jobs.Pushed, l.Jobs.Acked)
+			assert.Equal(t, name != "connect", l.Jobs.Pushed > 0)
+			assert.Empty(t, kinds(l))
+			assert.Less(t, l.Took, time.Minute)
+		})
+	}
+}
+
+// A retry that never comes leaves the drain without an end in order.
+func TestAJobThatIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := steady()
+	w.FailShare = 0.1
+	l := find(t, w, "retry-lost")
+	outcome(t, l, reports.ExitUndecided, "still to be tried again")
+	assert.InDelta(t, 250, l.Jobs.Waiting, 60)
+}
+
+// Whoever interrupts the drain gets the figures that were there before, and empty queues.
+func TestInterruptedInTheDrain(t *testing.T) {
+	t.Parallel()
+	l := bench{load: steady(), during: func(cancel func(), _ *fakes.Server) {
+		time.Sleep(6 * second)
+		cancel()
+	}}.run(t)
+	outcome(t, l, reports.ExitInterrupted, "carried the 500 /s asked", "all 2,500 jobs accounted for")
+}
