@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,20 @@ func newPresets(p Process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.print(string(w.YAML()))
+			return p.print(string(w.YAML()) + spelledOut(w))
 		},
 	}
+}
+
+// spelledOut lists what a workload comes to, as comments of a file.
+func spelledOut(w workload.Workload) string {
+	var b strings.Builder
+	none := new(workload.Workload).Settings()
+	full := w.Filled()
+	for i, s := range full.Settings() {
+		if text := s.Value.String(); text != none[i].Value.String() {
+			fmt.Fprintf(&b, "# %s: %s\n", s.Key, text)
+		}
+	}
+	return b.String()
 }

@@ -76,10 +76,20 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 // checked at once and applied later, on top of the preset or the file.
 func (o *benchOptions) declareWorkload(f *pflag.FlagSet) {
 	o.settings = map[string]string{}
-	for _, s := range new(workload.Workload).Settings() {
+	usual, err := workload.Preset("")
+	if err != nil {
+		panic(err) // it is always there
+	}
+	usual = usual.Filled()
+	defaults := usual.Settings()
+	for i, s := range new(workload.Workload).Settings() {
 		f.Var(&kept{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
+		flag := f.Lookup(s.Flag())
+		if flag.DefValue = defaults[i].Value.String(); flag.DefValue == s.Value.String() {
+			flag.DefValue = "" // the usage says what none means
+		}
 		if s.Value.Type() == "bool" {
-			f.Lookup(s.Flag()).NoOptDefVal = "true"
+			flag.NoOptDefVal = "true"
 		}
 	}
 }

@@ -32,7 +32,7 @@ func newBenchRun(p Process) *cobra.Command {
 		Short: "Put load on a server and say what it carried",
 		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
 			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
-			"leaves them empty; it never sends FLUSH.\n\n" +
+			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
 			"Exit codes: 0 all well, 1 a threshold is missed, 2 usage, 3 the run is INVALID: the generator could\n" +
 			"not carry it, 4 no FWP server there, 5 a fault of fwpbench, 6 jobs were lost or delivered twice,\n" +
 			"130 interrupted.",

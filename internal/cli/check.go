@@ -23,6 +23,6 @@ func newCheck(p Process) *cobra.Command {
 			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      a script of yours, and what was said",
 		Args: unknownCommand,
 	}
-	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newSelftest(p), newVersion(p))
+	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p), newSelftest(p), newVersion(p))
 	return root
 }

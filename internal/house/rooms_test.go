@@ -27,7 +27,7 @@ var rooms = map[string]room{
 
 	"internal/cli": {
 		mayImport: []string{
-			"conformance", "fakes", "fwp", "internal/history", "internal/selftest", "internal/target", "load", "load/client",
+			"conformance", "conformance/explore", "fakes", "fwp", "internal/history", "internal/selftest", "internal/target", "load", "load/client",
 			"load/health", "load/measure", "load/workload", "reports", "scenarios",
 		},
 		speaks: true,
@@ -36,9 +36,11 @@ var rooms = map[string]room{
 		mayImport: []string{"conformance", "fakes", "fwp", "internal/memnet", "internal/target", "reports", "scenarios"},
 	},
 
-	"conformance":     {mayImport: []string{"fwp", "reports", "scenarios"}},
-	"fakes":           {mayImport: []string{"fwp"}, alone: true},
-	"internal/target": {mayImport: []string{"fwp"}},
+	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "reports", "scenarios"}},
+	"conformance/explore": {mayImport: []string{"conformance/model", "fwp", "internal/history", "scenarios"}},
+	"conformance/model":   {mayImport: []string{"fwp"}},
+	"fakes":               {mayImport: []string{"fwp"}, alone: true},
+	"internal/target":     {mayImport: []string{"fwp"}},
 
 	"load": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure",

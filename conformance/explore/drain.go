@@ -1,0 +1,92 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// drain removes what the exploration left on the server, and judges what comes.
+func (x *exploration) drain(ctx context.Context) {
+	if x.play.dead {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(20*x.config.patience, time.Minute))
+	defer cancel()
+	for _, c := range x.gen.strangers() {
+		x.play.drop(c, scenarios.Closed)
+	}
+	x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
+	for _, j := range x.play.remaining(time.Now()) {
+		if j.Where&^(model.Gone|model.Dead) != 0 {
+			x.result.Left = append(x.result.Left, j.JID)
+		}
+	}
+	slices.Sort(x.result.Left)
+}
+
+const sweeper = 1 << 20 // the number of a connection that nobody else has
+
+// sweep acknowledges what is held, and fetches what is enqueued; do plays steps.
+func (p *play) sweep(ctx context.Context, do func(...Step)) {
+	held := map[int][]string{}
+	queues := map[string]bool{}
+	for _, j := range p.remaining(time.Now()) {
+		var number int
+		if _, err := fmt.Sscanf(p.symbol(j.Holder), "$wid%d", &number); err == nil && j.Where&model.Working != 0 {
+			held[number] = append(held[number], p.symbol(j.JID))
+		}
+		if j.Where&model.Enqueued != 0 && strings.HasPrefix(j.Queue, p.prefix) {
+			queues[p.symbol(j.Queue)] = true
+		}
+	}
+	for i, worker := range slices.Sorted(maps.Keys(held)) {
+		do(Step{Kind: Open, Conn: sweeper + 1 + i, Role: scenarios.Consumer, Worker: worker})
+		for _, jid := range held[worker] {
+			do(line(sweeper+1+i, `ACK {"jid":"%s"}`, jid))
+		}
+		do(Step{Kind: End, Conn: sweeper + 1 + i, Ending: scenarios.Closed})
+	}
+	if len(queues) > 0 {
+		do(Step{Kind: Open, Conn: sweeper, Role: scenarios.Consumer, Worker: sweeper})
+		p.empty(ctx, slices.Sorted(maps.Keys(queues)), do)
+	}
+}
+
+// empty fetches from queues until nothing comes.
+func (p *play) empty(ctx context.Context, queues []string, do func(...Step)) {
+	for part := range slices.Chunk(queues, 400) {
+		for left := len(p.remaining(time.Now())) + 10; left > 0 && ctx.Err() == nil && p.conns[sweeper] != nil; left-- {
+			n := len(p.seen)
+			do(line(sweeper, "FETCH %s", strings.Join(part, " ")))
+			if len(p.seen) == n || p.seen[len(p.seen)-1].answer != model.Delivered {
+				break
+			}
+			do(line(sweeper, `ACK {"jid":"%s"}`, p.symbol(p.seen[len(p.seen)-1].jid)))
+		}
+	}
+}
+
+// symbol writes a name of the play as it stands in steps.
+func (p *play) symbol(name string) string {
+	return "$" + strings.TrimPrefix(name, p.prefix+"-")
+}
+
+// remaining lists the jobs that may still be on the server.
+func (p *play) remaining(now time.Time) []*model.Job {
+	var all []*model.Job
+	for _, jid := range slices.Sorted(maps.Keys(p.world.Jobs)) {
+		j := p.world.Jobs[jid]
+		p.world.In(j.Queue, now)
+		if j.Where&^(model.Gone|model.Dead) != 0 {
+			all = append(all, j)
+		}
+	}
+	return all
+}

@@ -1,0 +1,215 @@
+package explore_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+var (
+	only     = flag.String("fault", "", "explore the faults whose names begin so, all if it is \"all\", and print a table")
+	seed     = flag.Uint64("seed", 1, "of the explorations")
+	steps    = flag.Int("steps", 20000, "commands of an exploration with -fault and -hours")
+	findings = flag.Int("findings", 2, "after which an exploration with -fault stops")
+	hours    = flag.Bool("long", false, "explore all variations with -steps commands each")
+)
+
+// behaving is a server with a fault or a variation, either of which may be "".
+func behaving(fault, variation string) func() fakes.Config {
+	return func() fakes.Config {
+		var c fakes.Config
+		if strings.HasPrefix(fault, "auth") || fault == "hi-salt-missing" || fault == "hi-iterations-text" || strings.HasPrefix(variation, "password") {
+			c.Password = "correct horse"
+		}
+		if i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == fault }); i >= 0 {
+			c.Hook = fakes.Faults()[i].Hook()
+		}
+		if i := slices.IndexFunc(fakes.Variations(), func(v fakes.Variation) bool { return v.Name == variation }); i >= 0 {
+			fakes.Variations()[i].Configure(&c)
+		}
+		return c
+	}
+}
+
+// sample are the faults that every run of the tests explores: one of each kind, among
+// them those that show in the company of other jobs or other connections only.
+var sample = []string{
+	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole", "delivered-twice", "dies-of-unknown-job", "end-returns-jobs",
+	"fail-malformed-counts", "fetch-order", "fetch-sleeps", "fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded", "job-retry-follows",
+	"job-retry-mixed", "line-segment-ends", "push-lost", "push-refused-enqueued", "reply-length-characters", "reply-missing", "reply-swapped", "reply-unasked",
+	"reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, f := range fakes.Faults() {
+		chosen := slices.Contains(sample, f.Name)
+		if *only != "" {
+			chosen = *only == "all" || strings.HasPrefix(f.Name, *only)
+		}
+		if !chosen {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			e := explore.Explorer{Seed: *seed, Steps: *steps, Findings: *findings}
+			exploring(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, s *stage) {
+				found := false
+				for _, x := range r.Findings {
+					found = found || slices.Contains(f.Clauses, x.Clause)
+					told(t, s, f, x)
+				}
+				assert.True(t, found, "not found in %d commands: %v", r.Commands, r.Findings)
+			})
+		})
+	}
+}
+
+// told holds the script of a finding against the server that it is from and against one
+// that is right.
+func told(t *testing.T, s *stage, f fakes.Fault, x explore.Finding) {
+	t.Helper()
+	right := &stage{network: s.network, config: behaving(map[bool]string{true: "auth"}[s.config().Password != ""], "")}
+	right.count.Store(1 << 20)
+	outcome, control := "", ""
+	if x.Script != "" {
+		outcome, control = replay(t, s, x.Script, x.Clause, true), replay(t, right, x.Script, x.Clause, false)
+		assert.NotContains(t, outcome, "parse", x.Script)
+		assert.NotContains(t, outcome, "lint", x.Script)
+	}
+	if *only == "" {
+		return
+	}
+	mine := slices.Contains(f.Clauses, x.Clause)
+	t.Logf("TABLE | %s | %d | %s | %s | %t | %d of %d | %d lines | %.120s | %.120s |", f.Name, x.Commands, x.Clause, x.Rule, mine, x.Shown, x.Tried, clientLines(x.Script), outcome, control)
+	if len(f.Name) == len(*only) {
+		t.Logf("%s\nexpected %s\ngot %s", x.Script, x.Expected, x.Got)
+	}
+}
+
+func clientLines(script string) int {
+	n := 0
+	for line := range strings.Lines(script) {
+		if strings.HasPrefix(line, "C") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNothingRightIsBlamed(t *testing.T) {
+	t.Parallel()
+	count, seeds := 1500, []uint64{*seed}
+	if *hours {
+		count = *steps
+	}
+	for _, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
+		if v.Name == "none" {
+			seeds = []uint64{*seed, *seed + 1, *seed + 2}
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, seed := range seeds {
+				exploring(t, behaving("", v.Name), explore.Explorer{Seed: seed, Steps: count, Findings: 3}, func(t *testing.T, r *explore.Result, _ *stage) {
+					for _, f := range r.Findings {
+						if !slices.Contains(v.Warns, f.Clause) {
+							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What, f.Script)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestSameSeedSameCommands(t *testing.T) {
+	t.Parallel()
+	var runs [3][]string
+	for i, seed := range []uint64{7, 7, 8} {
+		e := explore.Explorer{Seed: seed, Steps: 600, Longest: time.Nanosecond, Watch: func(s explore.Step) { synctest.Wait(); runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }}
+		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
+	}
+	assert.Equal(t, runs[0], runs[1])
+	assert.NotEqual(t, runs[0], runs[2])
+}
+
+func TestCoverageIsReported(t *testing.T) {
+	t.Parallel()
+	exploring(t, behaving("", ""), explore.Explorer{Seed: 3, Steps: 3000}, func(t *testing.T, r *explore.Result, _ *stage) {
+		assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
+		assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
+		assert.Greater(t, len(r.Coverage.Outcomes), 40)
+	})
+}
+
+func keys(m map[string]int) []string {
+	var all []string
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]string{"right": "", "delivered-twice": "delivered-twice", "push-lost": "push-lost", "reply-swapped": "reply-swapped"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			crowding(t, behaving(fault, ""), explore.Crowd{Explorer: explore.Explorer{Seed: *seed, Steps: 1500}}, func(t *testing.T, h *explore.History, _ *stage) {
+				assert.True(t, h.Drained)
+				assert.Equal(t, fault == "", len(h.Findings) == 0, "%+v", h.Findings)
+				if fault == "" {
+					assert.Empty(t, h.Left)
+				}
+				for _, f := range h.Findings {
+					assert.NotEmpty(t, f.Script, f.What)
+				}
+			})
+		})
+	}
+}
+
+func TestVariationsInACrowd(t *testing.T) {
+	t.Parallel()
+	for _, v := range fakes.Variations() {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			crowding(t, behaving("", v.Name), explore.Crowd{Explorer: explore.Explorer{Seed: *seed, Steps: 300}, FailOne: 20}, func(t *testing.T, h *explore.History, _ *stage) {
+				assert.Empty(t, h.Findings)
+			})
+		})
+	}
+}
+
+func TestTraceIsSaved(t *testing.T) {
+	t.Parallel()
+	trace := explore.Trace{N: 3, To: 1, Steps: []explore.Step{{Kind: explore.Send, Conn: 2, Raw: true, Segments: []string{"\xff\x00\r\n", "$jid1"}}}}
+	var b bytes.Buffer
+	require.NoError(t, trace.Save(&b))
+	again, err := explore.LoadTrace(&b)
+	require.NoError(t, err)
+	assert.Equal(t, trace, again)
+	_, err = explore.LoadTrace(strings.NewReader(`{"version":9}`))
+	assert.ErrorContains(t, err, "version 9")
+}
+
+func BenchmarkExplore(b *testing.B) {
+	s := fakes.NewServer(fakes.Config{})
+	defer s.Close()
+	e := explore.Explorer{Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
+	b.ResetTimer()
+	r := e.Run(b.Context())
+	b.ReportMetric(float64(r.Commands)/r.Took.Seconds(), "commands/s")
+	require.Empty(b, r.Findings)
+}

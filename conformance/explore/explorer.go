@@ -1,0 +1,224 @@
+package explore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Explorer explores one server. Target must be set; the zero value of everything else
+// works. An Explorer is used once.
+type Explorer struct {
+	Target      scenarios.Target
+	Password    string        // of the target, empty if it has none
+	Seed        uint64        // of the commands
+	Steps       int           // commands at most; 10,000 if zero and Time is zero too
+	Time        time.Duration // at most; no limit if zero
+	Connections int           // open at a time beside the two of the neighbour; 6 if zero
+	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
+	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
+	Longest     time.Duration // that the clients all wait at a time: reservations and retries show only then; never if zero
+	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
+	Alone       bool          // nobody else uses the target: FLUSH and the queue default are tried too
+	Restarts    bool          // the target may be restarted now and then, if it offers that
+	Findings    int           // after which to stop; 1 if zero
+	Unshrunk    bool          // findings are not made small
+
+	// Fresh starts another server like the target, for making findings small: a
+	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
+	// where there is none. The returned function ends it.
+	Fresh func() (scenarios.Target, func(), error)
+
+	// Found is told of each finding before it is made small, so that it can be saved
+	// at once; may be nil.
+	Found func(Finding)
+	// Watch is told each step before it is played; may be nil.
+	Watch func(Step)
+	// Progress is told after every few steps; may be nil.
+	Progress func(commands int, c *Coverage)
+}
+
+// Result is what an exploration found.
+type Result struct {
+	Seed     uint64
+	Commands int
+	Took     time.Duration
+	Coverage *Coverage
+	Findings []Finding
+	Left     []string // jobs that could not be removed
+	Dead     bool     // the server serves no more
+}
+
+// Finding is something that no reading of the specification allows.
+type Finding struct {
+	Clause   string
+	Rule     string // of the model
+	Crash    bool
+	Expected string
+	Got      string
+	What     string
+	Commands int    // after which it was seen
+	Whole    Trace  // the conversation as it was
+	Small    Trace  // the shortest one that still shows it; empty if it did not come again
+	Script   string // the same in the suite's language
+	Shown    int    // of Tried times that the small conversation was played
+	Tried    int
+}
+
+func (e *Explorer) config() *config {
+	c := &config{target: e.Target, password: e.Password, alone: e.Alone, patience: e.Timeout, eventual: e.Patience, slack: e.Slack}
+	orElse(&c.patience, 5*time.Second)
+	orElse(&c.eventual, 150*time.Second)
+	orElse(&c.slack, 300*time.Millisecond)
+	return c
+}
+
+func orElse(d *time.Duration, other time.Duration) {
+	if *d == 0 {
+		*d = other
+	}
+}
+
+// freshPrefix is a prefix that no other play has.
+func freshPrefix() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return "x" + hex.EncodeToString(b[:])
+}
+
+// Run explores until the steps or the time are used up, enough was found, the server
+// is gone or ctx is done. It blocks, and removes what it left on the server.
+func (e *Explorer) Run(ctx context.Context) *Result {
+	begin := time.Now()
+	x := &exploration{Explorer: e, config: e.config(), seen: map[string]bool{}, result: &Result{Seed: e.Seed, Coverage: newCoverage()}}
+	x.play = newPlay(x.config, freshPrefix())
+	x.play.cover = x.result.Coverage
+	x.gen = &generator{p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: e.Alone, alone: e.Alone, tried: map[string]int{}, last: map[string]uint64{}}
+	_, x.gen.signals = e.Target.(scenarios.Signaller)
+	if _, can := e.Target.(scenarios.Restarter); can {
+		x.gen.restarts = e.Restarts
+	}
+	if x.gen.limit == 0 {
+		x.gen.limit = 6
+	}
+	x.loop(ctx, begin)
+	x.drain(ctx)
+	x.play.close()
+	x.result.Took, x.result.Commands, x.result.Dead = time.Since(begin), x.play.commands, x.play.dead
+	return x.result
+}
+
+// exploration is one run of an explorer.
+type exploration struct {
+	*Explorer
+	config *config
+	play   *play
+	gen    *generator
+	trace  []Step
+	seen   map[string]bool // what was found already
+	told   int             // of play.found
+	result *Result
+}
+
+// enough is after how many findings to stop.
+func (e *Explorer) enough() int { return max(e.Findings, 1) }
+
+func (x *exploration) loop(ctx context.Context, begin time.Time) {
+	steps, enough := x.Steps, x.enough()
+	if steps == 0 && x.Time == 0 {
+		steps = 10000
+	}
+	idle := 0
+	for ctx.Err() == nil && !x.play.dead && len(x.result.Findings) < enough {
+		if steps > 0 && x.play.commands >= steps || x.Time > 0 && time.Since(begin) > x.Time {
+			return
+		}
+		before := x.play.commands
+		x.steps(ctx, x.gen.next())
+		if idle++; x.play.commands > before {
+			idle = 0
+		} else if idle > 50 { // nobody is let in
+			return
+		}
+		if x.Progress != nil && x.gen.round%64 == 0 {
+			x.Progress(x.play.commands, x.result.Coverage)
+		}
+	}
+}
+
+// remembered is how many of the last steps an exploration keeps in mind at least.
+const remembered = 20000
+
+// trim forgets old steps, but for the opening of connections that are still open.
+func (x *exploration) trim() {
+	if len(x.trace) < 2*remembered {
+		return
+	}
+	cut := len(x.trace) - remembered
+	open := map[int]Step{}
+	for _, step := range x.trace[:cut] {
+		if step.Kind == Open {
+			open[step.Conn] = step
+		}
+	}
+	var kept []Step
+	for _, n := range slices.Sorted(maps.Keys(open)) {
+		if x.play.conns[n] != nil {
+			kept = append(kept, open[n])
+		}
+	}
+	x.trace = append(kept, x.trace[cut:]...)
+	x.play.seen = nil
+}
+
+// steps plays steps and looks at what they brought up.
+func (x *exploration) steps(ctx context.Context, steps []Step) {
+	for i := range steps {
+		x.trim()
+		x.play.step = len(x.trace)
+		x.trace = append(x.trace, steps[i])
+		if x.Watch != nil {
+			x.Watch(steps[i])
+		}
+		x.play.do(ctx, &steps[i])
+		for ; x.told < len(x.play.found); x.told++ {
+			x.finding(ctx, x.play.found[x.told])
+		}
+		if x.play.dead || ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// finding keeps what was found for the first time, and makes it small.
+func (x *exploration) finding(ctx context.Context, f found) {
+	key := f.Rule + " " + f.Clause
+	if x.seen[key] || len(x.result.Findings) >= x.enough() {
+		return
+	}
+	x.seen[key] = true
+	found := Finding{Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What,
+		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)}}
+	if x.Found != nil {
+		x.Found(found)
+	}
+	if !x.Unshrunk {
+		s := &shrinker{config: x.config, fresh: x.Fresh, target: f, comes: map[int]bool{}}
+		for _, came := range x.play.seen {
+			if came.jid != "" && came.jid == f.JID {
+				s.comes[came.step] = true
+			}
+		}
+		s.shrink(ctx, &found)
+	}
+	if key = family(f.Rule) + " > " + found.Clause; found.Shown > 0 && x.seen[key] { // the same in another form
+		return
+	}
+	x.seen[key] = true
+	x.result.Findings = append(x.result.Findings, found)
+}

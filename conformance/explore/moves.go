@@ -1,0 +1,248 @@
+package explore
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+func identified(_ *generator, _ *conn, w *model.Conn) bool { return w.State == fwp.Identified }
+func worker(_ *generator, _ *conn, w *model.Conn) bool {
+	return w.State == fwp.Identified && w.WID != ""
+}
+func raw(_ *generator, _ *conn, w *model.Conn) bool    { return w.State == fwp.NotIdentified }
+func anyone(_ *generator, _ *conn, w *model.Conn) bool { return w.State < fwp.Ended }
+func holding(g *generator, c *conn, w *model.Conn) bool {
+	return worker(g, c, w) && len(g.held(w.WID)) > 0
+}
+func waiting(g *generator, c *conn, w *model.Conn) bool {
+	return worker(g, c, w) && len(g.ready()) > 0
+}
+
+// moves are all that a connection can do. The weights say how often, before what was
+// seen least is preferred.
+var moves = []move{
+	{"push", 14, identified, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "PUSH %s", g.job())} }},
+	{"fetch", 14, waiting, (*generator).fetch},
+	{"fetch-two", 4, waiting, (*generator).fetchTwo},
+	{"fetch-side-by-side", 3, waiting, (*generator).fetchSideBySide},
+	{"ack", 9, holding, func(g *generator, c *conn, w *model.Conn) []Step {
+		return []Step{line(c.number, `ACK {"jid":"%s"}`, g.p.symbol(choose(g, g.held(w.WID)).JID))}
+	}},
+	{"fail", 4, holding, func(g *generator, c *conn, w *model.Conn) []Step {
+		return []Step{line(c.number, "FAIL %s", g.failure(g.p.symbol(choose(g, g.held(w.WID)).JID)))}
+	}},
+	{"fail-badly", 1, holding, (*generator).failBadly},
+	{"beat", 1, worker, func(g *generator, c *conn, w *model.Conn) []Step {
+		return []Step{line(c.number, `BEAT {"wid":"%s"}`, g.p.symbol(w.WID))}
+	}},
+	{"beat-of-nobody", 0.3, worker, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, `BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))}
+	}},
+	{"info", 1, identified, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "INFO")} }},
+	{"report-anything", 0.7, identified, (*generator).reportAnything},
+	{"fetch-empty", 0.12, worker, (*generator).fetchEmpty},
+	{"fetch-as-anybody", 0.05, identified, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, "FETCH %s", g.queue())}
+	}},
+	{"fetch-and-wake", 0.12, worker, (*generator).fetchAndWake},
+	{"fetch-and-go", 0.12, worker, (*generator).fetchAndGo},
+	{"bad-line", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
+	{"bad-argument", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, "%s", g.badArgument())}
+	}},
+	{"bad-field", 2.5, identified, (*generator).badField},
+	{"bytes", 0.8, identified, (*generator).bytes},
+	{"cut", 0.5, identified, (*generator).cut},
+	{"hello-again", 0.2, identified, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, "HELLO %s", g.greeting())}
+	}},
+	{"hello", 2, raw, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, "HELLO %s", g.greeting())}
+	}},
+	{"hello-badly", 2, raw, func(g *generator, c *conn, _ *model.Conn) []Step {
+		return []Step{line(c.number, "HELLO %s", g.badGreeting())}
+	}},
+	{"too-early", 1.5, raw, (*generator).tooEarly},
+	{"end", 0.3, identified, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "END")} }},
+	{"end-early", 0.05, raw, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "END")} }},
+	{"leave", 0.4, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{g.ending(c.number)} }},
+	{"flush", 0.03, func(g *generator, c *conn, w *model.Conn) bool { return g.flush && identified(g, c, w) }, (*generator).flushAll},
+	{"default", 0.3, func(g *generator, c *conn, w *model.Conn) bool { return g.alone && worker(g, c, w) }, (*generator).inDefault},
+	{"burst", 0.5, worker, (*generator).burst},
+	{"life", 0.15, func(g *generator, c *conn, w *model.Conn) bool { return g.longest >= time.Minute && worker(g, c, w) }, (*generator).life},
+	{"signal", 0.06, func(g *generator, c *conn, w *model.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
+	{"restart", 0.02, func(g *generator, c *conn, w *model.Conn) bool { return g.restarts && worker(g, c, w) }, (*generator).restarting},
+	{"wire", 0.8, anyone, (*generator).wire},
+}
+
+func (g *generator) ending(conn int) Step {
+	return Step{Kind: End, Conn: conn, Ending: choose(g, []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut})}
+}
+
+// fetch fetches a job that is there, and mostly reports it.
+func (g *generator) fetch(c *conn, w *model.Conn) []Step {
+	j := choose(g, g.ready())
+	return []Step{line(c.number, "FETCH %s", g.p.symbol(j.Queue))}
+}
+
+// fetchTwo asks for two queues, of which one has a job for certain.
+func (g *generator) fetchTwo(c *conn, _ *model.Conn) []Step {
+	j := choose(g, g.ready())
+	first, second := g.p.symbol(j.Queue), g.queue()
+	if g.IntN(2) == 0 {
+		first, second = second, first
+	}
+	return []Step{line(c.number, "FETCH %s %s", first, second)}
+}
+
+// fetchSideBySide has two workers fetch at the same time from two queues.
+func (g *generator) fetchSideBySide(c *conn, _ *model.Conn) []Step {
+	for _, other := range g.strangers() {
+		if w := g.p.world.Conns[other.number]; other != c && w.State == fwp.Identified && w.WID != "" {
+			a, b := choose(g, g.ready()), choose(g, g.ready())
+			if a.Queue == b.Queue { // who gets which would be a matter of luck
+				break
+			}
+			first, second := line(c.number, "FETCH %s", g.p.symbol(a.Queue)), line(other.number, "FETCH %s", g.p.symbol(b.Queue))
+			first.Ahead, second.Ahead = true, true
+			return []Step{first, second, {Kind: Await, Conn: c.number}, {Kind: Await, Conn: other.number}}
+		}
+	}
+	return []Step{line(c.number, "FETCH %s", g.p.symbol(choose(g, g.ready()).Queue))}
+}
+
+// fetchEmpty waits for a job that does not come, while others go on.
+func (g *generator) fetchEmpty(c *conn, _ *model.Conn) []Step {
+	if g.longest > 0 && g.IntN(2) == 0 {
+		return []Step{line(c.number, "FETCH %s", g.all())}
+	}
+	g.lastQueue++ // nobody pushes to it, so that it is no matter of luck who gets what comes
+	s := line(c.number, "FETCH $queue%d %s", g.lastQueue, g.all())
+	s.Ahead = true
+	return []Step{s}
+}
+
+// fetchAndWake has a job come while a worker waits for it.
+func (g *generator) fetchAndWake(c *conn, _ *model.Conn) []Step {
+	g.lastQueue++
+	queue := fmt.Sprintf("$queue%d", g.lastQueue)
+	s := line(c.number, "FETCH %s", queue)
+	s.Ahead = true
+	return []Step{s, {Kind: Wait, For: 100 * time.Millisecond},
+		line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, g.jid(), queue),
+		{Kind: Await, Conn: c.number}}
+}
+
+// fetchAndGo has a worker go away while it waits, and a job come after.
+func (g *generator) fetchAndGo(c *conn, _ *model.Conn) []Step {
+	g.lastQueue++
+	g.queues = append(g.queues[:0:0], g.queues...)
+	if len(g.queues) > 0 {
+		g.queues[g.IntN(len(g.queues))] = g.lastQueue
+	}
+	queue := fmt.Sprintf("$queue%d", g.lastQueue)
+	s := line(c.number, "FETCH %s", queue)
+	s.Ahead = true
+	steps := []Step{s, {Kind: Wait, For: 100 * time.Millisecond}, g.ending(c.number), {Kind: Wait, For: 100 * time.Millisecond},
+		line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","reserve_for":60,"retry":3}`, g.jid(), queue)}
+	if g.longest > 4*time.Minute { // after which the job must be back
+		steps = append(steps, Step{Kind: Wait, For: 260 * time.Second}, line(neighbourWorker, "FETCH %s", queue))
+	}
+	return steps
+}
+
+func (g *generator) failBadly(c *conn, w *model.Conn) []Step {
+	jid := g.p.symbol(choose(g, g.held(w.WID)).JID)
+	tail := choose(g, []string{`"errtype":5`, `"message":[]`, `"backtrace":"x"`, `"backtrace":[1]`, `"backtrace":{}`, `"errtype":{},"message":1`})
+	return []Step{line(c.number, `FAIL {"jid":"%s",%s}`, jid, tail), line(c.number, `ACK {"jid":"%s"}`, jid)}
+}
+
+// reportAnything reports what the client does not hold.
+func (g *generator) reportAnything(c *conn, _ *model.Conn) []Step {
+	jid := fmt.Sprintf("$jid%d", 1+g.IntN(g.jobs+2))
+	if g.IntN(2) == 0 {
+		return []Step{line(c.number, `ACK {"jid":"%s"}`, jid)}
+	}
+	return []Step{line(c.number, "FAIL %s", g.failure(jid))}
+}
+
+// tooEarly says before HELLO what only comes after it.
+func (g *generator) tooEarly(c *conn, _ *model.Conn) []Step {
+	return []Step{line(c.number, "%s", choose(g, []string{
+		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`, "FAIL " + g.failure("$jid1"),
+		"PUSH " + g.job(), "INFO",
+	}))}
+}
+
+func (g *generator) flushAll(c *conn, _ *model.Conn) []Step {
+	text := choose(g, []string{"FLUSH", "FLUSH", "FLUSH x"})
+	steps := []Step{line(c.number, "%s", text), line(c.number, "INFO")}
+	if ready := g.ready(); len(ready) > 0 && c.wid != "" {
+		steps = append(steps, line(c.number, "FETCH %s", g.p.symbol(ready[0].Queue)))
+	}
+	return steps
+}
+
+// inDefault uses the queue that has a name already.
+func (g *generator) inDefault(c *conn, _ *model.Conn) []Step {
+	jid := g.jid()
+	push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
+	switch g.IntN(4) {
+	case 0:
+		return []Step{push, line(c.number, "FETCH"), line(c.number, `ACK {"jid":"%s"}`, jid)}
+	case 1:
+		return []Step{push, line(c.number, "FETCH default"), line(c.number, `ACK {"jid":"%s"}`, jid)}
+	case 2:
+		return []Step{line(c.number, "PUSH %s", g.job()), line(c.number, "FETCH")}
+	}
+	return []Step{push, line(c.number, "FETCH %s default", g.queue())}
+}
+
+// burst pushes many jobs, and has them all done.
+func (g *generator) burst(c *conn, _ *model.Conn) []Step {
+	g.lastQueue++
+	var pushes, rest []Step
+	for range 10 + g.IntN(30) {
+		jid := g.jid()
+		pushes = append(pushes, line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"$queue%d"}`, jid, g.lastQueue))
+		rest = append(rest, line(c.number, "FETCH $queue%d", g.lastQueue), line(c.number, `ACK {"jid":"%s"}`, jid))
+	}
+	if g.IntN(2) == 0 {
+		return append(pushes, rest...)
+	}
+	var mixed []Step
+	for i := range pushes {
+		mixed = append(mixed, pushes[i], rest[2*i], rest[2*i+1])
+	}
+	return mixed
+}
+
+// life follows one job through failures or the end of its reservation.
+func (g *generator) life(c *conn, w *model.Conn) []Step {
+	g.lastQueue++
+	jid, queue := g.jid(), fmt.Sprintf("$queue%d", g.lastQueue)
+	fields := choose(g, []string{"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`})
+	fields += choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
+	push, fetch := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, fields), line(c.number, "FETCH %s", queue)
+	if g.IntN(8) == 0 { // the name of the queue is one that a server may stumble over later
+		queue += "_Odd"
+		return []Step{line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":"$now+%dms"}`, jid, queue, 1500+g.IntN(1000)),
+			{Kind: Wait, For: 170 * time.Second}, line(c.number, "FETCH %s", queue)}
+	}
+	steps := []Step{push, fetch}
+	end := choose(g, []string{"fail", "fail", "expire", "ack"})
+	for range 1 + g.IntN(3) {
+		switch end {
+		case "fail":
+			steps = append(steps, line(c.number, "FAIL %s", g.failure(jid)))
+		case "ack":
+			steps = append(steps, line(c.number, `ACK {"jid":"%s"}`, jid))
+		}
+		steps = append(steps, Step{Kind: Wait, For: choose(g, []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second})}, fetch)
+	}
+	return steps
+}

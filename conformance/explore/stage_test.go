@@ -1,0 +1,134 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// stage is a place in virtual time where servers with one behaviour are started.
+type stage struct {
+	network *memnet.Network
+	config  func() fakes.Config
+	count   atomic.Int64
+}
+
+// server is an embedded server as a target.
+type server struct {
+	*fakes.Server
+	network *memnet.Network
+}
+
+func (s server) Dial(ctx context.Context) (net.Conn, error) {
+	return s.network.DialContext(ctx, "tcp", s.Addr())
+}
+
+// Restart is an orderly restart.
+func (s server) Restart(context.Context) error { return s.Server.Restart() }
+
+// Signal is what an operator does.
+func (s server) Signal(_ context.Context, wid, state string) error {
+	return s.Server.Signal(wid, state)
+}
+
+func (s *stage) start() (scenarios.Target, func(), error) {
+	c := s.config()
+	addr := "fwp" + strconv.FormatInt(s.count.Add(1), 10) + ":7419"
+	c.Listen = func() (net.Listener, error) { return s.network.Listen(addr) }
+	if c.Iterations == 0 {
+		c.Iterations = 5
+	}
+	f := fakes.NewServer(c)
+	return server{f, s.network}, f.Close, nil
+}
+
+// exploring runs an explorer in virtual time against servers of a kind.
+func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer, look func(t *testing.T, r *explore.Result, fresh *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{network: memnet.New(), config: config}
+		target, end, err := s.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		e.Target, e.Password, e.Alone, e.Restarts = target, config().Password, true, true
+		if e.Longest == 0 {
+			e.Longest = 10 * time.Minute
+		}
+		e.Fresh = s.start
+		look(t, e.Run(t.Context()), s)
+	})
+}
+
+// replay runs a script on a server of its own and tells how that went: "" if the
+// clause is a finding where it should be one, and the whole holds where not.
+func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
+	t.Helper()
+	script, err := scenarios.Parse("found.fwp", []byte(text))
+	if err != nil {
+		return "does not parse: " + err.Error()
+	}
+	for _, p := range scenarios.Lint(script) {
+		if !p.Advice {
+			return "lint: " + p.Error()
+		}
+	}
+	target, end, err := s.start()
+	if err != nil {
+		return err.Error()
+	}
+	defer end()
+	served := conformance.Server{Target: target, Password: s.config().Password, Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart}}
+	report := (&conformance.Runner{Servers: []conformance.Server{served}, Scripts: []*scenarios.Script{script}}).Run(t.Context())
+	check := report.Checks[0]
+	if !broken {
+		if check.Verdict.Breach() || check.Verdict == reports.Undecided {
+			return "not right on a right server: " + check.Verdict.String() + " " + fmt.Sprint(check.Findings)
+		}
+		return ""
+	}
+	for _, c := range check.Clauses {
+		if c.ID == clause && c.Verdict.Breach() {
+			return ""
+		}
+	}
+	if check.Verdict == reports.Crash {
+		return ""
+	}
+	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Why, " ", check.Clauses)
+}
+
+// crowding runs a crowd in virtual time against servers of a kind.
+func crowding(t *testing.T, config func() fakes.Config, c explore.Crowd, look func(t *testing.T, h *explore.History, fresh *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{network: memnet.New(), config: config}
+		target, end, err := s.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		c.Target, c.Password, c.Fresh = target, config().Password, s.start
+		look(t, c.Run(t.Context()), s)
+	})
+}
+
+// dialed is an embedded server on a real socket.
+type dialed struct{ *fakes.Server }
+
+func (d dialed) Dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", d.Addr())
+}

@@ -1,0 +1,271 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// differs holds a delivered job against what was pushed, field by field. (Work units)
+func (j *Job) differs(f map[string]any, now time.Time) *Violation {
+	if text := written(f["jobtype"]) + written(f["args"]); !strings.ContainsFunc(text, notASCII) && strings.ContainsFunc(written(j.sent["jobtype"])+written(j.sent["args"]), notASCII) {
+		field := "args"
+		if Equal(j.sent["args"], f["args"]) {
+			field = "jobtype"
+		}
+		v := wrong("FWP-FRAME-09", field, written(j.sent[field]), f[field])
+		v.Rule, v.JID = "field", j.JID
+		return v
+	}
+	for _, check := range []func(map[string]any) *Violation{j.given, j.defaults, func(f map[string]any) *Violation { return j.times(f, now) }, j.failures} {
+		if v := check(f); v != nil {
+			v.Rule, v.JID = "field", j.JID
+			return v
+		}
+	}
+	if e, _ := f["enqueued_at"].(string); j.enqueued != "" && e == j.enqueued && now.Sub(j.delivered) > 15*time.Second {
+		return &Violation{Clause: "FWP-WU-12", Rule: "field", JID: j.JID, Expected: fmt.Sprintf("${\"enqueued_at\":time($now-%dms..)}", max(0, now.Sub(j.left())-time.Second/2).Milliseconds()), Got: show("enqueued_at", e), What: "it was enqueued again since"}
+	}
+	return nil
+}
+
+// left is when the job was last taken from its worker.
+func (j *Job) left() time.Time {
+	if j.failed.After(j.held) || j.failed.Equal(j.held) {
+		return j.failed
+	}
+	return j.until
+}
+
+func notASCII(r rune) bool { return r > 0x7f }
+
+func wrong(clause, field, want string, got any) *Violation {
+	return &Violation{Clause: clause, Expected: fmt.Sprintf("${%q:%s}", field, want), Got: show(field, got)}
+}
+
+func show(field string, value any) string {
+	b, _ := json.Marshal(value)
+	if value == nil {
+		b = []byte("null or absent")
+	}
+	return fmt.Sprintf("%s: %.200s", field, b)
+}
+
+func written(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// given are the fields that come back as they are.
+func (j *Job) given(f map[string]any) *Violation {
+	switch {
+	case f["jobtype"] != j.sent["jobtype"]:
+		return wrong("FWP-WU-02", "jobtype", written(j.sent["jobtype"]), f["jobtype"])
+	case !Equal(j.sent["args"], f["args"]):
+		return wrong("FWP-WU-03", "args", "="+written(j.sent["args"]), f["args"])
+	case f["queue"] != nil && f["queue"] != j.Queue:
+		return wrong("FWP-WU-04", "queue", written(j.Queue), f["queue"])
+	}
+	custom, _ := j.sent["custom"].(map[string]any)
+	got, is := f["custom"].(map[string]any)
+	switch {
+	case custom == nil && (f["custom"] != nil): // AMB-18
+		return wrong("FWP-WU-11", "custom", "null | absent", f["custom"])
+	case len(custom) > 0 && (!is || !Equal(custom, got)):
+		return wrong("FWP-WU-11", "custom", "="+written(custom), f["custom"])
+	}
+	return nil
+}
+
+// defaults are the numbers, which may be spelled out or left out where they are what
+// the table says. (AMB-18)
+func (j *Job) defaults(f map[string]any) *Violation {
+	for _, d := range []struct {
+		name          string
+		value         int64
+		clause, other string
+	}{
+		{"retry", 25, "FWP-WU-07", "FWP-RETRY-04"}, {"backtrace", 0, "FWP-WU-09", "FWP-WU-08"}, {"reserve_for", 1800, "FWP-WU-05", "FWP-WU-05"},
+	} {
+		want, sent := number(j.sent[d.name])
+		clause := d.clause
+		switch {
+		case sent && d.name == "reserve_for" && want < 60, !sent && j.sent[d.name] != nil: // AMB-17
+			continue
+		case !sent:
+			want, clause = d.value, d.other
+		}
+		if f[d.name] == nil && want == d.value {
+			continue
+		}
+		if !Equal(json.Number(fmt.Sprint(want)), f[d.name]) {
+			pattern := fmt.Sprint(want)
+			if want == d.value {
+				pattern += " | null | absent"
+			}
+			return wrong(clause, d.name, pattern, f[d.name])
+		}
+	}
+	return nil
+}
+
+// times are the fields of which the server sets some.
+func (j *Job) times(f map[string]any, now time.Time) *Violation {
+	created, ok := instantOf(f["created_at"])
+	sent, given := instantOf(j.sent["created_at"])
+	enqueued, stamped := instantOf(f["enqueued_at"])
+	at, later := instantOf(j.sent["at"])
+	back, isBack := instantOf(f["at"])
+	switch {
+	case !ok:
+		return wrong("FWP-WU-10", "created_at", "time", f["created_at"])
+	case given && !near(created, sent):
+		return wrong("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.sent["created_at"]), f["created_at"])
+	case !stamped:
+		return wrong("FWP-WU-12", "enqueued_at", "time", f["enqueued_at"])
+	case later && enqueued.Before(at.Add(-time.Second)):
+		v := wrong("FWP-WU-06", "enqueued_at", fmt.Sprintf("time(%s..)", j.sent["at"]), f["enqueued_at"])
+		v.Expected += " | $-1"
+		return v
+	case j.sent["enqueued_at"] != nil && f["enqueued_at"] == j.sent["enqueued_at"]:
+		return wrong("FWP-WU-12", "enqueued_at", "time($now-1h..$now+2h)", f["enqueued_at"])
+	case given && enqueued.Equal(created) && now.Sub(created) > 24*time.Hour:
+		return wrong("FWP-WU-12", "enqueued_at", "time($now-2h..$now+2h)", f["enqueued_at"])
+	case later && isBack && !near(at, back) && j.enqueued == "":
+		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
+	}
+	return nil
+}
+
+func instantOf(v any) (time.Time, bool) {
+	s, _ := v.(string)
+	t, err := time.Parse(time.RFC3339, s)
+	return t, err == nil
+}
+
+func near(a, b time.Time) bool { return a.Sub(b).Abs() < time.Second }
+
+// failures judges what the job says of its last failure. (FWP-WU-13, FWP-FAIL-06)
+func (j *Job) failures(f map[string]any) *Violation {
+	got, is := f["failure"].(map[string]any)
+	text := texts(got)
+	switch {
+	case j.expired && !is:
+		return wrong("FWP-WU-13", "failure", "object", f["failure"])
+	case j.vague:
+		return nil
+	case j.Failures == 0 && f["failure"] != nil:
+		return wrong("FWP-WU-13", "failure", "null | absent", f["failure"])
+	case j.Failures == 0 || j.failure == nil:
+		return nil
+	case !is:
+		return wrong("FWP-WU-13", "failure", "object", f["failure"])
+	}
+	for _, name := range []string{"errtype", "message"} {
+		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, s) {
+			clause := "FWP-FAIL-06"
+			if old, _ := j.before[name].(string); old != "" && strings.Contains(text, old) {
+				clause = "FWP-WU-13"
+			}
+			return wrong(clause, "failure", fmt.Sprintf("holds(%s)", written(s)), f["failure"])
+		}
+	}
+	return j.backtrace(f, text)
+}
+
+// backtrace judges how many lines are kept; five are what the smallest server keeps
+// that anybody has thought of. (AMB-22)
+func (j *Job) backtrace(f map[string]any, text string) *Violation {
+	lines, _ := j.failure["backtrace"].([]any)
+	keep, asked := number(j.sent["backtrace"])
+	clause := "FWP-WU-09"
+	if !asked || keep == 0 {
+		clause = "FWP-WU-08"
+	}
+	var holds []string
+	bad := false
+	for i, line := range lines {
+		s, _ := line.(string)
+		kept := strings.Contains(text, s)
+		switch {
+		case len(s) < 8 || int64(i) < keep && i >= 5:
+		case int64(i) < keep:
+			holds, bad = append(holds, written(s)), bad || !kept
+		default:
+			holds, bad = append(holds, "!"+written(s)), bad || kept
+		}
+	}
+	if bad {
+		return wrong(clause, "failure", "holds("+strings.Join(holds, ",")+")", f["failure"])
+	}
+	return nil
+}
+
+// texts joins all strings of a value.
+func texts(v any) string {
+	switch x := v.(type) {
+	case string:
+		return x + "\n"
+	case []any:
+		var b strings.Builder
+		for _, e := range x {
+			b.WriteString(texts(e))
+		}
+		return b.String()
+	case map[string]any:
+		var b strings.Builder
+		for _, e := range x {
+			b.WriteString(texts(e))
+		}
+		return b.String()
+	}
+	return ""
+}
+
+// Equal compares JSON values, numbers by value: exactly where they are integers
+// within 63 bits, else as far as a float64 goes. (AMB-16)
+func Equal(a, b any) bool {
+	switch x := a.(type) {
+	case json.Number:
+		y, is := b.(json.Number)
+		return is && sameNumber(string(x), string(y))
+	case []any:
+		y, is := b.([]any)
+		return is && slices.EqualFunc(x, y, Equal)
+	case map[string]any:
+		y, is := b.(map[string]any)
+		if !is || len(x) != len(y) {
+			return false
+		}
+		for k, v := range x {
+			if w, there := y[k]; !there || !Equal(v, w) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	fa, errA := json.Number(a).Float64()
+	fb, errB := json.Number(b).Float64()
+	if errA != nil || errB != nil || len(a)+len(b) > 200 {
+		return true // beyond any range that anybody has promised
+	}
+	if fa > -(1<<63) && fa < 1<<63 && fa == float64(int64(fa)) {
+		ra, okA := new(big.Rat).SetString(a)
+		rb, okB := new(big.Rat).SetString(b)
+		if okA && okB && ra.IsInt() {
+			return ra.Cmp(rb) == 0
+		}
+	}
+	return fa == fb
+}

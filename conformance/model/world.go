@@ -1,0 +1,260 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// World is what clients know of a server from what they have sent it and what came
+// back. Make one with [NewWorld]. It is not safe for concurrent use.
+type World struct {
+	Protected bool          // the server asks for a password
+	Password  string        // the right one
+	Alone     bool          // nobody else uses the server, its queue default included
+	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
+	Slack     time.Duration // by which a reply may be late for reasons of the network
+
+	Conns map[int]*Conn
+	Jobs  map[string]*Job
+
+	workers map[string]*worker
+	queues  map[string][]*Job
+	working map[string][]*Job // by worker
+	hashes  []string
+	salts   map[string]bool
+	ghosts  []ghost
+	sent    int  // commands
+	strange bool // a PUSH was taken that should not have been: who knows what is in the queues
+}
+
+// NewWorld returns a world in which nothing has happened yet.
+func NewWorld() *World {
+	return &World{Patience: 150 * time.Second, Conns: map[int]*Conn{}, Jobs: map[string]*Job{},
+		workers: map[string]*worker{}, queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{}}
+}
+
+// Violation is something that no reading of the specification allows.
+type Violation struct {
+	Clause   string
+	Rule     string // the rule of the model; two violations of one rule may have different clauses
+	JID      string // the job that it is about, if it is about one
+	Expected string // as an S: line of a script says it
+	Got      string
+	What     string           // in words, where Expected does not say it all
+	Window   [2]time.Duration // in which the reply must come, if it is about that
+}
+
+// Error says what was expected and what came.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.What)
+}
+
+// Open lets a connection begin.
+func (w *World) Open(conn int) { w.Conns[conn] = &Conn{} }
+
+// Greet judges the first reply of a connection. (Not Identified State)
+func (w *World) Greet(conn int, r fwp.Reply) *Violation {
+	c := w.Conns[conn]
+	c.Greeted = true
+	v := &Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
+	text, ok := strings.CutPrefix(string(r.Text), "HI ")
+	f := object([]byte(text))
+	salt, salted := f["s"].(string)
+	rounds, counted := number(f["i"])
+	c.Hi = fwp.Hi{Salt: salt, Iterations: int(rounds), Protected: salted && counted}
+	switch _, some := f["i"]; {
+	case r.Kind == fwp.ErrorReply: // a limit of connections
+		return nil
+	case r.Kind != fwp.SimpleString || !ok || f == nil || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}"):
+		v.Clause = "FWP-HI-02"
+	case fmt.Sprint(f["v"]) != "2" || !Is(f["v"], "int"):
+		v.Clause = "FWP-HI-03"
+	case some && !counted || f["s"] != nil && !salted:
+		v.Clause, v.Expected = "FWP-HI-05", `+HI {"v":2,"i":int(1..),"s":string}`
+	case w.Protected && !c.Hi.Protected:
+		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":int(1..),"s":string}`
+	case !w.Protected && (some || f["s"] != nil):
+		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":absent,"s":absent}`
+	case w.Protected && w.salts[salt]:
+		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
+	default:
+		w.salts[salt] = true
+		return nil
+	}
+	return v
+}
+
+// Sent takes down a command, its line given without CRLF, and returns the clause that
+// rules its answer.
+func (w *World) Sent(conn int, line []byte, now time.Time) (Verdict, string) {
+	c := w.Conns[conn]
+	c.Commands++
+	w.sent++
+	v := Judge(line)
+	c.call = w.allow(c, v, now)
+	return v, c.call.clause
+}
+
+// Expects is the set of answers that the awaited reply may be.
+func (w *World) Expects(conn int) Answer {
+	if k := w.Conns[conn].call; k != nil {
+		return k.allowed
+	}
+	return 0
+}
+
+// Replied judges the reply to the command that was sent last, and follows it.
+func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (Answer, *Violation) {
+	c := w.Conns[conn]
+	k := c.call
+	c.call = nil
+	a := answerOf(k.Command.Verb, r)
+	v := w.judged(c, k, a, r, now)
+	if a&k.allowed == 0 {
+		w.unsettle(c, k, a)
+	}
+	w.moved(c, k, a, r, now)
+	switch {
+	case k.Command.Verb == fwp.PUSH && k.Fields != nil && !c.Loose:
+		w.pushed(c, k, a, now)
+	case (k.Command.Verb == fwp.ACK || k.Command.Verb == fwp.FAIL) && !c.Loose:
+		w.reported(c, k, a, now)
+	case k.Command.Verb == fwp.FLUSH && a == Okay:
+		for _, j := range w.Jobs {
+			j.Where, j.reason, j.due, j.flushed = Gone, "FWP-FLUSH-02", time.Time{}, w.sent
+		}
+	case k.Command.Verb == fwp.FLUSH && a == Refused:
+		for _, j := range w.Jobs {
+			if j.Where == Enqueued {
+				j.missing = "FWP-FLUSH-03"
+			}
+			j.suspect = "FWP-FLUSH-03"
+		}
+	}
+	return a, v
+}
+
+// unsettle stops judging what a command may have changed that was answered as it must
+// not be: one fault is told once.
+func (w *World) unsettle(c *Conn, k *call, a Answer) {
+	switch verb := strings.ToUpper(strings.TrimSpace(k.Command.Verb)); {
+	case verb == fwp.HELLO && a != Refused:
+		c.Loose, w.strange = true, true
+	case verb == fwp.PUSH && a != Refused:
+		w.strange = true
+	case verb == fwp.FLUSH && a != Refused:
+		for _, j := range w.Jobs {
+			j.Loose = true
+		}
+	case verb == fwp.FETCH && a != Refused:
+		for _, q := range append(strings.Fields(string(k.Command.Args)), "default") {
+			for _, j := range w.queues[q] {
+				j.Loose = true
+			}
+		}
+	}
+}
+
+// judged holds a reply against what was allowed.
+func (w *World) judged(c *Conn, k *call, a Answer, r fwp.Reply, now time.Time) *Violation {
+	if a&k.allowed == 0 && !c.shut {
+		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: Text(r)}
+		switch {
+		case a == Foreign && k.allowed&^Refused != 0:
+			v.Clause, v.Rule = own[k.Command.Verb][0], "foreign"
+		case a == Refused:
+			v.Rule = "refused"
+		}
+		if k.Command.Verb == fwp.FETCH && k.allowed&Delivered != 0 {
+			v.Expected = w.deliverable(k, now)
+		}
+		return v
+	}
+	switch {
+	case c.Loose, c.shut && a != Delivered:
+	case a == Delivered:
+		return w.delivered(c, k, r.Text, now)
+	case a == Nothing:
+		return w.empty(k, now)
+	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
+		return &Violation{Clause: "FWP-FETCH-06", Rule: "stalled", Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
+			Window: [2]time.Duration{0, time.Second}, What: "while a FETCH of another connection waited, this one was not served"}
+	}
+	return nil
+}
+
+// Close takes down that a connection is over; byServer means that the client did
+// nothing for it. now counts.
+func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
+	c := w.Conns[conn]
+	delete(w.Conns, conn)
+	k := c.call
+	if k != nil && !c.Loose {
+		w.lost(c, k, now)
+	}
+	if !byServer || c.Loose || c.shut || c.State == fwp.Ended {
+		return nil
+	}
+	v := &Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
+	switch {
+	case k != nil && k.allowed&Ended != 0:
+		return nil
+	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < time.Minute && !w.quiet(c): // AMB-23
+		v.Clause = "FWP-STATE-13"
+	default: // AMB-11, AMB-34, AMB-37
+		return nil
+	}
+	return v
+}
+
+// Loosen ends the judging of a connection: what it sent is not to be told into
+// commands.
+func (w *World) Loosen(conn int) { w.Conns[conn].Loose = true }
+
+// Shut takes down that the client has closed its half of a connection: it may be
+// answered or not.
+func (w *World) Shut(conn int) { w.Conns[conn].shut = true }
+
+// In lists the jobs of a queue that may be there or on their way, in no order that
+// means anything to a server.
+func (w *World) In(queue string, now time.Time) []*Job {
+	all := w.queues[queue]
+	kept := all[:0]
+	for _, j := range all {
+		j.settle(now, w.Patience)
+		if j.Where&^(Gone|Dead) != 0 {
+			kept = append(kept, j)
+		}
+	}
+	w.queues[queue] = kept
+	return kept
+}
+
+// Held lists the jobs that a worker holds for certain, in the order in which it got
+// them.
+func (w *World) Held(wid string) []*Job {
+	kept := w.working[wid][:0]
+	for _, j := range w.working[wid] {
+		if j.Where == Working && j.Holder == wid && !j.Loose {
+			kept = append(kept, j)
+		}
+	}
+	if w.working[wid] = kept; len(kept) == 0 {
+		delete(w.working, wid)
+	}
+	return kept
+}
+
+// Text writes a reply as an S: line does.
+func Text(r fwp.Reply) string {
+	switch r.Kind {
+	case fwp.NullBulk:
+		return "$-1"
+	case fwp.Integer:
+		return fmt.Sprintf(":%d", r.Int)
+	}
+	return string(r.Kind) + string(r.Text)
+}

@@ -1,0 +1,172 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ExplorationSchema is the value of the key "schema" of the JSON of every Exploration. Its number grows when a key is
+// removed, renamed or changes its meaning.
+const ExplorationSchema = "fwpexplore/1"
+
+// Exploration is what came of walking a server through states that nobody listed. Durations are nanoseconds in JSON, in
+// keys that end in _ns. It is plain data without locks.
+type Exploration struct {
+	// Schema is ExplorationSchema; WriteExplorationJSON sets it, whatever is here.
+	Schema  string `json:"schema"`
+	Version string `json:"version,omitempty"`
+	Target  Target `json:"target"`
+	// Started is when it began, by the clock of the machine that runs the suite.
+	Started time.Time     `json:"started,omitzero"`
+	Took    time.Duration `json:"took_ns"`
+	// Seed is what the commands were drawn from: a string of decimal digits in JSON.
+	Seed uint64 `json:"seed,string"`
+	// Commands is how many were sent, those that made findings small not included.
+	Commands int `json:"commands"`
+	// States, Transitions and Outcomes count what was seen: "identified worker", "identified > quiet",
+	// "FETCH identified worker: null".
+	States      map[string]int `json:"states"`
+	Transitions map[string]int `json:"transitions"`
+	Outcomes    map[string]int `json:"outcomes"`
+	Findings    []Explored     `json:"findings"`
+	// Left names jobs that are still on the target.
+	Left        []string `json:"left,omitempty"`
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Internal    string   `json:"internal,omitempty"`
+	Unreachable string   `json:"unreachable,omitempty"`
+}
+
+// Explored is one finding of an exploration.
+type Explored struct {
+	Finding
+	// After is the number of commands after which it was seen.
+	After int `json:"after_commands"`
+	// Script shows it again, in the suite's language; empty if it did not come again.
+	Script string `json:"script,omitempty"`
+	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
+	Path string `json:"path,omitempty"`
+	Run  string `json:"run,omitempty"`
+	// Shown is how often the script showed it, of Tried times.
+	Shown int `json:"shown,omitempty"`
+	Tried int `json:"tried,omitempty"`
+}
+
+// ExitCode returns the exit code for e; see the constants and Outcome.
+func (e *Exploration) ExitCode(o ExitOptions) int {
+	code, _ := e.Outcome(o)
+	return code
+}
+
+// Outcome returns the exit code and says in one line of words what it stands for. It is the one place that decides
+// both. An exploration that got no reply worth the name has decided nothing.
+func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
+	counts := map[Verdict]int{}
+	for _, f := range e.Findings {
+		counts[f.Verdict]++
+	}
+	bad := counts[Crash] + counts[Fail]
+	if o.Strict {
+		bad += counts[Warn]
+	}
+	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), plural(len(e.States), "state"), plural(len(e.Outcomes), "outcome"))
+	found := plural(len(e.Findings), "finding") + " in " + said
+	switch {
+	case e.Interrupted:
+		return ExitInterrupted, "interrupted: " + found
+	case e.Internal != "":
+		return ExitInternal, "the suite itself failed: " + oneLine(e.Internal)
+	case e.Unreachable != "":
+		return ExitUnreachable, "no FWP server could be explored: " + oneLine(e.Unreachable)
+	case bad > 0:
+		return ExitFindings, found
+	case e.States["identified"]+e.States["identified worker"] == 0:
+		return ExitUndecided, "nothing was decided: no connection was identified"
+	case len(e.Findings) > 0:
+		return ExitWell, found + ", none of them against what is required"
+	}
+	return ExitWell, "nothing found in " + said
+}
+
+// WriteExplorationJSON writes e as one indented JSON object and a final newline.
+func WriteExplorationJSON(w io.Writer, e *Exploration) error {
+	whole := *e
+	whole.Schema = ExplorationSchema
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(&whole); err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// WriteExplorationText writes e for people: each finding with the script that shows it, what was covered, and a last
+// line that says in words what came out. It writes once, and returns the error of that.
+func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
+	t := &text{TextOptions: o}
+	t.head(&Report{Target: e.Target, Version: e.Version, Interrupted: e.Interrupted, Internal: e.Internal, Unreachable: e.Unreachable})
+	if len(e.Findings) > 0 {
+		t.section("FINDINGS", "what no reading of the specification allows")
+	}
+	for i := range e.Findings {
+		t.line("")
+		t.explored(&e.Findings[i])
+	}
+	t.coverage(e)
+	t.left(&Report{Checks: []Check{{ID: "explore", Left: e.Left}}})
+	code, words := e.Outcome(o.Exit)
+	t.line("")
+	t.line("seed %d, took %s, exit code %d", e.Seed, short(e.Took), code)
+	t.prose("", clean(words))
+	if _, err := w.Write(t.out.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// explored writes one finding and the script that shows it.
+func (t *text) explored(f *Explored) {
+	t.finding(&f.Finding)
+	t.field("after", many(int64(f.After), "command"))
+	t.field("whole", clean(f.Run))
+	if f.Script == "" {
+		t.field("script", "none: it did not come again when the same was played with fresh names")
+		return
+	}
+	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, plural(f.Tried, "time")))
+	t.field("script", clean(f.Path))
+	t.line("")
+	for line := range strings.Lines(f.Script) {
+		t.line("    %s", clean(strings.TrimRight(line, "\n")))
+	}
+}
+
+// coverage writes what was seen: with Verbose all of it.
+func (t *text) coverage(e *Exploration) {
+	if e.Commands == 0 {
+		return
+	}
+	t.section("COVERAGE", "how often each was seen")
+	lists := []map[string]int{e.States, e.Transitions}
+	if t.Verbose {
+		lists = append(lists, e.Outcomes)
+	}
+	for _, list := range lists {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			t.line("  %8s  %s", grouped(int64(list[name])), clean(name))
+		}
+	}
+	if !t.Verbose {
+		t.line("  %8s  different outcomes of a verb in a state; -v lists them", grouped(int64(len(e.Outcomes))))
+	}
+}
