@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,7 +68,8 @@ func startEmbedded(ctx context.Context, fault string) (a target.Address, end fun
 		args = append(args, "--fault", fault)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...) // an interrupted run still empties its queues
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=")                            // ours is not for it
+	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0))                 // the rest: idle processors of Go's look for work all the time
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(theirs))
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = ofItsOwn()
 	in, err := cmd.StdinPipe()
