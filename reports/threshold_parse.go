@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/spell"
 )
 
 // ThresholdError says what is wrong with a threshold and where.
@@ -125,7 +127,7 @@ func (m metric) example() string {
 func nearestMetric(name string) string {
 	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
 	for _, m := range metrics() {
-		changes := changesBetween(strings.ToLower(name), m.name)
+		changes := spell.Distance(name, m.name)
 		if whole := strings.Split(m.name, "."); hasParts(whole, parts) {
 			changes = len(whole) - 100
 		}
@@ -146,25 +148,4 @@ func hasParts(whole, parts []string) bool {
 		whole = whole[at+1:]
 	}
 	return true
-}
-
-// changesBetween counts the letters to put in, take out or replace (Levenshtein's distance).
-func changesBetween(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

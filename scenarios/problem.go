@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/spell"
 )
 
 // Pos is a place in a script: Line and Col count from 1, Col and Width in
@@ -57,49 +59,10 @@ func column(line string, offset int) int {
 	return utf8.RuneCountInString(line[:min(max(offset, 0), len(line))]) + 1
 }
 
-// Nearest is the word of the list that was probably meant: the first of those with the fewest mistakes, at most so
-// many; case does not count. It is "" if none is that near.
-func Nearest(word string, list []string, most int) string {
-	best, fewest := "", most+1
-	for _, w := range list {
-		if d := editDistance(strings.ToLower(word), strings.ToLower(w)); d < fewest {
-			best, fewest = w, d
-		}
-	}
-	return best
-}
-
 // didYouMean is the help that goes with an unknown word.
 func didYouMean(word string, list []string) string {
-	if w := Nearest(word, list, max(2, len(word)/3)); w != "" {
+	if w := spell.Nearest(word, list, max(2, len(word)/3)); w != "" {
 		return fmt.Sprintf("did you mean %q?", w)
 	}
 	return "known here: " + strings.Join(list, ", ")
-}
-
-// editDistance counts the bytes to insert, remove, replace or swap with their neighbour until a is b (the optimal
-// string alignment distance).
-func editDistance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			differ := 1
-			if a[i-1] == b[j-1] {
-				differ = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+differ)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

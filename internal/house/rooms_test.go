@@ -36,7 +36,7 @@ var rooms = map[string]room{
 		mayImport: []string{"conformance", "fakes", "fwp", "internal/memnet", "internal/target", "reports", "scenarios"},
 	},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "reports", "scenarios"}},
+	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/spell", "reports", "scenarios"}},
 	"conformance/explore": {mayImport: []string{"conformance/model", "fwp", "internal/history", "scenarios"}},
 	"conformance/model":   {mayImport: []string{"fwp"}},
 	"fakes":               {mayImport: []string{"fwp"}, alone: true},
@@ -49,17 +49,18 @@ var rooms = map[string]room{
 	"load/client": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload",
 	}},
-	"load/workload": {mayImport: []string{"load/arrivals"}},
+	"load/workload": {mayImport: []string{"internal/spell", "load/arrivals"}},
 	"load/health":   {mayImport: []string{"reports"}},
 	"load/arrivals": {alone: true},
 	"load/engine":   {},
 	"load/ledger":   {alone: true},
 	"load/measure":  {},
 
-	"scenarios": {mayImport: []string{"fwp"}},
+	"scenarios": {mayImport: []string{"fwp", "internal/spell"}},
 
 	"fwp":              {alone: true},
-	"reports":          {},
+	"reports":          {mayImport: []string{"internal/spell"}},
+	"internal/spell":   {alone: true},
 	"internal/memnet":  {alone: true},
 	"internal/history": {alone: true},
 

@@ -3,6 +3,8 @@ package workload
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/spell"
 )
 
 // Problem is one thing that is wrong with a workload. File, Line and Column (from 1,
@@ -38,37 +40,11 @@ func advise(word string, known []string, otherwise string) string {
 	return otherwise
 }
 
-// nearest is the known word that is fewest edits away, empty if all are far.
+// nearest is the known word that was probably meant, empty if all are far.
 func nearest(word string, known []string) string {
-	best, bound := "", max(2, len(word)/3)+1
-	if len(word) > 64 {
+	const longest = 64 // more is no mistyped word
+	if len(word) > longest {
 		return ""
 	}
-	for _, k := range known {
-		if d := edits(word, k); d < bound && d < len(k) {
-			best, bound = k, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance of two short words, by byte.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return spell.Nearest(word, known, min(max(2, len(word)/3), len(word)))
 }

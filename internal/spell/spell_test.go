@@ -1,0 +1,40 @@
+package spell_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/spell"
+)
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"ABC", "abc", 0}, {"abc", "acb", 1}, {"abc", "abd", 1},
+		{"abc", "ab", 1}, {"abc", "xabc", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, spell.Distance(test.a, test.b), test)
+		assert.Equal(t, test.want, spell.Distance(test.b, test.a), test)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	words := []string{"rate", "stages", "duration", "rates"}
+	tests := []struct {
+		word string
+		most int
+		want string
+	}{
+		{"rte", 2, "rate"}, {"RATE", 0, "rate"}, {"ratse", 2, "rate"}, {"durtaion", 1, "duration"},
+		{"durtaion", 0, ""}, {"xyz", 2, ""}, {"", 2, ""},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, spell.Nearest(test.word, words, test.most), test)
+	}
+}
