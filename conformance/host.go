@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"sync/atomic"
+
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -9,11 +11,12 @@ import (
 const mostConnections = 400
 
 // host is a server that checks share, and what is known of it. Except for the
-// crowd, only the loop of the session uses it.
+// crowd and the guests, only the loop of the session uses it.
 type host struct {
 	Server
 	crowd   scenarios.Crowd
-	crashed string // the check after which it no longer served
+	guests  atomic.Int64 // connections of properties, which are not counted by the crowd
+	crashed string       // the check after which it no longer served
 
 	running  []*task // on it
 	suspects int     // pending checks after which it seemed dead: each is tried again, before anything else runs
@@ -21,6 +24,9 @@ type host struct {
 	epoch    int     // grows when the limit is lowered
 	deaf     bool    // it refuses even those who come alone: that is no limit
 }
+
+// open is how many connections to the host there are.
+func (h *host) open() int { return h.crowd.Open() + int(h.guests.Load()) }
 
 func newHost(server Server) *host { return &host{Server: server, limit: mostConnections} }
 

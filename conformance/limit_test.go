@@ -35,7 +35,8 @@ func limited(t *testing.T, limit int, silent bool, all []*scenarios.Script, look
 		defer server.Close()
 		offers := append([]scenarios.Need{scenarios.NeedOpen}, everything...)
 		h := house{server, target.nw.DialContext}
-		r := (&conformance.Runner{Servers: []conformance.Server{{Target: h, Offers: offers}}, Scripts: all}).Run(t.Context())
+		servers := []conformance.Server{{Target: h, Offers: offers}}
+		r := (&conformance.Runner{Servers: servers, Scripts: all, Properties: conformance.Properties()}).Run(t.Context())
 		look(r)
 	})
 }

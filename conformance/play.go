@@ -26,6 +26,10 @@ func (s *session) play(ctx context.Context, t *task) {
 		defer release()
 		t.server = newHost(server)
 	}
+	if t.property != nil {
+		s.try(ctx, t)
+		return
+	}
 	player := &scenarios.Player{
 		Target: t.server.Target, Password: t.server.Password, Timeout: s.Timeout, Patience: s.Patience,
 		Meter: s.meter, Crowd: &t.server.crowd,
@@ -45,5 +49,8 @@ func (s *session) judge(t *task) (check reports.Check, again bool) {
 			check, again = s.unanswered(t.script, reports.Undecided, "the suite itself failed", ""), false
 		}
 	}()
+	if t.property != nil {
+		return s.seen(t)
+	}
 	return s.verdicts(t.run, t.server)
 }

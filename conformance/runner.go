@@ -30,6 +30,9 @@ type Runner struct {
 	Scripts []*scenarios.Script // what was selected
 	Left    []Left              // what the selection left out, told as such
 
+	// Properties are tried where the script of that name is played that stands for one.
+	Properties []Property
+
 	// Prepare makes an embedded server with the settings of a script's header;
 	// nil where there is none. The returned function ends it. Calls may come side
 	// by side.

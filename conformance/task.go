@@ -12,15 +12,16 @@ import (
 
 // task is one run of one check, with all its tries.
 type task struct {
-	script *scenarios.Script
-	check  int           // its place in Scripts
-	round  int           // which of the repetitions
-	wait   time.Duration // see scenarios.Script.Wait; a little more if a FETCH may wait too
-	conns  int           // see scenarios.Script.Connections
-	host   *host         // the server that it shares; nil: it gets one of its own
-	own    func() (Server, func(), error)
-	apart  bool // nobody else may use the server meanwhile
-	common bool // it uses the queue default: one such check at a time
+	script   *scenarios.Script
+	property *Property     // nil: the script is played
+	check    int           // its place in Scripts
+	round    int           // which of the repetitions
+	wait     time.Duration // see scenarios.Script.Wait; a little more if a FETCH may wait too
+	conns    int           // see scenarios.Script.Connections
+	host     *host         // the server that it shares; nil: it gets one of its own
+	own      func() (Server, func(), error)
+	apart    bool // nobody else may use the server meanwhile
+	common   bool // it uses the queue default: one such check at a time
 
 	// Of the latest try.
 	began    time.Time
@@ -32,17 +33,23 @@ type task struct {
 	epoch    int   // of the host, when it began
 
 	tries   int
-	lagged  int            // tries that lag left undecided
-	refused int            // tries that did not get their connections
-	death   *scenarios.Run // an earlier try after which the server seemed dead
-	filed   bool           // it has an answer
+	lagged  int                      // tries that lag left undecided
+	refused int                      // tries that did not get their connections
+	sights  map[*scenarios.Run]Sight // of a property, by try
+	death   *scenarios.Run           // an earlier try after which the server seemed dead
+	filed   bool                     // it has an answer
 }
 
 // newTask is one run of one check.
 func (s *session) newTask(check, round int) *task {
 	script := s.Scripts[check]
 	t := &task{script: script, check: check, round: round, wait: script.Wait(), conns: script.Connections()}
-	if script.Sends(fwp.FETCH) {
+	for i := range s.Properties {
+		if p := &s.Properties[i]; p.Name == script.Name && script.Source == nil {
+			t.property, t.conns, t.sights = p, p.Connections, map[*scenarios.Run]Sight{}
+		}
+	}
+	if script.Sends(fwp.FETCH) || t.property != nil {
 		t.wait += time.Millisecond
 	}
 	return t
@@ -91,7 +98,7 @@ func (s *session) assign(t *task) (missing scenarios.Need) {
 			missing = t.script.Needs[i]
 			continue
 		}
-		if apart, common := sharing(t.script); h.Fresh != nil && (apart || common) {
+		if apart, common := sharing(t.script); h.Fresh != nil && (apart || common || t.property != nil) {
 			t.own = h.Fresh
 		} else {
 			t.host, t.apart, t.common = h, apart, common

@@ -13,6 +13,9 @@ import (
 // clauses.
 func (s *session) unanswered(script *scenarios.Script, v reports.Verdict, why, provide string) reports.Check {
 	c := reports.Check{ID: script.Name, Title: script.Title, File: script.Name, Verdict: v, Why: why, Provide: provide}
+	if script.Source == nil { // it stands for a property
+		c.File = ""
+	}
 	for _, m := range marksOf(script) {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide})
 	}

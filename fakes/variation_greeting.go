@@ -44,8 +44,9 @@ func helloVariations() []Variation {
 	return []Variation{
 		variation("hello-any-version", "AMB-08", "a HELLO is accepted whatever its v is", when(Parsed, fwp.HELLO, func(e *Event) {
 			var fields map[string]json.RawMessage
-			if json.Unmarshal(e.Command.Args, &fields) != nil || fields == nil {
-				return
+			args := e.Command.Args
+			if json.Unmarshal(args, &fields) != nil || fields == nil || args[0] != '{' || args[len(args)-1] != '}' {
+				return // spaces around it are still too many
 			}
 			fields["v"] = json.RawMessage("2")
 			if b, err := json.Marshal(fields); err == nil {

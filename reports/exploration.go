@@ -123,7 +123,7 @@ func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
 		t.explored(&e.Findings[i])
 	}
 	t.coverage(e)
-	t.left(&Report{Checks: []Check{{ID: "explore", Left: e.Left}}})
+	t.behind(e.Left)
 	code, words := e.Outcome(o.Exit)
 	t.line("")
 	t.line("seed %d, took %s, exit code %d", e.Seed, short(e.Took), code)
@@ -140,7 +140,7 @@ func (t *text) explored(f *Explored) {
 	t.field("after", many(int64(f.After), "command"))
 	t.field("whole", clean(f.Run))
 	if f.Script == "" {
-		t.field("script", "none: it did not come again when the same was played with fresh names")
+		t.field("script", "none: it did not come again when the same was played with fresh names, in the time for that (--shrink)")
 		return
 	}
 	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, plural(f.Tried, "time")))
@@ -148,6 +148,27 @@ func (t *text) explored(f *Explored) {
 	t.line("")
 	for line := range strings.Lines(f.Script) {
 		t.line("    %s", clean(strings.TrimRight(line, "\n")))
+	}
+}
+
+// leftShown is how many of the jobs that are left behind are named.
+const leftShown = 10
+
+// behind writes which jobs are still on the target: with Verbose all of them.
+func (t *text) behind(left []string) {
+	if len(left) == 0 {
+		return
+	}
+	t.section("LEFT BEHIND", fmt.Sprintf("%s that this run put on the target and could not remove, or of which nobody knows", plural(len(left), "job")))
+	shown := left
+	if !t.Verbose && len(left) > leftShown {
+		shown = left[:leftShown]
+	}
+	for _, job := range shown {
+		t.line("  %s", clean(job))
+	}
+	if more := len(left) - len(shown); more > 0 {
+		t.line("  and %s more; -v lists them", grouped(int64(more)))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -20,10 +21,15 @@ import (
 // Crowd plays producers and workers side by side and judges the whole history. Target
 // must be set; the zero value of everything else works. A Crowd is used once.
 type Crowd struct {
-	Explorer        // Steps counts commands, Connections the clients that are not producers
-	Producers   int // 2 if zero
-	FailOne     int // of how many jobs one fails; none if zero, because it takes its time to come back
-	QueuesAtAll int // 4 if zero
+	Explorer             // Steps counts commands, 3,000 if it and Time are zero; Connections the clients that are not producers
+	Producers   int      // 2 if zero
+	FailOne     int      // of how many jobs one fails; none if zero, because it takes its time to come back
+	QueuesAtAll int      // 4 if zero
+	Known       []string // clauses of which nothing more needs to be told
+
+	// Recorded is told of a history that shows something wrong before that is made
+	// small, so that it can be saved at once; may be nil.
+	Recorded func(*history.History, []history.Finding)
 }
 
 // History is what a crowd has brought.
@@ -45,7 +51,11 @@ func (c *Crowd) Run(ctx context.Context) *History {
 	orInt(&workers, 8)
 	orInt(&producers, 2)
 	orInt(&c.QueuesAtAll, 4)
-	orInt(&m.Steps, 3000)
+	steps := m.Steps
+	if orInt(&steps, 3000); m.Steps == 0 && m.Time > 0 {
+		steps = most
+	}
+	m.Steps, m.begun = steps, begin
 	var pushing, working sync.WaitGroup
 	for i := range producers {
 		pushing.Go(func() { m.produce(ctx, i, m.Steps/3/producers) })
@@ -69,6 +79,9 @@ func (c *Crowd) Run(ctx context.Context) *History {
 	return h
 }
 
+// most is how many commands a crowd sends at all, since all that it did is kept.
+const most = 1_000_000
+
 func orInt(n *int, other int) {
 	if *n == 0 {
 		*n = other
@@ -81,6 +94,8 @@ type crowd struct {
 	config  *config
 	rec     *history.Recorder
 	prefix  string
+	begun   time.Time
+	asked   atomic.Int64
 	mu      sync.Mutex
 	others  map[string]found // breaches that are not about jobs, by rule and clause
 	drained bool
@@ -133,6 +148,11 @@ func (m *crowd) keep(p *play) {
 
 // ask sends one command and awaits its answer; false means that none came.
 func (l *lane) ask(ctx context.Context, text string) (fwp.Reply, time.Time, bool) {
+	if n := l.asked.Add(1); n%256 == 0 && l.Progress != nil {
+		l.mu.Lock()
+		l.Progress(int(n), newCoverage())
+		l.mu.Unlock()
+	}
 	line := []byte(text + "\r\n")
 	l.c.awaited = text
 	l.c.nc.SetWriteDeadline(time.Now().Add(l.config.patience))
@@ -168,6 +188,9 @@ func (m *crowd) produce(ctx context.Context, number, jobs int) {
 	}
 	defer l.leave()
 	for i := range jobs {
+		if m.Time > 0 && time.Since(m.begun) > m.Time {
+			return
+		}
 		jid := fmt.Sprintf("%s-jid%dx%d", m.prefix, number, i)
 		queue := l.queue()
 		args := fmt.Sprintf(`[%d,"é %d"]`, int64(1)<<53+int64(i), l.IntN(1000))
@@ -311,18 +334,21 @@ func (m *crowd) findings(ctx context.Context, h *History) {
 	h.Dead = m.dead
 	seen := map[string]bool{}
 	limit := m.enough()
+	if m.Recorded != nil && len(h.Report.Findings) > 0 {
+		m.Recorded(h.History, h.Report.Findings)
+	}
 	for _, f := range h.Report.Findings {
-		if seen[f.Clause] || len(h.Findings) >= limit {
+		if seen[f.Clause] || slices.Contains(m.Known, f.Clause) || len(h.Findings) >= limit {
 			continue
 		}
 		seen[f.Clause] = true
-		finding := Finding{Clause: f.Clause, Rule: "history", What: f.What, Commands: len(h.Events)}
+		finding := Finding{Number: len(h.Findings) + 1, Clause: f.Clause, Rule: "history", What: f.What, Commands: len(h.Events)}
 		m.small(ctx, &finding, families[f.Clause])
 		h.Findings = append(h.Findings, finding)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.others)) {
-		if f := m.others[key]; len(h.Findings) < limit {
-			finding := Finding{Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What, Commands: len(h.Events)}
+		if f := m.others[key]; len(h.Findings) < limit && !slices.Contains(m.Known, f.Clause) {
+			finding := Finding{Number: len(h.Findings) + 1, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What, Commands: len(h.Events)}
 			m.small(ctx, &finding, f.Rule)
 			h.Findings = append(h.Findings, finding)
 		}
@@ -331,9 +357,9 @@ func (m *crowd) findings(ctx context.Context, h *History) {
 
 // small looks for a short conversation that shows the same.
 func (m *crowd) small(ctx context.Context, f *Finding, rule string) {
-	if m.Unshrunk || rule == "" {
+	if m.Unshrunk || rule == "" || m.dead && m.Fresh == nil || ctx.Err() != nil {
 		return
 	}
-	s := &shrinker{config: m.config, fresh: m.Fresh, target: found{Violation: &model.Violation{Clause: f.Clause, Rule: rule}, crash: f.Crash}}
+	s := &shrinker{config: m.config, fresh: m.Fresh, limit: m.Shrinking, target: found{Violation: &model.Violation{Clause: f.Clause, Rule: rule}, crash: f.Crash}}
 	s.shrink(ctx, f)
 }

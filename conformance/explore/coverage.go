@@ -24,7 +24,7 @@ func (c *Coverage) note(before fwp.State, after *model.Conn, text string, a mode
 		return
 	}
 	state := before.String()
-	if after.WID != "" {
+	if after.WID != "" && before != fwp.NotIdentified {
 		state += " worker"
 	}
 	verb, _, _ := strings.Cut(text, " ")

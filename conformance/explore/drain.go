@@ -12,17 +12,36 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
+// hasty is for how long an exploration cleans up that was interrupted.
+const hasty = time.Second
+
+// scheduled is when the jobs that an exploration puts off are all enqueued.
+const scheduled = 14 * time.Second
+
+// comes tells whether jobs are on their way to a queue.
+func (p *play) comes() bool {
+	return slices.ContainsFunc(p.remaining(time.Now()), func(j *model.Job) bool { return j.Where&model.Scheduled != 0 && j.Where&model.Enqueued != 0 })
+}
+
 // drain removes what the exploration left on the server, and judges what comes.
 func (x *exploration) drain(ctx context.Context) {
 	if x.play.dead {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(20*x.config.patience, time.Minute))
+	limit := max(20*x.config.patience, time.Minute)
+	if ctx.Err() != nil { // somebody is waiting for the end
+		limit = hasty
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for _, c := range x.gen.strangers() {
 		x.play.drop(c, scenarios.Closed)
 	}
 	x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
+	if x.Fresh == nil && x.play.comes() {
+		x.play.wait(ctx, scheduled)
+		x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
+	}
 	for _, j := range x.play.remaining(time.Now()) {
 		if j.Where&^(model.Gone|model.Dead) != 0 {
 			x.result.Left = append(x.result.Left, j.JID)

@@ -25,9 +25,11 @@ type Explorer struct {
 	Longest     time.Duration // that the clients all wait at a time: reservations and retries show only then; never if zero
 	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
 	Alone       bool          // nobody else uses the target: FLUSH and the queue default are tried too
+	NoFlush     bool          // FLUSH is not tried even so
 	Restarts    bool          // the target may be restarted now and then, if it offers that
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not made small
+	Shrinking   time.Duration // for which one finding is made small at most, half of it again to see how reliably it shows; no limit if zero. Time does not count it
 
 	// Fresh starts another server like the target, for making findings small: a
 	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
@@ -35,7 +37,8 @@ type Explorer struct {
 	Fresh func() (scenarios.Target, func(), error)
 
 	// Found is told of each finding before it is made small, so that it can be saved
-	// at once; may be nil.
+	// at once; may be nil. Some of these turn out to be others in another form, and are
+	// not in the Result.
 	Found func(Finding)
 	// Watch is told each step before it is played; may be nil.
 	Watch func(Step)
@@ -56,6 +59,7 @@ type Result struct {
 
 // Finding is something that no reading of the specification allows.
 type Finding struct {
+	Number   int // in which the exploration came upon it, from 1
 	Clause   string
 	Rule     string // of the model
 	Crash    bool
@@ -92,13 +96,35 @@ func freshPrefix() string {
 }
 
 // Run explores until the steps or the time are used up, enough was found, the server
-// is gone or ctx is done. It blocks, and removes what it left on the server.
+// is gone or ctx is done. It blocks, and removes what it left on the server; there is
+// little time for that once ctx is done.
 func (e *Explorer) Run(ctx context.Context) *Result {
-	begin := time.Now()
-	x := &exploration{Explorer: e, config: e.config(), seen: map[string]bool{}, result: &Result{Seed: e.Seed, Coverage: newCoverage()}}
+	x := e.begin(ctx)
+	x.loop(ctx)
+	return x.end(ctx)
+}
+
+// Replay plays the steps of a conversation, such as the whole one of a finding, instead
+// of steps of its own, on fresh names, and is like Run in everything else.
+func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
+	x := e.begin(ctx)
+	for i := range t.Steps {
+		if ctx.Err() != nil || x.play.dead || len(x.result.Findings) >= x.enough() {
+			break
+		}
+		x.steps(ctx, t.Steps[i:i+1])
+		x.gen.round++
+		x.tell()
+	}
+	return x.end(ctx)
+}
+
+// begin makes an exploration.
+func (e *Explorer) begin(ctx context.Context) *exploration {
+	x := &exploration{Explorer: e, config: e.config(), begun: time.Now(), done: map[string]bool{}, reported: map[string]bool{}, result: &Result{Seed: e.Seed, Coverage: newCoverage()}}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
-	x.gen = &generator{p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: e.Alone, alone: e.Alone, tried: map[string]int{}, last: map[string]uint64{}}
+	x.gen = &generator{p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: e.Alone && !e.NoFlush, alone: e.Alone, tried: map[string]int{}, last: map[string]uint64{}}
 	_, x.gen.signals = e.Target.(scenarios.Signaller)
 	if _, can := e.Target.(scenarios.Restarter); can {
 		x.gen.restarts = e.Restarts
@@ -106,10 +132,17 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 	if x.gen.limit == 0 {
 		x.gen.limit = 6
 	}
-	x.loop(ctx, begin)
+	x.neutral(ctx)
+	return x
+}
+
+// end makes what is left to be made small small, and cleans up.
+func (x *exploration) end(ctx context.Context) *Result {
+	x.examine(ctx, true)
 	x.drain(ctx)
+	x.examine(ctx, true)
 	x.play.close()
-	x.result.Took, x.result.Commands, x.result.Dead = time.Since(begin), x.play.commands, x.play.dead
+	x.result.Took, x.result.Commands, x.result.Dead = time.Since(x.begun), x.play.commands, x.play.dead
 	return x.result
 }
 
@@ -117,25 +150,33 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 type exploration struct {
 	*Explorer
 	config *config
+	begun  time.Time
+	spent  time.Duration // on making findings small
 	play   *play
 	gen    *generator
 	trace  []Step
-	seen   map[string]bool // what was found already
-	told   int             // of play.found
-	result *Result
+	told   int // of play.found
+	number int // of findings
+
+	revived int
+
+	done     map[string]bool // kinds of findings that need not be looked at any more
+	reported map[string]bool // those of them that are in the result, or are another one in it
+	pending  []pending
+	result   *Result
 }
 
 // enough is after how many findings to stop.
 func (e *Explorer) enough() int { return max(e.Findings, 1) }
 
-func (x *exploration) loop(ctx context.Context, begin time.Time) {
+func (x *exploration) loop(ctx context.Context) {
 	steps, enough := x.Steps, x.enough()
 	if steps == 0 && x.Time == 0 {
 		steps = 10000
 	}
 	idle := 0
-	for ctx.Err() == nil && !x.play.dead && len(x.result.Findings) < enough {
-		if steps > 0 && x.play.commands >= steps || x.Time > 0 && time.Since(begin) > x.Time {
+	for ctx.Err() == nil && len(x.result.Findings) < enough {
+		if x.play.dead && !x.resume(ctx) || steps > 0 && x.play.commands >= steps || x.Time > 0 && time.Since(x.begun)-x.spent > x.Time {
 			return
 		}
 		before := x.play.commands
@@ -145,9 +186,13 @@ func (x *exploration) loop(ctx context.Context, begin time.Time) {
 		} else if idle > 50 { // nobody is let in
 			return
 		}
-		if x.Progress != nil && x.gen.round%64 == 0 {
-			x.Progress(x.play.commands, x.result.Coverage)
-		}
+		x.tell()
+	}
+}
+
+func (x *exploration) tell() {
+	if x.Progress != nil && x.gen.round%64 == 0 {
+		x.Progress(x.play.commands, x.result.Coverage)
 	}
 }
 
@@ -187,38 +232,11 @@ func (x *exploration) steps(ctx context.Context, steps []Step) {
 		}
 		x.play.do(ctx, &steps[i])
 		for ; x.told < len(x.play.found); x.told++ {
-			x.finding(ctx, x.play.found[x.told])
+			x.finding(x.play.found[x.told])
 		}
+		x.examine(ctx, false)
 		if x.play.dead || ctx.Err() != nil {
 			return
 		}
 	}
-}
-
-// finding keeps what was found for the first time, and makes it small.
-func (x *exploration) finding(ctx context.Context, f found) {
-	key := f.Rule + " " + f.Clause
-	if x.seen[key] || len(x.result.Findings) >= x.enough() {
-		return
-	}
-	x.seen[key] = true
-	found := Finding{Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What,
-		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)}}
-	if x.Found != nil {
-		x.Found(found)
-	}
-	if !x.Unshrunk {
-		s := &shrinker{config: x.config, fresh: x.Fresh, target: f, comes: map[int]bool{}}
-		for _, came := range x.play.seen {
-			if came.jid != "" && came.jid == f.JID {
-				s.comes[came.step] = true
-			}
-		}
-		s.shrink(ctx, &found)
-	}
-	if key = family(f.Rule) + " > " + found.Clause; found.Shown > 0 && x.seen[key] { // the same in another form
-		return
-	}
-	x.seen[key] = true
-	x.result.Findings = append(x.result.Findings, found)
 }

@@ -211,11 +211,15 @@ func (g *generator) queue() string {
 	return fmt.Sprintf("$queue%d", g.queues[g.IntN(len(g.queues))])
 }
 
-// ready lists jobs that are certainly enqueued, sorted.
+// ready lists jobs that are certainly enqueued, and for which nobody waits, sorted.
 func (g *generator) ready() []*model.Job {
 	var all []*model.Job
 	for _, q := range g.queues {
-		for _, j := range g.p.world.In(g.p.fill(fmt.Sprintf("$queue%d", q), fwp.Hi{}), g.p.now) {
+		name := g.p.fill(fmt.Sprintf("$queue%d", q), fwp.Hi{})
+		if g.p.world.Wanted(name) {
+			continue
+		}
+		for _, j := range g.p.world.In(name, g.p.now) {
 			if j.Where == model.Enqueued && !j.Loose {
 				all = append(all, j)
 			}

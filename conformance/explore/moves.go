@@ -13,13 +13,16 @@ func identified(_ *generator, _ *conn, w *model.Conn) bool { return w.State == f
 func worker(_ *generator, _ *conn, w *model.Conn) bool {
 	return w.State == fwp.Identified && w.WID != ""
 }
+func active(g *generator, c *conn, w *model.Conn) bool {
+	return worker(g, c, w) && !g.p.world.Quiet(w)
+}
 func raw(_ *generator, _ *conn, w *model.Conn) bool    { return w.State == fwp.NotIdentified }
 func anyone(_ *generator, _ *conn, w *model.Conn) bool { return w.State < fwp.Ended }
 func holding(g *generator, c *conn, w *model.Conn) bool {
 	return worker(g, c, w) && len(g.held(w.WID)) > 0
 }
 func waiting(g *generator, c *conn, w *model.Conn) bool {
-	return worker(g, c, w) && len(g.ready()) > 0
+	return active(g, c, w) && len(g.ready()) > 0
 }
 
 // moves are all that a connection can do. The weights say how often, before what was
@@ -46,9 +49,9 @@ var moves = []move{
 	{"report-anything", 0.7, identified, (*generator).reportAnything},
 	{"fetch-empty", 0.12, worker, (*generator).fetchEmpty},
 	{"fetch-as-anybody", 0.05, identified, func(g *generator, c *conn, _ *model.Conn) []Step {
-		return []Step{line(c.number, "FETCH %s", g.queue())}
+		return []Step{g.patiently(line(c.number, "FETCH %s", g.queue()))}
 	}},
-	{"fetch-and-wake", 0.12, worker, (*generator).fetchAndWake},
+	{"fetch-and-wake", 0.12, active, (*generator).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*generator).fetchAndGo},
 	{"bad-line", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
 	{"bad-argument", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step {
@@ -71,11 +74,11 @@ var moves = []move{
 	{"end-early", 0.05, raw, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "END")} }},
 	{"leave", 0.4, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{g.ending(c.number)} }},
 	{"flush", 0.03, func(g *generator, c *conn, w *model.Conn) bool { return g.flush && identified(g, c, w) }, (*generator).flushAll},
-	{"default", 0.3, func(g *generator, c *conn, w *model.Conn) bool { return g.alone && worker(g, c, w) }, (*generator).inDefault},
-	{"burst", 0.5, worker, (*generator).burst},
-	{"life", 0.15, func(g *generator, c *conn, w *model.Conn) bool { return g.longest >= time.Minute && worker(g, c, w) }, (*generator).life},
+	{"default", 0.3, func(g *generator, c *conn, w *model.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
+	{"burst", 0.5, active, (*generator).burst},
+	{"life", 0.15, func(g *generator, c *conn, w *model.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
 	{"signal", 0.06, func(g *generator, c *conn, w *model.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
-	{"restart", 0.02, func(g *generator, c *conn, w *model.Conn) bool { return g.restarts && worker(g, c, w) }, (*generator).restarting},
+	{"restart", 0.02, func(g *generator, c *conn, w *model.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
 	{"wire", 0.8, anyone, (*generator).wire},
 }
 
@@ -102,7 +105,7 @@ func (g *generator) fetchTwo(c *conn, _ *model.Conn) []Step {
 // fetchSideBySide has two workers fetch at the same time from two queues.
 func (g *generator) fetchSideBySide(c *conn, _ *model.Conn) []Step {
 	for _, other := range g.strangers() {
-		if w := g.p.world.Conns[other.number]; other != c && w.State == fwp.Identified && w.WID != "" {
+		if w := g.p.world.Conns[other.number]; other != c && active(g, other, w) {
 			a, b := choose(g, g.ready()), choose(g, g.ready())
 			if a.Queue == b.Queue { // who gets which would be a matter of luck
 				break
@@ -113,6 +116,13 @@ func (g *generator) fetchSideBySide(c *conn, _ *model.Conn) []Step {
 		}
 	}
 	return []Step{line(c.number, "FETCH %s", g.p.symbol(choose(g, g.ready()).Queue))}
+}
+
+// patiently has the others go on while a FETCH may wait for two seconds, unless time
+// is theirs anyway.
+func (g *generator) patiently(s Step) Step {
+	s.Ahead = g.longest == 0
+	return s
 }
 
 // fetchEmpty waits for a job that does not come, while others go on.
@@ -182,7 +192,7 @@ func (g *generator) flushAll(c *conn, _ *model.Conn) []Step {
 	text := choose(g, []string{"FLUSH", "FLUSH", "FLUSH x"})
 	steps := []Step{line(c.number, "%s", text), line(c.number, "INFO")}
 	if ready := g.ready(); len(ready) > 0 && c.wid != "" {
-		steps = append(steps, line(c.number, "FETCH %s", g.p.symbol(ready[0].Queue)))
+		steps = append(steps, g.patiently(line(c.number, "FETCH %s", g.p.symbol(ready[0].Queue))))
 	}
 	return steps
 }
@@ -197,7 +207,7 @@ func (g *generator) inDefault(c *conn, _ *model.Conn) []Step {
 	case 1:
 		return []Step{push, line(c.number, "FETCH default"), line(c.number, `ACK {"jid":"%s"}`, jid)}
 	case 2:
-		return []Step{line(c.number, "PUSH %s", g.job()), line(c.number, "FETCH")}
+		return []Step{line(c.number, "PUSH %s", g.job()), g.patiently(line(c.number, "FETCH"))}
 	}
 	return []Step{push, line(c.number, "FETCH %s default", g.queue())}
 }

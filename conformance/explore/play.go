@@ -109,6 +109,7 @@ func (p *play) open(ctx context.Context, s *Step) {
 	c.role = s.Role
 	p.conns[s.Conn] = c
 	p.world.Open(s.Conn)
+	p.world.Conns[s.Conn].Opened = time.Now()
 	c.owed, c.clause = 1, "FWP-HI-01"
 	p.settle(ctx, c)
 	if p.conns[s.Conn] != c || s.Role == scenarios.Raw {

@@ -179,7 +179,7 @@ func (p *play) silent(ctx context.Context, c *conn) {
 		clause = "FWP-HI-01"
 	}
 	if !p.world.Conns[c.number].Loose {
-		p.violated(c, &model.Violation{Clause: clause, Rule: "silent", Expected: "<any>", Got: "nothing within " + p.patience.String()})
+		p.violated(c, &model.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: "nothing within " + p.patience.String()})
 	}
 	p.drop(c, scenarios.Closed)
 }

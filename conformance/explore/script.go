@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,20 +20,13 @@ type record struct {
 	times   map[string]string
 }
 
-// record plays a conversation and keeps what came.
-func (s *shrinker) record(ctx context.Context, t Trace) record {
-	for range confirmed {
-		p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 })
-		end()
-		if i := s.hit(p); i >= 0 {
-			r := record{answers: map[int][]seen{}, hit: p.found[i], prefix: p.prefix, times: p.times}
-			for _, a := range p.seen {
-				r.answers[a.step] = append(r.answers[a.step], a)
-			}
-			return r
-		}
+// recorded keeps what came in a play that showed the finding.
+func recorded(p *play, hit found) record {
+	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times}
+	for _, a := range p.seen {
+		r.answers[a.step] = append(r.answers[a.step], a)
 	}
-	return record{hit: s.last}
+	return r
 }
 
 // writer writes a conversation as a script.

@@ -18,8 +18,13 @@ type shrinker struct {
 	target found // what has to show again
 	plays  int
 	sent   int          // commands, in all plays
-	last   found        // as it showed last
 	comes  map[int]bool // the steps at which the job of the finding was delivered
+
+	known  map[string]bool            // what was found before, which is no match
+	limit  time.Duration              // that all this may take; no limit if zero
+	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
+	latest record                     // of the last try that showed the finding
+	best   record                     // of the smallest conversation until now
 }
 
 const (
@@ -31,205 +36,84 @@ const (
 
 // shrink fills in the small conversation of a finding, if it shows again at all.
 func (s *shrinker) shrink(ctx context.Context, f *Finding) {
-	small, ok := s.begin(ctx, f.Whole.Steps[:min(s.target.step+1, len(f.Whole.Steps))])
+	limited, cancel := within(ctx, s.limit)
+	defer cancel()
+	small, ok := s.begin(limited, f.Whole.Steps[:min(s.target.step+1, len(f.Whole.Steps))])
 	if !ok {
 		return
 	}
-	small = s.reduce(ctx, small)
-	small = s.simplify(ctx, small)
-	f.Small = small
-	f.Tried = confirmed
-	var shown found
-	for range confirmed {
-		if hit, is := s.shows(ctx, small); is {
-			f.Shown++
-			shown = hit
-		}
-	}
+	small = s.reduce(limited, small)
+	f.Small = s.simplify(limited, small)
+	s.confirm(ctx, f)
 	if f.Shown > 0 {
-		f.Clause, f.Expected, f.Got, f.What = shown.Clause, shown.Expected, shown.Got, shown.What
-		f.Script = script(small, f, s.record(ctx, small))
+		hit := s.best.hit
+		f.Clause, f.Expected, f.Got, f.What = hit.Clause, hit.Expected, hit.Got, hit.What
+		f.Script = script(f.Small, f, s.best)
 	}
 }
 
-// begin looks for a short conversation to start from: what has to do with the finding
-// alone, that again and again, the last steps, and all of it.
-func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
-	for _, t := range usual(family(s.target.Rule)) {
-		if _, ok := s.shows(ctx, t); ok {
-			return t, true
-		}
+// within is ctx with a limit, unless that is zero.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
 	}
-	if len(whole) == 0 {
-		return Trace{}, false
-	}
-	near, unit := s.relevant(whole), s.unit(whole)
-	tries := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
-	for _, n := range []int{60, 600, 6000} {
-		for _, steps := range [][]Step{again(unit), unit, near} {
-			from := body(steps)
-			tries = append(tries, Trace{Steps: steps, From: from, To: len(steps), N: n})
-		}
-		tries = append(tries, Trace{Steps: suffix(whole, 4*n)})
-	}
-	for _, t := range append(tries, Trace{Steps: whole}) {
-		if t.N > 1 && (t.To-t.From > unitAtMost || t.To == t.From || s.target.crash) || s.spent(ctx) {
-			continue
-		}
-		if _, ok := s.shows(ctx, t); ok {
-			return t, true
-		}
-	}
-	return Trace{}, false
+	return context.WithTimeout(ctx, limit)
 }
 
-// unit picks the steps that name the job of the finding, and those at which it came;
-// without a job, the last step.
-func (s *shrinker) unit(whole []Step) []Step {
-	keep := make([]bool, len(whole))
-	_, symbol, _ := strings.Cut(s.target.JID, "-")
-	begun := false
-	for i, step := range whole {
-		keep[i] = step.Kind == Send && (symbol != "" && slices.Contains(namesIn(step.text()), "$"+symbol) || s.comes[i]) || begun && step.Kind == Wait || begun && step.Action == restart
-		begun = begun || keep[i]
-	}
-	keep[len(whole)-1] = true
-	return closed(whole, keep)
-}
-
-// again leaves out the last of several FETCHes: where all that is done again and again,
-// the next round does what it did.
-func again(unit []Step) []Step {
-	fetches := 0
-	for _, step := range unit {
-		if strings.HasPrefix(step.text(), "FETCH") {
-			fetches++
+// confirm counts how reliably the small conversation shows the finding. If there is no
+// time for it, that one which showed it last counts.
+func (s *shrinker) confirm(ctx context.Context, f *Finding) {
+	limited, cancel := within(ctx, s.limit/2)
+	defer cancel()
+	for range confirmed {
+		is := s.shows(limited, f.Small)
+		if limited.Err() != nil && !is {
+			break
+		}
+		if f.Tried++; is {
+			f.Shown++
+			s.best = s.latest
 		}
 	}
-	if last := len(unit) - 1; last >= 0 && fetches > 1 && strings.HasPrefix(unit[last].text(), "FETCH") {
-		return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
+	if f.Tried == 0 {
+		f.Shown, f.Tried = 1, 1
 	}
-	return unit
-}
-
-// body is where the opening of connections ends.
-func body(steps []Step) int {
-	i := 0
-	for i < len(steps) && steps[i].Kind == Open {
-		i++
-	}
-	return i
-}
-
-// relevant picks the steps that share a name with what was awaited when the finding
-// came up, or the connection if there was no name, and the waits.
-func (s *shrinker) relevant(whole []Step) []Step {
-	words := s.words(whole)
-	keep := make([]bool, len(whole))
-	begin := 0 // of the connection
-	for i, step := range whole {
-		if step.Kind == Open && step.Conn == s.target.conn {
-			begin = i
-		}
-	}
-	for i, step := range whole {
-		named := slices.ContainsFunc(namesIn(step.text()), func(w string) bool { return words[w] })
-		keep[i] = step.Kind == Send && (named || s.target.JID == "" && step.Conn == s.target.conn && i > begin) || step.Kind == Wait || step.Kind == Operate
-	}
-	keep[len(whole)-1] = true
-	return closed(whole, keep)
-}
-
-// words are the names that the finding has to do with.
-func (s *shrinker) words(whole []Step) map[string]bool {
-	words := map[string]bool{}
-	add := func(text string) {
-		for _, w := range namesIn(text) {
-			words[w] = true
-		}
-	}
-	for _, text := range append(s.target.owing, whole[len(whole)-1].text()) {
-		add(text)
-	}
-	_, symbol, _ := strings.Cut(s.target.JID, "-")
-	if symbol == "" {
-		return words
-	}
-	words["$"+symbol] = true
-	for _, step := range whole {
-		if strings.HasPrefix(step.text(), "PUSH") && slices.Contains(namesIn(step.text()), "$"+symbol) {
-			add(step.text())
-		}
-	}
-	return words
-}
-
-// namesIn lists the names of the play in a text, worker ids apart.
-func namesIn(text string) []string {
-	var all []string
-	for {
-		i := strings.IndexByte(text, '$')
-		if i < 0 {
-			return all
-		}
-		text = text[i:]
-		end := 1
-		for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
-			end++
-		}
-		if strings.HasPrefix(text, "$jid") || strings.HasPrefix(text, "$queue") {
-			all = append(all, text[:end])
-		}
-		text = text[max(end, 1):]
-	}
-}
-
-// suffix is the last n steps, with the connections that they need.
-func suffix(whole []Step, n int) []Step {
-	keep := make([]bool, len(whole))
-	for i := max(0, len(whole)-n); i < len(whole); i++ {
-		keep[i] = true
-	}
-	return closed(whole, keep)
-}
-
-// closed adds to the kept steps those that open and end their connections. The
-// openings come first where they can.
-func closed(whole []Step, keep []bool) []Step {
-	open := map[int]int{} // the step that opened a connection last
-	for i, step := range whole {
-		if step.Kind == Open {
-			open[step.Conn] = i
-			continue
-		}
-		if at, ok := open[step.Conn]; keep[i] && ok && step.Kind != Wait && step.Kind != Operate {
-			keep[at] = true
-		}
-	}
-	ends := map[int]bool{}
-	var steps []Step
-	for i, step := range whole {
-		if step.Kind == Open {
-			ends[step.Conn] = keep[i]
-		}
-		if keep[i] || step.Kind == End && ends[step.Conn] {
-			steps = append(steps, step)
-		}
-	}
-	return steps
 }
 
 // shows plays a conversation and says whether the finding came up.
-func (s *shrinker) shows(ctx context.Context, t Trace) (found, bool) {
+func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 	s.plays++
-	p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 })
+	p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 || s.stalls(p) })
 	defer end()
 	s.sent += p.commands
 	if i := s.hit(p); i >= 0 {
-		s.last = p.found[i]
-		return p.found[i], true
+		s.latest = recorded(p, p.found[i])
+		return true
 	}
-	return found{}, false
+	return false
+}
+
+// alike tells whether a finding may be the wanted one under another clause: it was not
+// found before, and is about the same field of a job if it is about one.
+func (s *shrinker) alike(f found) bool {
+	want, _, _ := strings.Cut(s.target.Got, ":")
+	got, _, _ := strings.Cut(f.Got, ":")
+	return !s.known[kind(f.Rule, f.Clause)] && (f.Rule != "field" || want == "" || want == got)
+}
+
+// stalls tells whether a play waits for jobs that do not come more often than the
+// conversation that is made small: each time costs two seconds.
+func (s *shrinker) stalls(p *play) bool {
+	n := 0
+	for _, a := range p.seen {
+		n += b2i(a.answer == model.Nothing)
+	}
+	for _, all := range s.best.answers {
+		for _, a := range all {
+			n -= b2i(a.answer == model.Nothing)
+		}
+	}
+	return s.limit > 0 && n > 2
 }
 
 // family joins rules that are about the same: a job that does not come shows in
@@ -242,8 +126,13 @@ func family(rule string) string {
 	return rule
 }
 
+// kind is what findings are told apart by.
+func kind(rule, clause string) string { return family(rule) + " > " + clause }
+
 func (s *shrinker) hit(p *play) int {
-	return slices.IndexFunc(p.found, func(f found) bool { return family(f.Rule) == family(s.target.Rule) && f.crash == s.target.crash })
+	return slices.IndexFunc(p.found, func(f found) bool {
+		return family(f.Rule) == family(s.target.Rule) && f.crash == s.target.crash && (f.Clause == s.target.Clause || s.alike(f))
+	})
 }
 
 // play plays a conversation until enough is true.
@@ -256,6 +145,9 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		}
 	}
 	p := newPlay(&c, freshPrefix())
+	if s.fresh == nil {
+		p.neutral(ctx)
+	}
 	for i := 0; i < len(t.Steps); i++ {
 		if t.N > 1 && i == t.From {
 			for p.round = 1; p.round <= t.N && !enough(p); p.round++ {
@@ -269,10 +161,30 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 	}
 	p.poll(ctx)
 	if s.fresh == nil && !p.dead {
+		hits, came := p.found, p.seen
 		p.tidy(ctx)
+		p.found, p.seen = hits, came
 	}
 	p.close()
+	if p.dead && s.revive != nil {
+		s.revive(ctx)
+	}
 	return p, end
+}
+
+// neutral has a job come and go in which every field is what it is by default: what an
+// earlier try has left behind in the server's mind is not to be taken for what this one
+// shows.
+func (p *play) neutral(ctx context.Context) {
+	const number, jid, queue = sweeper + 1<<19, "$jid1000000", "$queue1000000"
+	for _, step := range []Step{
+		{Kind: Open, Conn: number, Role: scenarios.Consumer, Worker: 1000000},
+		line(number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
+		line(number, "FETCH %s", queue), line(number, `ACK {"jid":"%s"}`, jid), {Kind: End, Conn: number, Ending: scenarios.Closed},
+	} {
+		p.do(ctx, &step)
+	}
+	p.found, p.seen = nil, nil
 }
 
 // all plays steps, the first of which is number from.
@@ -333,16 +245,20 @@ func (s *shrinker) spent(ctx context.Context) bool {
 	return s.plays >= playsAtMost || s.sent >= sentAtMost || ctx.Err() != nil
 }
 
-// still tells whether a conversation shows the finding, twice where time plays a part.
+// still tells whether a conversation shows the finding, each time where time plays a
+// part.
 func (s *shrinker) still(ctx context.Context, t Trace) bool {
-	_, ok := s.shows(ctx, t)
-	if ok && slices.ContainsFunc(t.Steps, func(step Step) bool { return step.Kind == Wait }) {
-		_, ok = s.shows(ctx, t)
-		if ok {
-			_, ok = s.shows(ctx, t)
+	times := 1
+	if slices.ContainsFunc(t.Steps, func(step Step) bool { return step.Kind == Wait }) {
+		times = 3
+	}
+	for range times {
+		if !s.shows(ctx, t) {
+			return false
 		}
 	}
-	return ok
+	s.best = s.latest
+	return true
 }
 
 // without leaves the steps [from,to) out.
@@ -353,12 +269,9 @@ func without(t Trace, from, to int) Trace {
 
 // tidy removes what a short play has left, as far as that takes no waiting.
 func (p *play) tidy(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasty)
+	defer cancel()
 	p.round = 0
-	for _, j := range p.remaining(time.Now()) {
-		if strings.Count(j.JID, "-") > 1 { // of a repetition: its jobs were reported there
-			return
-		}
-	}
 	p.sweep(ctx, func(steps ...Step) {
 		for i := range steps {
 			if !strings.HasPrefix(steps[i].text(), "FETCH") || p.anyReady() {

@@ -16,8 +16,9 @@ type Conn struct {
 	State    fwp.State
 	WID      string // of its accepted HELLO, "" for a client that is no consumer
 	Hi       fwp.Hi
-	Greeted  bool // HI came
-	Loose    bool // what it answers is not judged any more (AMB-06)
+	Opened   time.Time // when it began, zero if nobody has said so
+	Greeted  bool      // HI came
+	Loose    bool      // what it answers is not judged any more (AMB-06)
 	Commands int
 	Beat     time.Time // of the last BEAT or HELLO that was accepted
 
@@ -215,7 +216,10 @@ func (w *World) moved(c *Conn, k *call, a Answer, r fwp.Reply, now time.Time) {
 		c.blame = "FWP-STATE-12"
 	case verb == fwp.HELLO && before != fwp.NotIdentified:
 		c.blame = "FWP-HELLO-08"
-		c.again = c.again || a == Okay
+		if a == Okay {
+			c.again = true
+			w.introduced(k)
+		}
 	case verb == fwp.HELLO && a == Okay && k.allowed&Okay != 0:
 		w.identified(c, k, now)
 	case verb == fwp.FLUSH && a == Okay:
@@ -244,12 +248,20 @@ func (w *World) identified(c *Conn, k *call, now time.Time) {
 	if hash, _ := k.Fields["pwdhash"].(string); hash != "" {
 		w.hashes = append(w.hashes, hash)
 	}
-	if wid, is := k.Fields["wid"].(string); is && wid != "" {
+	if wid := w.introduced(k); wid != "" {
 		c.WID = wid
-		if known := w.workers[wid]; known == nil {
-			w.workers[wid] = &worker{said: said(k.Fields)}
-		} else {
-			known.mixed = known.mixed || known.said != said(k.Fields)
-		}
 	}
+}
+
+// introduced takes down what a HELLO said of a worker, and returns its id.
+func (w *World) introduced(k *call) (wid string) {
+	wid, _ = k.Fields["wid"].(string)
+	switch known := w.workers[wid]; {
+	case wid == "":
+	case known == nil:
+		w.workers[wid] = &worker{said: said(k.Fields)}
+	default:
+		known.mixed = known.mixed || known.said != said(k.Fields)
+	}
+	return wid
 }

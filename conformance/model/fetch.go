@@ -24,10 +24,13 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 		k.queues = []string{"default"}
 	}
 	k.alone = !w.rivals(c, k.queues, true)
-	judged := k.allowed == Okay && c.WID != "" && !w.quiet(c)
+	judged := k.allowed == Okay && c.WID != "" && !w.Quiet(c)
 	k.allowed = Delivered | Nothing
 	if k.clause = firstOf(c.blame, "FWP-FETCH-03"); !judged { // AMB-20, AMB-32
 		k.allowed |= Refused
+	}
+	if k.Command.Args == nil {
+		k.clause = "FWP-FETCH-08"
 	}
 	if !judged || !k.alone {
 		return
@@ -39,12 +42,13 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 			}
 		}
 	}
-	if len(k.certain) > 0 && c.blame == "" {
+	if len(k.certain) > 0 && c.blame == "" && k.Command.Args != nil {
 		k.clause = "FWP-FETCH-01"
 	}
 }
 
-func (w *World) quiet(c *Conn) bool {
+// Quiet tells whether the worker of a connection may have been told to fetch no more.
+func (w *World) Quiet(c *Conn) bool {
 	is := w.workers[c.WID]
 	return c.again || c.State > fwp.Identified || is != nil && is.quiet
 }
@@ -65,6 +69,16 @@ func (w *World) rivals(c *Conn, queues []string, told bool) bool {
 		}
 	}
 	return found
+}
+
+// Wanted tells whether a FETCH waits for the jobs of a queue.
+func (w *World) Wanted(queue string) bool {
+	for _, c := range w.Conns {
+		if c.call != nil && c.call.Command.Verb == fwp.FETCH && slices.Contains(c.call.queues, queue) {
+			return true
+		}
+	}
+	return false
 }
 
 // waits tells whether a FETCH of another connection is under way.
@@ -93,12 +107,12 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	}
 	for _, j := range w.In(k.queues[0], now) {
 		if k.alone && j.Where == Enqueued && !j.Loose && j.since.After(k.at) && now.Sub(j.since) > instant+w.Slack && now.Sub(k.at) > shortest {
-			return &Violation{Clause: "FWP-FETCH-06", Rule: "asleep", JID: j.JID, Expected: w.deliverable(k, now), Got: "$-1", What: "a job that was enqueued meanwhile did not wake the FETCH"}
+			return &Violation{Clause: "FWP-FETCH-06", Rule: "asleep", Doubtful: true, JID: j.JID, Expected: w.deliverable(k, now), Got: "$-1", What: "a job that was enqueued meanwhile did not wake the FETCH"}
 		}
 	}
 	took := now.Sub(k.at)
 	if took < shortest || took > longest+w.Slack+time.Second {
-		return &Violation{Clause: "FWP-FETCH-05", Rule: "block", Expected: "$-1", Window: [2]time.Duration{shortest, longest + w.Slack}, Got: "$-1 after " + took.String(), What: "a FETCH without a job waits for about 2 s"}
+		return &Violation{Clause: "FWP-FETCH-05", Rule: "block", Doubtful: true, Expected: "$-1", Window: [2]time.Duration{shortest, longest + w.Slack}, Got: "$-1 after " + took.String(), What: "a FETCH without a job waits for about 2 s"}
 	}
 	return nil
 }
@@ -204,7 +218,7 @@ func (k *call) passed(v *Violation, index int) *Violation {
 
 // untimely judges when a job came. (FWP-STATE-04, FWP-FETCH-06)
 func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
-	v := &Violation{Rule: "late", JID: j.JID, Window: [2]time.Duration{0, instant + w.Slack}}
+	v := &Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, instant + w.Slack}}
 	limit := instant + w.Slack
 	switch {
 	case j.Loose || k.allowed&Refused != 0:

@@ -162,8 +162,10 @@ func (j *Job) failures(f map[string]any) *Violation {
 		return wrong("FWP-WU-13", "failure", "null | absent", f["failure"])
 	case j.Failures == 0 || j.failure == nil:
 		return nil
-	case !is:
-		return wrong("FWP-WU-13", "failure", "object", f["failure"])
+	case !is: // or it is the job as it was before, given out once more
+		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
+		v.Doubtful = true
+		return v
 	}
 	for _, name := range []string{"errtype", "message"} {
 		if s, _ := j.failure[name].(string); len(s) <= 100 && !strings.Contains(text, s) {

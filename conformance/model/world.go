@@ -45,6 +45,7 @@ type Violation struct {
 	Got      string
 	What     string           // in words, where Expected does not say it all
 	Window   [2]time.Duration // in which the reply must come, if it is about that
+	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 }
 
 // Error says what was expected and what came.
@@ -114,7 +115,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (Answer, *Violatio
 	a := answerOf(k.Command.Verb, r)
 	v := w.judged(c, k, a, r, now)
 	if a&k.allowed == 0 {
-		w.unsettle(c, k, a)
+		w.unsettle(c, k, a, r.Text, now)
 	}
 	w.moved(c, k, a, r, now)
 	switch {
@@ -139,8 +140,13 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (Answer, *Violatio
 
 // unsettle stops judging what a command may have changed that was answered as it must
 // not be: one fault is told once.
-func (w *World) unsettle(c *Conn, k *call, a Answer) {
+func (w *World) unsettle(c *Conn, k *call, a Answer, text []byte, now time.Time) {
 	switch verb := strings.ToUpper(strings.TrimSpace(k.Command.Verb)); {
+	case (verb == fwp.ACK || verb == fwp.FAIL) && a == Refused:
+		jid, _ := k.Fields["jid"].(string)
+		if j := w.Jobs[jid]; j != nil {
+			j.Loose = true
+		}
 	case verb == fwp.HELLO && a != Refused:
 		c.Loose, w.strange = true, true
 	case verb == fwp.PUSH && a != Refused:
@@ -155,13 +161,17 @@ func (w *World) unsettle(c *Conn, k *call, a Answer) {
 				j.Loose = true
 			}
 		}
+		jid, _ := object(text)["jid"].(string)
+		if j := w.Jobs[jid]; j != nil && a == Delivered { // it is held by somebody now
+			j.taken(c, now)
+		}
 	}
 }
 
 // judged holds a reply against what was allowed.
 func (w *World) judged(c *Conn, k *call, a Answer, r fwp.Reply, now time.Time) *Violation {
 	if a&k.allowed == 0 && !c.shut {
-		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: Text(r)}
+		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
 		switch {
 		case a == Foreign && k.allowed&^Refused != 0:
 			v.Clause, v.Rule = own[k.Command.Verb][0], "foreign"
@@ -180,7 +190,7 @@ func (w *World) judged(c *Conn, k *call, a Answer, r fwp.Reply, now time.Time) *
 	case a == Nothing:
 		return w.empty(k, now)
 	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
-		return &Violation{Clause: "FWP-FETCH-06", Rule: "stalled", Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
+		return &Violation{Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
 			Window: [2]time.Duration{0, time.Second}, What: "while a FETCH of another connection waited, this one was not served"}
 	}
 	return nil
@@ -202,12 +212,23 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	switch {
 	case k != nil && k.allowed&Ended != 0:
 		return nil
-	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < time.Minute && !w.quiet(c): // AMB-23
+	case k != nil && k.Command.Verb == fwp.END && k.allowed == Refused: // it was carried out
+		v.Clause, v.Rule, v.Expected = k.clause, "reply", Refused.String()
+	case k != nil && k.mute(c): // AMB-11
+		v.Clause, v.Rule, v.Expected, v.What = k.clause, "mute", Refused.String(), "what must be refused was answered by nothing but the end of the connection"
+	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < time.Minute && !w.Quiet(c): // AMB-23
 		v.Clause = "FWP-STATE-13"
 	default: // AMB-11, AMB-34, AMB-37
 		return nil
 	}
 	return v
+}
+
+// mute tells whether the end of the connection came in the place of an error. A client
+// that takes its time before HELLO may be closed for that. (AMB-11, AMB-34)
+func (k *call) mute(c *Conn) bool {
+	slow := !c.Opened.IsZero() && k.at.Sub(c.Opened) > time.Second
+	return c.State == fwp.NotIdentified && c.Greeted && k.allowed == Refused && own[k.Command.Verb][0] != "" && !slow
 }
 
 // Loosen ends the judging of a connection: what it sent is not to be told into

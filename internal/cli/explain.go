@@ -37,7 +37,7 @@ func newExplain(p Process) *cobra.Command {
 }
 
 func (p Process) explain(id string) error {
-	scripts, err := suite()
+	scripts, err := checks()
 	if err != nil {
 		return err
 	}
@@ -45,6 +45,9 @@ func (p Process) explain(id string) error {
 	var names []string
 	for _, c := range checks {
 		names = append(names, c.ID)
+		if c.ID == id && c.Kind == property {
+			return p.print(explainProperty(id))
+		}
 		if c.ID == strings.TrimSuffix(id, ".fwp") {
 			return p.print(explainCheck(c))
 		}
@@ -77,6 +80,18 @@ func explainCheck(c checkRow) string {
 		b.WriteString("# " + line)
 	}
 	return b.String()
+}
+
+// explainProperty is what a check does that has no script.
+func explainProperty(id string) string {
+	all := conformance.Properties()
+	one := all[slices.IndexFunc(all, func(p conformance.Property) bool { return p.Name == id })]
+	var f fields
+	f.add("does", one.About)
+	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was found in time. "+
+		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
+	f.add("waits", "up to "+one.Wait.String())
+	return fmt.Sprintf("%s  property: %s\n\n%s", one.Name, one.Title, f.text(textWidth))
 }
 
 func explainClause(c conformance.Clause, checks []checkRow) string {

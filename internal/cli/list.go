@@ -31,7 +31,7 @@ func newList(p Process) *cobra.Command {
 			"  fwpcheck list --clauses --party server --level 'MUST*'",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			scripts, err := suite()
+			scripts, err := checks()
 			if err != nil {
 				return err
 			}
@@ -51,6 +51,7 @@ func newList(p Process) *cobra.Command {
 // checkRow is a check as `list --json` writes it.
 type checkRow struct {
 	ID      string           `json:"id"`
+	Kind    string           `json:"kind"` // script or property
 	Title   string           `json:"title,omitempty"`
 	Needs   []scenarios.Need `json:"needs,omitempty"`
 	Clauses []string         `json:"clauses"`
@@ -61,10 +62,17 @@ type checkRow struct {
 func checkRows(scripts []*scenarios.Script) []checkRow {
 	var rows []checkRow
 	for _, s := range scripts {
-		rows = append(rows, checkRow{s.Name, s.Title, s.Needs, clausesOf(s), s})
+		kind := "script"
+		if s.Source == nil {
+			kind = property
+		}
+		rows = append(rows, checkRow{s.Name, kind, s.Title, s.Needs, clausesOf(s), s})
 	}
 	return rows
 }
+
+// property is the kind of a check that no script can be.
+const property = "property"
 
 // clausesOf are the clauses that a script decides, each once.
 func clausesOf(s *scenarios.Script) []string {
@@ -163,7 +171,11 @@ func (p Process) listChecks(scripts []*scenarios.Script, want facets, asJSON boo
 	}
 	return p.printTable(func(row func(cells ...string)) {
 		for _, c := range checks {
-			row(c.ID, c.Title, strings.Join(c.Clauses, " "))
+			clauses := strings.Join(c.Clauses, " ")
+			if c.Kind == property {
+				clauses = "property: any clause"
+			}
+			row(c.ID, c.Title, clauses)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func judge(ctx context.Context, o *runOptions, j judged, chosen picked, watch wa
 	}
 	defer b.end()
 	runner := &conformance.Runner{
-		Servers: b.servers, Scripts: chosen.in, Left: chosen.out,
+		Servers: b.servers, Scripts: chosen.in, Left: chosen.out, Properties: conformance.Properties(),
 		Prepare: b.prepare, Provide: provide(j), Reproduce: o.reproducer(j, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast,
@@ -176,7 +176,7 @@ func (p Process) pick(o *runOptions, args []string) (picked, error) {
 // wrong in a script is told here, all of it.
 func (p Process) load(args []string) ([]*scenarios.Script, error) {
 	if len(args) == 0 {
-		return suite()
+		return checks()
 	}
 	files, err := p.read(args)
 	if err != nil {

@@ -99,8 +99,7 @@ func scriptsBelow(folder string) ([]string, error) {
 
 // isCheck helps whoever gives the name of a check where a file is wanted.
 func isCheck(arg string) string {
-	suite, err := scenarios.Suite()
-	if err == nil && slices.ContainsFunc(suite, func(s *scenarios.Script) bool { return s.Name == arg }) {
+	if slices.Contains(suiteNames(), arg) {
 		return "; for the check of that name: --check " + arg
 	}
 	return ""
@@ -176,6 +175,19 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 	return &scenarios.Problem{File: s.Name, Source: s.Source[0], Pos: scenarios.Pos{Line: 1, Col: 1, Width: 1}}
 }
 
+// checks are all checks of the suite: its scripts, and behind them those without lines
+// that stand for its properties.
+func checks() ([]*scenarios.Script, error) {
+	all, err := suite()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range conformance.Properties() {
+		all = append(all, p.Script())
+	}
+	return all, nil
+}
+
 // suite is the suite's own scripts.
 func suite() ([]*scenarios.Script, error) {
 	scripts, err := scenarios.Suite()
@@ -187,12 +199,12 @@ func suite() ([]*scenarios.Script, error) {
 
 // suiteNames are the ids of the suite's checks, for suggestions.
 func suiteNames() []string {
-	scripts, err := scenarios.Suite()
+	all, err := checks()
 	if err != nil {
 		return nil
 	}
 	var names []string
-	for _, s := range scripts {
+	for _, s := range all {
 		names = append(names, s.Name)
 	}
 	return names

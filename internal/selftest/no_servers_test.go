@@ -121,7 +121,8 @@ func against(t *testing.T, serve func(net.Conn), scripts []*scenarios.Script) (r
 			}
 		})
 		open, protected := impostor{}.offer(network), impostor{greeting: `"s"`}.offer(network)
-		report = (&conformance.Runner{Servers: []conformance.Server{open, protected}, Scripts: scripts}).Run(t.Context())
+		servers := []conformance.Server{open, protected}
+		report = (&conformance.Runner{Servers: servers, Scripts: scripts, Properties: conformance.Properties()}).Run(t.Context())
 		ln.Close()
 		serving.Wait()
 		assert.Empty(t, report.Internal)

@@ -62,7 +62,7 @@ func (s Stage) Play(ctx context.Context, fault fakes.Fault, script *scenarios.Sc
 func (s Stage) Vary(ctx context.Context, variation fakes.Variation, scripts []*scenarios.Script) (*reports.Report, error) {
 	v := newVillage(s, nil)
 	defer v.close()
-	runner := &conformance.Runner{Scripts: scripts, Prepare: v.prepare}
+	runner := &conformance.Runner{Scripts: scripts, Properties: conformance.Properties(), Prepare: v.prepare}
 	for _, password := range []string{"", "correct horse"} {
 		build := func() (conformance.Server, func(), error) {
 			config := fakes.Config{Password: password}
@@ -146,8 +146,9 @@ func (v *village) runner(scripts ...*scenarios.Script) (*conformance.Runner, err
 	}
 	protected, err := v.build(fakes.Config{Password: "correct horse"})
 	return &conformance.Runner{
-		Servers: []conformance.Server{open, protected},
-		Scripts: scripts,
-		Prepare: v.prepare,
+		Servers:    []conformance.Server{open, protected},
+		Scripts:    scripts,
+		Properties: conformance.Properties(),
+		Prepare:    v.prepare,
 	}, err
 }

@@ -1,0 +1,196 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// begin looks for a short conversation to start from: what has to do with the finding
+// alone, that again and again, the last steps, and all of it.
+func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
+	for _, t := range usual(family(s.target.Rule)) {
+		if s.affords(t) && s.first(ctx, t) {
+			return t, true
+		}
+	}
+	if len(whole) == 0 {
+		return Trace{}, false
+	}
+	near, unit := s.relevant(whole), s.unit(whole)
+	tries := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
+	for _, n := range []int{60, 600, 6000} {
+		for _, steps := range [][]Step{again(unit), unit, near} {
+			from := body(steps)
+			tries = append(tries, Trace{Steps: steps, From: from, To: len(steps), N: n})
+		}
+		tries = append(tries, Trace{Steps: suffix(whole, 4*n)})
+	}
+	for _, t := range append(tries, Trace{Steps: whole}) {
+		if t.N > 1 && (t.To-t.From > unitAtMost || t.To == t.From || s.target.crash) || s.spent(ctx) || !s.affords(t) {
+			continue
+		}
+		if s.first(ctx, t) {
+			return t, true
+		}
+	}
+	return Trace{}, false
+}
+
+// affords tells whether a conversation does not wait for longer than there is time.
+func (s *shrinker) affords(t Trace) bool {
+	var once, again time.Duration
+	for i, step := range t.Steps {
+		if once += step.For; i >= t.From && i < t.To {
+			again += step.For
+		}
+	}
+	return s.limit == 0 || once+again*time.Duration(max(t.N-1, 0)) <= s.limit/3
+}
+
+// first plays a conversation that may be the one to start from.
+func (s *shrinker) first(ctx context.Context, t Trace) bool {
+	ok := s.shows(ctx, t)
+	if ok {
+		s.best = s.latest
+	}
+	return ok
+}
+
+// unit picks the steps that name the job of the finding, and those at which it came;
+// without a job, the last step.
+func (s *shrinker) unit(whole []Step) []Step {
+	keep := make([]bool, len(whole))
+	_, symbol, _ := strings.Cut(s.target.JID, "-")
+	begun := false
+	for i, step := range whole {
+		keep[i] = step.Kind == Send && (symbol != "" && slices.Contains(namesIn(step.text()), "$"+symbol) || s.comes[i]) || begun && step.Kind == Wait || begun && step.Action == restart
+		begun = begun || keep[i]
+	}
+	keep[len(whole)-1] = true
+	return closed(whole, keep)
+}
+
+// again leaves out the last of several FETCHes: where all that is done again and again,
+// the next round does what it did.
+func again(unit []Step) []Step {
+	fetches := 0
+	for _, step := range unit {
+		if strings.HasPrefix(step.text(), "FETCH") {
+			fetches++
+		}
+	}
+	if last := len(unit) - 1; last >= 0 && fetches > 1 && strings.HasPrefix(unit[last].text(), "FETCH") {
+		return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
+	}
+	return unit
+}
+
+// body is where the opening of connections ends.
+func body(steps []Step) int {
+	i := 0
+	for i < len(steps) && steps[i].Kind == Open {
+		i++
+	}
+	return i
+}
+
+// relevant picks the steps that share a name with what was awaited when the finding
+// came up, or the connection if there was no name, and the waits.
+func (s *shrinker) relevant(whole []Step) []Step {
+	words := s.words(whole)
+	keep := make([]bool, len(whole))
+	begin, begun := 0, false // the connection, what has to do with the finding
+	for i, step := range whole {
+		if step.Kind == Open && step.Conn == s.target.conn {
+			begin = i
+		}
+	}
+	for i, step := range whole {
+		named := slices.ContainsFunc(namesIn(step.text()), func(w string) bool { return words[w] })
+		keep[i] = step.Kind == Send && (named || s.target.JID == "" && step.Conn == s.target.conn && i > begin) || begun && step.Kind == Wait || step.Kind == Operate
+		begun = begun || keep[i]
+	}
+	keep[len(whole)-1] = true
+	return closed(whole, keep)
+}
+
+// words are the names that the finding has to do with.
+func (s *shrinker) words(whole []Step) map[string]bool {
+	words := map[string]bool{}
+	add := func(text string) {
+		for _, w := range namesIn(text) {
+			words[w] = true
+		}
+	}
+	for _, text := range append(s.target.owing, whole[len(whole)-1].text()) {
+		add(text)
+	}
+	_, symbol, _ := strings.Cut(s.target.JID, "-")
+	if symbol == "" {
+		return words
+	}
+	words["$"+symbol] = true
+	for _, step := range whole {
+		if strings.HasPrefix(step.text(), "PUSH") && slices.Contains(namesIn(step.text()), "$"+symbol) {
+			add(step.text())
+		}
+	}
+	return words
+}
+
+// namesIn lists the names of the play in a text, worker ids apart.
+func namesIn(text string) []string {
+	var all []string
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			return all
+		}
+		text = text[i:]
+		end := 1
+		for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
+			end++
+		}
+		if strings.HasPrefix(text, "$jid") || strings.HasPrefix(text, "$queue") {
+			all = append(all, text[:end])
+		}
+		text = text[max(end, 1):]
+	}
+}
+
+// suffix is the last n steps, with the connections that they need.
+func suffix(whole []Step, n int) []Step {
+	keep := make([]bool, len(whole))
+	for i := max(0, len(whole)-n); i < len(whole); i++ {
+		keep[i] = true
+	}
+	return closed(whole, keep)
+}
+
+// closed adds to the kept steps those that open and end their connections. The
+// openings come first where they can.
+func closed(whole []Step, keep []bool) []Step {
+	open := map[int]int{} // the step that opened a connection last
+	for i, step := range whole {
+		if step.Kind == Open {
+			open[step.Conn] = i
+			continue
+		}
+		if at, ok := open[step.Conn]; keep[i] && ok && step.Kind != Wait && step.Kind != Operate {
+			keep[at] = true
+		}
+	}
+	ends := map[int]bool{}
+	var steps []Step
+	for i, step := range whole {
+		if step.Kind == Open {
+			ends[step.Conn] = keep[i]
+		}
+		if keep[i] || step.Kind == End && ends[step.Conn] {
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}

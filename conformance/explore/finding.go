@@ -1,0 +1,121 @@
+package explore
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// pending is a finding that is still to be made small.
+type pending struct {
+	Finding
+	found found
+	comes map[int]bool // the steps at which its job was delivered
+}
+
+// doubt is for how many commands a finding that another fault may explain waits for a
+// clearer one.
+const doubt = 5000
+
+// finding keeps what was found for the first time.
+func (x *exploration) finding(f found) {
+	key := kind(f.Rule, f.Clause)
+	if x.done[key] || len(x.result.Findings) >= x.enough() {
+		return
+	}
+	x.done[key] = true
+	x.number++
+	p := pending{found: f, comes: map[int]bool{}, Finding: Finding{
+		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What,
+		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
+	}}
+	for _, came := range x.play.seen {
+		if came.jid != "" && came.jid == f.JID {
+			p.comes[came.step] = true
+		}
+	}
+	if x.Found != nil {
+		x.Found(p.Finding)
+	}
+	x.pending = append(x.pending, p)
+}
+
+// examine makes findings small: those that nothing else may explain, and all if that
+// is asked for.
+func (x *exploration) examine(ctx context.Context, all bool) {
+	for _, doubtful := range []bool{false, true} {
+		kept := x.pending[:0]
+		for _, p := range x.pending {
+			if p.found.Doubtful && (!doubtful || !all && x.play.commands < p.Commands+doubt) {
+				kept = append(kept, p)
+				continue
+			}
+			if len(x.result.Findings) < x.enough() {
+				x.shrink(ctx, p)
+			}
+		}
+		x.pending = kept
+	}
+}
+
+// shrink makes one finding small.
+func (x *exploration) shrink(ctx context.Context, p pending) {
+	begin := time.Now()
+	defer func() { x.spent += time.Since(begin) }()
+	key := kind(p.Rule, p.Clause)
+	if x.reported[key] { // another one turned out to be this
+		return
+	}
+	if !x.Unshrunk && ctx.Err() == nil && (x.Fresh != nil || !x.play.dead || x.revive(ctx)) {
+		s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, known: x.reported, limit: x.Shrinking}
+		if x.Fresh == nil {
+			s.revive = x.revive
+		}
+		s.shrink(ctx, &p.Finding)
+		x.neutral(ctx)
+	}
+	if small := kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
+		if x.reported[small] { // the same in another form
+			return
+		}
+		x.done[small], x.reported[small] = true, true
+	}
+	x.reported[key] = true
+	x.result.Findings = append(x.result.Findings, p.Finding)
+}
+
+// neutral makes a server forget what others, or tries to make a finding small, have
+// taught it.
+func (x *exploration) neutral(ctx context.Context) {
+	if x.Fresh == nil && !x.play.dead {
+		p := newPlay(x.config, freshPrefix())
+		p.neutral(ctx)
+		p.close()
+	}
+}
+
+// revive starts a server again that is gone, if an operator can be asked for that.
+func (x *exploration) revive(ctx context.Context) bool {
+	t, can := x.Target.(scenarios.Restarter)
+	return x.Restarts && can && t.Restart(ctx) == nil && x.play.alive(ctx)
+}
+
+const revivals = 20 // of a server that dies again and again
+
+// resume goes on with a server that was gone, and of whose jobs nobody knows anything.
+func (x *exploration) resume(ctx context.Context) bool {
+	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.revive(ctx) {
+		return false
+	}
+	for _, n := range slices.Sorted(maps.Keys(x.play.conns)) {
+		x.play.drop(x.play.conns[n], scenarios.Closed)
+	}
+	for _, j := range x.play.world.Jobs {
+		j.Loose = true
+	}
+	x.play.dead = false
+	return true
+}

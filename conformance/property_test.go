@@ -1,0 +1,258 @@
+package conformance_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// saw is a property that dials once and then says that it has seen this.
+func saw(name string, sight conformance.Sight) conformance.Property {
+	return conformance.Property{Name: name, Title: "An example.", Connections: 1, Run: func(ctx context.Context, on conformance.Trial) conformance.Sight {
+		nc, err := on.Target.Dial(ctx)
+		if err != nil {
+			return conformance.Sight{Dead: true, Served: true}
+		}
+		defer nc.Close()
+		_, _ = nc.Read(make([]byte, 100)) // the greeting
+		return sight
+	}}
+}
+
+// trying has a run try properties.
+func trying(properties ...conformance.Property) func(*conformance.Runner, *stage) {
+	return func(r *conformance.Runner, _ *stage) {
+		r.Properties = properties
+		for _, p := range properties {
+			r.Scripts = append(r.Scripts, p.Script())
+		}
+		r.Reproduce = func(check string) string { return "play " + check }
+	}
+}
+
+func TestVerdictsOfProperties(t *testing.T) {
+	t.Parallel()
+	well := conformance.Sight{Served: true, Commands: 10, Answered: 9}
+	found := func(f ...explore.Finding) conformance.Sight {
+		return conformance.Sight{Served: true, Commands: 10, Answered: 9, Findings: f}
+	}
+	tests := map[string]struct {
+		sight   conformance.Sight
+		want    reports.Verdict
+		why     string // a part of it
+		clauses string
+	}{
+		"nothing found":    {well, reports.Pass, "", ""},
+		"nothing served":   {conformance.Sight{Commands: 10, Answered: 9}, reports.Undecided, "identified", ""},
+		"half unanswered":  {conformance.Sight{Served: true, Commands: 10, Answered: 4}, reports.Undecided, "half of the commands", ""},
+		"jobs unaccounted": {conformance.Sight{Served: true, Open: "a job is missing"}, reports.Undecided, "a job is missing", ""},
+		"a plain clause":   {found(explore.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
+		"a SHOULD":         {found(explore.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
+		"what is noted":    {found(explore.Finding{Clause: "FWP-HELLO-08"}), reports.Note, "", "FWP-HELLO-08 note"},
+		"two of one clause": {found(explore.Finding{Clause: "FWP-ACK-01"}, explore.Finding{Clause: "FWP-ACK-01", Rule: "late"}),
+			reports.Fail, "", "FWP-ACK-01 fail"},
+		"no clause":              {found(explore.Finding{What: "it is wrong"}), reports.Fail, "", ""},
+		"found, and then not on": {conformance.Sight{Findings: []explore.Finding{{Clause: "FWP-HI-02"}}}, reports.Fail, "", "FWP-HI-02 fail"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, nil, nil, func(r *reports.Report) {
+				c := r.Checks[0]
+				assert.Equal(t, test.want.String(), c.Verdict.String())
+				assert.Contains(t, c.Why, test.why)
+				assert.Empty(t, c.File)
+				var clauses []string
+				for _, cv := range c.Clauses {
+					clauses = append(clauses, cv.ID+" "+cv.Verdict.String())
+				}
+				assert.Equal(t, test.clauses, strings.Join(clauses, ", "))
+				if test.want.Breach() {
+					require.NotEmpty(t, c.Findings)
+					assert.Equal(t, "play a/property", c.Findings[0].Reproduce)
+				}
+			}, trying(saw("a/property", test.sight)))
+		})
+	}
+}
+
+func TestEvidenceOfAProperty(t *testing.T) {
+	t.Parallel()
+	f := explore.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n"}
+	run(t, nil, nil, func(r *reports.Report) {
+		got := r.Checks[0].Findings[0]
+		assert.Equal(t, "+OK", got.Expected)
+		assert.Equal(t, "-ERR; it was held", got.Got)
+		assert.Equal(t, reports.LevelPlain, got.Level)
+		assert.NotEmpty(t, got.Statement)
+		require.Len(t, got.Conversation, 3)
+		assert.Equal(t, "C: INFO", got.Conversation[1].Text)
+	}, trying(saw("a/property", conformance.Sight{Served: true, Findings: []explore.Finding{f}})))
+}
+
+func TestAPropertyIsRunLikeAScript(t *testing.T) {
+	t.Parallel()
+	broken := saw("a", conformance.Sight{Served: true, Findings: []explore.Finding{{Clause: "FWP-ACK-01"}}})
+	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: func(ctx context.Context, _ conformance.Trial) conformance.Sight {
+		<-ctx.Done()
+		return conformance.Sight{Served: true}
+	}}
+	t.Run("repeated", func(t *testing.T) {
+		t.Parallel()
+		run(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, []reports.Count{{Verdict: reports.Fail, Times: 3}}, r.Checks[0].Runs)
+		}, trying(broken), func(r *conformance.Runner, _ *stage) { r.Repeat = 3 })
+	})
+	t.Run("ended with the first finding", func(t *testing.T) {
+		t.Parallel()
+		run(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
+			assert.Equal(t, reports.NotRun, r.Checks[1].Verdict)
+		}, trying(broken, patient), func(r *conformance.Runner, _ *stage) { r.FailFast = true })
+	})
+	t.Run("told in no clause of the catalogue", func(t *testing.T) {
+		t.Parallel()
+		run(t, nil, nil, func(r *reports.Report) {
+			for _, c := range r.Clauses {
+				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+			}
+		}, trying(saw("a", conformance.Sight{Served: true})))
+	})
+	t.Run("a fault of ours", func(t *testing.T) {
+		t.Parallel()
+		ours := conformance.Property{Name: "a", Run: func(context.Context, conformance.Trial) conformance.Sight { panic("ours") }}
+		run(t, nil, nil, func(r *reports.Report) {
+			assert.Contains(t, r.Internal, "check a: ours")
+			assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+		}, trying(ours))
+	})
+}
+
+func TestPropertiesAreSelected(t *testing.T) {
+	t.Parallel()
+	all := append(scripts(t, map[string]string{"push/ok": "clause FWP-PUSH-01\nS: +HI {}\n"}),
+		saw("explore/a", conformance.Sight{}).Script(), conformance.Property{Name: "explore/slow", Wait: time.Minute}.Script())
+	tests := map[string]struct {
+		selection conformance.Selection
+		want      string
+	}{
+		"all":           {conformance.Selection{}, "push/ok explore/a explore/slow"},
+		"by glob":       {conformance.Selection{Checks: []string{"explore/*"}}, "explore/a explore/slow"},
+		"quick":         {conformance.Selection{Quick: true}, "push/ok explore/a"},
+		"not by clause": {conformance.Selection{Clauses: []string{"FWP-*"}}, "push/ok"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, _, err := test.selection.Apply(all)
+			require.NoError(t, err)
+			var names []string
+			for _, s := range in {
+				names = append(names, s.Name)
+			}
+			assert.Equal(t, test.want, strings.Join(names, " "))
+		})
+	}
+}
+
+// theSuites are the properties of the suite.
+func theSuites() func(*conformance.Runner, *stage) { return trying(conformance.Properties()...) }
+
+func TestPropertiesLastNoLongerThanTheySay(t *testing.T) {
+	t.Parallel()
+	for _, p := range conformance.Properties() {
+		run(t, nil, nil, func(r *reports.Report) {
+			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
+			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait, p.Name)
+		}, trying(p))
+	}
+}
+
+func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{40, 20, 4} {
+		for _, silent := range []bool{false, true} {
+			var all []*scenarios.Script
+			for _, p := range conformance.Properties() {
+				all = append(all, p.Script())
+			}
+			limited(t, limit, silent, append(all, scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
+				assert.Empty(t, r.Findings())
+				for _, c := range r.Checks {
+					if strings.HasPrefix(c.ID, "x") {
+						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+						continue
+					}
+					if c.Verdict == reports.Undecided && limit < 20 {
+						assert.Contains(t, c.Why, "too few connections", c.ID)
+						continue
+					}
+					assert.Equal(t, reports.Pass.String(), c.Verdict.String(), "%s: %s", c.ID, c.Why)
+				}
+			})
+		}
+	}
+}
+
+func TestAServerThatDiesOfAPropertyIsACrashOfOneCheck(t *testing.T) {
+	t.Parallel()
+	var fetches atomic.Int64
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Parsed && e.Command.Verb == fwp.FETCH {
+			fetches.Add(1)
+		}
+		if e.Point == fakes.Ran && fetches.Load() > 20 {
+			e.Reply, e.Close = fwp.Reply{}, true
+		}
+	}
+	run(t, hook, nil, func(r *reports.Report) {
+		var verdicts []string
+		for _, c := range r.Checks {
+			verdicts = append(verdicts, c.Verdict.String())
+		}
+		assert.ElementsMatch(t, []string{"crash", "undecided"}, verdicts)
+	}, theSuites(), func(_ *conformance.Runner, s *stage) {
+		s.down = func() bool { return fetches.Load() > 20 }
+	})
+}
+
+func TestPropertiesTouchNothingOfOthers(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"", "secret"} {
+		for seed := range uint64(5) {
+			synctest.Test(t, func(t *testing.T) {
+				v := &visitors{queues: map[string]bool{}}
+				w := &town{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
+				defer w.close()
+				server, _, err := w.build(fakes.Config{Password: password})
+				assert.NoError(t, err)
+				r := &conformance.Runner{Servers: []conformance.Server{server}, Seed: seed}
+				theSuites()(r, nil)
+				assert.Empty(t, r.Run(t.Context()).Findings())
+				for _, name := range slices.Collect(maps.Keys(v.queues)) {
+					assert.True(t, ours(name), "not ours: %q", name)
+				}
+				for _, line := range v.lines {
+					assert.NotContains(t, strings.ToUpper(line), fwp.FLUSH)
+				}
+				assert.Greater(t, len(v.fetched), 100, "it was not all refused")
+			})
+		}
+	}
+}

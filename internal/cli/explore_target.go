@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"net"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// dialed is a server of which no operator is known.
+type dialed struct{ server *target.Server }
+
+func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
+
+// explorer is what the flags ask for, on the server that is meant.
+func (o *exploreOptions) explorer(ctx context.Context, at aimed, e *reports.Exploration) (x explore.Explorer, end func(), err error) {
+	x = explore.Explorer{
+		Password: at.password, Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections,
+		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
+		Alone: o.alone() || at.Embedded, NoFlush: !o.allowFlush && !at.Embedded, Restarts: o.hooks.Restart != "" || at.Embedded,
+		Unshrunk: o.noShrink, Shrinking: o.shrink + 3*o.longest,
+	}
+	if at.Embedded {
+		x.Fresh = o.fresh
+		x.Target, end, err = o.fresh()
+		return x, end, err
+	}
+	id, err := at.identify(ctx, o.timeout)
+	x.Target, e.Target.HI = dialed{at.server}, id.Greeting
+	if o.hooks.Restart+o.hooks.Signal != "" {
+		at.server.Hooks = o.hooks
+		x.Target = at.server
+	}
+	return x, func() {}, err
+}
+
+// fresh starts an embedded server.
+func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
+	config := fakes.Config{}
+	fault, err := faultNamed(o.fault)
+	if err == nil && fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	server, end, err := embed(config)
+	return server.Target, end, err
+}
+
+// divided gives the exploration three quarters of what there is, and the rest to the
+// clients side by side.
+func (o *exploreOptions) divided(x explore.Explorer) (explore.Explorer, explore.Crowd) {
+	many := explore.Crowd{Explorer: x}
+	many.Steps, many.Time, many.Connections, many.QueuesAtAll = x.Steps/4, x.Time/4, o.clients, 3
+	many.Watch = nil
+	x.Steps -= many.Steps
+	x.Time -= many.Time
+	return x, many
+}

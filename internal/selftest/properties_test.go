@@ -1,0 +1,163 @@
+package selftest
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+var seeds = flag.Int("seeds", 2, "with how many seeds the properties are held against each variation")
+
+// properties are the checks without a script, or those of these names.
+func properties(names ...string) []*scenarios.Script {
+	var all []*scenarios.Script
+	for _, p := range conformance.Properties() {
+		if len(names) == 0 || slices.Contains(names, p.Name) {
+			all = append(all, p.Script())
+		}
+	}
+	return all
+}
+
+// tried tries the properties on a server of this kind, which is another one for each of
+// them if there can be others like it.
+func tried(t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.Event), others bool, seed int) (checks []reports.Check) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		v := newVillage(Stage{memnet.New()}, hook)
+		defer v.close()
+		build := func() (conformance.Server, func(), error) {
+			config := fakes.Config{}
+			if configure != nil {
+				configure(&config)
+			}
+			server, err := v.build(config)
+			return server, func() {}, err
+		}
+		server, _, err := build()
+		require.NoError(t, err)
+		if others {
+			server.Fresh = build
+		}
+		runner := &conformance.Runner{
+			Servers: []conformance.Server{server}, Scripts: properties(), Properties: conformance.Properties(), Seed: uint64(seed),
+			Reproduce: func(check string) string { return "again " + check },
+		}
+		checks = runner.Run(t.Context()).Checks
+	})
+	return checks
+}
+
+// TestPropertiesBlameNothing tries the properties on servers that are right.
+func TestPropertiesBlameNothing(t *testing.T) {
+	t.Parallel()
+	for _, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range *seeds {
+				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed) {
+					assert.Empty(t, blamed(v, check), "seed %d", seed)
+					for _, f := range check.Findings {
+						t.Logf("%s %s: %v", check.ID, f.Clause, f.Conversation)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPropertiesCatch tries the properties on servers with faults that each of them has
+// to find. What is wrong in a history can look like several things.
+func TestPropertiesCatch(t *testing.T) {
+	t.Parallel()
+	tests := map[string]map[string]bool{ // whether the clause is known and a script shows it
+		"explore/commands": {"job-retry-follows": true, "info-arguments": true, "fetch-order": false, "push-lost": false},
+		"explore/crowd":    {"delivered-twice": false, "push-lost": false},
+	}
+	for check, faults := range tests {
+		for _, fault := range fakes.Faults() {
+			plain, chosen := faults[fault.Name]
+			if !chosen {
+				continue
+			}
+			t.Run(check+"/"+fault.Name, func(t *testing.T) {
+				t.Parallel()
+				for _, others := range []bool{true, false} {
+					checks := tried(t, nil, slowly(fault.Hook), others, 1)
+					found := checks[slices.IndexFunc(checks, func(c reports.Check) bool { return c.ID == check })]
+					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
+					shown := 0
+					for _, f := range found.Findings {
+						shown += len(f.Conversation)
+						assert.NotEmpty(t, f.Level)
+						assert.Equal(t, "again "+check, f.Reproduce)
+						assert.True(t, !plain || slices.Contains(fault.Clauses, f.Clause), "%s: %s", f.Clause, f.Got)
+					}
+					assert.True(t, !plain || shown > 0, "no script shows it")
+				}
+			})
+		}
+	}
+}
+
+// slowly has a server take a little time for each reply: where nothing takes time,
+// nothing comes before anything else.
+func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
+	return func() func(*fakes.Event) {
+		fault := hook()
+		return func(e *fakes.Event) {
+			fault(e)
+			if e.Point == fakes.Writing {
+				e.Delay += 50 * time.Microsecond
+			}
+		}
+	}
+}
+
+// TestPropertiesOfNoServers tries the properties on what is no server: they come to
+// their end, and pass nothing.
+func TestPropertiesOfNoServers(t *testing.T) {
+	t.Parallel()
+	const hi, ok = `+HI {"v":2}`, "+OK"
+	for name, serve := range map[string]func(net.Conn){
+		"silent":             impostor{}.serve,
+		"closing":            impostor{answer: "close"}.serve,
+		"OK":                 impostor{answer: ok}.serve,
+		"ERR":                impostor{answer: "-ERR no"}.serve,
+		"random":             noise("", ""),
+		"HI, random":         noise(hi, ""),
+		"HI, HELLO, silent":  impostor{greeting: hi, welcome: ok}.serve,
+		"HI, HELLO, closing": impostor{hi, ok, "close"}.serve,
+		"HI, HELLO, OK":      impostor{hi, ok, ok}.serve,
+		"HI, HELLO, ERR":     impostor{hi, ok, "-ERR no"}.serve,
+		"HI, HELLO, random":  noise(hi, ok),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, script := range properties() {
+				report := against(t, serve, []*scenarios.Script{script})
+				check := report.Checks[0]
+				assert.NotEqual(t, reports.Pass, check.Verdict, check.ID)
+				assert.NotEqual(t, reports.Note, check.Verdict, check.ID)
+				assert.NotEmpty(t, fmt.Sprint(check.Why, check.Findings), check.ID)
+				for _, c := range check.Clauses {
+					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// explored is an exploration that found something and left jobs behind.
+func explored() *Exploration {
+	e := &Exploration{
+		Version: "fwpcheck v1.2.3", Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
+		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
+		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
+		Outcomes:    map[string]int{"FETCH identified worker: ${}": 4000, "PUSH identified: +OK": 2100},
+		Findings: []Explored{
+			{
+				Finding: Finding{
+					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default and no other.", Verdict: Fail,
+					Check: "explore", Expected: "$", Got: "-ERR must call fetch with at least one queue", Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
+				},
+				After: 812, Script: "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
+				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Shown: 5, Tried: 5,
+			},
+			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Check: "explore", Got: "a job \x1b[2J"}, After: 1900, Run: "FWP-ACK-02.run.json"},
+		},
+	}
+	for i := range 1234 {
+		e.Left = append(e.Left, fmt.Sprintf("job-%04d", i))
+	}
+	return e
+}
+
+func TestExplorationGolden(t *testing.T) {
+	t.Parallel()
+	interrupted := explored()
+	interrupted.Interrupted, interrupted.Findings, interrupted.Left = true, nil, nil
+	for _, c := range []struct {
+		name    string
+		report  *Exploration
+		options TextOptions
+	}{
+		{"exploration", explored(), TextOptions{}},
+		{"exploration-interrupted", interrupted, TextOptions{Verbose: true}},
+		{"exploration-empty", &Exploration{}, TextOptions{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, WriteExplorationText(&out, c.report, c.options))
+			assert.NotContains(t, out.String(), "\x1b")
+			golden(t, c.name+".txt.golden", out.Bytes())
+		})
+	}
+	short := explored()
+	short.Left = short.Left[:2]
+	var out bytes.Buffer
+	require.NoError(t, WriteExplorationJSON(&out, short))
+	golden(t, "exploration.json.golden", out.Bytes())
+	require.ErrorIs(t, WriteExplorationText(brokenPipe{}, short, TextOptions{}), errPipe)
+	require.ErrorIs(t, WriteExplorationJSON(brokenPipe{}, short), errPipe)
+}
+
+func TestExplorationOutcome(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{"identified": 1}
+	with := func(v ...Verdict) *Exploration {
+		e := &Exploration{States: seen}
+		for _, v := range v {
+			e.Findings = append(e.Findings, Explored{Finding: Finding{Verdict: v}})
+		}
+		return e
+	}
+	for name, c := range map[string]struct {
+		e    *Exploration
+		o    ExitOptions
+		code int
+	}{
+		"nothing found":      {with(), ExitOptions{}, ExitWell},
+		"a fail":             {with(Warn, Fail), ExitOptions{}, ExitFindings},
+		"a crash":            {with(Crash), ExitOptions{}, ExitFindings},
+		"a warn":             {with(Warn), ExitOptions{}, ExitWell},
+		"a warn, strictly":   {with(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"nobody was let in":  {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{}, ExitUndecided},
+		"nobody answered":    {&Exploration{}, ExitOptions{}, ExitUndecided},
+		"nobody was there":   {&Exploration{Unreachable: "no"}, ExitOptions{}, ExitUnreachable},
+		"a fault of ours":    {&Exploration{Internal: "no"}, ExitOptions{}, ExitInternal},
+		"interrupted":        {&Exploration{Interrupted: true, Findings: with(Fail).Findings}, ExitOptions{}, ExitInterrupted},
+		"a fail, nobody in":  {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
+		"a warn, nobody in ": {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitUndecided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.code, c.e.ExitCode(c.o))
+		})
+	}
+}
