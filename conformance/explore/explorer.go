@@ -75,7 +75,7 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{target: e.Target, password: e.Password, alone: e.Alone, patience: e.Timeout, eventual: e.Patience, slack: e.Slack}
+	c := &config{target: e.Target, password: e.Password, alone: e.Alone, flush: e.Alone && !e.NoFlush, patience: e.Timeout, eventual: e.Patience, slack: e.Slack}
 	orElse(&c.patience, 5*time.Second)
 	orElse(&c.eventual, 150*time.Second)
 	orElse(&c.slack, 300*time.Millisecond)

@@ -50,6 +50,7 @@ type config struct {
 	target   scenarios.Target
 	password string
 	alone    bool
+	flush    bool          // FLUSH may be tried
 	patience time.Duration // for a reply
 	eventual time.Duration // for what the specification calls eventual
 	slack    time.Duration
@@ -153,6 +154,9 @@ func (p *play) send(ctx context.Context, c *conn, s *Step) {
 		all := bytes.Join(segments, nil)
 		segments = bytes.SplitAfter(all, nil)
 		pause = time.Millisecond
+	}
+	if p.meddles(bytes.Join(segments, nil)) {
+		return
 	}
 	c.awaited = s.text()
 	p.cut = len(segments) > 1 && !s.Raw

@@ -172,6 +172,7 @@ func (p *play) over(ctx context.Context, c *conn, a arrival) {
 func (p *play) silent(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
 		p.crashed(ctx, c)
+		p.drop(c, scenarios.Closed) // nobody will ever answer
 		return
 	}
 	clause := "FWP-RESP-06"
