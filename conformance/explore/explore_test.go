@@ -54,7 +54,7 @@ var sample = []string{
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range fakes.Faults() {
-		chosen := slices.Contains(sample, f.Name)
+		chosen := slices.Contains(sample, f.Name) && (!racing || slices.Index(sample, f.Name)%4 == 0)
 		if *only != "" {
 			chosen = *only == "all" || strings.HasPrefix(f.Name, *only)
 		}
@@ -111,6 +111,9 @@ func clientLines(script string) int {
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
 	count, seeds := 1500, []uint64{*seed}
+	if racing {
+		count = 400
+	}
 	if *hours {
 		count = *steps
 	}
