@@ -115,6 +115,11 @@ func judge(ctx context.Context, o *runOptions, j judged, chosen picked, watch wa
 	r := runner.Run(ctx)
 	watch.end()
 	r.Version, r.Target = "fwpcheck "+version(), j.target(b.hi)
+	if j.Embedded { // the servers are gone, and what was left on them too
+		for i := range r.Checks {
+			r.Checks[i].Left = nil
+		}
+	}
 	if chosen.own { // a report on somebody's script is none on the catalogue
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 	}
