@@ -83,7 +83,8 @@ func (s *shrinker) confirm(ctx context.Context, f *Finding) {
 // shows plays a conversation and says whether the finding came up.
 func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 	s.plays++
-	p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 || s.stalls(p) })
+	stalls := s.stalls()
+	p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 || stalls(p) })
 	defer end()
 	s.sent += p.commands
 	if i := s.hit(p); i >= 0 {
@@ -101,19 +102,29 @@ func (s *shrinker) alike(f found) bool {
 	return !s.known[kind(f.Rule, f.Clause)] && (f.Rule != "field" || want == "" || want == got)
 }
 
-// stalls tells whether a play waits for jobs that do not come more often than the
-// conversation that is made small: each time costs two seconds.
-func (s *shrinker) stalls(p *play) bool {
-	n := 0
-	for _, a := range p.seen {
+// stalls tells of a play, each time it is asked, whether it has waited for jobs that do
+// not come more often than the conversation that is made small: each time costs two
+// seconds. It looks at every answer once: a conversation may be repeated thousands of
+// times.
+func (s *shrinker) stalls() func(*play) bool {
+	allowed := 2
+	for _, all := range s.best.answers {
+		allowed += empty(all)
+	}
+	looked, n := 0, 0
+	return func(p *play) bool {
+		n += empty(p.seen[looked:])
+		looked = len(p.seen)
+		return s.limit > 0 && n > allowed
+	}
+}
+
+// empty counts the answers that brought no job.
+func empty(answers []seen) (n int) {
+	for _, a := range answers {
 		n += b2i(a.answer == model.Nothing)
 	}
-	for _, all := range s.best.answers {
-		for _, a := range all {
-			n -= b2i(a.answer == model.Nothing)
-		}
-	}
-	return s.limit > 0 && n > 2
+	return n
 }
 
 // family joins rules that are about the same: a job that does not come shows in
