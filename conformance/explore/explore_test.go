@@ -63,7 +63,7 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Explorer{Seed: *seed, Steps: *steps, Findings: *findings, Unshrunk: racing} // some are repeated thousands of times
+			e := explore.Explorer{Seed: *seed, Steps: *steps, Findings: *findings}
 			exploring(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, s *stage) {
 				found := false
 				for _, x := range r.Findings {
