@@ -126,7 +126,8 @@ func stepFaults() []Fault {
 }
 
 // swapper swaps the jobs of two connections: every 50th consumer waits until the next
-// one has a job too. One that stays alone for a second gets its own.
+// one has a job too. One that stays alone for a while gets its own, before anybody would
+// call it late.
 type swapper struct {
 	mu     sync.Mutex
 	count  int
@@ -169,7 +170,7 @@ func (s *swapper) meet(e *Event) *parked {
 }
 
 func (s *swapper) wait(e *Event, p *parked) {
-	timer := time.NewTimer(time.Second)
+	timer := time.NewTimer(300 * time.Millisecond)
 	defer timer.Stop()
 	select {
 	case e.Reply = <-p.other:

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -69,5 +69,5 @@ func (p *play) crashed(ctx context.Context, c *conn) {
 		return
 	}
 	p.dead = true
-	p.found = append(p.found, found{Violation: &model.Violation{Clause: strings.TrimSpace(c.clause), Rule: "crash", Expected: "a server that serves", Got: "no new connection is served"}, crash: true, step: p.step, conn: c.number})
+	p.found = append(p.found, found{Violation: &oracle.Violation{Clause: strings.TrimSpace(c.clause), Rule: "crash", Expected: "a server that serves", Got: "no new connection is served"}, crash: true, step: p.step, conn: c.number})
 }

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -164,7 +164,7 @@ func (l *lane) ask(ctx context.Context, text string) (fwp.Reply, time.Time, bool
 	select {
 	case a := <-l.c.arrivals:
 		if clause := clauseOfRule(a.err); clause != "" {
-			l.p.violated(l.c, &model.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
+			l.p.violated(l.c, &oracle.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
 		}
 		return a.reply, a.at, a.err == nil
 	case <-timer.C:
@@ -360,6 +360,6 @@ func (m *crowd) small(ctx context.Context, f *Finding, rule string) {
 	if m.Unshrunk || rule == "" || m.dead && m.Fresh == nil || ctx.Err() != nil {
 		return
 	}
-	s := &shrinker{config: m.config, fresh: m.Fresh, limit: m.Shrinking, target: found{Violation: &model.Violation{Clause: f.Clause, Rule: rule}, crash: f.Crash}}
+	s := &shrinker{config: m.config, fresh: m.Fresh, limit: m.Shrinking, target: found{Violation: &oracle.Violation{Clause: f.Clause, Rule: rule}, crash: f.Crash}}
 	s.shrink(ctx, f)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -19,7 +20,7 @@ func newCoverage() *Coverage {
 }
 
 // note counts one answered command.
-func (c *Coverage) note(before fwp.State, after *model.Conn, text string, a model.Answer) {
+func (c *Coverage) note(before fwp.State, after *oracle.Conn, text string, a model.Answer) {
 	if c == nil {
 		return
 	}

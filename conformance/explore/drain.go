@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -20,7 +21,7 @@ const scheduled = 14 * time.Second
 
 // comes tells whether jobs are on their way to a queue.
 func (p *play) comes() bool {
-	return slices.ContainsFunc(p.remaining(time.Now()), func(j *model.Job) bool { return j.Where&model.Scheduled != 0 && j.Where&model.Enqueued != 0 })
+	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where&model.Scheduled != 0 && j.Where&model.Enqueued != 0 })
 }
 
 // drain removes what the exploration left on the server, and judges what comes.
@@ -98,8 +99,8 @@ func (p *play) symbol(name string) string {
 }
 
 // remaining lists the jobs that may still be on the server.
-func (p *play) remaining(now time.Time) []*model.Job {
-	var all []*model.Job
+func (p *play) remaining(now time.Time) []*oracle.Job {
+	var all []*oracle.Job
 	for _, jid := range slices.Sorted(maps.Keys(p.world.Jobs)) {
 		j := p.world.Jobs[jid]
 		p.world.In(j.Queue, now)

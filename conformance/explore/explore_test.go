@@ -66,11 +66,13 @@ func TestFaultsAreFound(t *testing.T) {
 			e := explore.Explorer{Seed: *seed, Steps: *steps, Findings: *findings}
 			exploring(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, s *stage) {
 				found := false
+				var scripts []string
 				for _, x := range r.Findings {
 					found = found || slices.Contains(f.Clauses, x.Clause)
+					scripts = append(scripts, x.Script)
 					told(t, s, f, x)
 				}
-				assert.True(t, found, "not found in %d commands: %v", r.Commands, r.Findings)
+				assert.True(t, found, "not found in %d commands: %s", r.Commands, scripts)
 			})
 		})
 	}

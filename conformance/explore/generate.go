@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -45,8 +46,8 @@ const (
 type move struct {
 	name   string
 	weight float64
-	fits   func(g *generator, c *conn, w *model.Conn) bool
-	make   func(g *generator, c *conn, w *model.Conn) []Step
+	fits   func(g *generator, c *conn, w *oracle.Conn) bool
+	make   func(g *generator, c *conn, w *oracle.Conn) []Step
 }
 
 // next gives the next steps, at least one.
@@ -77,7 +78,7 @@ func (g *generator) next() []Step {
 }
 
 // pick draws a move, those more likely that were tried least in this state.
-func (g *generator) pick(c *conn, w *model.Conn) move {
+func (g *generator) pick(c *conn, w *oracle.Conn) move {
 	state := fmt.Sprintf(" %s %t", w.State, w.WID != "")
 	var fit []move
 	var weights []float64
@@ -212,8 +213,8 @@ func (g *generator) queue() string {
 }
 
 // ready lists jobs that are certainly enqueued, and for which nobody waits, sorted.
-func (g *generator) ready() []*model.Job {
-	var all []*model.Job
+func (g *generator) ready() []*oracle.Job {
+	var all []*oracle.Job
 	for _, q := range g.queues {
 		name := g.p.fill(fmt.Sprintf("$queue%d", q), fwp.Hi{})
 		if g.p.world.Wanted(name) {
@@ -229,7 +230,7 @@ func (g *generator) ready() []*model.Job {
 	return all
 }
 
-func byJID(a, b *model.Job) int {
+func byJID(a, b *oracle.Job) int {
 	if len(a.JID) != len(b.JID) {
 		return len(a.JID) - len(b.JID)
 	}
@@ -237,7 +238,7 @@ func byJID(a, b *model.Job) int {
 }
 
 // held lists the jobs that a worker holds.
-func (g *generator) held(wid string) []*model.Job {
+func (g *generator) held(wid string) []*oracle.Job {
 	if wid == "" {
 		return nil
 	}

@@ -4,81 +4,81 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-func identified(_ *generator, _ *conn, w *model.Conn) bool { return w.State == fwp.Identified }
-func worker(_ *generator, _ *conn, w *model.Conn) bool {
+func identified(_ *generator, _ *conn, w *oracle.Conn) bool { return w.State == fwp.Identified }
+func worker(_ *generator, _ *conn, w *oracle.Conn) bool {
 	return w.State == fwp.Identified && w.WID != ""
 }
-func active(g *generator, c *conn, w *model.Conn) bool {
+func active(g *generator, c *conn, w *oracle.Conn) bool {
 	return worker(g, c, w) && !g.p.world.Quiet(w)
 }
-func raw(_ *generator, _ *conn, w *model.Conn) bool    { return w.State == fwp.NotIdentified }
-func anyone(_ *generator, _ *conn, w *model.Conn) bool { return w.State < fwp.Ended }
-func holding(g *generator, c *conn, w *model.Conn) bool {
+func raw(_ *generator, _ *conn, w *oracle.Conn) bool    { return w.State == fwp.NotIdentified }
+func anyone(_ *generator, _ *conn, w *oracle.Conn) bool { return w.State < fwp.Ended }
+func holding(g *generator, c *conn, w *oracle.Conn) bool {
 	return worker(g, c, w) && len(g.held(w.WID)) > 0
 }
-func waiting(g *generator, c *conn, w *model.Conn) bool {
+func waiting(g *generator, c *conn, w *oracle.Conn) bool {
 	return active(g, c, w) && len(g.ready()) > 0
 }
 
 // moves are all that a connection can do. The weights say how often, before what was
 // seen least is preferred.
 var moves = []move{
-	{"push", 14, identified, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "PUSH %s", g.job())} }},
+	{"push", 14, identified, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "PUSH %s", g.job())} }},
 	{"fetch", 14, waiting, (*generator).fetch},
 	{"fetch-two", 4, waiting, (*generator).fetchTwo},
 	{"fetch-side-by-side", 3, waiting, (*generator).fetchSideBySide},
-	{"ack", 9, holding, func(g *generator, c *conn, w *model.Conn) []Step {
+	{"ack", 9, holding, func(g *generator, c *conn, w *oracle.Conn) []Step {
 		return []Step{line(c.number, `ACK {"jid":"%s"}`, g.p.symbol(choose(g, g.held(w.WID)).JID))}
 	}},
-	{"fail", 4, holding, func(g *generator, c *conn, w *model.Conn) []Step {
+	{"fail", 4, holding, func(g *generator, c *conn, w *oracle.Conn) []Step {
 		return []Step{line(c.number, "FAIL %s", g.failure(g.p.symbol(choose(g, g.held(w.WID)).JID)))}
 	}},
 	{"fail-badly", 1, holding, (*generator).failBadly},
-	{"beat", 1, worker, func(g *generator, c *conn, w *model.Conn) []Step {
+	{"beat", 1, worker, func(g *generator, c *conn, w *oracle.Conn) []Step {
 		return []Step{line(c.number, `BEAT {"wid":"%s"}`, g.p.symbol(w.WID))}
 	}},
-	{"beat-of-nobody", 0.3, worker, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"beat-of-nobody", 0.3, worker, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, `BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))}
 	}},
-	{"info", 1, identified, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "INFO")} }},
+	{"info", 1, identified, func(_ *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "INFO")} }},
 	{"report-anything", 0.7, identified, (*generator).reportAnything},
 	{"fetch-empty", 0.12, worker, (*generator).fetchEmpty},
-	{"fetch-as-anybody", 0.05, identified, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"fetch-as-anybody", 0.05, identified, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{g.patiently(line(c.number, "FETCH %s", g.queue()))}
 	}},
 	{"fetch-and-wake", 0.12, active, (*generator).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*generator).fetchAndGo},
-	{"bad-line", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
-	{"bad-argument", 1.5, anyone, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"bad-line", 1.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
+	{"bad-argument", 1.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "%s", g.badArgument())}
 	}},
 	{"bad-field", 2.5, identified, (*generator).badField},
 	{"bytes", 0.8, identified, (*generator).bytes},
 	{"cut", 0.5, identified, (*generator).cut},
-	{"hello-again", 0.2, identified, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"hello-again", 0.2, identified, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "HELLO %s", g.greeting())}
 	}},
-	{"hello", 2, raw, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"hello", 2, raw, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "HELLO %s", g.greeting())}
 	}},
-	{"hello-badly", 2, raw, func(g *generator, c *conn, _ *model.Conn) []Step {
+	{"hello-badly", 2, raw, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "HELLO %s", g.badGreeting())}
 	}},
 	{"too-early", 1.5, raw, (*generator).tooEarly},
-	{"end", 0.3, identified, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "END")} }},
-	{"end-early", 0.05, raw, func(_ *generator, c *conn, _ *model.Conn) []Step { return []Step{line(c.number, "END")} }},
-	{"leave", 0.4, anyone, func(g *generator, c *conn, _ *model.Conn) []Step { return []Step{g.ending(c.number)} }},
-	{"flush", 0.03, func(g *generator, c *conn, w *model.Conn) bool { return g.flush && identified(g, c, w) }, (*generator).flushAll},
-	{"default", 0.3, func(g *generator, c *conn, w *model.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
+	{"end", 0.3, identified, func(_ *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "END")} }},
+	{"end-early", 0.05, raw, func(_ *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "END")} }},
+	{"leave", 0.4, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{g.ending(c.number)} }},
+	{"flush", 0.03, func(g *generator, c *conn, w *oracle.Conn) bool { return g.flush && identified(g, c, w) }, (*generator).flushAll},
+	{"default", 0.3, func(g *generator, c *conn, w *oracle.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
 	{"burst", 0.5, active, (*generator).burst},
-	{"life", 0.15, func(g *generator, c *conn, w *model.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
-	{"signal", 0.06, func(g *generator, c *conn, w *model.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
-	{"restart", 0.02, func(g *generator, c *conn, w *model.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
+	{"life", 0.15, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
+	{"signal", 0.06, func(g *generator, c *conn, w *oracle.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
+	{"restart", 0.02, func(g *generator, c *conn, w *oracle.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
 	{"wire", 0.8, anyone, (*generator).wire},
 }
 
@@ -87,13 +87,13 @@ func (g *generator) ending(conn int) Step {
 }
 
 // fetch fetches a job that is there, and mostly reports it.
-func (g *generator) fetch(c *conn, w *model.Conn) []Step {
+func (g *generator) fetch(c *conn, w *oracle.Conn) []Step {
 	j := choose(g, g.ready())
 	return []Step{line(c.number, "FETCH %s", g.p.symbol(j.Queue))}
 }
 
 // fetchTwo asks for two queues, of which one has a job for certain.
-func (g *generator) fetchTwo(c *conn, _ *model.Conn) []Step {
+func (g *generator) fetchTwo(c *conn, _ *oracle.Conn) []Step {
 	j := choose(g, g.ready())
 	first, second := g.p.symbol(j.Queue), g.queue()
 	if g.IntN(2) == 0 {
@@ -103,7 +103,7 @@ func (g *generator) fetchTwo(c *conn, _ *model.Conn) []Step {
 }
 
 // fetchSideBySide has two workers fetch at the same time from two queues.
-func (g *generator) fetchSideBySide(c *conn, _ *model.Conn) []Step {
+func (g *generator) fetchSideBySide(c *conn, _ *oracle.Conn) []Step {
 	for _, other := range g.strangers() {
 		if w := g.p.world.Conns[other.number]; other != c && active(g, other, w) {
 			a, b := choose(g, g.ready()), choose(g, g.ready())
@@ -126,7 +126,7 @@ func (g *generator) patiently(s Step) Step {
 }
 
 // fetchEmpty waits for a job that does not come, while others go on.
-func (g *generator) fetchEmpty(c *conn, _ *model.Conn) []Step {
+func (g *generator) fetchEmpty(c *conn, _ *oracle.Conn) []Step {
 	if g.longest > 0 && g.IntN(2) == 0 {
 		return []Step{line(c.number, "FETCH %s", g.all())}
 	}
@@ -137,7 +137,7 @@ func (g *generator) fetchEmpty(c *conn, _ *model.Conn) []Step {
 }
 
 // fetchAndWake has a job come while a worker waits for it.
-func (g *generator) fetchAndWake(c *conn, _ *model.Conn) []Step {
+func (g *generator) fetchAndWake(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
 	queue := fmt.Sprintf("$queue%d", g.lastQueue)
 	s := line(c.number, "FETCH %s", queue)
@@ -148,7 +148,7 @@ func (g *generator) fetchAndWake(c *conn, _ *model.Conn) []Step {
 }
 
 // fetchAndGo has a worker go away while it waits, and a job come after.
-func (g *generator) fetchAndGo(c *conn, _ *model.Conn) []Step {
+func (g *generator) fetchAndGo(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
 	g.queues = append(g.queues[:0:0], g.queues...)
 	if len(g.queues) > 0 {
@@ -165,14 +165,14 @@ func (g *generator) fetchAndGo(c *conn, _ *model.Conn) []Step {
 	return steps
 }
 
-func (g *generator) failBadly(c *conn, w *model.Conn) []Step {
+func (g *generator) failBadly(c *conn, w *oracle.Conn) []Step {
 	jid := g.p.symbol(choose(g, g.held(w.WID)).JID)
 	tail := choose(g, []string{`"errtype":5`, `"message":[]`, `"backtrace":"x"`, `"backtrace":[1]`, `"backtrace":{}`, `"errtype":{},"message":1`})
 	return []Step{line(c.number, `FAIL {"jid":"%s",%s}`, jid, tail), line(c.number, `ACK {"jid":"%s"}`, jid)}
 }
 
 // reportAnything reports what the client does not hold.
-func (g *generator) reportAnything(c *conn, _ *model.Conn) []Step {
+func (g *generator) reportAnything(c *conn, _ *oracle.Conn) []Step {
 	jid := fmt.Sprintf("$jid%d", 1+g.IntN(g.jobs+2))
 	if g.IntN(2) == 0 {
 		return []Step{line(c.number, `ACK {"jid":"%s"}`, jid)}
@@ -181,14 +181,14 @@ func (g *generator) reportAnything(c *conn, _ *model.Conn) []Step {
 }
 
 // tooEarly says before HELLO what only comes after it.
-func (g *generator) tooEarly(c *conn, _ *model.Conn) []Step {
+func (g *generator) tooEarly(c *conn, _ *oracle.Conn) []Step {
 	return []Step{line(c.number, "%s", choose(g, []string{
 		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`, "FAIL " + g.failure("$jid1"),
 		"PUSH " + g.job(), "INFO",
 	}))}
 }
 
-func (g *generator) flushAll(c *conn, _ *model.Conn) []Step {
+func (g *generator) flushAll(c *conn, _ *oracle.Conn) []Step {
 	text := choose(g, []string{"FLUSH", "FLUSH", "FLUSH x"})
 	steps := []Step{line(c.number, "%s", text), line(c.number, "INFO")}
 	if ready := g.ready(); len(ready) > 0 && c.wid != "" {
@@ -198,7 +198,7 @@ func (g *generator) flushAll(c *conn, _ *model.Conn) []Step {
 }
 
 // inDefault uses the queue that has a name already.
-func (g *generator) inDefault(c *conn, _ *model.Conn) []Step {
+func (g *generator) inDefault(c *conn, _ *oracle.Conn) []Step {
 	jid := g.jid()
 	push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
 	switch g.IntN(4) {
@@ -213,7 +213,7 @@ func (g *generator) inDefault(c *conn, _ *model.Conn) []Step {
 }
 
 // burst pushes many jobs, and has them all done.
-func (g *generator) burst(c *conn, _ *model.Conn) []Step {
+func (g *generator) burst(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
 	var pushes, rest []Step
 	for range 10 + g.IntN(30) {
@@ -232,7 +232,7 @@ func (g *generator) burst(c *conn, _ *model.Conn) []Step {
 }
 
 // life follows one job through failures or the end of its reservation.
-func (g *generator) life(c *conn, w *model.Conn) []Step {
+func (g *generator) life(c *conn, w *oracle.Conn) []Step {
 	g.lastQueue++
 	jid, queue := g.jid(), fmt.Sprintf("$queue%d", g.lastQueue)
 	fields := choose(g, []string{"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`})

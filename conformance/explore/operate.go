@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -40,7 +40,7 @@ func (p *play) operate(ctx context.Context, s *Step) {
 }
 
 // signal has an operator quiet a worker, which then asks twice.
-func (g *generator) signal(c *conn, w *model.Conn) []Step {
+func (g *generator) signal(c *conn, w *oracle.Conn) []Step {
 	var number int
 	if _, err := fmt.Sscanf(g.p.symbol(w.WID), "$wid%d", &number); err != nil {
 		return []Step{line(c.number, "INFO")}
@@ -51,7 +51,7 @@ func (g *generator) signal(c *conn, w *model.Conn) []Step {
 }
 
 // restarting has the server restarted while jobs are in every state.
-func (g *generator) restarting(c *conn, _ *model.Conn) []Step {
+func (g *generator) restarting(c *conn, _ *oracle.Conn) []Step {
 	var steps []Step
 	queue := func() string { g.lastQueue++; return fmt.Sprintf("$queue%d", g.lastQueue) }
 	enqueued, held, failed, later := queue(), queue(), queue(), queue()

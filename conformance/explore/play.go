@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -17,7 +18,7 @@ import (
 type play struct {
 	*config
 	names
-	world    *model.World
+	world    *oracle.World
 	conns    map[int]*conn
 	found    []found
 	seen     []seen // what each step was answered with
@@ -30,7 +31,7 @@ type play struct {
 
 // found is a violation where it came up.
 type found struct {
-	*model.Violation
+	*oracle.Violation
 	crash bool
 	step  int
 	conn  int
@@ -57,7 +58,7 @@ type config struct {
 }
 
 func newPlay(c *config, prefix string) *play {
-	p := &play{config: c, world: model.NewWorld(), conns: map[int]*conn{}}
+	p := &play{config: c, world: oracle.NewWorld(), conns: map[int]*conn{}}
 	p.names = names{prefix: prefix, times: map[string]string{}, secret: c.password, now: time.Now()}
 	p.world.Protected, p.world.Password, p.world.Alone = c.password != "", c.password, c.alone
 	p.world.Patience, p.world.Slack = c.eventual, c.slack
@@ -180,7 +181,7 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	case bytes.IndexByte(line, '\n') >= 0:
 		p.odd(c, all, now)
 	default:
-		_, c.clause = p.world.Sent(c.number, line, now)
+		c.clause = p.world.Sent(c.number, line, now)
 		c.owed = 1
 		p.commands++
 	}
@@ -197,16 +198,16 @@ func (p *play) odd(c *conn, all []byte, now time.Time) {
 	first, _, _ := bytes.Cut(all, []byte("\n"))
 	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' {
 		first = all[:min(len(all), lf+1)] // an LF alone: the first answer is judged
-		_, c.clause = p.world.Sent(c.number, first, now)
+		c.clause = p.world.Sent(c.number, first, now)
 		c.owed = -lines
 		return
 	}
-	_, c.clause = p.world.Sent(c.number, bytes.TrimSuffix(first, []byte("\r")), now)
+	c.clause = p.world.Sent(c.number, bytes.TrimSuffix(first, []byte("\r")), now)
 	p.world.Loosen(c.number)
 	c.owed = -lines
 }
 
-func (p *play) violated(c *conn, v *model.Violation) {
+func (p *play) violated(c *conn, v *oracle.Violation) {
 	if v == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -50,7 +51,7 @@ func (p *play) loose(ctx context.Context, c *conn) {
 		case a := <-c.arrivals:
 			timer.Stop()
 			if cl := clauseOfRule(a.err); cl != "" {
-				p.violated(c, &model.Violation{Clause: cl, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
+				p.violated(c, &oracle.Violation{Clause: cl, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
 			}
 			if a.err != nil {
 				p.over(ctx, c, a)
@@ -95,7 +96,7 @@ func (p *play) arrived(ctx context.Context, c *conn, a arrival) {
 		if a.at.Sub(c.replied) < time.Second {
 			clause, rule = "FWP-RESP-06", "extra"
 		}
-		p.violated(c, &model.Violation{Clause: clause, Rule: rule, Expected: "silence", Got: model.Text(a.reply)})
+		p.violated(c, &oracle.Violation{Clause: clause, Rule: rule, Expected: "silence", Got: oracle.Text(a.reply)})
 		p.drop(c, scenarios.Closed)
 	default:
 		p.replied(ctx, c, a)
@@ -128,7 +129,7 @@ func (p *play) replied(ctx context.Context, c *conn, a arrival) {
 		}
 	}
 	if a.more > 0 {
-		p.violated(c, &model.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: fmt.Sprintf("%d bytes more", a.more)})
+		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: fmt.Sprintf("%d bytes more", a.more)})
 		p.drop(c, scenarios.Closed)
 		return
 	}
@@ -143,10 +144,10 @@ func (p *play) ending(ctx context.Context, c *conn) {
 	select {
 	case a := <-c.arrivals:
 		if a.err == nil {
-			p.violated(c, &model.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: model.Text(a.reply)})
+			p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: oracle.Text(a.reply)})
 		}
 	case <-timer.C:
-		p.violated(c, &model.Violation{Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, time.Second}})
+		p.violated(c, &oracle.Violation{Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, time.Second}})
 	case <-ctx.Done():
 	}
 	p.drop(c, scenarios.Closed)
@@ -154,7 +155,7 @@ func (p *play) ending(ctx context.Context, c *conn) {
 
 func (p *play) over(ctx context.Context, c *conn, a arrival) {
 	if clause := clauseOfRule(a.err); clause != "" {
-		p.violated(c, &model.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
+		p.violated(c, &oracle.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
 		p.drop(c, scenarios.Closed)
 		return
 	}
@@ -180,7 +181,7 @@ func (p *play) silent(ctx context.Context, c *conn) {
 		clause = "FWP-HI-01"
 	}
 	if !p.world.Conns[c.number].Loose {
-		p.violated(c, &model.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: "nothing within " + p.patience.String()})
+		p.violated(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: "nothing within " + p.patience.String()})
 	}
 	p.drop(c, scenarios.Closed)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -293,5 +294,5 @@ func (p *play) tidy(ctx context.Context) {
 }
 
 func (p *play) anyReady() bool {
-	return slices.ContainsFunc(p.remaining(time.Now()), func(j *model.Job) bool { return j.Where == model.Enqueued })
+	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where == model.Enqueued })
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 )
 
 // args are arrays that must come back as they are, by value.
@@ -85,7 +85,7 @@ func (g *generator) badArgument() string {
 var wrongs = []string{"", "null", "5", "1.5", `"5"`, "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `[1]`, `["x"]`, "0", "-2", "1.0"}
 
 // badField sends an argument with one value that is missing or not what it should be.
-func (g *generator) badField(c *conn, w *model.Conn) []Step {
+func (g *generator) badField(c *conn, w *oracle.Conn) []Step {
 	if g.IntN(12) == 0 {
 		return []Step{line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s x"%s}`, g.jid(), g.queue(), choose(g, []string{"", `,"at":"$now+3s"`}))}
 	}

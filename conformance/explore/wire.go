@@ -4,12 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // bytes sends what are no lines, or lines that are no UTF-8.
-func (g *generator) bytes(c *conn, _ *model.Conn) []Step {
+func (g *generator) bytes(c *conn, _ *oracle.Conn) []Step {
 	raw := func(segments ...string) Step {
 		return Step{Kind: Send, Conn: c.number, Raw: true, Segments: segments}
 	}
@@ -29,7 +29,7 @@ func (g *generator) bytes(c *conn, _ *model.Conn) []Step {
 }
 
 // cut sends a line in segments, which mean nothing. (FWP-LINK-02)
-func (g *generator) cut(c *conn, _ *model.Conn) []Step {
+func (g *generator) cut(c *conn, _ *oracle.Conn) []Step {
 	text := "INFO"
 	if g.IntN(2) == 0 {
 		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)
@@ -59,7 +59,7 @@ func cutAt(text string, at int) int {
 
 // wire sends a conversation of which some bytes were changed, on a connection that is
 // given up after it.
-func (g *generator) wire(c *conn, w *model.Conn) []Step {
+func (g *generator) wire(c *conn, w *oracle.Conn) []Step {
 	text := []byte(choose(g, []string{
 		"INFO\r\n", `BEAT {"wid":"fwpcheck"}` + "\r\n", `ACK {"jid":"fwpcheck"}` + "\r\n", `HELLO {"v":2}` + "\r\n", "FETCH fwpcheck\r\n",
 		`FAIL {"jid":"fwpcheck","errtype":"E","message":"m","backtrace":["l"]}` + "\r\n", "END\r\n",

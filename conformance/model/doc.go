@@ -1,13 +1,8 @@
-// Package model is what the specification leaves open to a server and what it does
-// not: the two machines of the protocol, the connection and the work unit, and what
-// each command may be answered in each state.
+// Package model holds the specification's two machines as tables: what a server may
+// answer to each command in each state of a connection, and where each event may take a
+// work unit. Every row names the clause that it comes from, and is as wide as the
+// readings of that clause: a reply that no row allows is one that no reading allows.
 //
-// A [World] follows what clients send and what comes back, and says where a reply is
-// one that no reading of the specification allows. Where the text is silent or has two
-// readings it allows both; what nobody can know (a command whose reply never came, a
-// job that a vanished consumer may have been given) it holds for possible in every
-// way. It knows no server and no clock: time is told with every call.
-//
-// What is expected is written in the notation of the suite's scripts, as in
-// `+OK | -`.
+// The tables know no server, no client and no clock. Package oracle follows a
+// conversation and asks them; the diagrams in docs/exploring.md are drawn from them.
 package model

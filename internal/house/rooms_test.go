@@ -37,7 +37,8 @@ var rooms = map[string]room{
 	},
 
 	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/spell", "reports", "scenarios"}},
-	"conformance/explore": {mayImport: []string{"conformance/model", "fwp", "internal/history", "scenarios"}},
+	"conformance/explore": {mayImport: []string{"conformance/model", "conformance/oracle", "fwp", "internal/history", "scenarios"}},
+	"conformance/oracle":  {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":   {mayImport: []string{"fwp"}},
 	"fakes":               {mayImport: []string{"fwp"}, alone: true},
 	"internal/target":     {mayImport: []string{"fwp"}},

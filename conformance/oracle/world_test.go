@@ -1,4 +1,4 @@
-package model_test
+package oracle_test
 
 import (
 	"strconv"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -87,14 +88,14 @@ func TestConversations(t *testing.T) {
 
 // talk plays a conversation and returns what its last line broke; nothing may be broken
 // before that.
-func talk(t *testing.T, text string) *model.Violation {
+func talk(t *testing.T, text string) *oracle.Violation {
 	t.Helper()
-	w, now := model.NewWorld(), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	w, now := oracle.NewWorld(), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for conn := 1; conn <= 2; conn++ {
 		w.Open(conn)
 		require.Nil(t, w.Greet(conn, fwp.Reply{Kind: fwp.SimpleString, Text: []byte(`HI {"v":2}`)}))
 	}
-	var v *model.Violation
+	var v *oracle.Violation
 	var job string
 	for line := range strings.SplitSeq(text, "\n") {
 		require.Nil(t, v, "before %s", line)
@@ -133,7 +134,7 @@ func reply(text string, now time.Time) fwp.Reply {
 	return fwp.Reply{Kind: fwp.Kind(text[0]), Text: []byte(text[1:])}
 }
 
-func TestJudge(t *testing.T) {
+func TestLines(t *testing.T) {
 	t.Parallel()
 	const served, refused, open = model.Okay, model.Refused, model.Okay | model.Refused
 	const unit = `PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[]`
@@ -155,8 +156,8 @@ func TestJudge(t *testing.T) {
 		{`FAIL {"jid":"x"}`, open, "FWP-FAIL-01"}, {`FAIL {"jid":"x","errtype":5}`, refused, "FWP-FAIL-02"}, {`BEAT {"wid":5}`, refused, "FWP-BEAT-02"}, {`BEAT {"wid":"x","rss_kb":"1"}`, open, "FWP-BEAT-01"},
 		{`HELLO {"v":2}`, served, "FWP-HELLO-03"}, {`HELLO {"v":3}`, open, "FWP-HELLO-05"}, {`HELLO {"v":2,"mine":1}`, open, "FWP-HELLO-05"}, {`HELLO {"v":2,"pid":"1"}`, refused, "FWP-HELLO-14"},
 	} {
-		v := model.Judge([]byte(test.line))
-		assert.Equal(t, test.allowed, v.Allowed, "%q", test.line)
+		v := oracle.ReadLine([]byte(test.line))
+		assert.Equal(t, test.allowed, v.Form, "%q", test.line)
 		assert.Equal(t, test.clause, v.Clause, "%q", test.line)
 	}
 }

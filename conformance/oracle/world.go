@@ -1,10 +1,11 @@
-package model
+package oracle
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -32,7 +33,7 @@ type World struct {
 
 // NewWorld returns a world in which nothing has happened yet.
 func NewWorld() *World {
-	return &World{Patience: 150 * time.Second, Conns: map[int]*Conn{}, Jobs: map[string]*Job{},
+	return &World{Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{},
 		workers: map[string]*worker{}, queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{}}
 }
 
@@ -90,17 +91,16 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 
 // Sent takes down a command, its line given without CRLF, and returns the clause that
 // rules its answer.
-func (w *World) Sent(conn int, line []byte, now time.Time) (Verdict, string) {
+func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	c := w.Conns[conn]
 	c.Commands++
 	w.sent++
-	v := Judge(line)
-	c.call = w.allow(c, v, now)
-	return v, c.call.clause
+	c.call = w.allow(c, ReadLine(line), now)
+	return c.call.clause
 }
 
 // Expects is the set of answers that the awaited reply may be.
-func (w *World) Expects(conn int) Answer {
+func (w *World) Expects(conn int) model.Answer {
 	if k := w.Conns[conn].call; k != nil {
 		return k.allowed
 	}
@@ -108,28 +108,28 @@ func (w *World) Expects(conn int) Answer {
 }
 
 // Replied judges the reply to the command that was sent last, and follows it.
-func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (Answer, *Violation) {
+func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Violation) {
 	c := w.Conns[conn]
 	k := c.call
 	c.call = nil
-	a := answerOf(k.Command.Verb, r)
+	a := answerOf(k.Verb, r)
 	v := w.judged(c, k, a, r, now)
 	if a&k.allowed == 0 {
 		w.unsettle(c, k, a, r.Text, now)
 	}
 	w.moved(c, k, a, r, now)
 	switch {
-	case k.Command.Verb == fwp.PUSH && k.Fields != nil && !c.Loose:
+	case k.Verb == fwp.PUSH && k.Fields != nil && !c.Loose:
 		w.pushed(c, k, a, now)
-	case (k.Command.Verb == fwp.ACK || k.Command.Verb == fwp.FAIL) && !c.Loose:
+	case (k.Verb == fwp.ACK || k.Verb == fwp.FAIL) && !c.Loose:
 		w.reported(c, k, a, now)
-	case k.Command.Verb == fwp.FLUSH && a == Okay:
+	case k.Verb == fwp.FLUSH && a == model.Okay:
 		for _, j := range w.Jobs {
-			j.Where, j.reason, j.due, j.flushed = Gone, "FWP-FLUSH-02", time.Time{}, w.sent
+			j.flush(w.sent)
 		}
-	case k.Command.Verb == fwp.FLUSH && a == Refused:
+	case k.Verb == fwp.FLUSH && a == model.Refused:
 		for _, j := range w.Jobs {
-			if j.Where == Enqueued {
+			if j.Where == model.Enqueued {
 				j.missing = "FWP-FLUSH-03"
 			}
 			j.suspect = "FWP-FLUSH-03"
@@ -140,54 +140,55 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (Answer, *Violatio
 
 // unsettle stops judging what a command may have changed that was answered as it must
 // not be: one fault is told once.
-func (w *World) unsettle(c *Conn, k *call, a Answer, text []byte, now time.Time) {
-	switch verb := strings.ToUpper(strings.TrimSpace(k.Command.Verb)); {
-	case (verb == fwp.ACK || verb == fwp.FAIL) && a == Refused:
+func (w *World) unsettle(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
+	switch verb := strings.ToUpper(strings.TrimSpace(k.Verb)); {
+	case (verb == fwp.ACK || verb == fwp.FAIL) && a == model.Refused:
 		jid, _ := k.Fields["jid"].(string)
 		if j := w.Jobs[jid]; j != nil {
 			j.Loose = true
 		}
-	case verb == fwp.HELLO && a != Refused:
+	case verb == fwp.HELLO && a != model.Refused:
 		c.Loose, w.strange = true, true
-	case verb == fwp.PUSH && a != Refused:
+	case verb == fwp.PUSH && a != model.Refused:
 		w.strange = true
-	case verb == fwp.FLUSH && a != Refused:
+	case verb == fwp.FLUSH && a != model.Refused:
 		for _, j := range w.Jobs {
 			j.Loose = true
 		}
-	case verb == fwp.FETCH && a != Refused:
-		for _, q := range append(strings.Fields(string(k.Command.Args)), "default") {
+	case verb == fwp.FETCH && a != model.Refused:
+		for _, q := range append(strings.Fields(string(k.Args)), "default") {
 			for _, j := range w.queues[q] {
 				j.Loose = true
 			}
 		}
 		jid, _ := object(text)["jid"].(string)
-		if j := w.Jobs[jid]; j != nil && a == Delivered { // it is held by somebody now
+		if j := w.Jobs[jid]; j != nil && a == model.Delivered { // it is held by somebody now
 			j.taken(c, now)
 		}
 	}
 }
 
 // judged holds a reply against what was allowed.
-func (w *World) judged(c *Conn, k *call, a Answer, r fwp.Reply, now time.Time) *Violation {
+func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
 	if a&k.allowed == 0 && !c.shut {
 		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
 		switch {
-		case a == Foreign && k.allowed&^Refused != 0:
-			v.Clause, v.Rule = own[k.Command.Verb][0], "foreign"
-		case a == Refused:
+		case a == model.Foreign && k.allowed&^model.Refused != 0:
+			command, _ := model.About(k.Verb)
+			v.Clause, v.Rule = command.Reply, "foreign"
+		case a == model.Refused:
 			v.Rule = "refused"
 		}
-		if k.Command.Verb == fwp.FETCH && k.allowed&Delivered != 0 {
+		if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
 			v.Expected = w.deliverable(k, now)
 		}
 		return v
 	}
 	switch {
-	case c.Loose, c.shut && a != Delivered:
-	case a == Delivered:
+	case c.Loose, c.shut && a != model.Delivered:
+	case a == model.Delivered:
 		return w.delivered(c, k, r.Text, now)
-	case a == Nothing:
+	case a == model.Nothing:
 		return w.empty(k, now)
 	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
 		return &Violation{Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
@@ -210,25 +211,18 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	}
 	v := &Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
 	switch {
-	case k != nil && k.allowed&Ended != 0:
+	case k != nil && k.allowed&model.Ended != 0:
 		return nil
-	case k != nil && k.Command.Verb == fwp.END && k.allowed == Refused: // it was carried out
-		v.Clause, v.Rule, v.Expected = k.clause, "reply", Refused.String()
+	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
+		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
 	case k != nil && k.mute(c): // AMB-11
-		v.Clause, v.Rule, v.Expected, v.What = k.clause, "mute", Refused.String(), "what must be refused was answered by nothing but the end of the connection"
-	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < time.Minute && !w.Quiet(c): // AMB-23
+		v.Clause, v.Rule, v.Expected, v.What = k.clause, "mute", model.Refused.String(), "what must be refused was answered by nothing but the end of the connection"
+	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
 		v.Clause = "FWP-STATE-13"
 	default: // AMB-11, AMB-34, AMB-37
 		return nil
 	}
 	return v
-}
-
-// mute tells whether the end of the connection came in the place of an error. A client
-// that takes its time before HELLO may be closed for that. (AMB-11, AMB-34)
-func (k *call) mute(c *Conn) bool {
-	slow := !c.Opened.IsZero() && k.at.Sub(c.Opened) > time.Second
-	return c.State == fwp.NotIdentified && c.Greeted && k.allowed == Refused && own[k.Command.Verb][0] != "" && !slow
 }
 
 // Loosen ends the judging of a connection: what it sent is not to be told into
@@ -246,7 +240,7 @@ func (w *World) In(queue string, now time.Time) []*Job {
 	kept := all[:0]
 	for _, j := range all {
 		j.settle(now, w.Patience)
-		if j.Where&^(Gone|Dead) != 0 {
+		if j.Where&^(model.Gone|model.Dead) != 0 {
 			kept = append(kept, j)
 		}
 	}
@@ -259,7 +253,7 @@ func (w *World) In(queue string, now time.Time) []*Job {
 func (w *World) Held(wid string) []*Job {
 	kept := w.working[wid][:0]
 	for _, j := range w.working[wid] {
-		if j.Where == Working && j.Holder == wid && !j.Loose {
+		if j.Where == model.Working && j.Holder == wid && !j.Loose {
 			kept = append(kept, j)
 		}
 	}
@@ -269,13 +263,10 @@ func (w *World) Held(wid string) []*Job {
 	return kept
 }
 
-// Text writes a reply as an S: line does.
-func Text(r fwp.Reply) string {
-	switch r.Kind {
-	case fwp.NullBulk:
-		return "$-1"
-	case fwp.Integer:
-		return fmt.Sprintf(":%d", r.Int)
+// Restarted takes down that the server was stopped in good order and started again: all
+// connections are over, and no job is. (FWP-STATE-08)
+func (w *World) Restarted() {
+	for _, j := range w.Jobs {
+		j.over, j.missing = "FWP-STATE-08", "FWP-STATE-08"
 	}
-	return string(r.Kind) + string(r.Text)
 }

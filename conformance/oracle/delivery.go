@@ -1,0 +1,130 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+)
+
+// deliverable writes what a FETCH may bring now.
+func (w *World) deliverable(k *call, now time.Time) string {
+	var all []string
+	certain := false
+	for i, q := range k.queues {
+		if slices.Contains(k.queues[:i], q) {
+			continue
+		}
+		for _, j := range w.In(q, now) {
+			if j.Where&model.Enqueued != 0 {
+				all = append(all, fmt.Sprintf("${%q:%q}", "jid", j.JID))
+			}
+			certain = certain || j.certain()
+		}
+		if certain {
+			break
+		}
+	}
+	if len(all) > 8 {
+		return "$"
+	}
+	if !certain {
+		all = append(all, "$-1")
+	}
+	return strings.Join(all, " | ")
+}
+
+// delivered judges a job that a FETCH brought.
+func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violation {
+	f := object(text)
+	jid, _ := f["jid"].(string)
+	j := w.Jobs[jid]
+	if j == nil {
+		if w.strange || slices.Contains(k.queues, "default") && !w.Alone {
+			return nil
+		}
+		return &Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Expected: w.deliverable(k, now), Got: "a job that nobody pushed"}
+	}
+	j.settle(now, w.Patience)
+	if k.order <= j.flushed { // it may have come before the FLUSH that was answered first
+		j.Loose = true
+	}
+	v := w.misplaced(c, k, j, now)
+	if v == nil {
+		v = w.untimely(c, k, j, now)
+	}
+	if v == nil && !j.Loose && j.sent != nil {
+		v = j.differs(f, now)
+	}
+	j.enqueued, _ = f["enqueued_at"].(string)
+	if j.taken(c, now); c.WID != "" {
+		w.working[c.WID] = append(w.working[c.WID], j)
+	}
+	return v
+}
+
+// misplaced judges whether the job may be delivered at all, and here.
+func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
+	v := &Violation{JID: j.JID}
+	index := slices.Index(k.queues, j.Queue)
+	switch {
+	case j.Loose:
+		return nil
+	case index < 0 && w.rivals(c, []string{j.Queue}, false):
+		v.Clause, v.Rule, v.What = "FWP-RESP-06", "swapped", "the job belongs to a queue for which another connection asked"
+	case index < 0 && k.Args == nil:
+		v.Clause, v.Rule, v.What = "FWP-FETCH-08", "queue", "the job belongs to another queue than default"
+	case index < 0:
+		v.Clause, v.Rule, v.What = "FWP-FETCH-04", "queue", "the job belongs to a queue that was not asked for"
+	case j.Where&model.Enqueued == 0:
+		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
+		if j.Where == model.Working && now.Sub(j.held) > 15*time.Second {
+			v.Clause = "FWP-WU-05"
+			if n, is := number(j.sent["reserve_for"]); is && n < 60 {
+				v.Clause = "FWP-WU-05b"
+			}
+		}
+	case j.Where == model.Retries|model.Enqueued && j.Failures > 0 && now.Sub(j.failed) < model.SoonestRetry:
+		v.Clause, v.Rule, v.What, v.Expected = "FWP-STATE-06", "delivered", "the job has just failed", "$-1"
+	default:
+		if v = k.passed(v, index); v == nil {
+			return nil
+		}
+	}
+	v.Expected, v.Got = firstOf(v.Expected, w.deliverable(k, now)), fmt.Sprintf("${%q:%q}", "jid", j.JID)
+	return v
+}
+
+// passed judges whether a job that should have come first was passed over.
+func (k *call) passed(v *Violation, index int) *Violation {
+	for _, o := range k.certain {
+		if o.certain() && slices.Index(k.queues, o.Queue) < index {
+			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
+			return v
+		}
+	}
+	return nil
+}
+
+// untimely judges when a job came. (FWP-STATE-04, FWP-FETCH-06)
+func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
+	v := &Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, model.Instant + w.Slack}}
+	limit := model.Instant + w.Slack
+	switch {
+	case j.Loose || k.allowed&model.Refused != 0:
+		return nil
+	case slices.Contains(k.certain, j) && now.Sub(k.at) > limit:
+		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"
+		if k.company || w.waits(c) {
+			v.Clause, v.What = "FWP-FETCH-06", "while a FETCH of another connection waited, this one was not served"
+		}
+	case k.alone && j.since.After(k.at) && j.Where == model.Enqueued && j.Queue == k.queues[0] && now.Sub(j.since) > limit:
+		v.Clause, v.What = "FWP-FETCH-06", "the job came while the FETCH waited"
+	default:
+		return nil
+	}
+	v.Got, v.Expected = "a job after "+now.Sub(k.at).String(), w.deliverable(k, now)
+	return v
+}

@@ -1,0 +1,133 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// fetch rules a FETCH that is not malformed. (FETCH Command)
+func (w *World) fetch(c *Conn, k *call, now time.Time) {
+	k.queues = strings.Fields(string(k.Args))
+	if k.Args == nil {
+		k.queues = []string{"default"}
+	}
+	k.alone = !w.rivals(c, k.queues, true)
+	kind := model.Usual
+	if k.Form != model.Okay || c.WID == "" || w.Quiet(c) {
+		kind = model.MayNotFetch
+	}
+	k.take(c, model.For(c.State, fwp.FETCH, kind))
+	if k.Args == nil {
+		k.clause = "FWP-FETCH-08"
+	}
+	if kind == model.Usual && k.alone {
+		k.expect(w, now)
+	}
+	if len(k.certain) > 0 && c.blame == "" && k.Args != nil {
+		k.clause = "FWP-FETCH-01"
+	}
+}
+
+// expect takes down the jobs that nobody else can get first.
+func (k *call) expect(w *World, now time.Time) {
+	for _, q := range k.queues {
+		for _, j := range w.In(q, now) {
+			if j.certain() {
+				k.certain = append(k.certain, j)
+			}
+		}
+	}
+}
+
+// rivals tells whether other connections wait for jobs of one of the queues; told
+// means that they have to reckon with this one too.
+func (w *World) rivals(c *Conn, queues []string, told bool) bool {
+	found := false
+	for _, other := range w.Conns {
+		if other == c || other.call == nil || other.call.Verb != fwp.FETCH {
+			continue
+		}
+		if slices.ContainsFunc(queues, func(q string) bool { return slices.Contains(other.call.queues, q) }) {
+			found = true
+			if told {
+				other.call.certain, other.call.alone = nil, false
+			}
+		}
+	}
+	return found
+}
+
+// Wanted tells whether a FETCH waits for the jobs of a queue.
+func (w *World) Wanted(queue string) bool {
+	for _, c := range w.Conns {
+		if c.call != nil && c.call.Verb == fwp.FETCH && slices.Contains(c.call.queues, queue) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits tells whether a FETCH of another connection is under way.
+func (w *World) waits(c *Conn) bool {
+	for _, other := range w.Conns {
+		if other != c && other.call != nil && other.call.Verb == fwp.FETCH {
+			return true
+		}
+	}
+	return false
+}
+
+// empty judges a FETCH that brought no job.
+func (w *World) empty(k *call, now time.Time) *Violation {
+	if k.allowed&model.Refused != 0 {
+		return nil
+	}
+	v := &Violation{Expected: w.deliverable(k, now), Got: "$-1"}
+	if j := k.lacking(); j != nil {
+		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
+		if k.Args == nil && v.Clause == "FWP-WU-04" {
+			v.Clause = "FWP-FETCH-08"
+		}
+		return v
+	}
+	v.Doubtful = true
+	if j := w.sleptOver(k, now); j != nil {
+		v.Clause, v.Rule, v.JID, v.What = "FWP-FETCH-06", "asleep", j.JID, "a job that was enqueued meanwhile did not wake the FETCH"
+		return v
+	}
+	least, most := model.ShortestBlock, model.LongestBlock+w.Slack
+	took := now.Sub(k.at)
+	if took >= least && took <= most+time.Second {
+		return nil
+	}
+	v.Clause, v.Rule, v.Expected, v.Window = "FWP-FETCH-05", "block", "$-1", [2]time.Duration{least, most}
+	v.Got, v.What = "$-1 after "+took.String(), "a FETCH without a job waits for about 2 s"
+	return v
+}
+
+// lacking is a job that should have come.
+func (k *call) lacking() *Job {
+	for _, j := range k.certain {
+		if j.certain() {
+			return j
+		}
+	}
+	return nil
+}
+
+// sleptOver is a job that came while a FETCH waited, and did not wake it.
+func (w *World) sleptOver(k *call, now time.Time) *Job {
+	if !k.alone || now.Sub(k.at) <= model.ShortestBlock {
+		return nil
+	}
+	for _, j := range w.In(k.queues[0], now) {
+		if j.certain() && j.since.After(k.at) && now.Sub(j.since) > model.Instant+w.Slack {
+			return j
+		}
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// report rules an ACK or FAIL that is not malformed. (ACK Command, FAIL Command)
+func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
+	kind := model.NotHeld
+	if j != nil {
+		if j.settle(now, w.Patience); j.heldBy(c) && !c.again {
+			kind = model.Usual
+		}
+	}
+	k.take(c, model.For(c.State, k.Verb, kind))
+	switch {
+	case kind == model.NotHeld:
+		if c.WID == "" {
+			k.clause = "FWP-FETCH-12"
+		}
+	case k.allowed != model.Okay:
+	case now.Sub(j.held) > 20*time.Second:
+		k.clause = "FWP-WU-05"
+	case j.suspect != "":
+		k.clause = j.suspect
+	}
+}
+
+// heldBy tells whether the client of a connection holds the job for certain.
+func (j *Job) heldBy(c *Conn) bool {
+	return !j.Loose && j.Where == model.Working && j.Holder == c.WID && c.WID != ""
+}
+
+// reported takes in the answer to an ACK or FAIL. (FWP-ACK-02, FWP-STATE-06)
+func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
+	jid, _ := k.Fields["jid"].(string)
+	j := w.Jobs[jid]
+	if j == nil || c.State == fwp.NotIdentified {
+		return
+	}
+	mine := j.Where == model.Working && j.Holder == c.WID && c.WID != ""
+	switch {
+	case a == model.Refused:
+		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
+			j.suspect = "FWP-FAIL-02"
+		}
+	case a != model.Okay || !mine || k.allowed&model.Okay == 0: // it may have had an effect
+		_, j.reason = model.Working.After(model.Ack)
+		if j.Where |= model.Gone; k.Verb == fwp.FAIL {
+			j.Where |= model.Working.AfterAny(anyFailure...)
+		}
+		j.due, j.vague = time.Time{}, true
+	case k.Verb == fwp.ACK:
+		j.was(model.Working, model.Ack)
+		j.sent, j.failure, j.before = nil, nil, nil // a long run has many
+	default:
+		j.fail(k, now, w.Patience)
+	}
+}
+
+// lost takes in that a command's answer will never come.
+func (w *World) lost(c *Conn, k *call, now time.Time) {
+	switch k.Verb {
+	case fwp.PUSH:
+		if k.Fields != nil {
+			w.pushed(c, k, 0, now)
+		}
+	case fwp.ACK, fwp.FAIL:
+		w.reported(c, k, 0, now)
+	case fwp.FETCH:
+		w.ghosts = append(w.ghosts, ghost{k.queues, now.Add(2 * model.LongestBlock)})
+		for _, j := range w.Jobs {
+			if slices.Contains(k.queues, j.Queue) {
+				j.settle(now, w.Patience)
+				j.mayBeTaken(now, w.Patience)
+			}
+		}
+	case fwp.FLUSH:
+		for _, j := range w.Jobs {
+			j.Loose = true
+		}
+	}
+}
