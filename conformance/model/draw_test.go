@@ -41,7 +41,7 @@ func TestDocumentIsDrawnFromTheModel(t *testing.T) {
 func connections() string {
 	var b strings.Builder
 	b.WriteString("A connection:\n\n```mermaid\nstateDiagram-v2\n    [*] --> not_identified\n")
-	for from := fwp.NotIdentified; from < fwp.Ended; from++ {
+	for from := range fwp.Ended {
 		for _, try := range []struct{ verb, reply, label string }{
 			{fwp.HELLO, "OK", "HELLO answered OK"}, {fwp.BEAT, `{"state":"quiet"}`, "BEAT answered quiet"},
 			{fwp.BEAT, `{"state":"terminate"}`, "BEAT answered terminate"}, {fwp.END, "OK", "END"},
