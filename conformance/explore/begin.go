@@ -15,27 +15,36 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 			return t, true
 		}
 	}
+	s.same = false // that a usual conversation shows something known says nothing
 	if len(whole) == 0 {
 		return Trace{}, false
 	}
-	near, unit := s.relevant(whole), s.unit(whole)
-	tries := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
-	for _, n := range []int{60, 600, 6000} {
-		for _, steps := range [][]Step{again(unit), unit, near} {
-			from := body(steps)
-			tries = append(tries, Trace{Steps: steps, From: from, To: len(steps), N: n})
-		}
-		tries = append(tries, Trace{Steps: suffix(whole, 4*n)})
-	}
-	for _, t := range append(tries, Trace{Steps: whole}) {
-		if t.N > 1 && (t.To-t.From > unitAtMost || t.To == t.From || s.target.crash) || s.spent(ctx) || !s.affords(t) {
-			continue
-		}
-		if s.first(ctx, t) {
+	for _, t := range s.candidates(whole) {
+		if s.repeatable(t) && !s.spent(ctx) && s.affords(t) && s.first(ctx, t) {
 			return t, true
 		}
 	}
 	return Trace{}, false
+}
+
+// candidates are parts of a conversation that may show the finding, the shorter first.
+func (s *shrinker) candidates(whole []Step) []Trace {
+	near, unit := s.relevant(whole), s.unit(whole)
+	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
+	for _, n := range []int{60, 600, 6000} { // faults that count do so by 50, 500 or 5,000
+		for _, steps := range [][]Step{again(unit), unit, near} {
+			all = append(all, repeated(steps, n))
+		}
+		all = append(all, Trace{Steps: suffix(whole, 4*n)})
+	}
+	return append(all, Trace{Steps: whole})
+}
+
+// repeatable tells whether a conversation is short enough for what it is repeated, if it
+// is. What ends a server is not repeated.
+func (s *shrinker) repeatable(t Trace) bool {
+	unit := t.To - t.From
+	return t.N <= 1 || unit > 0 && unit <= unitAtMost && !s.target.crash
 }
 
 // affords tells whether a conversation does not wait for longer than there is time.
@@ -65,7 +74,13 @@ func (s *shrinker) unit(whole []Step) []Step {
 	_, symbol, _ := strings.Cut(s.target.JID, "-")
 	begun := false
 	for i, step := range whole {
-		keep[i] = step.Kind == Send && (symbol != "" && slices.Contains(namesIn(step.text()), "$"+symbol) || s.comes[i]) || begun && step.Kind == Wait || begun && step.Action == restart
+		named := symbol != "" && slices.Contains(namesIn(step.text()), "$"+symbol)
+		switch {
+		case step.Kind == Send:
+			keep[i] = named || s.comes[i]
+		case begun:
+			keep[i] = step.Kind == Wait || step.Action == restart
+		}
 		begun = begun || keep[i]
 	}
 	keep[len(whole)-1] = true
@@ -81,10 +96,11 @@ func again(unit []Step) []Step {
 			fetches++
 		}
 	}
-	if last := len(unit) - 1; last >= 0 && fetches > 1 && strings.HasPrefix(unit[last].text(), "FETCH") {
-		return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
+	last := len(unit) - 1
+	if fetches < 2 || !strings.HasPrefix(unit[last].text(), "FETCH") {
+		return unit
 	}
-	return unit
+	return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
 }
 
 // body is where the opening of connections ends.
@@ -109,7 +125,14 @@ func (s *shrinker) relevant(whole []Step) []Step {
 	}
 	for i, step := range whole {
 		named := slices.ContainsFunc(namesIn(step.text()), func(w string) bool { return words[w] })
-		keep[i] = step.Kind == Send && (named || s.target.JID == "" && step.Conn == s.target.conn && i > begin) || begun && step.Kind == Wait || step.Kind == Operate
+		switch step.Kind {
+		case Send:
+			keep[i] = named || s.target.JID == "" && step.Conn == s.target.conn && i > begin
+		case Wait:
+			keep[i] = begun
+		case Operate:
+			keep[i] = true
+		}
 		begun = begun || keep[i]
 	}
 	keep[len(whole)-1] = true
@@ -149,14 +172,11 @@ func namesIn(text string) []string {
 			return all
 		}
 		text = text[i:]
-		end := 1
-		for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
-			end++
-		}
+		end := nameEnd(text)
 		if strings.HasPrefix(text, "$jid") || strings.HasPrefix(text, "$queue") {
 			all = append(all, text[:end])
 		}
-		text = text[max(end, 1):]
+		text = text[end:]
 	}
 }
 

@@ -21,7 +21,8 @@ const scheduled = 14 * time.Second
 
 // comes tells whether jobs are on their way to a queue.
 func (p *play) comes() bool {
-	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where&model.Scheduled != 0 && j.Where&model.Enqueued != 0 })
+	const comes = model.Scheduled | model.Enqueued
+	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where&comes == comes })
 }
 
 // drain removes what the exploration left on the server, and judges what comes.

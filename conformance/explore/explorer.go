@@ -22,14 +22,17 @@ type Explorer struct {
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
 	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
 	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
-	Longest     time.Duration // that the clients all wait at a time: reservations and retries show only then; never if zero
+	Longest     time.Duration // that the clients all wait at a time, never if zero: reservations and retries show only then
 	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
 	Alone       bool          // nobody else uses the target: FLUSH and the queue default are tried too
 	NoFlush     bool          // FLUSH is not tried even so
 	Restarts    bool          // the target may be restarted now and then, if it offers that
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not made small
-	Shrinking   time.Duration // for which one finding is made small at most, half of it again to see how reliably it shows; no limit if zero. Time does not count it
+
+	// Shrinking is for how long one finding is made small at most, and half of it again
+	// to see how reliably it shows; no limit if zero. Time does not count it.
+	Shrinking time.Duration
 
 	// Fresh starts another server like the target, for making findings small: a
 	// fault that counts, or one that is fatal, shows on a server of its own only. Nil
@@ -75,7 +78,10 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{target: e.Target, password: e.Password, alone: e.Alone, flush: e.Alone && !e.NoFlush, patience: e.Timeout, eventual: e.Patience, slack: e.Slack}
+	c := &config{
+		target: e.Target, password: e.Password, alone: e.Alone, flush: e.Alone && !e.NoFlush,
+		patience: e.Timeout, eventual: e.Patience, slack: e.Slack,
+	}
 	orElse(&c.patience, 5*time.Second)
 	orElse(&c.eventual, 150*time.Second)
 	orElse(&c.slack, 300*time.Millisecond)
@@ -92,7 +98,7 @@ func orElse(d *time.Duration, other time.Duration) {
 func freshPrefix() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
-	return "x" + hex.EncodeToString(b[:])
+	return "fwp" + hex.EncodeToString(b[:])
 }
 
 // Run explores until the steps or the time are used up, enough was found, the server
@@ -121,10 +127,16 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 
 // begin makes an exploration.
 func (e *Explorer) begin(ctx context.Context) *exploration {
-	x := &exploration{Explorer: e, config: e.config(), begun: time.Now(), done: map[string]bool{}, reported: map[string]bool{}, result: &Result{Seed: e.Seed, Coverage: newCoverage()}}
+	x := &exploration{
+		Explorer: e, config: e.config(), begun: time.Now(), done: map[string]bool{}, reported: map[string]bool{},
+		result: &Result{Seed: e.Seed, Coverage: newCoverage()},
+	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
-	x.gen = &generator{p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: e.Alone && !e.NoFlush, alone: e.Alone, tried: map[string]int{}, last: map[string]uint64{}}
+	x.gen = &generator{
+		p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: x.config.flush, alone: e.Alone,
+		tried: map[string]int{}, last: map[string]uint64{},
+	}
 	_, x.gen.signals = e.Target.(scenarios.Signaller)
 	if _, can := e.Target.(scenarios.Restarter); can {
 		x.gen.restarts = e.Restarts

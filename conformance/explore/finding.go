@@ -76,6 +76,10 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 		}
 		s.shrink(ctx, &p.Finding)
 		x.neutral(ctx)
+		if s.same {
+			x.reported[key] = true
+			return
+		}
 	}
 	if small := kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
 		if x.reported[small] { // the same in another form

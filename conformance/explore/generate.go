@@ -102,7 +102,9 @@ func (g *generator) pick(c *conn, w *oracle.Conn) move {
 
 // slow are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.
-var slow = map[string]uint64{"fetch-as-anybody": 20000, "fetch-and-wake": 3000, "fetch-and-go": 3000, "default": 10000, "flush": 20000, "bytes": 150, "cut": 300, "wire": 40}
+var slow = map[string]uint64{
+	"fetch-as-anybody": 20000, "fetch-and-wake": 3000, "fetch-and-go": 3000, "default": 10000, "flush": 20000, "bytes": 150, "cut": 300, "wire": 40,
+}
 
 // affords tells whether a move is not too slow now.
 func (g *generator) affords(name string) bool {
@@ -166,7 +168,9 @@ func (g *generator) openOne() []Step {
 
 // age lets time pass, and looks who has come back.
 func (g *generator) age() []Step {
-	spans := []time.Duration{400 * time.Millisecond, 1200 * time.Millisecond, 4 * time.Second, 20 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
+	spans := []time.Duration{
+		400 * time.Millisecond, 1200 * time.Millisecond, 4 * time.Second, 20 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second,
+	}
 	n := len(spans)
 	for n > 1 && spans[n-1] > g.longest {
 		n--

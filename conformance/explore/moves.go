@@ -157,8 +157,9 @@ func (g *generator) fetchAndGo(c *conn, _ *oracle.Conn) []Step {
 	queue := fmt.Sprintf("$queue%d", g.lastQueue)
 	s := line(c.number, "FETCH %s", queue)
 	s.Ahead = true
-	steps := []Step{s, {Kind: Wait, For: 100 * time.Millisecond}, g.ending(c.number), {Kind: Wait, For: 100 * time.Millisecond},
-		line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","reserve_for":60,"retry":3}`, g.jid(), queue)}
+	moment := Step{Kind: Wait, For: 100 * time.Millisecond}
+	push := line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","reserve_for":60,"retry":3}`, g.jid(), queue)
+	steps := []Step{s, moment, g.ending(c.number), moment, push}
 	if g.longest > 4*time.Minute { // after which the job must be back
 		steps = append(steps, Step{Kind: Wait, For: 260 * time.Second}, line(neighbourWorker, "FETCH %s", queue))
 	}
@@ -231,18 +232,23 @@ func (g *generator) burst(c *conn, _ *oracle.Conn) []Step {
 	return mixed
 }
 
+// ages are how long is waited for a job to come back: before it may, and after it must.
+var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
+
 // life follows one job through failures or the end of its reservation.
-func (g *generator) life(c *conn, w *oracle.Conn) []Step {
+func (g *generator) life(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
 	jid, queue := g.jid(), fmt.Sprintf("$queue%d", g.lastQueue)
-	fields := choose(g, []string{"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`})
-	fields += choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
-	push, fetch := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, fields), line(c.number, "FETCH %s", queue)
 	if g.IntN(8) == 0 { // the name of the queue is one that a server may stumble over later
 		queue += "_Odd"
-		return []Step{line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":"$now+%dms"}`, jid, queue, 1500+g.IntN(1000)),
-			{Kind: Wait, For: 170 * time.Second}, line(c.number, "FETCH %s", queue)}
+		push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":"$now+%dms"}`, jid, queue, 1500+g.IntN(1000))
+		return []Step{push, {Kind: Wait, For: 170 * time.Second}, line(c.number, "FETCH %s", queue)}
 	}
+	fields := choose(g, []string{
+		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`,
+	}) + choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
+	push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, fields)
+	fetch := line(c.number, "FETCH %s", queue)
 	steps := []Step{push, fetch}
 	end := choose(g, []string{"fail", "fail", "expire", "ack"})
 	for range 1 + g.IntN(3) {
@@ -252,7 +258,7 @@ func (g *generator) life(c *conn, w *oracle.Conn) []Step {
 		case "ack":
 			steps = append(steps, line(c.number, `ACK {"jid":"%s"}`, jid))
 		}
-		steps = append(steps, Step{Kind: Wait, For: choose(g, []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second})}, fetch)
+		steps = append(steps, Step{Kind: Wait, For: choose(g, ages)}, fetch)
 	}
 	return steps
 }

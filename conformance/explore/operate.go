@@ -68,8 +68,12 @@ func (g *generator) restarting(c *conn, _ *oracle.Conn) []Step {
 		Step{Kind: Operate, Action: restart})
 	g.workers++
 	steps = append(steps, Step{Kind: Open, Conn: c.number, Role: scenarios.Consumer, Worker: g.workers}, line(c.number, "FETCH %s", enqueued))
-	if g.longest > time.Minute {
-		steps = append(steps, Step{Kind: Wait, For: 260 * time.Second}, line(c.number, "FETCH %s", later), line(c.number, "FETCH %s", failed), line(c.number, "FETCH %s", held))
+	if g.longest <= time.Minute {
+		return steps
+	}
+	steps = append(steps, Step{Kind: Wait, For: 260 * time.Second})
+	for _, queue := range []string{later, failed, held} {
+		steps = append(steps, line(c.number, "FETCH %s", queue))
 	}
 	return steps
 }

@@ -50,7 +50,7 @@ func script(t Trace, f *Finding, r record) string {
 		title = fmt.Sprintf("expected %s, got %s", f.Expected, f.Got)
 	}
 	w.line("title: %s: %s", f.Clause, w.symbols(oneLine(title)))
-	if strings.Contains(fmt.Sprint(t.Steps), "pwdhash") {
+	if w.hashed() {
 		w.line("needs: password")
 	}
 	w.line("")
@@ -69,6 +69,11 @@ func script(t Trace, f *Finding, r record) string {
 	w.answers()
 	w.aftermath()
 	return renumber(marked(w.b.String()))
+}
+
+// hashed tells whether a password is used.
+func (w *writer) hashed() bool {
+	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.Contains(s.text(), "pwdhash") })
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
@@ -116,33 +121,39 @@ func (w *writer) open(i int, s *Step) {
 	if !w.single {
 		name = fmt.Sprintf("c%d ", s.Conn)
 	}
-	hit := i == w.r.hit.step
-	if !hit || w.r.hit.conn != s.Conn {
-		wid := ""
-		if s.Role == scenarios.Consumer {
-			wid = fmt.Sprintf(` {"wid":"$wid%d"}`, s.Worker)
-		}
-		w.line("connect %sas %s%s", name, s.Role, wid)
-		if s.Role == scenarios.Raw {
-			w.line(`%s: +HI {"v":2}`, w.at("S", s.Conn))
-		}
+	if i == w.r.hit.step && w.r.hit.conn == s.Conn {
+		w.line("connect %sas raw", name)
+		w.greeting(s)
 		return
 	}
-	w.line("connect %sas raw", name)
+	wid := ""
+	if s.Role == scenarios.Consumer {
+		wid = fmt.Sprintf(` {"wid":"$wid%d"}`, s.Worker)
+	}
+	w.line("connect %sas %s%s", name, s.Role, wid)
+	if s.Role == scenarios.Raw {
+		w.line("%s: %s", w.at("S", s.Conn), usualHi)
+	}
+}
+
+const usualHi = `+HI {"v":2}`
+
+// greeting writes the HI and the HELLO of which one is the finding.
+func (w *writer) greeting(s *Step) {
 	if w.r.hit.Rule == "greeting" || w.r.hit.Clause == "FWP-HI-01" {
 		w.clause()
-		w.line("%s: %s", w.at("S", s.Conn), orText(w.r.hit.Expected, "<any>", `+HI {"v":2}`))
+		w.line("%s: %s", w.at("S", s.Conn), orText(w.r.hit.Expected, "<any>", usualHi))
 		return
 	}
-	w.line(`%s: +HI {"v":2}`, w.at("S", s.Conn))
-	hello := `{"v":2}`
-	if strings.Contains(fmt.Sprint(w.t.Steps), "pwdhash") {
-		hello = `{"pwdhash":"$pwdhash","v":2}`
+	w.line("%s: %s", w.at("S", s.Conn), usualHi)
+	hello := `"v":2}`
+	if w.hashed() {
+		hello = `"pwdhash":"$pwdhash",` + hello
 	}
 	if s.Role == scenarios.Consumer {
-		hello = fmt.Sprintf(`{"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + hello[1:]
+		hello = fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + hello
 	}
-	w.line("%s: HELLO %s", w.at("C", s.Conn), hello)
+	w.line("%s: HELLO {%s", w.at("C", s.Conn), hello)
 	w.clause()
 	w.line("%s: %s", w.at("S", s.Conn), orText(w.r.hit.Expected, "<any>", "+OK"))
 }
@@ -159,29 +170,34 @@ func (w *writer) clause() {
 
 // send writes a client line.
 func (w *writer) send(s *Step) {
-	text := w.numbered(s.text())
-	plain := text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }) && !strings.Contains(text, "<|>")
+	plain := printable(w.numbered(s.text()))
+	segments := make([]string, len(s.Segments))
+	for i, text := range s.Segments {
+		segments[i] = w.numbered(text)
+	}
 	switch {
 	case s.Bytewise && plain:
-		w.line("%s bytewise: %s", w.at("C", s.Conn), text)
+		w.line("%s bytewise: %s", w.at("C", s.Conn), strings.Join(segments, ""))
 	case s.Raw || !plain:
-		quoted := make([]string, len(s.Segments))
-		for i, seg := range s.Segments {
-			if seg = w.numbered(seg); !s.Raw && i == len(s.Segments)-1 {
-				seg += "\r\n"
-			}
-			quoted[i] = strconv.Quote(seg)
+		if !s.Raw {
+			segments[len(segments)-1] += "\r\n"
 		}
-		w.line("%s raw: %s", w.at("C", s.Conn), strings.Join(quoted, " "))
+		for i, text := range segments {
+			segments[i] = strconv.Quote(text)
+		}
+		w.line("%s raw: %s", w.at("C", s.Conn), strings.Join(segments, " "))
 	default:
-		cut := make([]string, len(s.Segments))
-		for i, seg := range s.Segments {
-			cut[i] = w.numbered(seg)
-		}
-		w.line("%s: %s", w.at("C", s.Conn), strings.Join(cut, "<|>"))
+		w.line("%s: %s", w.at("C", s.Conn), strings.Join(segments, "<|>"))
 	}
 }
 
+// printable tells whether a line can stand in a script as it is.
+func printable(text string) bool {
+	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, odd) && !strings.Contains(text, "<|>")
+}
+
+// answers writes all answers that are still owed.
 func (w *writer) answers() {
 	for _, conn := range connections(w.t.Steps) {
 		w.answer(conn)
@@ -195,30 +211,33 @@ func (w *writer) answer(conn int) {
 		return
 	}
 	delete(w.awaits, conn)
-	if i == w.r.hit.step && conn == w.r.hit.conn || w.r.hit.conn == conn && w.t.Steps[w.r.hit.step].Kind == Await {
+	hit := w.r.hit
+	if hit.conn == conn && (i == hit.step || w.t.Steps[hit.step].Kind == Await) {
 		w.hit(conn)
 		return
 	}
-	all := w.r.answers[i]
-	if len(all) == 0 {
-		for j := i + 1; j < len(w.t.Steps) && len(all) == 0; j++ { // it came while another step was played
-			all = w.r.answers[j]
-			all = slices.DeleteFunc(slices.Clone(all), func(a seen) bool { return a.conn != conn })
+	w.line("%s: %s", w.at("S", conn), w.expected(i, conn))
+}
+
+// expected is what a step was answered with, as far as that matters. Of many rounds the
+// first counts, since the last is the broken one; an answer may have come while a later
+// step was played.
+func (w *writer) expected(step, conn int) string {
+	for ; step < len(w.t.Steps); step++ {
+		for _, a := range w.r.answers[step] {
+			both := model.Either
+			switch {
+			case a.conn != conn:
+				continue
+			case a.answer == model.Delivered:
+				return fmt.Sprintf(`${"jid":"%s"}`, w.symbols(a.jid))
+			case a.expected&both == both:
+				return both.String()
+			}
+			return a.answer.String()
 		}
 	}
-	expected := "<any>"
-	for _, a := range slices.Backward(all) { // the first counts: of many rounds the last is the broken one
-		if a.conn == conn {
-			expected = a.answer.String()
-			if both := model.Okay | model.Refused; a.expected&both == both {
-				expected = both.String()
-			}
-			if a.answer == model.Delivered {
-				expected = fmt.Sprintf(`${"jid":"%s"}`, w.symbols(a.jid))
-			}
-		}
-	}
-	w.line("%s: %s", w.at("S", conn), expected)
+	return "<any>"
 }
 
 // hit writes the line that fails.
@@ -233,22 +252,24 @@ func (w *writer) hit(conn int) {
 		}
 	case "lingers":
 		w.line("%s: +OK", w.at("S", conn))
-		w.clause()
-		w.line("%s ..1s: <close>", w.at("S", conn))
-		return
+		expected = "<close>"
 	case "crash", "silent":
 		expected = "<any>"
 	}
-	window := ""
-	if from, to := v.Window[0], v.Window[1]; to > 0 && v.Rule != "lingers" {
-		window = " "
-		if from > 0 {
-			window += from.String()
-		}
-		window += ".." + to.String()
-	}
 	w.clause()
-	w.line("%s%s: %s", w.at("S", conn), window, expected)
+	w.line("%s%s: %s", w.at("S", conn), window(v.Window), expected)
+}
+
+// window writes the time in which a reply must come, nothing if that does not matter.
+func window(w [2]time.Duration) string {
+	switch from, to := w[0], w[1]; {
+	case to == 0:
+		return ""
+	case from == 0:
+		return " .." + to.String()
+	default:
+		return " " + from.String() + ".." + to.String()
+	}
 }
 
 // wait writes a silence on the connections that owe nothing.
@@ -258,12 +279,7 @@ func (w *writer) wait(i int, s *Step) {
 	}
 	on := ""
 	if len(w.awaits) > 0 {
-		var idle []string
-		for _, conn := range connections(w.t.Steps[:i]) {
-			if _, owes := w.awaits[conn]; !owes {
-				idle = append(idle, fmt.Sprintf("c%d", conn))
-			}
-		}
+		idle := w.idle(i)
 		if len(idle) == 0 || w.single {
 			return
 		}
@@ -273,6 +289,17 @@ func (w *writer) wait(i int, s *Step) {
 		w.clause()
 	}
 	w.line("silence %s%s", s.For, on)
+}
+
+// idle names the connections that owe no answer at a step.
+func (w *writer) idle(step int) []string {
+	var all []string
+	for _, conn := range connections(w.t.Steps[:step]) {
+		if _, owes := w.awaits[conn]; !owes {
+			all = append(all, fmt.Sprintf("c%d", conn))
+		}
+	}
+	return all
 }
 
 // aftermath asks what the finding is about once more where no line shows it.
@@ -288,5 +315,3 @@ func (w *writer) aftermath() {
 		}
 	}
 }
-
-var _ = time.Second

@@ -22,6 +22,7 @@ type shrinker struct {
 	comes  map[int]bool // the steps at which the job of the finding was delivered
 
 	known  map[string]bool            // what was found before, which is no match
+	same   bool                       // a part of the conversation shows that this is something known
 	limit  time.Duration              // that all this may take; no limit if zero
 	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
 	latest record                     // of the last try that showed the finding
@@ -43,7 +44,9 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	if !ok {
 		return
 	}
-	small = s.reduce(limited, small)
+	if small = s.reduce(limited, small); s.same {
+		return
+	}
 	f.Small = s.simplify(limited, small)
 	s.confirm(ctx, f)
 	if f.Shown > 0 {
@@ -92,15 +95,27 @@ func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 		s.latest = recorded(p, p.found[i])
 		return true
 	}
+	s.same = s.same || s.explained(p, t)
 	return false
 }
 
-// alike tells whether a finding may be the wanted one under another clause: it was not
-// found before, and is about the same field of a job if it is about one.
+// explained tells whether the last command of a part of the conversation was answered in
+// a way that is known to be wrong: what was found has no cause of its own.
+func (s *shrinker) explained(p *play, t Trace) bool {
+	return t.N <= 1 && slices.ContainsFunc(p.found, func(f found) bool {
+		return f.step == len(t.Steps)-1 && s.known[kind(f.Rule, f.Clause)] && s.alike(f)
+	})
+}
+
+// alike tells whether a finding may be the wanted one under another clause: it is of the
+// same family, and about the same field of a job if it is about one.
 func (s *shrinker) alike(f found) bool {
+	if family(f.Rule) != family(s.target.Rule) || f.crash != s.target.crash {
+		return false
+	}
 	want, _, _ := strings.Cut(s.target.Got, ":")
 	got, _, _ := strings.Cut(f.Got, ":")
-	return !s.known[kind(f.Rule, f.Clause)] && (f.Rule != "field" || want == "" || want == got)
+	return f.Rule != "field" || want == "" || want == got
 }
 
 // stalls tells of a play, each time it is asked, whether it has waited for jobs that do
@@ -141,9 +156,14 @@ func family(rule string) string {
 // kind is what findings are told apart by.
 func kind(rule, clause string) string { return family(rule) + " > " + clause }
 
+// hit is where the finding came up in a play: under its clause, or under one of which
+// nothing is known yet; negative if it did not.
 func (s *shrinker) hit(p *play) int {
 	return slices.IndexFunc(p.found, func(f found) bool {
-		return family(f.Rule) == family(s.target.Rule) && f.crash == s.target.crash && (f.Clause == s.target.Clause || s.alike(f))
+		if f.Clause == s.target.Clause {
+			return family(f.Rule) == family(s.target.Rule) && f.crash == s.target.crash
+		}
+		return s.alike(f) && !s.known[kind(f.Rule, f.Clause)]
 	})
 }
 
@@ -254,7 +274,7 @@ func effective(t Trace) Trace {
 
 // spent tells whether enough was tried.
 func (s *shrinker) spent(ctx context.Context) bool {
-	return s.plays >= playsAtMost || s.sent >= sentAtMost || ctx.Err() != nil
+	return s.same || s.plays >= playsAtMost || s.sent >= sentAtMost || ctx.Err() != nil
 }
 
 // still tells whether a conversation shows the finding, each time where time plays a

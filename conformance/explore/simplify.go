@@ -114,16 +114,17 @@ func join(text string, fields []member) string {
 	return verb + " {" + b.String() + "}"
 }
 
-// drop leaves one field out, but for those that every command of its kind has.
+// needed are the fields that every command of its kind has.
+var needed = []string{"jid", "jobtype", "args", "queue", "wid", "hostname", "pid", "labels", "v", "pwdhash"}
+
+// drop leaves one field out, but for those that are needed. A FAIL is legal with all of
+// them only, and a few retries are plainer than none that are spelled out.
 func drop(step *Step, at int) bool {
 	fields := members(step.text())
-	if len(fields) > at && at >= 0 && fields[at] == (member{"retry", "5"}) { // the plainest that there is
+	if at < 0 || at >= len(fields) || len(step.Segments) != 1 || strings.HasPrefix(step.text(), "FAIL") {
 		return false
 	}
-	if strings.HasPrefix(step.text(), "FAIL") { // it is legal with all of them only
-		return false
-	}
-	if len(step.Segments) != 1 || len(fields) <= at || at < 0 || slices.Contains([]string{"jid", "jobtype", "args", "queue", "wid", "hostname", "pid", "labels", "v", "pwdhash"}, fields[at].name) {
+	if slices.Contains(needed, fields[at].name) || fields[at] == (member{"retry", "5"}) {
 		return false
 	}
 	step.Segments = []string{join(step.text(), slices.Delete(fields, at, at+1))}

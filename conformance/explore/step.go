@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -86,10 +87,7 @@ func (n *names) fill(text string, hi fwp.Hi) string {
 // one writes the value of the name at the start of the text and says how long the
 // name is.
 func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
-	end := 1
-	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
-		end++
-	}
+	end := nameEnd(text)
 	switch word := text[1:end]; {
 	case strings.HasPrefix(text, "$$"):
 		b.WriteByte('$')
@@ -124,6 +122,16 @@ func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
 	return end
 }
 
+// nameEnd is where the name ends that begins with the dollar at the start of a text.
+func nameEnd(text string) int {
+	end := 1
+	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
+		end++
+	}
+	return end
+}
+
+// fillerSize reads the size of a $filler, as in 70KiB.
 func fillerSize(text string) int {
 	n, _ := strconv.Atoi(strings.TrimRight(text, "KMiB"))
 	if strings.Contains(text, "KiB") {
@@ -159,7 +167,7 @@ func (n *names) hash(variant string, hi fwp.Hi) string {
 	case "wrong":
 		password += "-not"
 	case "hex":
-		return hexRounds(password+hi.Salt, rounds)
+		return oracle.HexRounds(password+hi.Salt, rounds)
 	}
 	h, err := fwp.PasswordHash(password, hi.Salt, rounds)
 	if err != nil {

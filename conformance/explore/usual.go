@@ -11,57 +11,85 @@ import (
 // plainest first. They are tried before those that come from the exploration, so that
 // what is wrong with every job is not told of a strange one.
 func usual(family string) []Trace {
-	worker := func(conn int) Step { return Step{Kind: Open, Conn: conn, Role: scenarios.Consumer, Worker: 1} }
-	const push, fetch = `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1"}`, "FETCH $queue1"
-	ahead := func(conn int, text string) Step {
-		return Step{Kind: Send, Conn: conn, Segments: []string{text}, Ahead: true}
-	}
 	switch family {
 	case "missing":
-		return []Trace{
-			{Steps: []Step{worker(2), line(2, push), line(2, fetch)}},
-			{Steps: []Step{worker(2), worker(3), ahead(2, fetch), line(3, "INFO"), {Kind: Await, Conn: 2}}},
-			{Steps: []Step{worker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5}`), line(2, fetch),
-				line(2, `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`), {Kind: Wait, For: 170 * time.Second}, line(2, fetch)}},
-			repeated([]Step{worker(2), line(2, push), line(2, fetch), line(2, `ACK {"jid":"$jid1"}`)}, 60),
-			repeated([]Step{worker(2), line(2, push), line(2, fetch), line(2, `ACK {"jid":"$jid1"}`)}, 600),
-		}
+		return usualMissing()
 	case "swapped":
-		pair := []Step{worker(2), worker(3), line(2, push), line(3, `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue2"}`),
-			ahead(2, fetch), ahead(3, "FETCH $queue2"), {Kind: Await, Conn: 2}, {Kind: Await, Conn: 3},
-			line(2, `PUSH {"jid":"$jid3","jobtype":"t","args":[],"queue":"$queue1"}`), line(2, fetch)} // an odd number of jobs, for faults that count
-		return []Trace{{Steps: pair}, repeated(pair, 60), repeated(pair, 600)}
+		return usualSwapped()
 	case "delivered":
-		failing := func(retry, times int) Trace {
-			steps := []Step{worker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":%d}`, retry), line(2, fetch)}
-			for range times {
-				steps = append(steps, line(2, `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`), Step{Kind: Wait, For: time.Minute}, line(2, fetch))
-			}
-			return Trace{Steps: steps}
-		}
-		return []Trace{
-			failing(0, 1), failing(-1, 1), failing(1, 2),
-			{Steps: []Step{worker(2), line(2, push), line(2, fetch), line(2, fetch)}},
-			repeated([]Step{worker(2), line(2, push), line(2, fetch)}, 60),
-			repeated([]Step{worker(2), line(2, push), line(2, fetch)}, 600),
-		}
+		return usualDelivered()
 	case "field":
-		return []Trace{
-			{Steps: []Step{worker(2), line(2, push), line(2, fetch)}},
-			{Steps: []Step{worker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5,"backtrace":1}`), line(2, fetch),
-				line(2, `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":["the first line","the second line"]}`),
-				{Kind: Wait, For: time.Minute}, line(2, fetch)}},
-			repeated([]Step{worker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":3}`),
-				line(2, `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue1","retry":7}`), line(2, fetch), line(2, fetch)}, 60),
-		}
+		return usualField()
 	case "silent", "refused":
-		return []Trace{
-			{Steps: []Step{worker(2), line(2, "INFO")}},
-			{Steps: []Step{{Kind: Open, Conn: 2, Role: scenarios.Producer}, line(2, "INFO")}},
-			repeated([]Step{worker(2), line(2, "INFO")}, 200),
-		}
+		producer := Step{Kind: Open, Conn: 2, Role: scenarios.Producer}
+		return []Trace{plainly(usualWorker(2), line(2, "INFO")), plainly(producer, line(2, "INFO")), repeated([]Step{usualWorker(2), line(2, "INFO")}, 200)}
 	}
 	return nil
+}
+
+// The lines of an uneventful day.
+const (
+	usualPush  = `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1"}`
+	usualFetch = "FETCH $queue1"
+	usualAck   = `ACK {"jid":"$jid1"}`
+	usualFail  = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`
+)
+
+func usualWorker(conn int) Step {
+	return Step{Kind: Open, Conn: conn, Role: scenarios.Consumer, Worker: 1}
+}
+
+func plainly(steps ...Step) Trace { return Trace{Steps: steps} }
+
+// ahead makes a step whose answer is not awaited before the next one.
+func ahead(conn int, text string) Step {
+	return Step{Kind: Send, Conn: conn, Segments: []string{text}, Ahead: true}
+}
+
+func usualMissing() []Trace {
+	day := []Step{usualWorker(2), line(2, usualPush), line(2, usualFetch), line(2, usualAck)}
+	return []Trace{
+		plainly(day[:3]...),
+		plainly(usualWorker(2), usualWorker(3), ahead(2, usualFetch), line(3, "INFO"), Step{Kind: Await, Conn: 2}),
+		plainly(usualWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5}`),
+			line(2, usualFetch), line(2, usualFail), Step{Kind: Wait, For: 170 * time.Second}, line(2, usualFetch)),
+		repeated(day, 60), repeated(day, 600),
+	}
+}
+
+func usualSwapped() []Trace {
+	pair := []Step{
+		usualWorker(2), usualWorker(3), line(2, usualPush), line(3, `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue2"}`),
+		ahead(2, usualFetch), ahead(3, "FETCH $queue2"), {Kind: Await, Conn: 2}, {Kind: Await, Conn: 3},
+		line(2, `PUSH {"jid":"$jid3","jobtype":"t","args":[],"queue":"$queue1"}`), line(2, usualFetch), // an odd number of jobs, for faults that count
+	}
+	return []Trace{plainly(pair...), repeated(pair, 60), repeated(pair, 600)}
+}
+
+func usualDelivered() []Trace {
+	failing := func(retry, times int) Trace {
+		push := line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":%d}`, retry)
+		steps := []Step{usualWorker(2), push, line(2, usualFetch)}
+		for range times {
+			steps = append(steps, line(2, usualFail), Step{Kind: Wait, For: time.Minute}, line(2, usualFetch))
+		}
+		return plainly(steps...)
+	}
+	once := []Step{usualWorker(2), line(2, usualPush), line(2, usualFetch)}
+	twice := append(slices.Clone(once), line(2, usualFetch))
+	return []Trace{failing(0, 1), failing(-1, 1), failing(1, 2), plainly(twice...), repeated(once, 60), repeated(once, 600)}
+}
+
+func usualField() []Trace {
+	const fail = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":["the first line","the second line"]}`
+	const other = `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue1","retry":7}`
+	return []Trace{
+		plainly(usualWorker(2), line(2, usualPush), line(2, usualFetch)),
+		plainly(usualWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5,"backtrace":1}`),
+			line(2, usualFetch), line(2, fail), Step{Kind: Wait, For: time.Minute}, line(2, usualFetch)),
+		repeated([]Step{usualWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":3}`),
+			line(2, other), line(2, usualFetch), line(2, usualFetch)}, 60),
+	}
 }
 
 // repeated repeats what follows the opening of connections.

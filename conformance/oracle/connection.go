@@ -74,8 +74,8 @@ func (k *call) take(c *Conn, r model.Rule) {
 	if open == 0 || r.Case != model.Usual {
 		k.clause = r.Clause
 	}
-	const served = model.Okay | model.Data
-	if k.allowed&model.Refused == 0 && r.May&served != 0 && k.Verb != fwp.FLUSH && k.Verb != fwp.END {
+	const served = model.Okay | model.Data | model.Delivered
+	if k.allowed&model.Refused == 0 && r.May&served != 0 {
 		k.clause = firstOf(c.blame, k.clause)
 	}
 }

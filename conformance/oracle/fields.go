@@ -12,25 +12,42 @@ import (
 
 // differs holds a delivered job against what was pushed, field by field. (Work units)
 func (j *Job) differs(f map[string]any, now time.Time) *Violation {
-	if text := written(f["jobtype"]) + written(f["args"]); !strings.ContainsFunc(text, notASCII) && strings.ContainsFunc(written(j.sent["jobtype"])+written(j.sent["args"]), notASCII) {
-		field := "args"
-		if Equal(j.sent["args"], f["args"]) {
-			field = "jobtype"
-		}
-		v := wrong("FWP-FRAME-09", field, written(j.sent[field]), f[field])
-		v.Rule, v.JID = "field", j.JID
-		return v
-	}
-	for _, check := range []func(map[string]any) *Violation{j.given, j.defaults, func(f map[string]any) *Violation { return j.times(f, now) }, j.failures} {
+	times := func(f map[string]any) *Violation { return j.times(f, now) }
+	again := func(f map[string]any) *Violation { return j.stale(f, now) }
+	for _, check := range []func(map[string]any) *Violation{j.letters, j.given, j.defaults, times, j.failures, again} {
 		if v := check(f); v != nil {
 			v.Rule, v.JID = "field", j.JID
 			return v
 		}
 	}
-	if e, _ := f["enqueued_at"].(string); j.enqueued != "" && e == j.enqueued && now.Sub(j.delivered) > 15*time.Second {
-		return &Violation{Clause: "FWP-WU-12", Rule: "field", JID: j.JID, Expected: fmt.Sprintf("${\"enqueued_at\":time($now-%dms..)}", max(0, now.Sub(j.left())-time.Second/2).Milliseconds()), Got: show("enqueued_at", e), What: "it was enqueued again since"}
-	}
 	return nil
+}
+
+// letters judges whether those beyond ASCII came through at all.
+func (j *Job) letters(f map[string]any) *Violation {
+	beyond := func(f map[string]any) bool {
+		return strings.ContainsFunc(written(f["jobtype"])+written(f["args"]), notASCII)
+	}
+	if beyond(f) || !beyond(j.sent) {
+		return nil
+	}
+	field := "args"
+	if Equal(j.sent["args"], f["args"]) {
+		field = "jobtype"
+	}
+	return wrong("FWP-FRAME-09", field, written(j.sent[field]), f[field])
+}
+
+// stale judges whether a job that came back says when it was enqueued last.
+func (j *Job) stale(f map[string]any, now time.Time) *Violation {
+	at, _ := f["enqueued_at"].(string)
+	if j.enqueued == "" || at != j.enqueued || now.Sub(j.delivered) <= 15*time.Second {
+		return nil
+	}
+	ago := max(0, now.Sub(j.left())-time.Second/2)
+	v := wrong("FWP-WU-12", "enqueued_at", fmt.Sprintf("time($now-%dms..)", ago.Milliseconds()), at)
+	v.What = "it was enqueued again since"
+	return v
 }
 
 // left is when the job was last taken from its worker.

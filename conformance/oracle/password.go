@@ -36,14 +36,14 @@ func (w *World) hashed(c *Conn, hash string) model.Case {
 		return model.UpperHash
 	case slices.Contains(w.hashes, hash):
 		return model.OldHash
-	case lower == of(rounds-1), lower == of(rounds+1), rounds > 1 && lower == hexRounds(w.Password+c.Hi.Salt, rounds):
+	case lower == of(rounds-1), lower == of(rounds+1), rounds > 1 && lower == HexRounds(w.Password+c.Hi.Salt, rounds):
 		return model.OtherRounds
 	}
 	return model.WrongHash
 }
 
-// hexRounds hashes as nobody should: the hexadecimal form of a digest again.
-func hexRounds(text string, rounds int) string {
+// HexRounds hashes as nobody should: the hexadecimal form of a digest again.
+func HexRounds(text string, rounds int) string {
 	for range rounds {
 		sum := sha256.Sum256([]byte(text))
 		text = hex.EncodeToString(sum[:])

@@ -191,8 +191,11 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 	case a == model.Nothing:
 		return w.empty(k, now)
 	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
-		return &Violation{Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
-			Window: [2]time.Duration{0, time.Second}, What: "while a FETCH of another connection waited, this one was not served"}
+		return &Violation{
+			Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Window: [2]time.Duration{0, time.Second},
+			Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
+			What: "while a FETCH of another connection waited, this one was not served",
+		}
 	}
 	return nil
 }
@@ -216,7 +219,8 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
 		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
 	case k != nil && k.mute(c): // AMB-11
-		v.Clause, v.Rule, v.Expected, v.What = k.clause, "mute", model.Refused.String(), "what must be refused was answered by nothing but the end of the connection"
+		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
+		v.What = "what must be refused was answered by nothing but the end of the connection"
 	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
 		v.Clause = "FWP-STATE-13"
 	default: // AMB-11, AMB-34, AMB-37
