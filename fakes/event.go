@@ -17,28 +17,83 @@ type Point uint8
 //
 // Skip means everywhere that what is told here does not happen.
 const (
-	Accepted  Point = iota + 1 // a connection came. Skip: it is closed without a word
-	Greeting                   // Reply is the HI. Skip: it is not sent
-	Received                   // Bytes is what one read from the network gave
-	LineRead                   // Line came, without its end; Err if it is not well-formed
-	Parsed                     // Command is split at its first space
-	Judged                     // Err is why it is refused, or nil; Object, Queues, Block, Wait are its arguments. Skip, true beforehand if there is an Err: it has no effect
-	Defaulted                  // Object is a job that was pushed, its defaults filled in. Skip: it is lost
-	Scheduled                  // store: a job enters Set ("scheduled" or "retries") until Until. Skip: it is lost
-	Due                        // store: a job leaves Set; a later Until puts it back. Skip: it is lost
-	Enqueued                   // store: a job enters its queue, at its end or at its Front. Skip: it is lost
-	Reserved                   // store: a job is taken from its queue and held until Until. Skip: it is not held
-	Delivered                  // Object is the job that a consumer is about to get. Skip: it gets null, and the job stays held. Again: its queue keeps it too
-	Gone                       // a consumer went away while its FETCH waited. Skip: nobody notices
-	GivenBack                  // store: a job that could not be delivered goes back to the head of its queue. Skip: it stays held
-	Acked                      // store: a job is done. Skip: it stays held. Again: it goes back to its queue
-	Failed                     // store: a job failed and goes to Set ("retries", "dead" or "", nowhere). Skip: it stays held
-	Expired                    // store: a reservation ran out, the rest as with Failed. Skip: it is held for ever
-	Told                       // State is what a BEAT is answered with. Skip: it is answered with OK
-	Flushed                    // store: everything is cleared. Skip: it is not
-	Restarted                  // store: nobody is connected; Reset after a Kill. Skip: everything is lost
-	Ran                        // Reply is the answer, Err why it is an error, Close whether the connection ends with it
-	Writing                    // Bytes is what is written, in pieces of Chunk bytes; then Close; then, if nothing is said, Later
+	// Accepted: a connection came. Skip: it is closed without a word.
+	Accepted Point = iota + 1
+
+	// Greeting: Reply is the HI. Skip: it is not sent.
+	Greeting
+
+	// Received: Bytes is what one read from the network gave.
+	Received
+
+	// LineRead: Line came, without its end; Err if it is not well-formed.
+	LineRead
+
+	// Parsed: Command is split at its first space.
+	Parsed
+
+	// Judged: Err is why it is refused, or nil; Object, Queues, Block and Wait are its
+	// arguments. Skip, true beforehand if there is an Err: it has no effect.
+	Judged
+
+	// Defaulted: Object is a job that was pushed, its defaults filled in. Skip: it is
+	// lost.
+	Defaulted
+
+	// Scheduled (store): a job enters Set ("scheduled" or "retries") until Until. Skip: it
+	// is lost.
+	Scheduled
+
+	// Due (store): a job leaves Set; a later Until puts it back. Skip: it is lost.
+	Due
+
+	// Enqueued (store): a job enters its queue, at its end or at its Front. Skip: it is
+	// lost.
+	Enqueued
+
+	// Reserved (store): a job is taken from its queue and held until Until. Skip: it is
+	// not held.
+	Reserved
+
+	// Delivered: Object is the job that a consumer is about to get. Skip: it gets null,
+	// and the job stays held. Again: its queue keeps it too.
+	Delivered
+
+	// Gone: a consumer went away while its FETCH waited. Skip: nobody notices.
+	Gone
+
+	// GivenBack (store): a job that could not be delivered goes back to the head of its
+	// queue. Skip: it stays held.
+	GivenBack
+
+	// Acked (store): a job is done. Skip: it stays held. Again: it goes back to its queue.
+	Acked
+
+	// Failed (store): a job failed and goes to Set ("retries", "dead" or "", nowhere).
+	// Skip: it stays held.
+	Failed
+
+	// Expired (store): a reservation ran out, the rest as with Failed. Skip: it is held
+	// for ever.
+	Expired
+
+	// Told: State is what a BEAT is answered with. Skip: it is answered with OK.
+	Told
+
+	// Flushed (store): everything is cleared. Skip: it is not.
+	Flushed
+
+	// Restarted (store): nobody is connected; Reset after a Kill. Skip: everything is
+	// lost.
+	Restarted
+
+	// Ran: Reply is the answer, Err why it is an error, Close whether the connection ends
+	// with it.
+	Ran
+
+	// Writing: Bytes is what is written, in pieces of Chunk bytes; then Close; then, if
+	// nothing is said, Later.
+	Writing
 )
 
 // Event is what happens at one point. A hook changes what happens by changing the
@@ -89,7 +144,7 @@ type Later struct {
 type Conn struct {
 	ID         int64           // 1 is the first that the server accepted
 	Done       <-chan struct{} // closed when the server ends the connection
-	Salt       string          // what a pwdhash is held against, as are Iterations
+	Salt       string          // what a pwdhash is checked with, as are Iterations
 	Iterations int             // zero on an open server
 	Identified bool            // a HELLO was accepted
 	Worker     string          // the wid of that HELLO, "" for a producer
@@ -97,6 +152,9 @@ type Conn struct {
 
 	server *Server
 }
+
+// isProducer tells whether the client has greeted, and not as a consumer.
+func (c *Conn) isProducer() bool { return c.Identified && c.Worker == "" }
 
 // at is the one place where faults and variations come in.
 func (s *Server) at(p Point, e *Event) {

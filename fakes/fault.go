@@ -31,14 +31,14 @@ type Fault struct {
 // drawn, so that they show every time.
 func Faults() []Fault {
 	faults := slices.Concat(
-		greetingFaults(), passwordFaults(), helloFaults(),
-		stateFaults(), deliveryFaults(),
-		lineFaults(), replyFaults(), stepFaults(),
+		greetingFaults(), passwordFaults(), protectedFaults(), helloFaults(),
+		stateFaults(), stayFaults(), deliveryFaults(), goneFaults(), restartFaults(),
+		lineFaults(), carriedFaults(), replyFaults(), stepFaults(),
 		pushFaults(), requiredFaults(), optionalFaults(), readOnlyFaults(),
-		scheduleFaults(), retryFaults(),
+		fieldFaults(), followFaults(), redeliveryFaults(), backtraceFaults(),
+		scheduleFaults(), oddQueueFaults(), retryFaults(), retryLimitFaults(),
 		fetchFaults(), blockFaults(), reportFaults(),
-		beatFaults(), commandFaults(),
-		fieldFaults(), fatalFaults(), moreFaults(),
+		beatFaults(), commandFaults(), fatalFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults
@@ -77,6 +77,9 @@ func when(p Point, verb string, act func(*Event)) func(*Event) {
 	})
 }
 
+// skip has what is told at a point not happen.
+func skip(e *Event) { e.Skip = true }
+
 // every has a hook act at each nth time that a point is reached.
 func every(n int64, p Point, act func(*Event)) func() func(*Event) {
 	return func() func(*Event) {
@@ -93,7 +96,7 @@ func every(n int64, p Point, act func(*Event)) func() func(*Event) {
 func let(verb string, about About) func(*Event) {
 	return when(Judged, verb, func(e *Event) {
 		if e.about() == about {
-			e.Err, e.Skip = nil, false
+			e.accept()
 		}
 	})
 }

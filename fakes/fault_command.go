@@ -10,25 +10,33 @@ import (
 
 func fetchFaults() []Fault {
 	return []Fault{
-		fault("fetch-simple", "FETCH-01", "a job is a simple string", when(Ran, fwp.FETCH, func(e *Event) {
-			if e.Reply.Kind == fwp.BulkString {
-				e.Reply.Kind = fwp.SimpleString
-			}
-		})),
-		fault("fetch-error-for-none", "FETCH-03 RESP-04", "no job is an error", when(Ran, fwp.FETCH, func(e *Event) {
-			if e.Reply.Kind == fwp.NullBulk {
-				e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte("ERR no job")}
-			}
-		})),
-		fault("fetch-order", "FETCH-04", "the queues of a FETCH are looked at from the last to the first", when(Judged, fwp.FETCH, func(e *Event) {
-			e.Queues = slices.Clone(e.Queues)
-			slices.Reverse(e.Queues)
-		})),
-		fault("fetch-bare", "FETCH-08", "a FETCH that names no queue looks nowhere", when(Judged, fwp.FETCH, func(e *Event) {
-			if e.Command.Args == nil {
-				e.Queues, e.Block = nil, nil
-			}
-		})),
+		fault("fetch-simple", "FETCH-01",
+			"a job is a simple string",
+			when(Ran, fwp.FETCH, func(e *Event) {
+				if e.Reply.Kind == fwp.BulkString {
+					e.Reply.Kind = fwp.SimpleString
+				}
+			})),
+		fault("fetch-error-for-none", "FETCH-03 RESP-04",
+			"no job is an error",
+			when(Ran, fwp.FETCH, func(e *Event) {
+				if e.Reply.Kind == fwp.NullBulk {
+					e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte("ERR no job")}
+				}
+			})),
+		fault("fetch-order", "FETCH-04",
+			"the queues of a FETCH are looked at from the last to the first",
+			when(Judged, fwp.FETCH, func(e *Event) {
+				e.Queues = slices.Clone(e.Queues)
+				slices.Reverse(e.Queues)
+			})),
+		fault("fetch-bare", "FETCH-08",
+			"a FETCH that names no queue looks nowhere",
+			when(Judged, fwp.FETCH, func(e *Event) {
+				if e.Command.Args == nil {
+					e.Queues, e.Block = nil, nil
+				}
+			})),
 		counting("fetch-bare-anywhere", "FETCH-08", "a FETCH that names no queue looks into all of them", bareAnywhere),
 	}
 }
@@ -55,10 +63,14 @@ func blockFaults() []Fault {
 	return []Fault{
 		fault("fetch-blocks-long", "FETCH-05", "a FETCH waits for 4 s", wait(4*time.Second)),
 		fault("fetch-never-blocks", "FETCH-05 FETCH-06 FETCH-14", "a FETCH does not wait", wait(0)),
-		fault("fetch-sleeps", "FETCH-06 FETCH-14", "a job that comes while a FETCH waits does not wake it", when(Judged, fwp.FETCH, func(e *Event) {
-			e.Block = nil
-		})),
-		counting("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05", "while a FETCH waits, no other connection is served", stallAll),
+		fault("fetch-sleeps", "FETCH-06 FETCH-14",
+			"a job that comes while a FETCH waits does not wake it",
+			when(Judged, fwp.FETCH, func(e *Event) {
+				e.Block = nil
+			})),
+		counting("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05",
+			"while a FETCH waits, no other connection is served",
+			stallAll),
 	}
 }
 
@@ -87,41 +99,67 @@ func stallAll() func(*Event) {
 
 func reportFaults() []Fault {
 	return []Fault{
-		fault("ack-other-answer", "ACK-01", "an accepted ACK is answered with a number", answer(fwp.ACK, fwp.Reply{Kind: fwp.Integer, Int: 1})),
-		fault("ack-redelivered", "ACK-02", "a job is enqueued again after its ACK", on(Acked, func(e *Event) { e.Again = true })),
-		fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", on(Acked, func(e *Event) { e.Skip = true })),
-		fault("ack-malformed-ok", "ACK-03 RESP-02", "an ACK without a jid is answered with OK", pretend(fwp.ACK, "jid")),
-		fault("fail-other-answer", "FAIL-01", "an accepted FAIL is answered with a number", answer(fwp.FAIL, fwp.Reply{Kind: fwp.Integer, Int: 1})),
-		fault("fail-ignored", "STATE-06 STATE-09 FAIL-01", "a job stays held after its FAIL", on(Failed, func(e *Event) { e.Skip = true })),
-		fault("fail-malformed-ok", "FAIL-02 RESP-02", "a FAIL without a jid is answered with OK", pretend(fwp.FAIL, "jid")),
-		fault("fail-malformed-counts", "FAIL-02", "a FAIL that is refused fails the job all the same", when(Judged, fwp.FAIL, func(e *Event) {
-			if e.Err != nil && e.Conn.Identified {
-				e.Skip = e.Object.Text("jid") == ""
-			}
-		})),
+		fault("ack-other-answer", "ACK-01",
+			"an accepted ACK is answered with a number",
+			answer(fwp.ACK, fwp.Reply{Kind: fwp.Integer, Int: 1})),
+		fault("ack-redelivered", "ACK-02",
+			"a job is enqueued again after its ACK",
+			on(Acked, func(e *Event) { e.Again = true })),
+		fault("ack-stays-held", "ACK-02",
+			"a job stays held after its ACK",
+			on(Acked, skip)),
+		fault("ack-malformed-ok", "ACK-03 RESP-02",
+			"an ACK without a jid is answered with OK",
+			pretend(fwp.ACK, "jid")),
+		fault("fail-other-answer", "FAIL-01",
+			"an accepted FAIL is answered with a number",
+			answer(fwp.FAIL, fwp.Reply{Kind: fwp.Integer, Int: 1})),
+		fault("fail-ignored", "STATE-06 STATE-09 FAIL-01",
+			"a job stays held after its FAIL",
+			on(Failed, skip)),
+		fault("fail-malformed-ok", "FAIL-02 RESP-02",
+			"a FAIL without a jid is answered with OK",
+			pretend(fwp.FAIL, "jid")),
+		fault("fail-malformed-counts", "FAIL-02",
+			"a FAIL that is refused fails the job all the same",
+			when(Judged, fwp.FAIL, func(e *Event) {
+				if e.Err != nil && e.Conn.Identified {
+					e.Skip = e.Object.Text("jid") == ""
+				}
+			})),
 	}
 }
 
 func beatFaults() []Fault {
 	return []Fault{
-		fault("beat-bulk", "BEAT-01", "a BEAT is answered with OK in a bulk string", when(Ran, fwp.BEAT, func(e *Event) {
-			if string(e.Reply.Text) == "OK" {
-				e.Reply.Kind = fwp.BulkString
-			}
-		})),
-		fault("beat-malformed-ok", "BEAT-02 RESP-02", "a BEAT without a wid is answered with OK", pretend(fwp.BEAT, "wid")),
-		fault("beat-never-tells", "BEAT-03", "no BEAT is told of a change of state", on(Told, func(e *Event) { e.Skip = true })),
+		fault("beat-bulk", "BEAT-01",
+			"a BEAT is answered with OK in a bulk string",
+			when(Ran, fwp.BEAT, func(e *Event) {
+				if string(e.Reply.Text) == "OK" {
+					e.Reply.Kind = fwp.BulkString
+				}
+			})),
+		fault("beat-malformed-ok", "BEAT-02 RESP-02",
+			"a BEAT without a wid is answered with OK",
+			pretend(fwp.BEAT, "wid")),
+		fault("beat-never-tells", "BEAT-03",
+			"no BEAT is told of a change of state",
+			on(Told, skip)),
 		counting("beat-tells-once", "BEAT-03", "only the first BEAT is told of a change of state", tellOnce),
-		fault("beat-state-error", "BEAT-04 BEAT-03", "a change of state is told in an error", when(Ran, fwp.BEAT, func(e *Event) {
-			if e.Err == nil && e.State != "" {
-				e.Reply.Kind = fwp.ErrorReply
-			}
-		})),
-		fault("beat-unknown-ok", "BEAT-05", "a BEAT of a wid that nobody knows is answered with OK", when(Ran, fwp.BEAT, func(e *Event) {
-			if e.about() == AboutWorker {
-				e.Err, e.Reply = nil, okay()
-			}
-		})),
+		fault("beat-state-error", "BEAT-04 BEAT-03",
+			"a change of state is told in an error",
+			when(Ran, fwp.BEAT, func(e *Event) {
+				if e.Err == nil && e.State != "" {
+					e.Reply.Kind = fwp.ErrorReply
+				}
+			})),
+		fault("beat-unknown-ok", "BEAT-05",
+			"a BEAT of a wid that nobody knows is answered with OK",
+			when(Ran, fwp.BEAT, func(e *Event) {
+				if e.about() == AboutWorker {
+					e.Err, e.Reply = nil, okay()
+				}
+			})),
 	}
 }
 
@@ -138,29 +176,39 @@ func tellOnce() func(*Event) {
 
 func commandFaults() []Fault {
 	return []Fault{
-		fault("info-simple", "INFO-01", "INFO is answered with a simple string", when(Ran, fwp.INFO, func(e *Event) {
-			if e.Reply.Kind == fwp.BulkString {
-				e.Reply.Kind = fwp.SimpleString
-			}
-		})),
+		fault("info-simple", "INFO-01",
+			"INFO is answered with a simple string",
+			when(Ran, fwp.INFO, func(e *Event) {
+				if e.Reply.Kind == fwp.BulkString {
+					e.Reply.Kind = fwp.SimpleString
+				}
+			})),
 		fault("info-arguments", "INFO-03", "INFO with an argument is served", let(fwp.INFO, AboutArguments)),
-		fault("flush-other-answer", "FLUSH-01", "FLUSH is answered with a number", answer(fwp.FLUSH, fwp.Reply{Kind: fwp.Integer, Int: 1})),
-		fault("flush-ignored", "FLUSH-02", "FLUSH clears nothing", on(Flushed, func(e *Event) { e.Skip = true })),
+		fault("flush-other-answer", "FLUSH-01",
+			"FLUSH is answered with a number",
+			answer(fwp.FLUSH, fwp.Reply{Kind: fwp.Integer, Int: 1})),
+		fault("flush-ignored", "FLUSH-02", "FLUSH clears nothing", on(Flushed, skip)),
 		fault("flush-arguments", "FLUSH-03", "FLUSH with an argument is carried out", let(fwp.FLUSH, AboutArguments)),
-		fault("flush-refused-clears", "FLUSH-03", "FLUSH with an argument is refused and carried out all the same", when(Judged, fwp.FLUSH, func(e *Event) {
-			if e.about() == AboutArguments && e.Conn.Identified {
-				e.Skip = false
-			}
-		})),
-		fault("flush-forgets-connections", "FLUSH-04", "FLUSH makes its connection an un-identified one", when(Ran, fwp.FLUSH, func(e *Event) {
-			if e.Err == nil {
-				e.Conn.Identified = false
-			}
-		})),
-		fault("end-error", "END-01", "END is answered with an error", when(Ran, fwp.END, func(e *Event) {
-			if e.Close {
-				e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte("ERR goodbye")}
-			}
-		})),
+		fault("flush-refused-clears", "FLUSH-03",
+			"FLUSH with an argument is refused and carried out all the same",
+			when(Judged, fwp.FLUSH, func(e *Event) {
+				if e.about() == AboutArguments && e.Conn.Identified {
+					e.Skip = false
+				}
+			})),
+		fault("flush-forgets-connections", "FLUSH-04",
+			"FLUSH makes its connection an un-identified one",
+			when(Ran, fwp.FLUSH, func(e *Event) {
+				if e.Err == nil {
+					e.Conn.Identified = false
+				}
+			})),
+		fault("end-error", "END-01",
+			"END is answered with an error",
+			when(Ran, fwp.END, func(e *Event) {
+				if e.Close {
+					e.Reply = fwp.Reply{Kind: fwp.ErrorReply, Text: []byte("ERR goodbye")}
+				}
+			})),
 	}
 }

@@ -2,6 +2,7 @@ package fakes
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -11,14 +12,20 @@ import (
 // come from the wrong side.
 func fieldFaults() []Fault {
 	return []Fault{
-		fault("job-created-at-missing", "WU-10", "created_at stays empty if the producer left it out", omitted("created_at", `""`)),
+		fault("job-created-at-missing", "WU-10",
+			"created_at stays empty if the producer left it out",
+			omitted("created_at", `""`)),
 		fault("job-custom-invented", "WU-11", "a job without custom gets an empty one", omitted("custom", "{}")),
-		fault("job-at-past-lost", "WU-06 PUSH-04", "a job whose at is past is answered with OK and lost", when(Defaulted, fwp.PUSH, func(e *Event) {
-			if at, ok := asTime(e.Object.Get("at")); ok && at.Before(time.Now()) {
-				e.Skip = true
-			}
-		})),
-		counting("job-enqueued-at-kept", "WU-12", "enqueued_at is that of the producer, if there is one", keep("enqueued_at")),
+		fault("job-at-past-lost", "WU-06 PUSH-04",
+			"a job whose at is past is answered with OK and lost",
+			when(Defaulted, fwp.PUSH, func(e *Event) {
+				if at, ok := asTime(e.Object.Get("at")); ok && at.Before(time.Now()) {
+					e.Skip = true
+				}
+			})),
+		counting("job-enqueued-at-kept", "WU-12",
+			"enqueued_at is that of the producer, if there is one",
+			keep("enqueued_at")),
 		counting("job-failure-kept", "WU-13", "failure is that of the producer, if there is one", keep("failure")),
 	}
 }
@@ -37,5 +44,37 @@ func keep(field string) func() func(*Event) {
 				}
 			}
 		}
+	}
+}
+
+// redeliveryFaults are about what a job says that comes back.
+func redeliveryFaults() []Fault {
+	return []Fault{
+		counting("job-enqueued-at-stale", "WU-12",
+			"enqueued_at stays that of the first time",
+			first(Delivered, "enqueued_at")),
+		counting("job-failure-first", "WU-13", "failure stays that of the first time", first(Failed, "failure")),
+		fault("job-failure-not-expired", "WU-13",
+			"a job whose reservation ran out has no failure",
+			on(Expired, func(e *Event) {
+				e.Object.Delete("failure")
+			})),
+	}
+}
+
+// first has a field keep the value that it had when its job came to a point first.
+func first(p Point, field string) func() func(*Event) {
+	return func() func(*Event) {
+		var values notes[string, json.RawMessage]
+		return on(p, func(e *Event) {
+			jid := e.Object.Text("jid")
+			value, ok := values.take(jid)
+			if ok {
+				e.Object.Set(field, string(value))
+			} else {
+				value = slices.Clone(e.Object.Get(field))
+			}
+			values.put(jid, value)
+		})
 	}
 }

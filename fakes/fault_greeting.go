@@ -12,28 +12,38 @@ import (
 func greetingFaults() []Fault {
 	return []Fault{
 		counting("hi-after-client", "HI-01", "HI only comes together with the first answer", hiAfterClient),
-		fault("hi-bulk", "HI-02", "HI is a bulk string", on(Greeting, func(e *Event) {
-			e.Reply.Kind = fwp.BulkString
-		})),
-		fault("hi-more-text", "HI-02", "a word follows the JSON of HI", on(Greeting, func(e *Event) {
-			e.Reply.Text = append(e.Reply.Text, " welcome"...)
-		})),
+		fault("hi-bulk", "HI-02",
+			"HI is a bulk string",
+			on(Greeting, func(e *Event) {
+				e.Reply.Kind = fwp.BulkString
+			})),
+		fault("hi-more-text", "HI-02",
+			"a word follows the JSON of HI",
+			on(Greeting, func(e *Event) {
+				e.Reply.Text = append(e.Reply.Text, " welcome"...)
+			})),
 		fault("hi-version-3", "HI-03", "v of HI is 3", hiReplace(`"v":2`, `"v":3`)),
 		fault("hi-version-text", "HI-03", "v of HI is a string", hiReplace(`"v":2`, `"v":"2"`)),
-		fault("hi-salt-on-open", "HI-04", "an open server sends a salt", on(Greeting, func(e *Event) {
-			if e.Conn.Iterations == 0 {
-				e.Reply.Text = []byte(`HI {"v":2,"s":"7f1c29aa01d3"}`)
-			}
-		})),
-		fault("hi-salt-missing", "HI-04", "a protected server sends iterations and no salt", on(Greeting, func(e *Event) {
-			if e.Conn.Iterations > 0 {
-				e.Reply.Text = []byte(`HI {"v":2,"i":` + itoa(int64(e.Conn.Iterations)) + `}`)
-			}
-		})),
-		fault("hi-iterations-text", "HI-05", "i of HI is a string", on(Greeting, func(e *Event) {
-			i := itoa(int64(e.Conn.Iterations))
-			e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(`"i":`+i), []byte(`"i":"`+i+`"`))
-		})),
+		fault("hi-salt-on-open", "HI-04",
+			"an open server sends a salt",
+			on(Greeting, func(e *Event) {
+				if e.Conn.Iterations == 0 {
+					e.Reply.Text = []byte(`HI {"v":2,"s":"7f1c29aa01d3"}`)
+				}
+			})),
+		fault("hi-salt-missing", "HI-04",
+			"a protected server sends iterations and no salt",
+			on(Greeting, func(e *Event) {
+				if e.Conn.Iterations > 0 {
+					e.Reply.Text = []byte(`HI {"v":2,"i":` + itoa(int64(e.Conn.Iterations)) + `}`)
+				}
+			})),
+		fault("hi-iterations-text", "HI-05",
+			"i of HI is a string",
+			on(Greeting, func(e *Event) {
+				i := itoa(int64(e.Conn.Iterations))
+				e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(`"i":`+i), []byte(`"i":"`+i+`"`))
+			})),
 	}
 }
 
@@ -60,39 +70,61 @@ func hiReplace(from, to string) func(*Event) {
 
 func passwordFaults() []Fault {
 	return []Fault{
-		fault("auth-optional", "AUTH-02", "a protected server lets in who sends no pwdhash", password(func(_ *Event, hash string) bool {
-			return hash == ""
-		})),
-		fault("auth-round-less", "AUTH-03", "a hash with one round too few is taken too", password(func(e *Event, hash string) bool {
-			return hash == hashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations-1)
-		})),
-		fault("auth-hex-rounds", "AUTH-03", "a hash over the hexadecimal form of each round is taken too", password(func(e *Event, hash string) bool {
-			return hash == hexHashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations)
-		})),
-		fault("auth-any-hash", "AUTH-04 AUTH-03 AUTH-05", "only the length of the hash is looked at", password(func(_ *Event, hash string) bool {
-			return len(hash) == 2*sha256.Size
-		})),
-		fault("auth-salt-reused", "AUTH-05", "every connection has the same salt and iterations", on(Greeting, func(e *Event) {
-			if e.Conn.Iterations > 0 {
-				e.Conn.Salt, e.Conn.Iterations = "0f3c5d7a9b1e2468", 4242
-				e.Reply = e.Conn.hi()
-			}
-		})),
-		fault("auth-info-before-hello", "AUTH-06", "INFO is served before HELLO on a protected server", when(Judged, fwp.INFO, func(e *Event) {
-			if e.about() == AboutState && e.Conn.Iterations > 0 {
-				e.Err, e.Skip = nil, false
-			}
-		})),
-		fault("auth-push-before-hello", "AUTH-06 PUSH-03", "a PUSH before HELLO is refused and enqueued on a protected server", when(Judged, fwp.PUSH, func(e *Event) {
-			if e.about() == AboutState && e.Conn.Iterations > 0 {
-				e.Skip = false
-			}
-		})),
-		fault("auth-hash-type", "AUTH-07", "a pwdhash that is a number counts as the right one", when(Judged, fwp.HELLO, func(e *Event) {
-			if _, number := e.Object.Int("pwdhash"); number && e.about() == "pwdhash" && e.Conn.Iterations > 0 {
-				e.Err, e.Skip = nil, false
-			}
-		})),
+		fault("auth-optional", "AUTH-02",
+			"a protected server lets in who sends no pwdhash",
+			password(func(_ *Event, hash string) bool {
+				return hash == ""
+			})),
+		fault("auth-round-less", "AUTH-03",
+			"a hash with one round too few is taken too",
+			password(func(e *Event, hash string) bool {
+				return hash == hashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations-1)
+			})),
+		fault("auth-hex-rounds", "AUTH-03",
+			"a hash over the hexadecimal form of each round is taken too",
+			password(func(e *Event, hash string) bool {
+				return hash == hexHashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations)
+			})),
+		fault("auth-any-hash", "AUTH-04 AUTH-03 AUTH-05",
+			"only the length of the hash is looked at",
+			password(func(_ *Event, hash string) bool {
+				return len(hash) == 2*sha256.Size
+			})),
+		fault("auth-salt-reused", "AUTH-05",
+			"every connection has the same salt and iterations",
+			on(Greeting, func(e *Event) {
+				if e.Conn.Iterations > 0 {
+					e.Conn.Salt, e.Conn.Iterations = "0f3c5d7a9b1e2468", 4242
+					e.Reply = e.Conn.hi()
+				}
+			})),
+		fault("auth-hash-type", "AUTH-07",
+			"a pwdhash that is a number counts as the right one",
+			when(Judged, fwp.HELLO, func(e *Event) {
+				if _, number := e.Object.Int("pwdhash"); number && e.about() == "pwdhash" && e.Conn.Iterations > 0 {
+					e.accept()
+				}
+			})),
+	}
+}
+
+// protectedFaults are about what a protected server does for those who have not said HELLO.
+func protectedFaults() []Fault {
+	return []Fault{
+		fault("auth-info-before-hello", "AUTH-06",
+			"INFO is served before HELLO on a protected server",
+			when(Judged, fwp.INFO, func(e *Event) {
+				if e.about() == AboutState && e.Conn.Iterations > 0 {
+					e.accept()
+				}
+			})),
+		fault("auth-push-before-hello", "AUTH-06 PUSH-03",
+			"a PUSH before HELLO is refused and enqueued on a protected server",
+			when(Judged, fwp.PUSH, func(e *Event) {
+				if e.about() == AboutState && e.Conn.Iterations > 0 {
+					e.Skip = false
+				}
+			})),
 	}
 }
 
@@ -101,7 +133,7 @@ func password(right func(e *Event, hash string) bool) func(*Event) {
 	return when(Judged, fwp.HELLO, func(e *Event) {
 		hash := e.Object.Text("pwdhash")
 		if e.about() == "pwdhash" && (hash != "" || e.Object.Get("pwdhash") == nil) && right(e, hash) {
-			e.Err, e.Skip = nil, false
+			e.accept()
 		}
 	})
 }
@@ -116,17 +148,34 @@ func hexHashed(text string, rounds int) string {
 
 func helloFaults() []Fault {
 	return []Fault{
-		fault("hello-other-answer", "HELLO-03", "an accepted HELLO is answered with another word than OK", answer(fwp.HELLO, simple("WELCOME"))),
-		fault("hello-broken-ok", "HELLO-04 HELLO-06", "a HELLO with broken JSON is answered with OK and not taken", pretend(fwp.HELLO, AboutJSON)),
-		fault("hello-not-object", "HELLO-06", "a HELLO whose argument is no object is accepted", let(fwp.HELLO, AboutObject)),
+		fault("hello-other-answer", "HELLO-03",
+			"an accepted HELLO is answered with another word than OK",
+			answer(fwp.HELLO, simple("WELCOME"))),
+		fault("hello-broken-ok", "HELLO-04 HELLO-06",
+			"a HELLO with broken JSON is answered with OK and not taken",
+			pretend(fwp.HELLO, AboutJSON)),
+		fault("hello-not-object", "HELLO-06",
+			"a HELLO whose argument is no object is accepted",
+			let(fwp.HELLO, AboutObject)),
 		fault("hello-pid-text", "HELLO-14", "a HELLO whose pid is no integer is accepted", let(fwp.HELLO, "pid")),
-		fault("hello-labels-text", "HELLO-14", "a HELLO whose labels are no array is accepted", let(fwp.HELLO, "labels")),
+		fault("hello-labels-text", "HELLO-14",
+			"a HELLO whose labels are no array is accepted",
+			let(fwp.HELLO, "labels")),
 		counting("hello-wid-once", "HELLO-11", "a second connection with the same wid is declined", helloOnce),
-		fault("hello-hostname-required", "HELLO-15", "a HELLO with v alone is declined", when(Judged, fwp.HELLO, func(e *Event) {
-			if e.Err == nil && len(e.Object.Fields()) == 1 {
-				e.Err, e.Skip = refuse("hostname", "hostname must be a string"), true
-			}
-		})),
+		fault("hello-consumer-refused", "HELLO-16",
+			"a HELLO with all the fields of a consumer is declined",
+			when(Judged, fwp.HELLO, func(e *Event) {
+				if len(e.Object.Fields()) > 4 {
+					e.decline("wid", "no more workers are needed")
+				}
+			})),
+		fault("hello-hostname-required", "HELLO-15",
+			"a HELLO with v alone is declined",
+			when(Judged, fwp.HELLO, func(e *Event) {
+				if len(e.Object.Fields()) == 1 {
+					e.decline("hostname", "hostname must be a string")
+				}
+			})),
 	}
 }
 
@@ -141,7 +190,7 @@ func helloOnce() func(*Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if seen[wid] {
-			e.Err, e.Skip = refuse("wid", "the wid is in use"), true
+			e.decline("wid", "the wid is in use")
 		}
 		seen[wid] = true
 	})

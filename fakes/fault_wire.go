@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -14,47 +15,67 @@ import (
 
 func lineFaults() []Fault {
 	return []Fault{
-		fault("line-double-space", "FRAME-03", "more than one space after the verb is taken", on(Parsed, func(e *Event) {
-			e.Command.Args = bytes.TrimLeft(e.Command.Args, " ")
-		})),
-		fault("line-trailing-space", "FRAME-03", "spaces at the end of a command are taken", on(Parsed, func(e *Event) {
-			if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
-				e.Command.Args = nil
-			}
-		})),
-		fault("line-lower-case", "FRAME-03", "verbs in lower case are taken", on(Parsed, func(e *Event) {
-			e.Command.Verb = strings.ToUpper(e.Command.Verb)
-		})),
-		fault("line-empty-ok", "FRAME-03", "an empty line is answered with OK", when(Judged, "", func(e *Event) {
-			if e.about() == AboutVerb {
-				e.Err = nil
-			}
-		})),
-		fault("line-segment-ends", "FRAME-05 LINK-02", "the end of a short segment ends the command", on(Received, func(e *Event) {
-			if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
-				e.Bytes = append(bytes.Clone(e.Bytes), "\r\n"...)
-			}
-		})),
-		fault("line-long-cut", "FRAME-06 WU-03", "a text in args is cut after 64 KiB", when(Judged, fwp.PUSH, func(e *Event) {
-			cutArgs(e.Object, 64<<10)
-		})),
-		fault("line-lf", "FRAME-08 FRAME-03", "a line that ends with LF alone is taken", on(LineRead, func(e *Event) {
-			if e.about() == AboutLineEnd {
-				e.Err = nil
-			}
-		})),
-		fault("line-ascii", "FRAME-09 WU-03", "characters of a job that are not ASCII become question marks", when(Parsed, fwp.PUSH, func(e *Event) {
-			e.Command.Args = bytes.Map(func(r rune) rune {
-				if r > unicodeASCII {
-					return '?'
+		fault("line-double-space", "FRAME-03",
+			"more than one space after the verb is taken",
+			on(Parsed, func(e *Event) {
+				e.Command.Args = bytes.TrimLeft(e.Command.Args, " ")
+			})),
+		fault("line-trailing-space", "FRAME-03",
+			"spaces at the end of a command are taken",
+			on(Parsed, func(e *Event) {
+				if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
+					e.Command.Args = nil
 				}
-				return r
-			}, e.Command.Args)
-		})),
+			})),
+		fault("line-lower-case", "FRAME-03",
+			"verbs in lower case are taken",
+			on(Parsed, func(e *Event) {
+				e.Command.Verb = strings.ToUpper(e.Command.Verb)
+			})),
+		fault("line-empty-ok", "FRAME-03",
+			"an empty line is answered with OK",
+			when(Judged, "", func(e *Event) {
+				if e.about() == AboutVerb {
+					e.Err = nil
+				}
+			})),
+		fault("line-lf", "FRAME-08 FRAME-03",
+			"a line that ends with LF alone is taken",
+			on(LineRead, func(e *Event) {
+				if e.about() == AboutLineEnd {
+					e.Err = nil
+				}
+			})),
 	}
 }
 
-const unicodeASCII = 0x7f
+// carriedFaults are about lines that are well-formed and do not come through as they were sent.
+func carriedFaults() []Fault {
+	return []Fault{
+		fault("line-segment-ends", "FRAME-05 LINK-02",
+			"the end of a short segment ends the command",
+			on(Received, func(e *Event) {
+				if n := len(e.Bytes); n < 100 && e.Bytes[n-1] != '\n' && e.Bytes[n-1] != '\r' {
+					e.Bytes = append(bytes.Clone(e.Bytes), "\r\n"...)
+				}
+			})),
+		fault("line-long-cut", "FRAME-06 WU-03",
+			"a text in args is cut after 64 KiB",
+			when(Judged, fwp.PUSH, func(e *Event) {
+				cutArgs(e.Object, 64<<10)
+			})),
+		fault("line-ascii", "FRAME-09 WU-03",
+			"characters of a job that are not ASCII become question marks",
+			when(Parsed, fwp.PUSH, func(e *Event) {
+				e.Command.Args = bytes.Map(func(r rune) rune {
+					if r > unicode.MaxASCII {
+						return '?'
+					}
+					return r
+				}, e.Command.Args)
+			})),
+	}
+}
 
 func cutArgs(job *Object, limit int) {
 	var args []any
@@ -75,31 +96,41 @@ func cutArgs(job *Object, limit int) {
 
 func replyFaults() []Fault {
 	return []Fault{
-		fault("reply-lf", "RESP-01", "the OK of a BEAT ends with LF alone", when(Writing, fwp.BEAT, func(e *Event) {
-			if e.Reply.Kind == fwp.SimpleString {
-				e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
-			}
-		})),
-		fault("reply-error-simple", "RESP-02 BEAT-02 BEAT-05", "a BEAT that is refused for its wid is answered with a simple string that starts with ERR", when(Ran, fwp.BEAT, func(e *Event) {
-			if e.about() == "wid" || e.about() == AboutWorker {
-				e.Reply.Kind = fwp.SimpleString
-			}
-		})),
-		fault("reply-length-characters", "RESP-03 FRAME-09", "the length of a job counts characters", when(Writing, fwp.FETCH, func(e *Event) {
-			if e.Reply.Kind == fwp.BulkString {
-				e.Bytes = fmt.Appendf(nil, "$%d\r\n%s\r\n", utf8.RuneCount(e.Reply.Text), e.Reply.Text)
-			}
-		})),
+		fault("reply-lf", "RESP-01",
+			"the OK of a BEAT ends with LF alone",
+			when(Writing, fwp.BEAT, func(e *Event) {
+				if e.Reply.Kind == fwp.SimpleString {
+					e.Bytes = bytes.ReplaceAll(e.Bytes, []byte("\r\n"), []byte("\n"))
+				}
+			})),
+		fault("reply-error-simple", "RESP-02 BEAT-02 BEAT-05",
+			"a BEAT that is refused for its wid is answered with a simple string that starts with ERR",
+			when(Ran, fwp.BEAT, func(e *Event) {
+				if e.about() == "wid" || e.about() == AboutWorker {
+					e.Reply.Kind = fwp.SimpleString
+				}
+			})),
+		fault("reply-length-characters", "RESP-03 FRAME-09",
+			"the length of a job counts characters",
+			when(Writing, fwp.FETCH, func(e *Event) {
+				if e.Reply.Kind == fwp.BulkString {
+					e.Bytes = fmt.Appendf(nil, "$%d\r\n%s\r\n", utf8.RuneCount(e.Reply.Text), e.Reply.Text)
+				}
+			})),
 		fault("reply-null-array", "RESP-04 FETCH-03", "no job is the null array", nullAs("*-1\r\n")),
 		fault("reply-null-empty", "RESP-04 FETCH-03", "no job is an empty bulk string", nullAs("$0\r\n\r\n")),
-		fault("reply-unasked", "RESP-05", "a connection that is idle for 3 s is sent a line", on(Writing, func(e *Event) {
-			e.Later = &Later{After: 3 * time.Second, Bytes: []byte("+PING\r\n")}
-		})),
-		fault("reply-cr", "RESP-07", "an error repeats a CR of the command", on(Writing, func(e *Event) {
-			if e.Err != nil && bytes.IndexByte(e.Line, '\r') >= 0 {
-				e.Bytes = fmt.Appendf(nil, "-ERR cannot read %s\r\n", e.Line)
-			}
-		})),
+		fault("reply-unasked", "RESP-05",
+			"a connection that is idle for 3 s is sent a line",
+			on(Writing, func(e *Event) {
+				e.Later = &Later{After: 3 * time.Second, Bytes: []byte("+PING\r\n")}
+			})),
+		fault("reply-cr", "RESP-07",
+			"an error repeats a CR of the command",
+			on(Writing, func(e *Event) {
+				if e.Err != nil && bytes.IndexByte(e.Line, '\r') >= 0 {
+					e.Bytes = fmt.Appendf(nil, "-ERR cannot read %s\r\n", e.Line)
+				}
+			})),
 	}
 }
 
@@ -113,15 +144,21 @@ func nullAs(wire string) func(*Event) {
 
 func stepFaults() []Fault {
 	return []Fault{
-		fault("reply-twice", "RESP-06", "INFO is answered twice", when(Writing, fwp.INFO, func(e *Event) {
-			e.Bytes = append(bytes.Clone(e.Bytes), e.Bytes...)
-		})),
-		fault("reply-missing", "RESP-06", "every 25th command of a connection is not answered", on(Writing, func(e *Event) {
-			if e.Conn.Commands > 0 && e.Conn.Commands%25 == 0 {
-				e.Bytes = nil
-			}
-		})),
-		counting("reply-swapped", "RESP-06 FETCH-01", "every 50th job goes to another connection, which gets its own to that one", swapReplies),
+		fault("reply-twice", "RESP-06",
+			"INFO is answered twice",
+			when(Writing, fwp.INFO, func(e *Event) {
+				e.Bytes = append(bytes.Clone(e.Bytes), e.Bytes...)
+			})),
+		fault("reply-missing", "RESP-06",
+			"every 25th command of a connection is not answered",
+			on(Writing, func(e *Event) {
+				if e.Conn.Commands > 0 && e.Conn.Commands%25 == 0 {
+					e.Bytes = nil
+				}
+			})),
+		counting("reply-swapped", "RESP-06 FETCH-01",
+			"every 50th job goes to another connection, which gets its own to that one",
+			swapReplies),
 	}
 }
 

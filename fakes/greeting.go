@@ -20,7 +20,7 @@ func (c *Conn) hi() fwp.Reply {
 	return fwp.Reply{Kind: fwp.SimpleString, Text: o.Append([]byte("HI "))}
 }
 
-// checkHello holds a HELLO against the tables. (HELLO)
+// checkHello checks a HELLO by the tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
 	if n, ok := o.Int("v"); !ok || n != version {
 		return refuse("v", "v must be the integer %d", version)

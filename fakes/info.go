@@ -41,10 +41,14 @@ func (s *Server) info() []byte {
 	b, err := json.Marshal(map[string]any{
 		"server_utc_time": time.Now().UTC().Format("15:04:05 UTC"),
 		"faktory": map[string]any{
-			"default_size":    n.queues[defaultQueue],
-			"queues":          n.queues,
-			"sets":            map[string]int{"scheduled": n.scheduled, "retries": n.retries, "dead": n.dead, "working": n.working},
-			"tasks":           map[string]size{"Busy": {n.working}, "Dead": {n.dead}, "Retries": {n.retries}, "Scheduled": {n.scheduled}},
+			"default_size": n.queues[defaultQueue],
+			"queues":       n.queues,
+			"sets": map[string]int{
+				"scheduled": n.scheduled, "retries": n.retries, "dead": n.dead, "working": n.working,
+			},
+			"tasks": map[string]size{
+				"Busy": {n.working}, "Dead": {n.dead}, "Retries": {n.retries}, "Scheduled": {n.scheduled},
+			},
 			"total_enqueued":  n.jobs,
 			"total_failures":  n.failures,
 			"total_processed": n.processed,

@@ -8,7 +8,7 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// checkJob holds a work unit against the field tables. (Work units)
+// checkJob checks a work unit by the field tables. (Work units)
 func checkJob(doc *Object, cfg *Config) *Refusal {
 	if r := checkRequired(doc, cfg); r != nil {
 		return r

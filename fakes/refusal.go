@@ -44,3 +44,13 @@ func (e *Event) about() About {
 	}
 	return ""
 }
+
+// accept has a command that was refused carried out.
+func (e *Event) accept() { e.Err, e.Skip = nil, false }
+
+// decline has a command refused that would have been carried out.
+func (e *Event) decline(about About, text string) {
+	if e.Err == nil {
+		e.Err, e.Skip = refuse(about, "%s", text), true
+	}
+}

@@ -33,7 +33,7 @@ func Variations() []Variation {
 		greetingVariations(), passwordVariations(), helloVariations(),
 		connectionVariations(), endVariations(),
 		paceVariations(), jsonVariations(), errorVariations(), lineVariations(),
-		jobVariations(), nullVariations(), timeVariations(),
+		jobVariations(), shownVariations(), nullVariations(), timeVariations(),
 		acceptVariations(), refuseVariations(),
 		queueVariations(), scheduleVariations(),
 		beatVariations(), quietVariations(), commandVariations(),
@@ -75,16 +75,3 @@ func (c *Config) add(hook func(*Event)) {
 		hook(e)
 	}
 }
-
-// accept has a command that was refused carried out.
-func (e *Event) accept() { e.Err, e.Skip = nil, false }
-
-// decline has a command refused that would have been carried out.
-func (e *Event) decline(about About, text string) {
-	if e.Err == nil {
-		e.Err, e.Skip = refuse(about, "%s", text), true
-	}
-}
-
-// isProducer tells whether the client has greeted, and not as a consumer.
-func (c *Conn) isProducer() bool { return c.Identified && c.Worker == "" }

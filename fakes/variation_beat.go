@@ -8,19 +8,29 @@ import (
 
 func beatVariations() []Variation {
 	return []Variation{
-		setting("beat-state-simple", "AMB-02", "a BEAT is told of a change of state in a simple string", func(c *Config) { c.StateAsSimple = true }),
-		varying("beat-state-once", "AMB-30", "only the first BEAT is told of a change of state", tellOnce).advisedAgainst("FWP-BEAT-03"),
-		varying("beat-state-until-known", "AMB-31", "a BEAT is told of a change of state until the worker says that it knows", untilKnown),
-		variation("beat-state-echoed", "AMB-31", "a BEAT with a current_state is told that state", when(Ran, fwp.BEAT, func(e *Event) {
-			if says := e.Object.Get("current_state"); e.Err == nil && e.State == "" && says != nil {
-				e.Reply = bulk([]byte(`{"state":` + string(says) + `}`))
-			}
-		})),
-		variation("beat-says-nothing-of-itself", "BEAT Command", "what a BEAT says of the worker has no effect", when(Judged, fwp.BEAT, func(e *Event) {
-			if e.Err == nil {
-				e.Object.Delete("current_state")
-			}
-		})),
+		setting("beat-state-simple", "AMB-02",
+			"a BEAT is told of a change of state in a simple string",
+			func(c *Config) { c.StateAsSimple = true }),
+		varying("beat-state-once", "AMB-30",
+			"only the first BEAT is told of a change of state",
+			tellOnce).advisedAgainst("FWP-BEAT-03"),
+		varying("beat-state-until-known", "AMB-31",
+			"a BEAT is told of a change of state until the worker says that it knows",
+			untilKnown),
+		variation("beat-state-echoed", "AMB-31",
+			"a BEAT with a current_state is told that state",
+			when(Ran, fwp.BEAT, func(e *Event) {
+				if says := e.Object.Get("current_state"); e.Err == nil && e.State == "" && says != nil {
+					e.Reply = bulk([]byte(`{"state":` + string(says) + `}`))
+				}
+			})),
+		variation("beat-says-nothing-of-itself", "BEAT Command",
+			"what a BEAT says of the worker has no effect",
+			when(Judged, fwp.BEAT, func(e *Event) {
+				if e.Err == nil {
+					e.Object.Delete("current_state")
+				}
+			})),
 	}
 }
 
@@ -47,13 +57,17 @@ func quietVariations() []Variation {
 		})
 	}
 	return []Variation{
-		variation("quiet-fetches", "AMB-32", "a quiet worker gets jobs", quiet(func(e *Event) {
-			e.Queues = queuesOf(e.Command)
-			e.Block = e.Queues[:1]
-		})),
-		variation("quiet-refused", "AMB-32", "a FETCH of a quiet worker is refused", quiet(func(e *Event) {
-			e.decline(AboutState, "the worker should be quiet")
-		})),
+		variation("quiet-fetches", "AMB-32",
+			"a quiet worker gets jobs",
+			quiet(func(e *Event) {
+				e.Queues = queuesOf(e.Command)
+				e.Block = e.Queues[:1]
+			})),
+		variation("quiet-refused", "AMB-32",
+			"a FETCH of a quiet worker is refused",
+			quiet(func(e *Event) {
+				e.decline(AboutState, "the worker should be quiet")
+			})),
 	}
 }
 

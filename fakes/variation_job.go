@@ -18,40 +18,64 @@ func delivered(act func(job *Object)) func(*Event) {
 // default. (Work units, Optional fields)
 var spelledOut = [...]Field{
 	{"queue", json.RawMessage(`"default"`)}, {"reserve_for", json.RawMessage("1800")}, {"at", json.RawMessage(`""`)},
-	{"retry", json.RawMessage("25")}, {"backtrace", json.RawMessage("0")}, {"custom", json.RawMessage("null")}, {"failure", json.RawMessage("null")},
+	{"retry", json.RawMessage("25")}, {"backtrace", json.RawMessage("0")},
+	{"custom", json.RawMessage("null")}, {"failure", json.RawMessage("null")},
 }
 
+// shownVariations are about what a job that is delivered looks like.
+func shownVariations() []Variation {
+	return []Variation{
+		variation("job-defaults-left-out", "AMB-18",
+			"a job is delivered without the fields that hold their default",
+			delivered(func(job *Object) {
+				for _, f := range spelledOut {
+					if string(job.Get(f.Name)) == string(f.Value) {
+						job.Delete(f.Name)
+					}
+				}
+			})),
+		variation("job-defaults-spelled-out", "AMB-18",
+			"a job is delivered with all fields, those that hold their default too",
+			delivered(func(job *Object) {
+				for _, f := range spelledOut {
+					setDefault(job, f.Name, string(f.Value))
+				}
+			})),
+		variation("job-at-left-out", "AMB-18",
+			"a job is delivered without at, since it is over",
+			delivered(func(job *Object) { job.Delete("at") })),
+		setting("job-messages-short", "AMB-22",
+			"a failure keeps 100 bytes of its message and 5 lines of its backtrace",
+			func(c *Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
+		variation("job-failure-names", "Read-only fields for enqueued jobs",
+			"a failure has names of its own for what FAIL brought, and all lines in one text",
+			func(e *Event) {
+				if e.Point == Failed || e.Point == Expired {
+					renameFailure(e.Object)
+				}
+			}),
+	}
+}
+
+// jobVariations refuse jobs that others take.
 func jobVariations() []Variation {
 	return []Variation{
-		variation("job-defaults-left-out", "AMB-18", "a job is delivered without the fields that hold their default", delivered(func(job *Object) {
-			for _, f := range spelledOut {
-				if string(job.Get(f.Name)) == string(f.Value) {
-					job.Delete(f.Name)
+		variation("job-read-only-refused", "Read-only fields for enqueued jobs",
+			"a PUSH that brings read-only fields is refused",
+			when(Judged, fwp.PUSH, func(e *Event) {
+				for _, name := range [...]string{"enqueued_at", "failure"} {
+					if e.Object.Get(name) != nil {
+						e.decline(About(name), name+" is read-only")
+					}
 				}
-			}
-		})),
-		variation("job-defaults-spelled-out", "AMB-18", "a job is delivered with all fields, those that hold their default too", delivered(func(job *Object) {
-			for _, f := range spelledOut {
-				setDefault(job, f.Name, string(f.Value))
-			}
-		})),
-		variation("job-at-left-out", "AMB-18", "a job is delivered without at, since it is over", delivered(func(job *Object) { job.Delete("at") })),
-		variation("job-read-only-refused", "Read-only fields for enqueued jobs", "a PUSH that brings read-only fields is refused", when(Judged, fwp.PUSH, func(e *Event) {
-			for _, name := range [...]string{"enqueued_at", "failure"} {
-				if e.Object.Get(name) != nil {
-					e.decline(About(name), name+" is read-only")
-				}
-			}
-		})),
+			})),
 		varying("job-jid-once", "AMB-33", "a jid that was used before is refused", once),
-		setting("job-jid-lengths", "AMB-15", "a jid of fewer than 16 or more than 64 bytes is refused", func(c *Config) { c.MinJID, c.MaxJID = 16, 64 }),
-		variation("job-queue-letters", "AMB-14", "the name of a queue is made of at most 64 letters, digits, dashes and underscores", on(Judged, plainQueues)),
-		setting("job-messages-short", "AMB-22", "a failure keeps 100 bytes of its message and 5 lines of its backtrace", func(c *Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
-		variation("job-failure-names", "Read-only fields for enqueued jobs", "a failure has names of its own for what FAIL brought, and all lines in one text", func(e *Event) {
-			if e.Point == Failed || e.Point == Expired {
-				renameFailure(e.Object)
-			}
-		}),
+		setting("job-jid-lengths", "AMB-15",
+			"a jid of fewer than 16 or more than 64 bytes is refused",
+			func(c *Config) { c.MinJID, c.MaxJID = 16, 64 }),
+		variation("job-queue-letters", "AMB-14",
+			"the name of a queue is made of at most 64 letters, digits, dashes and underscores",
+			on(Judged, plainQueues)),
 	}
 }
 
@@ -98,15 +122,21 @@ func plainQueues(e *Event) {
 
 func timeVariations() []Variation {
 	return []Variation{
-		variation("time-seconds", "Work units", "the server writes its times without fractions, and +00:00 for UTC", delivered(serverTimes("2006-01-02T15:04:05-07:00"))),
-		variation("time-milliseconds", "Work units", "the server cuts its times to milliseconds", delivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
-		variation("time-zone", "Work units", "all times are written with the server's offset", delivered(func(job *Object) {
-			for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
-				if t, ok := asTime(job.Get(name)); ok {
-					job.SetText(name, t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano))
+		variation("time-seconds", "Work units",
+			"the server writes its times without fractions, and +00:00 for UTC",
+			delivered(serverTimes("2006-01-02T15:04:05-07:00"))),
+		variation("time-milliseconds", "Work units",
+			"the server cuts its times to milliseconds",
+			delivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
+		variation("time-zone", "Work units",
+			"all times are written with the server's offset",
+			delivered(func(job *Object) {
+				for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
+					if t, ok := asTime(job.Get(name)); ok {
+						job.SetText(name, t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano))
+					}
 				}
-			}
-		})),
+			})),
 		varying("time-clock-ahead", "AMB-36", "the server's clock is an hour ahead", clock(time.Hour)),
 		varying("time-clock-behind", "AMB-36", "the server's clock is 20 s behind", clock(-20*time.Second)),
 	}

@@ -14,11 +14,21 @@ import (
 
 func jsonVariations() []Variation {
 	return []Variation{
-		variation("json-more-fields", "Work units", "work units, failures, states and INFO have fields that the protocol does not name", redressed(style{more: true})),
-		variation("json-sorted-backwards", "Work units", "the keys of all JSON hashes come in the opposite order of the alphabet", redressed(style{backwards: true})),
-		variation("json-white-space", "Work units", "there is white space wherever JSON has room for it", redressed(style{roomy: true})),
-		variation("json-escapes", "Work units", "what may be escaped in JSON is escaped: slashes, what is not ASCII, and some letters too", redressed(style{escape: true})),
-		variation("json-numbers", "AMB-16", "numbers in args and custom are written in another way", redressed(style{numbers: true})),
+		variation("json-more-fields", "Work units",
+			"work units, failures, states and INFO have fields that the protocol does not name",
+			redressed(style{more: true})),
+		variation("json-sorted-backwards", "Work units",
+			"the keys of all JSON hashes come in the opposite order of the alphabet",
+			redressed(style{backwards: true})),
+		variation("json-white-space", "Work units",
+			"there is white space wherever JSON has room for it",
+			redressed(style{roomy: true})),
+		variation("json-escapes", "Work units",
+			"what may be escaped in JSON is escaped: slashes, what is not ASCII, and some letters too",
+			redressed(style{escape: true})),
+		variation("json-numbers", "AMB-16",
+			"numbers in args and custom are written in another way",
+			redressed(style{numbers: true})),
 	}
 }
 

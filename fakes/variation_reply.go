@@ -10,19 +10,25 @@ import (
 
 func errorVariations() []Variation {
 	return []Variation{
-		variation("error-codes", "Server Protocol Sender", "errors begin with words of their own, not with ERR", errorText(func(e *Event) string {
-			switch e.about() {
-			case AboutJob, AboutWorker:
-				return "NOTFOUND"
-			case AboutState:
-				return "notpermitted: not now"
-			}
-			return "MALFORMED " + string(e.about())
-		})),
-		variation("error-empty", "Server Protocol Sender", "errors have no text", errorText(func(*Event) string { return "" })),
-		variation("error-quotes", "Server Protocol Sender", "errors repeat the line that they are about, and are not in English", errorText(func(e *Event) string {
-			return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line)
-		})),
+		variation("error-codes", "Server Protocol Sender",
+			"errors begin with words of their own, not with ERR",
+			errorText(func(e *Event) string {
+				switch e.about() {
+				case AboutJob, AboutWorker:
+					return "NOTFOUND"
+				case AboutState:
+					return "notpermitted: not now"
+				}
+				return "MALFORMED " + string(e.about())
+			})),
+		variation("error-empty", "Server Protocol Sender",
+			"errors have no text",
+			errorText(func(*Event) string { return "" })),
+		variation("error-quotes", "Server Protocol Sender",
+			"errors repeat the line that they are about, and are not in English",
+			errorText(func(e *Event) string {
+				return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line)
+			})),
 	}
 }
 
@@ -36,23 +42,31 @@ func errorText(text func(*Event) string) func(*Event) {
 
 func lineVariations() []Variation {
 	return []Variation{
-		variation("line-lf-taken", "AMB-07", "a line that ends with LF alone is taken", on(LineRead, func(e *Event) {
-			if e.about() == AboutLineEnd && bytes.IndexByte(e.Line, '\r') < 0 {
-				e.Err = nil
-			}
-		})).advisedAgainst("FWP-FRAME-08"),
+		variation("line-lf-taken", "AMB-07",
+			"a line that ends with LF alone is taken",
+			on(LineRead, func(e *Event) {
+				if e.about() == AboutLineEnd && bytes.IndexByte(e.Line, '\r') < 0 {
+					e.Err = nil
+				}
+			})).advisedAgainst("FWP-FRAME-08"),
 		varying("line-lf-unseen", "AMB-07", "only CRLF ends a line, so that an LF alone is a part of it", unseen),
-		variation("line-utf8-replaced", "AMB-13", "bytes that are not UTF-8 become U+FFFD", on(LineRead, func(e *Event) {
-			if e.about() == AboutUTF8 {
-				e.Err, e.Line = nil, bytes.ToValidUTF8(e.Line, []byte("\uFFFD"))
-			}
-		})),
-		variation("line-utf8-ignored", "AMB-13", "bytes that are not UTF-8 come back as they are", on(LineRead, func(e *Event) {
-			if e.about() == AboutUTF8 {
-				e.Err = nil
-			}
-		})),
-		setting("line-64-kib", "AMB-14", "lines of more than 64 KiB are refused", func(c *Config) { c.MaxLine = 64 << 10 }),
+		variation("line-utf8-replaced", "AMB-13",
+			"bytes that are not UTF-8 become U+FFFD",
+			on(LineRead, func(e *Event) {
+				if e.about() == AboutUTF8 {
+					e.Err, e.Line = nil, bytes.ToValidUTF8(e.Line, []byte("\uFFFD"))
+				}
+			})),
+		variation("line-utf8-ignored", "AMB-13",
+			"bytes that are not UTF-8 come back as they are",
+			on(LineRead, func(e *Event) {
+				if e.about() == AboutUTF8 {
+					e.Err = nil
+				}
+			})),
+		setting("line-64-kib", "AMB-14",
+			"lines of more than 64 KiB are refused",
+			func(c *Config) { c.MaxLine = 64 << 10 }),
 	}
 }
 
@@ -73,26 +87,37 @@ func unseen() func(*Event) {
 
 func commandVariations() []Variation {
 	more := map[string]fwp.Reply{
-		"PUSHB": bulk([]byte("{}")), "QUEUE": {Kind: fwp.Array, Array: []fwp.Reply{bulk([]byte("default")), {Kind: fwp.Integer, Int: 3}}},
-		"MUTATE": simple("OK"), "TRACK": {Kind: fwp.NullBulk}, "BATCH": {Kind: fwp.Integer, Int: 1},
+		"BATCH":  {Kind: fwp.Integer, Int: 1},
+		"MUTATE": simple("OK"),
+		"PUSHB":  bulk([]byte("{}")),
+		"QUEUE":  {Kind: fwp.Array, Array: []fwp.Reply{bulk([]byte("default")), {Kind: fwp.Integer, Int: 3}}},
+		"TRACK":  {Kind: fwp.NullBulk},
 	}
 	return []Variation{
-		variation("command-more-verbs", "Client Commands", "there are commands that the protocol does not name", on(Ran, func(e *Event) {
-			if r, known := more[e.Command.Verb]; known && e.about() == AboutVerb && e.Conn.Identified {
-				e.Err, e.Reply = nil, r
-			}
-		})),
-		variation("info-text", "AMB-04", "INFO is plain text", when(Ran, fwp.INFO, func(e *Event) {
-			if e.Err == nil {
-				e.Reply = bulk([]byte("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n"))
-			}
-		})),
-		variation("info-nothing", "AMB-04", "INFO is an empty JSON hash", when(Ran, fwp.INFO, func(e *Event) {
-			if e.Err == nil {
-				e.Reply = bulk([]byte("{}"))
-			}
-		})),
-		varying("flush-forgets-workers", "FLUSH Command", "after a FLUSH the server does not know the workers that are connected", forgetful),
+		variation("command-more-verbs", "Client Commands",
+			"there are commands that the protocol does not name",
+			on(Ran, func(e *Event) {
+				if r, known := more[e.Command.Verb]; known && e.about() == AboutVerb && e.Conn.Identified {
+					e.Err, e.Reply = nil, r
+				}
+			})),
+		variation("info-text", "AMB-04",
+			"INFO is plain text",
+			when(Ran, fwp.INFO, func(e *Event) {
+				if e.Err == nil {
+					e.Reply = bulk([]byte("# Server\r\nversion: 1.0 (größer)\r\n\r\n$5\r\n+OK\r\n"))
+				}
+			})),
+		variation("info-nothing", "AMB-04",
+			"INFO is an empty JSON hash",
+			when(Ran, fwp.INFO, func(e *Event) {
+				if e.Err == nil {
+					e.Reply = bulk([]byte("{}"))
+				}
+			})),
+		varying("flush-forgets-workers", "FLUSH Command",
+			"after a FLUSH the server does not know the workers that are connected",
+			forgetful),
 	}
 }
 

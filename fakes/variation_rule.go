@@ -5,50 +5,62 @@ import "github.com/fwpsuite/fwp/fwp"
 // nullVariations are about what counts as left out.
 func nullVariations() []Variation {
 	return []Variation{
-		variation("null-is-left-out", "AMB-18", "what the producer sent as null is left out of the job", when(Defaulted, fwp.PUSH, func(e *Event) {
-			for _, f := range e.Object.clone().Fields() {
-				if isNull(f.Value) {
-					e.Object.Delete(f.Name)
+		variation("null-is-left-out", "AMB-18",
+			"what the producer sent as null is left out of the job",
+			when(Defaulted, fwp.PUSH, func(e *Event) {
+				for _, f := range e.Object.clone().Fields() {
+					if isNull(f.Value) {
+						e.Object.Delete(f.Name)
+					}
 				}
-			}
-		})),
-		variation("null-is-empty-text", "Work units", "an empty created_at or queue counts as left out", when(Judged, fwp.PUSH, func(e *Event) {
-			if about := e.about(); about != "created_at" && about != "queue" {
-				return
-			}
-			for _, name := range [...]string{"created_at", "queue"} {
-				if string(e.Object.Get(name)) == `""` {
-					e.Object.Delete(name)
+			})),
+		variation("null-is-empty-text", "Work units",
+			"an empty created_at or queue counts as left out",
+			when(Judged, fwp.PUSH, func(e *Event) {
+				if about := e.about(); about != "created_at" && about != "queue" {
+					return
 				}
-			}
-			e.judgeJobAgain()
-		})),
-		variation("null-for-none", "AMB-18", "a job without custom, and one that never failed, is delivered with nulls", delivered(func(job *Object) {
-			setDefault(job, "custom", "null")
-			setDefault(job, "failure", "null")
-		})),
+				for _, name := range [...]string{"created_at", "queue"} {
+					if string(e.Object.Get(name)) == `""` {
+						e.Object.Delete(name)
+					}
+				}
+				e.judgeJobAgain()
+			})),
+		variation("null-for-none", "AMB-18",
+			"a job without custom, and one that never failed, is delivered with nulls",
+			delivered(func(job *Object) {
+				setDefault(job, "custom", "null")
+				setDefault(job, "failure", "null")
+			})),
 	}
 }
 
 // acceptVariations take what others refuse.
 func acceptVariations() []Variation {
 	return []Variation{
-		variation("accepts-unknown-jobs", "AMB-21", "an ACK or FAIL of a job that nobody holds is answered with OK", on(Ran, func(e *Event) {
-			if e.about() == AboutJob {
-				e.Err, e.Reply = nil, okay()
-			}
-		})),
-		variation("accepts-acks-of-waiting-jobs", "AMB-21", "an ACK of a job that waits in its queue purges it", when(Ran, fwp.ACK, func(e *Event) {
-			if e.about() == AboutJob && e.Conn.server.store.purge(e.Object.Text("jid")) {
-				e.Err, e.Reply = nil, okay()
-			}
-		})),
-		variation("accepts-short-reservations", "AMB-17", "a reserve_for under 60 s counts as 60 s", when(Judged, fwp.PUSH, func(e *Event) {
-			if _, integer := e.Object.Int("reserve_for"); integer && e.about() == "reserve_for" {
-				e.Object.Set("reserve_for", "60")
-				e.judgeJobAgain()
-			}
-		})),
+		variation("accepts-unknown-jobs", "AMB-21",
+			"an ACK or FAIL of a job that nobody holds is answered with OK",
+			on(Ran, func(e *Event) {
+				if e.about() == AboutJob {
+					e.Err, e.Reply = nil, okay()
+				}
+			})),
+		variation("accepts-acks-of-waiting-jobs", "AMB-21",
+			"an ACK of a job that waits in its queue purges it",
+			when(Ran, fwp.ACK, func(e *Event) {
+				if e.about() == AboutJob && e.Conn.server.store.purge(e.Object.Text("jid")) {
+					e.Err, e.Reply = nil, okay()
+				}
+			})),
+		variation("accepts-short-reservations", "AMB-17",
+			"a reserve_for under 60 s counts as 60 s",
+			when(Judged, fwp.PUSH, func(e *Event) {
+				if _, integer := e.Object.Int("reserve_for"); integer && e.about() == "reserve_for" {
+					e.Object.Set("reserve_for", "60")
+					e.judgeJobAgain()
+				}
+			})),
 	}
 }
 
@@ -83,33 +95,43 @@ func (st *store) purge(jid string) bool {
 // refuseVariations refuse what others take.
 func refuseVariations() []Variation {
 	return []Variation{
-		variation("refuses-producers", "AMB-20", "FETCH, ACK, FAIL and BEAT are refused to producers", on(Judged, func(e *Event) {
-			switch e.Command.Verb {
-			case fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT:
-				if e.Conn.isProducer() {
-					e.decline(AboutState, e.Command.Verb+" is for consumers")
+		variation("refuses-producers", "AMB-20",
+			"FETCH, ACK, FAIL and BEAT are refused to producers",
+			on(Judged, func(e *Event) {
+				switch e.Command.Verb {
+				case fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT:
+					if e.Conn.isProducer() {
+						e.decline(AboutState, e.Command.Verb+" is for consumers")
+					}
 				}
-			}
-		})),
-		varying("refuses-what-is-anothers", "AMB-21", "an ACK or FAIL of a job that another worker holds is refused, and a BEAT with another worker's wid", ownJobs),
-		variation("refuses-short-failures", "AMB-35", "a FAIL without errtype, message and backtrace is refused", when(Judged, fwp.FAIL, func(e *Event) {
-			for _, name := range [...]string{"errtype", "message", "backtrace"} {
-				if e.Object.Get(name) == nil {
-					e.decline(About(name), name+" is missing")
+			})),
+		varying("refuses-what-is-anothers", "AMB-21",
+			"an ACK or FAIL of a job that another worker holds is refused, and a BEAT with another worker's wid",
+			ownJobs),
+		variation("refuses-short-failures", "AMB-35",
+			"a FAIL without errtype, message and backtrace is refused",
+			when(Judged, fwp.FAIL, func(e *Event) {
+				for _, name := range [...]string{"errtype", "message", "backtrace"} {
+					if e.Object.Get(name) == nil {
+						e.decline(About(name), name+" is missing")
+					}
 				}
-			}
-		})),
-		variation("refuses-unknown-fields", "HELLO Command; BEAT Command", "a HELLO, BEAT, ACK or FAIL with a field that the protocol does not name is refused", on(Judged, func(e *Event) {
-			switch e.Command.Verb {
-			case fwp.HELLO:
-				onlyKnown(e, "v", "pwdhash", "hostname", "wid", "pid", "labels")
-			case fwp.BEAT:
-				onlyKnown(e, "wid", "current_state", "rss_kb")
-			case fwp.ACK, fwp.FAIL:
-				onlyKnown(e, "jid", "errtype", "message", "backtrace")
-			}
-		})),
-		variation("refuses-odd-values", "Work units", "an empty jid, jobtype or wid is refused, and so are a retry under -1 and a negative backtrace", on(Judged, oddValues)),
+			})),
+		variation("refuses-unknown-fields", "HELLO Command; BEAT Command",
+			"a HELLO, BEAT, ACK or FAIL with a field that the protocol does not name is refused",
+			on(Judged, func(e *Event) {
+				switch e.Command.Verb {
+				case fwp.HELLO:
+					onlyKnown(e, "v", "pwdhash", "hostname", "wid", "pid", "labels")
+				case fwp.BEAT:
+					onlyKnown(e, "wid", "current_state", "rss_kb")
+				case fwp.ACK, fwp.FAIL:
+					onlyKnown(e, "jid", "errtype", "message", "backtrace")
+				}
+			})),
+		variation("refuses-odd-values", "Work units",
+			"an empty jid, jobtype or wid is refused, and so are a retry under -1 and a negative backtrace",
+			on(Judged, oddValues)),
 	}
 }
 

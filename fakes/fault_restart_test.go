@@ -32,24 +32,3 @@ func TestTheHookSeesRestarts(t *testing.T) {
 		assert.Equal(t, []bool{false, true}, seen)
 	})
 }
-
-// Whatever an END gives back is there for others at once, and only what is still held.
-func TestEndReturnsJobs(t *testing.T) {
-	t.Parallel()
-	for _, f := range fakes.Faults() {
-		if f.Name != "end-returns-jobs" {
-			continue
-		}
-		inMemory(t, fakes.Config{Hook: f.Hook()}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
-			w, other := dial().greet(producer), dial().greet(producer)
-			w.do(job("done", ""))
-			w.do(job("held", ""))
-			assert.Contains(t, w.do("FETCH"), `"done"`)
-			assert.Contains(t, w.do("FETCH"), `"held"`)
-			assert.Equal(t, "+OK", w.do(`ACK {"jid":"done"}`))
-			assert.Equal(t, "+OK", w.do("END"))
-			assert.Contains(t, other.do("FETCH"), `"held"`)
-			assert.Equal(t, "$-1", other.do("FETCH"))
-		})
-	}
-}

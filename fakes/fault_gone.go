@@ -1,0 +1,86 @@
+package fakes
+
+import (
+	"sync"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// goneFaults are those of jobs whose consumer has gone away.
+func goneFaults() []Fault {
+	return []Fault{
+		counting("waiting-job-gone", "PUSH-04",
+			"a job that is given to a consumer which went away while it waited never comes back",
+			waitingJobGone),
+		counting("gone-consumer-job-lost", "STATE-07 STATE-08",
+			"a reservation that runs out after its connection has ended loses the job",
+			goneConsumer),
+		counting("end-returns-jobs", "END-05 STATE-05", "END gives back what the connection holds", endReturns),
+	}
+}
+
+func waitingJobGone() func(*Event) {
+	var lost notes[string, bool]
+	return func(e *Event) {
+		switch e.Point {
+		case Gone:
+			e.Skip = true
+		case GivenBack:
+			e.Skip = true
+			lost.put(e.Object.Text("jid"), true)
+		case Expired:
+			if gone, _ := lost.take(e.Object.Text("jid")); gone {
+				e.Set = ""
+			}
+		}
+	}
+}
+
+func goneConsumer() func(*Event) {
+	var holder notes[string, <-chan struct{}]
+	return func(e *Event) {
+		switch e.Point {
+		case Reserved:
+			if e.Conn != nil {
+				holder.put(e.Object.Text("jid"), e.Conn.Done)
+			}
+		case Expired:
+			done, _ := holder.take(e.Object.Text("jid"))
+			select {
+			case <-done:
+				e.Set = ""
+			default:
+			}
+		}
+	}
+}
+
+func endReturns() func(*Event) {
+	var mu sync.Mutex
+	fetched := make(map[int64][]string)
+	return func(e *Event) {
+		switch {
+		case e.Point == Delivered:
+			mu.Lock()
+			defer mu.Unlock()
+			fetched[e.Conn.ID] = append(fetched[e.Conn.ID], e.Object.Text("jid"))
+		case e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil:
+			mu.Lock()
+			jids := fetched[e.Conn.ID]
+			mu.Unlock()
+			for _, jid := range jids {
+				e.Conn.server.store.unhold(e.Conn, jid)
+			}
+		}
+	}
+}
+
+// unhold gives a job back that nobody has reported.
+func (st *store) unhold(c *Conn, jid string) {
+	st.mu.Lock()
+	t := st.held[jid]
+	st.mu.Unlock()
+	if t != nil {
+		st.giveBack(&Event{Conn: c}, t)
+	}
+}
