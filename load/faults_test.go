@@ -53,8 +53,15 @@ func loss(t *testing.T, l *reports.Load, kind reports.FindingKind) *reports.Load
 	t.Helper()
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitLoss, code, words)
-	assert.Contains(t, words, string(kind))
-	return finding(t, l, kind)
+	f := finding(t, l, kind)
+	assert.Contains(t, words, f.Clause)
+	return f
+}
+
+// wrongReplies are the clauses of faults that show in replies.
+var wrongReplies = map[string]string{
+	"reply-null-array": "FWP-RESP-04", "reply-null-empty": "FWP-RESP-04", "push-other-answer": "FWP-PUSH-01",
+	"ack-other-answer": "FWP-ACK-01", "fetch-simple": "FWP-FETCH-01",
 }
 
 func TestFaultsOfDeliveryAreFound(t *testing.T) {
@@ -69,8 +76,8 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		{"delivered-twice", reports.FindingDuplicated, 0},
 		{"delivered-twice-rarely", reports.FindingDuplicated, 0},
 		{"job-args-reversed", reports.FindingAltered, 2500},
-		{"reply-null-array", reports.FindingReply, 0},
-		{"reply-null-empty", reports.FindingReply, 0},
+		{"reply-null-array", reports.FindingGrammar, 0},
+		{"reply-null-empty", reports.FindingGrammar, 0},
 		{"push-other-answer", reports.FindingReply, 0},
 		{"ack-other-answer", reports.FindingReply, 0},
 		{"fetch-simple", reports.FindingReply, 0},
@@ -83,7 +90,10 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 			if test.count > 0 {
 				assert.Equal(t, test.count, f.Count)
 			}
-			if test.kind != reports.FindingReply {
+			if clause := wrongReplies[test.fault]; clause != "" {
+				assert.Equal(t, clause, f.Clause)
+				assert.NotEmpty(t, f.Notes)
+			} else {
 				ours(t, f.JIDs)
 			}
 			if test.kind == reports.FindingDuplicated { // the second may come when the first is done

@@ -1,8 +1,11 @@
 package load
 
 import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/ledger"
-	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -45,16 +48,50 @@ func (r *run) settleFindings() {
 			add(flaws[flaw], n, jids).Notes = notes
 		}
 	}
-	var malformed int64
-	for op := range measure.Ops {
-		malformed += r.total.Errors(op, measure.Malformed)
+	for _, b := range r.breaches() {
+		kind, what := kindOf(b.First)
+		f := add(kind, b.Count, nil)
+		f.Clause, f.What, f.Notes, f.More = b.First.Clause, what, []string{b.First.What}, 0
 	}
-	if malformed > 0 {
-		f := add(reports.FindingReply, malformed, nil)
-		if r.status.Malformed != nil {
-			f.Notes = append(f.Notes, r.status.Malformed.Error())
+}
+
+// breaches adds up those of all loops, and what came before them.
+func (r *run) breaches() []client.Breach {
+	var all []client.Breach
+	add := func(b client.Breach) {
+		i := slices.IndexFunc(all, func(known client.Breach) bool {
+			return known.First.Verb == b.First.Verb && known.First.Clause == b.First.Clause
+		})
+		if i < 0 {
+			all = append(all, b)
+			return
 		}
+		all[i].Count += b.Count
 	}
+	if r.breach != nil {
+		add(client.Breach{First: r.breach, Count: 1})
+	}
+	r.each(func(c *client.Crew) {
+		for _, b := range c.Breaches() {
+			add(b)
+		}
+	})
+	return all
+}
+
+// kindOf says what kind of finding a breach is, and in a few words what it means.
+func kindOf(b *client.BreachError) (kind reports.FindingKind, what string) {
+	switch b.Clause {
+	case "FWP-RESP-05":
+		return reports.FindingReply, "bytes that nobody asked for"
+	case "FWP-RESP-06":
+		return reports.FindingReply, "more than one reply to " + b.Verb
+	case fwp.ReplyClause(""):
+		return reports.FindingReply, "not a valid greeting"
+	case fwp.ReplyClause(b.Verb):
+		return reports.FindingReply, "not a valid reply to " + b.Verb
+	}
+	return reports.FindingGrammar, "bytes that are not well-formed RESP"
 }
 
 var flaws = [ledger.Flaws]reports.FindingKind{

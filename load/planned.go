@@ -47,27 +47,30 @@ func (r *run) settings() json.RawMessage {
 func (r *run) words() string {
 	w := &r.work
 	var parts []string
-	say := func(n int, thing string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, thing))
+	say := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
 		}
 	}
-	say(w.Producers, "producers")
-	say(w.Consumers, "workers")
+	say(w.Producers, "producer", "producers")
+	say(w.Consumers, "worker", "workers")
 	switch {
 	case w.Churn:
-		say(w.Connections, "connections at a time that come and go")
+		say(w.Connections, "connection that comes and goes", "connections at a time that come and go")
 	case w.BeatOnly:
-		say(w.Connections, "connections that only beat")
+		say(w.Connections, "connection that only beats", "connections that only beat")
 	}
 	text := strings.Join(parts, " and ")
 	if w.Prefill > 0 {
-		text += fmt.Sprintf(", %d jobs beforehand", w.Prefill)
+		text += fmt.Sprintf(", %d jobs pushed beforehand", w.Prefill)
 	}
 	if r.plan != nil {
 		text += ", open loop: " + r.rates()
 	} else if w.Producers > 0 || w.Churn {
-		text += ", closed loop: the next when the reply has come"
+		text += ", closed loop (the next push follows the reply)"
 	}
 	if from, until := w.Window(); until > 0 {
 		text += fmt.Sprintf(", measured for %v", until-from)

@@ -27,6 +27,8 @@ const (
 	refusedLimit = 3 * time.Second  // the same, after an error
 	stopLimit    = 10 * time.Second // beyond the work that is still held
 	goneAfter    = 5 * time.Second  // without a single connection
+
+	hopelessLimit = 3 * time.Second // of a server that answers nothing well: a FETCH takes 2 s
 )
 
 // Run puts the load on the server. It blocks until the queues are empty and all
@@ -34,9 +36,10 @@ const (
 // pushing, empties the queues, and the report says that it was interrupted.
 func Run(ctx context.Context, config Config) *Result {
 	r := newRun(config)
-	hi, info, err := introduce(ctx, config.Dial, config.Password)
-	r.report.Target.HI, r.report.Target.Info = hi, info
+	met, err := introduce(ctx, config.Dial, config.Password)
+	r.report.Target.HI, r.report.Target.Info, r.breach = met.hi, met.info, met.breach
 	if err != nil {
+		r.report.Took = time.Since(r.report.Started)
 		if r.report.Interrupted = ctx.Err() != nil; !r.report.Interrupted {
 			r.report.Unreachable = err.Error()
 		}
@@ -66,7 +69,9 @@ type run struct {
 	jobs      *workload.Jobs
 	sampler   *health.Sampler
 
-	status   client.Status // of all crews together
+	breach   *client.BreachError // before the load
+	status   client.Status       // of all crews together
+	hope     hope
 	phase    string
 	window   measure.Window // in time of the engine; zero until the load begins
 	loadFrom time.Duration  // when the first arrival is due
@@ -167,31 +172,31 @@ func (r *run) prefill(ctx context.Context) {
 	}
 	r.enter("prefill")
 	r.setWindow(measure.Window{From: math.MaxInt64}) // what is pushed beforehand is not what is measured
+	r.renew()
 	r.each((*client.Crew).Prefill)
-	r.until(ctx, func() bool { return !r.status.Pushing })
+	r.until(ctx, func() bool { return !r.status.Pushing || r.hopeless() })
+	r.noteGivenUp()
+}
+
+// noteGivenUp says of the current phase that it was given up, if it was.
+func (r *run) noteGivenUp() {
+	if r.hopeless() {
+		r.note("", "given up: "+r.hope.dashed)
+	}
 }
 
 // load begins the load and lets it go on until its window is over, its arrivals are
 // used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
-	if ctx.Err() != nil { // what was pushed before has to be fetched all the same
-		r.report.Interrupted = true
+	if ctx.Err() != nil || r.hopeless() { // what was pushed before has to be fetched all the same
+		r.report.Interrupted = ctx.Err() != nil
 		r.each(func(c *client.Crew) { c.Start(r.now()); c.StopPushing() })
 		return
 	}
-	from, until := r.Workload.Window()
-	r.each(func(c *client.Crew) {
-		if r.loadFrom == 0 {
-			r.loadFrom = r.now() + time.Millisecond // the same for all
-		}
-	})
-	r.window = measure.Window{From: r.loadFrom + from}
-	if until > 0 {
-		r.window.Until = r.loadFrom + until
-	}
-	r.setWindow(r.window)
+	r.open()
+	r.renew()
 	r.each(func(c *client.Crew) { c.Start(r.loadFrom) })
-	if from > 0 {
+	if r.window.From > r.loadFrom {
 		r.enter("warm-up")
 		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })
 	}
@@ -199,6 +204,26 @@ func (r *run) load(ctx context.Context) {
 	r.sampler.Begin()
 	r.markBusy()
 	r.until(ctx, r.over)
+	r.shut()
+	r.each((*client.Crew).StopPushing)
+}
+
+// open says when the first arrival is due, and what is measured.
+func (r *run) open() {
+	from, until := r.Workload.Window()
+	r.loadFrom = r.now() + time.Millisecond // the same for all
+	r.window = measure.Window{From: r.loadFrom + from}
+	if until > 0 {
+		r.window.Until = r.loadFrom + until
+	}
+	r.setWindow(r.window)
+}
+
+// shut ends what is measured.
+func (r *run) shut() {
+	if r.window.Until == 0 {
+		r.noteGivenUp()
+	}
 	r.report.Measured = r.now() - r.window.From
 	if r.window.Until > 0 {
 		r.report.Measured = min(r.report.Measured, r.window.Until-r.window.From)
@@ -208,7 +233,6 @@ func (r *run) load(ctx context.Context) {
 	r.setWindow(r.window)
 	r.report.Health = r.sampler.End()
 	r.report.Health.Loops = r.loopsBusy(r.report.Measured)
-	r.each((*client.Crew).StopPushing)
 }
 
 // setWindow says which commands are recorded from now on.
@@ -221,6 +245,9 @@ func (r *run) setWindow(w measure.Window) {
 // over says that the load has had its time, or has nothing left to do.
 func (r *run) over() bool {
 	if r.window.Until > 0 && r.now() >= r.window.Until || r.status.Aborted || r.gone() {
+		return true
+	}
+	if r.window.Until == 0 && r.hopeless() {
 		return true
 	}
 	switch {
@@ -246,10 +273,12 @@ func (r *run) drain() {
 	}
 	r.enter("drain")
 	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
-	patient := func() bool { return r.now() < limit && !r.gone() }
+	patient := func() bool { return r.now() < limit && !r.gone() && !r.hopeless() }
 	forever := context.Background()
+	r.renew()
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
 	from := r.now()
+	r.renew() // a server that answers no PUSH may answer a FETCH
 	r.each(func(c *client.Crew) { c.Drain(from) })
 	r.until(forever, func() bool { return r.drained() || !patient() })
 	jobs := &r.report.Jobs
@@ -278,20 +307,25 @@ func (r *run) whyNotDrained() string {
 	switch {
 	case r.gone():
 		return "the target was gone"
+	case r.hopeless():
+		return "the drain was given up: " + r.hope.dashed
 	case r.status.Held > 0:
-		return fmt.Sprintf("%d jobs were still at work when the time for the drain was over", r.status.Held)
+		return fmt.Sprintf("%d jobs were still being worked on when the time for the drain was up", r.status.Held)
 	case r.status.Ready < r.status.Wanted:
-		return fmt.Sprintf("%d of %d connections were not there to empty the queues", r.status.Wanted-r.status.Ready, r.status.Wanted)
+		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied", r.status.Wanted-r.status.Ready, r.status.Wanted)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
-		return fmt.Sprintf("%d jobs were still to be tried again when the time for the drain was over", counts.Waiting)
+		return fmt.Sprintf("%d jobs were still to be tried again when the time for the drain was up", counts.Waiting)
 	}
-	return "not every worker had found its queues empty when the time for the drain was over"
+	return "not every worker had found its queues empty when the time for the drain was up"
 }
 
 // leave ends the connections, in good order if the server lets us.
 func (r *run) leave() {
 	r.enter("close")
 	limit := r.now() + stopLimit + r.work.Work.Max
+	if r.hopeless() {
+		limit = r.now() + hopelessLimit
+	}
 	r.each((*client.Crew).Stop)
 	r.until(context.Background(), func() bool { return r.status.Open == 0 || r.now() > limit || r.gone() })
 	if r.gone() {

@@ -85,7 +85,7 @@ func (b bench) run(t *testing.T) *reports.Load {
 // quiet judges a report without what the machine did meanwhile: in virtual time a
 // minute passes in a moment, and so everything seems to be busy.
 func quiet(report *reports.Load, thresholds []reports.Threshold) *reports.Load {
-	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles, NoPorts: report.Health.NoPorts}
+	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles, NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
 	report.Judge(thresholds...)
 	return report
 }

@@ -6,6 +6,7 @@ import (
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -46,7 +47,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 	s := reports.Second{
 		At: set.From, Over: over, Phase: r.phase,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
-		Carried: perSecond(arrived(set, r.arrival()), over),
+		Carried: reports.PerSecond(arrived(set, r.carried()), over),
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
 		from, until := max(0, set.From-r.loadFrom), set.Until-r.loadFrom
@@ -62,7 +63,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 		series := measure.FlowSeries(flow)
 		if n := set.Count(series); n > 0 {
 			s.Flows = append(s.Flows, reports.SecondFlow{
-				Flow: reports.LoadFlows()[flow], Count: n, P50: set.Percentile(series, 50),
+				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
 				P99: set.Percentile(series, 99), Max: greatest(set, series),
 			})
 		}
@@ -103,15 +104,17 @@ func (r *run) arrival() measure.Op {
 	return measure.Push
 }
 
+// carried is the command whose good end makes an arrival count: a connection that
+// comes and goes has come for its PUSH.
+func (r *run) carried() measure.Op {
+	if r.work.Churn {
+		return measure.Push
+	}
+	return r.arrival()
+}
+
 // arrived is how many commands of a kind were replied to, measured or not.
 func arrived(set *measure.Set, op measure.Op) int64 { return set.Done(op) + set.Aside(op) }
-
-func perSecond(n int64, over time.Duration) float64 {
-	if over <= 0 {
-		return 0
-	}
-	return float64(n) / over.Seconds()
-}
 
 // settle writes into the report what only the end shows.
 func (r *run) settle() {
@@ -124,7 +127,7 @@ func (r *run) settle() {
 	}
 	for flow := range measure.Flows {
 		if series := measure.FlowSeries(flow); r.total.Count(series) > 0 {
-			rep.Flows = append(rep.Flows, reports.LoadFlow{Flow: reports.LoadFlows()[flow], Time: latency(r.total, series)})
+			rep.Flows = append(rep.Flows, reports.LoadFlow{Flow: flow.String(), Time: latency(r.total, series)})
 		}
 	}
 	r.settleConnections()
@@ -136,7 +139,7 @@ func (r *run) settle() {
 func (r *run) op(op measure.Op) (reports.LoadOp, bool) {
 	set := r.total
 	o := reports.LoadOp{
-		Op: op.String(), Count: set.Done(op), Rate: perSecond(set.Done(op), r.report.Measured), Outside: set.Aside(op),
+		Op: op.String(), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.report.Measured), Outside: set.Aside(op),
 		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
 		Response: latency(set, measure.SeriesOf(op, measure.Response)),
@@ -152,18 +155,14 @@ func (r *run) op(op measure.Op) (reports.LoadOp, bool) {
 	return o, o.Count+o.Outside > 0 || len(o.Errors) > 0
 }
 
-// example is what the server said when it rejected commands of a kind, if it rejected
-// those of no other kind.
+// example is the first error of commands of a kind that went wrong in this way.
 func (r *run) example(op measure.Op, kind measure.ErrorKind) string {
-	if kind != measure.Rejected || r.status.LastRejected == nil {
+	var first error
+	r.each(func(c *client.Crew) { first = orElse(first, c.First(op, kind)) })
+	if first == nil {
 		return ""
 	}
-	for other := range measure.Ops {
-		if other != op && r.total.Errors(other, kind) > 0 {
-			return ""
-		}
-	}
-	return r.status.LastRejected.Error()
+	return inWords(first)
 }
 
 // settleConnections tells which connections ended by themselves, and what the generator
@@ -176,6 +175,7 @@ func (r *run) settleConnections() {
 	}
 	h.NoFiles = r.total.Errors(measure.Connect, measure.OutOfFiles)
 	h.NoPorts = r.total.Errors(measure.Connect, measure.OutOfPorts)
+	h.NoMemory = r.total.Errors(measure.Connect, measure.OutOfMemory)
 }
 
 // latency sums up a series.
@@ -200,14 +200,14 @@ func (r *run) settleRate() {
 	rate := &r.report.Rate
 	rate.Op = r.arrival().String()
 	rate.Done = r.doneInWindow()
-	rate.Carried = perSecond(rate.Done, r.report.Measured)
+	rate.Carried = reports.PerSecond(rate.Done, r.report.Measured)
 	if r.plan == nil {
 		return
 	}
 	from := r.window.From - r.loadFrom
 	due := r.plan.Due(from+r.report.Measured) - r.plan.Due(from)
 	rate.Planned = int64(due)
-	rate.Asked = perSecond(rate.Planned, r.report.Measured)
+	rate.Asked = reports.PerSecond(rate.Planned, r.report.Measured)
 	rate.Waited, rate.Dropped, rate.Backlog = r.status.Waited, r.total.Dropped(), r.mostBacklog()
 }
 
@@ -216,7 +216,7 @@ func (r *run) settleRate() {
 func (r *run) doneInWindow() int64 {
 	var done int64
 	for _, s := range r.report.Series {
-		i := slices.IndexFunc(s.Ops, func(o reports.SecondOp) bool { return o.Op == r.arrival().String() })
+		i := slices.IndexFunc(s.Ops, func(o reports.SecondOp) bool { return o.Op == r.carried().String() })
 		if s.Phase == "measure" && i >= 0 {
 			done += s.Ops[i].Count
 		}

@@ -3,6 +3,9 @@ package load_test
 import (
 	"context"
 	"net"
+	"os"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +59,27 @@ func TestNobodyIsThere(t *testing.T) {
 		}}).Report
 		outcome(t, l, reports.ExitUnreachable, "connection refused")
 	})
+}
+
+// What this machine lacks is told as such, and not as a limit of the server.
+func TestShortages(t *testing.T) {
+	t.Parallel()
+	for number, want := range map[syscall.Errno]string{
+		syscall.ENOBUFS: "4 connections could not be opened for want of memory for sockets", syscall.EMFILE: "want of descriptors",
+		syscall.EADDRNOTAVAIL: "want of local ports",
+	} {
+		var dials atomic.Int64
+		l := bench{load: steady(), change: func(c *load.Config) {
+			dial := c.Dial
+			c.Dial = func(ctx context.Context) (net.Conn, error) {
+				if n := dials.Add(1); n > 7 && n <= 11 { // the first is no part of the load
+					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)}
+				}
+				return dial(ctx)
+			}
+		}}.run(t)
+		outcome(t, l, reports.ExitUndecided, want)
+	}
 }
 
 // A server that takes only some connections: how many is told, and nothing is pushed

@@ -57,13 +57,14 @@ func (r *run) until(ctx context.Context, done func() bool) {
 func (r *run) look(now time.Duration) {
 	sum := client.Status{Drained: true}
 	r.each(func(c *client.Crew) { sum = together(sum, c.Status()) })
-	if sum.Ready > 0 {
+	if sum.Ready > 0 || sum.Readied > r.status.Readied { // one that is dropped at once was there all the same
 		r.lastSeen = now
 	}
 	if sum.Ready != r.status.Ready {
 		r.changed = now
 	}
 	r.status = sum
+	r.watchHope(now)
 	if now >= r.nextTick {
 		r.tick(now)
 		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // as a rule on time, whatever the delay of this look
@@ -75,11 +76,12 @@ func together(a, b client.Status) client.Status {
 	b.Wanted += a.Wanted
 	b.Ready += a.Ready
 	b.MostReady += a.MostReady
+	b.Readied += a.Readied
 	b.Open += a.Open
 	b.InFlight += a.InFlight
 	b.Errors += a.Errors
-	b.First, b.Last, b.LastRejected = orElse(a.First, b.First), orElse(b.Last, a.Last), orElse(b.LastRejected, a.LastRejected)
-	b.Malformed = orElse(a.Malformed, b.Malformed)
+	b.Served += a.Served
+	b.First, b.Last = orElse(a.First, b.First), orElse(b.Last, a.Last)
 	b.Lost += a.Lost
 	b.FirstLost = orElse(a.FirstLost, b.FirstLost)
 	b.Pushing = b.Pushing || a.Pushing

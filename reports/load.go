@@ -64,7 +64,8 @@ type Load struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal tells a fault of the suite itself; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable tells why no FWP server could be spoken to at the start; empty if one could.
+	// Unreachable tells why the target could not be loaded at all: nobody answered, it was no FWP server, or it did not
+	// let us in. Empty if it could.
 	Unreachable string `json:"unreachable,omitempty"`
 	// Gone tells that the target went away in mid-run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then tells what was confirmed and what is in doubt.
@@ -145,7 +146,7 @@ type Connections struct {
 	Opened int `json:"opened"`
 	// Refused tells why the first of the others did not; empty if there were none.
 	Refused string `json:"refused,omitempty"`
-	// Lost is how many connections ended that nobody had told to, in the whole run; LostWhy tells the first end.
+	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy tells why the first of them did.
 	Lost    int64  `json:"lost,omitempty"`
 	LostWhy string `json:"lost_why,omitempty"`
 }
@@ -153,8 +154,9 @@ type Connections struct {
 // LoadRate is what was asked of the arrivals of the plan and what of it was carried, within the measured window. In a
 // closed loop nothing is asked: Asked, Planned, Waited and Dropped are 0.
 type LoadRate struct {
-	// Op is the command of an arrival: "push", or "connect" in churn. In a closed loop it is the command that the
-	// workload is about: "push", or "ack" where nothing but consuming is measured, or "beat".
+	// Op is the command of an arrival: "push", or "connect" in churn, where a connection comes, pushes one job and goes.
+	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
+	// consuming is measured, or "beat".
 	Op string `json:"op,omitempty"`
 	// Asked is the mean rate of the plan, a second.
 	Asked float64 `json:"asked_per_s"`
@@ -162,7 +164,8 @@ type LoadRate struct {
 	Carried float64 `json:"carried_per_s"`
 	// Planned is how many arrivals the plan has in the window.
 	Planned int64 `json:"planned"`
-	// Done is how many commands of that kind were answered in the window, whenever they were due.
+	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
+	// well, and of connections that come and go how many pushed their job.
 	Done int64 `json:"done"`
 	// Waited is how many arrivals of the window found no free connection and had to wait for one: the target (or the
 	// number of connections) was the limit, not the generator.
@@ -178,21 +181,22 @@ type LoadRate struct {
 //	connect        opening a connection, until it is there
 //	hello          HELLO, without the time for the password hash
 //	push
+//	fetch          a FETCH that brought an error or no answer; it has errors only
 //	fetch.found    a FETCH that found a job waiting
 //	fetch.waited   a FETCH that was there before the PUSH of the job that it brought
 //	fetch.empty    a FETCH that came back without a job
 //	ack  fail  beat  info  end
 func LoadOps() []string {
 	return []string{
-		"connect", "hello", "push", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+		"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
 	}
 }
 
 // LoadFlows returns the names of the ways of a job, in the order of tables, each from the intended time of its PUSH:
 //
-//	fetched   until the job was delivered for the first time
-//	acked     until its ACK was answered
-func LoadFlows() []string { return []string{"fetched", "acked"} }
+//	job.fetched   until the job was delivered for the first time
+//	job.acked     until its ACK was answered
+func LoadFlows() []string { return []string{"job.fetched", "job.acked"} }
 
 // LoadOp is what became of the commands of one kind whose intended time was in the measured window.
 type LoadOp struct {
@@ -217,7 +221,8 @@ type LoadOp struct {
 
 // LoadError is how often something went wrong in the same way.
 type LoadError struct {
-	// Kind is a stable slug, "refused", "reset" or "timeout" for example.
+	// Kind is a stable slug: "rejected" (an error reply), "malformed" (a reply that breaks the protocol), "timeout",
+	// "refused" (the connection was), "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory" or "other".
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
 	// Example is the words of the first of them, escaped or not.

@@ -62,6 +62,46 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	return f
 }
 
+// words says how often it happened: "3 jobs lost", "2,221 wrong replies".
+func (f *LoadFinding) words() string {
+	jobs := many(f.Count, "job")
+	switch f.Kind {
+	case FindingLost:
+		return jobs + " lost"
+	case FindingDuplicated:
+		return jobs + " delivered twice"
+	case FindingReturned:
+		return jobs + " delivered again when settled"
+	case FindingRefused:
+		return jobs + " delivered though refused"
+	case FindingQueue:
+		return jobs + " from a wrong queue"
+	case FindingAltered:
+		return jobs + " altered"
+	case FindingForeign:
+		return many(f.Count, "foreign job")
+	case FindingEarly:
+		return jobs + " delivered early"
+	case FindingNotRetried:
+		return jobs + " not tried again"
+	case FindingReply:
+		return replies(f.Count, "wrong")
+	case FindingGrammar:
+		return replies(f.Count, "malformed")
+	case FindingHistory:
+		return many(f.Count, "contradiction") + " in the history"
+	default:
+		return grouped(f.Count) + " " + string(f.Kind)
+	}
+}
+
+func replies(n int64, which string) string {
+	if n == 1 {
+		return "1 " + which + " reply"
+	}
+	return grouped(n) + " " + which + " replies"
+}
+
 // meaning returns the clause that a finding of kind k breaks, and what it means in a few words.
 func (k FindingKind) meaning() (clause, what string) {
 	switch k {
@@ -76,17 +116,17 @@ func (k FindingKind) meaning() (clause, what string) {
 	case FindingQueue:
 		return "FWP-FETCH-04", "delivered to a FETCH that had not asked for its queue"
 	case FindingAltered:
-		return "FWP-WU-03", "delivered with other contents than it was pushed with"
+		return "FWP-WU-03", "delivered with contents other than those it was pushed with"
 	case FindingForeign:
-		return "", "in a queue of this run, and not pushed by it"
+		return "", "in a queue of this run, but not pushed by it"
 	case FindingEarly:
 		return "FWP-STATE-11", "scheduled, and delivered before its time"
 	case FindingNotRetried:
-		return "FWP-STATE-09", "failed, to be tried again, and not back within the drain"
+		return "FWP-STATE-09", "failed, was to be tried again, and was not back when the drain ended"
 	case FindingReply:
 		return "FWP-RESP-06", "a reply that belongs to another command, or to none"
 	case FindingGrammar:
-		return "FWP-RESP-01", "bytes that are no well-formed RESP"
+		return "FWP-RESP-01", "bytes that are not well-formed RESP"
 	default:
 		return "", string(k)
 	}

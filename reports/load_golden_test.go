@@ -108,13 +108,13 @@ func TestColourPaintsTheSameLoadText(t *testing.T) {
 	}
 }
 
-// An INVALID run is never a number: neither times nor rates are shown as results.
+// An INVALID run is no result: neither times nor rates are shown.
 func TestInvalidShowsNoFigures(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, WriteLoadText(&out, invalidLoad(), LoadTextOptions{Verbose: true}))
 	text := out.String()
-	assert.Contains(t, text, "INVALID, never a number")
+	assert.Contains(t, text, "INVALID: the generator could not sustain this load")
 	assert.Contains(t, text, "What to do:")
 	for _, heading := range []string{"RATE", "TIMES", "COMMANDS", "carried 8,300 of"} {
 		assert.NotContains(t, text, heading)

@@ -63,7 +63,7 @@ type ClockJump struct {
 }
 
 // Validity says whether the figures of a run say something about the target. The zero value is INVALID: what nobody
-// judged is never a number.
+// judged is no result.
 type Validity struct {
 	Valid bool `json:"valid"`
 	// Reasons holds why not; empty if valid.
@@ -74,8 +74,8 @@ type Validity struct {
 
 // Reason is why a run is INVALID.
 type Reason struct {
-	// ID is a stable slug: "late", "saturated", "files", "ports", "memory", "connections", "aborted", "behind",
-	// "stolen", "throttled", "clock" or "empty".
+	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
+	// "behind", "stolen", "throttled" or "clock".
 	ID string `json:"id"`
 	// What tells what was seen and which limit it passed, in one sentence without a full stop.
 	What string `json:"what"`

@@ -2,20 +2,13 @@ package reports
 
 import (
 	"bytes"
-	_ "embed" // for the schema
 	"encoding/json"
 	"fmt"
 	"io"
 )
 
-//go:embed load.schema.json
-var loadSchema string
-
-// LoadJSONSchema returns the JSON Schema (draft 2020-12) of what WriteLoadJSON writes.
-func LoadJSONSchema() string { return loadSchema }
-
 // WriteLoadJSON writes l as one indented JSON object and a final newline. The keys are those in the struct tags of
-// Load and what it holds, always in the same order; LoadJSONSchema describes them. Lists at the top are never left
+// Load and what it holds, always in the same order; load.schema.json describes them. Lists at the top are never left
 // out. The first error of w is returned.
 func WriteLoadJSON(w io.Writer, l *Load) error {
 	var out bytes.Buffer
@@ -29,23 +22,6 @@ func WriteLoadJSON(w io.Writer, l *Load) error {
 		return fmt.Errorf("write result: %w", err)
 	}
 	return nil
-}
-
-// ReadLoadJSON reads what WriteLoadJSON wrote. A result of another schema is an error; keys that are not known are
-// passed over, because a later version may add some. Input after the object is left unread, or partly read into a
-// buffer.
-func ReadLoadJSON(r io.Reader) (*Load, error) {
-	var l Load
-	if err := json.NewDecoder(r).Decode(&l); err != nil {
-		return nil, fmt.Errorf("read result: %w", err)
-	}
-	if l.Schema != LoadSchema {
-		return nil, fmt.Errorf("read result: schema is %q, want %q", l.Schema, LoadSchema)
-	}
-	for _, raw := range []*json.RawMessage{&l.Target.HI, &l.Target.Info, &l.Plan.Workload} {
-		*raw = asJSON(*raw)
-	}
-	return &l, nil
 }
 
 type plainLoad Load

@@ -3,6 +3,8 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -22,7 +24,7 @@ func TestLoadJSONRoundTrip(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, WriteLoadJSON(&out, l))
-			back, err := ReadLoadJSON(bytes.NewReader(out.Bytes()))
+			back, err := readLoadJSON(bytes.NewReader(out.Bytes()))
 			require.NoError(t, err)
 			var again bytes.Buffer
 			require.NoError(t, WriteLoadJSON(&again, back))
@@ -67,13 +69,13 @@ func TestLoadJSONBearsWhatIsNoJSON(t *testing.T) {
 	l := &Load{Target: LoadTarget{HI: json.RawMessage("HI \xff{"), Info: json.RawMessage("{}\n{}")}}
 	var out bytes.Buffer
 	require.NoError(t, WriteLoadJSON(&out, l))
-	back, err := ReadLoadJSON(&out)
+	back, err := readLoadJSON(&out)
 	require.NoError(t, err)
 	assert.Equal(t, `"HI \ufffd{"`, string(back.Target.HI))
 	assert.Equal(t, `"{}\n{}"`, string(back.Target.Info))
 }
 
-func TestReadLoadJSONRefuses(t *testing.T) {
+func TestReadingRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, want string }{
 		{"nothing", "", "read result: EOF"},
@@ -83,15 +85,30 @@ func TestReadLoadJSONRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ReadLoadJSON(strings.NewReader(c.in))
+			_, err := readLoadJSON(strings.NewReader(c.in))
 			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
-func TestReadLoadJSONPassesOverNewKeys(t *testing.T) {
+func TestReadingPassesOverNewKeys(t *testing.T) {
 	t.Parallel()
-	l, err := ReadLoadJSON(strings.NewReader(`{"schema":"fwpbench/1","new":{"a":1},"ops":[{"op":"push","newer":1,"count":2}]}`))
+	l, err := readLoadJSON(strings.NewReader(`{"schema":"fwpbench/1","new":{"a":1},"ops":[{"op":"push","newer":1,"count":2}]}`))
 	require.NoError(t, err)
 	assert.Equal(t, []LoadOp{{Op: "push", Count: 2}}, l.Ops)
+}
+
+// readLoadJSON reads what WriteLoadJSON wrote, as a reader would that knows the types.
+func readLoadJSON(r io.Reader) (*Load, error) {
+	var l Load
+	if err := json.NewDecoder(r).Decode(&l); err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	if l.Schema != LoadSchema {
+		return nil, fmt.Errorf("read result: schema is %q, want %q", l.Schema, LoadSchema)
+	}
+	for _, raw := range []*json.RawMessage{&l.Target.HI, &l.Target.Info, &l.Plan.Workload} {
+		*raw = asJSON(*raw)
+	}
+	return &l, nil
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,18 +13,26 @@ func (l *Load) ExitCode() int {
 	return code
 }
 
-// Outcome returns the exit code and says in one line of words what it stands for: "carried 8,300 of 12,000 /s asked;
-// all 498,000 jobs accounted for", "INVALID, never a number: ..." or "2 jobs lost" for example. It is the one place
+// Outcome returns the exit code and says in one line of words, never empty, what it stands for: "carried 8,300 of 12,000 /s asked;
+// all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. It is the one place
 // that decides both. Judge comes first.
 func (l *Load) Outcome() (code int, words string) {
+	code, words = l.outcome()
+	if words == "" {
+		words = "nothing was carried"
+	}
+	return code, words
+}
+
+func (l *Load) outcome() (code int, words string) {
 	missed := l.missed()
 	switch {
 	case l.Interrupted:
-		return ExitInterrupted, "interrupted: " + l.sum()
+		return ExitInterrupted, "interrupted: " + cmp.Or(l.begun(), l.sum(), "nothing was carried")
 	case l.Internal != "":
 		return ExitInternal, "the suite itself failed: " + oneLine(l.Internal)
 	case l.Unreachable != "":
-		return ExitUnreachable, "no FWP server could be loaded: " + oneLine(l.Unreachable)
+		return ExitUnreachable, "the target could not be loaded: " + oneLine(l.Unreachable)
 	case l.Gone != "":
 		return ExitUnreachable, join("the target went away: "+oneLine(l.Gone), l.found(), l.account())
 	case l.Usage != "":
@@ -41,6 +50,14 @@ func (l *Load) Outcome() (code int, words string) {
 	}
 }
 
+// begun says that the run was over before it began; empty if it was not.
+func (l *Load) begun() string {
+	if len(l.Phases) == 0 && len(l.Ops) == 0 && !l.Validity.Valid {
+		return "no load was put on the target yet"
+	}
+	return ""
+}
+
 // sum says what was found, whether the run is valid, what was carried and what became of the jobs.
 func (l *Load) sum() string {
 	if !l.Validity.Valid {
@@ -49,14 +66,12 @@ func (l *Load) sum() string {
 	return join(l.found(), l.carried(), l.account())
 }
 
-// found says what was wrong: "3 jobs lost (FWP-PUSH-04), 1 duplicated (FWP-STATE-05)".
+// found says what was wrong: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
 func (l *Load) found() string {
 	var parts []string
-	for i, f := range l.Findings {
-		part := grouped(f.Count) + " " + string(f.Kind)
-		if i == 0 && f.Kind != FindingReply && f.Kind != FindingGrammar {
-			part = many(f.Count, "job") + " " + string(f.Kind)
-		}
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		part := f.words()
 		if f.Clause != "" {
 			part += " (" + f.Clause + ")"
 		}
@@ -69,9 +84,12 @@ func (l *Load) found() string {
 func (l *Load) invalid() string {
 	reasons := l.Validity.Reasons
 	if len(reasons) == 0 {
-		return "INVALID, never a number: the run was not judged"
+		return "INVALID: the run was not judged"
 	}
-	words := "INVALID, never a number: " + reasons[0].What
+	words := reasons[0].What
+	if reasons[0].ID != "empty" {
+		words = "INVALID: " + words
+	}
 	if more := len(reasons) - 1; more > 0 {
 		words += fmt.Sprintf(" (and %s)", plural(more, "more reason"))
 	}
@@ -105,6 +123,8 @@ func (l *Load) account() string {
 	case l.Gone != "":
 		return fmt.Sprintf("%s confirmed, of these %s acknowledged and %s not seen again; %s pushed without an answer",
 			many(j.Pushed, "job"), grouped(j.Acked), grouped(j.Missing), grouped(j.Doubtful))
+	case j.Pushed == 0:
+		return many(j.Doubtful, "job") + " pushed without an answer"
 	case l.undecided() && j.NotDrained != "":
 		return fmt.Sprintf("%s of %s not seen again: %s", grouped(j.Missing), many(j.Pushed, "job"), oneLine(j.NotDrained))
 	case l.undecided():
@@ -119,7 +139,7 @@ func (l *Load) account() string {
 }
 
 // undecided says whether jobs are missing that a whole drain would have brought, or shown to be lost.
-func (l *Load) undecided() bool { return l.Jobs.Pushed > 0 && !l.Jobs.Drained }
+func (l *Load) undecided() bool { return l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.Drained }
 
 // missed returns the thresholds that did not hold.
 func (l *Load) missed() []ThresholdResult {

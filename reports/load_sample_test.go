@@ -62,7 +62,7 @@ func carriedLoad() *Load {
 			sampleOp("beat", 400, 210*time.Microsecond, 88*time.Microsecond, 297*time.Microsecond),
 		},
 		Flows: []LoadFlow{
-			{Flow: "fetched", Time: spread(299_904, 180*time.Microsecond)}, {Flow: "acked", Time: spread(299_904, 290*time.Microsecond)},
+			{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)}, {Flow: "job.acked", Time: spread(299_904, 290*time.Microsecond)},
 		},
 		Jobs: LoadJobs{Pushed: 325_011, Delivered: 325_011, Acked: 325_011, OutOfOrder: 1204, TakenAtEnd: 3, Drained: true},
 		Health: Health{
@@ -77,7 +77,7 @@ func carriedLoad() *Load {
 				Op: "push", Count: 4991, LatenessP99: 55 * time.Microsecond, ServiceP50: 104 * time.Microsecond,
 				ServiceP99: 510 * time.Microsecond, ResponseP50: 120 * time.Microsecond, ResponseP99: 600_400, ResponseMax: 3 * time.Millisecond,
 			}},
-			Flows: []SecondFlow{{Flow: "fetched", Count: 4988, P50: 180 * time.Microsecond, P99: 900 * time.Microsecond, Max: 9 * time.Millisecond}},
+			Flows: []SecondFlow{{Flow: "job.fetched", Count: 4988, P50: 180 * time.Microsecond, P99: 900 * time.Microsecond, Max: 9 * time.Millisecond}},
 		}, {
 			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Asked: 5000, Carried: 5003.5, Connections: 200, InFlight: 3,
 			Backlog: 1, Dropped: 2, CPU: 0.4,
@@ -108,7 +108,7 @@ func overloadedLoad() *Load {
 	}
 	l.Ops[0] = sampleOp("push", 497_000, 20*time.Microsecond, 11*time.Millisecond, 9*time.Second)
 	l.Ops[0].Errors = []LoadError{
-		{Kind: "error", Count: 940, Example: "-ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)}, {Kind: "reset", Count: 60},
+		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)}, {Kind: "reset", Count: 60},
 	}
 	l.Connections.Lost, l.Connections.LostWhy = 60, "read tcp: connection reset by peer"
 	l.Jobs = LoadJobs{

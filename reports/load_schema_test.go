@@ -51,13 +51,13 @@ func TestLoadSchemaIsThatOfTheTypes(t *testing.T) {
 		require.NoError(t, os.WriteFile("load.schema.json", out.Bytes(), 0o644))
 		return
 	}
-	assert.Equal(t, out.String(), LoadJSONSchema(), "stale: go test ./reports -run Schema -update")
+	assert.Equal(t, out.String(), string(loadSchema(t)), "stale: go test ./reports -run Schema -update")
 }
 
 func TestLoadJSONFollowsItsSchema(t *testing.T) {
 	t.Parallel()
 	var root schema
-	require.NoError(t, json.Unmarshal([]byte(LoadJSONSchema()), &root))
+	require.NoError(t, json.Unmarshal(loadSchema(t), &root))
 	full := &Load{}
 	fillLoad(reflect.ValueOf(full).Elem(), new(int64))
 	samples := loadSamples()
@@ -70,6 +70,14 @@ func TestLoadJSONFollowsItsSchema(t *testing.T) {
 		assert.Empty(t, root.breaches(&root, "$", tree), name)
 	}
 	assert.NotEmpty(t, root.breaches(&root, "$", map[string]any{"schema": "fwpbench/2", "took_ns": "1", "new": 1}))
+}
+
+// loadSchema is the JSON Schema (draft 2020-12) of what WriteLoadJSON writes.
+func loadSchema(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("load.schema.json")
+	require.NoError(t, err)
+	return text
 }
 
 // breaches tells where v is not as s wants it. Keys that s does not have are told too, though the schema allows them.

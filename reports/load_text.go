@@ -101,10 +101,10 @@ func (t *loadText) head(l *Load) {
 	}
 	t.entry("phases", strings.Join(phases, ", "))
 	if l.Interrupted {
-		t.trouble("The run was interrupted:", "what follows is what was found until then.")
+		t.trouble("The run was interrupted:", "what follows is what was found by then.")
 	}
 	t.trouble("The suite itself failed:", l.Internal)
-	t.trouble("No FWP server could be loaded:", l.Unreachable)
+	t.trouble("The target could not be loaded:", l.Unreachable)
 	t.trouble("The target went away in mid-run:", l.Gone)
 	t.trouble("Usage error:", l.Usage)
 }
@@ -151,7 +151,8 @@ func (t *loadText) validity(l *Load) {
 	v := &l.Validity
 	if !v.Valid {
 		t.line("")
-		t.line("%s: the generator did not carry this run, so no rate and no times are given", t.paint(red, "INVALID, never a number"))
+		t.line("%s", t.paint(red, v.heading()))
+		t.say(2, "Its figures are not results, so no rates and no times are shown.")
 		if len(v.Reasons) == 0 {
 			t.say(2, "The run was not judged.")
 		}
@@ -170,6 +171,20 @@ func (t *loadText) validity(l *Load) {
 	}
 }
 
+// heading says of whom an INVALID run tells nothing.
+func (v *Validity) heading() string {
+	if len(v.Reasons) == 0 {
+		return "INVALID"
+	}
+	for _, r := range v.Reasons {
+		switch r.ID {
+		case "empty", "errors", "connections", "aborted":
+			return "INVALID: the load was not carried"
+		}
+	}
+	return "INVALID: the generator could not sustain this load"
+}
+
 // sentence makes a sentence of words without a full stop.
 func sentence(words string) string {
 	words = strings.TrimSuffix(oneLine(words), ".")
@@ -182,10 +197,10 @@ func (t *loadText) generator(l *Load) {
 	if h.Over <= 0 {
 		return
 	}
-	t.section("GENERATOR", "what it and its machine were busy with while it measured: its own error bar")
+	t.section("GENERATOR", "what it and its machine were busy with while measuring: the error bar of the figures")
 	worst := l.worstLateness("p99")
 	if worst.ok {
-		t.row("lateness", fmt.Sprintf("p99 %s, at most %s (the worst of all commands)",
+		t.row("lateness", fmt.Sprintf("p99 %s, max %s (the highest of all commands)",
 			measured(time.Duration(worst.value)), measured(time.Duration(l.worstLateness("max").value))))
 	}
 	t.row("processor", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak)))
@@ -198,11 +213,11 @@ func (t *loadText) generator(l *Load) {
 	}
 	held := ""
 	if h.Throttled > 0 {
-		held = "; a cgroup held the generator back for " + short(h.Throttled)
+		held = "; a cgroup throttled the generator for " + short(h.Throttled)
 	}
-	t.row("machine", fmt.Sprintf("busy %s, in the busiest second %s; its host took %s%s",
+	t.row("machine", fmt.Sprintf("busy %s, in the busiest second %s; stolen by its host %s%s",
 		percent(h.MachineBusy), percent(h.MachinePeak), percent(h.Steal), held))
-	t.row("memory", fmt.Sprintf("at most %s, of it Go's heap %s; %s of the collector, %s in all, the longest %s",
+	t.row("memory", fmt.Sprintf("at most %s, %s of it Go's heap; %s of the garbage collector, %s in all, the longest %s",
 		size(h.MemoryPeak), size(h.HeapPeak), many(h.GCPauses, "pause"), short(h.GCPause), short(h.GCPauseMax)))
 	if h.Files.Soft > 0 {
 		t.row("descriptors", fmt.Sprintf("at most %s of %s", grouped(h.Files.Peak), grouped(h.Files.Soft)))

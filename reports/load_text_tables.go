@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // rate shows what was asked and what of it was carried.
@@ -12,7 +11,7 @@ func (t *loadText) rate(l *Load) {
 	if r.Asked <= 0 && r.Done == 0 {
 		return
 	}
-	t.section("RATE", fmt.Sprintf("%s in the %s that were measured", arrivals(r.Op), short(l.Measured)))
+	t.section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), short(l.Measured)))
 	if r.Asked <= 0 {
 		t.line("  %-10s %12s /s  as fast as replies came", "carried", digits(r.Carried))
 		return
@@ -24,7 +23,7 @@ func (t *loadText) rate(l *Load) {
 	}
 	t.line("  %-10s %s /s  %s of it", "carried", t.paint(colour, fmt.Sprintf("%12s", digits(r.Carried))), percent(r.Carried/r.Asked))
 	if r.Waited > 0 {
-		t.line("  %-10s %12s     arrivals for a free connection, at most %s at a time", "waited", grouped(r.Waited), grouped(r.Backlog))
+		t.line("  %-10s %12s     arrivals had to wait for a free connection, at most %s at a time", "waited", grouped(r.Waited), grouped(r.Backlog))
 	}
 	if r.Dropped > 0 {
 		t.line("  %-10s %s     arrivals that found no free connection", "dropped", t.paint(yellow, fmt.Sprintf("%12s", grouped(r.Dropped))))
@@ -36,8 +35,12 @@ func arrivals(op string) string {
 	switch op {
 	case "push":
 		return "jobs pushed"
+	case "ack":
+		return "jobs acknowledged"
+	case "beat":
+		return "heartbeats answered"
 	case "connect":
-		return "connections opened"
+		return "connections that came, pushed a job and went"
 	case "":
 		return "arrivals"
 	default:
@@ -50,7 +53,7 @@ func (t *loadText) commands(l *Load) {
 	if len(l.Ops) == 0 {
 		return
 	}
-	t.section("COMMANDS", fmt.Sprintf("those that were due in the %s that were measured", short(l.Measured)))
+	t.section("COMMANDS", fmt.Sprintf("those that were due in %s of measuring", short(l.Measured)))
 	t.line("  %-14s %13s %10s %9s", "", "answered", "/s", "errors")
 	before := false
 	for i := range l.Ops {
@@ -70,7 +73,7 @@ func (t *loadText) commands(l *Load) {
 		t.kinds(19, op.Errors)
 	}
 	if before {
-		t.say(2, "-: opened before measuring began, and again where connections were lost.")
+		t.say(2, "-: opened before measuring began, and again where a connection was lost.")
 	}
 }
 
@@ -101,7 +104,7 @@ func (t *loadText) kinds(indent int, errors []LoadError) {
 	}
 }
 
-// words returns how a kind of command is called in tables.
+// words returns how a kind of command, or the way of a job, is called in tables.
 func words(op string) string {
 	switch op {
 	case "fetch.found":
@@ -110,6 +113,10 @@ func words(op string) string {
 		return "fetch, waited"
 	case "fetch.empty":
 		return "fetch, empty"
+	case "job.fetched":
+		return "push to fetch"
+	case "job.acked":
+		return "push to ack"
 	default:
 		return op
 	}
@@ -136,7 +143,7 @@ func (t *loadText) times(l *Load) {
 		if l.piledUp() {
 			break // a remark says what they would say
 		}
-		t.latency("push to "+strings.TrimSuffix(flow.Flow, "ed"), "way", "", &flow.Time)
+		t.latency(words(flow.Flow), "way", "", &flow.Time)
 	}
 	t.line("")
 	way := ""
@@ -172,32 +179,8 @@ func (t *loadText) jobs(l *Load) {
 	if j.sent()+j.Delivered+j.Foreign == 0 {
 		return
 	}
-	t.section("JOBS", "every job of the run, what was pushed before and after measuring included")
-	rows := []struct {
-		name   string
-		count  int64
-		always bool
-		bad    bool
-		words  string
-	}{
-		{"pushed", j.Pushed, true, false, "accepted with OK"},
-		{"refused", j.Refused, false, false, "answered with an error"},
-		{"doubtful", j.Doubtful, false, false, "pushed without an answer: there or not"},
-		{"delivered", j.Delivered, true, false, "at least once"},
-		{"redelivered", j.Redelivered, false, false, "again, and rightly: after FAIL, reserve_for or an unanswered ACK"},
-		{"acknowledged", j.Acked, true, false, ""},
-		{"failed", j.Failed, false, false, "reported with FAIL"},
-		{"held", j.Held, false, false, "delivered, and neither acknowledged nor failed at the end"},
-		{"waiting", j.Waiting, false, false, "may come back after the end"},
-		{"taken at end", j.TakenAtEnd, false, false, "by a FETCH that was awaited before its connection was closed"},
-		{"out of order", j.OutOfOrder, false, false, "after one that was pushed later: told, and not forbidden"},
-		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},
-		{"in doubt", j.InDoubt, false, false, fmt.Sprintf("of these may have gone with one of %s", unanswered(j.FetchesLost))},
-		{"lost", j.Lost, j.Drained, true, "accepted and never delivered"},
-		{"duplicated", j.Duplicated, true, true, "delivered while held, or after they were settled"},
-		{"foreign", j.Foreign, false, true, "not of this run, from a wrong queue, or changed"},
-	}
-	for _, row := range rows {
+	t.section("JOBS", "every job of the run, including those pushed before and after measuring")
+	for _, row := range j.rows() {
 		if row.count == 0 && !row.always {
 			continue
 		}
@@ -216,11 +199,41 @@ func (t *loadText) jobs(l *Load) {
 	}
 }
 
+// jobsRow is a row of the account of the jobs.
+type jobsRow struct {
+	name   string
+	count  int64
+	always bool // also if there are none
+	bad    bool
+	words  string
+}
+
+func (j *LoadJobs) rows() []jobsRow {
+	return []jobsRow{
+		{"pushed", j.Pushed, true, false, "accepted with OK"},
+		{"refused", j.Refused, false, false, "answered with an error"},
+		{"doubtful", j.Doubtful, false, false, "pushed without an answer: it may be there or not"},
+		{"delivered", j.Delivered, true, false, "at least once"},
+		{"redelivered", j.Redelivered, false, false, "again, and rightly: after FAIL, reserve_for or an unanswered ACK"},
+		{"acknowledged", j.Acked, true, false, ""},
+		{"failed", j.Failed, false, false, "reported with FAIL"},
+		{"held", j.Held, false, false, "delivered, and neither acknowledged nor failed at the end"},
+		{"waiting", j.Waiting, false, false, "may come back after the end"},
+		{"taken at end", j.TakenAtEnd, false, false, "brought by the last FETCH of a connection, before it was closed"},
+		{"out of order", j.OutOfOrder, false, false, "after one that was pushed later: no clause forbids it"},
+		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},
+		{"in doubt", j.InDoubt, false, false, "of these: may have gone with " + unanswered(j.FetchesLost)},
+		{"lost", j.Lost, j.Drained, true, "accepted and never delivered"},
+		{"duplicated", j.Duplicated, true, true, "delivered while held, or after they were settled"},
+		{"foreign", j.Foreign, false, true, "not of this run, from a wrong queue, or changed"},
+	}
+}
+
 func unanswered(fetches int64) string {
 	if fetches == 1 {
-		return "1 unanswered FETCH"
+		return "the one unanswered FETCH"
 	}
-	return grouped(fetches) + " unanswered FETCHes"
+	return "one of " + grouped(fetches) + " unanswered FETCHes"
 }
 
 // findings shows what the target did wrong, with the clauses and some of the jobs.
@@ -234,7 +247,7 @@ func (t *loadText) findings(l *Load) {
 		if clause == "" {
 			clause = "no clause"
 		}
-		t.line("  %s", t.paint(red, clean(fmt.Sprintf("%s %s", grouped(f.Count), f.Kind))))
+		t.line("  %s", t.paint(red, clean(f.words())))
 		t.say(4, fmt.Sprintf("%s (%s)", f.What, clause))
 		shown := len(f.JIDs)
 		switch {

@@ -30,9 +30,12 @@ const (
 	clockLimit    = 100 * time.Millisecond
 )
 
-// Judge decides whether the generator carried the run, and what became of the thresholds: it sets l.Validity and
-// l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of these reasons:
+// Judge decides whether the figures of the run say something about the target, and what became of the thresholds: it
+// sets l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
+// these reasons:
 //
+//	empty        no arrival succeeded: nothing was carried of what the run was for
+//	errors       more than 10 % of the commands of a kind failed
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
 //	files        connections failed for want of descriptors; ports and memory alike
@@ -45,12 +48,11 @@ const (
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
-//	empty        nothing was measured
 //
 // A target that carries less than asked, while the generator copes, makes no run INVALID. Figures of an INVALID run are
 // in the JSON for whoever looks for the cause; they are no results, so thresholds are not judged by them.
 func (l *Load) Judge(thresholds ...Threshold) {
-	reasons := slices.Concat(l.aborted(), l.exhausted(), l.late(), l.saturated(), l.behind(), l.disturbed(), l.empty())
+	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(), l.behind(), l.disturbed())
 	l.Validity = Validity{Valid: len(reasons) == 0, Reasons: reasons}
 	if l.Validity.Valid {
 		l.Validity.Remarks = l.remarks()
@@ -67,8 +69,8 @@ func (l *Load) aborted() []Reason {
 	}
 	return []Reason{{
 		ID:   "aborted",
-		What: "an arrival found no free connection, which --overload abort does not allow",
-		Do:   "give more connections, a lower rate, or --overload queue or drop",
+		What: "an arrival found no free connection, and --overload abort does not allow that",
+		Do:   "allow more connections, lower the rate, or use --overload queue or drop",
 	}}
 }
 
@@ -116,14 +118,14 @@ func (l *Load) late() []Reason {
 		limit := max(lateFloor, time.Duration(lateShare*float64(part)))
 		if over := float64(came) / float64(limit); over > worst {
 			worst = over
-			words = fmt.Sprintf("%s was sent late: lateness %s is %s, allowed is the greater of %s and %s of the p99 of %s (%s)",
+			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s; allowed is the greater of %s and %s of the p99 of %s (%s)",
 				op.Op, stat, short(came), short(lateFloor), percent(lateShare), of, short(part))
 		}
 	}
 	if words == "" {
 		return nil
 	}
-	do := "lower the rate, give the generator more processors or a machine of its own, or look for what else runs there"
+	do := "lower the rate, give the generator more processors or a dedicated machine, or look for what else runs there"
 	return []Reason{{ID: "late", What: words, Do: do}}
 }
 
@@ -144,7 +146,7 @@ func (l *Load) dueByPlan(op string) bool {
 // when a job comes; what its lateness spoils is the way of that job.
 func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
 	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
-		if flow := l.flow("fetched"); flow != nil {
+		if flow := l.flow("job.fetched"); flow != nil {
 			return flow.Time.P99, "the way from PUSH to FETCH"
 		}
 	}
@@ -170,8 +172,8 @@ func (l *Load) saturated() []Reason {
 	}
 	return []Reason{{
 		ID:   "saturated",
-		What: fmt.Sprintf("%s, allowed is %s", what, percent(limit)),
-		Do:   "lower the rate or the number of connections, or give the generator more processors (GOMAXPROCS) or a machine of its own",
+		What: fmt.Sprintf("%s; allowed is %s", what, percent(limit)),
+		Do:   "lower the rate or the number of connections, or give the generator more processors (GOMAXPROCS) or a dedicated machine",
 	}}
 }
 
@@ -190,18 +192,18 @@ func (l *Load) behind() []Reason {
 	if r.Asked <= 0 || r.Carried >= carriedEnough*r.Asked {
 		return nil
 	}
-	explained := r.Waited + r.Dropped + int64(l.Connections.Opened)
-	if op := l.op(r.Op); op != nil {
-		explained += op.errors()
+	explained := r.Waited + r.Dropped + int64(l.Connections.Opened) + l.sumOf(r.Op).errors
+	if r.Op == "connect" {
+		explained += l.sumOf("hello").errors + l.sumOf("push").errors
 	}
 	if r.Planned-r.Done <= explained {
 		return nil
 	}
 	return []Reason{{
 		ID: "behind",
-		What: fmt.Sprintf("%s of %s /s were carried, though connections were free: no more than %s of %s missing arrivals found none",
+		What: fmt.Sprintf("%s of %s /s were carried although connections were free: at most %s of the %s missing arrivals found none",
 			digits(r.Carried), digits(r.Asked), grouped(r.Waited+r.Dropped), grouped(r.Planned-r.Done)),
-		Do: "lower the rate, or give the generator more processors or a machine of its own",
+		Do: "lower the rate, or give the generator more processors or a dedicated machine",
 	}}
 }
 
@@ -212,40 +214,28 @@ func (l *Load) disturbed() []Reason {
 	if h.Steal > stealLimit {
 		reasons = append(reasons, Reason{
 			ID:   "stolen",
-			What: fmt.Sprintf("the host of this virtual machine took %s of its time, allowed is %s", percent(h.Steal), percent(stealLimit)),
-			Do:   "run it again when the host is quiet, or on a machine of its own",
+			What: fmt.Sprintf("the host of this virtual machine took %s of its time; allowed is %s", percent(h.Steal), percent(stealLimit)),
+			Do:   "run it again when the host is quiet, or on a dedicated machine",
 		})
 	}
 	if share := float64(h.Throttled) / float64(max(h.Over, 1)); share > throttleLimit {
 		reasons = append(reasons, Reason{
 			ID:   "throttled",
-			What: fmt.Sprintf("a cgroup held the generator back for %s in %s", short(h.Throttled), short(h.Over)),
-			Do:   "raise the limit of processor time (cpu.max, the limits of the container), or lower the rate",
+			What: fmt.Sprintf("a cgroup throttled the generator for %s in %s", short(h.Throttled), short(h.Over)),
+			Do:   "raise the limit of processor time (cpu.max, or the limits of the container), or lower the rate",
 		})
 	}
 	for _, jump := range h.ClockJumps {
 		if jump.By.Abs() >= clockLimit {
 			reasons = append(reasons, Reason{
 				ID:   "clock",
-				What: fmt.Sprintf("the clock jumped by %s, or the machine slept, %s after the start", short(jump.By), short(jump.At)),
-				Do:   "run it again when the clock is set, and keep the machine awake",
+				What: fmt.Sprintf("the clock jumped by %s, or the machine was asleep, %s after the start", short(jump.By), short(jump.At)),
+				Do:   "run it again with a steady clock, and keep the machine awake",
 			})
 			break
 		}
 	}
 	return reasons
-}
-
-func (l *Load) empty() []Reason {
-	if l.Interrupted && l.Measured == 0 {
-		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured", Do: "let it run for longer"}}
-	}
-	for i := range l.Ops {
-		if l.Ops[i].Count+l.Ops[i].errors() > 0 {
-			return nil
-		}
-	}
-	return []Reason{{ID: "empty", What: "nothing was measured", Do: "let it run for longer"}}
 }
 
 // op returns what is known of the command of that name, or nil.

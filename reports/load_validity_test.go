@@ -53,9 +53,30 @@ func TestJudge(t *testing.T) {
 		{"an overloaded target that drops", func(l *Load) { shortfall(l, 0, 60_000) }, ""},
 		{"behind though connections were free", func(l *Load) { shortfall(l, 59_000, 0) }, "behind"},
 		{"errors explain it", func(l *Load) {
-			shortfall(l, 0, 0)
-			l.Ops[0].Errors = []LoadError{{Kind: "error", Count: 60_000}}
+			l.Rate.Carried, l.Rate.Done, l.Rate.Waited = 4750, 285_000, 0
+			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 15_000}}
 		}, ""},
+		{"errors explain it, and are too many", func(l *Load) {
+			shortfall(l, 0, 0)
+			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
+		}, "errors"},
+		{"a tenth of the FETCHes failed", func(l *Load) {
+			l.Ops = append(l.Ops, LoadOp{Op: "fetch", Errors: []LoadError{{Kind: "timeout", Count: 33_322}}})
+		}, ""},
+		{"more than a tenth of the FETCHes failed", func(l *Load) {
+			l.Ops = append(l.Ops, LoadOp{Op: "fetch", Errors: []LoadError{{Kind: "timeout", Count: 33_323}}})
+		}, "errors"},
+		{"every ACK was refused", func(l *Load) {
+			l.Ops[3] = LoadOp{Op: "ack", Errors: []LoadError{{Kind: "rejected", Count: 1}}}
+		}, "errors"},
+		{"connections of churn push, and nobody is let in", func(l *Load) {
+			l.Rate.Op = "connect"
+			l.Ops = append(l.Ops, LoadOp{Op: "hello", Errors: []LoadError{{Kind: "rejected", Count: 1}}})
+		}, "errors"},
+		{"nobody is let in again, who has pushed before", func(l *Load) {
+			l.Ops = append(l.Ops, LoadOp{Op: "hello", Errors: []LoadError{{Kind: "rejected", Count: 1}}})
+		}, ""},
+		{"nothing was carried", func(l *Load) { l.Rate = LoadRate{Op: "push", Asked: 5000, Planned: 300_000} }, "empty behind"},
 		{"a little behind", func(l *Load) { l.Rate.Carried = 4951 }, ""},
 
 		{"aborted", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "abort", 1 }, "aborted"},
@@ -70,7 +91,7 @@ func TestJudge(t *testing.T) {
 		{"throttled a little", func(l *Load) { l.Health.Throttled = 599 * time.Millisecond }, ""},
 		{"the clock is set", func(l *Load) { l.Health.ClockJumps = []ClockJump{{By: time.Millisecond}, {By: -time.Hour}} }, "clock"},
 		{"the clock is trimmed", func(l *Load) { l.Health.ClockJumps = []ClockJump{{By: 99 * time.Millisecond}} }, ""},
-		{"nothing measured", func(l *Load) { l.Ops = nil }, "empty"},
+		{"nothing measured", func(l *Load) { l.Ops, l.Rate = nil, LoadRate{} }, "empty"},
 		{"several", func(l *Load) { l.Health.NoPorts, l.Health.Steal, l.Health.CPUShare = 1, 1, 1 }, "ports saturated stolen"},
 	}
 	for _, c := range cases {
@@ -114,11 +135,24 @@ func TestRemarks(t *testing.T) {
 	require.True(t, l.Validity.Valid)
 	all := strings.Join(l.Validity.Remarks, "\n")
 	for _, want := range []string{
-		"Of the median response of push (120 us) the generator itself made up to 60 us",
-		"2 times of push were out of the range",
-		"A cgroup held the generator back once, for 100 ms in all.",
+		"Up to 60 us of push's median response (120 us) is the generator's own delay",
+		"2 times of push were outside the range",
+		"A cgroup throttled the generator once, for 100 ms in all.",
 	} {
 		assert.Contains(t, all, want)
+	}
+}
+
+func TestRemarksAboutABacklog(t *testing.T) {
+	t.Parallel()
+	for consumers, want := range map[int]string{
+		0: "Nobody fetched while jobs were pushed: they waited for the drain, 1.39 s from PUSH to FETCH in the median.",
+		5: "Producers pushed faster than workers fetched",
+	} {
+		l := carriedLoad()
+		l.Plan.Open, l.Plan.Consumers, l.Flows[0].Time.P50 = false, consumers, 1390*time.Millisecond
+		l.Judge()
+		assert.Contains(t, strings.Join(l.Validity.Remarks, "\n"), want)
 	}
 }
 
@@ -133,7 +167,7 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitWell, "carried 8,300 of 12,000 /s asked; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
 		{ExitFindings, "1 of 1 threshold missed: lost==1 came to 0; carried the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
 		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
-		{ExitUndecided, "INVALID, never a number: the host of this virtual machine took 50 % of its time, allowed is 2 %; all", func(l *Load) {
+		{ExitUndecided, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
 			l.Health.Steal = 0.5
 			l.Judge(parsed("lost>1")...)
 		}},
@@ -141,13 +175,13 @@ func TestLoadOutcome(t *testing.T) {
 			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 		}},
 		{ExitLoss, "7 jobs lost (FWP-PUSH-04); carried", func(l *Load) { l.Findings = []LoadFinding{NewLoadFinding(FindingLost, 7, nil)} }},
-		{ExitLoss, "1 reply (FWP-RESP-06), 1 altered (FWP-WU-03); INVALID, never a number", func(l *Load) {
+		{ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: the host", func(l *Load) {
 			l.Findings = []LoadFinding{NewLoadFinding(FindingReply, 1, nil), NewLoadFinding(FindingAltered, 1, nil)}
 			l.Health.Steal = 0.5
 			l.Judge(parsed("lost>1")...)
 		}},
 		{ExitUsage, "usage error: no such preset", func(l *Load) { l.Usage = "no such preset" }},
-		{ExitUnreachable, "no FWP server could be loaded: refused", func(l *Load) { l.Unreachable = "refused" }},
+		{ExitUnreachable, "the target could not be loaded: refused", func(l *Load) { l.Unreachable = "refused" }},
 		{ExitUnreachable, "the target went away: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed", func(l *Load) {
 			l.Gone, l.Findings = "EOF", []LoadFinding{NewLoadFinding(FindingLost, 7, nil)}
 		}},
@@ -156,6 +190,34 @@ func TestLoadOutcome(t *testing.T) {
 			l.Interrupted, l.Findings, l.Internal = true, []LoadFinding{NewLoadFinding(FindingLost, 7, nil)}, "boom"
 		}},
 		{ExitWell, "carried the 5,000 /s asked", func(l *Load) { l.Jobs = LoadJobs{} }},
+		{ExitInterrupted, "interrupted: no load was put on the target yet", func(l *Load) { *l = Load{Interrupted: true} }},
+		{ExitUndecided, "nothing was carried: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
+			*l = Load{
+				Measured: time.Second, Rate: LoadRate{Op: "push"}, Jobs: LoadJobs{Refused: 616, Doubtful: 50},
+				Ops: []LoadOp{
+					{Op: "connect", Count: 50}, {Op: "push", Errors: []LoadError{{Kind: "timeout", Count: 50}, {Kind: "rejected", Count: 616, Example: "ERR no"}}},
+					{Op: "fetch", Errors: []LoadError{{Kind: "closed", Count: 3}}}, {Op: "fetch.empty", Count: 1},
+				},
+			}
+			l.Judge(parsed("errors<1%")...)
+		}},
+		{ExitUndecided, "nothing was carried: 12 FETCHes came back without a job", func(l *Load) {
+			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "ack"}, Ops: []LoadOp{{Op: "fetch.empty", Count: 12}}}
+			l.Judge()
+		}},
+		{ExitUndecided, "nothing was carried: no BEAT was due in 1 s of measuring", func(l *Load) {
+			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "beat"}, Ops: []LoadOp{{Op: "connect", Count: 12}}}
+			l.Judge()
+		}},
+		{ExitUndecided, "nothing was carried: no PUSH was answered in 1 s of measuring", func(l *Load) {
+			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
+			l.Judge()
+		}},
+		{ExitUndecided, "INVALID: 16.7 % of the PUSHes failed: 60,000 PUSH refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
+			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
+			l.Judge()
+		}},
+		{ExitWell, "nothing was carried", func(l *Load) { *l = Load{Validity: Validity{Valid: true}} }},
 	}
 	for _, c := range cases {
 		l := carriedLoad()
@@ -180,6 +242,7 @@ func TestNewLoadFinding(t *testing.T) {
 		FindingNotRetried, FindingReply, FindingGrammar,
 	} {
 		clause, what := kind.meaning()
+		assert.NotContains(t, (&LoadFinding{Kind: kind, Count: 2}).words(), string(kind)+"s")
 		assert.Equal(t, kind == FindingForeign, clause == "", kind)
 		assert.NotEqual(t, string(kind), what)
 	}

@@ -45,6 +45,7 @@ func carries(args []string) (code int) {
 //	carries fwpbench ARG...      an INVALID run (exit code 3) will do: how busy this machine is decides about that
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	pushed VAR                   waits until a PUSH has come to the server
+//	dialed VAR                   waits until somebody has connected to a silent server
 //	left VAR                     fails if a job is in the server
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -56,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "pushed": pushed, "left": left,
+			"exits": exits, "serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
 		},
 	})
 }
@@ -66,8 +67,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
 	}
 	code := 0
-	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 	} else {
 		ts.Check(err)

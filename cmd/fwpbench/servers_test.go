@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,15 +23,18 @@ type serversKey struct{} // of the servers in the values of a script
 type server struct {
 	addr   string
 	pushed chan struct{} // closed by the first PUSH
+	dialed chan struct{} // closed by the first connection to a silent one
 	jobs   atomic.Int64  // in queues or held
 }
 
 // servers are the kinds. Each sets the address, and ends with the script.
 var servers = map[string]func(ts *testscript.TestScript, s *server, arg string){
-	"fwp":    fwpServer,    // a right server; the argument is its password
-	"few":    fewServer,    // the same with so many connections and no more
-	"http":   httpServer,   // a web server
-	"closed": closedServer, // nobody listens
+	"fwp":      fwpServer,    // a right server; the argument is its password
+	"few":      fewServer,    // the same with so many connections and no more
+	"http":     httpServer,   // a web server
+	"closed":   closedServer, // nobody listens
+	"silent":   silentServer, // takes connections, and says nothing
+	"impostor": impostor,     // greets, and answers every line with the argument; close: it closes
 }
 
 // serve is `serve VAR KIND [ARG]`.
@@ -37,8 +42,8 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || servers[args[1]] == nil {
 		ts.Fatalf("usage: serve VAR KIND [ARG]")
 	}
-	s := &server{pushed: make(chan struct{})}
-	servers[args[1]](ts, s, strings.Join(args[2:], ""))
+	s := &server{pushed: make(chan struct{}), dialed: make(chan struct{})}
+	servers[args[1]](ts, s, strings.Join(args[2:], " "))
 	ts.Value(serversKey{}).(map[string]*server)[args[0]] = s
 	ts.Setenv(args[0], s.addr)
 }
@@ -49,6 +54,14 @@ func pushed(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: pushed VAR")
 	}
 	<-ts.Value(serversKey{}).(map[string]*server)[args[0]].pushed
+}
+
+// dialed is `dialed VAR`.
+func dialed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: dialed VAR")
+	}
+	<-ts.Value(serversKey{}).(map[string]*server)[args[0]].dialed
 }
 
 // left is `left VAR`.
@@ -99,4 +112,41 @@ func closedServer(ts *testscript.TestScript, s *server, _ string) {
 	ts.Check(err)
 	ts.Check(ln.Close())
 	s.addr = ln.Addr().String()
+}
+
+// listen has serve speak on every connection, until the script ends.
+func (s *server) listen(ts *testscript.TestScript, serve func(net.Conn)) {
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ts.Check(err)
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
+			serving.Go(func() {
+				defer nc.Close()
+				serve(nc)
+			})
+		}
+	})
+	ts.Defer(func() {
+		_ = ln.Close() // nobody else has closed it
+		serving.Wait()
+	})
+	s.addr = ln.Addr().String()
+}
+
+func silentServer(ts *testscript.TestScript, s *server, _ string) {
+	var first sync.Once
+	s.listen(ts, func(nc net.Conn) {
+		first.Do(func() { close(s.dialed) })
+		_, _ = io.Copy(io.Discard, nc) // until the other side has had enough
+	})
+}
+
+func impostor(ts *testscript.TestScript, s *server, answer string) {
+	s.listen(ts, func(nc net.Conn) {
+		_, err := io.WriteString(nc, "+HI {\"v\":2}\r\n")
+		for in := bufio.NewScanner(nc); err == nil && in.Scan() && answer != "close"; {
+			_, err = io.WriteString(nc, answer+"\r\n")
+		}
+	})
 }

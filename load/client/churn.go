@@ -86,7 +86,7 @@ func (s *churner) answered(_ time.Duration, r reply) outcome {
 		s.told = true
 		return outcome{op: measure.Info, how: rejected, err: r.Err()}
 	}
-	return outcome{op: measure.Info, how: wrong, err: errAnswer}
+	return outcome{op: measure.Info, how: wrong, err: WrongReply(fwp.INFO, r)}
 }
 
 // lost gives the arrival up: it was tried, and is counted as an error. Another one is

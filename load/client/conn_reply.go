@@ -13,9 +13,10 @@ type reply = fwp.Reply
 // hear takes bytes. They may be a part of a reply, or too much.
 func (c *conn) hear(now time.Duration, in []byte) {
 	if !c.waits() {
-		c.lose(now, measure.Malformed, errUnasked)
+		c.lose(now, measure.Malformed, unasked(in))
 		return
 	}
+	was := c.phase
 	b := in
 	if len(c.kept) > 0 {
 		c.kept = append(c.kept, in...)
@@ -27,13 +28,22 @@ func (c *conn) hear(now time.Duration, in []byte) {
 		c.book(now, r)
 		c.release()
 		if n < len(b) && c.phase != shut && c.phase != over {
-			c.lose(now, measure.Malformed, errUnasked)
+			c.lose(now, measure.Malformed, surplus(c.verb(was), b[n:]))
 		}
 	case !errors.Is(err, fwp.ErrShort):
-		c.lose(now, measure.Malformed, err)
+		c.lose(now, measure.Malformed, NoRESP(c.verb(was), err))
 	case len(c.kept) == 0:
 		c.kept = append(c.crew.borrow(), in...)
 	}
+}
+
+// verb is that of the command in flight, in a phase that waits for a reply; empty for
+// the greeting.
+func (c *conn) verb(p phase) string {
+	if p == greeting {
+		return ""
+	}
+	return verbOf(c.asked.op)
 }
 
 // release gives the memory of a reply back.
@@ -74,6 +84,9 @@ func (c *conn) answered(now time.Duration, r reply) {
 		c.failures = min(c.failures+1, worst)
 	default:
 		c.failures = 0
+		if got.op != measure.Beat {
+			c.crew.status.Served++
+		}
 		c.crew.recorder.Command(got.op, measure.Timing{
 			Intended: asked.intended, Free: asked.free, Sent: asked.sent, Replied: now,
 		})
@@ -94,7 +107,7 @@ func (c *conn) bye(now time.Duration, r reply) {
 	case r.Kind == fwp.ErrorReply:
 		c.crew.trouble(measure.End, measure.Rejected, r.Err())
 	default:
-		c.crew.trouble(measure.End, measure.Malformed, errAnswer)
+		c.crew.trouble(measure.End, measure.Malformed, WrongReply(fwp.END, r))
 	}
 	c.finish(now)
 }
@@ -131,7 +144,7 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 		return
 	}
 	op := measure.Connect
-	if c.waits() {
+	if breach, ok := errors.AsType[*BreachError](err); c.waits() || ok && breach.Verb != "" {
 		op = c.asked.op
 	}
 	c.crew.trouble(op, kind, err)
@@ -175,5 +188,5 @@ func judge(op measure.Op, r reply) outcome {
 	case r.Kind == fwp.ErrorReply:
 		return outcome{op: op, how: rejected, err: r.Err()}
 	}
-	return outcome{op: op, how: wrong, err: errAnswer}
+	return outcome{op: op, how: wrong, err: WrongReply(verbOf(op), r)}
 }

@@ -103,7 +103,7 @@ var phases = map[string]struct {
 	"hello":        {lines: []string{hi}, op: measure.Hello},
 	"idle":         {lines: []string{hi, ok}, op: measure.Connect},
 	"pushing":      {lines: []string{hi, ok}, start: true, op: measure.Push},
-	"fetching":     {worker: true, lines: []string{hi, ok}, start: true, op: measure.FetchEmpty},
+	"fetching":     {worker: true, lines: []string{hi, ok}, start: true, op: measure.Fetch},
 	"acknowledges": {worker: true, lines: []string{hi, ok, "job"}, start: true, op: measure.Ack},
 }
 
@@ -192,16 +192,25 @@ func TestConnectionsThatBreak(t *testing.T) {
 
 func TestBytesThatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
-	for phase, lines := range map[string]string{
-		"greeting": hi + ok, "hello": ok + ok, "idle": ok, "pushing": ok + ok, "fetching": "$-1\r\n$-1\r\n", "acknowledges": ok + "+",
+	for phase, p := range map[string]struct{ lines, verb, clause string }{
+		"greeting": {hi + ok, "", "FWP-RESP-05"}, "idle": {ok, "", "FWP-RESP-05"},
+		"hello": {ok + ok, "HELLO", "FWP-RESP-06"}, "pushing": {ok + ok, "PUSH", "FWP-RESP-06"},
+		"fetching": {"$-1\r\n$-1\r\n", "FETCH", "FWP-RESP-06"}, "acknowledges": {ok + "+", "ACK", "FWP-RESP-06"},
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
 			s, c := at(t, phase)
-			s.data(c, lines)
+			s.data(c, p.lines)
 			assert.Empty(t, s.said(c), "nothing is sent on a connection that is out of step")
 			assert.True(t, s.over[c])
-			assert.Equal(t, errUnasked, s.crew.Status().Last)
+			b := s.crew.Breaches()
+			require.Len(t, b, 1)
+			assert.Equal(t, p.clause, b[0].First.Clause)
+			assert.Equal(t, p.verb, b[0].First.Verb)
+			if p.verb != "" {
+				assert.Equal(t, int64(1), s.set().Errors(c.asked.op, measure.Malformed), "it is booked where it belongs")
+			}
+			assert.Equal(t, b[0].First, s.crew.Status().Last)
 			assert.Equal(t, int64(1), s.crew.Status().Errors)
 			counts := s.ledger.Count(false)
 			assert.Zero(t, counts.Doubtful)
@@ -227,7 +236,7 @@ func TestErrorReplies(t *testing.T) {
 			s, c := at(t, phase)
 			s.data(c, "-ERR no\r\n")
 			assert.Equal(t, int64(1), s.set().Errors(p.op, measure.Rejected))
-			require.ErrorContains(t, s.crew.Status().LastRejected, "ERR no")
+			require.ErrorContains(t, s.crew.First(p.op, measure.Rejected), "ERR no")
 			counts := s.ledger.Count(false)
 			switch phase {
 			case "greeting", "hello":
@@ -348,16 +357,6 @@ func TestBackoff(t *testing.T) {
 	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
 	assert.Len(t, s.crew.opener.waiting.entries, 10, "each connection waits once")
 	require.ErrorIs(t, s.crew.Status().First, syscall.ECONNREFUSED)
-}
-
-func TestKindsOfFailure(t *testing.T) {
-	t.Parallel()
-	for err, kind := range map[error]measure.ErrorKind{
-		syscall.ECONNREFUSED: measure.Refused, syscall.EMFILE: measure.OutOfFiles, syscall.EADDRNOTAVAIL: measure.OutOfPorts,
-		syscall.ECONNRESET: measure.Reset, syscall.ETIMEDOUT: measure.Timeout, errBroken: measure.Other,
-	} {
-		assert.Equal(t, kind, opening(err), err)
-	}
 }
 
 func TestConnectionsOpenAtAPace(t *testing.T) {

@@ -89,7 +89,9 @@ type Crew struct {
 	stopping      bool
 	active        int // workers that may FETCH
 
-	status Status
+	status   Status
+	firsts   [measure.Ops][measure.ErrorKinds]error // the first of each
+	breaches []Breach
 }
 
 // NewCrew makes the connections of a crew; none is opened before Connect. It may be

@@ -49,10 +49,11 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 // accepted, so that its queue is left empty; what belongs to somebody else is reported
 // as failed, so that the server does not take it for done.
 func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
-	var wrong *workload.WrongError
-	var foreign *workload.ForeignError
-	switch book := w.crew.ledger.Foreign; {
-	case errors.As(err, &wrong):
+	book := w.crew.ledger.Foreign
+	wrong, isWrong := errors.AsType[*workload.WrongError](err)
+	foreign, isForeign := errors.AsType[*workload.ForeignError](err)
+	switch {
+	case isWrong:
 		flaw := ledger.Altered
 		if wrong.Part == "queue" {
 			flaw = ledger.WrongQueue
@@ -62,7 +63,7 @@ func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err
 		if wrong.Part != "jid" {
 			w.accept(now, p, job)
 		}
-	case errors.As(err, &foreign):
+	case isForeign:
 		book(ledger.NotOurs, foreign.JID, "not of this run")
 		p.jid = appendEscaped(p.jid, foreign.JID)
 		p.fails = true

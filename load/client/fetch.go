@@ -15,7 +15,7 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	last := len(w.free) - 1
 	d.place, w.free = w.free[last], w.free[:last]
 	w.places[d.place].stage = awaited
-	d.begin(now, measure.FetchEmpty, max(w.room, w.crew.fetchingSince, d.free, d.pause))
+	d.begin(now, measure.Fetch, max(w.room, w.crew.fetchingSince, d.free, d.pause))
 	d.saying = fetching
 	return append(out, w.asks.line...)
 }
@@ -44,9 +44,9 @@ func (d *duty) fetched(now time.Duration, r reply) outcome {
 		d.noteFetch(history.Refused)
 		d.slow(now)
 		w.vacate(now, d.place)
-		return outcome{op: measure.FetchEmpty, how: rejected, err: r.Err()}
+		return outcome{op: measure.Fetch, how: rejected, err: r.Err()}
 	}
-	return outcome{op: measure.FetchEmpty, how: wrong, err: errAnswer}
+	return outcome{op: measure.Fetch, how: wrong, err: WrongReply(fwp.FETCH, r)}
 }
 
 // opOf says which kind of FETCH has brought the job: it waited if the push went out

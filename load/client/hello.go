@@ -25,7 +25,7 @@ func (c *conn) greeted(now time.Duration, r reply) {
 		c.lose(now, measure.Rejected, err)
 		return
 	case err != nil:
-		c.lose(now, measure.Malformed, err)
+		c.lose(now, measure.Malformed, &BreachError{"", fwp.ReplyClause(""), err.Error()})
 		return
 	}
 	c.phase = greeted
@@ -50,7 +50,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 			return out
 		}
 		if h.err != nil {
-			c.lose(now, measure.Malformed, h.err)
+			c.lose(now, measure.Other, h.err)
 			return out
 		}
 		hash = h.hash

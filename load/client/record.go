@@ -124,15 +124,12 @@ func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) strin
 
 // came is what is known of a job that is not as it should be.
 func came(unit []byte, err error) (jid, queue, body string) {
-	var wrong *workload.WrongError
-	var foreign *workload.ForeignError
-	switch {
-	case errors.As(err, &wrong):
+	if wrong, ok := errors.AsType[*workload.WrongError](err); ok {
 		jid = wrong.JID
 		if wrong.Part == "jobtype" || wrong.Part == "args" {
 			body = wrong.Part + ": " + wrong.What
 		}
-	case errors.As(err, &foreign):
+	} else if foreign, ok := errors.AsType[*workload.ForeignError](err); ok {
 		jid = foreign.JID
 	}
 	var named struct{ Queue string }

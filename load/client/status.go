@@ -1,6 +1,8 @@
 package client
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -12,15 +14,15 @@ type Status struct {
 	Wanted    int // connections that are to stay open, since Connect
 	Ready     int // connections that are identified
 	MostReady int // the most that were so at a time
+	Readied   int // how often a connection was identified, again and again included
 	Open      int // connections that Stop has not yet ended for good
 	InFlight  int // commands without a reply, but for HELLO and END
 
-	Errors       int64 // of any kind, as in the recorder
-	First, Last  error // nil if there was none
-	Lost         int64 // connections that were identified and ended, and nobody had told them to
-	FirstLost    error // why the first of them did
-	LastRejected error // the last error reply
-	Malformed    error // the last breach of the protocol
+	Errors      int64 // of any kind, as in the recorder
+	First, Last error // nil if there was none
+	Lost        int64 // connections that were identified and ended, and nobody had told them to
+	FirstLost   error // why the first of them did
+	Served      int64 // commands that went well, but for HELLO, BEAT and END
 
 	Pushing bool          // arrivals are left, or pushes without a reply
 	Aborted bool          // an arrival found no free connection, and Overload is Abort
@@ -76,12 +78,34 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 		c.status.First = err
 	}
 	c.status.Last = err
-	switch kind {
-	case measure.Rejected:
-		c.status.LastRejected = err
-	case measure.Malformed:
-		c.status.Malformed = err
+	if c.firsts[op][kind] == nil {
+		c.firsts[op][kind] = err
 	}
+	if breach, ok := errors.AsType[*BreachError](err); ok {
+		c.breached(breach)
+	}
+}
+
+// First is the first error of commands of a kind that went wrong in this way; nil if
+// there was none.
+func (c *Crew) First(op measure.Op, kind measure.ErrorKind) error { return c.firsts[op][kind] }
+
+// Breach is how often the same clause was broken at the same command.
+type Breach struct {
+	First *BreachError
+	Count int64
+}
+
+// Breaches are the breaches of the protocol so far, those that came first in front. The
+// caller may keep them.
+func (c *Crew) Breaches() []Breach { return slices.Clone(c.breaches) }
+
+func (c *Crew) breached(b *BreachError) {
+	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Clause == b.Clause })
+	if i < 0 {
+		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
+	}
+	c.breaches[i].Count++
 }
 
 // lost counts a connection that the server has ended, or that had to be given up.
@@ -93,6 +117,7 @@ func (c *Crew) lost(err error) {
 
 func (c *Crew) becameReady() {
 	c.status.Ready++
+	c.status.Readied++
 	c.status.MostReady = max(c.status.MostReady, c.status.Ready)
 }
 

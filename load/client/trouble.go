@@ -3,35 +3,150 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// What a server did that no command asks for, or did not do.
+// What a server did not do, or did too early.
 var (
-	errUnasked = errors.New("the server sent bytes that nobody asked for")
-	errSilent  = errors.New("the server did not reply in time")
-	errClosed  = errors.New("the server closed the connection")
-	errAnswer  = errors.New("the server sent a reply that does not belong to the command")
+	errSilent = errors.New("the server did not reply in time")
+	errClosed = errors.New("the server closed the connection")
+)
+
+// BreachError is a breach of the protocol that a connection met with.
+type BreachError struct {
+	// Verb is the command that was in flight; empty for the greeting, and where nothing
+	// was asked.
+	Verb string
+	// Clause is the id of the clause that was broken, in the suite's catalogue.
+	Clause string
+	// What says what came, and what it came in place of.
+	What string
+}
+
+// Error returns What.
+func (e *BreachError) Error() string { return e.What }
+
+// WrongReply is the breach of a reply that the command does not have; the empty verb
+// is the greeting.
+func WrongReply(verb string, r fwp.Reply) *BreachError {
+	to := "the server greeted"
+	if verb != "" {
+		to = verb + " was answered"
+	}
+	return &BreachError{verb, fwp.ReplyClause(verb), to + " with " + shown(r)}
+}
+
+// shown names a reply in words, shortened.
+func shown(r fwp.Reply) string {
+	switch r.Kind {
+	case fwp.Integer:
+		return fmt.Sprintf("the integer %d", r.Int)
+	case fwp.NullBulk:
+		return "the null bulk string"
+	case fwp.Array:
+		return fmt.Sprintf("an array of %d", len(r.Array))
+	}
+	return "the " + r.Kind.String() + " " + quoted(r.Text)
+}
+
+// quoted quotes what came, or its beginning.
+func quoted(text []byte) string {
+	const most = 60
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + fmt.Sprintf(" (%d bytes in all)", len(text))
+	}
+	return strconv.Quote(string(text))
+}
+
+// unasked is the breach of bytes that came while nothing was asked.
+func unasked(in []byte) *BreachError {
+	return &BreachError{"", "FWP-RESP-05", "the server sent " + quoted(in) + ", and nothing was asked"}
+}
+
+// surplus is the breach of bytes that follow on a whole reply.
+func surplus(verb string, in []byte) *BreachError {
+	if verb == "" {
+		return &BreachError{"", "FWP-RESP-05", "after its greeting the server sent " + quoted(in) + ", and nothing was asked"}
+	}
+	return &BreachError{verb, "FWP-RESP-06", "after the reply to " + verb + " the server sent " + quoted(in)}
+}
+
+// NoRESP is the breach of bytes that are no reply, of which Decode has said err.
+func NoRESP(verb string, err error) *BreachError {
+	clause := fwp.Rule(0).Clause()
+	if syntax, ok := errors.AsType[*fwp.SyntaxError](err); ok {
+		clause = syntax.Rule.Clause()
+	}
+	to := "the greeting"
+	if verb != "" {
+		to = "the reply to " + verb
+	}
+	return &BreachError{verb, clause, to + " is no RESP: " + err.Error()}
+}
+
+// verbOf is the verb of a kind of command.
+func verbOf(op measure.Op) string {
+	switch op {
+	case measure.Hello:
+		return fwp.HELLO
+	case measure.Push:
+		return fwp.PUSH
+	case measure.Fetch, measure.FetchFound, measure.FetchWaited, measure.FetchEmpty:
+		return fwp.FETCH
+	case measure.Ack:
+		return fwp.ACK
+	case measure.Fail:
+		return fwp.FAIL
+	case measure.Beat:
+		return fwp.BEAT
+	case measure.Info:
+		return fwp.INFO
+	case measure.End:
+		return fwp.END
+	}
+	return ""
+}
+
+// What Windows calls a shortage; other systems have no numbers that high.
+const (
+	wsaManyFiles   = syscall.Errno(10024)
+	wsaInUse       = syscall.Errno(10048) // connect says so when no local port is left
+	wsaUnavailable = syscall.Errno(10049)
+	wsaReset       = syscall.Errno(10054)
+	wsaNoBuffers   = syscall.Errno(10055)
+	wsaRefused     = syscall.Errno(10061)
 )
 
 // opening sorts the ways in which a connection cannot be opened.
 func opening(err error) measure.ErrorKind {
-	var timeout net.Error
+	is := func(numbers ...syscall.Errno) bool {
+		for _, number := range numbers {
+			if errors.Is(err, number) {
+				return true
+			}
+		}
+		return false
+	}
+	late, ok := errors.AsType[net.Error](err)
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case is(syscall.ECONNREFUSED, wsaRefused):
 		return measure.Refused
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+	case is(syscall.EMFILE, syscall.ENFILE, wsaManyFiles):
 		return measure.OutOfFiles
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
+	case is(syscall.EADDRNOTAVAIL, wsaInUse, wsaUnavailable):
 		return measure.OutOfPorts
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
-		errors.As(err, &timeout) && timeout.Timeout():
+	case is(syscall.ENOBUFS, syscall.ENOMEM, wsaNoBuffers):
+		return measure.OutOfMemory
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), ok && late.Timeout():
 		return measure.Timeout
-	case errors.Is(err, syscall.ECONNRESET):
+	case is(syscall.ECONNRESET, wsaReset):
 		return measure.Reset
 	}
 	return measure.Other

@@ -30,6 +30,7 @@ type run struct {
 	ledger    *ledger.Ledger
 	patience  time.Duration // with the drain
 	total     measure.Set
+	moved     chan struct{} // something has come since it was last looked
 }
 
 const loops = 2
@@ -40,9 +41,13 @@ func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
 		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
-		r := &run{t: t, patience: 5 * time.Minute, server: fakes.NewServer(server), ledger: ledger.New()}
+		r := &run{t: t, patience: 5 * time.Minute, server: fakes.NewServer(server), ledger: ledger.New(), moved: make(chan struct{}, 1)}
 		r.engine = engine.NewPortable(engine.Config{Loops: loops, Coarse: true, Dial: func(ctx context.Context) (net.Conn, error) {
-			return network.DialContext(ctx, "tcp", "server:7419")
+			nc, err := network.DialContext(ctx, "tcp", "server:7419")
+			if err != nil {
+				return nil, err
+			}
+			return wired{nc, r.moved}, nil
 		}})
 		r.hire(load, change)
 		test(r)
@@ -99,14 +104,21 @@ func (r *run) status() client.Status {
 	return sum
 }
 
-// until waits for something, and says whether it came to be.
+// until waits for something, and says whether it came to be. It looks whenever
+// something has come on a connection and everybody has done what follows from it.
 func (r *run) until(limit time.Duration, done func(s client.Status) bool) bool {
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	over := time.After(limit)
+	for {
+		synctest.Wait()
 		if done(r.status()) {
 			return true
 		}
+		select {
+		case <-r.moved:
+		case <-over:
+			return false
+		}
 	}
-	return false
 }
 
 func (r *run) now() (now time.Duration) {
@@ -224,7 +236,7 @@ func TestConnectionsThatOnlyBeat(t *testing.T) {
 	}
 	whole(t, fakes.Config{Hook: hook}, workload.Workload{BeatOnly: true, Connections: 100}, func(r *run) {
 		r.begin()
-		time.Sleep(10 * time.Minute)
+		time.Sleep(10*time.Minute + time.Second)
 		assert.Equal(t, 100, r.status().Ready)
 		assert.Equal(t, int64(100*40), beats.Load())
 		assert.Equal(t, int64(100), others.Load(), "HELLO")

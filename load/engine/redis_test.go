@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -31,20 +33,21 @@ func redis(b *testing.B) string {
 	free.Close()
 	server := exec.CommandContext(b.Context(), "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", b.TempDir(),
 		"--save", "", "--appendonly", "no", "--maxclients", "12000")
+	said, err := server.StdoutPipe()
+	require.NoError(b, err)
 	require.NoError(b, server.Start())
 	b.Cleanup(func() {
 		_ = server.Process.Kill()
 		_ = server.Wait() // tells that it was killed
 	})
-	for range 100 {
-		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, time.Second) //nolint:noctx // has a limit
-		if err == nil {
-			conn.Close()
+	lines := bufio.NewScanner(said)
+	for lines.Scan() {
+		if strings.Contains(strings.ToLower(lines.Text()), "ready to accept connections") {
+			go func() { _, _ = io.Copy(io.Discard, said) }() // until it ends
 			return port
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
-	b.Fatal("redis-server does not answer")
+	b.Fatal("redis-server ended before it was ready")
 	return ""
 }
 

@@ -2,11 +2,7 @@ package health
 
 import (
 	"errors"
-	"fmt"
-	"net"
-	"os"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -158,27 +154,6 @@ func TestRaiseFilesOfThisProcess(t *testing.T) {
 	t.Parallel()
 	_, _, err := RaiseFiles(1) // there is room for one
 	require.NoError(t, err)
-}
-
-func TestShortageOf(t *testing.T) {
-	t.Parallel()
-	dial := func(number syscall.Errno) error {
-		return fmt.Errorf("connect: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
-	}
-	for err, want := range map[error]Shortage{
-		dial(syscall.EMFILE): NoFiles, dial(syscall.ENFILE): NoFiles, dial(wsaManyFiles): NoFiles,
-		dial(syscall.EADDRNOTAVAIL): NoPorts, dial(wsaUnavailable): NoPorts,
-		dial(syscall.ENOBUFS): NoMemory, dial(syscall.ENOMEM): NoMemory,
-		dial(syscall.ECONNREFUSED): NoShortage, errors.New("EMFILE"): NoShortage,
-	} {
-		assert.Equal(t, want, ShortageOf(err), err.Error())
-	}
-	assert.Equal(t, NoShortage, ShortageOf(nil))
-	var h reports.Health
-	for _, s := range []Shortage{NoShortage, NoFiles, NoPorts, NoPorts, NoMemory} {
-		s.Count(&h)
-	}
-	assert.Equal(t, reports.Health{NoFiles: 1, NoPorts: 2, NoMemory: 1}, h)
 }
 
 // BenchmarkSample says what a look costs; it is taken once a second.

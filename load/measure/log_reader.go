@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ type LogReader struct {
 	start, base clock
 	intervals   int
 	complete    bool
+	runs        []string
 	set         *Set // being read; what begins the next one ends it
 }
 
@@ -63,6 +65,10 @@ func (r *LogReader) Start() time.Time {
 	}
 	return time.UnixMicro(r.start.us).UTC()
 }
+
+// Runs are the runs that the log names as its own: more than one if it was merged, none if a tool has left out its
+// comments. They are known after the first Next.
+func (r *LogReader) Runs() []string { return slices.Clone(r.runs) }
 
 // Complete says whether the log's writer has closed it. It is known after Next has returned io.EOF. A log that is not
 // complete ends where its run was killed, or where the disk was full.
@@ -123,6 +129,10 @@ func (r *LogReader) read(line string) error {
 
 // readComment knows those comments that mean something, and skips the others.
 func (r *LogReader) readComment(line string) error {
+	if run, is := strings.CutPrefix(line, "# "+RunComment("")); is {
+		r.runs = append(r.runs, run)
+		return nil
+	}
 	name, rest, ok := strings.Cut(line, ": ")
 	if version, is := strings.CutPrefix(line, "#[Histogram log format version "); is && !strings.HasPrefix(version, "1.") {
 		return fmt.Errorf("expected version 1 of the log format, got %q", strings.TrimSuffix(version, "]"))

@@ -31,6 +31,9 @@ type LogWriter struct {
 	err       error // the first; nothing is written after it
 }
 
+// RunComment is the comment at the top of a log that says which run it is of; see LogReader.Runs.
+func RunComment(run string) string { return "fwpbench run " + run }
+
 // NewLogWriter returns a LogWriter for a run that began at start (kept to the millisecond), which is time 0 of the
 // sets. Comments are put at the top, a line for each. Nothing is written before the first Write or Close.
 func NewLogWriter(w io.Writer, start time.Time, comments ...string) *LogWriter {

@@ -12,15 +12,23 @@ import (
 // the seconds of runs side by side are added up. Merging that log gives the same sum.
 //
 // Sets are read as they are needed, so that logs of any length take the memory of a few of them. An error of reading is
-// a *LogError, with file and line. Whether the logs were complete is for the caller to ask (LogReader.Complete).
+// a *LogError, with file and line. A run that is in two of the logs is an error, for it would count twice. Whether the logs were complete is for the caller to ask (LogReader.Complete).
 func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
 	sources, start, err := open(logs)
 	if err != nil {
 		return nil, err
 	}
+	runs, err := different(logs)
+	if err != nil {
+		return nil, err
+	}
 	m := merger{total: new(Set), second: new(Set)}
 	if w != nil {
-		m.log = NewLogWriter(w, start, fmt.Sprintf("merged from %d logs", len(logs)))
+		comments := []string{fmt.Sprintf("merged from %d logs", len(logs))}
+		for _, run := range runs {
+			comments = append(comments, RunComment(run))
+		}
+		m.log = NewLogWriter(w, start, comments...)
 	}
 	for source := earliest(sources); source != nil; source = earliest(sources) {
 		if err := m.add(source.next); err != nil {
@@ -31,6 +39,21 @@ func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
 		}
 	}
 	return m.total, m.close()
+}
+
+// different returns the runs of the logs, whose heads have been read.
+func different(logs []*LogReader) (runs []string, err error) {
+	file := make(map[string]string)
+	for _, log := range logs {
+		for _, run := range log.Runs() {
+			if other, known := file[run]; known {
+				return nil, fmt.Errorf("run %s is in %s and in %s: it would count twice", run, other, log.file)
+			}
+			file[run] = log.file
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
 }
 
 // source is a log and its next set, nil after the last.

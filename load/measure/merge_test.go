@@ -108,3 +108,38 @@ func TestMergeTellsErrors(t *testing.T) {
 	require.NoError(t, err)
 	same(t, new(Set), total)
 }
+
+// A run that is in two logs would count twice, also if one of them was merged.
+func TestMergeRefusesARunTwice(t *testing.T) {
+	t.Parallel()
+	log := func(runs ...string) string {
+		var out strings.Builder
+		var comments []string
+		for _, run := range runs {
+			comments = append(comments, RunComment(run))
+		}
+		w := NewLogWriter(&out, begun(), comments...)
+		require.NoError(t, w.Write(twoSeconds()[0]))
+		require.NoError(t, w.Close())
+		return out.String()
+	}
+	merge := func(texts ...string) (merged string, err error) {
+		var logs []*LogReader
+		for i, text := range texts {
+			logs = append(logs, NewLogReader(string(rune('a'+i))+".hlog", strings.NewReader(text)))
+		}
+		var out strings.Builder
+		_, err = Merge(&out, logs...)
+		return out.String(), err
+	}
+	_, err := merge(log("one"), log("two"), log("one"))
+	require.EqualError(t, err, "run one is in a.hlog and in c.hlog: it would count twice")
+	both, err := merge(log("one"), log("two"))
+	require.NoError(t, err)
+	_, err = merge(both, log("two"))
+	require.EqualError(t, err, "run two is in a.hlog and in b.hlog: it would count twice")
+	_, err = merge(both, log("three"))
+	require.NoError(t, err)
+	_, err = merge(log(), log())
+	require.NoError(t, err, "nobody knows")
+}

@@ -10,6 +10,9 @@ const (
 	Hello
 	// Push is PUSH.
 	Push
+	// Fetch is a FETCH that brought an error or no answer, so that nobody knows which of the next three it would have
+	// been. It has errors only.
+	Fetch
 	// FetchFound is a FETCH that found a job waiting.
 	FetchFound
 	// FetchWaited is a FETCH that was there before the push of the job that it brought.
@@ -31,7 +34,7 @@ const (
 )
 
 var opNames = [Ops]string{
-	"connect", "hello", "push", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+	"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
 }
 
 // String is the name in logs, thresholds and reports, such as "push" or "fetch.found".
@@ -94,6 +97,8 @@ const (
 	OutOfFiles
 	// OutOfPorts: this machine has no local port left for the target.
 	OutOfPorts
+	// OutOfMemory: the kernel has no memory left for sockets.
+	OutOfMemory
 	// Other is everything else.
 	Other
 	// ErrorKinds is how many there are.
@@ -101,7 +106,7 @@ const (
 )
 
 var errorNames = [ErrorKinds]string{
-	"rejected", "malformed", "timeout", "refused", "reset", "closed", "out-of-files", "out-of-ports", "other",
+	"rejected", "malformed", "timeout", "refused", "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory", "other",
 }
 
 // String is the name in logs and reports, such as "rejected" or "out-of-files".

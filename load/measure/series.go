@@ -33,6 +33,7 @@ var seriesNames = [AllSeries]string{
 	"connect.lateness", "connect.service", "connect.response",
 	"hello.lateness", "hello.service", "hello.response",
 	"push.lateness", "push.service", "push.response",
+	"fetch.lateness", "fetch.service", "fetch.response",
 	"fetch.found.lateness", "fetch.found.service", "fetch.found.response",
 	"fetch.waited.lateness", "fetch.waited.service", "fetch.waited.response",
 	"fetch.empty.lateness", "fetch.empty.service", "fetch.empty.response",

@@ -41,8 +41,7 @@ func second[T any](_ T, err error) error { return err }
 
 // problemOf takes a Problem out of an error.
 func problemOf(err error) *Problem {
-	var p *Problem
-	errors.As(err, &p)
+	p, _ := errors.AsType[*Problem](err)
 	return p
 }
 

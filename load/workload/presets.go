@@ -2,29 +2,44 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
 
-// presetNames holds the default first.
-var presetNames = [...]string{"roundtrip", "push", "fetch", "idle", "churn", "scheduled", "failing"}
+// presets holds the default first.
+var presets = [...]struct{ name, words string }{
+	{"roundtrip", "producers push, workers fetch and acknowledge, in a closed loop (the default)"},
+	{"push", "producers only; the drain takes the jobs away"},
+	{"fetch", "workers only, on jobs that are pushed before they begin"},
+	{"idle", "connections that only beat"},
+	{"churn", "connections that come, push one job and go"},
+	{"scheduled", "a round trip with jobs that are due later"},
+	{"failing", "a round trip in which a share of the deliveries ends in a FAIL"},
+}
 
 // Presets are the names of the presets, the default first.
-func Presets() []string { return slices.Clone(presetNames[:]) }
+func Presets() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+// Describe says in one line what a preset is; "" if there is none of that name.
+func Describe(name string) string {
+	for _, p := range presets {
+		if p.name == name {
+			return p.words
+		}
+	}
+	return ""
+}
 
 // Preset is the workload of that name; an empty one means roundtrip. The error is a
-// *Problem.
-//
-//   - roundtrip: producers push, consumers fetch and acknowledge, closed loop
-//   - push: producers only; the drain takes the jobs away
-//   - fetch: consumers only, on jobs that are there before they begin
-//   - idle: connections that only beat
-//   - churn: connections that come, push one job and go
-//   - scheduled: a round trip with jobs that are due later
-//   - failing: a round trip in which a share of the deliveries ends in a FAIL
+// *Problem. Describe says what each of them is.
 func Preset(name string) (Workload, error) {
-	w := Workload{Preset: orElse(name, presetNames[0]), Payload: Constant(100)}
+	w := Workload{Preset: orElse(name, presets[0].name), Payload: Constant(100)}
 	switch w.Preset {
 	case "roundtrip":
 		w.Producers, w.Consumers = 50, 50
@@ -46,7 +61,7 @@ func Preset(name string) (Workload, error) {
 	default:
 		return Workload{}, &Problem{
 			Key: "preset", What: fmt.Sprintf("%q is no preset", name),
-			Expected: "one of " + strings.Join(presetNames[:], ", "), Do: advise(name, presetNames[:], "choose one of them"),
+			Expected: "one of " + strings.Join(Presets(), ", "), Do: advise(name, Presets(), "choose one of them"),
 		}
 	}
 	return w, nil

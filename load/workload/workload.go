@@ -78,7 +78,7 @@ const (
 // filled in may contradict settings that are made afterwards.
 func (w *Workload) Filled() Workload {
 	f := *w
-	f.Preset = orElse(f.Preset, presetNames[0])
+	f.Preset = orElse(f.Preset, presets[0].name)
 	f.Burst = orElse(f.Burst, 1)
 	f.Drain = orElse(f.Drain, DefaultDrain)
 	f.ReserveFor = orElse(f.ReserveFor, DefaultReserveFor)

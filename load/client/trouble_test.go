@@ -1,0 +1,56 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+func TestKindsOfFailure(t *testing.T) {
+	t.Parallel()
+	for number, kind := range map[syscall.Errno]measure.ErrorKind{
+		syscall.ECONNREFUSED: measure.Refused, wsaRefused: measure.Refused,
+		syscall.EMFILE: measure.OutOfFiles, syscall.ENFILE: measure.OutOfFiles, wsaManyFiles: measure.OutOfFiles,
+		syscall.EADDRNOTAVAIL: measure.OutOfPorts, wsaUnavailable: measure.OutOfPorts, wsaInUse: measure.OutOfPorts,
+		syscall.ENOBUFS: measure.OutOfMemory, syscall.ENOMEM: measure.OutOfMemory, wsaNoBuffers: measure.OutOfMemory,
+		syscall.ECONNRESET: measure.Reset, wsaReset: measure.Reset, syscall.ETIMEDOUT: measure.Timeout,
+	} {
+		err := fmt.Errorf("dial: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
+		assert.Equal(t, kind, opening(err), err)
+	}
+	assert.Equal(t, measure.Other, opening(errBroken))
+	assert.Equal(t, measure.Other, opening(errors.New("EMFILE")))
+}
+
+// What a server sends that the command does not have is told with the command, the
+// clause, and what came.
+func TestBreachesNameCommandAndReply(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ phase, line, verb, clause, what string }{
+		{"greeting", "+HI\r\n", "", "FWP-HI-02", "greeting: expected a simple string"},
+		{"greeting", "HTTP/1.1 400\r\n", "", "FWP-RESP-01", "the greeting is no RESP"},
+		{"hello", "+YES\r\n", "HELLO", "FWP-HELLO-03", `HELLO was answered with the simple string "YES"`},
+		{"pushing", "$-1\r\n", "PUSH", "FWP-PUSH-01", "PUSH was answered with the null bulk string"},
+		{"fetching", ok, "FETCH", "FWP-FETCH-01", `FETCH was answered with the simple string "OK"`},
+		{"fetching", "*-1\r\n", "FETCH", "FWP-RESP-04", "the reply to FETCH is no RESP"},
+		{"acknowledges", ":7\r\n", "ACK", "FWP-ACK-01", "ACK was answered with the integer 7"},
+	}
+	for _, test := range cases {
+		s, c := at(t, test.phase)
+		s.data(c, test.line)
+		b := s.crew.Breaches()
+		require.Len(t, b, 1)
+		assert.Equal(t, int64(1), b[0].Count)
+		assert.Equal(t, test.verb, b[0].First.Verb)
+		assert.Equal(t, test.clause, b[0].First.Clause)
+		assert.Contains(t, b[0].First.Error(), test.what)
+	}
+}

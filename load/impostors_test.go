@@ -1,0 +1,265 @@
+package load_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Answers of an impostor that are no text.
+const (
+	hangs  = "hang"
+	closes = "close"
+	noise  = "noise"
+)
+
+// impostor is what is no server. The zero value accepts and hangs.
+type impostor struct {
+	greeting, hello string
+	fetch           string // if it is not as the rest
+	rest            string
+}
+
+func (i impostor) answer(line string) string {
+	verb, _, _ := strings.Cut(line, " ")
+	switch {
+	case verb == "HELLO":
+		return i.hello
+	case verb == "FETCH" && i.fetch != "":
+		return i.fetch
+	}
+	return i.rest
+}
+
+// serve speaks on one connection until the other side has had enough. Each answer takes
+// its time: in virtual time a loop of commands that take none would never end.
+func (i impostor) serve(nc net.Conn, number uint64) {
+	defer nc.Close()
+	random := rand.New(rand.NewPCG(4711, number)) //nolint:gosec // the same in every run
+	say := func(what string) bool {
+		time.Sleep(5 * ms)
+		switch what {
+		case "", hangs:
+			return true
+		case closes:
+			return false
+		case noise:
+			some := make([]byte, 1+random.IntN(100))
+			for k := range some {
+				some[k] = byte(random.Uint32())
+			}
+			_, err := nc.Write(some)
+			return err == nil
+		}
+		_, err := nc.Write([]byte(what + "\r\n"))
+		return err == nil
+	}
+	if !say(i.greeting) {
+		return
+	}
+	in := bufio.NewScanner(nc)
+	for in.Scan() && say(i.answer(in.Text())) {
+		continue
+	}
+}
+
+// against runs a workload against an impostor. It must come to an end.
+func (i impostor) against(t *testing.T, w workload.Workload) (report *reports.Load) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		ln, err := network.Listen("server:7419")
+		require.NoError(t, err)
+		var serving sync.WaitGroup
+		var connections atomic.Uint64
+		serving.Go(func() {
+			for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
+				serving.Go(func() { i.serve(nc, connections.Add(1)) })
+			}
+		})
+		require.NoError(t, w.Check())
+		result := load.Run(t.Context(), load.Config{
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2,
+			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+		})
+		require.NoError(t, ln.Close())
+		serving.Wait()
+		report = result.Report
+		if report.Unreachable == "" {
+			quiet(report, nil)
+		}
+	})
+	return report
+}
+
+// suspects are the impostors, with what is to be told of each.
+var suspects = map[string]struct {
+	impostor
+	code   int
+	words  string // of the last line, if they are the same for every workload
+	clause string // of a finding that is there whatever the workload
+}{
+	"closes at once":         {impostor{greeting: closes}, reports.ExitUnreachable, "closed the connection instead of greeting", ""},
+	"hangs":                  {impostor{}, reports.ExitUnreachable, "kept silent for 10s instead of greeting", ""},
+	"noise":                  {impostor{greeting: noise}, reports.ExitUnreachable, "no RESP instead of greeting", ""},
+	"+OK to all":             {impostor{greeting: "+OK", hello: "+OK", rest: "+OK"}, reports.ExitUnreachable, `got a simple string "OK"`, ""},
+	"HI, then -ERR":          {impostor{greeting: hi, hello: "-ERR no", rest: "-ERR no"}, reports.ExitUnreachable, "the server refused HELLO: ERR no", ""},
+	"HI, then closes":        {impostor{greeting: hi, hello: closes}, reports.ExitUnreachable, "the server closed the connection instead of answering HELLO", ""},
+	"HI, then hangs":         {impostor{greeting: hi}, reports.ExitUnreachable, "kept silent for 10s instead of answering HELLO", ""},
+	"HI, then noise":         {impostor{greeting: hi, hello: noise}, reports.ExitUnreachable, "no RESP instead of answering HELLO", ""},
+	"HI, +YES":               {impostor{greeting: hi, hello: "+YES", rest: "+YES"}, reports.ExitLoss, "", "FWP-HELLO-03"},
+	"HELLO, then +OK":        {impostor{greeting: hi, hello: "+OK", rest: "+OK"}, reports.ExitLoss, "", "FWP-INFO-01"},
+	"HELLO, then -ERR":       {impostor{greeting: hi, hello: "+OK", rest: "-ERR no"}, reports.ExitUndecided, "refused (ERR no)", ""},
+	"HELLO, then hangs":      {impostor{greeting: hi, hello: "+OK"}, reports.ExitUndecided, "nothing was carried: ", ""},
+	"HELLO, then closes":     {impostor{greeting: hi, hello: "+OK", rest: closes}, reports.ExitUndecided, "nothing was carried: ", ""},
+	"HELLO, then noise":      {impostor{greeting: hi, hello: "+OK", rest: noise}, reports.ExitLoss, "", "FWP-RESP-01"},
+	"HELLO, then too much":   {impostor{greeting: hi, hello: "+OK", rest: "+OK\r\n+OK"}, reports.ExitLoss, "", ""},
+	"FETCH is always empty":  {impostor{greeting: hi, hello: "+OK", fetch: "$-1", rest: "+OK"}, reports.ExitLoss, "", ""},
+	"FETCH is always a null": {impostor{greeting: hi, hello: "+OK", fetch: "*-1", rest: "+OK"}, reports.ExitLoss, "", ""},
+}
+
+const hi = `+HI {"v":2}`
+
+// loads are what every impostor is loaded with: the presets, in small, and what has no
+// end in time.
+func loads(t *testing.T) map[string]workload.Workload {
+	t.Helper()
+	all := map[string]workload.Workload{}
+	for _, name := range workload.Presets() {
+		w, err := workload.Preset(name)
+		require.NoError(t, err)
+		w.Duration = workload.Duration(2 * second)
+		if w.BeatOnly {
+			w.Duration *= 10 // a BEAT comes every 15 s
+		}
+		w.Producers, w.Consumers, w.Connections = min(w.Producers, 5), min(w.Consumers, 5), min(w.Connections, 10)
+		all[name] = w
+	}
+	open := steady()
+	open.Rate, open.Duration = 100, workload.Duration(3*second)
+	jobs := open
+	jobs.Rate, jobs.Duration, jobs.JobLimit = 0, 0, 1_000_000
+	all["rate"], all["jobs"] = open, jobs
+	return all
+}
+
+func TestImpostors(t *testing.T) {
+	t.Parallel()
+	for name, suspect := range suspects {
+		for preset, w := range loads(t) {
+			if strings.HasPrefix(suspect.rest, "+OK") { // a million jobs that seem to go well take their time
+				w.JobLimit, w.Prefill = min(w.JobLimit, 1000), min(w.Prefill, 1000)
+			}
+			t.Run(name+"/"+preset, func(t *testing.T) {
+				t.Parallel()
+				l := suspect.against(t, w)
+				code, words := l.Outcome()
+				assert.Equal(t, suspect.code, code, words)
+				assert.Contains(t, words, suspect.words)
+				assert.Less(t, l.Took, 2*time.Minute)
+				assert.Positive(t, l.Took)
+				var text bytes.Buffer
+				require.NoError(t, reports.WriteLoadText(&text, l, reports.LoadTextOptions{}))
+				lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+				assert.NotEmpty(t, strings.TrimSpace(lines[len(lines)-1]))
+				if suspect.clause != "" {
+					assert.Contains(t, clauses(l), suspect.clause)
+				}
+				if t.Failed() {
+					t.Log(text.String())
+				}
+			})
+		}
+	}
+}
+
+func clauses(l *reports.Load) []string {
+	var all []string
+	for _, f := range l.Findings {
+		all = append(all, f.Clause)
+	}
+	return all
+}
+
+// What commands are answered with is told with the clause of the command.
+func TestImpostorsAreBlamedByCommand(t *testing.T) {
+	t.Parallel()
+	yes := suspects["HELLO, then +OK"].impostor
+	yes.rest = "+YES"
+	empty, ok := suspects["FETCH is always empty"].impostor, suspects["HELLO, then +OK"].impostor
+	cases := []struct {
+		impostor impostor
+		preset   string
+		clause   string
+		note     string
+	}{
+		{ok, "rate", "FWP-FETCH-01", `FETCH was answered with the simple string "OK"`},
+		{yes, "push", "FWP-PUSH-01", `PUSH was answered with the simple string "YES"`},
+		{yes, "idle", "FWP-BEAT-01", `BEAT was answered with the simple string "YES"`},
+		{empty, "rate", "FWP-PUSH-04", ""},
+		{suspects["FETCH is always a null"].impostor, "rate", "FWP-RESP-04", "the reply to FETCH is no RESP"},
+		{suspects["HELLO, then too much"].impostor, "rate", "FWP-RESP-06", `after the reply to PUSH the server sent "+OK\r\n"`},
+	}
+	for _, test := range cases {
+		t.Run(test.preset+"/"+test.clause, func(t *testing.T) {
+			t.Parallel()
+			l := test.impostor.against(t, loads(t)[test.preset])
+			require.Contains(t, clauses(l), test.clause)
+			for _, f := range l.Findings {
+				if f.Clause == test.clause && test.note != "" {
+					assert.Contains(t, strings.Join(f.Notes, "\n"), test.note)
+				}
+			}
+		})
+	}
+}
+
+// An arrival counts only if its command succeeded: a connection that comes and goes has
+// come for its PUSH.
+func TestWhatIsRefusedIsNotCarried(t *testing.T) {
+	t.Parallel()
+	for preset, op := range map[string]string{"churn": "connect", "rate": "push", "fetch": "ack"} {
+		l := suspects["HELLO, then -ERR"].against(t, loads(t)[preset])
+		assert.Equal(t, op, l.Rate.Op)
+		assert.Zero(t, l.Rate.Done, preset)
+		assert.Zero(t, l.Rate.Carried, preset)
+		_, words := l.Outcome()
+		assert.Regexp(t, `^nothing was carried: [0-9,]+ PUSH refused \(ERR no\)`, words)
+		for _, s := range l.Series {
+			assert.Zero(t, s.Carried, preset)
+		}
+	}
+}
+
+// A drain that cannot end well is given up soon, and the report says so.
+func TestTheDrainIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for rest, why := range map[string]string{
+		"-ERR no": "the drain was given up: nothing but errors came for 5s (ERR no)",
+		hangs:     "the drain was given up: no command was answered for 10s",
+	} {
+		i := suspects["HELLO, then +OK"].impostor
+		i.fetch = rest
+		l := i.against(t, loads(t)["rate"])
+		assert.Equal(t, int64(300), l.Jobs.Pushed)
+		assert.Equal(t, why, l.Jobs.NotDrained)
+		assert.Less(t, l.Took, 35*second)
+		assert.Contains(t, phases(l), "drain")
+	}
+}

@@ -1,0 +1,131 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// failedLimit is the share of the commands of a kind that may fail: beyond it the times are those of the lucky rest.
+const failedLimit = 0.10
+
+// asked returns the kinds of commands that a load consists of, in the order of tables: not INFO and END, nor the
+// beginning of connections, unless connections are what arrives.
+func (l *Load) asked() []string {
+	all := []string{"push", "fetch", "ack", "fail", "beat"}
+	if l.Rate.Op == "connect" {
+		all = append([]string{"connect", "hello"}, all...)
+	}
+	return all
+}
+
+// empty says that nothing was carried of what the run was for.
+func (l *Load) empty() []Reason {
+	done := l.Rate.Done > 0
+	if l.Interrupted && l.Measured == 0 {
+		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured", Do: "let it run for longer"}}
+	}
+	if done || len(l.exhausted())+len(l.aborted()) > 0 {
+		return nil
+	}
+	do := "look at what the target says to these commands; fwpcheck run tells what is wrong with it"
+	what := l.failures(l.asked()...)
+	switch {
+	case what != "":
+	case l.Rate.Op == "ack" && l.sumOf("fetch.empty").count > 0:
+		what = fmt.Sprintf("%s came back without a job", fetches(l.sumOf("fetch.empty").count))
+	case l.Rate.Op == "beat":
+		what, do = fmt.Sprintf("no BEAT was due in %s of measuring", short(l.Measured)), "let it run for longer: a BEAT is due every 15 s"
+	default:
+		what, do = "nothing was measured", "let it run for longer"
+		if l.Measured > 0 {
+			what = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), short(l.Measured))
+		}
+	}
+	return []Reason{{ID: "empty", What: "nothing was carried: " + what, Do: do}}
+}
+
+// failed says that too many commands of a kind failed.
+func (l *Load) failed() []Reason {
+	if len(l.empty()) > 0 {
+		return nil
+	}
+	var bad []string
+	for _, name := range l.asked() {
+		sum := l.sumOf(name)
+		share := float64(sum.errors) / float64(max(1, sum.errors+sum.count+sum.outside))
+		if share > failedLimit {
+			bad = append(bad, fmt.Sprintf("%s of %s failed: %s", percent(share), verbs(name), l.failures(name)))
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return []Reason{{
+		ID:   "errors",
+		What: fmt.Sprintf("%s; allowed is %s", strings.Join(bad, ", "), percent(failedLimit)),
+		Do:   "look at what the target says to these commands, or ask for less than it takes",
+	}}
+}
+
+// failures says how commands failed: "616 PUSH refused (ERR no), 50 FETCH unanswered (timeout)".
+func (l *Load) failures(names ...string) string {
+	var parts []string
+	for _, name := range names {
+		kinds := slices.Clone(l.sumOf(name).kinds)
+		slices.SortStableFunc(kinds, func(a, b LoadError) int { return int(b.Count - a.Count) })
+		for _, e := range kinds {
+			parts = append(parts, fmt.Sprintf("%s %s %s", grouped(e.Count), verb(name), e.how()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// how says in words what became of a command.
+func (e *LoadError) how() string {
+	example := ""
+	if e.Example != "" {
+		example = " (" + clean(oneLine(e.Example)) + ")"
+	}
+	switch e.Kind {
+	case "rejected":
+		return "refused" + example
+	case "malformed":
+		return "answered wrongly" // how is a finding
+	case "timeout":
+		return "unanswered (timeout)"
+	default:
+		return "failed (" + e.Kind + ")"
+	}
+}
+
+// verb is the name of a command as the protocol writes it.
+func verb(op string) string {
+	switch op {
+	case "connect":
+		return "connection"
+	case "":
+		return "command"
+	}
+	name, _, _ := strings.Cut(op, ".")
+	return strings.ToUpper(name)
+}
+
+// verbs is verb in the plural, after "of".
+func verbs(op string) string {
+	switch op {
+	case "connect":
+		return "the connections"
+	case "push", "fetch":
+		return "the " + verb(op) + "es"
+	}
+	return "the " + verb(op) + "s"
+}
+
+// fetches counts FETCHes.
+func fetches(n int64) string {
+	if n == 1 {
+		return "1 FETCH"
+	}
+	return grouped(n) + " FETCHes"
+}
