@@ -41,14 +41,14 @@ func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (I
 	case err == nil && looksLikeRESP(first):
 		return identity(first), nil
 	case err == nil:
-		return Identity{}, fmt.Errorf("this is no FWP server: its first bytes are %s, where FWP servers greet with %q",
+		return Identity{}, fmt.Errorf("this is not an FWP server: its first bytes are %s, where FWP servers greet with %q",
 			strconv.Quote(string(first)), "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
 	case ctx.Err() != nil:
 		return Identity{}, context.Cause(ctx)
 	}
-	return Identity{}, fmt.Errorf("this is no FWP server: it closed the connection at once without a greeting (%w)", err)
+	return Identity{}, fmt.Errorf("this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
 }
 
 // firstBytes reads what comes first: a line, or what there is of it.
@@ -86,7 +86,7 @@ func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
 	case err != nil:
 		return Identity{}, fmt.Errorf("%w; after a HELLO it ended the connection (%w)", silent, err)
 	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a redis server says -ERR
-		return Identity{}, fmt.Errorf("this is no FWP server: it kept silent, and answered HELLO with %s", strconv.Quote(firstLine(answer)))
+		return Identity{}, fmt.Errorf("this is not an FWP server: it kept silent, and answered HELLO with %s", strconv.Quote(firstLine(answer)))
 	}
 	id := identity(answer)
 	id.Greeting = ""

@@ -30,8 +30,11 @@ func (s *session) play(ctx context.Context, t *task) {
 		s.try(ctx, t)
 		return
 	}
+	ctx, cancel := s.quickly(ctx)
+	defer cancel()
+	patience, hasty := s.patience()
 	player := &scenarios.Player{
-		Target: t.server.Target, Password: t.server.Password, Timeout: s.Timeout, Patience: s.Patience,
+		Target: t.server.Target, Password: t.server.Password, Timeout: s.Timeout, Patience: patience, Hasty: hasty,
 		Meter: s.meter, Crowd: &t.server.crowd,
 	}
 	if s.Watch != nil {

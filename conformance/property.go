@@ -59,7 +59,7 @@ type Sight struct {
 func (s Sight) why() string {
 	switch {
 	case !s.Served:
-		return "no connection got as far as to be identified"
+		return "no connection got as far as being identified"
 	case 2*s.Answered < s.Commands:
 		return "fewer than half of the commands were answered"
 	}

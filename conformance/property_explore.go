@@ -13,13 +13,16 @@ import (
 
 // How far the properties go. No run may take much longer because of them.
 const (
-	commandsMadeUp  = 600                     // of an exploration
-	exploringFor    = 3 * time.Second         // at most; what waits for its end is not counted
-	commandsOfCrowd = 900                     // three for each job
-	findingsTold    = 20                      // of one property
-	shrinkingFor    = 1500 * time.Millisecond // for all findings of a property together
-	exploringLasts  = 10 * time.Second        // on a server that leaves something unanswered; mostly it is 2 s
-	lateness        = 2 * time.Second         // of replies for which other checks or the network may be the reason
+	commandsMadeUp   = 600                     // of an exploration
+	exploringFor     = 3 * time.Second         // at most; what waits for its end is not counted
+	commandsOfCrowd  = 900                     // three for each job: what comes with every 50th job comes six times
+	producersInCrowd = 12                      // more than there are workers
+	workersInCrowd   = 4                       // each with a queue of its own
+	findingsTold     = 20                      // of one property
+	shrinkingFor     = 1500 * time.Millisecond // for all findings of an exploration together
+	shorteningFor    = 6 * time.Second         // the same of a crowd, which may have to wait twice for a job that does not come
+	exploringLasts   = 10 * time.Second        // on a server that leaves something unanswered; mostly it is 2 s
+	lateness         = 2 * time.Second         // of replies for which other checks or the network may be the reason
 )
 
 // madeUpCommands is a short walk through states that nobody listed.
@@ -31,66 +34,74 @@ func madeUpCommands() Property {
 			"malformed ones, and disconnects. Each reply is held against the model of the specification. The check is a short " +
 			"`fwpcheck explore`, which goes on for as long as it is asked to.",
 		Wait: exploringLasts, Connections: 12,
-		Run: func(ctx context.Context, on Trial) Sight {
-			return on.twice(ctx, func(ctx context.Context, e explore.Explorer) Sight {
-				sent := 0
-				e.Watch = func(step explore.Step) {
-					if step.Kind == explore.Send && !step.Raw { // others need no answer
-						sent++
-					}
-				}
-				e.Steps, e.Time = commandsMadeUp, exploringFor
-				r := e.Run(ctx)
-				s := Sight{Findings: r.Findings, Dead: r.Dead, Commands: sent, Left: r.Left, Served: r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0}
-				for _, n := range r.Coverage.Outcomes {
-					s.Answered += n
-				}
-				return s
-			})
-		},
+		Run: func(ctx context.Context, on Trial) Sight { return on.explore(ctx, inTurn, exploredAgain, shrinkingFor) },
 	}
 }
 
 // manyClients is a short history of producers and workers that work side by side. The
-// producers are more than the workers, and there is one queue, so that it is not empty
-// before the end: a FETCH that waits for nothing takes as long as all else.
+// producers are more than the workers, so that queues are not empty before the end: a
+// FETCH that waits for nothing takes as long as all else. Each worker has a queue of its
+// own, because a job that was sent to the wrong one shows only if that one did not ask
+// for it. Clients go away only where it will be known what became of their jobs.
 func manyClients() Property {
 	return Property{
 		Name:  "explore/crowd",
 		Title: "With many producers and workers at a time each job is delivered once, and none is lost",
-		About: "Producers push jobs of their own while workers fetch and acknowledge them. Each call and each reply is recorded " +
-			"with its time, and the history of every job is judged: what no order of overlapping calls can explain is a finding.",
-		Wait: exploringLasts, Connections: 18,
-		Run: func(ctx context.Context, on Trial) Sight {
-			return on.twice(ctx, func(ctx context.Context, e explore.Explorer) Sight {
-				e.Steps, e.Connections = commandsOfCrowd, 4
-				h := (&explore.Crowd{Explorer: e, Producers: 12, QueuesAtAll: 1}).Run(ctx)
-				s := Sight{Findings: h.Findings, Dead: h.Dead, Commands: h.Commands, Left: h.Left, Served: h.Commands > 0}
-				for _, call := range h.Events {
-					if call.Outcome != history.Open {
-						s.Answered++
-					}
-				}
-				if !h.Drained || len(h.Left) > 0 {
-					s.Open = "not every job could be accounted for: the queues could not be emptied"
-				}
-				return s
-			})
-		},
+		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one goes away without reading " +
+			"an answer, or with jobs in hand, and comes back. Each call and each reply is recorded with its time, and the history of " +
+			"every job is judged: what no order of overlapping calls can explain is a finding.",
+		Wait: exploringLasts, Connections: producersInCrowd + workersInCrowd + 2, // to ask whether the server lives
+		Run: func(ctx context.Context, on Trial) Sight { return on.explore(ctx, inCrowd, shortened, shorteningFor) },
 	}
 }
 
-// twice explores, and if that finds something, once more for the sake of scripts that
-// show it. What was found is told all the same if there is no time to make it small.
-func (on Trial) twice(ctx context.Context, once func(context.Context, explore.Explorer) Sight) Sight {
+// inTurn is what an exploration sees.
+func inTurn(ctx context.Context, e explore.Explorer) Sight {
+	sent := 0
+	e.Watch = func(step explore.Step) {
+		if step.Kind == explore.Send && !step.Raw { // others need no answer
+			sent++
+		}
+	}
+	e.Steps, e.Time = commandsMadeUp, exploringFor
+	r := e.Run(ctx)
+	s := Sight{Findings: r.Findings, Dead: r.Dead, Commands: sent, Left: r.Left}
+	s.Served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
+	for _, n := range r.Coverage.Outcomes {
+		s.Answered += n
+	}
+	return s
+}
+
+// inCrowd is what a crowd sees.
+func inCrowd(ctx context.Context, e explore.Explorer) Sight {
+	e.Steps, e.Connections = commandsOfCrowd, workersInCrowd
+	h := (&explore.Crowd{Explorer: e, Producers: producersInCrowd, Queues: workersInCrowd}).Run(ctx)
+	s := Sight{Findings: h.Findings, Dead: h.Dead, Commands: h.Commands, Left: h.Left, Served: h.Commands > 0}
+	for _, call := range h.Events {
+		if call.Outcome != history.Open {
+			s.Answered++
+		}
+	}
+	if !h.Drained || len(h.Left) > 0 {
+		s.Open = "not every job could be accounted for: the queues could not be emptied"
+	}
+	return s
+}
+
+// explore looks once, and if that finds something, has scripts made that show it. What
+// was found is told all the same if there is no time for that.
+func (on Trial) explore(ctx context.Context, look func(context.Context, explore.Explorer) Sight,
+	show func(context.Context, explore.Explorer, *Sight), showing time.Duration,
+) Sight {
 	e := explore.Explorer{
 		Target: on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
-		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: shrinkingFor / 4,
+		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: showing / 4,
 		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther }, // so that it does not wait for jobs that were put off
 	}
 	limited, cancel := context.WithTimeout(ctx, exploringFor+6*on.Timeout)
 	defer cancel()
-	s := once(limited, e)
+	s := look(limited, e)
 	if limited.Err() != nil && s.Open == "" {
 		s.Open = "the server kept it waiting for too long"
 	}
@@ -105,11 +116,17 @@ func (on Trial) twice(ctx context.Context, once func(context.Context, explore.Ex
 		defer end()
 		e.Target = target
 	}
-	ctx, end := context.WithTimeout(ctx, shrinkingFor)
+	ctx, end := context.WithTimeout(ctx, showing)
 	defer end()
 	e.Fresh, e.Unshrunk = on.Fresh, false
-	again := once(ctx, e)
-	if on.Fresh == nil {
+	show(ctx, e, &s)
+	return s
+}
+
+// exploredAgain explores once more, and takes the scripts of what comes up again.
+func exploredAgain(ctx context.Context, e explore.Explorer, s *Sight) {
+	again := inTurn(ctx, e)
+	if e.Fresh == nil {
 		s.Left = append(s.Left, again.Left...)
 	}
 	for i := range s.Findings {
@@ -119,7 +136,20 @@ func (on Trial) twice(ctx context.Context, once func(context.Context, explore.Ex
 			*f = again.Findings[j]
 		}
 	}
-	return s
+}
+
+// shortened looks for short conversations. What turns out to be the same as another
+// finding is told once.
+func shortened(ctx context.Context, e explore.Explorer, s *Sight) {
+	found := s.Findings
+	s.Findings = nil
+	e.Shrinking = shorteningFor - time.Second // a loss that is seen once more, after one FETCH for nothing, takes four seconds
+	for _, f := range found {
+		e.Shorten(ctx, &f)
+		if !slices.ContainsFunc(s.Findings, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
+			s.Findings = append(s.Findings, f)
+		}
+	}
 }
 
 var errNoOther = errors.New("there is no other server like this one")

@@ -48,6 +48,7 @@ type Runner struct {
 	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
 	Repeat   int           // how often each check is run; once if zero
 	FailFast bool          // stop at the first fail or crash
+	Quick    bool          // come to an end soon on whatever server, for checks that a quick selection picked: see QuickRun
 
 	Watch    func(check string, line scenarios.Line) // told each line of every conversation; calls may come side by side
 	Progress func(done, total int, check string)     // told when a check is over; calls do not come side by side

@@ -112,7 +112,7 @@ func TestVerdicts(t *testing.T) {
 			"FWP-FETCH-01", reports.Undecided, "set-up in line 3", false},
 		"a twin that fails earns nothing": {answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Undecided, "set-up in line 7", false},
 		"broken RESP has its own clause":  {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-RESP-03", reports.Fail, "é", true},
-		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Undecided, "where CR LF after a bulk string of 2 bytes was expected", true},
+		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Undecided, "where it expected CR LF after a bulk string of 2 bytes", true},
 		"no password":                     {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04", reports.NotOffered, "offers no password", false},
 	}
 	for name, test := range tests {

@@ -119,16 +119,20 @@ func (s *session) begin(ctx context.Context) {
 
 // forestalled answers a check that is not played, or not again.
 func (s *session) forestalled(ctx context.Context, t *task) bool {
-	why := s.stopped
-	if why == "" && ctx.Err() != nil {
+	why, late := s.stopped, s.tooLate()
+	switch {
+	case why != "":
+	case ctx.Err() != nil:
 		why = "the run was interrupted before"
+	default:
+		why = late
 	}
 	switch {
 	case t.host != nil && t.host.crashed != "":
 		s.file(t, s.unanswered(t.script, reports.Undecided, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
 	case why == "":
 		return false
-	case t.death != nil: // nobody will look again: it is what it seemed
+	case t.death != nil && late == "": // nobody will look again: it is what it seemed
 		t.run = t.death
 		s.settle(t)
 	case !t.filed:
@@ -226,7 +230,7 @@ func (s *session) settle(t *task) {
 		check.Left = left
 	}
 	s.file(t, check)
-	if again && t.lagged < retriesOfLag {
+	if again && t.lagged < retriesOfLag && (!s.Quick || check.Took <= QuickPatience) {
 		t.lagged++
 		s.unsure = append(s.unsure, t)
 	}

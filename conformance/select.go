@@ -1,11 +1,11 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -20,9 +20,6 @@ type Selection struct {
 	Levels  []string
 	Quick   bool // none that must wait longer than QuickWait
 }
-
-// QuickWait is the longest wait of a check that a quick selection picks.
-const QuickWait = 5 * time.Second
 
 // Apply splits the scripts into the selected ones and the others. A pattern
 // that matches nothing, and one that is malformed, is an error: a typo must not
@@ -46,12 +43,38 @@ func (s Selection) Apply(scripts []*scenarios.Script) (in []*scenarios.Script, o
 	}
 	switch {
 	case len(in) == 0 && slow > 0:
-		return nil, nil, fmt.Errorf("--quick leaves out all that is selected: it has to wait for more than %v", QuickWait)
+		return nil, nil, ErrAllSlow
 	case len(in) == 0:
-		return nil, nil, fmt.Errorf("the selection matches no check: each of its parts matches some, but none meets all of them")
+		return nil, nil, ErrNothingMeetsAll
 	}
 	return in, out, nil
 }
+
+// What is wrong with a selection as a whole.
+var (
+	ErrAllSlow         = fmt.Errorf("all that is selected has to wait for more than %v, and a quick run leaves that out", QuickWait)
+	ErrNothingMeetsAll = errors.New("the selection matches no check: each of its parts matches some, but none meets all of them")
+)
+
+// SelectionError is a pattern of a [Selection] that is malformed, or matches nothing.
+type SelectionError struct {
+	Part    string // "check", "clause" or "level"
+	Pattern string
+	Err     error  // of a malformed pattern; nil if it matches nothing
+	Why     string // why it matches nothing, or what may have been meant; empty if nothing is known
+}
+
+func (e *SelectionError) Error() string {
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("%s %s: not a pattern: %v", e.Part, e.Pattern, e.Err)
+	case e.Why == "":
+		return fmt.Sprintf("%s %s matches no check", e.Part, e.Pattern)
+	}
+	return fmt.Sprintf("%s %s matches no check; %s", e.Part, e.Pattern, e.Why)
+}
+
+func (e *SelectionError) Unwrap() error { return e.Err }
 
 func (s Selection) picks(script *scenarios.Script, used map[string]bool) bool {
 	folder, _, _ := strings.Cut(script.Name, "/")
@@ -60,19 +83,19 @@ func (s Selection) picks(script *scenarios.Script, used map[string]bool) bool {
 		clauses = append(clauses, m.Clause)
 		levels = append(levels, string(levelOf(m)))
 	}
-	checks := met("--check ", s.Checks, []string{script.Name, folder}, used)
-	byClause := met("--clause ", s.Clauses, clauses, used)
-	byLevel := met("--level ", s.Levels, levels, used)
+	checks := met("check", s.Checks, []string{script.Name, folder}, used)
+	byClause := met("clause", s.Clauses, clauses, used)
+	byLevel := met("level", s.Levels, levels, used)
 	return checks && byClause && byLevel
 }
 
 // met reports whether one of the words matches one of the patterns, and notes
 // which patterns matched something.
-func met(flag string, patterns, words []string, used map[string]bool) bool {
+func met(part string, patterns, words []string, used map[string]bool) bool {
 	hit := len(patterns) == 0
 	for _, p := range patterns {
 		if slices.ContainsFunc(words, func(w string) bool { ok, err := path.Match(p, w); return ok && err == nil }) {
-			used[flag+p] = true
+			used[part+p] = true
 			hit = true
 		}
 	}
@@ -82,41 +105,44 @@ func met(flag string, patterns, words []string, used map[string]bool) bool {
 // unmatched is the error for a pattern that matched nothing.
 func (s Selection) unmatched(used map[string]bool) error {
 	for _, part := range []struct {
-		flag     string
+		name     string
 		patterns []string
-		help     func(string) string
+		why      func(string) string
 	}{
-		{"--check ", s.Checks, func(string) string { return "fwpcheck list shows the checks" }},
-		{"--clause ", s.Clauses, clauseHelp},
-		{"--level ", s.Levels, levelHelp},
+		{"check", s.Checks, func(string) string { return "" }},
+		{"clause", s.Clauses, whyNoCheck},
+		{"level", s.Levels, theLevels},
 	} {
 		for _, p := range part.patterns {
 			if _, err := path.Match(p, ""); err != nil {
-				return fmt.Errorf("%s%s: not a pattern: %w", part.flag, p, err)
+				return &SelectionError{Part: part.name, Pattern: p, Err: err}
 			}
-			if !used[part.flag+p] {
-				return fmt.Errorf("%s%s matches no check; %s", part.flag, p, part.help(p))
+			if !used[part.name+p] {
+				return &SelectionError{Part: part.name, Pattern: p, Why: part.why(p)}
 			}
 		}
 	}
 	return nil
 }
 
-func clauseHelp(p string) string {
-	if c, ok := ClauseByID(p); ok && !c.BindsServer() {
+func whyNoCheck(clause string) string {
+	if c, ok := ClauseByID(clause); ok && !c.BindsServer() {
 		return "this clause binds clients, and the target is a server"
 	} else if c.Excluded != "" {
 		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
 		return "the clause is in the catalogue, but no check decides it yet"
 	}
-	if id := Suggest(p); id != "" {
+	if id := Suggest(clause); id != "" {
 		return "did you mean " + id + "?"
 	}
-	return "fwpcheck list shows the clauses"
+	return ""
 }
 
-func levelHelp(string) string {
-	return "the levels are " + strings.Join([]string{string(reports.LevelMust), string(reports.LevelMustNot), string(reports.LevelShould),
-		string(reports.LevelShouldNot), string(reports.LevelMay), string(reports.LevelPlain), string(reports.LevelDerived), string(reports.LevelNote)}, ", ")
+func theLevels(string) string {
+	var words []string
+	for _, level := range reports.Levels() {
+		words = append(words, string(level))
+	}
+	return "the levels are " + strings.Join(words, ", ")
 }

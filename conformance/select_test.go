@@ -1,12 +1,15 @@
 package conformance_test
 
 import (
+	"path"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 func TestSelection(t *testing.T) {
@@ -28,8 +31,8 @@ func TestSelection(t *testing.T) {
 		"a clause":             {conformance.Selection{Clauses: []string{"FWP-WU-*"}}, []string{"push/refused"}, ""},
 		"a level":              {conformance.Selection{Levels: []string{"SHOULD"}}, []string{"info/strict"}, ""},
 		"both must be met":     {conformance.Selection{Checks: []string{"push"}, Clauses: []string{"FWP-PUSH-01"}}, []string{"push/ok"}, ""},
-		"a typo in a check":    {conformance.Selection{Checks: []string{"psuh"}}, nil, "--check psuh matches no check"},
-		"one of two matches":   {conformance.Selection{Checks: []string{"push", "psuh"}}, nil, "--check psuh matches no check"},
+		"a typo in a check":    {conformance.Selection{Checks: []string{"psuh"}}, nil, "check psuh matches no check"},
+		"one of two matches":   {conformance.Selection{Checks: []string{"push", "psuh"}}, nil, "check psuh matches no check"},
 		"a typo in a clause":   {conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}, nil, "did you mean FWP-PUSH-01?"},
 		"a client's clause":    {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
 		"an excluded clause":   {conformance.Selection{Clauses: []string{"FWP-LINK-01"}}, nil, "no check decides this clause: The suite is told"},
@@ -54,4 +57,31 @@ func TestSelection(t *testing.T) {
 			assert.Len(t, out, len(all)-len(in))
 		})
 	}
+}
+
+// The language has the levels of the catalogue, and knows nothing of the catalogue.
+func TestTheLevelsOfScriptsAreThoseOfReports(t *testing.T) {
+	t.Parallel()
+	var levels []string
+	for _, level := range reports.Levels() {
+		assert.True(t, level.Valid(), level)
+		levels = append(levels, string(level))
+	}
+	assert.Equal(t, levels, scenarios.Levels())
+}
+
+// Flags are nobody's business here: who has some can word the errors.
+func TestAWrongSelectionIsATypedError(t *testing.T) {
+	t.Parallel()
+	_, _, err := conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
+	var wrong *conformance.SelectionError
+	require.ErrorAs(t, err, &wrong)
+	assert.Equal(t, conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}, *wrong)
+	_, _, err = conformance.Selection{Levels: []string{"[a"}}.Apply(nil)
+	require.ErrorIs(t, err, path.ErrBadPattern)
+	slow, err := scenarios.Parse("slow", []byte("connect as consumer\nsilence 9s\n"))
+	require.NoError(t, err)
+	_, _, err = conformance.Selection{Quick: true}.Apply([]*scenarios.Script{slow})
+	require.ErrorIs(t, err, conformance.ErrAllSlow)
+	assert.NotContains(t, err.Error(), "--")
 }

@@ -133,16 +133,18 @@ func (v *verdicts) stopCause() cause {
 	}
 	if len(run.Breaches) > 0 {
 		b := run.Breaches[0]
-		return cause{words: fmt.Sprintf("at line %d came %s, where %s was expected", b.Line, b.Got, b.Expected)}
+		return cause{words: fmt.Sprintf("at line %d the suite got %s, where it expected %s", b.Line, b.Got, b.Expected)}
 	}
 	for _, r := range run.Results {
 		switch {
 		case r.Outcome == scenarios.Unsure:
 			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
+		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line, so that checks which it ended alike are listed together
+			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotWords(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
 			return cause{fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotWords(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched:
-			return cause{words: fmt.Sprintf("line %d, about another clause, was not met", r.Line)}
+			return cause{words: fmt.Sprintf("line %d, which is about another clause, did not hold", r.Line)}
 		}
 	}
 	if run.Err != nil {
@@ -195,13 +197,27 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 		return v.departure(m, r, cv)
 	case r.Outcome != scenarios.Matched || v.stopped.words != "":
 		return reports.Undecided
-	case m.Record && r.Choice != "":
-		cv.Why = "seen: " + r.Choice
-		return reports.Note
 	case m.Record || breachOf(m) == reports.Note:
+		cv.Why = seen(r)
 		return reports.Note
 	}
 	return reports.Pass
+}
+
+// seen says what came where anything may.
+func seen(r scenarios.Result) string {
+	const most = 120
+	what := []rune(r.Choice)
+	if len(what) == 0 {
+		what = []rune(r.Got)
+	}
+	switch {
+	case len(what) == 0:
+		return ""
+	case len(what) > most:
+		return "seen: " + string(what[:most]) + " …"
+	}
+	return "seen: " + string(what)
 }
 
 // departure judges a line that was not met.
@@ -213,7 +229,7 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 	case v.run.Dead != "":
 		verdict = reports.Crash
 	case verdict == reports.Note:
-		cv.Why = fmt.Sprintf("seen: %s", r.Got)
+		cv.Why = seen(scenarios.Result{Got: r.Got})
 		return verdict
 	}
 	cv.Level, cv.Why = levelOf(m), gotWords(r)
@@ -256,28 +272,13 @@ func clauseOfBreach(b scenarios.Breach) string {
 		}
 		return "FWP-RESP-06"
 	case scenarios.ForeignReply:
-		return clauseOfVerb[b.Verb]
+		return fwp.ReplyClause(b.Verb)
 	case scenarios.ConsumerClosed:
 		return "FWP-STATE-13"
 	case scenarios.StateLost:
 		return "FWP-STATE-12"
 	}
-	switch b.Rule {
-	case fwp.RuleLength, fwp.RuleBulkEnd, fwp.RuleCharacters, fwp.RuleTruncated:
-		return "FWP-RESP-03"
-	case fwp.RuleNull:
-		return "FWP-RESP-04"
-	case fwp.RuleTextBreak:
-		return "FWP-RESP-07"
-	}
-	return "FWP-RESP-01"
-}
-
-// clauseOfVerb is the clause that lists the replies to a command; the empty verb
-// stands for the greeting.
-var clauseOfVerb = map[string]string{
-	"": "FWP-HI-02", fwp.HELLO: "FWP-HELLO-03", fwp.PUSH: "FWP-PUSH-01", fwp.FETCH: "FWP-FETCH-01", fwp.ACK: "FWP-ACK-01",
-	fwp.FAIL: "FWP-FAIL-01", fwp.BEAT: "FWP-BEAT-01", fwp.INFO: "FWP-INFO-01", fwp.FLUSH: "FWP-FLUSH-01", fwp.END: "FWP-END-01",
+	return b.Rule.Clause()
 }
 
 // ownExpectations judges a script that names no clause: what it expects has to
@@ -312,7 +313,8 @@ func (v *verdicts) ownExpectations() {
 func (v *verdicts) conclude() {
 	if v.run.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
 		v.check.Verdict = reports.Crash
-		v.finding(reports.Crash, scenarios.Mark{}, v.lastReached())
+		last := v.lastReached()
+		v.finding(reports.Crash, onlyMark(last), last)
 	}
 	all := []reports.Verdict{v.check.Verdict}
 	if len(v.check.Clauses) > 0 && v.check.Verdict == reports.NotRun {
@@ -335,54 +337,6 @@ func (v *verdicts) lastReached() scenarios.Result {
 			last = r
 		}
 	}
-	last.Expected, last.Got = "a server that goes on serving", v.run.Dead
+	last.Expected, last.Got = "a server that keeps serving", v.run.Dead
 	return last
-}
-
-// finding adds the evidence of a departure.
-func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenarios.Result) {
-	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
-	f := reports.Finding{
-		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
-		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-		Expected: r.Expected, Got: gotWords(r), Conversation: conversation(v.run, r),
-	}
-	if r.Line > 0 && r.Line <= len(v.run.Script.Source) {
-		f.Source = v.run.Script.Source[r.Line-1]
-	}
-	for _, d := range r.Differences {
-		if d.Path != "" {
-			f.Differences = append(f.Differences, d.String())
-		}
-	}
-	if r.Ending != scenarios.Open {
-		f.Close = closeWords[r.Ending]
-	}
-	if v.Reproduce != nil {
-		f.Reproduce = v.Reproduce(v.check.ID)
-	}
-	v.check.Findings = append(v.check.Findings, f)
-}
-
-var closeWords = map[scenarios.Ending]string{
-	scenarios.Fin: "the server closed the connection in order (FIN)", scenarios.Reset: "the server reset the connection",
-}
-
-var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
-
-// conversation is what all connections of a play said, with a mark where the
-// departure came.
-func conversation(run *scenarios.Run, departure scenarios.Result) []reports.Line {
-	lines := make([]reports.Line, len(run.Conversation))
-	for i, l := range run.Conversation {
-		from, ok := saidBy[l.From]
-		if !ok {
-			from = reports.FromSuite
-		}
-		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text}
-		if departure.At > 0 && l.At == departure.At && l.Conn == departure.Conn && l.From != "C" {
-			lines[i].Mark = "expected " + departure.Expected
-		}
-	}
-	return lines
 }

@@ -1,8 +1,6 @@
 package reports
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -47,8 +45,12 @@ type Explored struct {
 	Finding
 	// After is the number of commands after which it was seen.
 	After int `json:"after_commands"`
-	// Script shows it again, in the suite's language; empty if it did not come again.
-	Script string `json:"script,omitempty"`
+	// Script shows it again, in the suite's language. Unscripted is why there is none.
+	Script     string `json:"script,omitempty"`
+	Unscripted string `json:"unscripted,omitempty"`
+	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
+	// anything else means that this was not tried.
+	Control Verdict `json:"control,omitzero"`
 	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
 	Path string `json:"path,omitempty"`
 	Run  string `json:"run,omitempty"`
@@ -96,25 +98,16 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 // WriteExplorationJSON writes e as one indented JSON object and a final newline.
 func WriteExplorationJSON(w io.Writer, e *Exploration) error {
 	whole := *e
-	whole.Schema = ExplorationSchema
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(&whole); err != nil {
-		return fmt.Errorf("encode report: %w", err)
-	}
-	if _, err := w.Write(out.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), list(e.Findings)
+	return writeJSON(w, &whole)
 }
 
 // WriteExplorationText writes e for people: each finding with the script that shows it, what was covered, and a last
 // line that says in words what came out. It writes once, and returns the error of that.
 func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
 	t := &text{TextOptions: o}
-	t.head(&Report{Target: e.Target, Version: e.Version, Interrupted: e.Interrupted, Internal: e.Internal, Unreachable: e.Unreachable})
+	t.head(e.Target, e.Version)
+	t.troubles(e.Interrupted, e.Internal, e.Unreachable, "")
 	if len(e.Findings) > 0 {
 		t.section("FINDINGS", "what no reading of the specification allows")
 	}
@@ -123,15 +116,12 @@ func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
 		t.explored(&e.Findings[i])
 	}
 	t.coverage(e)
-	t.behind(e.Left)
+	t.behind(e.Left, "that this run put on the target and could not remove, or of which nobody knows")
 	code, words := e.Outcome(o.Exit)
 	t.line("")
 	t.line("seed %d, took %s, exit code %d", e.Seed, short(e.Took), code)
 	t.prose("", clean(words))
-	if _, err := w.Write(t.out.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return writeOut(w, t.out.Bytes())
 }
 
 // explored writes one finding and the script that shows it.
@@ -140,35 +130,17 @@ func (t *text) explored(f *Explored) {
 	t.field("after", many(int64(f.After), "command"))
 	t.field("whole", clean(f.Run))
 	if f.Script == "" {
-		t.field("script", "none: it did not come again when the same was played with fresh names, in the time for that (--shrink)")
+		t.field("script", "none: "+clean(f.Unscripted))
 		return
 	}
 	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, plural(f.Tried, "time")))
 	t.field("script", clean(f.Path))
+	if f.Control.Breach() {
+		t.field("control", "the embedded server fails the script too: take this for a fault of fwpcheck, and please report it")
+	}
 	t.line("")
 	for line := range strings.Lines(f.Script) {
 		t.line("    %s", clean(strings.TrimRight(line, "\n")))
-	}
-}
-
-// leftShown is how many of the jobs that are left behind are named.
-const leftShown = 10
-
-// behind writes which jobs are still on the target: with Verbose all of them.
-func (t *text) behind(left []string) {
-	if len(left) == 0 {
-		return
-	}
-	t.section("LEFT BEHIND", fmt.Sprintf("%s that this run put on the target and could not remove, or of which nobody knows", plural(len(left), "job")))
-	shown := left
-	if !t.Verbose && len(left) > leftShown {
-		shown = left[:leftShown]
-	}
-	for _, job := range shown {
-		t.line("  %s", clean(job))
-	}
-	if more := len(left) - len(shown); more > 0 {
-		t.line("  and %s more; -v lists them", grouped(int64(more)))
 	}
 }
 

@@ -34,6 +34,11 @@ var levelWords = map[Level]string{
 	LevelNote:      "recorded, never a failure",
 }
 
+// Levels are all levels, the strongest first.
+func Levels() []Level {
+	return []Level{LevelMust, LevelMustNot, LevelShould, LevelShouldNot, LevelMay, LevelPlain, LevelDerived, LevelNote}
+}
+
 // Valid says whether l is one of the constants.
 func (l Level) Valid() bool {
 	_, ok := levelWords[l]

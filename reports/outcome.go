@@ -9,7 +9,7 @@ import (
 // The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 is taken.
 const (
 	ExitWell        = 0   // all well
-	ExitFindings    = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed, a regression
+	ExitFindings    = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
 	ExitUsage       = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitUndecided   = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
 	ExitUnreachable = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away

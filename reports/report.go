@@ -12,7 +12,8 @@ package reports
 import "time"
 
 // Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
-// key is removed, renamed or changes its meaning; a key that is added does not change it.
+// key is removed, renamed or changes its meaning; a key that is added does not change it. Durations are nanoseconds in
+// JSON, in keys that end in _ns, here and in every other output of this package.
 const Schema = "fwpcheck/1"
 
 // Report is the result of one run. The exit code and every output are computed from it and from nothing else.
@@ -26,7 +27,7 @@ type Report struct {
 	// Started is when the run began, by the clock of the machine that runs the suite.
 	Started time.Time `json:"started,omitzero"`
 	// Took is how long the run was, from Started until the last check ended.
-	Took time.Duration `json:"-"`
+	Took time.Duration `json:"took_ns"`
 	// Seed is what the order of the checks and all fresh values were drawn from. JSON holds it as a string, because
 	// many readers of JSON are not exact above 2^53.
 	Seed uint64 `json:"seed,string"`
@@ -83,7 +84,7 @@ type Check struct {
 	Why     string `json:"why,omitempty"`
 	Provide string `json:"provide,omitempty"`
 	// Took is how long the last attempt was.
-	Took time.Duration `json:"-"`
+	Took time.Duration `json:"took_ns"`
 	// Attempts is how often the check was run: more than 1 if it was tried again because it was undecided.
 	Attempts int `json:"attempts,omitempty"`
 	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
@@ -155,7 +156,7 @@ const (
 // Line is one line of a conversation.
 type Line struct {
 	// At is the time since the check began.
-	At time.Duration `json:"-"`
+	At time.Duration `json:"at_ns"`
 	// Conn is the name of the connection; empty for a remark that belongs to none.
 	Conn string `json:"conn,omitempty"`
 	// From is FromClient, FromServer or FromSuite; the last is a remark: a connection opened, a restart asked for.

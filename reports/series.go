@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -18,8 +19,8 @@ import (
 //
 // and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_us, OP_service_p50_us,
 // OP_service_p99_us, OP_response_p50_us, OP_response_p99_us and OP_response_max_us, and for each way of jobs
-// FLOW_count, FLOW_p50_us, FLOW_p99_us and FLOW_max_us. OP is the name of the command with an underscore in place of
-// the point. A time is empty in a second that has no value for it. It writes once, and returns the error of that.
+// FLOW_count, FLOW_p50_us, FLOW_p99_us and FLOW_max_us. OP and FLOW are the names with an underscore in place of the
+// point. A time is empty in a second that has no value for it. It writes once, and returns the error of that.
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
 	rows := csv.NewWriter(&out)
@@ -29,7 +30,7 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 		"memory_bytes",
 	}
 	for _, op := range ops {
-		name := string(bytes.ReplaceAll([]byte(op), []byte("."), []byte("_")))
+		name := strings.ReplaceAll(op, ".", "_")
 		for _, column := range []string{
 			"count", "errors", "lateness_p99_us", "service_p50_us", "service_p99_us", "response_p50_us", "response_p99_us", "response_max_us",
 		} {
@@ -37,7 +38,8 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 		}
 	}
 	for _, flow := range flows {
-		header = append(header, flow+"_count", flow+"_p50_us", flow+"_p99_us", flow+"_max_us")
+		name := strings.ReplaceAll(flow, ".", "_")
+		header = append(header, name+"_count", name+"_p50_us", name+"_p99_us", name+"_max_us")
 	}
 	all := [][]string{header}
 	for i := range l.Series {

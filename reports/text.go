@@ -28,7 +28,8 @@ type TextOptions struct {
 // returns the error of that.
 func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	t := &text{TextOptions: o}
-	t.head(r)
+	t.head(r.Target, r.Version)
+	t.troubles(r.Interrupted, r.Internal, r.Unreachable, r.Usage)
 	if o.Verbose {
 		t.checks(r)
 	}
@@ -42,10 +43,7 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	}
 	t.counts(r)
 	t.foot(r)
-	if _, err := w.Write(t.out.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return writeOut(w, t.out.Bytes())
 }
 
 // text gathers the output.
@@ -78,10 +76,10 @@ func (t *text) section(heading, words string) {
 	t.line("%s%s", t.paint(bold, heading), words)
 }
 
-// head says what was judged, and anything that kept the run from being a whole one.
-func (t *text) head(r *Report) {
-	target := r.Target.URL
-	switch chosen := r.Target.Chosen; {
+// head says what was judged, and by whom.
+func (t *text) head(judged Target, version string) {
+	target := judged.URL
+	switch chosen := judged.Chosen; {
 	case target == "" && chosen == "":
 		target = "none"
 	case target == "":
@@ -90,18 +88,22 @@ func (t *text) head(r *Report) {
 		target += " (" + chosen + ")"
 	}
 	t.line("target    %s", clean(target))
-	if r.Target.HI != "" {
-		t.line("greeting  %s", clean(r.Target.HI))
+	if judged.HI != "" {
+		t.line("greeting  %s", clean(judged.HI))
 	}
-	if r.Version != "" {
-		t.line("suite     %s", clean(r.Version))
+	if version != "" {
+		t.line("suite     %s", clean(version))
 	}
-	if r.Interrupted {
+}
+
+// troubles says what kept a run from being a whole one; each may be empty.
+func (t *text) troubles(interrupted bool, internal, unreachable, usage string) {
+	if interrupted {
 		t.trouble("The run was interrupted:", "what follows is what was found until then.")
 	}
-	t.trouble("The suite itself failed:", r.Internal)
-	t.trouble("No FWP server could be judged:", r.Unreachable)
-	t.trouble("Usage error:", r.Usage)
+	t.trouble("The suite itself failed:", internal)
+	t.trouble("No FWP server could be judged:", unreachable)
+	t.trouble("Usage error:", usage)
 }
 
 func (t *text) trouble(title, words string) {

@@ -2,29 +2,80 @@ package reports
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// findings writes every finding at full length.
+// findings writes every finding: the first of those that are alike at full length, and of the others the checks.
+// With Verbose all have their full length.
 func (t *text) findings(r *Report) {
 	all := r.Findings()
 	if len(all) == 0 {
 		return
 	}
 	t.section("FINDINGS", plural(len(all), "departure")+" from what is expected")
-	for i := range all {
+	for _, alike := range t.likeFindings(all) {
 		t.line("")
-		t.finding(&all[i])
+		t.finding(&alike[0])
+		t.moreOf(alike)
 	}
+}
+
+// likeFindings puts findings together that are alike, in the order of the first of each.
+func (t *text) likeFindings(all []Finding) [][]Finding {
+	var groups [][]Finding
+	at := map[string]int{}
+	for i := range all {
+		symptom := all[i].symptom()
+		j, known := at[symptom]
+		if t.Verbose || !known || all[i].Clause == "" {
+			at[symptom] = len(groups)
+			groups = append(groups, all[i:i+1:i+1])
+			continue
+		}
+		groups[j] = append(groups[j], all[i])
+	}
+	return groups
+}
+
+// symptom is what findings have in common that are alike: the clause, and how what came begins, without the numbers
+// and names that differ from check to check.
+func (f *Finding) symptom() string {
+	const enough = 40
+	got, _, _ := strings.Cut(f.Got, "\n")
+	begin := []rune(numbers.ReplaceAllString(got, "0"))
+	return fmt.Sprintf("%s|%s|%s", f.Verdict, f.Clause, string(begin[:min(len(begin), enough)]))
+}
+
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// moreOf names the checks that found the same as the first finding.
+func (t *text) moreOf(alike []Finding) {
+	var checks []string
+	for _, f := range alike[1:] {
+		if name := clean(f.Check); name != clean(alike[0].Check) && !slices.Contains(checks, name) {
+			checks = append(checks, name)
+		}
+	}
+	same := len(alike) - 1 - len(checks)
+	if same > 0 {
+		t.line("")
+		t.prose("  ", fmt.Sprintf("and %d more like this in the same checks (--verbose shows all)", same))
+	}
+	if len(checks) == 0 {
+		return
+	}
+	t.line("")
+	t.prose("  ", fmt.Sprintf("and in %s (--verbose shows all): %s", plural(len(checks), "more check"), strings.Join(checks, ", ")))
 }
 
 // finding writes one finding: its clause, its place, what was expected and what came, and the conversation.
 func (t *text) finding(f *Finding) {
 	clause := f.Clause
 	if clause == "" {
-		clause = "(the script names no clause)"
+		clause = "(no single clause)"
 	}
 	if words := f.Level.Words(); words != "" {
 		clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)

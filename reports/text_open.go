@@ -30,15 +30,33 @@ func (t *text) open(r *Report) {
 
 // left writes which jobs the run could not remove from the target.
 func (t *text) left(r *Report) {
-	begun := false
+	var jobs []string
 	for _, c := range r.Checks {
 		for _, job := range c.Left {
-			if !begun {
-				t.section("LEFT BEHIND", "jobs that this run put on the target and could not remove")
-				begun = true
-			}
-			t.line("  %s [%s]", clean(job), clean(c.ID))
+			jobs = append(jobs, fmt.Sprintf("%s [%s]", job, c.ID))
 		}
+	}
+	t.behind(jobs, "that this run put on the target and could not remove")
+}
+
+// leftShown is how many of the jobs that are left behind are named.
+const leftShown = 10
+
+// behind writes which jobs are still on the target: with Verbose all of them.
+func (t *text) behind(left []string, why string) {
+	if len(left) == 0 {
+		return
+	}
+	t.section("LEFT BEHIND", plural(len(left), "job")+" "+why)
+	shown := left
+	if !t.Verbose && len(left) > leftShown {
+		shown = left[:leftShown]
+	}
+	for _, job := range shown {
+		t.line("  %s", clean(job))
+	}
+	if more := len(left) - len(shown); more > 0 {
+		t.line("  and %s more; -v lists them", grouped(int64(more)))
 	}
 }
 

@@ -12,12 +12,14 @@ import (
 // Metrics (Metrics returns all of them):
 //
 //	OP.response.STAT OP.service.STAT OP.lateness.STAT   a time; OP is one of LoadOps
-//	flow.FLOW.STAT                                      a time; FLOW is one of LoadFlows
+//	FLOW.STAT                                           a time; FLOW is one of LoadFlows
 //	lateness.STAT                                       a time: the longest of all commands
 //	rate OP.rate                                        a second: what was carried of the arrivals; what was answered
 //	errors OP.errors OP.count                           a number
 //	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
 //	dropped waited connections.lost findings            a number
+//
+// fetch.errors, fetch.count and fetch.rate are about all FETCHes; times are those of the three kinds.
 //
 // STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns, us,
 // ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the rate

@@ -1,6 +1,9 @@
 package reports
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // metric is one thing that a threshold can be about.
 type metric struct {
@@ -68,7 +71,7 @@ func metrics() []metric {
 	}
 	for _, stat := range stats() {
 		for _, flow := range LoadFlows() {
-			all = append(all, metric{"flow." + flow + "." + stat, aTime, false, func(l *Load) reading {
+			all = append(all, metric{flow + "." + stat, aTime, false, func(l *Load) reading {
 				if f := l.flow(flow); f != nil {
 					return f.Time.reading(stat)
 				}
@@ -82,33 +85,61 @@ func metrics() []metric {
 
 // opMetrics returns the metrics of one kind of command.
 func opMetrics(name string) []metric {
-	about := func(of func(*LoadOp) reading) func(*Load) reading {
+	all := []metric{
+		{name + ".rate", aRate, false, func(l *Load) reading {
+			sum := l.sumOf(name)
+			return reading{value: sum.rate, ok: sum.count > 0}
+		}},
+		{name + ".errors", aNumber, true, func(l *Load) reading {
+			sum := l.sumOf(name)
+			return partOf(sum.errors, sum.count+sum.errors)
+		}},
+		{name + ".count", aNumber, false, func(l *Load) reading { // of a command that never was there are none, and that is data
+			return reading{value: float64(l.sumOf(name).count), ok: len(l.Ops) > 0}
+		}},
+	}
+	if name == "fetch" {
+		return all
+	}
+	about := func(of func(*LoadOp) *Latency, stat string) func(*Load) reading {
 		return func(l *Load) reading {
 			if op := l.op(name); op != nil {
-				return of(op)
+				return of(op).reading(stat)
 			}
 			return reading{}
 		}
 	}
-	all := []metric{
-		{name + ".rate", aRate, false, about(func(o *LoadOp) reading { return reading{value: o.Rate, ok: o.Count > 0} })},
-		{name + ".errors", aNumber, true, about(func(o *LoadOp) reading { return partOf(o.errors(), o.Count+o.errors()) })},
-		{name + ".count", aNumber, false, func(l *Load) reading { // of a command that never was there are none, and that is data
-			r := reading{ok: len(l.Ops) > 0}
-			if op := l.op(name); op != nil {
-				r.value = float64(op.Count)
-			}
-			return r
-		}},
-	}
 	for _, stat := range stats() {
 		all = append(all,
-			metric{name + ".response." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Response.reading(stat) })},
-			metric{name + ".service." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Service.reading(stat) })},
-			metric{name + ".lateness." + stat, aTime, false, about(func(o *LoadOp) reading { return o.Lateness.reading(stat) })},
+			metric{name + ".response." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Response }, stat)},
+			metric{name + ".service." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Service }, stat)},
+			metric{name + ".lateness." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Lateness }, stat)},
 		)
 	}
 	return all
+}
+
+// opSum is what the commands of one kind, or of several, came to.
+type opSum struct {
+	count, outside, errors int64
+	rate                   float64
+	kinds                  []LoadError
+}
+
+// sumOf adds up the commands of that name, and of those that are a kind of them: fetch is every FETCH.
+func (l *Load) sumOf(name string) opSum {
+	var sum opSum
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		if op.Op == name || strings.HasPrefix(op.Op, name+".") {
+			sum.count += op.Count
+			sum.outside += op.Outside
+			sum.errors += op.errors()
+			sum.rate += op.Rate
+			sum.kinds = append(sum.kinds, op.Errors...)
+		}
+	}
+	return sum
 }
 
 // runMetrics returns the metrics of the run as a whole. Those of the account have data if there were jobs; what only a

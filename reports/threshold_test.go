@@ -20,8 +20,8 @@ func TestParseThreshold(t *testing.T) {
 		{"push.response.p99<20ms", Threshold{Metric: "push.response.p99", Operator: "<", Value: 20e6}},
 		{"  push.response.p99.9  <=  1.5 s ", Threshold{Metric: "push.response.p99.9", Operator: "<=", Value: 1.5e9}},
 		{"fetch.found.service.max>250us", Threshold{Metric: "fetch.found.service.max", Operator: ">", Value: 250e3}},
-		{"flow.fetched.p99.99!=10ns", Threshold{Metric: "flow.fetched.p99.99", Operator: "!=", Value: 10}},
-		{"flow.acked.mean<2m", Threshold{Metric: "flow.acked.mean", Operator: "<", Value: 120e9}},
+		{"job.fetched.p99.99!=10ns", Threshold{Metric: "job.fetched.p99.99", Operator: "!=", Value: 10}},
+		{"job.acked.mean<2m", Threshold{Metric: "job.acked.mean", Operator: "<", Value: 120e9}},
 		{"lateness.p99<100µs", Threshold{Metric: "lateness.p99", Operator: "<", Value: 100e3}},
 		{"errors<0.1%", Threshold{Metric: "errors", Operator: "<", Value: 0.001, Share: true}},
 		{"push.errors==0", Threshold{Metric: "push.errors", Operator: "=="}},
@@ -57,7 +57,7 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 		{"push.service.p999<20ms", 1, "do you mean push.service.p99?"},
 		{"p99<20ms", 1, "do you mean lateness.p99?"},
 		{"Lost==0", 1, "do you mean lost?"},
-		{"fetched.p99<1s", 1, "do you mean flow.fetched.p99?"},
+		{"fetched.p99<1s", 1, "do you mean job.fetched.p99?"},
 		{"lost=0", 5, "no operator =:"},
 		{"lost=<0", 5, "no operator =<:"},
 		{"lost==", 7, `"" is no number; write lost==10 or 0.1% for example`},
@@ -92,7 +92,7 @@ func TestThresholdJudge(t *testing.T) {
 		{"push.response.p50<119.99us", "< 120 us", "120µs", false},
 		{"fetch.found.service.max>1s", "> 1 s", "8.53 ms", false},
 		{"fetch.waited.lateness.min!=1ns", "!= 1 ns", "6 us", true},
-		{"flow.fetched.p99<1ms", "< 1 ms", "900 us", true},
+		{"job.fetched.p99<1ms", "< 1 ms", "900 us", true},
 		{"lateness.p99==60us", "== 60 us", "60 us", true},
 		{"errors<0.1%", "< 0.1 %", "0 %", true},
 		{"push.errors==0", "== 0", "0", true},
@@ -135,7 +135,7 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 		{undrained, []string{"lost==0", "missing<5"}, "no data"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
 		{invalid, []string{"push.response.p99<1s", "lost==0"}, "not judged: the run is INVALID"},
-		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "flow.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
+		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
 	} {
 		for _, threshold := range parsed(c.sources...) {
 			got := threshold.Judge(c.l)
@@ -177,9 +177,9 @@ func FuzzParseThreshold(f *testing.F) {
 	l := carriedLoad()
 	f.Fuzz(func(t *testing.T, source string) {
 		got, err := ParseThreshold(source)
-		var wrong *ThresholdError
 		if err != nil {
-			require.True(t, errors.As(err, &wrong) && wrong.Col >= 1 && wrong.Col <= len([]rune(source))+1, err)
+			wrong, ok := errors.AsType[*ThresholdError](err)
+			require.True(t, ok && wrong.Col >= 1 && wrong.Col <= len([]rune(source))+1, err)
 			return
 		}
 		got.Judge(l)

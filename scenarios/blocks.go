@@ -63,14 +63,19 @@ func (l *lane) repeatBy(ctx context.Context, b *Block) error {
 	return firstOf(errs)
 }
 
-// firstOf prefers a stop to the cancellation that follows from it.
+// firstOf prefers a stop to the cancellation that follows from it. Where all were
+// interrupted, one of them says so.
 func firstOf(errs []error) error {
+	var first error
 	for _, err := range errs {
 		if errors.Is(err, errStop) {
 			return err
 		}
+		if first == nil {
+			first = err
+		}
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 // worker plays rounds of a repeat block until none is left.
@@ -170,10 +175,7 @@ func connectionOf(s Step) string {
 // eventually plays the body again and again until all of it matches.
 func (l *lane) eventually(ctx context.Context, b *Block) error {
 	start := time.Now()
-	limit := b.Within.To
-	if limit == 0 {
-		limit = l.Patience
-	}
+	limit := l.patienceFor(b)
 	var closest map[Step]Result
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		results := map[Step]Result{}
@@ -193,7 +195,7 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 			if over && !final(results) {
 				results = closest
 			}
-			l.report(results, over, took)
+			l.report(b, results, over, took)
 			return err
 		}
 		l.drain(ctx, b)
@@ -201,6 +203,18 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 			return err
 		}
 	}
+}
+
+// patienceFor is how long the block is tried. A hasty play does not wait for the end of
+// a longer window.
+func (l *lane) patienceFor(b *Block) time.Duration {
+	switch {
+	case b.Within.To == 0:
+		return l.Patience
+	case l.Hasty:
+		return min(b.Within.To, l.Patience)
+	}
+	return b.Within.To
 }
 
 // drain takes the replies that a try which has failed did not come to, so that the
@@ -242,9 +256,14 @@ func insideReply(results map[Step]Result) bool {
 }
 
 // report hands the results of a try on: the last, or the one that came closest.
-func (l *lane) report(results map[Step]Result, over bool, took time.Duration) {
+func (l *lane) report(b *Block, results map[Step]Result, over bool, took time.Duration) {
+	hasty := l.Hasty && (b.Within.To == 0 || l.Patience < b.Within.To)
 	for s, r := range results {
-		if r.Outcome == Mismatched && over {
+		switch {
+		case r.Outcome != Mismatched || !over:
+		case hasty:
+			r.Outcome, r.Cause = Unsure, fmt.Sprintf("a quick run waits no longer than %v for what may come later", l.Patience)
+		default:
 			r.Cause = fmt.Sprintf("patience ended after %v; this is what came closest", round(took))
 		}
 		l.note(s, r)
@@ -270,14 +289,17 @@ func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, s
 }
 
 // table plays rows that do not depend on each other: a mismatch keeps neither
-// the next row from being tried nor the script from going on.
+// the next row from being tried nor the script from going on. A hasty play has no
+// time for the rows behind one that was waited for in vain.
 func (l *lane) table(ctx context.Context, b *Block) error {
 	for _, row := range rows(b.Steps) {
+		began := time.Now()
 		err := l.steps(ctx, row)
 		if err == nil {
 			continue
 		}
-		if !errors.Is(err, errStop) || l.dead != "" {
+		inVain := l.Hasty && time.Since(began) >= l.Timeout
+		if !errors.Is(err, errStop) || l.dead != "" || inVain {
 			return err
 		}
 		if err := l.afresh(ctx, row); err != nil {

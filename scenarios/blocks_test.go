@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// queue is a peer's answer to FETCH that hands out jobs by number.
+// fetches has a peer answer FETCH with jobs of these ids, one after the other.
 func fetches(p *peer, jids ...string) *peer {
 	p.answers = map[string]string{}
 	for _, jid := range jids {

@@ -37,8 +37,11 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 	if a, err = c.answer(ctx); err != nil {
 		return err
 	}
+	if a.ending == Open && !a.gaveUp {
+		l.Crowd.seen.note(welcoming)
+	}
 	if a.ending != Open || a.broken != nil || a.gaveUp || a.reply.Kind != fwp.SimpleString || string(a.reply.Text) != "OK" {
-		return unwelcome("HELLO was answered with", a)
+		return unwelcome("HELLO", a)
 	}
 	c.state = fwp.Identified
 	return nil
@@ -47,11 +50,11 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 // greeting reads the HI out of what came first.
 func greeting(a arrival) (fwp.Hi, error) {
 	if a.ending != Open || a.broken != nil || a.gaveUp {
-		return fwp.Hi{}, unwelcome("instead of HI came", a)
+		return fwp.Hi{}, unwelcome("", a)
 	}
 	hi, ok := readHi(a.reply)
 	if !ok {
-		return fwp.Hi{}, unwelcome("instead of HI came", a)
+		return fwp.Hi{}, unwelcome("", a)
 	}
 	return hi, nil
 }
@@ -288,10 +291,15 @@ func served(k fwp.Kind) bool { return k != 0 && k != fwp.ErrorReply }
 // lives asks on a new connection. What is not there at the first try may be at
 // its limit of connections: only patience shows that nobody serves any more. It
 // tells what kind of reply a question gets there in the role of like, zero if none.
+// What nobody was ever served has not ceased: that too is life, as far as one can tell.
 func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
 	info, err := l.untilAlive(ctx, l.Timeout, like)
 	if err == nil || ctx.Err() != nil {
 		return info, true
+	}
+	if l.neverSaw(err) {
+		l.rec.add(time.Now(), "", "--", err.Error()+"; this server has served nobody so far", at)
+		return 0, true
 	}
 	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
 	l.mu.Lock()
@@ -300,14 +308,21 @@ func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
 	return 0, false
 }
 
+// neverSaw reports whether a probe failed at what the server has never done.
+func (l *lane) neverSaw(err error) bool {
+	unserved, is := errors.AsType[*unservedError](err)
+	return is && l.Crowd.seen.missing(unserved.what)
+}
+
 // untilAlive asks on new connections until one is answered. It begins no more
-// once the time is over; a slow server is given the time to answer.
+// once the time is over; a slow server is given the time to answer, and one that
+// has never done what it is asked for is not asked twice.
 func (l *lane) untilAlive(ctx context.Context, limit time.Duration, like *conn) (fwp.Kind, error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
 		info, err := l.alive(ctx, l.Timeout, like)
-		if err == nil || time.Since(begin) > limit {
+		if err == nil || time.Since(begin) > limit || l.neverSaw(err) {
 			return info, err
 		}
 		timer := time.NewTimer(pause)

@@ -28,7 +28,7 @@ func illegal(line []byte, c *linted) string {
 	value, err := parseJSON(cmd.Args)
 	fields, ok := value.(map[string]any)
 	if err != nil || !ok {
-		return "the argument is no JSON object"
+		return "the argument is not a JSON object"
 	}
 	return map[string]func(map[string]any) string{
 		fwp.HELLO: illegalHello, fwp.PUSH: illegalJob, fwp.ACK: illegalAck, fwp.FAIL: illegalFail, fwp.BEAT: illegalBeat,

@@ -98,13 +98,26 @@ func (e *Expect) mute(a arrival) bool {
 // says.
 var errUnwelcome = errors.New("the greeting failed")
 
-// unwelcome is the error of a greeting that something came to which was not
-// expected.
-func unwelcome(what string, a arrival) error {
-	if a.ending != Open || a.gaveUp {
-		return fmt.Errorf("the greeting failed: %s %s", what, a)
+// unwelcome is the error of a greeting that something else came to than was expected:
+// to HELLO, or first of all if the verb is empty.
+func unwelcome(verb string, a arrival) error {
+	on, instead := "on "+verb, verb+" was answered with"
+	if verb == "" {
+		on, instead = "instead of sending HI", "instead of HI came"
 	}
-	return fmt.Errorf("%w: %s %s", errUnwelcome, what, a)
+	switch {
+	case a.ending == Reset:
+		return fmt.Errorf("the greeting failed: the server reset the connection %s", on)
+	case a.ending != Open:
+		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
+	case a.gaveUp && a.pending == "" && verb == "":
+		return errors.New("the greeting failed: no HI came")
+	case a.gaveUp && a.pending == "":
+		return fmt.Errorf("the greeting failed: %s was not answered", verb)
+	case a.gaveUp:
+		return fmt.Errorf("the greeting failed: %s %s", instead, a)
+	}
+	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
 }
 
 // question is a command that every identified connection of this role is served,
@@ -122,34 +135,44 @@ func (l *lane) question(c *conn) string {
 // alive asks once, on a new connection in the role of like, which may be nil for
 // a producer's. It returns the kind of reply that its question gets, or zero if
 // the server lives and cannot be asked. A server lives if it answers anything:
-// whether that is right is for the checks.
+// whether that is right is for the checks. What it does not answer, or that it lets
+// nobody in, is an [unservedError].
 func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fwp.Kind, error) {
 	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Crowd: l.Crowd},
 		conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope}
 	inner := &lane{play: p, scope: l.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {
-		return 0, err
+		return 0, &unservedError{opening, err.Error()}
 	}
 	defer c.leave(ctx)
 	if c.role = Producer; like != nil && like.role == Consumer {
 		c.role, c.hello = Consumer, like.hello
 	}
+	if l.Crowd.seen.hopeless(greets) {
+		return 0, nil
+	}
 	a, ok := c.peek(ctx, c.sent.Add(timeout/2))
 	switch hi, err := greeting(a); {
 	case !ok:
 		return 0, inner.provoke(ctx, c)
+	case a.ending != Open:
+		return 0, &unservedError{greets, err.Error()}
 	case a.reply.Kind == fwp.ErrorReply: // it lives, and is at its limit of connections
 		return 0, nil
-	case err == nil && hi.Protected && l.Password == "":
+	case err == nil && hi.Protected && l.Password == "", l.Crowd.seen.hopeless(welcoming):
 		return 0, nil
 	}
 	if err := inner.greet(ctx, c); errors.Is(err, errUnwelcome) {
 		return 0, nil
 	} else if err != nil {
-		return 0, err
+		return 0, &unservedError{welcoming, err.Error()}
 	}
-	if a, err = inner.inquire(ctx, c, inner.question(c)); err != nil {
+	question := inner.question(c)
+	if l.Crowd.seen.hopeless(questions[fwp.SplitCommand([]byte(question)).Verb]) {
+		return 0, nil
+	}
+	if a, err = inner.inquire(ctx, c, question); err != nil {
 		return 0, err
 	}
 	return a.reply.Kind, nil
@@ -158,18 +181,20 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fw
 // provoke sees whether a server that has not greeted answers at all.
 func (l *lane) provoke(ctx context.Context, c *conn) error {
 	_, err := l.inquire(ctx, c, fwp.HELLO+` {"v":2}`)
+	if unserved, is := errors.AsType[*unservedError](err); is {
+		unserved.what = greets
+	}
 	return err
 }
 
-// inquire sends a line and takes what comes, if something comes.
+// inquire asks a question and takes what comes, if something comes.
 func (l *lane) inquire(ctx context.Context, c *conn, line string) (arrival, error) {
 	verb := fwp.SplitCommand([]byte(line)).Verb
-	if err := c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
-		return arrival{}, err
-	}
+	_ = c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) // why it cannot be written shows in what comes
 	a, err := c.answer(ctx)
 	if err != nil || a.ending != Open || a.gaveUp && a.pending == "" {
-		return a, errors.New(verb + " on a new connection gets no answer")
+		return a, &unservedError{questions[verb], verb + " on a new connection gets no answer"}
 	}
+	l.Crowd.seen.note(questions[verb])
 	return a, nil
 }

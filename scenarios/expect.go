@@ -147,7 +147,7 @@ func (c *cursor) integerChoice() (choice, error) {
 	return ch, nil
 }
 
-// verdict on one choice: no differences means that it matches.
+// compare holds an arrival against the choice: no differences means that it matches.
 func (ch *choice) compare(a arrival, sc *scope) []Difference {
 	switch {
 	case ch.ending != Open:

@@ -81,7 +81,7 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
 		return res
 	case a.broken != nil || a.pending != "":
-		res.Outcome, res.Cause = Unsure, "the reply is no RESP: "+a.String()
+		res.Outcome, res.Cause = Unsure, "the reply is not RESP: "+a.String()
 		return res
 	}
 	if a.gaveUp {
@@ -103,7 +103,7 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 	}
 	res.Outcome = Mismatched
 	if e.foreignTo(c, a) {
-		res.Outcome, res.Cause = Unsure, "the reply is none that the command has: "+shorten(a.String())
+		res.Outcome, res.Cause = Unsure, "this is not one of the replies that the command has: "+shorten(a.String())
 	}
 	return res
 }
@@ -119,10 +119,15 @@ func (l *lane) try(ch *choice, a arrival) []Difference {
 	} // another lane has bound a name of it meanwhile: now that one counts
 }
 
-// chosen names the alternative that came.
+// chosen names the alternative that came, for those who do not know the language.
 func chosen(c *choice, a arrival) string {
-	if c.any || c.ending != Open {
+	switch {
+	case c.any || c.ending != Open:
 		return a.String()
+	case c.kind == fwp.NullBulk:
+		return "null"
+	case c.exact == nil && c.re == nil && c.json == nil:
+		return kindInWords(c.kind)
 	}
 	return c.source
 }
@@ -176,6 +181,7 @@ func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
 			l.ledger.note(c.line, a.reply)
 		}
 		c.replied(a)
+		l.Crowd.seen.replied(c.line.Verb, a.reply, c.state)
 		if c.owed == 0 {
 			l.trailed(c, e.Pos, a)
 		}

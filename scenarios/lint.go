@@ -198,7 +198,7 @@ func (l *linter) expect(e *Expect) {
 	for i := range e.Choices {
 		ch := &e.Choices[i]
 		sampleNames(ch.json, l.lane.scope)
-		accepted := ch.kind == fwp.SimpleString && ch.exact != nil && *ch.exact == "OK"
+		accepted := ch.kind == fwp.SimpleString && ch.re == nil && ch.json == nil && (ch.exact == nil || *ch.exact == "OK")
 		switch {
 		case c.verb == fwp.HELLO && c.state == fwp.NotIdentified && accepted:
 			c.state = fwp.Identified

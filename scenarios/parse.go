@@ -40,9 +40,10 @@ func Parse(name string, source []byte) (*Script, error) {
 type parser struct {
 	script   *Script
 	problems Problems
-	block    *Block // the open one
-	marks    []Mark // of the judged lines that follow
-	body     bool   // the header is over
+	listed   []string // the lists of known words that some help has given
+	block    *Block   // the open one
+	marks    []Mark   // of the judged lines that follow
+	body     bool     // the header is over
 }
 
 func (p *parser) source(line int) string { return p.script.Source[line-1] }
@@ -58,6 +59,13 @@ func (p *parser) problem(line int, err error) {
 		src = p.source(line)
 	}
 	col := column(src, c.at)
+	if strings.HasPrefix(c.help, knownHere) {
+		if slices.Contains(p.listed, c.help) {
+			c.help = ""
+		} else {
+			p.listed = append(p.listed, c.help)
+		}
+	}
 	p.problems = append(p.problems, &Problem{File: p.script.Name, Source: src, Message: c.message, Help: c.help,
 		Pos: Pos{line, col, max(column(src, c.at+c.width)-col, 1)}})
 }

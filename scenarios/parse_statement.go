@@ -202,7 +202,10 @@ func parseWindow(word string, at int) (Window, error) {
 	return w, nil
 }
 
-var levels = []string{"MUST", "SHOULD", "MAY", "plain", "derived", "note"}
+// Levels are the levels that a mark can have, which are those of the catalogue.
+func Levels() []string {
+	return []string{"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY", "plain", "derived", "note"}
+}
 
 // mark parses clause or record: ids, each with a level behind it if it is not
 // that of the catalogue.
@@ -215,13 +218,25 @@ func (p *parser) mark(a *arguments, record bool) error {
 		switch {
 		case strings.Contains(w, "-"):
 			p.marks = append(p.marks, Mark{Clause: w, Record: record})
-		case slices.Contains(levels, w) && len(p.marks) > 0:
-			p.marks[len(p.marks)-1].Level = w
+		case len(p.marks) > 0 && p.marks[len(p.marks)-1].grade(w):
 		default:
-			return a.wrong(didYouMean(w, levels), "%q is neither a clause id nor a level", w)
+			return a.wrong(didYouMean(w, Levels()), "%q is neither a clause id nor a level", w)
 		}
 	}
 	return nil
+}
+
+// grade takes a word of a level; those with NOT have two.
+func (m *Mark) grade(word string) bool {
+	level := strings.TrimSpace(m.Level + " " + word)
+	if word != "NOT" {
+		level = word
+	}
+	if !slices.Contains(Levels(), level) {
+		return false
+	}
+	m.Level = level
+	return true
 }
 
 var roleWords = []string{"consumer", "producer", "raw"}

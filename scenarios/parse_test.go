@@ -57,8 +57,11 @@ func TestLint(t *testing.T) {
 	each(t, "lint", func(t *testing.T, name string, source []byte) {
 		s, err := scenarios.Parse(name, source)
 		require.NoError(t, err)
-		problems := scenarios.Lint(s)
-		golden(t, filepath.Join("testdata", "lint", name+".golden"), problems.Error())
+		var all []string
+		for _, problem := range scenarios.Lint(s) {
+			all = append(all, problem.Error())
+		}
+		golden(t, filepath.Join("testdata", "lint", name+".golden"), strings.Join(all, "\n"))
 	})
 }
 

@@ -44,6 +44,7 @@ type Player struct {
 	Password string        // of the target, empty if it has none
 	Timeout  time.Duration // the longest wait for a reply that has no window; 10 s if zero
 	Patience time.Duration // for what the specification calls eventual; 150 s if zero
+	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
 	Meter    *Meter        // nil: nothing excuses an overrun
 	Crowd    *Crowd        // of all who play on the target; nil: this play alone
 	Watch    func(Line)    // told each line of the conversation as it happens, one at a time; may be nil
@@ -240,6 +241,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 		}
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	pl.Crowd.seen.note(opening)
 	v := pl.visit()
 	return open(name, nc, pl.Timeout, v.leave, func(a arrival) {
 		v.meet(a)
@@ -249,13 +251,14 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	}, func(text string) { pl.rec.add(time.Now(), name, "C", text, Pos{}) }), nil
 }
 
-// noConnection notes that a connection was not to be had, which may pass: the
-// server may have a limit.
+// noConnection notes that a connection was not to be had. That may pass, because the
+// server may have a limit, unless it has never welcomed anybody.
 func (l *lane) noConnection(ctx context.Context, s Step, role Role, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: "a " + role.String() + "'s connection", Got: err.Error(), Passing: true})
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true, Passing: l.Crowd.seen.known(welcoming),
+		Expected: "a " + role.String() + "'s connection", Got: err.Error()})
 	return errStop
 }
 

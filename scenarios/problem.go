@@ -43,13 +43,20 @@ func Caret(p Pos) string {
 }
 
 // Problems is what is wrong in one script, in the order of its lines. As an
-// error it prints them one after the other.
+// error it prints them one after the other, the first [ProblemsShown] of them.
 type Problems []*Problem
 
+// ProblemsShown is how many problems are worth printing: what has more is no script.
+const ProblemsShown = 20
+
 func (ps Problems) Error() string {
-	texts := make([]string, len(ps))
-	for i, p := range ps {
-		texts[i] = p.Error()
+	shown := ps[:min(len(ps), ProblemsShown)]
+	var texts []string
+	for _, p := range shown {
+		texts = append(texts, p.Error())
+	}
+	if more := len(ps) - len(shown); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, "\n")
 }
@@ -59,10 +66,17 @@ func column(line string, offset int) int {
 	return utf8.RuneCountInString(line[:min(max(offset, 0), len(line))]) + 1
 }
 
+// knownHere begins the help that lists words; a script is told each list once.
+const knownHere = "known here: "
+
 // didYouMean is the help that goes with an unknown word.
 func didYouMean(word string, list []string) string {
-	if w := spell.Nearest(word, list, max(2, len(word)/3)); w != "" {
-		return fmt.Sprintf("did you mean %q?", w)
+	const longest = 64 // more is no mistyped word
+	if len(word) <= longest {
+		mistakes := min(max(2, len(word)/3), len(word)-1) // a word of which nothing is left is another one
+		if w := spell.Nearest(word, list, mistakes); w != "" {
+			return fmt.Sprintf("did you mean %q?", w)
+		}
 	}
-	return "known here: " + strings.Join(list, ", ")
+	return knownHere + strings.Join(list, ", ")
 }

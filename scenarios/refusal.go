@@ -9,9 +9,13 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Crowd counts the connections that plays have open on one server. The zero
-// Crowd is ready. It is safe for concurrent use.
-type Crowd struct{ open atomic.Int64 }
+// Crowd is what plays on one server have in common: how many connections they have
+// open, and what they were served so far. The zero Crowd is ready. It is safe for
+// concurrent use.
+type Crowd struct {
+	open atomic.Int64
+	seen services
+}
 
 // Open is how many there are at the moment.
 func (c *Crowd) Open() int { return int(c.open.Load()) }
@@ -62,6 +66,9 @@ func (pl *play) visit() *visit {
 
 // meet looks at what came: the first thing tells whether the connection was let in.
 func (v *visit) meet(a arrival) {
+	if came := a.ending == Open && (!a.gaveUp || a.pending != ""); came {
+		v.Crowd.seen.note(greets)
+	}
 	hi := a.ending == Open && (!a.gaveUp || a.pending != "") && (a.broken != nil || a.reply.Kind != fwp.ErrorReply)
 	if !v.met && !hi {
 		v.refused = true

@@ -67,9 +67,10 @@ type Result struct {
 	Marks       []Mark
 	Outcome     Outcome
 	Setup       bool // it is about getting there (a connection, an operator), not about what a line expects
+	Refused     bool // a connection that it needs was not to be had
 	Expected    string
 	Got         string
-	Choice      string // the alternative that came, if there are several
+	Choice      string // the alternative that came, if there are several: "an error", "null", "+OK", or as the script writes it
 	Differences []Difference
 	Cause       string // of Unsure, and of a mismatch in time
 	Ending      Ending // of the connection, if it had ended by then

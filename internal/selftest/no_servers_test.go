@@ -31,26 +31,33 @@ const (
 )
 
 // TestNoServers plays the whole suite on what is no server, from the first byte on or
-// after a correct greeting. It comes to its end, and nothing is passed that was not
-// earned. What the same ones earn from each check alone is in TestImpostors.
+// after a correct greeting. It comes to its end, nothing is passed that was not earned,
+// and as none of them ever changes, none is found dead. What the same ones earn from
+// each check alone is in TestImpostors.
 func TestNoServers(t *testing.T) {
 	t.Parallel()
 	const hi, ok = `+HI {"v":2}`, "+OK"
 	tests := map[string]struct {
 		serve  func(net.Conn)
 		earned string
+		broken string // clauses that must be found broken
 	}{
-		"silent":             {impostor{}.serve, ""},
-		"closing":            {impostor{answer: "close"}.serve, ""},
-		"OK":                 {impostor{answer: ok}.serve, ""},
-		"ERR":                {impostor{answer: "-ERR no"}.serve, ""},
-		"random":             {noise("", ""), ""},
-		"HI, random":         {noise(hi, ""), earnedByHI},
-		"HI, HELLO, silent":  {impostor{greeting: hi, welcome: ok}.serve, earnedByHELLO},
-		"HI, HELLO, closing": {impostor{hi, ok, "close"}.serve, earnedByHELLO},
-		"HI, HELLO, OK":      {impostor{hi, ok, ok}.serve, earnedByHELLO},
-		"HI, HELLO, ERR":     {impostor{hi, ok, "-ERR no"}.serve, earnedByHELLO},
-		"HI, HELLO, random":  {noise(hi, ok), earnedByHELLO},
+		"silent":             {impostor{}.serve, "", "FWP-HI-01"},
+		"closing":            {impostor{answer: "close"}.serve, "", "FWP-HI-01"},
+		"OK":                 {impostor{answer: ok}.serve, "", "FWP-HI-01"},
+		"ERR":                {impostor{answer: "-ERR no"}.serve, "", "FWP-HI-01"},
+		"random":             {noise("", ""), "", ""},
+		"HI, closing":        {impostor{greeting: hi, answer: "close"}.serve, earnedByHI, "FWP-HELLO-04 FWP-HELLO-15 FWP-HELLO-16"},
+		"HI, silent":         {impostor{greeting: hi}.serve, earnedByHI, "FWP-RESP-06"},
+		"HI, OK":             {impostor{greeting: hi, answer: ok}.serve, earnedByHELLO, "FWP-HELLO-04"},
+		"HI, ERR":            {impostor{greeting: hi, answer: "-ERR no"}.serve, earnedByHI, "FWP-HELLO-15 FWP-HELLO-16"},
+		"HI, random":         {noise(hi, ""), earnedByHI, ""},
+		"HI, HELLO, silent":  {impostor{greeting: hi, welcome: ok}.serve, earnedByHELLO, "FWP-RESP-06"},
+		"HI, HELLO, closing": {impostor{hi, ok, "close"}.serve, earnedByHELLO, "FWP-STATE-13"},
+		"HI, HELLO, OK":      {impostor{hi, ok, ok}.serve, earnedByHELLO, "FWP-FETCH-01 FWP-INFO-01"},
+		"HI, HELLO, ERR":     {impostor{hi, ok, "-ERR no"}.serve, earnedByHELLO, "FWP-INFO-01 FWP-PUSH-01"},
+		"HI, HELLO, random":  {noise(hi, ok), earnedByHELLO, ""},
+		"FETCH always null":  {barren, earnedByHELLO + earnedByAnswers, "FWP-FETCH-08 FWP-PUSH-01"},
 	}
 	scripts := suite(t)
 	for name, test := range tests {
@@ -59,8 +66,51 @@ func TestNoServers(t *testing.T) {
 			report := against(t, test.serve, scripts)
 			for _, check := range report.Checks {
 				onlyEarned(t, check, test.earned)
+				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)
 			}
+			onlyBroken(t, report, test.earned, test.broken)
 		})
+	}
+}
+
+// onlyBroken asserts that a run passes nothing that must hold, save what is earned, that
+// it finds these clauses broken, and nobody dead.
+func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
+	t.Helper()
+	missing := strings.Fields(broken)
+	for _, c := range report.Clauses {
+		assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
+		if c.Verdict == reports.Pass && c.Level.Breach() == reports.Fail {
+			assert.Contains(t, strings.Fields(earned), c.ID, "the run passes it")
+		}
+		if c.Verdict == reports.Fail {
+			missing = slices.DeleteFunc(missing, func(id string) bool { return id == c.ID })
+		}
+	}
+	assert.Empty(t, missing, "clauses that no check found broken")
+}
+
+// earnedByAnswers is what a server earns besides that answers each command by its verb.
+const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 FWP-HELLO-15 FWP-HELLO-16" +
+	" FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
+
+// barren answers each command as if it did what it is told, and never has a job.
+func barren(nc net.Conn) {
+	defer nc.Close()
+	answers := map[string]string{fwp.INFO: "$2\r\n{}", fwp.FETCH: "$-1"}
+	write(nc, `+HI {"v":2}`)
+	for in := bufio.NewScanner(nc); in.Scan(); {
+		verb := fwp.SplitCommand(in.Bytes()).Verb
+		answer, special := answers[verb]
+		if !special {
+			answer = "+OK"
+		}
+		if verb == fwp.FETCH {
+			time.Sleep(2 * time.Second)
+		}
+		if write(nc, answer); verb == fwp.END {
+			return
+		}
 	}
 }
 

@@ -1,0 +1,239 @@
+package conformance_test
+
+import (
+	"bufio"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// odd is a server that answers by the verb: with a line, with nothing, or by closing.
+type odd struct {
+	answers map[string]string
+	pause   time.Duration // before each answer
+	seen    func(line string)
+}
+
+const hangs, shuts = "(hangs)", "(shuts)"
+
+func (o odd) talk(c net.Conn) {
+	defer c.Close()
+	usual := map[string]string{"HELLO": "+OK", "FETCH": "$-1", "INFO": "$2\r\n{}"}
+	_, err := c.Write([]byte("+HI {\"v\":2}\r\n"))
+	for in := bufio.NewScanner(c); err == nil && in.Scan(); {
+		verb, _, _ := strings.Cut(in.Text(), " ")
+		if o.seen != nil {
+			o.seen(in.Text())
+		}
+		answer, special := o.answers[verb]
+		if all, set := o.answers["*"]; !special && set {
+			answer, special = all, true
+		}
+		if !special {
+			answer = "+OK"
+			if usual[verb] != "" {
+				answer = usual[verb]
+			}
+		}
+		time.Sleep(o.pause)
+		switch answer {
+		case shuts:
+			return
+		case hangs:
+			continue
+		}
+		if _, err = c.Write([]byte(answer + "\r\n")); verb == "END" {
+			return
+		}
+	}
+}
+
+// judged runs scripts on it in virtual time.
+func (o odd) judged(t *testing.T, all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+	t.Helper()
+	talking(t, o.talk, all, with, look)
+}
+
+// talking runs scripts on what talks on each connection like this, in virtual time.
+func talking(t *testing.T, talk func(net.Conn), all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		target := &stage{nw: memnet.New()}
+		ln, err := target.nw.Listen(address)
+		require.NoError(t, err)
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			for c, err := ln.Accept(); err == nil; c, err = ln.Accept() {
+				serving.Go(func() { talk(c) })
+			}
+		})
+		runner := &conformance.Runner{Scripts: all, Servers: []conformance.Server{{Target: target, Offers: append([]scenarios.Need{scenarios.NeedOpen}, everything...)}}}
+		if with != nil {
+			with(runner)
+		}
+		look(runner.Run(t.Context()))
+		ln.Close()
+		serving.Wait()
+	})
+}
+
+// A quick run ends soon whatever the server does, and what would have taken longer is
+// undecided.
+func TestAQuickRunEndsOnAnyServer(t *testing.T) {
+	t.Parallel()
+	const whole = conformance.QuickRun + conformance.QuickCheck + 15*time.Second
+	for name, test := range map[string]struct {
+		odd
+		shared bool // it offers nothing that takes a server for oneself
+		most   time.Duration
+	}{
+		"HELLO and then nothing":         {odd{answers: map[string]string{"*": hangs, "HELLO": "+OK"}}, false, whole},
+		"HELLO and then nothing, shared": {odd{answers: map[string]string{"*": hangs, "HELLO": "+OK"}}, true, 30 * time.Second},
+		"nothing to HELLO":               {odd{answers: map[string]string{"HELLO": hangs}}, false, whole},
+		"nothing to HELLO, shared":       {odd{answers: map[string]string{"HELLO": hangs}}, true, 30 * time.Second},
+		"FETCH always null":              {odd{}, false, time.Minute},
+		"FETCH always null, shared":      {odd{}, true, 30 * time.Second},
+		"FETCH always null, late":        {odd{pause: 2 * time.Second}, false, whole},
+		"each answer after 9 s":          {odd{pause: 9 * time.Second}, false, whole},
+		"each answer after 9 s, shared":  {odd{pause: 9 * time.Second}, true, 75 * time.Second},
+		"an error to all, after 9.9 s":   {odd{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.judged(t, suite(t, true), func(r *conformance.Runner) {
+				if r.Quick = true; test.shared {
+					r.Servers[0].Offers = []scenarios.Need{scenarios.NeedOpen}
+				}
+			}, func(r *reports.Report) {
+				assert.Less(t, r.Took, test.most)
+				t.Log(r.Took)
+				for _, c := range r.Checks {
+					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
+				}
+			})
+		})
+	}
+}
+
+// What patience alone can decide is undecided in a quick run, and what began too late is
+// not run.
+func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"eventual": "connect as consumer\nclause FWP-STATE-11\neventually\n  C: FETCH $queue\n  S: ${}\nend\n",
+		"slow":     "connect as consumer\nclause FWP-INFO-01\nrepeat 40\n  C: FETCH $queue\n  S: $-1\nend\nC: INFO\nS: $\n",
+	})
+	why := func(r *reports.Report, id string) string {
+		c := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
+		return c.Verdict.String() + ": " + c.Clauses[0].Why
+	}
+	odd{pause: 2 * time.Second}.judged(t, all, func(r *conformance.Runner) { r.Quick = true }, func(r *reports.Report) {
+		assert.Contains(t, why(r, "eventual"), "undecided: line 5: a quick run waits no longer than 15s for what may come later")
+		assert.Contains(t, why(r, "slow"), "a quick run gives a check no more than 1m0s")
+	})
+	odd{pause: 2 * time.Second}.judged(t, all, nil, func(r *reports.Report) {
+		assert.Contains(t, why(r, "eventual"), "fail: ")
+		assert.Equal(t, "pass: ", why(r, "slow"))
+	})
+	many := scripts(t, copies(10, "slow", "connect as consumer\nclause FWP-INFO-01\nrepeat 25\n  C: INFO\n  S: $\nend\n"))
+	odd{pause: 2 * time.Second}.judged(t, many, func(r *conformance.Runner) { r.Quick, r.Parallel = true, 1 }, func(r *reports.Report) {
+		late := 0
+		for _, c := range r.Checks {
+			late += bit(c.Verdict == reports.NotRun && strings.Contains(c.Why, "a quick run begins no more checks after"))
+		}
+		assert.Positive(t, late)
+		assert.Less(t, late, 10)
+	})
+}
+
+// What a server that declines every HELLO is charged with is that it declines it.
+func TestTheClauseOfADeclinedHELLO(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		hello  string
+		broken []string
+	}{
+		"an error":     {"-ERR no", []string{"FWP-HELLO-15", "FWP-HELLO-16"}},
+		"a close":      {shuts, []string{"FWP-HELLO-04", "FWP-HELLO-06", "FWP-HELLO-15", "FWP-HELLO-16"}},
+		"another word": {"+WELCOME", []string{"FWP-HELLO-03"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := slices.DeleteFunc(suite(t, true), func(s *scenarios.Script) bool {
+				return !strings.HasPrefix(s.Name, "hello/") && !strings.HasPrefix(s.Name, "examples/")
+			})
+			odd{answers: map[string]string{"HELLO": test.hello}}.judged(t, all, nil, func(r *reports.Report) {
+				var broken []string
+				for _, c := range r.Clauses {
+					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
+					if c.Verdict == reports.Fail && strings.HasPrefix(c.ID, "FWP-HELLO-") {
+						broken = append(broken, c.ID)
+					}
+				}
+				assert.Subset(t, broken, test.broken)
+				assert.Equal(t, name == "another word", slices.Contains(broken, "FWP-HELLO-03"))
+			})
+		})
+	}
+}
+
+// A crash that no line tells names the clause of the last line, if that is about one.
+func TestTheClauseOfACrash(t *testing.T) {
+	t.Parallel()
+	for clauses, want := range map[string]string{"FWP-FRAME-03": "FWP-FRAME-03", "FWP-FRAME-03 FWP-RESP-02": ""} {
+		t.Run(clauses, func(t *testing.T) {
+			t.Parallel()
+			all := scripts(t, map[string]string{"x": "connect as producer\nC: INFO\nS: $\nclause " + clauses + "\nC bad: PUSH x\nS: -\n"})
+			var dead atomic.Bool
+			talk := func(c net.Conn) {
+				if dead.Load() {
+					c.Close()
+					return
+				}
+				odd{answers: map[string]string{"PUSH": "-ERR no"}, seen: func(line string) { dead.CompareAndSwap(false, line == "PUSH x") }}.talk(c)
+			}
+			talking(t, talk, all, nil, func(r *reports.Report) {
+				require.Len(t, r.Findings(), 1)
+				f := r.Findings()[0]
+				assert.Equal(t, reports.Crash, f.Verdict)
+				assert.Equal(t, want, f.Clause)
+				assert.Equal(t, 6, f.Line)
+			})
+		})
+	}
+}
+
+// What kept several checks from their connection is told in the same words, so that they
+// are listed together, and in words that say who did what.
+func TestADeclinedGreetingIsOneCause(t *testing.T) {
+	t.Parallel()
+	all := scripts(t, map[string]string{
+		"a": "connect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n",
+		"b": "\n\nconnect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n",
+	})
+	for hello, want := range map[string]string{
+		shuts:    "the greeting failed: the server closed the connection on HELLO",
+		"-ERR x": "the greeting failed: HELLO was answered with -ERR x",
+		hangs:    "the greeting failed: HELLO was not answered",
+	} {
+		odd{answers: map[string]string{"HELLO": hello}}.judged(t, all, nil, func(r *reports.Report) {
+			for _, c := range r.Checks {
+				assert.Equal(t, reports.Undecided, c.Verdict)
+				assert.Equal(t, "the set-up did not work: expected a consumer's connection, got "+want, c.Clauses[0].Why)
+			}
+		})
+	}
+}

@@ -1,0 +1,62 @@
+package conformance
+
+import (
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// onlyMark is the clause that a line is about, if it is one.
+func onlyMark(r scenarios.Result) scenarios.Mark {
+	if len(r.Marks) == 1 {
+		return r.Marks[0]
+	}
+	return scenarios.Mark{}
+}
+
+// finding adds the evidence of a departure.
+func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenarios.Result) {
+	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
+	f := reports.Finding{
+		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
+		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
+		Expected: r.Expected, Got: gotWords(r), Conversation: conversation(v.run, r),
+	}
+	if r.Line > 0 && r.Line <= len(v.run.Script.Source) {
+		f.Source = v.run.Script.Source[r.Line-1]
+	}
+	for _, d := range r.Differences {
+		if d.Path != "" {
+			f.Differences = append(f.Differences, d.String())
+		}
+	}
+	if r.Ending != scenarios.Open {
+		f.Close = closeWords[r.Ending]
+	}
+	if v.Reproduce != nil {
+		f.Reproduce = v.Reproduce(v.check.ID)
+	}
+	v.check.Findings = append(v.check.Findings, f)
+}
+
+var closeWords = map[scenarios.Ending]string{
+	scenarios.Fin: "the server closed the connection (orderly, FIN)", scenarios.Reset: "the server reset the connection",
+}
+
+var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
+
+// conversation is what all connections of a play said, with a mark where the
+// departure came.
+func conversation(run *scenarios.Run, departure scenarios.Result) []reports.Line {
+	lines := make([]reports.Line, len(run.Conversation))
+	for i, l := range run.Conversation {
+		from, ok := saidBy[l.From]
+		if !ok {
+			from = reports.FromSuite
+		}
+		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text}
+		if departure.At > 0 && l.At == departure.At && l.Conn == departure.Conn && l.From != "C" {
+			lines[i].Mark = "expected " + departure.Expected
+		}
+	}
+	return lines
+}
