@@ -31,6 +31,9 @@ type conn struct {
 	clause   string // that rules it
 	shut     bool   // half-closed by us
 	odd      bool   // it was sent what is no single line
+	fuzzed   bool   // it was sent what nobody can tell into commands
+	most     int    // answers that this may bring
+	heard    int    // of them
 	wid      string // of a consumer, filled in
 	beat     time.Time
 	replied  time.Time
@@ -98,19 +101,10 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// clauseOfRule is the clause that a breach of RESP's grammar breaks.
+// clauseOfRule is the clause that a breach of RESP's grammar breaks, "" if err is none.
 func clauseOfRule(err error) string {
-	var s *fwp.SyntaxError
-	if !errors.As(err, &s) {
-		return ""
+	if s, is := errors.AsType[*fwp.SyntaxError](err); is {
+		return s.Rule.Clause()
 	}
-	switch s.Rule {
-	case fwp.RuleLength, fwp.RuleBulkEnd, fwp.RuleCharacters, fwp.RuleTruncated:
-		return "FWP-RESP-03"
-	case fwp.RuleNull:
-		return "FWP-RESP-04"
-	case fwp.RuleTextBreak:
-		return "FWP-RESP-07"
-	}
-	return "FWP-RESP-01"
+	return ""
 }

@@ -63,8 +63,10 @@ func (p *play) sweep(ctx context.Context, do func(...Step)) {
 		if _, err := fmt.Sscanf(p.symbol(j.Holder), "$wid%d", &number); err == nil && j.Where&model.Working != 0 {
 			held[number] = append(held[number], p.symbol(j.JID))
 		}
-		if j.Where&model.Enqueued != 0 && strings.HasPrefix(j.Queue, p.prefix) {
-			queues[p.symbol(j.Queue)] = true
+		if j.Where&model.Enqueued != 0 {
+			for word := range strings.FieldsSeq(j.Queue) {
+				queues[p.symbol(word)] = true
+			}
 		}
 	}
 	for i, worker := range slices.Sorted(maps.Keys(held)) {
@@ -74,10 +76,17 @@ func (p *play) sweep(ctx context.Context, do func(...Step)) {
 		}
 		do(Step{Kind: End, Conn: sweeper + 1 + i, Ending: scenarios.Closed})
 	}
+	maps.DeleteFunc(queues, func(name string, _ bool) bool { return !p.ours(name) })
 	if len(queues) > 0 {
 		do(Step{Kind: Open, Conn: sweeper, Role: scenarios.Consumer, Worker: sweeper})
 		p.empty(ctx, slices.Sorted(maps.Keys(queues)), do)
 	}
+}
+
+// ours tells whether a queue may be emptied: default is ours if nobody else uses the
+// server.
+func (p *play) ours(symbol string) bool {
+	return strings.HasPrefix(symbol, "$queue") || symbol == "default" && p.alone
 }
 
 // empty fetches from queues until nothing comes.
@@ -89,14 +98,19 @@ func (p *play) empty(ctx context.Context, queues []string, do func(...Step)) {
 			if len(p.seen) == n || p.seen[len(p.seen)-1].answer != model.Delivered {
 				break
 			}
-			do(line(sweeper, `ACK {"jid":"%s"}`, p.symbol(p.seen[len(p.seen)-1].jid)))
+			if jid := p.seen[len(p.seen)-1].jid; p.world.Jobs[jid] != nil { // else it is somebody's
+				do(line(sweeper, `ACK {"jid":"%s"}`, p.symbol(jid)))
+			}
 		}
 	}
 }
 
-// symbol writes a name of the play as it stands in steps.
+// symbol writes a name as it stands in steps: behind a dollar if it is one of the play.
 func (p *play) symbol(name string) string {
-	return "$" + strings.TrimPrefix(name, p.prefix+"-")
+	if own, is := strings.CutPrefix(name, p.prefix+"-"); is {
+		return "$" + own
+	}
+	return name
 }
 
 // remaining lists the jobs that may still be on the server.

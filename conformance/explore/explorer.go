@@ -39,6 +39,11 @@ type Explorer struct {
 	// where there is none. The returned function ends it.
 	Fresh func() (scenarios.Target, func(), error)
 
+	// Memory tells how many bytes the server's process has resident. If it is there, the
+	// end of Run looks whether they grow without bound, which takes some seconds more
+	// than Time, and a minute more where they seem to. Nil: that is not looked at.
+	Memory func() (bytes int64, err error)
+
 	// Found is told of each finding before it is made small, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
 	// not in the Result.
@@ -72,9 +77,11 @@ type Finding struct {
 	Commands int    // after which it was seen
 	Whole    Trace  // the conversation as it was
 	Small    Trace  // the shortest one that still shows it; empty if it did not come again
-	Script   string // the same in the suite's language
-	Shown    int    // of Tried times that the small conversation was played
-	Tried    int
+	Script   string // the same in the suite's language, empty if there is none
+
+	Unscripted string // why there is no script
+	Shown      int    // of Tried times that the small conversation was played
+	Tried      int
 }
 
 func (e *Explorer) config() *config {
@@ -107,6 +114,7 @@ func freshPrefix() string {
 func (e *Explorer) Run(ctx context.Context) *Result {
 	x := e.begin(ctx)
 	x.loop(ctx)
+	x.watch(ctx)
 	return x.end(ctx)
 }
 
@@ -135,7 +143,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	x.play.cover = x.result.Coverage
 	x.gen = &generator{
 		p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: x.config.flush, alone: e.Alone,
-		tried: map[string]int{}, last: map[string]uint64{},
+		tried: map[string]int{}, last: map[string]uint64{}, dealt: map[string][]int{},
 	}
 	_, x.gen.signals = e.Target.(scenarios.Signaller)
 	if _, can := e.Target.(scenarios.Restarter); can {

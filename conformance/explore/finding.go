@@ -14,6 +14,7 @@ type pending struct {
 	Finding
 	found found
 	comes map[int]bool // the steps at which its job was delivered
+	same  bool         // it is something known in another form
 }
 
 // doubt is for how many commands a finding that another fault may explain waits for a
@@ -69,17 +70,9 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 	if x.reported[key] { // another one turned out to be this
 		return
 	}
-	if !x.Unshrunk && ctx.Err() == nil && (x.Fresh != nil || !x.play.dead || x.revive(ctx)) {
-		s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, known: x.reported, limit: x.Shrinking}
-		if x.Fresh == nil {
-			s.revive = x.revive
-		}
-		s.shrink(ctx, &p.Finding)
-		x.neutral(ctx)
-		if s.same {
-			x.reported[key] = true
-			return
-		}
+	if x.minimise(ctx, &p); p.same {
+		x.reported[key] = true
+		return
 	}
 	if small := kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
 		if x.reported[small] { // the same in another form
@@ -89,6 +82,46 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 	}
 	x.reported[key] = true
 	x.result.Findings = append(x.result.Findings, p.Finding)
+}
+
+// minimise looks for a short conversation that shows a finding, or says why there is none.
+func (x *exploration) minimise(ctx context.Context, p *pending) {
+	switch {
+	case x.Unshrunk:
+		p.Unscripted = "it was not made small"
+		return
+	case ctx.Err() != nil:
+		p.Unscripted = "there was no time to make it small"
+		return
+	case x.Fresh == nil && x.play.dead && !x.revive(ctx):
+		p.Unscripted = "the server is gone, and nobody could be asked to start it again"
+		return
+	}
+	s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, known: x.reported, limit: x.Shrinking}
+	if x.Fresh == nil {
+		s.revive = x.revive
+		x.withdraw()
+	}
+	s.shrink(ctx, &p.Finding)
+	if p.same = s.same; s.everybody {
+		x.loosen()
+	}
+	x.neutral(ctx)
+}
+
+// withdraw ends all connections, since what is played meanwhile on the same server may
+// take long, and may restart it.
+func (x *exploration) withdraw() {
+	for _, n := range slices.Sorted(maps.Keys(x.play.conns)) {
+		x.play.drop(x.play.conns[n], scenarios.Closed)
+	}
+}
+
+// loosen ends the judging of all jobs: nobody knows what has become of them.
+func (x *exploration) loosen() {
+	for _, j := range x.play.world.Jobs {
+		j.Loose = true
+	}
 }
 
 // neutral makes a server forget what others, or tries to make a finding small, have
@@ -104,7 +137,7 @@ func (x *exploration) neutral(ctx context.Context) {
 // revive starts a server again that is gone, if an operator can be asked for that.
 func (x *exploration) revive(ctx context.Context) bool {
 	t, can := x.Target.(scenarios.Restarter)
-	return x.Restarts && can && t.Restart(ctx) == nil && x.play.alive(ctx)
+	return x.Restarts && can && t.Restart(context.WithoutCancel(ctx)) == nil && x.play.alive(ctx)
 }
 
 const revivals = 20 // of a server that dies again and again
@@ -114,12 +147,9 @@ func (x *exploration) resume(ctx context.Context) bool {
 	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.revive(ctx) {
 		return false
 	}
-	for _, n := range slices.Sorted(maps.Keys(x.play.conns)) {
-		x.play.drop(x.play.conns[n], scenarios.Closed)
-	}
-	for _, j := range x.play.world.Jobs {
-		j.Loose = true
-	}
+	x.withdraw()
+	x.loosen()
+	x.trace, x.play.seen = nil, nil // what ended the server need not be played again
 	x.play.dead = false
 	return true
 }

@@ -28,11 +28,11 @@ type generator struct {
 	signals, restarts bool              // an operator can be asked for it
 	tried             map[string]int    // moves by state of the connection
 	last              map[string]uint64 // the round in which a move was made last
+	dealt             map[string][]int  // how often each of a list was drawn
 
 	jobs, workers, opened int
 	queues                []int // that are in use
 	lastQueue             int
-	since                 int // steps since the neighbour was asked
 }
 
 // The neighbour: a producer and a worker that must never notice anything.
@@ -103,7 +103,7 @@ func (g *generator) pick(c *conn, w *oracle.Conn) move {
 // slow are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
-	"fetch-as-anybody": 20000, "fetch-and-wake": 3000, "fetch-and-go": 3000, "default": 10000, "flush": 20000, "bytes": 150, "cut": 300, "wire": 40,
+	"fetch-as-anybody": 20000, "fetch-and-wake": 3000, "fetch-and-go": 3000, "two-words": 3000, "default": 10000, "flush": 20000, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // affords tells whether a move is not too slow now.
@@ -121,8 +121,13 @@ func (g *generator) strangers() []*conn {
 	return all
 }
 
-// neighbour gives the steps with which the neighbour shows that it is well.
+// neighbour gives the steps with which the neighbour shows that it is well, every now
+// and then: a server that ends its connections must not keep us from all else.
 func (g *generator) neighbour() []Step {
+	const often = 60
+	if g.round%often != 1 {
+		return nil
+	}
 	var steps []Step
 	if g.p.conns[neighbourProducer] == nil {
 		steps = append(steps, Step{Kind: Open, Conn: neighbourProducer, Role: scenarios.Producer})
@@ -130,10 +135,6 @@ func (g *generator) neighbour() []Step {
 	if g.p.conns[neighbourWorker] == nil {
 		steps = append(steps, Step{Kind: Open, Conn: neighbourWorker, Role: scenarios.Consumer})
 	}
-	if g.since++; steps == nil && g.since < 60 {
-		return nil
-	}
-	g.since = 0
 	jid := g.jid()
 	return append(steps,
 		line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"neighbour","args":[],"queue":"$queue0"}`, jid),
@@ -249,4 +250,22 @@ func (g *generator) held(wid string) []*oracle.Job {
 	return g.p.world.Held(wid)
 }
 
+// choose draws from a list.
 func choose[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
+
+// deal draws from those of a list that were drawn least until now, so that all of them
+// come soon. The list is told from others by its name.
+func deal[T any](g *generator, name string, list []T) T {
+	counts := g.dealt[name]
+	if counts == nil {
+		counts = make([]int, len(list))
+		g.dealt[name] = counts
+	}
+	least := slices.Min(counts)
+	at := g.IntN(len(list))
+	for counts[at] != least {
+		at = (at + 1) % len(list)
+	}
+	counts[at]++
+	return list[at]
+}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
@@ -9,7 +10,7 @@ import (
 
 // badLine breaks the syntax of the line.
 func (g *generator) badLine() string {
-	return choose(g, []string{
+	return deal(g, "line", []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
 		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(), "fetch " + g.queue(),
@@ -22,31 +23,38 @@ func (g *generator) badLine() string {
 // badArgument gives a verb an argument that is no object, or no JSON.
 func (g *generator) badArgument() string {
 	verb := choose(g, []string{"PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
-	return verb + " " + choose(g, []string{
+	return verb + " " + deal(g, verb+" argument", []string{
 		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}", "{}x", "nul",
 		`{"jid":"$jid1"`, strings.Repeat("[", 300), `{"a":1e}`, `{"a":01}`, "\u00a0{}", `{"jid" "x"}`,
 	})
 }
 
-// wrongs are values that most fields must not have; "" leaves the field out.
-var wrongs = []string{
-	"", "null", "5", "1.5", `"5"`, "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`,
-	`"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `[1]`, `["x"]`, "0", "-2", "1.0",
+// noNames are values that no field with a name must have; "" leaves the field out. They
+// are no names that somebody else might use.
+var noNames = []string{
+	"", "null", "5", "1.5", "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`, `[1]`, `["x"]`, "0", "-2", "1.0",
 }
+
+// texts are more values that most fields must not have.
+var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`}
+
+// naming are the fields that hold names.
+var naming = []string{"jid", "queue", "wid"}
 
 // badField sends an argument with one value that is missing or not what it should be.
 func (g *generator) badField(c *conn, w *oracle.Conn) []Step {
-	if g.IntN(12) == 0 {
-		later := choose(g, []string{"", `,"at":"$now+3s"`})
-		return []Step{line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s x"%s}`, g.jid(), g.queue(), later)}
-	}
 	verb := choose(g, []string{"PUSH", "PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
 	fields, required := g.usualFields(verb, g.p.symbol(w.WID))
 	victim := g.IntN(len(fields))
 	if fields[victim].name == "queue" && !g.alone {
 		victim = 0 // what names no queue goes to one that others use too
 	}
-	value := choose(g, wrongs)
+	name := fields[victim].name
+	values := noNames
+	if !slices.Contains(naming, name) {
+		values = slices.Concat(noNames, texts)
+	}
+	value := deal(g, verb+" "+name, values)
 	var parts []string
 	for i, f := range fields {
 		if i == victim {
@@ -81,17 +89,17 @@ func (g *generator) usualFields(verb, wid string) (fields []member, required int
 // badGreeting is a HELLO that must, or should, be declined.
 func (g *generator) badGreeting() string {
 	if g.p.password != "" && g.IntN(2) == 0 {
-		return choose(g, []string{
+		return deal(g, "hash", []string{
 			`{"v":2}`, `{"pwdhash":"$pwdhash.fewer","v":2}`, `{"pwdhash":"$pwdhash.more","v":2}`, `{"pwdhash":"$pwdhash.wrong","v":2}`,
 			`{"pwdhash":"$pwdhash.hex","v":2}`, `{"pwdhash":5,"v":2}`, `{"pwdhash":"","v":2}`, `{"pwdhash":"` + strings.Repeat("ab", 32) + `","v":2}`,
 		})
 	}
 	g.workers++
 	wid := fmt.Sprintf("$wid%d", g.workers)
-	field := choose(g, []string{
+	field := deal(g, "HELLO field", []string{
 		`"hostname":5,"wid":"$w","pid":1,"labels":[]`, `"hostname":"h","wid":5,"pid":1,"labels":[]`, `"hostname":"h","wid":"$w","pid":"1","labels":[]`,
 		`"hostname":"h","wid":"$w","pid":1,"labels":"x"`, `"hostname":"h","wid":"$w","pid":1,"labels":[1]`, `"hostname":"h","wid":"$w","pid":1.5,"labels":[]`,
 	})
 	typed := `{` + g.hash() + strings.Replace(field, "$w", wid, 1) + `,"v":2}`
-	return choose(g, []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, typed, typed})
+	return deal(g, "HELLO", []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, typed, typed})
 }

@@ -19,7 +19,20 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		{"fetch default\r\n", true, false, false},
 		{"FETCH fwp-q1 5\r\n", true, false, false},
 		{"INFO\r\nFETCH default\r\n", true, false, false},
-		{"PUSH {\"jid\":\"FETCH\"}\r\n", false, false, false},
+		{"ACK {\"jid\":\"FETCH\"}\r\n", false, false, false},
+		{"PUSH {\"jid\":\"FETCH\",\"queue\":\"fwp-q1\"}\r\n", false, false, false},
+		{"PUSH {\"jid\":\"FETCH\"}\r\n", true, false, false}, // in the queue default
+		{"push {\"jid\":\"x\",\"queue\":\"other\"}\r\n", true, false, false},
+		{"PUSH {\"jid\":\"x\",\"custom\":{\"queue\":\"fwp-q1\"}}\r\n", true, false, false},
+		{"PUSH {\"jid\":\"x\",\"queue\":\"fwp-q1\",\"Queue\":\"y\"}\r\n", true, false, false},
+		{"PUSH {\"jid\":\"x\",\"queue\":null}\r\n", true, false, false},
+		{"PUSH {\"jid\":\"x\"\r\n,\"args\":[]}\r\n", true, false, false},
+		{"PUSH [{\"jid\":\"x\"}]\r\n", true, false, false},
+		{"PUSH {\"jid\":\"x\",\"queue\":\"fwp", false, false, false}, // nobody takes half an object
+		{"PUSH {}\r\n", false, false, false},
+		{"F\x00ETCH default\r\n", true, false, false},
+		{"FETCH fwp-q1\x00FETCH\r\n", true, false, false},
+		{"INFO\rfl ush\n", true, true, false},
 		{"FLUSH\r\n", true, true, false},
 		{"BEAT {}\nFLUSH x\r\n", true, true, false},
 		{"", false, false, false},
@@ -30,4 +43,13 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		assert.Equal(t, test.alone, play(config{alone: true}).meddles([]byte(test.bytes)), test.bytes)
 		assert.Equal(t, test.full, play(config{alone: true, flush: true}).meddles([]byte(test.bytes)), test.bytes)
 	}
+}
+
+func TestSegmentsMayBeTakenForLines(t *testing.T) {
+	t.Parallel()
+	p := newPlay(&config{}, "fwp")
+	assert.False(t, p.meddles([]byte("INFO\r\nFETCH fwp-q1\r\n")))
+	assert.True(t, p.meddles([]byte("INFO\r\nFETCH "), []byte("fwp-q1\r\n")))
+	assert.True(t, p.meddles([]byte("INFO\r\nFE"), []byte("TCH"), []byte(" fwp-q1\r\n")))
+	assert.False(t, p.meddles([]byte(`PUSH {"jid":"x",`), []byte(`"args":[]`), []byte(`,"queue":"fwp-q1"}`)))
 }

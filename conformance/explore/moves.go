@@ -53,11 +53,11 @@ var moves = []move{
 	}},
 	{"fetch-and-wake", 0.12, active, (*generator).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*generator).fetchAndGo},
-	{"bad-line", 1.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
-	{"bad-argument", 1.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step {
+	{"bad-line", 3, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
+	{"bad-argument", 2.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "%s", g.badArgument())}
 	}},
-	{"bad-field", 2.5, identified, (*generator).badField},
+	{"bad-field", 4, identified, (*generator).badField},
 	{"bytes", 0.8, identified, (*generator).bytes},
 	{"cut", 0.5, identified, (*generator).cut},
 	{"hello-again", 0.2, identified, func(g *generator, c *conn, _ *oracle.Conn) []Step {
@@ -75,11 +75,12 @@ var moves = []move{
 	{"leave", 0.4, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{g.ending(c.number)} }},
 	{"flush", 0.03, func(g *generator, c *conn, w *oracle.Conn) bool { return g.flush && identified(g, c, w) }, (*generator).flushAll},
 	{"default", 0.3, func(g *generator, c *conn, w *oracle.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
+	{"two-words", 0.1, active, (*generator).twoWords},
 	{"burst", 0.5, active, (*generator).burst},
 	{"life", 0.15, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
 	{"signal", 0.06, func(g *generator, c *conn, w *oracle.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
 	{"restart", 0.02, func(g *generator, c *conn, w *oracle.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
-	{"wire", 0.8, anyone, (*generator).wire},
+	{"wire", 2.5, anyone, (*generator).wire},
 }
 
 func (g *generator) ending(conn int) Step {
@@ -183,7 +184,7 @@ func (g *generator) reportAnything(c *conn, _ *oracle.Conn) []Step {
 
 // tooEarly says before HELLO what only comes after it.
 func (g *generator) tooEarly(c *conn, _ *oracle.Conn) []Step {
-	return []Step{line(c.number, "%s", choose(g, []string{
+	return []Step{line(c.number, "%s", deal(g, "early", []string{
 		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`, "FAIL " + g.failure("$jid1"),
 		"PUSH " + g.job(), "INFO",
 	}))}
@@ -213,6 +214,20 @@ func (g *generator) inDefault(c *conn, _ *oracle.Conn) []Step {
 	return []Step{push, line(c.number, "FETCH %s default", g.queue())}
 }
 
+// phrase is the name of a queue that has two words, for which two queues would have to be
+// fetched from. (FWP-WU-16)
+func (g *generator) phrase() string {
+	g.lastQueue += 2
+	return fmt.Sprintf("$queue%d $queue%d", g.lastQueue-1, g.lastQueue)
+}
+
+// twoWords has a job in a queue whose name no FETCH can say in one word.
+func (g *generator) twoWords(c *conn, _ *oracle.Conn) []Step {
+	queue := g.phrase()
+	push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue)
+	return []Step{push, g.patiently(line(c.number, "FETCH %s", queue))}
+}
+
 // burst pushes many jobs, and has them all done.
 func (g *generator) burst(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
@@ -240,7 +255,9 @@ func (g *generator) life(c *conn, _ *oracle.Conn) []Step {
 	g.lastQueue++
 	jid, queue := g.jid(), fmt.Sprintf("$queue%d", g.lastQueue)
 	if g.IntN(8) == 0 { // the name of the queue is one that a server may stumble over later
-		queue += "_Odd"
+		if queue += "_Odd"; g.IntN(2) == 0 {
+			queue = g.phrase()
+		}
 		push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":"$now+%dms"}`, jid, queue, 1500+g.IntN(1000))
 		return []Step{push, {Kind: Wait, For: 170 * time.Second}, line(c.number, "FETCH %s", queue)}
 	}

@@ -33,7 +33,7 @@ func (p *play) operate(ctx context.Context, s *Step) {
 			p.drop(c, scenarios.Closed)
 		}
 	}
-	if t.Restart(ctx) == nil {
+	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
 		p.world.Restarted()
 		p.probe(ctx, &conn{number: -1, clause: "FWP-STATE-08"})
 	}

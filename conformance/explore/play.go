@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -27,6 +26,8 @@ type play struct {
 	commands int
 	dead     bool
 	cut      bool // the line that is being played came in segments
+	fuzzing  bool // bytes were sent of which nobody has seen yet whether the server survives them
+	fuzzed   []fuzzedJob
 }
 
 // found is a violation where it came up.
@@ -65,32 +66,32 @@ func newPlay(c *config, prefix string) *play {
 	return p
 }
 
-// do plays one step.
+// do plays one step. What other connections have brought is taken in before, but not
+// between fuzzed bytes and the new connection that shows whether the server has survived
+// them: it is there that a crash is to be seen.
 func (p *play) do(ctx context.Context, s *Step) {
-	p.poll(ctx)
+	if s.Kind == Send {
+		p.fuzzing = s.fuzzes()
+	}
+	if !p.fuzzing {
+		p.poll(ctx)
+	}
 	p.now = time.Now()
-	if s.Kind == Open {
-		p.open(ctx, s)
-		return
-	}
-	if s.Kind == Wait {
-		p.wait(ctx, s.For)
-		return
-	}
-	if s.Kind == Operate {
-		p.operate(ctx, s)
-		return
-	}
 	c := p.conns[s.Conn]
-	if c == nil {
-		return
-	}
-	switch s.Kind {
-	case Send:
+	switch {
+	case s.Kind == Open:
+		p.open(ctx, s)
+		p.fuzzing = false
+	case s.Kind == Wait:
+		p.wait(ctx, s.For)
+	case s.Kind == Operate:
+		p.operate(ctx, s)
+	case c == nil: // it has ended before its time
+	case s.Kind == Send:
 		p.send(ctx, c, s)
-	case Await:
+	case s.Kind == Await:
 		p.settle(ctx, c)
-	case End:
+	case s.Kind == End:
 		p.end(ctx, c, s.Ending)
 	}
 }
@@ -117,8 +118,7 @@ func (p *play) open(ctx context.Context, s *Step) {
 	if p.conns[s.Conn] != c || s.Role == scenarios.Raw {
 		return
 	}
-	hello := p.hello(c, s)
-	p.transmit(ctx, c, [][]byte{[]byte(hello + "\r\n")}, 0)
+	p.transmit(ctx, c, [][]byte{[]byte(p.hello(c, s) + "\r\n")}, 0)
 	p.settle(ctx, c)
 }
 
@@ -136,77 +136,7 @@ func (p *play) hello(c *conn, s *Step) string {
 	return fwp.HELLO + " " + p.fill(text, c.hi)
 }
 
-// send plays a Send.
-func (p *play) send(ctx context.Context, c *conn, s *Step) {
-	p.settle(ctx, c)
-	if p.conns[s.Conn] != c {
-		return
-	}
-	segments := make([][]byte, len(s.Segments))
-	for i, text := range s.Segments {
-		segments[i] = []byte(p.fill(text, c.hi))
-	}
-	if !s.Raw {
-		last := len(segments) - 1
-		segments[last] = append(segments[last], "\r\n"...)
-	}
-	pause := 20 * time.Millisecond
-	if s.Bytewise {
-		all := bytes.Join(segments, nil)
-		segments = bytes.SplitAfter(all, nil)
-		pause = time.Millisecond
-	}
-	if p.meddles(bytes.Join(segments, nil)) {
-		return
-	}
-	c.awaited = s.text()
-	p.cut = len(segments) > 1 && !s.Raw
-	p.transmit(ctx, c, segments, pause)
-	if !s.Ahead {
-		p.settle(ctx, c)
-	}
-	p.cut = false
-}
-
-// transmit writes and takes down what was sent.
-func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration) {
-	all := segments[0]
-	if len(segments) > 1 {
-		all = bytes.Join(segments, nil)
-	}
-	now := time.Now()
-	switch line, ended := bytes.CutSuffix(all, []byte("\r\n")); {
-	case !ended || bytes.IndexByte(line, '\n') >= 0 && !bytes.HasSuffix(line, []byte{'\n'}) || bytes.Contains(line, []byte("\r\n")):
-		p.odd(c, all, now)
-	case bytes.IndexByte(line, '\n') >= 0:
-		p.odd(c, all, now)
-	default:
-		c.clause = p.world.Sent(c.number, line, now)
-		c.owed = 1
-		p.commands++
-	}
-	if err := c.write(ctx, segments, pause, p.patience); err != nil && c.owed == 0 {
-		return // why nothing can be written shows at the next read
-	}
-}
-
-// odd sends what is no single line: how many answers come is not judged.
-func (p *play) odd(c *conn, all []byte, now time.Time) {
-	c.odd = true
-	lines := bytes.Count(all, []byte("\n"))
-	p.commands += max(lines, 1)
-	first, _, _ := bytes.Cut(all, []byte("\n"))
-	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' {
-		first = all[:min(len(all), lf+1)] // an LF alone: the first answer is judged
-		c.clause = p.world.Sent(c.number, first, now)
-		c.owed = -lines
-		return
-	}
-	c.clause = p.world.Sent(c.number, bytes.TrimSuffix(first, []byte("\r")), now)
-	p.world.Loosen(c.number)
-	c.owed = -lines
-}
-
+// violated keeps a violation, and stops judging its job: one fault is told once.
 func (p *play) violated(c *conn, v *oracle.Violation) {
 	if v == nil {
 		return
@@ -236,6 +166,7 @@ func (p *play) drop(c *conn, how scenarios.Ending) {
 	c.leave(how)
 }
 
+// forget lets a connection be over, whoever ended it.
 func (p *play) forget(c *conn) {
 	delete(p.conns, c.number)
 	c.owed = 0
@@ -250,12 +181,16 @@ func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	}
 	c.shut = true
 	p.world.Shut(c.number)
-	if c.owed > 0 {
+	switch {
+	case c.fuzzed:
+		p.hear(ctx, c, attention)
+	case c.owed > 0:
 		p.halfway(ctx, c)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
+// wait lets time pass; workers beat, and nothing may come unasked. (FWP-RESP-05)
 func (p *play) wait(ctx context.Context, d time.Duration) {
 	const every = 15 * time.Second
 	for d > 0 && ctx.Err() == nil {
@@ -264,20 +199,23 @@ func (p *play) wait(ctx context.Context, d time.Duration) {
 			return
 		}
 		d -= part
+		if p.fuzzing {
+			continue
+		}
 		p.poll(ctx)
 		for _, n := range slices.Sorted(maps.Keys(p.conns)) {
-			c := p.conns[n]
-			if c == nil || c.wid == "" || c.owed != 0 || c.odd || time.Since(c.beat) < every {
-				continue
+			if c := p.conns[n]; c != nil && c.wid != "" && c.owed == 0 && !c.odd && time.Since(c.beat) >= every {
+				c.beat, c.awaited = time.Now(), "BEAT {}"
+				p.transmit(ctx, c, [][]byte{[]byte(`BEAT {"wid":"` + c.wid + "\"}\r\n")}, 0)
+				p.settle(ctx, c)
 			}
-			c.beat, c.awaited = time.Now(), "BEAT {}"
-			p.transmit(ctx, c, [][]byte{[]byte(`BEAT {"wid":"` + c.wid + "\"}\r\n")}, 0)
-			p.settle(ctx, c)
 		}
 	}
 }
 
+// close removes what fuzzed bytes have left, and ends all connections.
 func (p *play) close() {
+	p.cleanse()
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		p.drop(p.conns[n], scenarios.Closed)
 	}

@@ -15,16 +15,12 @@ import (
 )
 
 // settle awaits the answers that a connection owes.
-// loose reads what comes on a connection that was sent something odd, and ends it.
-// poll takes in what has come meanwhile.
-// arrived takes in one arrival.
-// replied judges a reply that was awaited.
-// ending awaits the close that follows END. (FWP-END-02)
-// over takes in that a connection ended, or can no longer be read.
-// silent judges that no answer came although patience is over.
-// violated keeps a violation.
 func (p *play) settle(ctx context.Context, c *conn) {
-	if c.owed < 0 {
+	switch {
+	case c.fuzzed:
+		p.hear(ctx, c, attention)
+		return
+	case c.owed < 0:
 		p.loose(ctx, c)
 		return
 	}
@@ -42,40 +38,74 @@ func (p *play) settle(ctx context.Context, c *conn) {
 	}
 }
 
+// How long is listened to a connection from which nobody knows how much will come: for
+// the first answer, and for another one.
+const (
+	attention = 50 * time.Millisecond
+	moment    = 20 * time.Millisecond
+)
+
+// loose reads what comes on a connection that was sent something odd, and ends it.
 func (p *play) loose(ctx context.Context, c *conn) {
 	judged := !p.world.Conns[c.number].Loose
-	limit := p.patience
-	for n := -c.owed; n > 0 || judged; n-- {
-		timer := time.NewTimer(limit)
-		select {
-		case a := <-c.arrivals:
-			timer.Stop()
-			if cl := clauseOfRule(a.err); cl != "" {
-				p.violated(c, &oracle.Violation{Clause: cl, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
-			}
-			if a.err != nil {
-				p.over(ctx, c, a)
-				return
-			}
-			if judged {
-				_, v := p.world.Replied(c.number, a.reply, a.at)
-				p.violated(c, v)
-				p.world.Loosen(c.number)
-			}
-			judged, limit = false, 20*time.Millisecond
-		case <-timer.C:
-			n = 0
-			judged = false
-			if limit == p.patience {
-				p.probe(ctx, c)
-			}
-		case <-ctx.Done():
+	if judged {
+		if !p.first(ctx, c) {
 			return
 		}
+		c.owed++
+	}
+	limit := min(time.Second, p.patience)
+	if judged {
+		limit = moment
+	}
+	for ; c.owed < 0; c.owed++ {
+		a, came := c.within(ctx, limit)
+		if !came {
+			if !judged {
+				p.probe(ctx, c)
+			}
+			break
+		}
+		if a.err != nil {
+			p.over(ctx, c, a)
+			return
+		}
+		judged, limit = true, moment
 	}
 	p.drop(c, scenarios.Closed)
 }
 
+// first judges the first answer to something odd. It tells whether there is more to read.
+func (p *play) first(ctx context.Context, c *conn) bool {
+	a, came := c.within(ctx, p.patience)
+	switch {
+	case !came:
+		p.probe(ctx, c)
+		p.drop(c, scenarios.Closed)
+	case a.err != nil:
+		p.over(ctx, c, a)
+	default:
+		_, v := p.world.Replied(c.number, a.reply, a.at)
+		p.violated(c, v)
+		p.world.Loosen(c.number)
+		return true
+	}
+	return false
+}
+
+// hear takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
+func (p *play) hear(ctx context.Context, c *conn, limit time.Duration) {
+	for p.conns[c.number] == c {
+		a, came := c.within(ctx, min(limit, p.patience))
+		if !came {
+			return
+		}
+		p.arrived(ctx, c, a)
+		limit = moment
+	}
+}
+
+// poll takes in what has come meanwhile.
 func (p *play) poll(ctx context.Context) {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
@@ -85,10 +115,13 @@ func (p *play) poll(ctx context.Context) {
 	}
 }
 
+// arrived takes in one arrival.
 func (p *play) arrived(ctx context.Context, c *conn, a arrival) {
 	switch {
 	case a.err != nil:
 		p.over(ctx, c, a)
+	case c.fuzzed:
+		p.heard(c)
 	case c.owed < 0:
 		c.owed++
 	case c.owed == 0:
@@ -103,56 +136,69 @@ func (p *play) arrived(ctx context.Context, c *conn, a arrival) {
 	}
 }
 
+// heard counts an answer to fuzzed bytes.
+func (p *play) heard(c *conn) {
+	if c.heard++; c.heard <= c.most {
+		return
+	}
+	most := fmt.Sprintf("%d replies at the most", c.most)
+	p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: most, Got: "more of them"})
+	p.drop(c, scenarios.Closed)
+}
+
+// replied judges a reply that was awaited.
 func (p *play) replied(ctx context.Context, c *conn, a arrival) {
 	c.owed, c.replied = 0, a.at
 	wc := p.world.Conns[c.number]
-	if !wc.Greeted {
+	var goesOn bool
+	if wc.Greeted {
+		goesOn = p.answered(c, a)
+	} else {
 		p.violated(c, p.world.Greet(c.number, a.reply))
 		c.hi = wc.Hi
-		if a.reply.Kind == fwp.ErrorReply {
-			p.drop(c, scenarios.Closed)
-			return
-		}
-	} else {
-		expected := p.world.Expects(c.number)
-		before := wc.State
-		answer, v := p.world.Replied(c.number, a.reply, a.at)
-		p.seen = append(p.seen, seen{step: p.step, conn: c.number, expected: expected, answer: answer, jid: jidOf(answer, a.reply)})
-		p.cover.note(before, wc, c.awaited, answer)
-		if c.wid = wc.WID; c.beat.IsZero() {
-			c.beat = a.at
-		}
-		p.violated(c, v)
-		if v != nil && (v.Rule == "refused" || v.Rule == "foreign") {
-			p.drop(c, scenarios.Closed)
-			return
-		}
+		goesOn = a.reply.Kind != fwp.ErrorReply
 	}
-	if a.more > 0 {
+	switch {
+	case !goesOn:
+		p.drop(c, scenarios.Closed)
+	case a.more > 0:
 		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: fmt.Sprintf("%d bytes more", a.more)})
 		p.drop(c, scenarios.Closed)
-		return
-	}
-	if wc.State == fwp.Ended {
+	case wc.State == fwp.Ended:
 		p.ending(ctx, c)
 	}
 }
 
+// answered judges a reply to a command. It tells whether the connection can be used any
+// more.
+func (p *play) answered(c *conn, a arrival) bool {
+	wc := p.world.Conns[c.number]
+	expected, before := p.world.Expects(c.number), wc.State
+	answer, v := p.world.Replied(c.number, a.reply, a.at)
+	p.seen = append(p.seen, seen{step: p.step, conn: c.number, expected: expected, answer: answer, jid: jidOf(answer, a.reply)})
+	p.cover.note(before, wc, c.awaited, answer)
+	if c.wid = wc.WID; c.beat.IsZero() {
+		c.beat = a.at
+	}
+	p.violated(c, v)
+	return v == nil || v.Rule != "refused" && v.Rule != "foreign"
+}
+
+// ending awaits the close that follows END. (FWP-END-02)
 func (p *play) ending(ctx context.Context, c *conn) {
-	timer := time.NewTimer(time.Second + p.slack)
-	defer timer.Stop()
-	select {
-	case a := <-c.arrivals:
-		if a.err == nil {
-			p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: oracle.Text(a.reply)})
-		}
-	case <-timer.C:
-		p.violated(c, &oracle.Violation{Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, time.Second}})
-	case <-ctx.Done():
+	a, came := c.within(ctx, time.Second+p.slack)
+	switch {
+	case came && a.err == nil:
+		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: oracle.Text(a.reply)})
+	case !came && ctx.Err() == nil:
+		p.violated(c, &oracle.Violation{
+			Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, time.Second},
+		})
 	}
 	p.drop(c, scenarios.Closed)
 }
 
+// over takes in that a connection ended, or can no longer be read.
 func (p *play) over(ctx context.Context, c *conn, a arrival) {
 	if clause := clauseOfRule(a.err); clause != "" {
 		p.violated(c, &oracle.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
@@ -163,6 +209,9 @@ func (p *play) over(ctx context.Context, c *conn, a arrival) {
 	p.forget(c)
 	_ = c.nc.Close()
 	v := p.world.Close(c.number, !c.shut, a.at)
+	if c.fuzzed { // the next connection shows whether the server lives
+		return
+	}
 	if (v != nil || owed != 0) && !p.alive(ctx) {
 		p.crashed(ctx, c)
 		return
@@ -170,6 +219,7 @@ func (p *play) over(ctx context.Context, c *conn, a arrival) {
 	p.violated(c, v)
 }
 
+// silent judges that no answer came although patience is over.
 func (p *play) silent(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
 		p.crashed(ctx, c)
@@ -181,22 +231,30 @@ func (p *play) silent(ctx context.Context, c *conn) {
 		clause = "FWP-HI-01"
 	}
 	if !p.world.Conns[c.number].Loose {
-		p.violated(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: "nothing within " + p.patience.String()})
+		got := "nothing within " + p.patience.String()
+		p.violated(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: got})
 	}
 	p.drop(c, scenarios.Closed)
 }
 
 // halfway reads what still comes after a half-close: the answer, or the end.
-// wait lets time pass; workers beat, and nothing may come unasked. (FWP-RESP-05)
 func (p *play) halfway(ctx context.Context, c *conn) {
-	timer := time.NewTimer(p.patience)
+	if a, came := c.within(ctx, p.patience); came {
+		p.arrived(ctx, c, a)
+	}
+}
+
+// within waits for what a connection brings next.
+func (c *conn) within(ctx context.Context, limit time.Duration) (a arrival, came bool) {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case a := <-c.arrivals:
-		p.arrived(ctx, c, a)
+	case a = <-c.arrivals:
+		return a, true
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	return a, false
 }
 
 // jidOf is the jid of a job that came.

@@ -50,7 +50,7 @@ func script(t Trace, f *Finding, r record) string {
 		title = fmt.Sprintf("expected %s, got %s", f.Expected, f.Got)
 	}
 	w.line("title: %s: %s", f.Clause, w.symbols(oneLine(title)))
-	if w.hashed() {
+	if w.hashed() || strings.HasPrefix(f.Clause, "FWP-AUTH") {
 		w.line("needs: password")
 	}
 	w.line("")
@@ -68,7 +68,17 @@ func script(t Trace, f *Finding, r record) string {
 	}
 	w.answers()
 	w.aftermath()
-	return renumber(marked(w.b.String()))
+	return playable(renumber(marked(w.b.String())))
+}
+
+// playable is a script that the parser and the linter accept, else nothing: what cannot
+// be played shows nothing.
+func playable(text string) string {
+	s, err := scenarios.Parse("found.fwp", []byte(text))
+	if err != nil || slices.ContainsFunc(scenarios.Lint(s), func(p *scenarios.Problem) bool { return !p.Advice }) {
+		return ""
+	}
+	return text
 }
 
 // hashed tells whether a password is used.
@@ -94,15 +104,21 @@ func (w *writer) step(i int, s *Step) {
 	case Send:
 		w.answer(s.Conn)
 		w.send(s)
-		w.awaits[s.Conn] = i
+		if w.reads(i, s) {
+			w.awaits[s.Conn] = i
+		}
 		if !s.Ahead {
 			w.answer(s.Conn)
 		}
 	case Await:
 		w.answer(s.Conn)
 	case End:
+		_, owed := w.awaits[s.Conn]
 		delete(w.awaits, s.Conn)
 		w.line("%s: %s", w.at("C", s.Conn), s.Ending)
+		if owed && i == w.r.hit.step && s.Conn == w.r.hit.conn && s.Ending == scenarios.HalfShut {
+			w.hit(s.Conn)
+		}
 	case Wait:
 		w.wait(i, s)
 	case Operate:
@@ -142,7 +158,11 @@ const usualHi = `+HI {"v":2}`
 func (w *writer) greeting(s *Step) {
 	if w.r.hit.Rule == "greeting" || w.r.hit.Clause == "FWP-HI-01" {
 		w.clause()
-		w.line("%s: %s", w.at("S", s.Conn), orText(w.r.hit.Expected, "<any>", usualHi))
+		expected := w.wanted(usualHi)
+		if w.r.hit.crash {
+			expected = usualHi
+		}
+		w.line("%s: %s", w.at("S", s.Conn), expected)
 		return
 	}
 	w.line("%s: %s", w.at("S", s.Conn), usualHi)
@@ -155,7 +175,7 @@ func (w *writer) greeting(s *Step) {
 	}
 	w.line("%s: HELLO {%s", w.at("C", s.Conn), hello)
 	w.clause()
-	w.line("%s: %s", w.at("S", s.Conn), orText(w.r.hit.Expected, "<any>", "+OK"))
+	w.line("%s: %s", w.at("S", s.Conn), w.wanted("+OK"))
 }
 
 // clause ties what follows to the clause of the finding. What the catalogue only notes
@@ -242,22 +262,32 @@ func (w *writer) expected(step, conn int) string {
 
 // hit writes the line that fails.
 func (w *writer) hit(conn int) {
-	v := w.r.hit.Violation
-	expected := orText(w.symbols(v.Expected), "<any>", "<any>")
-	switch v.Rule {
-	case "extra", "grammar", "unasked", "closed":
-		expected = "<any>"
-		for _, a := range w.r.answers[w.r.hit.step] {
-			expected = a.answer.String()
-		}
-	case "lingers":
+	came := "<any>"
+	for _, a := range w.r.answers[w.r.hit.step] {
+		came = a.answer.String()
+	}
+	if w.r.hit.Rule == "lingers" {
 		w.line("%s: +OK", w.at("S", conn))
-		expected = "<close>"
-	case "crash", "silent":
-		expected = "<any>"
 	}
 	w.clause()
-	w.line("%s%s: %s", w.at("S", conn), window(v.Window), expected)
+	w.line("%s%s: %s", w.at("S", conn), window(w.r.hit.Window), w.wanted(came))
+}
+
+// wanted is what the line that fails expects, as a script says it; came is what comes
+// where the finding is about something beside it.
+func (w *writer) wanted(came string) string {
+	switch w.r.hit.Rule {
+	case "extra", "grammar", "unasked", "closed":
+		return came
+	case "crash", "silent":
+		return "<any>"
+	case "lingers":
+		return "<close>"
+	}
+	if text := w.symbols(w.r.hit.Expected); text != "" {
+		return text
+	}
+	return "<any>"
 }
 
 // window writes the time in which a reply must come, nothing if that does not matter.

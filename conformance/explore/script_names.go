@@ -15,14 +15,6 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// orText is a text that a script can expect, or the other one.
-func orText(s, bad, other string) string {
-	if s == bad || s == "RESP" || s == "" {
-		return other
-	}
-	return s
-}
-
 var jobName = regexp.MustCompile(`\$jid\d+`)
 
 // numbered makes the names of a repeated step those of a series.

@@ -21,12 +21,14 @@ type shrinker struct {
 	sent   int          // commands, in all plays
 	comes  map[int]bool // the steps at which the job of the finding was delivered
 
-	known  map[string]bool            // what was found before, which is no match
-	same   bool                       // a part of the conversation shows that this is something known
-	limit  time.Duration              // that all this may take; no limit if zero
-	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
-	latest record                     // of the last try that showed the finding
-	best   record                     // of the smallest conversation until now
+	known map[string]bool // what was found before, which is no match
+	same  bool            // a part of the conversation shows that this is something known
+
+	everybody bool                       // FLUSH or a restart was played, which touches what others have on the server
+	limit     time.Duration              // that all this may take; no limit if zero
+	revive    func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
+	latest    record                     // of the last try that showed the finding
+	best      record                     // of the smallest conversation until now
 }
 
 const (
@@ -42,6 +44,10 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	defer cancel()
 	small, ok := s.begin(limited, f.Whole.Steps[:min(s.target.step+1, len(f.Whole.Steps))])
 	if !ok {
+		f.Unscripted = "it did not come again when the same was played on fresh names"
+		if limited.Err() != nil {
+			f.Unscripted = "it did not come again in the time for that"
+		}
 		return
 	}
 	if small = s.reduce(limited, small); s.same {
@@ -52,7 +58,9 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	if f.Shown > 0 {
 		hit := s.best.hit
 		f.Clause, f.Expected, f.Got, f.What = hit.Clause, hit.Expected, hit.Got, hit.What
-		f.Script = script(f.Small, f, s.best)
+		if f.Script = script(f.Small, f, s.best); f.Script == "" {
+			f.Unscripted = "no line of a script can say it"
+		}
 	}
 }
 
@@ -177,6 +185,7 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		}
 	}
 	p := newPlay(&c, freshPrefix())
+	s.everybody = s.everybody || slices.ContainsFunc(t.Steps, touchesAll)
 	if s.fresh == nil {
 		p.neutral(ctx)
 	}
@@ -202,6 +211,11 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		s.revive(ctx)
 	}
 	return p, end
+}
+
+// touchesAll tells whether a step changes what others have on the server.
+func touchesAll(s Step) bool {
+	return s.Kind == Operate && s.Action == restart || strings.Contains(strings.ToUpper(s.text()), "FLUSH")
 }
 
 // neutral has a job come and go in which every field is what it is by default: what an

@@ -28,8 +28,9 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 	}
 	t = s.reduce(ctx, t) // a merged connection is opened once too often
 	for i := range t.Steps {
+		t = s.fewerBytes(ctx, t, i)
 		try(func(steps []Step) bool { return whole(&steps[i]) })
-		try(func(steps []Step) bool { was := steps[i].Ahead; steps[i].Ahead = false; return was })
+		try(func(steps []Step) bool { return behind(&steps[i]) })
 		for _, text := range plainer(t.Steps[i].text()) {
 			try(func(steps []Step) bool {
 				steps[i].Segments = []string{text}

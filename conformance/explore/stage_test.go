@@ -73,6 +73,23 @@ func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer, loo
 	})
 }
 
+// expedition runs an expedition in virtual time against servers of a kind: what the
+// command `explore` does.
+func expedition(t *testing.T, config func() fakes.Config, e explore.Expedition, look func(t *testing.T, r *explore.Result, h *explore.History, fresh *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{network: memnet.New(), config: config}
+		target, end, err := s.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end()
+		e.Target, e.Password, e.Alone, e.Restarts, e.Fresh = target, config().Password, true, true, s.start
+		r, h := e.Run(t.Context())
+		look(t, r, h, s)
+	})
+}
+
 // replay runs a script on a server of its own and tells how that went: "" if the
 // clause is a finding where it should be one, and the whole holds where not.
 func replay(t *testing.T, s *stage, text, clause string, broken bool) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -19,7 +20,8 @@ func (g *generator) bytes(c *conn, _ *oracle.Conn) []Step {
 	case 1:
 		return []Step{line(c.number, "%s", choose(g, []string{"INFO\rx", "IN\rFO", "INFO\r", "XY\rZZY"}))}
 	case 2:
-		return []Step{raw(choose(g, []string{"INFO \xff\r\n", "\xff\xfe\r\n", "BEAT {\"wid\":\"\xc3(\"}\r\n", "PUSH {\"jid\":\"" + g.jid() + "\",\"jobtype\":\"t\",\"args\":[\"\xff\"],\"queue\":\"" + g.queue() + "\"}\r\n"}))}
+		push := `PUSH {"jid":"` + g.jid() + `","jobtype":"t","args":["` + "\xff" + `"],"queue":"` + g.queue() + `"}`
+		return []Step{raw(choose(g, []string{"INFO \xff", "\xff\xfe", "BEAT {\"wid\":\"\xc3(\"}", push}) + "\r\n")}
 	case 3: // only observed for a crash and for too many answers (AMB-06)
 		return []Step{raw(strings.Repeat("INFO\r\n", 3))}
 	case 4: // the rest never comes
@@ -57,46 +59,22 @@ func cutAt(text string, at int) int {
 	return at
 }
 
-// wire sends a conversation of which some bytes were changed, on a connection that is
-// given up after it.
+// wire sends bytes that no client would, on a connection that is given up after it. Then
+// a new connection in its place and the neighbour show that the server is well: the one
+// is greeted and answered, and the other gets what is its own.
 func (g *generator) wire(c *conn, w *oracle.Conn) []Step {
-	text := []byte(choose(g, []string{
-		"INFO\r\n", `BEAT {"wid":"fwpcheck"}` + "\r\n", `ACK {"jid":"fwpcheck"}` + "\r\n", `HELLO {"v":2}` + "\r\n", "FETCH fwpcheck\r\n",
-		`FAIL {"jid":"fwpcheck","errtype":"E","message":"m","backtrace":["l"]}` + "\r\n", "END\r\n",
-		`PUSH {"jobtype":"t","args":[1,2.5e3,"x",{"a":null}]}` + "\r\n",
-	}))
-	for range 1 + g.IntN(4) {
-		text = g.mutate(text)
-	}
-	quoted := strings.ReplaceAll(string(text), "$", "$$")
-	if strings.Contains(strings.ToUpper(quoted), "FLUSH") || strings.Contains(quoted, "PUSH ") && strings.Contains(quoted, `"jid"`) {
-		quoted = "\r\n"
-	}
-	_ = w
-	return []Step{{Kind: Send, Conn: c.number, Raw: true, Segments: []string{quoted}, Ahead: true},
-		{Kind: Wait, For: time.Duration(1+g.IntN(2)) * time.Millisecond}, {Kind: End, Conn: c.number, Ending: scenarios.Closed}}
-}
-
-// mutate changes one place.
-func (g *generator) mutate(text []byte) []byte {
-	if len(text) == 0 {
-		return []byte{'\n'}
-	}
-	at := g.IntN(len(text))
-	out := append([]byte{}, text...)
-	switch g.IntN(6) {
-	case 0:
-		out[at] ^= 1 << g.IntN(8)
+	steps := []Step{{Kind: Send, Conn: c.number, Raw: true, Segments: g.fuzz(w.State == fwp.NotIdentified), Ahead: true}}
+	switch g.IntN(4) {
+	case 0: // nobody waits for an answer
 	case 1:
-		out[at] = byte(g.IntN(256))
-	case 2:
-		out = append(out[:at], text[min(len(text), at+1+g.IntN(4)):]...)
-	case 3:
-		out = append(out[:at], append([]byte(choose(g, []string{"\r", "\n", "\x00", "\xff", "{", "\"", "\\u0000", "99999999999999999999", " ", "\r\n", "é"})), text[at:]...)...)
-	case 4:
-		out = append(out, text[:at]...)
+		steps = append(steps, Step{Kind: Wait, For: time.Duration(1+g.IntN(3)) * time.Millisecond})
 	default:
-		out = append(out[:at], append([]byte(strings.Repeat(string(text[at]), 1+g.IntN(2000))), text[at:]...)...)
+		steps = append(steps, Step{Kind: Await, Conn: c.number})
 	}
-	return out
+	steps = append(steps, g.ending(c.number), Step{Kind: Open, Conn: c.number, Role: scenarios.Producer}, line(c.number, "INFO"))
+	jid := g.jid()
+	return append(steps,
+		line(neighbourProducer, `PUSH {"jid":"%s","jobtype":"neighbour","args":[],"queue":"$queue0"}`, jid),
+		line(neighbourWorker, `FETCH $queue0`),
+		line(neighbourWorker, `ACK {"jid":"%s"}`, jid))
 }

@@ -4,9 +4,8 @@ import "github.com/fwpsuite/fwp/fwp"
 
 // Command is what the text says of a verb, whatever the state.
 type Command struct {
-	Reply     string  // the clause that says what the reply looks like
-	Malformed string  // the one by which an argument that is none is refused
-	NoObject  string  // the one by which JSON is refused that is no object
+	Malformed string  // the clause by which an argument that is none is refused
+	NoObject  string  // the clause by which JSON is refused that is no object
 	Fields    []Field // of the object
 }
 
@@ -24,14 +23,14 @@ func About(verb string) (Command, bool) {
 }
 
 var commands = map[string]Command{
-	fwp.HELLO: {"FWP-HELLO-03", "FWP-HELLO-06", "FWP-HELLO-06", []Field{
+	fwp.HELLO: {"FWP-HELLO-06", "FWP-HELLO-06", []Field{
 		{"hostname", "string", false, "FWP-HELLO-14"},
 		{"wid", "string", false, "FWP-HELLO-14"},
 		{"pid", "int", false, "FWP-HELLO-14"},
 		{"labels", "strings", false, "FWP-HELLO-14"},
 		{"pwdhash", "string", false, "FWP-AUTH-07"},
 	}},
-	fwp.PUSH: {"FWP-PUSH-01", "FWP-PUSH-02", "FWP-WU-00", []Field{
+	fwp.PUSH: {"FWP-PUSH-02", "FWP-WU-00", []Field{
 		{"jid", "string", true, "FWP-WU-01"},
 		{"jobtype", "string", true, "FWP-WU-02"},
 		{"args", "array", true, "FWP-WU-03"},
@@ -43,16 +42,16 @@ var commands = map[string]Command{
 		{"created_at", "time", false, "FWP-WU-14"},
 		{"custom", "object", false, "FWP-WU-11"},
 	}},
-	fwp.FETCH: {"FWP-FETCH-01", "FWP-FRAME-03", "", nil},
-	fwp.ACK:   {"FWP-ACK-01", "FWP-ACK-03", "FWP-ACK-03", []Field{{"jid", "string", true, "FWP-ACK-03"}}},
-	fwp.FAIL: {"FWP-FAIL-01", "FWP-FAIL-02", "FWP-FAIL-02", []Field{
+	fwp.FETCH: {"FWP-FRAME-03", "", nil},
+	fwp.ACK:   {"FWP-ACK-03", "FWP-ACK-03", []Field{{"jid", "string", true, "FWP-ACK-03"}}},
+	fwp.FAIL: {"FWP-FAIL-02", "FWP-FAIL-02", []Field{
 		{"jid", "string", true, "FWP-FAIL-02"},
 		{"errtype", "string", false, "FWP-FAIL-02"},
 		{"message", "string", false, "FWP-FAIL-02"},
 		{"backtrace", "strings", false, "FWP-FAIL-02"},
 	}},
-	fwp.BEAT:  {"FWP-BEAT-01", "FWP-BEAT-02", "FWP-BEAT-02", []Field{{"wid", "string", true, "FWP-BEAT-02"}}},
-	fwp.INFO:  {"FWP-INFO-01", "FWP-INFO-03", "", nil},
-	fwp.FLUSH: {"FWP-FLUSH-01", "FWP-FLUSH-03", "", nil},
-	fwp.END:   {"FWP-END-01", "FWP-FRAME-03", "", nil},
+	fwp.BEAT:  {"FWP-BEAT-02", "FWP-BEAT-02", []Field{{"wid", "string", true, "FWP-BEAT-02"}}},
+	fwp.INFO:  {"FWP-INFO-03", "", nil},
+	fwp.FLUSH: {"FWP-FLUSH-03", "", nil},
+	fwp.END:   {"FWP-FRAME-03", "", nil},
 }

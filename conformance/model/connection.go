@@ -44,7 +44,7 @@ type Rule struct {
 // rules are all of them. Before HELLO a verb without a row is refused, as FWP-STATE-01
 // says.
 var rules = []Rule{
-	{false, fwp.HELLO, Usual, Okay, "FWP-HELLO-03", ""},
+	{false, fwp.HELLO, Usual, Okay, "FWP-HELLO-16", ""},
 	{false, fwp.HELLO, NoWorker, Okay, "FWP-HELLO-15", ""},
 	{false, fwp.HELLO, KnownWorker, Okay, "FWP-HELLO-11", ""},
 	{false, fwp.HELLO, ChangedWorker, Either, "FWP-HELLO-13", "AMB-10"},

@@ -29,7 +29,8 @@ type call struct {
 	Line
 	at      time.Time
 	allowed model.Answer
-	clause  string
+	own     string // the clause that rules the command by itself
+	clause  string // the one that a wrong answer breaks, which may be about what came before
 	queues  []string
 	certain []*Job // that were there, and nobody else may have, when a FETCH was sent
 	alone   bool   // nobody else was fetching when it was sent
@@ -39,7 +40,7 @@ type call struct {
 
 // allow says how a command may be answered on a connection.
 func (w *World) allow(c *Conn, l Line, now time.Time) *call {
-	k := &call{Line: l, at: now, order: w.sent, company: w.waits(c), allowed: l.Form, clause: l.Clause}
+	k := &call{Line: l, at: now, order: w.sent, company: w.waits(c), allowed: l.Form, own: l.Clause, clause: l.Clause}
 	_, known := model.About(l.Verb)
 	early := c.State == fwp.NotIdentified
 	switch {
@@ -64,7 +65,7 @@ func (k *call) tooEarly(protected bool) {
 		kind = model.Protected
 	}
 	r := model.For(fwp.NotIdentified, k.Verb, kind)
-	k.allowed, k.clause = r.May, r.Clause
+	k.allowed, k.own, k.clause = r.May, r.Clause, r.Clause
 }
 
 // take rules a command: by the model, and by what the grammar leaves open.
@@ -72,7 +73,7 @@ func (k *call) take(c *Conn, r model.Rule) {
 	open := k.Form & model.Refused
 	k.allowed = r.May | open
 	if open == 0 || r.Case != model.Usual {
-		k.clause = r.Clause
+		k.own, k.clause = r.Clause, r.Clause
 	}
 	const served = model.Okay | model.Data | model.Delivered
 	if k.allowed&model.Refused == 0 && r.May&served != 0 {

@@ -13,17 +13,20 @@ import (
 func (w *World) deliverable(k *call, now time.Time) string {
 	var all []string
 	certain := false
-	for i, q := range k.queues {
-		if slices.Contains(k.queues[:i], q) {
+	queues := slices.Concat(w.phrased(k.queues), k.queues)
+	for i, q := range queues {
+		if slices.Contains(queues[:i], q) {
 			continue
 		}
+		here := false
 		for _, j := range w.In(q, now) {
 			if j.Where&model.Enqueued != 0 {
 				all = append(all, fmt.Sprintf("${%q:%q}", "jid", j.JID))
 			}
-			certain = certain || j.certain()
+			here = here || j.certain()
 		}
-		if certain {
+		certain = certain || here
+		if here && slices.Contains(k.queues, q) { // what is behind it has to wait
 			break
 		}
 	}
@@ -42,7 +45,7 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
 	if j == nil {
-		if w.strange || slices.Contains(k.queues, "default") && !w.Alone {
+		if w.strange || slices.Contains(k.queues, "default") { // anybody's jobs may have been there
 			return nil
 		}
 		return &Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Expected: w.deliverable(k, now), Got: "a job that nobody pushed"}
@@ -68,11 +71,11 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 // misplaced judges whether the job may be delivered at all, and here.
 func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 	v := &Violation{JID: j.JID}
-	index := slices.Index(k.queues, j.Queue)
+	index := j.place(k.queues)
 	switch {
 	case j.Loose:
 		return nil
-	case index < 0 && w.rivals(c, []string{j.Queue}, false):
+	case index < 0 && w.rivals(c, j.words, false):
 		v.Clause, v.Rule, v.What = "FWP-RESP-06", "swapped", "the job belongs to a queue for which another connection asked"
 	case index < 0 && k.Args == nil:
 		v.Clause, v.Rule, v.What = "FWP-FETCH-08", "queue", "the job belongs to another queue than default"
@@ -100,7 +103,7 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 // passed judges whether a job that should have come first was passed over.
 func (k *call) passed(v *Violation, index int) *Violation {
 	for _, o := range k.certain {
-		if o.certain() && slices.Index(k.queues, o.Queue) < index {
+		if o.certain() && o.place(k.queues) < index {
 			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
 			return v
 		}

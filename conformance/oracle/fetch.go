@@ -22,7 +22,7 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	}
 	k.take(c, model.For(c.State, fwp.FETCH, kind))
 	if k.Args == nil {
-		k.clause = "FWP-FETCH-08"
+		k.own, k.clause = "FWP-FETCH-08", "FWP-FETCH-08"
 	}
 	if kind == model.Usual && k.alone {
 		k.expect(w, now)
@@ -34,13 +34,25 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 
 // expect takes down the jobs that nobody else can get first.
 func (k *call) expect(w *World, now time.Time) {
-	for _, q := range k.queues {
+	for _, q := range slices.Concat(k.queues, w.phrased(k.queues)) {
 		for _, j := range w.In(q, now) {
 			if j.certain() {
 				k.certain = append(k.certain, j)
 			}
 		}
 	}
+}
+
+// phrased lists the queues whose names are made of words that are all among those of a
+// FETCH.
+func (w *World) phrased(queues []string) []string {
+	var all []string
+	for _, name := range w.phrases {
+		if !slices.ContainsFunc(strings.Fields(name), func(word string) bool { return !slices.Contains(queues, word) }) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // rivals tells whether other connections wait for jobs of one of the queues; told

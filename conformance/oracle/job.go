@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -21,6 +22,7 @@ type Job struct {
 	Failures   int
 
 	sent      map[string]any
+	words     []string  // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
 	since     time.Time // from then on it was certainly enqueued
 	due       time.Time // from then on it is certain to be enqueued; zero: nobody knows
 	missing   string    // the clause that says that it must be delivered then
@@ -46,6 +48,9 @@ func newJob(f map[string]any) *Job {
 	if q, is := f["queue"].(string); is {
 		j.Queue, j.missing = q, "FWP-PUSH-04"
 	}
+	if j.words = strings.Fields(j.Queue); len(j.words) > 1 {
+		j.missing = "FWP-WU-16"
+	}
 	if n, is := number(f["retry"]); is {
 		j.Retry = n
 	}
@@ -60,6 +65,11 @@ func number(v any) (int64, bool) {
 
 // certain tells whether the job is enqueued, and is judged.
 func (j *Job) certain() bool { return j.Where == model.Enqueued && !j.Loose }
+
+// place is where the queue of the job stands in a list of queues, negative if it does not.
+func (j *Job) place(queues []string) int {
+	return slices.IndexFunc(queues, func(q string) bool { return slices.Contains(j.words, q) })
+}
 
 // reservation is how long a worker may hold the job.
 func (j *Job) reservation() time.Duration {
@@ -84,6 +94,9 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		return
 	}
 	w.Jobs[j.JID] = j
+	if len(j.words) > 1 && !slices.Contains(w.phrases, j.Queue) {
+		w.phrases = append(w.phrases, j.Queue)
+	}
 	w.queues[j.Queue] = append(w.queues[j.Queue], j)
 	j.Loose = a == model.Okay && k.allowed != model.Okay && !k.ordinary()
 	switch {
@@ -104,7 +117,8 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 // any other once it is taken.
 func (k *call) ordinary() bool {
 	f := k.Fields
-	return len(k.Args) >= 16<<10 || f["failure"] != nil || f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
+	queue, _ := f["queue"].(string)
+	return len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil || f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
@@ -125,7 +139,10 @@ func (j *Job) enter(now time.Time, patience time.Duration) {
 		j.was(model.Unborn, model.Push)
 		j.missing = "FWP-WU-06"
 	}
-	if !plainName.MatchString(j.Queue) {
+	switch {
+	case len(j.words) > 1:
+		j.missing = "FWP-WU-16"
+	case !plainName.MatchString(j.Queue):
 		j.missing = "FWP-PUSH-04"
 	}
 }
@@ -220,7 +237,7 @@ type ghost struct {
 func (w *World) haunt(j *Job, now time.Time) {
 	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool { return now.After(g.until) })
 	for _, g := range w.ghosts {
-		if slices.Contains(g.queues, j.Queue) {
+		if j.place(g.queues) >= 0 {
 			j.mayBeTaken(now, w.Patience)
 		}
 	}

@@ -39,10 +39,10 @@ func ReadLine(line []byte) Line {
 			l.Form = model.Either
 		}
 	case l.Verb == fwp.FETCH:
-		l.queues(line, command)
+		l.queues(line)
 	case command.Fields == nil:
 		if l.Clause = command.Malformed; l.Args == nil {
-			l.Form, l.Clause = model.Okay, command.Reply
+			l.Form, l.Clause = model.Okay, fwp.ReplyClause(l.Verb)
 		}
 	default:
 		l.argument(command)
@@ -53,11 +53,11 @@ func ReadLine(line []byte) Line {
 var word = regexp.MustCompile(`^[A-Za-z]+$`)
 
 // queues judges the names that a FETCH lists.
-func (l *Line) queues(line []byte, command model.Command) {
+func (l *Line) queues(line []byte) {
 	if _, err := fwp.ParseCommand(line); err != nil {
 		return
 	}
-	l.Form, l.Clause = model.Okay, command.Reply
+	l.Form, l.Clause = model.Okay, fwp.ReplyClause(l.Verb)
 	for q := range strings.FieldsSeq(string(l.Args)) {
 		if !plainQueue.MatchString(q) { // AMB-14
 			l.Form = model.Either
@@ -75,7 +75,7 @@ func (l *Line) argument(command model.Command) {
 	case fields == nil:
 		l.Clause = command.NoObject
 	case len(trimmed) == len(l.Args): // else AMB-05
-		l.Fields, l.Form, l.Clause = fields, model.Okay, command.Reply
+		l.Fields, l.Form, l.Clause = fields, model.Okay, fwp.ReplyClause(l.Verb)
 		if l.typed(command.Fields) {
 			l.odd()
 		}
@@ -143,8 +143,8 @@ func (l *Line) oddJob(text func(string) string) {
 	queue, named := f["queue"].(string)
 	jid := text("jid")
 	switch {
-	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH could name it
-		l.Form, l.Clause = model.Refused, "FWP-WU-16"
+	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH can name it in one word
+		l.Form, l.Clause = model.Either, "FWP-WU-16"
 	case named && !plainQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, text("jobtype") == "", // AMB-14, AMB-15
 		len(l.Args) > 32<<10, l.unknown("enqueued_at", "failure") || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -74,7 +73,7 @@ func (w *World) lost(c *Conn, k *call, now time.Time) {
 	case fwp.FETCH:
 		w.ghosts = append(w.ghosts, ghost{k.queues, now.Add(2 * model.LongestBlock)})
 		for _, j := range w.Jobs {
-			if slices.Contains(k.queues, j.Queue) {
+			if j.place(k.queues) >= 0 {
 				j.settle(now, w.Patience)
 				j.mayBeTaken(now, w.Patience)
 			}

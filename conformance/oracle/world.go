@@ -23,6 +23,7 @@ type World struct {
 
 	workers map[string]*worker
 	queues  map[string][]*Job
+	phrases []string          // names of queues that have several words
 	working map[string][]*Job // by worker
 	hashes  []string
 	salts   map[string]bool
@@ -90,13 +91,13 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 }
 
 // Sent takes down a command, its line given without CRLF, and returns the clause that
-// rules its answer.
+// rules it, whatever came before.
 func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	c := w.Conns[conn]
 	c.Commands++
 	w.sent++
 	c.call = w.allow(c, ReadLine(line), now)
-	return c.call.clause
+	return c.call.own
 }
 
 // Expects is the set of answers that the awaited reply may be.
@@ -174,8 +175,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
 		switch {
 		case a == model.Foreign && k.allowed&^model.Refused != 0:
-			command, _ := model.About(k.Verb)
-			v.Clause, v.Rule = command.Reply, "foreign"
+			v.Clause, v.Rule = fwp.ReplyClause(k.Verb), "foreign"
 		case a == model.Refused:
 			v.Rule = "refused"
 		}
@@ -221,6 +221,9 @@ func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	case k != nil && k.mute(c): // AMB-11
 		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
 		v.What = "what must be refused was answered by nothing but the end of the connection"
+		if v.Clause == "FWP-AUTH-06" { // that is about what takes effect
+			v.Clause = "FWP-STATE-01"
+		}
 	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
 		v.Clause = "FWP-STATE-13"
 	default: // AMB-11, AMB-34, AMB-37

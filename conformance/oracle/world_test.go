@@ -30,6 +30,7 @@ func TestConversations(t *testing.T) {
 	all := func(parts ...string) string { return strings.Join(parts, "\n") }
 	with := func(more string) string { return strings.Replace(push, "MORE", more, 1) }
 	plain := with("")
+	spaced := strings.Replace(plain, `"q"`, `"q r"`, 1)
 	for name, test := range map[string]struct{ talk, clause string }{
 		"a day's work":               {all(hello, plain, take, ack, "1 C END", "1 S +OK"), ""},
 		"refused before HELLO":       {"1 C INFO\n1 S -ERR", ""},
@@ -72,6 +73,12 @@ func TestConversations(t *testing.T) {
 		"an integer":                 {all(hello, "1 C INFO\n1 S :1"), "FWP-INFO-01"},
 		"BEAT of nobody":             {all(hello, `1 C BEAT {"wid":"nobody"}`, "1 S +OK"), "FWP-BEAT-05"},
 		"refused and enqueued":       {all(hello, strings.Replace(with(`,"at":5`), "+OK", "-ERR", 1), take), "FWP-PUSH-03"},
+		"two words, refused":         {all(hello, strings.Replace(spaced, "+OK", "-ERR", 1), "1 C FETCH q r", "wait 2s", "1 S $-1"), ""},
+		"two words, fetched":         {all(hello, spaced, "1 C FETCH q r\n1 S JOB"), ""},
+		"two words, lost":            {all(hello, spaced, "1 C FETCH q r", "wait 2s", "1 S $-1"), "FWP-WU-16"},
+		"two words, one asked for":   {all(hello, spaced, "1 C FETCH r", "wait 2s", "1 S $-1"), ""},
+		"two words after one":        {all(hello, plain, strings.ReplaceAll(spaced, "01\"", "02\""), "1 C FETCH q r\n1 S JOB"), ""},
+		"early on a protected one":   {"1 C INFO\n1 close", "FWP-STATE-01"},
 		"taken by a ghost":           {all(hello, other, "2 C FETCH q", "2 leave", plain, "1 C FETCH q", "wait 2s", "1 S $-1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +154,7 @@ func TestLines(t *testing.T) {
 		{"", refused, "FWP-FRAME-03"}, {"XYZZY", open, "FWP-FRAME-03"}, {"+OK", refused, "FWP-FRAME-03"}, {"INFO\n", refused, "FWP-FRAME-08"}, {"INFO\xff", open, "FWP-FRAME-09"},
 		{"FETCH", served, "FWP-FETCH-01"}, {"FETCH a b", served, "FWP-FETCH-01"}, {"FETCH  a", refused, "FWP-FRAME-03"}, {"FETCH a ", refused, "FWP-FRAME-03"}, {"FETCH a.b", open, "FWP-FETCH-01"},
 		{"PUSH", refused, "FWP-PUSH-02"}, {"PUSH {", refused, "FWP-PUSH-02"}, {"PUSH []", refused, "FWP-WU-00"}, {"PUSH {}", refused, "FWP-WU-01"}, {"PUSH  " + unit[5:] + "}", refused, "FWP-FRAME-03"},
-		{unit + "}", served, "FWP-PUSH-01"}, {unit + `,"queue":"a b"}`, refused, "FWP-WU-16"}, {unit + `,"queue":""}`, open, "FWP-PUSH-01"}, {unit + `,"retry":null}`, served, "FWP-PUSH-01"},
+		{unit + "}", served, "FWP-PUSH-01"}, {unit + `,"queue":"a b"}`, open, "FWP-WU-16"}, {unit + `,"queue":""}`, open, "FWP-PUSH-01"}, {unit + `,"retry":null}`, served, "FWP-PUSH-01"},
 		{unit + `,"retry":"5"}`, refused, "FWP-WU-14"}, {unit + `,"retry":-2}`, open, "FWP-PUSH-01"}, {unit + `,"retry":1.5}`, refused, "FWP-WU-14"}, {unit + `,"retry":1.0}`, open, "FWP-PUSH-01"},
 		{unit + `,"reserve_for":59}`, open, "FWP-PUSH-01"}, {unit + `,"reserve_for":"60"}`, refused, "FWP-WU-05b"}, {unit + `,"at":"x"}`, refused, "FWP-WU-06b"}, {unit + `,"at":""}`, served, "FWP-PUSH-01"},
 		{unit + `,"custom":[]}`, refused, "FWP-WU-11"}, {unit + `,"failure":{}}`, open, "FWP-PUSH-01"}, {unit + `,"mine":1}`, open, "FWP-PUSH-01"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ func newExplore(p Process) *cobra.Command {
 		Use:   "explore",
 		Short: "Walk a server through states that nobody listed, and turn what is wrong into a script",
 		Long: "explore makes up commands over several connections (legal ones, some that are illegal in their state,\n" +
-			"malformed ones, disconnects), holds every reply and the history of every job against the model of the\n" +
-			"specification, and makes what it finds small: a script that `fwpcheck run` plays.\n\n" +
+			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
+			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
 			"It works on queues, jobs and workers of its own, and removes what it leaves.\n\n" +
 			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was decided, 4 no FWP server there,\n" +
 			"5 a fault of fwpcheck, 130 interrupted.",
@@ -42,10 +43,10 @@ func newExplore(p Process) *cobra.Command {
 
 // explore is one exploration, from the flags to the exit code.
 func (p Process) explore(ctx context.Context, o *exploreOptions) error {
-	if err := o.settle(); err != nil {
+	if err := cmp.Or(o.settle(), writable(o.output)); err != nil {
 		return err
 	}
-	at, err := o.aim.at(o.given, p.LookupEnv, "allow-shared", "allow-flush", "restart-cmd", "signal-cmd")
+	at, err := o.aim.at(o.given, p.LookupEnv, "allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (p Process) explore(ctx context.Context, o *exploreOptions) error {
 	if showBar {
 		above.begin(o)
 	}
-	expedition{exploreOptions: o, keep: &keeper{p: p, o: o, at: at}, bar: above, report: e}.run(ctx, x, script)
+	expedition{exploreOptions: o, keep: &keeper{p: p, o: o, at: at, control: func(script string) reports.Verdict { return control(ctx, script) }}, bar: above, report: e}.run(ctx, x, script)
 	above.end()
 	e.Interrupted = ctx.Err() != nil
 	return p.deliver(o.delivery(e))
@@ -82,6 +83,7 @@ func (p Process) unexplored(ctx context.Context, e *reports.Exploration, err err
 	r := &reports.Report{}
 	blame(ctx, r, err)
 	e.Interrupted, e.Unreachable, e.Internal = r.Interrupted, r.Unreachable, r.Internal
+	e.Took = time.Since(e.Started)
 	return e
 }
 
@@ -116,30 +118,21 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 	defer func() { d.report.Took = time.Since(begin) }()
 	x.Found = d.keep.whole
 	x.Progress = func(commands int, c *explore.Coverage) {
-		d.bar.show(commands, fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes)))
+		what := fmt.Sprintf("%d workers side by side", d.clients)
+		if c != nil { // a crowd covers nothing
+			what = fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes))
+		}
+		d.bar.show(commands, what)
 	}
 	if again != nil {
 		d.keep.fill(d.report, x.Replay(ctx, *again))
 		return
 	}
-	var many explore.Crowd
-	if d.clients > 0 {
-		x, many = d.divided(x)
+	both := explore.Expedition{Explorer: x, Workers: d.clients, Recorded: d.keep.history}
+	both.Explored = func(r *explore.Result) { d.keep.fill(d.report, r) }
+	if _, h := both.Run(ctx); h != nil {
+		d.keep.add(d.report, h)
 	}
-	result := x.Run(ctx)
-	d.keep.fill(d.report, result)
-	many.Findings = d.findings - len(result.Findings)
-	if d.clients == 0 || ctx.Err() != nil || result.Dead || many.Findings < 1 {
-		return
-	}
-	many.Progress = func(commands int, _ *explore.Coverage) {
-		d.bar.show(result.Commands+commands, fmt.Sprintf("%d workers side by side", d.clients))
-	}
-	many.Recorded = d.keep.history
-	for _, f := range result.Findings {
-		many.Known = append(many.Known, f.Clause)
-	}
-	d.keep.add(d.report, many.Run(ctx))
 }
 
 // delivery is a report of `explore`.

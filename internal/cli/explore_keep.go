@@ -12,14 +12,17 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // keeper saves what an exploration finds, at once.
 type keeper struct {
-	p     Process
-	o     *exploreOptions
-	at    aimed
+	p       Process
+	o       *exploreOptions
+	at      aimed
+	control func(script string) reports.Verdict // tries a script on a server that is right
+
 	runs  map[int]string // files of whole runs, by the number of the finding
 	past  string         // the file of the history of many clients
 	wrong error
@@ -30,12 +33,20 @@ func (k *keeper) whole(f explore.Finding) {
 	if k.runs == nil {
 		k.runs = map[int]string{}
 	}
-	k.runs[f.Number] = k.save(f.Clause, ".run.json", f.Whole.Save)
+	k.runs[f.Number] = k.save(filed(f), ".run.json", f.Whole.Save)
 	then := "it is made small now"
 	if k.o.noShrink {
 		then = "it goes on"
 	}
-	k.p.say("%s after %d commands: %s; saved as %s, and %s", f.Clause, f.Commands, words(f), k.runs[f.Number], then)
+	k.p.say("%s after %s: %s; saved as %s, and %s", filed(f), prose.Count(f.Commands, "command"), words(f), k.runs[f.Number], then)
+}
+
+// filed is the name under which a finding is saved.
+func filed(f explore.Finding) string {
+	if f.Clause == "" {
+		return f.Rule
+	}
+	return f.Clause
 }
 
 // words say what a finding is, on one line.
@@ -120,17 +131,26 @@ func (k *keeper) left(e *reports.Exploration, jobs []string) {
 func (k *keeper) keep(e *reports.Exploration, f explore.Finding, run string) {
 	found := reports.Explored{
 		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Check: "explore", Expected: f.Expected, Got: f.Got, Seen: f.What},
-		After:   f.Commands, Run: run, Script: f.Script, Shown: f.Shown, Tried: f.Tried,
+		After:   f.Commands, Run: run, Script: f.Script, Unscripted: f.Unscripted, Shown: f.Shown, Tried: f.Tried,
 	}
 	if c, ok := conformance.ClauseByID(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
-	if f.Crash {
+	switch {
+	case f.Crash:
 		found.Verdict = reports.Crash
+	case f.Rule == explore.RuleMemory: // which no clause forbids
+		found.Verdict = reports.Warn
 	}
 	if f.Script != "" {
-		found.Path = k.save(f.Clause, ".fwp", func(w io.Writer) error { _, err := io.WriteString(w, f.Script); return err })
-		found.Reproduce = k.reproduce(found.Path, f.Script)
+		found.Path = k.save(filed(f), ".fwp", func(w io.Writer) error { _, err := io.WriteString(w, f.Script); return err })
+		if f.Rule != explore.RuleMemory { // no line of that one fails
+			found.Reproduce = k.reproduce(found.Path, f.Script)
+			found.Control = k.control(f.Script)
+		}
+	}
+	if found.Control.Breach() { // it says nothing against the server
+		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
 	if k.wrong != nil {

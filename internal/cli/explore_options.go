@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,6 +27,7 @@ type exploreOptions struct {
 	clients, findings       int
 	seed                    uint64
 	noShrink                bool
+	pid                     int
 	folder, replay          string
 
 	format, color       oneOf
@@ -45,6 +48,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: try FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server, whether it runs or is gone")
 	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
+	f.IntVar(&o.pid, "pid", 0, "watch the memory of the server's process, which is `PID` of this machine: see whether it grows without bound (Linux)")
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is found")
 	o.declareExtent(f)
 	o.declareFindings(f)
@@ -64,7 +68,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "send `N` commands at most, beside those that make findings small")
 	f.Uint64Var(&o.seed, "seed", 0, "what the commands are drawn from (random if not given)")
 	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, and two more that must never notice anything")
-	f.IntVar(&o.clients, "clients", 8, "spend the last quarter on `N` workers side by side, whose whole history is judged; none if 0")
+	f.IntVar(&o.clients, "clients", 8, "spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole history is judged; none if 0")
 	f.DurationVar(&o.longest, "wait", 0, "let all clients wait together, for up to so long: reservations and retries show only then")
 	f.StringVar(&o.replay, "replay", "", "play the run in `FILE`, which an earlier exploration saved, instead of making up another")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
@@ -95,6 +99,8 @@ func (o *exploreOptions) settle() error {
 		return errors.New("--connections and --findings have to be 1 or more")
 	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
 		return errors.New("--timeout, --patience and --shrink have to be longer than 0")
+	case o.given.Changed("pid") && o.pid < 1:
+		return errors.New("--pid has to be the number of a process")
 	case o.given.Changed("output") && o.output == "":
 		return errors.New("--output is empty: it names a file")
 	case o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps") || o.given.Changed("time")):
@@ -105,6 +111,11 @@ func (o *exploreOptions) settle() error {
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
+	}
+	if o.pid > 0 {
+		if _, err := health.Resident(o.pid); err != nil {
+			return fmt.Errorf("--pid: %w", err)
+		}
 	}
 	_, err := faultNamed(o.fault)
 	return err

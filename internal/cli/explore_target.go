@@ -7,6 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -29,6 +30,9 @@ func (o *exploreOptions) explorer(ctx context.Context, at aimed, e *reports.Expl
 		x.Target, end, err = o.fresh()
 		return x, end, err
 	}
+	if o.pid > 0 {
+		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
+	}
 	id, err := at.identify(ctx, o.timeout)
 	x.Target, e.Target.HI = dialed{at.server}, id.Greeting
 	if o.hooks.Restart+o.hooks.Signal != "" {
@@ -47,15 +51,4 @@ func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
 	}
 	server, end, err := embed(config)
 	return server.Target, end, err
-}
-
-// divided gives the exploration three quarters of what there is, and the rest to the
-// clients side by side.
-func (o *exploreOptions) divided(x explore.Explorer) (explore.Explorer, explore.Crowd) {
-	many := explore.Crowd{Explorer: x}
-	many.Steps, many.Time, many.Connections, many.QueuesAtAll = x.Steps/4, x.Time/4, o.clients, 3
-	many.Watch = nil
-	x.Steps -= many.Steps
-	x.Time -= many.Time
-	return x, many
 }

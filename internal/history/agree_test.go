@@ -107,6 +107,36 @@ func TestJudgeAgreesAboutARightServer(t *testing.T) {
 	}
 }
 
+// TestSimulatedClientsGoAway counts, in the histories that both checkers judge, the calls
+// without a reply, and the workers that came back.
+func TestSimulatedClientsGoAway(t *testing.T) {
+	t.Parallel()
+	open := map[Op]int{}
+	same, other := 0, 0
+	for seed := range uint64(2000) {
+		h, _ := simulate(seed, 6+int(seed%10), "")
+		wids := map[string]int{}
+		for _, e := range h.Events {
+			if e.Outcome == Open {
+				open[e.Op]++
+			}
+			if client, known := wids[e.Worker]; known && client != e.Client {
+				same++
+			}
+			if e.Client >= 10 && e.Worker == fmt.Sprintf("w%d", e.Client) {
+				other++
+			}
+			wids[e.Worker] = e.Client
+		}
+	}
+	t.Log(open, same, other)
+	for _, op := range []Op{Push, Fetch, Ack, Fail, Flush} {
+		assert.Greater(t, open[op], 10, op)
+	}
+	assert.Greater(t, same, 100)
+	assert.Greater(t, other, 100)
+}
+
 func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 	t.Parallel()
 	for fault, clauses := range simulatedFaults {

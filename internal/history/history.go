@@ -80,6 +80,9 @@ type Report struct {
 type Undecided struct {
 	JID string
 	Why string
+	// Unsent says that its PUSH has no reply and that it was never seen: it may never have
+	// come as far as the server.
+	Unsent bool
 }
 
 // sorted returns h if its events are in the order of their calls, and a sorted copy

@@ -26,6 +26,7 @@ func Examine(h *History) Report {
 	for _, c := range j.choices {
 		j.order(c)
 	}
+	j.swapped()
 	slices.SortStableFunc(j.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Events[0], b.Events[0]), cmp.Compare(a.Clause, b.Clause), cmp.Compare(a.JID, b.JID))
 	})
@@ -41,6 +42,7 @@ type judge struct {
 	search search
 
 	choices []choice // what is judged when the windows of all jobs are known
+	strays  []stray  // jobs that came from a queue that was not asked
 }
 
 // job judges one job by all rules but those that are about several.
@@ -84,6 +86,7 @@ func (j *judge) settle(before int) {
 		j.undecided("too many of its calls overlap")
 	case !l.push.closed():
 		j.undecided("its PUSH has no reply")
+		j.report.Undecided[len(j.report.Undecided)-1].Unsent = !l.touched
 	case l.stopped >= 0:
 		j.undecided("the server was restarted or killed")
 	case !j.index.history.Drained:

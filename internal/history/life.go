@@ -51,6 +51,7 @@ func (l *life) read(x *index, n int) {
 	}
 	if l.push != nil {
 		l.addFlushes(x)
+		l.settled = l.settled || l.refusedAgain(x, events)
 	}
 }
 

@@ -78,7 +78,7 @@ func TestExamineSaysWhatIsUndecided(t *testing.T) {
 	assert.Equal(t, 4, r.Settled)
 	assert.Equal(t, []Undecided{
 		{JID: "again", Why: "its jid was pushed more than once"},
-		{JID: "silent", Why: "its PUSH has no reply"},
+		{JID: "silent", Why: "its PUSH has no reply", Unsent: true},
 		{JID: "held", Why: "the queues were not drained"},
 	}, r.Undecided)
 	assert.Len(t, r.Findings, 1)

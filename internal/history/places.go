@@ -38,17 +38,18 @@ func (j *judge) invented(n int, clause string, what func(delivery int32) string,
 // the one that was pushed? One finding for each rule is enough.
 func (j *judge) places(n int) {
 	x, l := j.index, &j.life
-	var stray, moved, changed bool
+	var astray, moved, changed bool
 	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
 		e := &x.events[i]
 		if !e.delivery() {
 			continue
 		}
 		j.choose(i)
-		if queue := l.push.queue(); !stray && !slices.Contains(e.asked(), queue) {
-			stray = true
+		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
+			astray = true
 			j.find(strayClause(e), l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and %s brought it though it asked %s only",
 				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
+			j.strays = append(j.strays, stray{finding: len(j.report.Findings) - 1, event: i, queue: queue})
 		}
 		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
 			moved = true

@@ -2,6 +2,7 @@ package history
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -111,4 +112,29 @@ func simple(h *History, jid string) bool {
 		}
 	}
 	return true
+}
+
+// TestSwappedReplies tells jobs that went to each other's workers from jobs that came from
+// a queue that was not asked.
+func TestSwappedReplies(t *testing.T) {
+	t.Parallel()
+	pushes := []Event{push("p", 0, 1).to("p"), push("q", 0, 1).to("q")}
+	for name, test := range map[string]struct {
+		fetches []Event
+		want    string
+	}{
+		"overlapping":           {[]Event{bring("a", "q", 2, 4).asks("p"), bring("b", "p", 3, 5).asks("q")}, "FWP-RESP-06"},
+		"one after the other":   {[]Event{bring("a", "q", 2, 3).asks("p"), bring("b", "p", 4, 5).asks("q")}, "FWP-FETCH-04"},
+		"nobody asked for them": {[]Event{bring("a", "q", 2, 4).asks("r"), bring("b", "p", 3, 5).asks("r")}, "FWP-FETCH-04"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			findings := Judge(&History{Events: append(slices.Clone(pushes), test.fetches...)})
+			assert.Len(t, findings, 2)
+			for _, f := range findings {
+				assert.Equal(t, test.want, f.Clause, f.What)
+				assert.IsIncreasing(t, f.Events)
+			}
+		})
+	}
 }

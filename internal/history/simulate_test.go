@@ -33,6 +33,8 @@ type simulatedJob struct {
 }
 
 type simulatedWorker struct {
+	client int           // its connection
+	name   int           // of its wid
 	next   time.Duration // of the call, or of its effect
 	called int           // the event that is under way, -1 if there is none
 	holds  []string
@@ -73,8 +75,8 @@ func simulate(seed uint64, calls int, fault string) (h History, planted bool) {
 	for i := range 1 + s.IntN(3) {
 		s.unused = append(s.unused, fmt.Sprintf("job-%d", i))
 	}
-	for range 2 + s.IntN(3) {
-		s.workers = append(s.workers, &simulatedWorker{called: -1, next: s.seconds(1, 10)})
+	for n := range 2 + s.IntN(3) {
+		s.workers = append(s.workers, &simulatedWorker{client: n, name: n, called: -1, next: s.seconds(1, 10)})
 	}
 	for called := 0; called < calls || s.busy(); {
 		w := slices.MinFunc(s.workers, func(a, b *simulatedWorker) int { return cmp.Compare(a.next, b.next) })
@@ -112,7 +114,7 @@ func (s *simulation) plant(fault string) bool {
 // call begins a call of worker n. Its effect comes later.
 func (s *simulation) call(n int) {
 	w := s.workers[n]
-	e := Event{Client: n, Worker: fmt.Sprintf("w%d", n), Return: -1}
+	e := Event{Client: w.client, Worker: fmt.Sprintf("w%d", w.name), Return: -1}
 	switch {
 	case len(s.unused) > 0 && s.chance(60):
 		s.push(&e)
@@ -158,7 +160,7 @@ func (s *simulation) reply(n int) {
 	now := w.next
 	lost := s.chance(7)
 	if !lost || s.chance(50) {
-		e.Outcome = s.effect(e, n, now)
+		e.Outcome = s.effect(e, w.name, now)
 	}
 	w.called = -1
 	w.next = now + s.seconds(0, 8)
@@ -166,6 +168,7 @@ func (s *simulation) reply(n int) {
 	switch {
 	case lost:
 		*e = e.opened()
+		s.comeBack(w)
 	case e.Op == Fetch && e.Outcome == OK:
 		w.holds = append(w.holds, e.JID)
 	case e.Op == Ack || e.Op == Fail:
@@ -174,6 +177,15 @@ func (s *simulation) reply(n int) {
 	w.next += s.seconds(0, 5)
 	if s.chance(15) {
 		w.next += s.seconds(20, 90)
+	}
+}
+
+// comeBack gives a worker that went away another connection, and mostly the wid that it
+// had. With another it reports what it has in hand all the same.
+func (s *simulation) comeBack(w *simulatedWorker) {
+	w.client += 10
+	if s.chance(30) {
+		w.name = w.client
 	}
 }
 

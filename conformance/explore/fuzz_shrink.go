@@ -1,0 +1,68 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// fewerBytes makes what a step sends shorter, as long as the finding shows: in one
+// segment, and with pieces left out, at last single bytes. Lines are made simpler field by
+// field.
+func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
+	if step := t.Steps[at]; !step.Raw && (step.Kind != Send || !s.aboutBytes()) {
+		return t
+	}
+	try := func(segments ...string) bool {
+		next := t
+		next.Steps = slices.Clone(t.Steps)
+		next.Steps[at].Segments = segments
+		if s.spent(ctx) || !s.still(ctx, next) {
+			return false
+		}
+		t = next
+		return true
+	}
+	if step := t.Steps[at]; len(step.Segments) > 1 && !try(step.text()) {
+		return t // how it is cut is what it is about
+	}
+	text := tokenize(strings.Join(t.Steps[at].Segments, ""))
+	for n := max(1, len(text)/2); n > 0 && len(text) > 1; n /= 2 {
+		for from := 0; from < len(text) && len(text) > 1 && !s.spent(ctx); {
+			less := put(text, from, min(len(text), from+n))
+			if len(less) == 0 || !try(less.String()) {
+				from += n
+				continue
+			}
+			text = less
+		}
+	}
+	return t
+}
+
+// aboutBytes tells whether the finding is not about what a line says, so that less of it
+// may show the same.
+func (s *shrinker) aboutBytes() bool {
+	return s.target.crash || slices.Contains([]string{"extra", "grammar", "silent"}, s.target.Rule)
+}
+
+// behind has the answer to a line awaited before the next step. Whether fuzzed bytes are
+// answered nobody knows.
+func behind(step *Step) bool {
+	if !step.Ahead || step.fuzzes() {
+		return false
+	}
+	step.Ahead = false
+	return true
+}
+
+// reads tells whether an answer to a step is to be written: how often fuzzed bytes are
+// answered nobody knows, unless that is the finding.
+func (w *writer) reads(i int, s *Step) bool {
+	hit := w.r.hit
+	if !s.fuzzes() {
+		return true
+	}
+	about := hit.Violation != nil && hit.conn == s.Conn && hit.step >= i && hit.step < len(w.t.Steps)
+	return about && w.t.Steps[hit.step].Kind != Open
+}

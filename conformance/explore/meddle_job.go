@@ -1,0 +1,81 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// misplaces tells whether the argument of a PUSH could become a job in a queue without
+// the run's prefix, which is what the queue default is for one that names none. It reads
+// the argument as no JSON parser is lenient enough to do, and better takes what nobody
+// would for a job.
+func (p *play) misplaces(argument []byte) bool {
+	begin := bytes.IndexByte(argument, '{')
+	if begin < 0 {
+		return false
+	}
+	fields, closed := topFields(argument[begin:])
+	if !closed {
+		return false // nobody takes half an object
+	}
+	queues, job := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
+	for _, f := range fields {
+		switch name := strings.ToLower(f.name); {
+		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, p.prefix)):
+			return true
+		case name == "queue":
+			queues++
+		case name == "jid", name == "jobtype", name == "args":
+			job = true
+		}
+	}
+	return job && queues == 0
+}
+
+// topFields reads the fields of the object that a text begins with, as far as they look
+// like fields: a string that a colon follows, not within braces or brackets. Values that
+// are no strings are empty. closed tells whether the object ends.
+func topFields(text []byte) (fields []member, closed bool) {
+	depth, name, named := 0, "", false
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth <= 0 {
+				return fields, true
+			}
+		case '"':
+			s, end := stringAt(text, i)
+			i = end
+			switch after := bytes.TrimLeft(text[min(end+1, len(text)):], " \t\r\n"); {
+			case depth != 1:
+			case len(after) > 0 && after[0] == ':':
+				fields = append(fields, member{name: s})
+				name, named = s, true
+			case named:
+				fields[len(fields)-1] = member{name: name, value: s}
+				named = false
+			}
+		case ',':
+			named = named && depth > 1
+		}
+	}
+	return fields, false
+}
+
+// stringAt reads the string that begins at a place, and says where its closing quote is.
+func stringAt(text []byte, begin int) (s string, end int) {
+	for end = begin + 1; end < len(text) && text[end] != '"'; end++ {
+		if text[end] == '\\' {
+			end++
+		}
+	}
+	end = min(end, len(text))
+	raw := text[begin:min(end+1, len(text))]
+	if json.Unmarshal(raw, &s) != nil {
+		s = string(bytes.Trim(raw, `"`))
+	}
+	return s, end
+}

@@ -1,0 +1,100 @@
+package explore
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// showsAs says as what a finding of a history may show in a conversation that is short:
+// the rule of the model that it would break there.
+var showsAs = map[string]string{
+	"FWP-STATE-05": "delivered", "FWP-STATE-06": "delivered", "FWP-ACK-02": "delivered",
+	"FWP-RETRY-01": "delivered", "FWP-RETRY-03": "delivered",
+	"FWP-PUSH-01": "missing", "FWP-PUSH-04": "missing", "FWP-STATE-04": "missing", "FWP-STATE-09": "missing",
+	"FWP-FETCH-01": "swapped", "FWP-FETCH-04": "swapped", "FWP-RESP-06": "swapped",
+	"FWP-WU-03": "field", "FWP-WU-04": "field",
+}
+
+// tell makes the findings of the history, and those that came up beside it, small. Each
+// clause is told once.
+func (m *crowd) tell(ctx context.Context, h *History) {
+	if m.Recorded != nil && len(h.Report.Findings) > 0 {
+		m.Recorded(h.History, h.Report.Findings)
+	}
+	for _, f := range h.Report.Findings {
+		m.add(ctx, h, Finding{Clause: f.Clause, Rule: inHistory, What: f.What, Commands: slices.Max(f.Events) + 1})
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.others)) {
+		f := m.others[key]
+		m.add(ctx, h, Finding{
+			Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What, Commands: h.Commands,
+		})
+	}
+}
+
+// add adds a finding, unless it is told already or there are enough.
+func (m *crowd) add(ctx context.Context, h *History, f Finding) {
+	told := func(clause string) bool {
+		return slices.Contains(m.Known, clause) || slices.ContainsFunc(h.Findings, func(o Finding) bool { return o.Clause == clause })
+	}
+	if told(f.Clause) || len(h.Findings) >= m.enough() {
+		return
+	}
+	was := f.Clause
+	if !m.Unshrunk && (!m.dead || m.Fresh != nil) {
+		m.Shorten(ctx, &f)
+	}
+	if f.Clause != was && told(f.Clause) { // it turned out to be another one that is known
+		return
+	}
+	f.Number = len(h.Findings) + 1
+	h.Findings = append(h.Findings, f)
+}
+
+// inHistory is the rule of what breaks none of the model's by itself.
+const inHistory = "history"
+
+// manyCommands is after how many a fault is one that counts by the thousand, for which
+// it takes thousands of jobs to see it again.
+const manyCommands = 2000
+
+// Shorten looks for a short conversation that shows what a crowd has found, and fills it
+// in if there is one. It blocks, no longer than Shrinking says or until ctx is done.
+func (e *Explorer) Shorten(ctx context.Context, f *Finding) {
+	rule := f.Rule
+	if rule == inHistory {
+		rule = showsAs[f.Clause]
+	}
+	if rule == "" || ctx.Err() != nil {
+		return
+	}
+	var start []Step
+	if f.Commands > manyCommands {
+		start = oneJob(rule)
+	}
+	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{
+		Violation: &oracle.Violation{Clause: f.Clause, Rule: rule, JID: "-jid1"}, crash: f.Crash, step: max(len(start)-1, 0),
+	}}
+	f.Whole.Steps = start
+	s.shrink(ctx, f)
+	f.Whole = Trace{} // what many clients did is no conversation
+}
+
+// oneJob is what a crowd does with a job: what shows with every job, or with every so
+// many, shows there. Where jobs come too often it asks for one more; else that would wait
+// for nothing, each time.
+func oneJob(rule string) []Step {
+	steps := []Step{
+		{Kind: Open, Conn: strangers, Role: scenarios.Consumer, Worker: 1},
+		line(strangers, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1"}`),
+		line(strangers, "FETCH $queue1"), line(strangers, `ACK {"jid":"$jid1"}`),
+	}
+	if rule == "delivered" {
+		steps = append(steps, line(strangers, "FETCH $queue1"))
+	}
+	return steps
+}
