@@ -57,7 +57,7 @@ cross: ## build and vet for every platform, into nowhere
 	done
 
 .PHONY: client-npm
-client-npm: ## hold npm's faktory-worker against the embedded server; needs node and npm
+client-npm: ## test the embedded server with npm's faktory-worker; needs node and npm
 	cd clients/npm && npm ci --no-audit --no-fund
 	$(GO) test -race -count=1 -tags npm ./clients/npm
 

@@ -138,7 +138,8 @@ func (a aimed) advice(ctx context.Context, err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return "an FWP server greets with +HI {...}: is it at its limit of connections, still starting, or " + other
 	}
-	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs (7419 unless it was told otherwise), and %s", a.Address.Port, other)
+	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
+		"(7419 unless it was told otherwise), and %s", a.Address.Port, other)
 }
 
 // unreachableError says why a server cannot be judged at all, and what to do.

@@ -25,7 +25,7 @@ func newBench(p Process) *cobra.Command {
 		Short: "A load generator for servers of the Faktory Work Protocol",
 		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
 			"Protocol, says what it carried and how long that took, and accounts for every job.",
-		Example: "  fwpbench run                                         the embedded server, as fast as it goes\n" +
+		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
 			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on a server of yours\n" +
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
 		Args: unknownCommand,
@@ -37,13 +37,22 @@ func newBench(p Process) *cobra.Command {
 // newPresets builds `fwpbench presets`.
 func newPresets(p Process) *cobra.Command {
 	return &cobra.Command{
-		Use:               "presets [NAME]",
-		Short:             "Print the presets, or one of them as a file for run",
-		Args:              cobra.MaximumNArgs(1),
+		Use:   "presets [NAME]",
+		Short: "Print the presets, or one of them as a file for run",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("presets takes one name, and here are %q", args)
+			}
+			return nil
+		},
 		ValidArgsFunction: complete(workload.Presets),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return p.print(strings.Join(workload.Presets(), "\n") + "\n")
+				return p.printTable(func(row func(cells ...string)) {
+					for _, name := range workload.Presets() {
+						row(name, workload.Describe(name))
+					}
+				})
 			}
 			w, err := workload.Preset(args[0])
 			if err != nil {

@@ -59,31 +59,27 @@ func (p Process) serve(fault fakes.Fault) error {
 // its name is not empty. It is there until end is called, which returns when it is
 // gone, or until this process ends, however it does.
 func startEmbedded(ctx context.Context, fault string) (a target.Address, end func(), err error) {
-	program, err := os.Executable()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("start the embedded server: %w", err)
+		}
+	}()
+	cmd, err := embeddedCommand(ctx, fault)
 	if err != nil {
-		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+		return a, nil, err
 	}
-	args := []string{"embedded"}
-	if fault != "" {
-		args = append(args, "--fault", fault)
-	}
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...) // an interrupted run still empties its queues
-	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0))                 // the rest: idle processors of Go's look for work all the time
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(theirs))
-	cmd.WaitDelay = 5 * time.Second
-	cmd.SysProcAttr = ofItsOwn()
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+		return a, nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+		return a, nil, err
 	}
 	var said strings.Builder
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
-		return a, nil, fmt.Errorf("start the embedded server: %w", err)
+		return a, nil, err
 	}
 	end = func() {
 		_ = in.Close()
@@ -95,7 +91,26 @@ func startEmbedded(ctx context.Context, fault string) (a target.Address, end fun
 	}
 	if err != nil {
 		end()
-		return a, nil, fmt.Errorf("start the embedded server: %w; it said: %s", err, said.String())
+		return a, nil, fmt.Errorf("%w; it said: %s", err, said.String())
 	}
 	return a, end, nil
+}
+
+// embeddedCommand is this program as the embedded server. An interrupted run still
+// needs it, to empty its queues.
+func embeddedCommand(ctx context.Context, fault string) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"embedded"}
+	if fault != "" {
+		args = append(args, "--fault", fault)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
+	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // the rest: idle processors of Go's look for work all the time
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(theirs))
+	cmd.WaitDelay = 5 * time.Second
+	cmd.SysProcAttr = ofItsOwn()
+	return cmd, nil
 }

@@ -14,40 +14,43 @@ import (
 
 // benchFiles are the files that a run fills beside its report. The first error of
 // each is kept and told at the end: a full disk costs no figure that the report has.
+// What the files held before stays until there is something to take its place.
 type benchFiles struct {
-	hlog    *os.File
-	log     *measure.LogWriter
-	hgrm    string
-	series  string
-	history string
-	wrong   []error
+	hlog, series, history *outFile // nil: not asked for, or in their places
+	log                   *measure.LogWriter
+	hgrm                  string
+	wrong                 []error
 }
 
 // open makes the files, before any load is put on a server: what cannot be written
 // is better known now.
-func (o *benchOptions) open() (*benchFiles, error) {
-	f := &benchFiles{hgrm: o.hgrm, series: o.series, history: o.history}
+func (o *benchOptions) open() (_ *benchFiles, err error) {
+	f := &benchFiles{hgrm: o.hgrm}
+	defer func() {
+		if err != nil {
+			f.discard()
+		}
+	}()
 	if f.hgrm != "" {
 		if err := os.MkdirAll(f.hgrm, 0o755); err != nil { //nolint:gosec // percentiles are no secret
 			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
-	}
-	if f.series != "" {
-		if err := create(f.series, func(io.Writer) error { return nil }); err != nil {
-			return nil, fmt.Errorf("--csv: %w", err)
+		probe, err := openOut(filepath.Join(f.hgrm, measure.SeriesOf(measure.Push, measure.Response).String()+".hgrm"))
+		if err != nil {
+			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
+		probe.discard()
 	}
-	if f.history != "" {
-		if err := os.WriteFile(f.history, nil, 0o644); err != nil { //nolint:gosec // nor this
-			return nil, fmt.Errorf("--history: %w", err)
+	for _, file := range []struct {
+		flag, name string
+		out        **outFile
+	}{{"--csv", o.series, &f.series}, {"--history", o.history, &f.history}, {"--hlog", o.hlog, &f.hlog}} {
+		if file.name == "" {
+			continue
 		}
-	}
-	if o.hlog == "" {
-		return f, nil
-	}
-	var err error
-	if f.hlog, err = os.Create(o.hlog); err != nil {
-		return nil, fmt.Errorf("--hlog: %w", err)
+		if *file.out, err = openOut(file.name); err != nil {
+			return nil, fmt.Errorf("%s: %w", file.flag, err)
+		}
 	}
 	return f, nil
 }
@@ -58,29 +61,44 @@ func (f *benchFiles) second(m load.Moment) {
 		return
 	}
 	if f.log == nil {
-		f.log = measure.NewLogWriter(f.hlog, m.Began, "fwpbench run "+m.Run)
+		f.log = measure.NewLogWriter(f.hlog, m.Began, measure.RunComment(m.Run))
 	}
 	_ = f.log.Write(m.Set) // it gives the same error again when it is closed
 }
 
-// close writes what is known at the end, and tells all that went wrong.
+// close writes what is known at the end, puts the files in their places, and tells all
+// that went wrong. Of a run that did not begin there is nothing to write.
 func (f *benchFiles) close(result *load.Result) error {
-	if f.log != nil {
-		f.keep("--hlog", f.log.Close())
+	defer f.discard()
+	if result.Total == nil {
+		return nil
 	}
-	if f.hlog != nil {
-		f.keep("--hlog", f.hlog.Close())
+	if f.log != nil {
+		f.keep("--hlog", errors.Join(f.log.Close(), f.hlog.commit()))
+		f.hlog = nil
 	}
 	if f.hgrm != "" {
 		f.percentiles(result.Total)
 	}
-	if f.series != "" {
-		f.keep("--csv", create(f.series, func(w io.Writer) error { return reports.WriteSeriesCSV(w, result.Report) }))
+	if f.series != nil {
+		f.keep("--csv", errors.Join(reports.WriteSeriesCSV(f.series, result.Report), f.series.commit()))
+		f.series = nil
 	}
-	if f.history != "" && result.History != nil {
-		f.keep("--history", create(f.history, result.History.Save))
+	if f.history != nil && result.History != nil {
+		f.keep("--history", errors.Join(result.History.Save(f.history), f.history.commit()))
+		f.history = nil
 	}
 	return errors.Join(f.wrong...)
+}
+
+// discard gives up the files that are not in their places.
+func (f *benchFiles) discard() {
+	for _, file := range []*outFile{f.hlog, f.series, f.history} {
+		if file != nil {
+			file.discard()
+		}
+	}
+	f.hlog, f.series, f.history = nil, nil, nil
 }
 
 func (f *benchFiles) keep(flag string, err error) {
@@ -91,20 +109,8 @@ func (f *benchFiles) keep(flag string, err error) {
 
 // percentiles writes a file for every series that has values.
 func (f *benchFiles) percentiles(total *measure.Set) {
-	if total == nil {
-		return
-	}
 	for series := range total.Histograms() {
 		name := filepath.Join(f.hgrm, series.String()+".hgrm")
-		f.keep("--hgrm", create(name, func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }))
+		f.keep("--hgrm", replaceFile(name, func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }))
 	}
-}
-
-// create writes a file.
-func create(name string, write func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
 }

@@ -19,10 +19,16 @@ func newMerge(p Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge FILE.hlog...",
 		Short: "Add up the histograms of several runs, exactly",
-		Long: "merge adds up HdrHistogram logs of fwpbench, bucket by bucket: what comes out is what one run would\n" +
-			"have recorded that saw all of it. It prints the percentiles, and with --output writes the log of both.",
+		Long: "merge adds up HdrHistogram logs of fwpbench, bucket by bucket: what comes out is what a single run\n" +
+			"that saw all of it would have recorded. It prints the percentiles, and with --output writes the sum as\n" +
+			"a log. A run that is in two of the logs is refused: it would count twice.",
 		Example: "  fwpbench merge agent1.hlog agent2.hlog -o both.hlog",
-		Args:    cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("which logs? Name one or more, as in fwpbench merge a.hlog b.hlog -o both.hlog")
+			}
+			return nil
+		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"hlog"}, cobra.ShellCompDirectiveFilterFileExt
 		},
@@ -34,6 +40,9 @@ func newMerge(p Process) *cobra.Command {
 
 // merge reads logs, writes their sum and prints its percentiles.
 func (p Process) merge(names []string, output string) error {
+	if err := allDifferent(names); err != nil {
+		return err
+	}
 	var logs []*measure.LogReader
 	for _, name := range names {
 		file, err := os.Open(name)
@@ -49,10 +58,29 @@ func (p Process) merge(names []string, output string) error {
 	}
 	for i, log := range logs {
 		if !log.Complete() {
-			p.say("%s has no end: the run that wrote it was cut off, and what it had written counts", names[i])
+			p.say("%s has no end: the run that wrote it was cut off; what it had written by then counts", names[i])
 		}
 	}
 	return p.printPercentiles(sum)
+}
+
+// allDifferent refuses a file that is named twice. A log that names its run is known
+// under another name too, when it is merged.
+func allDifferent(names []string) error {
+	var known []os.FileInfo
+	for i, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		for k, other := range known {
+			if os.SameFile(info, other) {
+				return fmt.Errorf("%s and %s are the same file: its run would count twice", names[k], names[i])
+			}
+		}
+		known = append(known, info)
+	}
+	return nil
 }
 
 // mergeInto writes the sum to a file, unless that has no name.
@@ -61,16 +89,13 @@ func mergeInto(output string, logs []*measure.LogReader) (*measure.Set, error) {
 		return measure.Merge(nil, logs...)
 	}
 	if _, err := os.Stat(output); err == nil {
-		return nil, fmt.Errorf("--output %s: the file is there already, and may be one of those to be read", output)
+		return nil, fmt.Errorf("--output %s: the file is there already, and may be one of those to be read; name another, or remove it", output)
 	}
 	var sum *measure.Set
-	err := create(output, func(w io.Writer) (err error) {
+	err := replaceFile(output, func(w io.Writer) (err error) {
 		sum, err = measure.Merge(w, logs...)
 		return err
 	})
-	if err != nil {
-		err = errors.Join(err, os.Remove(output))
-	}
 	return sum, err
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -44,27 +43,28 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.aim.declare(f, "load")
-	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is told of it")
-	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`: see fwpbench presets")
+	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what the report says of it")
+	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
 	o.declareWorkload(f)
 	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
 	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
-	f.IntVar(&o.processors, "processors", 0, "use `N` processors (GOMAXPROCS; if not given, half of them for a server on this machine, else all)")
-	f.StringArrayVar(&o.thresholds, "threshold", nil, "fail (exit code 1) unless it holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be repeated")
-	f.Var(&o.format, "format", "how the report is written")
+	f.IntVar(&o.processors, "processors", 0, "use `N` processors (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
+	f.StringArrayVar(&o.thresholds, "threshold", nil, "fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be repeated")
+	f.Var(&o.format, "format", "format of the report")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
-	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE`")
+	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
 	f.StringVar(&o.history, "history", "", "record every PUSH, FETCH, ACK and FAIL, judge them, and write them to `FILE` (for fwpcheck judge)")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print a line for every second")
 	f.Var(&o.color, "color", "colour in the report")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress")
 	for flag, words := range map[string]func() []string{
 		"preset": workload.Presets, "fault": faultNames,
-		"overload": func() []string { return o.overload.words },
-		"format":   func() []string { return o.format.words },
-		"color":    func() []string { return o.color.words },
+		"overload":  func() []string { return o.overload.words },
+		"format":    func() []string { return o.format.words },
+		"color":     func() []string { return o.color.words },
+		"threshold": reports.Metrics,
 	} {
 		if err := cmd.RegisterFlagCompletionFunc(flag, complete(words)); err != nil {
 			panic(err) // no such flag
@@ -138,8 +138,8 @@ func asFlags(err error) error {
 	}
 	dashes := strings.NewReplacer(underscores()...)
 	for i, err := range list {
-		var p *workload.Problem
-		if !errors.As(err, &p) || p.File != "" {
+		p, ok := errors.AsType[*workload.Problem](err)
+		if !ok || p.File != "" {
 			continue
 		}
 		said := *p
@@ -205,17 +205,4 @@ func (o *benchOptions) settle() error {
 	}
 	_, err := faultNamed(o.fault)
 	return err
-}
-
-// faultNamed finds a fault of the catalogue; the empty name is none.
-func faultNamed(name string) (fakes.Fault, error) {
-	for _, f := range fakes.Faults() {
-		if f.Name == name {
-			return f, nil
-		}
-	}
-	if name == "" {
-		return fakes.Fault{}, nil
-	}
-	return fakes.Fault{}, fmt.Errorf("--fault: there is no fault %q%s", name, didYouMean(nearest(name, faultNames())))
 }

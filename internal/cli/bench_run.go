@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
@@ -29,13 +31,14 @@ func newBenchRun(p Process) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",
-		Short: "Put load on a server and say what it carried",
+		Short: "Put load on a server, and say what it carried",
 		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
 			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
 			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
-			"Exit codes: 0 all well, 1 a threshold is missed, 2 usage, 3 the run is INVALID: the generator could\n" +
-			"not carry it, 4 no FWP server there, 5 a fault of fwpbench, 6 jobs were lost or delivered twice,\n" +
-			"130 interrupted.",
+			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 nothing was decided:\n" +
+			"the run is INVALID, nothing was carried, or its queues could not be drained; 4 the server cannot be\n" +
+			"reached, is no FWP server, does not let us in, or went away; 5 a fault of fwpbench; 6 a job was lost,\n" +
+			"delivered twice, changed or from a wrong queue, or a reply broke the protocol; 130 interrupted.",
 		Example: "  fwpbench run --url tcp://localhost:7419\n" +
 			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
 			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
@@ -58,12 +61,12 @@ func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return fmt.Errorf("run takes one workload, and here are %q", args)
+	return fmt.Errorf("run takes one workload file, and here are %q", args)
 }
 
 // bench is one run of load, from the flags to the exit code.
 func (p Process) bench(ctx context.Context, o *benchOptions, args []string) error {
-	if err := o.settle(); err != nil {
+	if err := cmp.Or(o.settle(), writable(o.output)); err != nil {
 		return err
 	}
 	w, err := o.workload(args)
@@ -123,7 +126,8 @@ func (p Process) drive(ctx context.Context, o *benchOptions, at aimed, config lo
 	if err != nil {
 		return err
 	}
-	chosen := at.String()
+	defer outputs.discard()
+	began, chosen := time.Now(), at.String()
 	if at.Embedded {
 		address, end, err := startEmbedded(ctx, o.fault)
 		if err != nil {
@@ -133,22 +137,35 @@ func (p Process) drive(ctx context.Context, o *benchOptions, at aimed, config lo
 		at.server = &target.Server{Address: address}
 	}
 	config.Target = reports.LoadTarget{URL: at.server.Address.String(), Chosen: at.How}
-	result := &load.Result{Report: &reports.Load{Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target}}
+	if !at.Embedded {
+		p.say("connecting to %s", chosen)
+	}
 	if _, err := at.identify(ctx, meetTimeout); err != nil {
-		result.Report.Unreachable = err.Error()
-		return p.deliver(o.delivery(result.Report))
+		return p.deliver(o.delivery(notMet(ctx, &config, began, err)))
 	}
 	config.Dial, config.Password = at.server.Dial, at.password
-	p.say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, plural(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
+	p.say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, prose.Count(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
 	live := p.newLive(o, &config)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)
 		live.show(m)
 	}
-	result = load.Run(ctx, config)
+	result := load.Run(ctx, config)
 	live.end()
 	if err := outputs.close(result); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = err.Error()
 	}
 	return p.deliver(o.delivery(result.Report))
+}
+
+// notMet is the report of a run that did not get as far as to a server.
+func notMet(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
+	report := &reports.Load{
+		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target, Machine: health.Machine(),
+		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
+	}
+	if !report.Interrupted {
+		report.Unreachable = err.Error()
+	}
+	return report
 }

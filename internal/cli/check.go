@@ -16,13 +16,14 @@ func newCheck(p Process) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fwpcheck",
 		Short: "A conformance suite for servers of the Faktory Work Protocol",
-		Long: "fwpcheck holds a server of the Faktory Work Protocol against its specification, and plays\n" +
-			"scripts of C: and S: lines on it.",
+		Long: "fwpcheck checks a server of the Faktory Work Protocol against the specification, clause by clause,\n" +
+			"and plays scripts of C: and S: lines on it.",
 		Example: "  fwpcheck run                                     the embedded server, with every check\n" +
 			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     a server of yours\n" +
 			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      a script of yours, and what was said",
 		Args: unknownCommand,
 	}
-	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p), newSelftest(p), newVersion(p))
+	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),
+		newSelftest(p), newVersion(p))
 	return root
 }

@@ -80,18 +80,3 @@ func TestOneOf(t *testing.T) {
 	assert.EqualError(t, o.Set(""), "want auto or always or never")
 	assert.Equal(t, "never", o.String())
 }
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	words := []string{"url", "check", "clause", "level", "color", "check"}
-	tests := map[string][]string{"chek": {"check"}, "c": {"check", "clause", "color"}, "urls": {"url"}, "something": {}, "": nil}
-	for word, want := range tests {
-		assert.Equal(t, want, nearest(word, words), word)
-	}
-}
-
-func TestWrap(t *testing.T) {
-	t.Parallel()
-	assert.Empty(t, wrap(" \n", 10))
-	assert.Equal(t, []string{"ä b", "cccccccc", "d"}, wrap("ä  b\ncccccccc d", 3))
-}

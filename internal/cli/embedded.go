@@ -1,57 +1,35 @@
 package cli
 
 import (
-	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
-	"slices"
 	"strconv"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/internal/selftest"
 )
 
-// inside is a server in this process as a target that offers everything.
-type inside struct{ server *fakes.Server }
-
-func (i inside) Dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "tcp", i.server.Addr())
-}
-
-func (i inside) Restart(context.Context) error { return i.server.Restart() }
-
-func (i inside) Kill(context.Context) error { return i.server.Kill() }
-
-func (i inside) Signal(_ context.Context, wid, state string) error {
-	return i.server.Signal(wid, state)
-}
-
-// always is what every server in this process offers.
-var always = []scenarios.Need{scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedFlush}
-
-// embed starts a server in this process.
-func embed(config fakes.Config, offers ...scenarios.Need) (server conformance.Server, end func(), err error) {
+// embed starts a server in this process, which offers everything.
+func embed(config fakes.Config) (server conformance.Server, end func(), err error) {
 	defer func() {
 		if r := recover(); r != nil { // it says so when it cannot listen
 			err = fmt.Errorf("start the embedded server: %v", r)
 		}
 	}()
 	fake := fakes.NewServer(config)
-	return conformance.Server{
-		Target: inside{fake}, Password: config.Password, Offers: slices.Concat(offers, always),
-		Fresh: func() (conformance.Server, func(), error) { return embed(config, offers...) },
-	}, fake.Close, nil
+	server = selftest.Offer(fake, nil)
+	server.Fresh = func() (conformance.Server, func(), error) { return embed(config) }
+	return server, fake.Close, nil
 }
 
 // embedAll starts an open and a protected server, so that every check has one.
 func embedAll() (servers []conformance.Server, end func(), err error) {
-	open, endOpen, err := embed(fakes.Config{}, scenarios.NeedOpen)
+	open, endOpen, err := embed(fakes.Config{})
 	if err != nil {
 		return nil, nil, err
 	}
-	protected, endProtected, err := embed(fakes.Config{Password: rand.Text()}, scenarios.NeedPassword)
+	protected, endProtected, err := embed(fakes.Config{Password: rand.Text()})
 	if err != nil {
 		endOpen()
 		return nil, nil, err

@@ -17,14 +17,16 @@ import (
 func (p Process) execute(commands func(Process) *cobra.Command) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.say("%v\nThis is a fault of %s itself. Please report it with the command line (without passwords) at\n%s", r, p.program, bugs)
+			p.say("%v\nThis is a fault of %s itself. Please report it with the command line (without passwords) at\n%s",
+				r, p.program, bugs)
 			code = reports.ExitInternal
 		}
 	}()
 	root := commands(p)
 	p.attach(root)
+	mistyped := refuseUnknownHelp(root)
 	cmd, err := root.ExecuteContextC(context.Background())
-	return p.conclude(cmd, err)
+	return p.conclude(cmd, errors.Join(err, mistyped()))
 }
 
 const bugs = "https://github.com/fwpsuite/fwp/issues"
@@ -44,6 +46,54 @@ func (p Process) attach(root *cobra.Command) {
 	root.SetErr(p.Err)
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
+}
+
+// refuseUnknownHelp keeps `rnu --help` from being answered as if it were `--help`: cobra
+// prints help before it looks at arguments, and has no error for that. The same goes for
+// `completion rnu`. What it returns tells afterwards whether that happened.
+func refuseUnknownHelp(root *cobra.Command) (mistyped func() error) {
+	var err error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
+			err = unknownCommand(cmd, rest)
+			return
+		}
+		help(cmd, args)
+	})
+	return func() error { return err }
+}
+
+// newHelp builds the command `help`.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print help about a command",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range about.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, c.Name())
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return unknownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag() // it stands in the help, too
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
 }
 
 // exit is the end of a command that has said all there is to say.
@@ -60,18 +110,18 @@ func (e *internalError) Unwrap() error { return e.cause }
 // conclude turns the end of a command into the exit code. Errors are about usage
 // unless they say otherwise: those of cobra are.
 func (p Process) conclude(cmd *cobra.Command, err error) int {
-	var (
-		done     exit
-		internal *internalError
-	)
-	switch {
-	case err == nil:
+	if err == nil {
 		return reports.ExitWell
-	case errors.As(err, &done):
+	}
+	if done, ok := errors.AsType[exit](err); ok {
 		return int(done)
-	case errors.As(err, &internal):
+	}
+	if _, ours := errors.AsType[*internalError](err); ours {
 		p.say("%s", target.Redact(err.Error()))
 		return reports.ExitInternal
+	}
+	if cmd.Name() == "help" { // whose own help is not what is missing
+		cmd = cmd.Root()
 	}
 	p.say("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())
 	return reports.ExitUsage

@@ -10,6 +10,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/spell"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -55,11 +57,10 @@ func (p Process) explain(id string) error {
 	if c, ok := conformance.ClauseByID(strings.ToUpper(id)); ok {
 		return p.print(explainClause(c, checks))
 	}
-	near := nearest(id, names)
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
-		near = []string{clause}
+		return fmt.Errorf("there is no clause %q; %s", id, spell.DidYouMean(clause))
 	}
-	return fmt.Errorf("there is no clause and no check %q%s", id, didYouMean(near))
+	return fmt.Errorf("there is no clause and no check %q%s", id, meant(id, names))
 }
 
 // explainCheck is the script of a check and, below it and as comments, what the
@@ -105,7 +106,9 @@ func explainClause(c conformance.Clause, checks []checkRow) string {
 		reading += " (What a target does is recorded, and is never a failure.)"
 	}
 	f.add("reading", reading)
-	f.add("settles", c.Ambiguity)
+	if c.Ambiguity != "" {
+		f.add("settles", c.Ambiguity+": see "+ambiguities)
+	}
 	f.add("takes", spelled(c.Special, specials))
 	for _, check := range checks {
 		if slices.Contains(check.Clauses, c.ID) {
@@ -123,7 +126,7 @@ func explainClause(c conformance.Clause, checks []checkRow) string {
 	}
 	f.faults(faultsOf(fakes.Faults(), c.ID))
 	return fmt.Sprintf("%s  %s: %s\n\n%s\n\n%s", c.ID, c.Level, c.Level.Words(),
-		strings.Join(wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
+		strings.Join(prose.Wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
 }
 
 // explainSource says where a clause is stated, and the hash of what stands there.
@@ -163,7 +166,7 @@ func (f fields) text(width int) string {
 	last := ""
 	for _, field := range f {
 		label := field[0]
-		for i, line := range wrap(field[1], width-labelWidth) {
+		for i, line := range prose.Wrap(field[1], width-labelWidth) {
 			if i > 0 || label == last {
 				label = ""
 			}
@@ -173,6 +176,10 @@ func (f fields) text(width int) string {
 	}
 	return b.String()
 }
+
+// ambiguities is where the places are listed of which the specification leaves open how
+// they are meant.
+const ambiguities = "docs/ambiguities.md"
 
 const (
 	textWidth  = 100
@@ -204,26 +211,4 @@ func spelled(list string, words map[string]string) string {
 		all = append(all, short)
 	}
 	return strings.Join(all, ", ")
-}
-
-// wrap breaks a text into lines of at most so many characters, as far as its
-// words allow; an empty text has no lines.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len([]rune(line))+1+len([]rune(word)) > width:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ func newJudge(p Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge FILE...|-",
 		Short: "Judge saved histories once more: what clients asked, and what they were told",
-		Long: "judge reads histories that a run has saved (- for standard input), holds them against the\n" +
+		Long: "judge reads histories that a run has saved (- for standard input), checks them against the\n" +
 			"specification, job by job, and prints each finding with its clause and with the calls that prove it.\n" +
 			"A call without a reply may have had its effect at any time, or none. Each file is judged by itself.\n\n" +
 			"Exit codes: 0 nothing was found, and the end of every job is known, 1 findings, 2 usage, or a file that\n" +
@@ -34,7 +35,7 @@ func newJudge(p Process) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return p.judge(args, format.value) },
 	}
-	cmd.Flags().Var(&format, "format", "how the judgement is written")
+	cmd.Flags().Var(&format, "format", "format of the judgement")
 	if err := cmd.RegisterFlagCompletionFunc("format", complete(func() []string { return format.words })); err != nil {
 		panic(err) // no such flag
 	}
@@ -135,6 +136,9 @@ func (p Process) loadHistory(name string) (*history.History, error) {
 	in := p.In
 	if name != "-" {
 		file, err := os.Open(name)
+		if failed, ok := errors.AsType[*fs.PathError](err); ok {
+			return nil, failed.Err // whoever tells it names the file
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -142,8 +146,11 @@ func (p Process) loadHistory(name string) (*history.History, error) {
 		in = file
 	}
 	h, err := history.Load(in)
+	if damage, ok := errors.AsType[*history.DamageError](err); ok && damage.Line == 1 {
+		return nil, fmt.Errorf("not an fwp history (line 1: %w)", damage.Err)
+	}
 	if err != nil && len(h.Events) == 0 {
-		return nil, fmt.Errorf("no history: %w", err)
+		return nil, err
 	}
 	return h, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // text is what a person reads of a history.
@@ -19,7 +20,8 @@ func (f *judgedFile) text() string {
 	if len(f.Undecided) > 0 {
 		fmt.Fprintf(&b, "\nundecided\n")
 		for _, cause := range f.Undecided {
-			fmt.Fprintf(&b, "  %s: %s (%s%s)\n", plural(cause.Jobs, "job"), cause.Why, strings.Join(cause.JIDs, ", "), more(cause.Jobs-len(cause.JIDs)))
+			jobs := strings.Join(cause.JIDs, ", ") + more(cause.Jobs-len(cause.JIDs))
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", prose.Count(cause.Jobs, "job"), cause.Why, jobs)
 		}
 	}
 	return b.String()
@@ -39,7 +41,8 @@ func (f *judgedFile) sum() string {
 		undecided += cause.Jobs
 	}
 	return fmt.Sprintf("%s, %s; %s: %d settled, %d undecided; %s",
-		plural(f.Events, "event"), whole, plural(f.Jobs, "job"), f.Settled, undecided, plural(len(f.Findings), "finding"))
+		prose.Count(f.Events, "event"), whole, prose.Count(f.Jobs, "job"), f.Settled, undecided,
+		prose.Count(len(f.Findings), "finding"))
 }
 
 // eventsShown is how many of the events that prove a finding are printed. Few take more
@@ -65,13 +68,13 @@ func (f *judgedFinding) text() string {
 	}
 	_ = table.Flush() // a strings.Builder takes everything
 	if left := len(f.Events) - len(shown); left > 0 {
-		fmt.Fprintf(&b, "    and %s\n", plural(left, "more event"))
+		fmt.Fprintf(&b, "    and %s\n", prose.Count(left, "more event"))
 	}
 	return b.String()
 }
 
 func paragraph(b *strings.Builder, text string) {
-	for _, line := range wrap(text, textWidth-4) {
+	for _, line := range prose.Wrap(text, textWidth-4) {
 		b.WriteString("    " + line + "\n")
 	}
 }

@@ -2,10 +2,10 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -44,16 +44,10 @@ func (p Process) lint(args []string) error {
 		}
 	}
 	wrong := mistakes(found)
-	p.say("%s: %s, %s", plural(len(files), "script"), plural(len(wrong), "mistake"), plural(len(found)-len(wrong), "hint"))
+	p.say("%s: %s, %s",
+		prose.Count(len(files), "script"), prose.Count(len(wrong), "mistake"), prose.Count(len(found)-len(wrong), "hint"))
 	if len(wrong) > 0 {
 		return exit(reports.ExitUsage)
 	}
 	return nil
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -18,31 +20,38 @@ import (
 // newList builds `fwpcheck list`.
 func newList(p Process) *cobra.Command {
 	var (
-		clauses, asJSON bool
-		want            facets
+		clauses, faults, asJSON bool
+		want                    facets
 	)
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the checks, or the clauses of the catalogue",
-		Long: "list prints the checks of the suite, or with --clauses every clause of the specification. The other\n" +
-			"flags take patterns (*, ?, [a-z]) and may be repeated: a line is printed if it matches one of the\n" +
-			"patterns of each flag that is given.",
+		Short: "List the checks, the clauses of the catalogue, or the faults of the embedded server",
+		Long: "list prints the checks of the suite, with --clauses every clause of the specification, or with --faults\n" +
+			"the faults that the embedded server can be given, each with the clauses that it breaks. The other flags\n" +
+			"take patterns (*, ?, [a-z]) and may be repeated: a line is printed if it matches one of the patterns of\n" +
+			"each flag that is given.",
 		Example: "  fwpcheck list --check 'fetch/*'\n" +
-			"  fwpcheck list --clauses --party server --level 'MUST*'",
+			"  fwpcheck list --clauses --party server --level 'MUST*'\n" +
+			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			scripts, err := checks()
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if clauses {
+			case clauses && faults:
+				return errors.New("--clauses and --faults: one list at a time")
+			case clauses:
 				return p.listClauses(scripts, want, asJSON)
+			case faults:
+				return p.listFaults(scripts, want, asJSON)
 			}
 			return p.listChecks(scripts, want, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
+	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults of the embedded server instead of the checks")
 	want.declare(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
@@ -142,17 +151,6 @@ func decidedBy(checks []checkRow, clause string) []string {
 	return ids
 }
 
-// faultsOf are the faults of the fakes that break one of these clauses.
-func faultsOf(faults []fakes.Fault, clauses ...string) []fakes.Fault {
-	var found []fakes.Fault
-	for _, f := range faults {
-		if slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) }) {
-			found = append(found, f)
-		}
-	}
-	return found
-}
-
 func (r clauseRow) facets() facets {
 	f := facets{clauses: []string{r.ID}, levels: []string{string(r.Level)}, parties: partyWords(r.Party)}
 	for _, check := range r.Checks {
@@ -162,35 +160,40 @@ func (r clauseRow) facets() facets {
 }
 
 func (p Process) listChecks(scripts []*scenarios.Script, want facets, asJSON bool) error {
-	checks, err := pick(checkRows(scripts), want)
-	switch {
-	case err != nil:
-		return err
-	case asJSON:
-		return p.printJSON(checks)
+	in, _, err := conformance.Selection{Checks: want.checks, Clauses: want.clauses, Levels: want.levels}.Apply(scripts)
+	if err != nil {
+		return badSelection(err, scripts)
 	}
-	return p.printTable(func(row func(cells ...string)) {
-		for _, c := range checks {
-			clauses := strings.Join(c.Clauses, " ")
-			if c.Kind == property {
-				clauses = "property: any clause"
-			}
-			row(c.ID, c.Title, clauses)
+	want = facets{parties: want.parties}
+	return listRows(p, checkRows(in), "check", want, asJSON, func(c checkRow) []string {
+		clauses := strings.Join(c.Clauses, " ")
+		if c.Kind == property {
+			clauses = "property: any clause"
 		}
+		return []string{c.ID, c.Title, clauses}
 	})
 }
 
 func (p Process) listClauses(scripts []*scenarios.Script, want facets, asJSON bool) error {
-	clauses, err := pick(clauseRows(checkRows(scripts)), want)
+	return listRows(p, clauseRows(checkRows(scripts)), "clause", want, asJSON, func(c clauseRow) []string {
+		return []string{c.ID, string(c.Level), c.Party, c.decided(), c.Statement}
+	})
+}
+
+// listRows prints the rows of a thing that are wanted, as JSON or as lines of these cells.
+func listRows[R interface{ facets() facets }](
+	p Process, rows []R, thing string, want facets, asJSON bool, cells func(R) []string,
+) error {
+	rows, err := pick(rows, thing, want)
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
-		return p.printJSON(clauses)
+		return p.printJSON(rows)
 	}
 	return p.printTable(func(row func(cells ...string)) {
-		for _, c := range clauses {
-			row(c.ID, string(c.Level), c.Party, c.decided(), c.Statement)
+		for _, r := range rows {
+			row(cells(r)...)
 		}
 	})
 }
@@ -203,7 +206,7 @@ func (r clauseRow) decided() string {
 	case len(r.Checks) == 0:
 		return "no check"
 	}
-	return plural(len(r.Checks), "check")
+	return prose.Count(len(r.Checks), "check")
 }
 
 // printTable aligns the columns of rows.

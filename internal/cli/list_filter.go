@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/spell"
 )
 
 // facets are the words by which rows of a list are picked, and also the patterns that they have to match: one pattern
@@ -27,12 +27,20 @@ func (f *facets) declare(cmd *cobra.Command) {
 		{"check", &f.checks, "checks, or their clauses, that match `GLOB`", suiteNames},
 		{"clause", &f.clauses, "clauses, or their checks, that match `GLOB`", clauseNames},
 		{"level", &f.levels, "a level that matches `GLOB`", levelNames},
-		{"party", &f.parties, "whom a clause binds: server, client, consumer or producer (S, C, K, P)", allPartyWords},
+		{"party", &f.parties, "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
 	} {
 		cmd.Flags().StringArrayVar(flag.into, flag.name, nil, flag.usage)
 		if err := cmd.RegisterFlagCompletionFunc(flag.name, complete(flag.words)); err != nil {
 			panic(err) // no such flag
 		}
+	}
+}
+
+// and is both facets together.
+func (f facets) and(g facets) facets {
+	return facets{
+		checks: slices.Concat(f.checks, g.checks), clauses: slices.Concat(f.clauses, g.clauses),
+		levels: slices.Concat(f.levels, g.levels), parties: slices.Concat(f.parties, g.parties),
 	}
 }
 
@@ -43,8 +51,8 @@ func (f facets) named() map[string][]string {
 
 // pick returns the rows that meet all facets that have patterns. A pattern that no row matches is an error, and so is
 // a choice that leaves nothing: a typo must not look like an answer.
-func pick[R interface{ facets() facets }](rows []R, want facets) ([]R, error) {
-	if err := want.check(rowFacets(rows)); err != nil {
+func pick[R interface{ facets() facets }](rows []R, thing string, want facets) ([]R, error) {
+	if err := want.check(rowFacets(rows), thing); err != nil {
 		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(r R) bool {
@@ -57,33 +65,37 @@ func pick[R interface{ facets() facets }](rows []R, want facets) ([]R, error) {
 		return false
 	})
 	if len(rows) == 0 {
-		return nil, errors.New("there is nothing of this kind: each flag matches something, but nothing matches all of them")
+		return nil, fmt.Errorf("there is no such %s: each flag matches some, but none meets all of them", thing)
 	}
 	return rows, nil
 }
 
 // check looks for patterns that match none of the words.
-func (f facets) check(all map[string][]string) error {
+func (f facets) check(all map[string][]string, thing string) error {
 	patterns := f.named()
 	for _, name := range []string{"check", "clause", "level", "party"} {
 		for _, pattern := range patterns[name] {
-			if _, err := path.Match(pattern, ""); err != nil {
-				return fmt.Errorf("--%s %s: not a pattern: %w", name, pattern, err)
-			}
-			if !matches([]string{pattern}, all[name]) {
-				return fmt.Errorf("--%s %s matches nothing%s", name, pattern, meant(name, pattern, all[name]))
+			if bad := matchOne(name, pattern, all[name]); bad != nil {
+				return badPattern(bad, thing)
 			}
 		}
 	}
 	return nil
 }
 
-// meant helps with a pattern that matches none of the words.
-func meant(name, pattern string, words []string) string {
-	if name == "level" { // they are few, and have blanks in them
-		return "; the levels are " + strings.Join(levelNames(), ", ")
+// instead says what may have been meant by a pattern that matches none of the words, or
+// where they are shown.
+func instead(flag, pattern string, words []string) string {
+	if near := spell.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
+		return spell.DidYouMean(near...)
 	}
-	return didYouMean(nearest(pattern, words))
+	return map[string]string{
+		"check":  "fwpcheck list shows the checks",
+		"clause": "fwpcheck list --clauses shows the clauses",
+		"fault":  "fwpcheck list --faults shows the faults",
+		"level":  "the levels are " + strings.Join(levelNames(), ", "), // they have blanks in them
+		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
+	}[flag]
 }
 
 func rowFacets[R interface{ facets() facets }](rows []R) map[string][]string {
@@ -94,15 +106,6 @@ func rowFacets[R interface{ facets() facets }](rows []R) map[string][]string {
 		}
 	}
 	return all
-}
-
-func matches(patterns, words []string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		return slices.ContainsFunc(words, func(word string) bool {
-			ok, err := path.Match(pattern, word)
-			return ok && err == nil
-		})
-	})
 }
 
 // withFolder is what a pattern for checks may match.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -49,6 +50,9 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err := o.settle(); err != nil {
 		return err
 	}
+	if err := writable(o.output); err != nil { // rather now than after minutes
+		return err
+	}
 	chosen, err := p.pick(o, args)
 	if err != nil {
 		return err
@@ -61,11 +65,18 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
 	p.say("judging %s, seed %d", j, o.seed)
-	if wait := chosen.wait(); wait > conformance.QuickWait {
-		p.say("%s must wait, the longest for %v; --quick leaves them out", plural(chosen.waiting(), "check"), wait.Round(time.Second))
-	}
 	ctx, stop := p.interruptible(ctx)
 	defer stop()
+	started := time.Now()
+	on, err := j.open(ctx, o.timeout)
+	if err != nil {
+		return p.deliver(o.delivery(unjudged(ctx, o, j, started, err)))
+	}
+	defer on.end()
+	if wait := chosen.wait(); wait > conformance.QuickWait {
+		p.say("%s must wait, the longest for %v; --quick leaves them out",
+			prose.Count(chosen.waiting(), "check"), wait.Round(time.Second))
+	}
 	watch := watcher{}
 	if showBar {
 		watch.bar = newBar(terminal, len(chosen.in)*o.repeat)
@@ -73,8 +84,7 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	if o.verbose {
 		watch.out, watch.named = p.Err, len(chosen.in) > 1
 	}
-	report := judge(ctx, o, j, chosen, watch)
-	return p.deliver(o.delivery(report))
+	return p.deliver(o.delivery(judge(ctx, o, j, on, chosen, watch)))
 }
 
 // interruptible is ctx until the first SIGINT or SIGTERM. The second one finds
@@ -94,27 +104,27 @@ func (p Process) interruptible(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// judge runs the chosen checks on a server.
-func judge(ctx context.Context, o *runOptions, j judged, chosen picked, watch watcher) *reports.Report {
-	started := time.Now()
-	b, err := j.open(ctx, o.timeout)
-	if err != nil {
-		watch.end()
-		r := &reports.Report{Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + version(), Target: j.target("")}
-		blame(ctx, r, err)
-		return r
+// unjudged says in a report why nothing could be judged.
+func unjudged(ctx context.Context, o *runOptions, j judged, started time.Time, err error) *reports.Report {
+	r := &reports.Report{
+		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + version(), Target: j.target(""),
 	}
-	defer b.end()
+	blame(ctx, r, err)
+	return r
+}
+
+// judge runs the chosen checks on a server.
+func judge(ctx context.Context, o *runOptions, j judged, on stand, chosen picked, watch watcher) *reports.Report {
 	runner := &conformance.Runner{
-		Servers: b.servers, Scripts: chosen.in, Left: chosen.out, Properties: conformance.Properties(),
-		Prepare: b.prepare, Provide: provide(j), Reproduce: o.reproducer(j, chosen.own),
+		Servers: on.servers, Scripts: chosen.in, Left: chosen.out, Properties: conformance.Properties(),
+		Prepare: on.prepare, Provide: provide(j), Reproduce: o.reproducer(j, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
-		Repeat: o.repeat, FailFast: o.failFast,
+		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
 		Watch: watch.lines(), Progress: watch.progress(),
 	}
 	r := runner.Run(ctx)
 	watch.end()
-	r.Version, r.Target = "fwpcheck "+version(), j.target(b.hi)
+	r.Version, r.Target = "fwpcheck "+version(), j.target(on.hi)
 	if j.Embedded { // the servers are gone, and what was left on them too
 		for i := range r.Checks {
 			r.Checks[i].Left = nil
@@ -128,11 +138,11 @@ func judge(ctx context.Context, o *runOptions, j judged, chosen picked, watch wa
 
 // blame says in a report why nothing could be judged.
 func blame(ctx context.Context, r *reports.Report, err error) {
-	var there *unreachableError
+	there, unreachable := errors.AsType[*unreachableError](err)
 	switch {
 	case ctx.Err() != nil:
 		r.Interrupted = true
-	case errors.As(err, &there):
+	case unreachable:
 		r.Unreachable = there.Error()
 	default:
 		r.Internal = err.Error()
@@ -174,7 +184,10 @@ func (p Process) pick(o *runOptions, args []string) (picked, error) {
 		return picked{}, err
 	}
 	in, out, err := o.selection.Apply(all)
-	return picked{in, out, len(args) > 0}, err
+	if err != nil {
+		return picked{}, badSelection(err, all)
+	}
+	return picked{in, out, len(args) > 0}, nil
 }
 
 // load reads the user's scripts, or the suite's if there are none. What is
@@ -189,7 +202,7 @@ func (p Process) load(args []string) ([]*scenarios.Script, error) {
 	}
 	scripts, found := examine(files)
 	if wrong := mistakes(found); len(wrong) > 0 {
-		p.say("%s in %s: nothing was played\n%s", plural(len(wrong), "mistake"), plural(len(files), "script"), wrong)
+		p.say("%s in %s: nothing was played\n%s", prose.Count(len(wrong), "mistake"), prose.Count(len(files), "script"), wrong)
 		return nil, exit(reports.ExitUsage)
 	}
 	return scripts, nil

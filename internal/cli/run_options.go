@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/spell"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -60,26 +61,27 @@ func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
 	f.StringVar(&o.hooks.Kill, "kill-cmd", "", "the shell `COMMAND` that kills the server and starts it again")
-	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
+	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: "+
+		"$FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
 }
 
 func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
 	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
 	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
-	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String())
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String()+", and end within about three minutes on any server")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is decided; may be repeated")
-	f.BoolVar(&o.strict, "strict", false, "take what is recommended for required: a warn is a finding")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 }
 
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
-	f.IntVar(&o.parallel, "parallel", 0, "play `N` checks at a time and no more (if not given two, and beside them all that only wait)")
+	f.IntVar(&o.parallel, "parallel", 0, "run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
 	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst counts, and what is unsteady is told")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
-	f.Uint64Var(&o.seed, "seed", 0, "what the order and the names are drawn from (random if not given)")
-	f.Var(&o.format, "format", "how the report is written")
+	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
+	f.Var(&o.format, "format", "format of the report")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "print every conversation as it goes, and all checks in the report")
 	f.Var(&o.color, "color", "colour in the report")
@@ -104,10 +106,11 @@ func (o *runOptions) settle() error {
 		if _, ok := conformance.ClauseByID(id); ok {
 			continue
 		}
+		help := "fwpcheck list --clauses shows them"
 		if near := conformance.Suggest(id); near != "" {
-			return fmt.Errorf("--require: there is no clause %q; did you mean %s?", id, near)
+			help = spell.DidYouMean(near)
 		}
-		return fmt.Errorf("--require: there is no clause %q; fwpcheck list --clauses shows them", id)
+		return fmt.Errorf("--require: there is no clause %q; %s", id, help)
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
@@ -120,6 +123,9 @@ func (o *runOptions) exit() reports.ExitOptions {
 }
 
 func levelNames() []string {
-	return []string{string(reports.LevelMust), string(reports.LevelMustNot), string(reports.LevelShould), string(reports.LevelShouldNot),
-		string(reports.LevelMay), string(reports.LevelPlain), string(reports.LevelDerived), string(reports.LevelNote)}
+	var names []string
+	for _, level := range reports.Levels() {
+		names = append(names, string(level))
+	}
+	return names
 }

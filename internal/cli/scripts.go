@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/spell"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -110,12 +111,12 @@ func isCheck(arg string) string {
 func examine(files []scriptFile) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		script, err := scenarios.Parse(f.name, f.source)
-		var problems scenarios.Problems
+		problems, readable := errors.AsType[scenarios.Problems](err)
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
 			problems = slices.Concat(scenarios.Lint(script), unknownClauses(script), badSettings(script))
-		case !errors.As(err, &problems):
+		case !readable:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
 		slices.SortStableFunc(problems, func(a, b *scenarios.Problem) int { return a.Line - b.Line })
@@ -144,7 +145,7 @@ func unknownClauses(s *scenarios.Script) scenarios.Problems {
 			problem.Advice, problem.Message = true, fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
 			problem.Help = "fwpcheck list --clauses prints it"
 			if near != "" {
-				problem.Help = fmt.Sprintf("did you mean %s?", near)
+				problem.Help = spell.DidYouMean(near)
 			}
 			found = append(found, problem)
 		}
@@ -155,8 +156,8 @@ func unknownClauses(s *scenarios.Script) scenarios.Problems {
 // badSettings are settings of the embedded server that mean nothing to it.
 func badSettings(s *scenarios.Script) scenarios.Problems {
 	err := checkSettings(s.Embedded)
-	var bad *settingError
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*settingError](err)
+	if !ok {
 		return nil
 	}
 	problem := at(s, bad.key+"=")
@@ -203,8 +204,12 @@ func suiteNames() []string {
 	if err != nil {
 		return nil
 	}
+	return namesOf(all)
+}
+
+func namesOf(scripts []*scenarios.Script) []string {
 	var names []string
-	for _, s := range all {
+	for _, s := range scripts {
 		names = append(names, s.Name)
 	}
 	return names

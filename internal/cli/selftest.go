@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -51,9 +51,9 @@ func newSelftest(p Process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.faults, "fault", nil, "only the faults that match `GLOB`, and no variations; may be repeated")
+	f.StringArrayVar(&o.faults, "fault", nil, "only the faults that match `GLOB` (see fwpcheck list --faults), and no variations; may be repeated")
 	f.BoolVar(&o.full, "full", false, "play the checks too that have to wait for more than "+conformance.QuickWait.String())
-	f.IntVar(&o.parallel, "parallel", 64, "play `N` checks on faults at a time, which mostly wait, and a quarter as many variations")
+	f.IntVar(&o.parallel, "parallel", 64, "play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
 	if err := cmd.RegisterFlagCompletionFunc("fault", complete(faultNames)); err != nil {
 		panic(err) // no such flag
@@ -111,52 +111,12 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	return proof, nil
 }
 
-// pickFaults takes the faults that match one of the patterns, all if there are none.
-func pickFaults(patterns []string) ([]fakes.Fault, error) {
-	for _, pattern := range patterns {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, fmt.Errorf("--fault %s: not a pattern: %w", pattern, err)
-		}
-		if all := faultNames(); !matches([]string{pattern}, all) {
-			return nil, fmt.Errorf("--fault %s matches no fault%s", pattern, didYouMean(nearest(pattern, all)))
-		}
-	}
-	return slices.DeleteFunc(fakes.Faults(), func(f fakes.Fault) bool {
-		return len(patterns) > 0 && !matches(patterns, []string{f.Name})
-	}), nil
-}
-
-func faultNames() []string {
-	var names []string
-	for _, f := range fakes.Faults() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+// tally counts what a self-test showed.
+type tally struct{ caught, later, wrong int }
 
 // tell prints what does not hold, and counts.
 func (p Process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
-	caught, later, wrong := 0, 0, len(out.Blamed)
-	err := p.printTable(func(row func(cells ...string)) {
-		for _, r := range out.Matrix.Rows() {
-			lines := notProved(r, out.Stopped)
-			for _, cells := range lines {
-				row(cells...)
-			}
-			switch {
-			case len(r.Caught) > 0:
-				caught++
-			case len(lines) == 0:
-				later++
-			}
-			wrong += min(len(lines), 1)
-		}
-		for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
-			for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
-				row(name, "blamed", firstLine(out.Blamed[name][check][0]))
-			}
-		}
-	})
+	sum, err := p.tellFaults(out)
 	if err != nil {
 		return err
 	}
@@ -165,8 +125,8 @@ func (p Process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Du
 		whereto = "open"
 	}
 	err = p.print(fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v\n",
-		caught, plural(len(proof.Faults), "fault"), plural(out.Plays, "play"), later, whereto, out.Varied, plural(len(proof.Variations), "variation"),
-		out.Again, wrong, took.Round(100*time.Millisecond)))
+		sum.caught, prose.Count(len(proof.Faults), "fault"), prose.Count(out.Plays, "play"), sum.later, whereto,
+		out.Varied, prose.Count(len(proof.Variations), "variation"), out.Again, sum.wrong, took.Round(100*time.Millisecond)))
 	switch {
 	case err != nil:
 		return err
@@ -174,10 +134,37 @@ func (p Process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Du
 		return errors.Join(p.print("The self-test was interrupted.\n"), exit(reports.ExitInterrupted))
 	case len(out.Errors) > 0:
 		return &internalError{errors.Join(out.Errors...)}
-	case wrong > 0:
+	case sum.wrong > 0:
 		return errors.Join(p.print("The proof does not hold.\n"), exit(reports.ExitFindings))
 	}
 	return p.print("The proof holds.\n")
+}
+
+// tellFaults prints a line for each fault that is not caught, and for each check that
+// blames what is right.
+func (p Process) tellFaults(out *selftest.Outcome) (sum tally, err error) {
+	sum.wrong = len(out.Blamed)
+	err = p.printTable(func(row func(cells ...string)) {
+		for _, r := range out.Matrix.Rows() {
+			lines := notProved(r, out.Stopped)
+			for _, cells := range lines {
+				row(cells...)
+			}
+			switch {
+			case len(r.Caught) > 0:
+				sum.caught++
+			case len(lines) == 0:
+				sum.later++
+			}
+			sum.wrong += min(len(lines), 1)
+		}
+		for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
+			for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
+				row(name, "blamed", firstLine(out.Blamed[name][check][0]))
+			}
+		}
+	})
+	return sum, err
 }
 
 // notProved are the lines about a fault that is not caught, which nobody can say after

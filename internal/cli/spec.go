@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -40,7 +41,7 @@ func (p Process) spec(folder string) error {
 			return err
 		}
 	}
-	p.say("%s changed", plural(len(changes), "source"))
+	p.say("%s changed", prose.Count(len(changes), "source"))
 	if len(changes) > 0 {
 		return exit(reports.ExitFindings)
 	}

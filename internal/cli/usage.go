@@ -1,14 +1,14 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/spell"
 )
 
 // unknownCommand refuses arguments of the program that are no command.
@@ -27,9 +27,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	var commands []string
 	for _, c := range cmd.Commands() {
-		commands = append(commands, c.Name())
+		if c.IsAvailableCommand() {
+			commands = append(commands, c.Name())
+		}
 	}
-	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(nearest(args[0], commands)))
+	return fmt.Errorf("unknown command %q%s", args[0], meant(args[0], commands))
 }
 
 // noArguments refuses arguments of a command that takes none.
@@ -40,53 +42,13 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes no arguments, and here is %q", cmd.CommandPath(), args[0])
 }
 
-// flagError adds to what is wrong with a flag what was probably meant.
-func flagError(cmd *cobra.Command, err error) error {
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && isURL(invalid.GetValue()) {
-		return fmt.Errorf("--%s takes no URL: a server is given with --url URL", invalid.GetFlag().Name)
+// meant ends a message about an unknown word: "; did you mean push or pop?", or "" if
+// none of the known ones is near.
+func meant(word string, known []string) string {
+	if ask := spell.DidYouMean(spell.Candidates(word, known)...); ask != "" {
+		return "; " + ask
 	}
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
-	}
-	name := unknown.GetSpecifiedName()
-	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
-		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
-		err = fmt.Errorf("unknown flag -%s", name)
-	}
-	var flags []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			flags = append(flags, f.Name)
-		}
-	})
-	near := nearest(name, flags)
-	for i := range near {
-		near[i] = "--" + near[i]
-	}
-	return fmt.Errorf("%w%s", err, didYouMean(near))
-}
-
-func didYouMean(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(words, " or ") + "?"
-}
-
-// nearest are the words of a list that a mistyped one may mean, by the measure
-// that cobra has for commands.
-func nearest(word string, list []string) []string {
-	if word == "" {
-		return nil
-	}
-	measure := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, w := range slices.Compact(slices.Sorted(slices.Values(list))) {
-		measure.AddCommand(&cobra.Command{Use: w, Run: func(*cobra.Command, []string) {}})
-	}
-	near := measure.SuggestionsFor(word)
-	return near[:min(len(near), 3)]
+	return ""
 }
 
 func isURL(arg string) bool { return strings.Contains(arg, "://") }
@@ -105,7 +67,7 @@ func (o *oneOf) Type() string   { return strings.Join(o.words, "|") }
 
 func (o *oneOf) Set(value string) error {
 	if !slices.Contains(o.words, value) {
-		return fmt.Errorf("want %s%s", strings.Join(o.words, " or "), didYouMean(nearest(value, o.words)))
+		return fmt.Errorf("want %s%s", strings.Join(o.words, " or "), meant(value, o.words))
 	}
 	o.value = value
 	return nil

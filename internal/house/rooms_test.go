@@ -12,6 +12,7 @@ import (
 // room is what one package of the module is allowed.
 type room struct {
 	mayImport []string // packages of the module; nothing else of the module
+	testsAlso []string // packages of the module that its tests in the package may import beside those
 	alone     bool     // the standard library only: no package of another module
 	speaks    bool     // may print, read flags and exit
 	tests     bool     // may import testing outside its tests
@@ -27,13 +28,15 @@ var rooms = map[string]room{
 
 	"internal/cli": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "fakes", "fwp", "internal/history", "internal/selftest", "internal/target", "load", "load/client",
-			"load/health", "load/measure", "load/workload", "reports", "scenarios",
+			"conformance", "conformance/explore", "fakes", "internal/history", "internal/prose", "internal/selftest",
+			"internal/spell", "internal/target", "load", "load/client", "load/health", "load/measure", "load/workload",
+			"reports", "scenarios",
 		},
 		speaks: true,
 	},
 	"internal/selftest": {
-		mayImport: []string{"conformance", "fakes", "fwp", "internal/memnet", "internal/target", "reports", "scenarios"},
+		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
+		testsAlso: []string{"fwp"},
 	},
 
 	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/spell", "reports", "scenarios"}},
@@ -41,7 +44,7 @@ var rooms = map[string]room{
 	"conformance/oracle":  {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":   {mayImport: []string{"fwp"}},
 	"fakes":               {mayImport: []string{"fwp"}, alone: true},
-	"internal/target":     {mayImport: []string{"fwp"}},
+	"internal/target":     {},
 
 	"load": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure",
@@ -60,7 +63,8 @@ var rooms = map[string]room{
 	"scenarios": {mayImport: []string{"fwp", "internal/spell"}},
 
 	"fwp":              {alone: true},
-	"reports":          {mayImport: []string{"internal/spell"}},
+	"reports":          {mayImport: []string{"internal/spell"}, alone: true},
+	"internal/prose":   {alone: true},
 	"internal/spell":   {alone: true},
 	"internal/memnet":  {alone: true},
 	"internal/history": {alone: true},
@@ -91,11 +95,29 @@ func TestImportsPointDown(t *testing.T) {
 			t.Parallel()
 			allowed := rooms[p.Name]
 			assert.Empty(t, wrongImports(allowed, p.Imports), "imports that the table does not allow")
-			allowed.mayImport = slices.Concat(allowed.mayImport, forTests)
+			allowed.mayImport = slices.Concat(allowed.mayImport, allowed.testsAlso, forTests)
 			allowed.alone, allowed.speaks, allowed.tests = false, true, true
 			assert.Empty(t, wrongImports(allowed, p.TestImports), "imports of the tests that the table does not allow")
 		})
 	}
+}
+
+// TestNothingIsAllowedInVain keeps the table as narrow as the code: a right that
+// nobody uses any more would let the next import through unseen.
+func TestNothingIsAllowedInVain(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		row := rooms[p.Name]
+		assert.Empty(t, unusedRights(row.mayImport, p.Imports), "row of %s: allowed, and not imported", p.Name)
+		assert.Empty(t, unusedRights(row.testsAlso, p.TestImports), "row of %s: allowed to tests, and not imported by them", p.Name)
+	}
+}
+
+// unusedRights returns those packages of a row that are not among the imports.
+func unusedRights(allowed, imports []string) []string {
+	return slices.DeleteFunc(slices.Clone(allowed), func(name string) bool {
+		return slices.Contains(imports, module+"/"+name)
+	})
 }
 
 // TestTableIsAcyclic keeps the table itself honest: whoever is allowed to import
@@ -180,4 +202,12 @@ func TestWrongImports(t *testing.T) {
 			assert.Equal(t, test.want, wrongImports(test.row, test.imports))
 		})
 	}
+}
+
+func TestUnusedRights(t *testing.T) {
+	t.Parallel()
+	allowed := []string{"fwp", "fakes"}
+	assert.Equal(t, []string{"fakes"}, unusedRights(allowed, []string{module + "/fwp", "fmt", "fakes"}))
+	assert.Empty(t, unusedRights(allowed, []string{module + "/fakes", module + "/fwp"}))
+	assert.Equal(t, []string{"fwp", "fakes"}, allowed)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEndings holds every way in which one end can go away against what the other
+// TestEndings tries every way in which one end can go away, and checks what the other
 // end, which had written "unread" or nothing, then sees. Nothing here blocks.
 func TestEndings(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,5 @@
-// Package memnet is an in-memory network for tests that run in virtual time.
+// Package memnet is an in-memory network for what runs in virtual time: tests, and
+// the servers of package selftest where a test has it play on them.
 //
 // A goroutine that waits in a real socket keeps the clock of testing/synctest
 // standing, and net.Pipe has neither a buffer nor a half-close. The connections

@@ -105,23 +105,15 @@ func TestDialWithEndedContext(t *testing.T) {
 
 func TestCloseResetsUnaccepted(t *testing.T) {
 	t.Parallel()
-	network := memnet.New()
-	l, err := network.Listen("server:7419")
-	require.NoError(t, err)
-	client, err := network.DialContext(t.Context(), "tcp", "server:7419")
-	require.NoError(t, err)
+	l, client := dialled(t)
 	require.NoError(t, l.Close())
-	_, err = client.Read(make([]byte, 1))
+	_, err := client.Read(make([]byte, 1))
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 }
 
 func TestAcceptedOutlivesListener(t *testing.T) {
 	t.Parallel()
-	network := memnet.New()
-	l, err := network.Listen("server:7419")
-	require.NoError(t, err)
-	client, err := network.DialContext(t.Context(), "tcp", "server:7419")
-	require.NoError(t, err)
+	l, client := dialled(t)
 	server, err := l.Accept()
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
@@ -136,20 +128,27 @@ type conn interface {
 	SetLinger(sec int) error
 }
 
-// connect returns the two ends of a new connection.
-func connect(t *testing.T) (client, server conn) {
+// dialled returns a listener and a connection to it that nobody has accepted.
+func dialled(t *testing.T) (net.Listener, conn) {
 	t.Helper()
 	network := memnet.New()
 	l, err := network.Listen("server:7419")
 	require.NoError(t, err)
-	defer func() { require.NoError(t, l.Close()) }()
-	dialled, err := network.DialContext(t.Context(), "tcp", "server:7419")
+	nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
 	require.NoError(t, err)
+	client, ok := nc.(conn)
+	require.True(t, ok)
+	return l, client
+}
+
+// connect returns the two ends of a new connection.
+func connect(t *testing.T) (client, server conn) {
+	t.Helper()
+	l, client := dialled(t)
+	defer func() { require.NoError(t, l.Close()) }()
 	accepted, err := l.Accept()
 	require.NoError(t, err)
-	client, ok := dialled.(conn)
-	require.True(t, ok)
-	server, ok = accepted.(conn)
+	server, ok := accepted.(conn)
 	require.True(t, ok)
 	return client, server
 }

@@ -123,8 +123,8 @@ func TestWriteDeadline(t *testing.T) {
 	})
 }
 
-// TestWaitingIsWoken holds every ending against a Read and a Write of the other
-// end and of the same end that wait already.
+// TestWaitingIsWoken tries every ending on a Read and a Write, of the other end and of
+// the same one, that wait already.
 func TestWaitingIsWoken(t *testing.T) {
 	t.Parallel()
 	reset := func(c conn) { _ = c.SetLinger(0); _ = c.Close() }

@@ -1,7 +1,11 @@
 // Package spell finds the word that was probably meant by one that is unknown.
 package spell
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Nearest is the word of the list that was probably meant: the first of those with the fewest mistakes, at most so
 // many; case does not count. It is "" if none is that near.
@@ -13,6 +17,37 @@ func Nearest(word string, list []string, most int) string {
 		}
 	}
 	return best
+}
+
+// Candidates are the words of the list that may have been meant, the likeliest first and three at most: those with one
+// or two mistakes, and then those that the word is the beginning of. Case does not count, and each is named once.
+func Candidates(word string, list []string) []string {
+	const most, shown = 2, 3
+	if word == "" {
+		return nil
+	}
+	mistakes := func(w string) int {
+		if d := Distance(word, w); d <= min(most, len(word)-1) {
+			return d
+		}
+		if strings.HasPrefix(strings.ToLower(w), strings.ToLower(word)) {
+			return most + 1
+		}
+		return most + 2
+	}
+	near := slices.DeleteFunc(slices.Sorted(slices.Values(list)), func(w string) bool { return mistakes(w) > most+1 })
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(mistakes(a), mistakes(b)) })
+	near = slices.Compact(near)
+	return near[:min(len(near), shown)]
+}
+
+// DidYouMean asks whether one of the words was meant: "did you mean push or pop?". It is "" if there are none.
+func DidYouMean(words ...string) string {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return "did you mean " + strings.Join(words, " or ") + "?"
 }
 
 // Distance counts the mistakes between two short words: the bytes to insert, remove, replace or swap with their

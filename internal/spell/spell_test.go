@@ -38,3 +38,24 @@ func TestNearest(t *testing.T) {
 		assert.Equal(t, test.want, spell.Nearest(test.word, words, test.most), test)
 	}
 }
+
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	words := []string{"url", "check", "clause", "level", "color", "check", "Checks"}
+	tests := map[string][]string{
+		"chek": {"check", "Checks"}, "checks": {"Checks", "check"}, "c": {"Checks", "check", "clause"}, "urls": {"url"},
+		"CLAU": {"clause"}, "something": {}, "x": {}, "": nil,
+	}
+	for word, want := range tests {
+		assert.Equal(t, want, spell.Candidates(word, words), word)
+	}
+	assert.Equal(t, "check", words[1], "the list is the caller's")
+}
+
+func TestDidYouMean(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, spell.DidYouMean())
+	assert.Empty(t, spell.DidYouMean(""))
+	assert.Equal(t, "did you mean push?", spell.DidYouMean("push"))
+	assert.Equal(t, "did you mean push or pop?", spell.DidYouMean("push", "pop"))
+}

@@ -20,7 +20,7 @@ const (
 	schemeTLS = "tcp+tls"
 )
 
-// wanted is how a URL looks like.
+// wanted is what a URL looks like.
 const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
 
 // Address is where a server is, as its URL says it.
@@ -38,7 +38,7 @@ type Address struct {
 func ParseURL(raw string) (Address, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
-		return Address{}, fmt.Errorf("no URL: want %s", wanted)
+		return Address{}, notAURL(raw)
 	}
 	a := Address{TLS: strings.EqualFold(scheme, schemeTLS)}
 	if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
@@ -55,6 +55,18 @@ func ParseURL(raw string) (Address, error) {
 	}
 	a.Host, a.Port, err = splitHostPort(hostport)
 	return a, err
+}
+
+// hostAndPort is what cannot be a password: nothing stands before an @ in it, and after
+// a colon comes a number.
+var hostAndPort = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
+
+// notAURL repeats the text if no part of it can be a password.
+func notAURL(raw string) error {
+	if !hostAndPort.MatchString(raw) {
+		return fmt.Errorf("that is not a server URL; want %s", wanted)
+	}
+	return fmt.Errorf("%q is not a server URL; want tcp://%s", raw, raw)
 }
 
 func unknownScheme(scheme string) error {

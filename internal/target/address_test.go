@@ -31,8 +31,11 @@ func TestParseURL(t *testing.T) {
 		"IPv6, password":   {url: "tcp://:hunter2@[::1]", want: Address{Host: "::1", Port: "7419", Password: "hunter2"}, text: "tcp://[::1]:7419"},
 		"IPv6 zone":        {url: "tcp://[fe80::1%25eth0]", want: Address{Host: "fe80::1%eth0", Port: "7419"}, text: "tcp://[fe80::1%25eth0]:7419"},
 
-		"empty":              {url: "", invalid: "no URL"},
-		"no scheme":          {url: ":hunter2@localhost:7419", invalid: "no URL"},
+		"empty":              {url: "", invalid: "that is not a server URL; want tcp://["},
+		"no scheme":          {url: "localhost:7419", invalid: `"localhost:7419" is not a server URL; want tcp://localhost:7419`},
+		"no scheme or port":  {url: "localhost", invalid: `"localhost" is not a server URL; want tcp://localhost`},
+		"no scheme, secret":  {url: ":hunter2@localhost:7419", invalid: "that is not a server URL; want tcp://["},
+		"secret as port":     {url: "localhost:hunter2", invalid: "that is not a server URL"},
 		"web":                {url: "http://:hunter2@localhost", invalid: "the web page"},
 		"other TLS":          {url: "tls://:hunter2@localhost", invalid: "with TLS it is tcp+tls://"},
 		"unknown scheme":     {url: "faktory://:hunter2@localhost", invalid: `unknown scheme "faktory"`},

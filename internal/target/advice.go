@@ -21,13 +21,14 @@ const refusedOnWindows = syscall.Errno(10061)
 // Advice says what to do about an error of [Server.Dial], in one sentence; ""
 // if nothing sensible can be said.
 func (a Address) Advice(err error) string {
-	var name *net.DNSError
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, refusedOnWindows):
-		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs (7419 unless it was told otherwise; its web page has another one)?", a.Port)
-	case errors.As(err, &name) && name.IsNotFound:
-		return fmt.Sprintf("no such host is known: is %q spelt right?", a.Host)
-	case errors.As(err, &name):
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
+		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs "+
+			"(7419 unless it was told otherwise; its web page has another one)?", a.Port)
+	}
+	if name, ok := errors.AsType[*net.DNSError](err); ok {
+		if name.IsNotFound {
+			return fmt.Sprintf("is %q spelt right?", a.Host)
+		}
 		return "the name server does not answer: is the network up?"
 	}
 	if handshake, ok := errors.AsType[*HandshakeError](err); ok {
@@ -43,25 +44,23 @@ func (a Address) Advice(err error) string {
 
 // adviceOnTLS is about a handshake that failed.
 func adviceOnTLS(err *HandshakeError) string {
-	var (
-		plain   tls.RecordHeaderError
-		unknown x509.UnknownAuthorityError
-		name    x509.HostnameError
-		invalid x509.CertificateInvalidError
-		alert   tls.AlertError
-	)
-	switch {
-	case errors.As(err, &plain):
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return noTLS(plain)
-	case errors.As(err, &unknown):
-		return "its certificate is not signed by an authority that is trusted here: name the authority with --tls-ca FILE, or check nothing with --tls-insecure"
-	case errors.As(err, &name):
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "its certificate is not signed by an authority that is trusted here: " +
+			"name the authority with --tls-ca FILE, or check nothing with --tls-insecure"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "its certificate is for another name: say which with --tls-server-name NAME"
-	case errors.As(err, &invalid):
+	}
+	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		return "its certificate is not valid: renew it, or check nothing with --tls-insecure"
-	case errors.As(err, &alert):
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return "it refuses the handshake: does it ask for a client certificate, or for an old version of TLS?"
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return "it closes the connection during the handshake: is it a TLS server? Without TLS the URL begins with tcp://"
 	}
 	return ""

@@ -26,9 +26,9 @@ func TestChoose(t *testing.T) {
 		"provider of usual": {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": "FAKTORY_URL"}, host: "b", how: "from FAKTORY_URL, which FAKTORY_PROVIDER names"},
 
 		"empty flag":            {given: true, invalid: "--url is set but empty"},
-		"bad flag":              {url: "a", given: true, invalid: "--url: no URL"},
+		"bad flag":              {url: "a", given: true, invalid: "--url: \"a\" is not a server URL"},
 		"empty variable":        {env: variables{"FAKTORY_URL": ""}, invalid: "FAKTORY_URL is set but empty"},
-		"bad variable":          {env: variables{"FAKTORY_URL": "b"}, invalid: "FAKTORY_URL: no URL"},
+		"bad variable":          {env: variables{"FAKTORY_URL": "b"}, invalid: "FAKTORY_URL: \"b\" is not a server URL"},
 		"empty provider":        {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": ""}, invalid: "FAKTORY_PROVIDER is set but empty"},
 		"dangling provider":     {env: variables{"FAKTORY_URL": "tcp://b", "FAKTORY_PROVIDER": "MINE"}, invalid: "the variable MINE, which is not set"},
 		"URL for provider":      {env: variables{"FAKTORY_PROVIDER": "tcp://:hunter2@b"}, invalid: "the name of the variable"},

@@ -1,0 +1,38 @@
+// Package prose puts words in order for people: numbers of things, and lines that are
+// not too long.
+package prose
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Count returns "1 check" or "2 checks": a number and a thing whose plural ends in s.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Wrap breaks a text between words into lines of at most so many characters. A longer
+// word has a line for itself; a text without words has no lines.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
