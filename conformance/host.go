@@ -19,6 +19,7 @@ type host struct {
 	crashed string       // the check after which it no longer served
 
 	running  []*task // on it
+	dying    []*task // over since one found it dead, until it is known which of them ended it
 	suspects int     // pending checks after which it seemed dead: each is tried again, before anything else runs
 	limit    int     // of connections, lowered when it refuses one
 	epoch    int     // grows when the limit is lowered
@@ -32,7 +33,7 @@ func newHost(server Server) *host { return &host{Server: server, limit: mostConn
 
 // takes reports whether a check may begin on the host, beside those that run.
 func (h *host) takes(t *task) bool {
-	if h.suspects > 0 && t.death == nil {
+	if len(h.dying) > 0 || h.suspects > 0 && t.death == nil {
 		return false
 	}
 	if len(h.running) == 0 {

@@ -55,6 +55,9 @@ func (s *session) seen(t *task) (check reports.Check, again bool) {
 	if sight.Open = sight.why(); sight.Open == "" && run.Err != nil {
 		sight.Open = run.Err.Error()
 	}
+	if r := run.Refused; r != nil && r.All > 0 && sight.Open != "" { // others had all connections
+		sight.Open = "the target has too few connections for this check and those beside it: it refused one: " + r.Got
+	}
 	lagged := s.meter.Lag(t.began) > lateness/4
 	for _, f := range sight.Findings {
 		if lagged && slices.Contains(clocked, f.Rule) {

@@ -172,8 +172,13 @@ func (s *session) end(ctx context.Context, t *task) {
 	case t.host != nil && t.host.crashed != "" && !t.run.Held(): // that may be why
 		s.forestalled(ctx, t)
 	case t.host != nil && ctx.Err() == nil && s.postponed(t):
+	case t.host != nil && (t.run.Dead != "" || len(t.host.dying) > 0 && !t.run.Held()):
+		t.host.dying = append(t.host.dying, t)
 	default:
 		s.settle(t)
+	}
+	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
+		s.accuse(ctx, h)
 	}
 }
 

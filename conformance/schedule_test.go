@@ -238,6 +238,29 @@ func TestAServerThatDiesInACrowdIsACrashOfOneCheck(t *testing.T) {
 	})
 }
 
+// Those that wait notice the end of the server as soon as the one that brings it about,
+// and may well be looked at first.
+func TestWhoWaitsDoesNotCrashTheServer(t *testing.T) {
+	t.Parallel()
+	var dead atomic.Bool
+	hook := func(e *fakes.Event) {
+		if e.Point == fakes.Parsed && e.Command.Verb == "FAIL" {
+			dead.Store(true)
+		}
+		if (e.Point == fakes.Writing || e.Point == fakes.Accepted) && dead.Load() {
+			e.Bytes, e.Close, e.Skip = nil, true, true
+		}
+	}
+	checks := copies(20, "waits", "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\n")
+	checks["zends"] = "connect as consumer\nsilence 1s\nC bad: FAIL {\nclause FWP-FAIL-02\nS: -\n"
+	onStage(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
+		require.Len(t, r.Findings(), 1)
+		assert.Equal(t, "zends", r.Findings()[0].Check)
+		assert.Equal(t, "FWP-FAIL-02", r.Findings()[0].Clause)
+		assert.Equal(t, reports.Crash, r.Findings()[0].Verdict)
+	})
+}
+
 // Whoever runs the server may start it again: that it is back does not undo the crash.
 func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 	t.Parallel()

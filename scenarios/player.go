@@ -116,7 +116,7 @@ type play struct {
 // run collects what was seen, in the order of the script.
 func (pl *play) run(left []string) *Run {
 	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.door.one, Err: pl.err}
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.door.one, Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -246,7 +246,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	return open(name, nc, pl.Timeout, v.leave, func(a arrival) {
 		v.meet(a)
 		if !a.gaveUp {
-			pl.rec.add(a.at, name, "S", a.String(), Pos{})
+			pl.rec.came(name, a)
 		}
 	}, func(text string) { pl.rec.add(time.Now(), name, "C", text, Pos{}) }), nil
 }
@@ -279,7 +279,7 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		return l.noConnection(ctx, s, Raw, err)
 	}
 	if s.Ending != Open {
-		l.rec.add(time.Now(), c.name, "C", s.Ending.String(), s.Pos)
+		l.rec.keep(Line{At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Pos.Line, Ended: true})
 		if err := c.end(s.Ending); err != nil {
 			return l.fail(s, s.Ending.String(), err.Error())
 		}

@@ -17,6 +17,7 @@ type Run struct {
 	Results      []Result // one for each judged step in script order, not reached ones too; and failed set-up steps
 	Breaches     []Breach // departures beside the lines
 	Conversation []Line   // in the order in which it happened
+	Began        time.Time
 	Took         time.Duration
 	Dead         string   // why the target is held to serve no longer, empty if it lives
 	Amid         int      // connections that were open then, of all plays that share a Crowd: a server that is gone has none
@@ -112,6 +113,7 @@ type Line struct {
 	From   string // "C", "S", or "--" for what the suite did
 	Text   string // escaped, long texts shortened
 	Script int    // the script's line, 0 if none
+	Ended  bool   // the line is about the end of the connection
 }
 
 // String is the line as -v prints it.
@@ -135,9 +137,17 @@ type recorder struct {
 const most = 4000
 
 func (r *recorder) add(at time.Time, conn, from, text string, pos Pos) {
+	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: shorten(text), Script: pos.Line})
+}
+
+// came adds what came on a connection, or its end.
+func (r *recorder) came(conn string, a arrival) {
+	r.keep(Line{At: a.at.Sub(r.start), Conn: conn, From: "S", Text: shorten(a.String()), Ended: a.ending != Open})
+}
+
+func (r *recorder) keep(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := Line{At: at.Sub(r.start), Conn: conn, From: from, Text: shorten(text), Script: pos.Line}
 	if len(r.lines) >= most {
 		copy(r.lines[most/2:], r.lines[most/2+1:])
 		r.lines = r.lines[:most-1]

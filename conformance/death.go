@@ -1,0 +1,111 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// accuse files the checks after which a server was dead, now that none is played on it
+// any more: first the one that is taken for the one that ended it.
+func (s *session) accuse(ctx context.Context, h *host) {
+	for _, t := range s.pending { // they were to be tried again, which shows nothing now
+		if t.host == h && t.death != nil {
+			t.run = t.death
+			h.dying = append(h.dying, t)
+			h.suspects--
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
+	first := culprit(h.dying)
+	h.dying[0], h.dying[first] = h.dying[first], h.dying[0]
+	for _, t := range h.dying {
+		if h.crashed == "" {
+			s.settle(t)
+		} else {
+			s.forestalled(ctx, t)
+		}
+	}
+	h.dying = nil
+}
+
+// unanswered is a command that got no reply.
+type unanswered struct {
+	task  int
+	fetch bool // which may wait
+	sent  time.Time
+	ended time.Time // when its connection ended; zero if it did not
+}
+
+// culprit is which of some checks sent the last command before the first connection
+// ended: the others were waiting, or came too late. If none ended, it is the one whose
+// command was the first that got no answer, but for a FETCH, which may wait.
+func culprit(dying []*task) int {
+	var all []unanswered
+	for i, t := range dying {
+		if t.run.Dead == "" { // it was there, and saw only what came of it
+			continue
+		}
+		for _, u := range unansweredIn(t.run) {
+			u.task = i
+			all = append(all, u)
+		}
+	}
+	if len(all) == 0 {
+		return max(0, slices.IndexFunc(dying, func(t *task) bool { return t.run.Dead != "" }))
+	}
+	var death time.Time
+	for _, u := range all {
+		if !u.ended.IsZero() && (death.IsZero() || u.ended.Before(death)) {
+			death = u.ended
+		}
+	}
+	if death.IsZero() {
+		return slices.MinFunc(all, func(a, b unanswered) int {
+			return cmp.Or(cmp.Compare(bit(a.fetch), bit(b.fetch)), a.sent.Compare(b.sent))
+		}).task
+	}
+	early := slices.DeleteFunc(all, func(u unanswered) bool { return u.sent.After(death) })
+	return slices.MaxFunc(early, func(a, b unanswered) int { return a.sent.Compare(b.sent) }).task
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// unansweredIn lists the commands of a play that were followed by the end of their
+// connection, or by nothing.
+func unansweredIn(run *scenarios.Run) []unanswered {
+	waiting := map[string]unanswered{} // by connection
+	ended := map[string]bool{}
+	var all []unanswered
+	for _, l := range run.Conversation {
+		at := run.Began.Add(l.At)
+		u, waits := waiting[l.Conn]
+		switch {
+		case l.Ended:
+			if waits && l.From == "S" {
+				u.ended = at
+				all = append(all, u)
+			}
+			ended[l.Conn] = true
+			delete(waiting, l.Conn)
+		case l.From == "S":
+			delete(waiting, l.Conn)
+		case l.From == "C" && !ended[l.Conn]:
+			waiting[l.Conn] = unanswered{fetch: strings.HasPrefix(l.Text, fwp.FETCH), sent: at}
+		}
+	}
+	for _, u := range waiting {
+		all = append(all, u)
+	}
+	return all
+}
