@@ -279,7 +279,7 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		return l.noConnection(ctx, s, Raw, err)
 	}
 	if s.Ending != Open {
-		l.rec.keep(Line{At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Pos.Line, Ended: true})
+		l.rec.keep(Line{At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true})
 		if err := c.end(s.Ending); err != nil {
 			return l.fail(s, s.Ending.String(), err.Error())
 		}

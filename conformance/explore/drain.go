@@ -16,13 +16,17 @@ import (
 // hasty is for how long an exploration cleans up that was interrupted.
 const hasty = time.Second
 
-// scheduled is when the jobs that an exploration puts off are all enqueued.
-const scheduled = 14 * time.Second
-
-// comes tells whether jobs are on their way to a queue.
-func (p *play) comes() bool {
-	const comes = model.Scheduled | model.Enqueued
-	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where&comes == comes })
+// comes is how long it takes until the last of the jobs that were put off should be
+// enqueued; zero if none was.
+func (p *play) comes() time.Duration {
+	const comes, late = model.Scheduled | model.Enqueued, 2 * time.Second // some schedulers look every few seconds
+	var last time.Duration
+	for _, j := range p.remaining(time.Now()) {
+		if j.Where&comes == comes {
+			last = max(last, time.Until(j.At())+late)
+		}
+	}
+	return min(last, 14*time.Second)
 }
 
 // drain removes what the exploration left on the server, and judges what comes.
@@ -40,8 +44,8 @@ func (x *exploration) drain(ctx context.Context) {
 		x.play.drop(c, scenarios.Closed)
 	}
 	x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
-	if x.Fresh == nil && x.play.comes() {
-		x.play.wait(ctx, scheduled)
+	if wait := x.play.comes(); x.Fresh == nil && wait > 0 {
+		x.play.wait(ctx, wait)
 		x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
 	}
 	for _, j := range x.play.remaining(time.Now()) {
@@ -73,6 +77,9 @@ func (p *play) sweep(ctx context.Context, do func(...Step)) {
 		do(Step{Kind: Open, Conn: sweeper + 1 + i, Role: scenarios.Consumer, Worker: worker})
 		for _, jid := range held[worker] {
 			do(line(sweeper+1+i, `ACK {"jid":"%s"}`, jid))
+		}
+		if p.conns[sweeper+1+i] == nil { // a server that does not answer one will not answer the next
+			return
 		}
 		do(Step{Kind: End, Conn: sweeper + 1 + i, Ending: scenarios.Closed})
 	}

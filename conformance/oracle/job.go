@@ -80,6 +80,12 @@ func (j *Job) reservation() time.Duration {
 	return model.Reservation(n)
 }
 
+// At is when the job is to be enqueued; zero if it has no such time.
+func (j *Job) At() time.Time {
+	at, _ := instantOf(j.sent["at"])
+	return at
+}
+
 // was moves the job: an event has happened to it for certain, in a state for certain.
 func (j *Job) was(in model.Where, e model.Event) { j.Where, j.reason = in.After(e) }
 
