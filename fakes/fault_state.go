@@ -25,7 +25,7 @@ func stateFaults() []Fault {
 		fault("hello-again-forgets", "HELLO-08",
 			"a second HELLO is answered with OK and leaves the connection un-identified",
 			when(Ran, fwp.HELLO, func(e *Event) {
-				if e.about() == AboutState {
+				if e.about() == AboutState && e.Object != nil {
 					e.Err, e.Reply = nil, okay()
 					e.Conn.Identified = false
 				}

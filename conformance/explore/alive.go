@@ -97,12 +97,19 @@ func (p *play) probe(ctx context.Context, c *conn) {
 	}
 }
 
+// greetingClause says that the server speaks first.
+const greetingClause = "FWP-HI-01"
+
 // crashed keeps the finding that the server lives no more.
 func (p *play) crashed(ctx context.Context, c *conn) {
 	if p.dead || ctx.Err() != nil {
 		return
 	}
 	p.dead = true
-	v := &oracle.Violation{Clause: c.clause, Rule: "crash", Expected: "a server that serves", Got: "no new connection is served"}
+	clause := c.clause
+	if clause == greetingClause && p.last != "" { // nobody dies of being called: it was what came before
+		clause = p.last
+	}
+	v := &oracle.Violation{Clause: clause, Rule: "crash", Expected: "a server that serves", Got: "no new connection is served"}
 	p.found = append(p.found, found{Violation: v, crash: true, step: p.step, conn: c.number})
 }

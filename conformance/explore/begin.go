@@ -103,15 +103,6 @@ func again(unit []Step) []Step {
 	return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
 }
 
-// body is where the opening of connections ends.
-func body(steps []Step) int {
-	i := 0
-	for i < len(steps) && steps[i].Kind == Open {
-		i++
-	}
-	return i
-}
-
 // relevant picks the steps that share a name with what was awaited when the finding
 // came up, or the connection if there was no name, and the waits.
 func (s *shrinker) relevant(whole []Step) []Step {

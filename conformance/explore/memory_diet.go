@@ -80,7 +80,7 @@ func (d diet) one(ctx context.Context, p *play, line string) error {
 // script writes the input as a script. No line of it can fail: it is the server's memory
 // that has to be watched while it is played.
 func (d diet) script() string {
-	w := &writer{t: Trace{Steps: d.once}, awaits: map[int]int{}, single: true}
+	w := newWriter(Trace{Steps: d.once})
 	w.r.hit.step = -1
 	w.line("title: memory grows with %s", d.name)
 	w.line("")

@@ -77,7 +77,7 @@ var moves = []move{
 	{"default", 0.3, func(g *generator, c *conn, w *oracle.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
 	{"two-words", 0.1, active, (*generator).twoWords},
 	{"burst", 0.5, active, (*generator).burst},
-	{"life", 0.15, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
+	{"life", 0.5, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
 	{"signal", 0.06, func(g *generator, c *conn, w *oracle.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
 	{"restart", 0.02, func(g *generator, c *conn, w *oracle.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
 	{"wire", 2.5, anyone, (*generator).wire},
@@ -224,8 +224,12 @@ func (g *generator) phrase() string {
 // twoWords has a job in a queue whose name no FETCH can say in one word.
 func (g *generator) twoWords(c *conn, _ *oracle.Conn) []Step {
 	queue := g.phrase()
-	push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue)
-	return []Step{push, g.patiently(line(c.number, "FETCH %s", queue))}
+	fetch := g.patiently(line(c.number, "FETCH %s", queue))
+	if g.longest > scheduled && g.IntN(2) == 0 {
+		push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":%s}`, g.jid(), queue, g.soon())
+		return []Step{push, {Kind: Wait, For: scheduled}, fetch}
+	}
+	return []Step{line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue), fetch}
 }
 
 // burst pushes many jobs, and has them all done.
@@ -247,6 +251,9 @@ func (g *generator) burst(c *conn, _ *oracle.Conn) []Step {
 	return mixed
 }
 
+// scheduled is how long is waited for a job that was put off for a few seconds.
+const scheduled = 170 * time.Second
+
 // ages are how long is waited for a job to come back: before it may, and after it must.
 var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
 
@@ -258,8 +265,8 @@ func (g *generator) life(c *conn, _ *oracle.Conn) []Step {
 		if queue += "_Odd"; g.IntN(2) == 0 {
 			queue = g.phrase()
 		}
-		push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":"$now+%dms"}`, jid, queue, 1500+g.IntN(1000))
-		return []Step{push, {Kind: Wait, For: 170 * time.Second}, line(c.number, "FETCH %s", queue)}
+		push := line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":%s}`, jid, queue, g.soon())
+		return []Step{push, {Kind: Wait, For: scheduled}, line(c.number, "FETCH %s", queue)}
 	}
 	fields := choose(g, []string{
 		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`,

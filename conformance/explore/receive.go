@@ -86,6 +86,9 @@ func (p *play) first(ctx context.Context, c *conn) bool {
 		p.over(ctx, c, a)
 	default:
 		_, v := p.world.Replied(c.number, a.reply, a.at)
+		if v != nil { // it may be the answer to what follows
+			v.Doubtful = true
+		}
 		p.violated(c, v)
 		p.world.Loosen(c.number)
 		return true
@@ -228,7 +231,7 @@ func (p *play) silent(ctx context.Context, c *conn) {
 	}
 	clause := "FWP-RESP-06"
 	if !p.world.Conns[c.number].Greeted {
-		clause = "FWP-HI-01"
+		clause = greetingClause
 	}
 	if !p.world.Conns[c.number].Loose {
 		got := "nothing within " + p.patience.String()

@@ -23,7 +23,8 @@ type record struct {
 // recorded keeps what came in a play that showed the finding.
 func recorded(p *play, hit found) record {
 	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times}
-	for _, a := range p.seen {
+	for i, a := range p.seen {
+		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
 	}
 	return r
@@ -37,19 +38,36 @@ type writer struct {
 	r      record
 	single bool        // there is one connection, which needs no name
 	awaits map[int]int // by connection: the step whose answer is still to be written
+	opened map[int]bool
+}
+
+// manyLines tells whether a finding is that more answers came than there were lines in
+// fuzzed bytes.
+func manyLines(t Trace, hit found) bool {
+	return hit.Rule == "extra" && slices.ContainsFunc(t.Steps, func(s Step) bool {
+		return s.fuzzes() && s.Conn == hit.conn && strings.Count(s.text(), "\n") > 1
+	})
+}
+
+func newWriter(t Trace) *writer {
+	return &writer{t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1}
 }
 
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
-	if r.hit.Rule == "salt" || r.answers == nil { // no line can say that two values differ
+	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) { // no line can say that two values differ, or how many come
 		return ""
 	}
-	w := &writer{t: t, f: f, r: r, awaits: map[int]int{}, single: len(connections(t.Steps)) == 1}
+	w := newWriter(t)
+	w.f, w.r = f, r
 	title := f.What
 	if title == "" {
 		title = fmt.Sprintf("expected %s, got %s", f.Expected, f.Got)
 	}
-	w.line("title: %s: %s", f.Clause, w.symbols(oneLine(title)))
+	if f.Clause != "" {
+		title = f.Clause + ": " + title
+	}
+	w.line("title: %s", w.symbols(oneLine(title)))
 	if w.hashed() || strings.HasPrefix(f.Clause, "FWP-AUTH") {
 		w.line("needs: password")
 	}
@@ -115,9 +133,10 @@ func (w *writer) step(i int, s *Step) {
 	case End:
 		_, owed := w.awaits[s.Conn]
 		delete(w.awaits, s.Conn)
+		delete(w.opened, s.Conn)
 		w.line("%s: %s", w.at("C", s.Conn), s.Ending)
 		if owed && i == w.r.hit.step && s.Conn == w.r.hit.conn && s.Ending == scenarios.HalfShut {
-			w.hit(s.Conn)
+			w.hit(i, s.Conn)
 		}
 	case Wait:
 		w.wait(i, s)
@@ -133,6 +152,10 @@ func (w *writer) step(i int, s *Step) {
 
 // open writes the opening of a connection; with its greeting if that is the finding.
 func (w *writer) open(i int, s *Step) {
+	if w.opened[s.Conn] { // the one before is over
+		w.line("%s: %s", w.at("C", s.Conn), scenarios.Closed)
+	}
+	w.opened[s.Conn] = true
 	name := ""
 	if !w.single {
 		name = fmt.Sprintf("c%d ", s.Conn)
@@ -142,21 +165,31 @@ func (w *writer) open(i int, s *Step) {
 		w.greeting(s)
 		return
 	}
-	wid := ""
-	if s.Role == scenarios.Consumer {
-		wid = fmt.Sprintf(` {"wid":"$wid%d"}`, s.Worker)
+	worker := ""
+	switch {
+	case s.Role != scenarios.Consumer:
+	case w.greets(): // connections of a worker say the same of it
+		worker = fmt.Sprintf(` {"wid":"$wid%d","pid":4711}`, s.Worker)
+	default:
+		worker = fmt.Sprintf(` {"wid":"$wid%d"}`, s.Worker)
 	}
-	w.line("connect %sas %s%s", name, s.Role, wid)
+	w.line("connect %sas %s%s", name, s.Role, worker)
 	if s.Role == scenarios.Raw {
 		w.line("%s: %s", w.at("S", s.Conn), usualHi)
 	}
+}
+
+// greets tells whether a HELLO is written out.
+func (w *writer) greets() bool {
+	return w.t.Steps[w.r.hit.step].Kind == Open ||
+		slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.HasPrefix(s.text(), "HELLO") })
 }
 
 const usualHi = `+HI {"v":2}`
 
 // greeting writes the HI and the HELLO of which one is the finding.
 func (w *writer) greeting(s *Step) {
-	if w.r.hit.Rule == "greeting" || w.r.hit.Clause == "FWP-HI-01" {
+	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Clause == greetingClause {
 		w.clause()
 		expected := w.wanted(usualHi)
 		if w.r.hit.crash {
@@ -181,6 +214,9 @@ func (w *writer) greeting(s *Step) {
 // clause ties what follows to the clause of the finding. What the catalogue only notes
 // is judged here: the conversation is one that every reading would have go on.
 func (w *writer) clause() {
+	if w.f.Clause == "" {
+		return
+	}
 	level := ""
 	if w.f.Clause == "FWP-HELLO-08" || w.f.Clause == "FWP-HELLO-05" || w.f.Clause == "FWP-HELLO-07" {
 		level = " plain"
@@ -233,7 +269,7 @@ func (w *writer) answer(conn int) {
 	delete(w.awaits, conn)
 	hit := w.r.hit
 	if hit.conn == conn && (i == hit.step || w.t.Steps[hit.step].Kind == Await) {
-		w.hit(conn)
+		w.hit(i, conn)
 		return
 	}
 	w.line("%s: %s", w.at("S", conn), w.expected(i, conn))
@@ -243,31 +279,52 @@ func (w *writer) answer(conn int) {
 // first counts, since the last is the broken one; an answer may have come while a later
 // step was played.
 func (w *writer) expected(step, conn int) string {
-	for ; step < len(w.t.Steps); step++ {
-		for _, a := range w.r.answers[step] {
-			both := model.Either
-			switch {
-			case a.conn != conn:
-				continue
-			case a.answer == model.Delivered:
-				return fmt.Sprintf(`${"jid":"%s"}`, w.symbols(a.jid))
-			case a.expected&both == both:
-				return both.String()
-			}
-			return a.answer.String()
-		}
+	a, is := w.answered(step, conn)
+	both := model.Either
+	switch {
+	case !is:
+		return "<any>"
+	case a.answer == model.Delivered:
+		return fmt.Sprintf(`${"jid":"%s"}`, w.symbols(a.jid))
+	case a.expected&both == both && !w.pushes(step):
+		return both.String()
 	}
-	return "<any>"
+	return a.answer.String()
 }
 
-// hit writes the line that fails.
-func (w *writer) hit(conn int) {
-	came := "<any>"
-	for _, a := range w.r.answers[w.r.hit.step] {
-		came = a.answer.String()
+// answered is the first of all answers to a step.
+func (w *writer) answered(step, conn int) (first seen, is bool) {
+	for i := step; i < len(w.t.Steps); i++ {
+		if s := w.t.Steps[i]; i > step && s.Kind == Send && s.Conn == conn {
+			break
+		}
+		for _, a := range w.r.answers[i] {
+			if a.conn == conn && (!is || a.order < first.order) {
+				first, is = a, true
+			}
+		}
 	}
-	if w.r.hit.Rule == "lingers" {
+	return first, is
+}
+
+// pushes tells whether a step pushes the job of the finding, which then must be taken.
+func (w *writer) pushes(step int) bool {
+	text := w.t.Steps[step].text()
+	_, name, _ := strings.Cut(w.r.hit.JID, "-")
+	name, _, _ = strings.Cut(name, "-") // without its round
+	return name != "" && strings.HasPrefix(text, "PUSH") && slices.Contains(namesIn(text), "$"+name)
+}
+
+// hit writes the line that fails, the answer to a step.
+func (w *writer) hit(step, conn int) {
+	came := w.expected(w.r.hit.step, conn)
+	switch w.r.hit.Rule {
+	case "lingers":
 		w.line("%s: +OK", w.at("S", conn))
+	case "crash":
+		if w.t.N > 1 { // the rounds before were answered
+			came = w.expected(step, conn)
+		}
 	}
 	w.clause()
 	w.line("%s%s: %s", w.at("S", conn), window(w.r.hit.Window), w.wanted(came))
@@ -279,10 +336,18 @@ func (w *writer) wanted(came string) string {
 	switch w.r.hit.Rule {
 	case "extra", "grammar", "unasked", "closed":
 		return came
-	case "crash", "silent":
+	case "crash":
+		if w.t.N > 1 {
+			return came
+		}
+		return "<any>"
+	case "silent":
 		return "<any>"
 	case "lingers":
 		return "<close>"
+	}
+	if w.r.hit.Rule == "delivered" && w.t.N > 1 { // other rounds bring a job there
+		return came
 	}
 	if text := w.symbols(w.r.hit.Expected); text != "" {
 		return text

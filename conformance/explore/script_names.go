@@ -114,7 +114,7 @@ func renumber(text string) string {
 		return fmt.Sprintf("%s%d", k, max(number[name], 1))
 	}
 	body = anyName.ReplaceAllStringFunc(body, short)
-	if count["$wid"] == 1 {
+	if strings.Count(body, "$wid") == 1 {
 		body = onlyWorker.ReplaceAllString(body, "$1")
 	}
 	return anyName.ReplaceAllStringFunc(head, short) + "\n\n" + body

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
 )
 
 // fuzzes tells whether a step sends bytes of which nobody can say how many commands they
@@ -79,6 +82,7 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 		c.clause = p.world.Sent(c.number, line, now)
 		c.owed = 1
 	}
+	p.last = c.clause
 	_ = c.write(ctx, segments, pause, limit) // why nothing can be written shows at the next read
 }
 
@@ -102,10 +106,19 @@ func (p *play) fuzz(c *conn, all []byte, now time.Time) {
 	p.unjudged(c, all, now)
 }
 
-// unjudged takes down the first line of bytes whose answers are not judged.
+// unjudged takes down the first line of bytes whose answers are not judged, or the first
+// that is malformed.
 func (p *play) unjudged(c *conn, all []byte, now time.Time) {
-	first, _, _ := bytes.Cut(all, []byte("\n"))
-	c.clause = p.world.Sent(c.number, bytes.TrimSuffix(first, []byte("\r")), now)
+	var chosen []byte
+	for line := range bytes.Lines(all) {
+		line = bytes.TrimRight(line, "\r\n")
+		if malformed := oracle.ReadLine(line).Form != model.Okay; chosen == nil || malformed {
+			if chosen = line; malformed {
+				break
+			}
+		}
+	}
+	c.clause = p.world.Sent(c.number, chosen, now)
 	p.world.Loosen(c.number)
 }
 

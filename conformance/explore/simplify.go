@@ -149,6 +149,11 @@ func plainer(text string) []string {
 	fields := members(text)
 	var all []string
 	for i, f := range fields {
+		if at, zoned, is := strings.Cut(f.value, "@"); is && len(zoned) > 0 { // a time with an offset
+			other := slices.Clone(fields)
+			other[i].value = at + `"`
+			all = append(all, join(text, other))
+		}
 		usual := map[string]string{"args": "[]", "jobtype": `"t"`, "retry": "5", "reserve_for": "600", "backtrace": "[]"}[f.name]
 		if strings.HasPrefix(text, "PUSH") && f.name == "backtrace" {
 			usual = ""

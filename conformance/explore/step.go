@@ -25,7 +25,8 @@ const (
 )
 
 // Step is one thing that clients do. Its texts are written as in scripts: $jid4,
-// $queue2 and $wid1 are names of the play, $now+4s is a time, $$ is a dollar.
+// $queue2 and $wid1 are names of the play, $now+4s is a time, $$ is a dollar. Where steps
+// are repeated, $jid4 and $queue2# are others each time.
 type Step struct {
 	Kind     Kind
 	Conn     int
@@ -112,9 +113,11 @@ func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
 		b.WriteString(n.prefix)
 		b.WriteByte('-')
 		b.WriteString(word)
-		if n.round > 0 && word[0] == 'j' {
+		series := strings.HasPrefix(text[end:], "#") // as in scripts
+		if n.round > 0 && (word[0] == 'j' || series) {
 			b.WriteByte('-')
 			b.WriteString(strconv.Itoa(n.round))
+			end += b2i(series)
 		}
 	default:
 		b.WriteString(text[:end])

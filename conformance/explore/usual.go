@@ -20,6 +20,10 @@ func usual(family string) []Trace {
 		return usualDelivered()
 	case "field":
 		return usualField()
+	case amongMany:
+		return usualAmongMany()
+	case "foreign": // a BEAT may have been one that nobody wrote down
+		return []Trace{plainly(usualWorker(2), line(2, `BEAT {"wid":"$wid1"}`))}
 	case "silent", "refused":
 		producer := Step{Kind: Open, Conn: 2, Role: scenarios.Producer}
 		return []Trace{plainly(usualWorker(2), line(2, "INFO")), plainly(producer, line(2, "INFO")), repeated([]Step{usualWorker(2), line(2, "INFO")}, 200)}
@@ -34,6 +38,18 @@ const (
 	usualAck   = `ACK {"jid":"$jid1"}`
 	usualFail  = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`
 )
+
+// amongMany is the family of what servers die of while many clients are at work.
+const amongMany = "among many"
+
+// usualAmongMany have several clients do something at the same time, again and again.
+func usualAmongMany() []Trace {
+	const newQueue = `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1#"}`
+	producer := func(conn int) Step { return Step{Kind: Open, Conn: conn, Role: scenarios.Producer} }
+	await := func(conn int) Step { return Step{Kind: Await, Conn: conn} }
+	asking := []Step{producer(2), producer(3), ahead(2, "INFO"), ahead(3, newQueue), await(2), await(3)}
+	return []Trace{repeated(asking, 2000), repeated(asking, 6000)}
+}
 
 func usualWorker(conn int) Step {
 	return Step{Kind: Open, Conn: conn, Role: scenarios.Consumer, Worker: 1}
@@ -77,7 +93,8 @@ func usualDelivered() []Trace {
 	}
 	once := []Step{usualWorker(2), line(2, usualPush), line(2, usualFetch)}
 	twice := append(slices.Clone(once), line(2, usualFetch))
-	return []Trace{failing(0, 1), failing(-1, 1), failing(1, 2), plainly(twice...), repeated(once, 60), repeated(once, 600)}
+	atOnce := plainly(append(slices.Clone(once), line(2, usualFail), line(2, usualFetch))...)
+	return []Trace{atOnce, failing(0, 1), failing(-1, 1), failing(1, 2), plainly(twice...), repeated(once, 60), repeated(once, 600)}
 }
 
 func usualField() []Trace {
@@ -92,7 +109,20 @@ func usualField() []Trace {
 	}
 }
 
-// repeated repeats what follows the opening of connections.
+// repeated opens connections and then repeats what is sent on them. Nothing is closed: in
+// the next round somebody will want it again.
 func repeated(steps []Step, n int) Trace {
-	return Trace{Steps: slices.Clone(steps), From: body(steps), To: len(steps), N: n}
+	var opened []int
+	var begin, round []Step
+	for _, step := range steps {
+		switch step.Kind {
+		case Open:
+			if !slices.Contains(opened, step.Conn) {
+				opened, begin = append(opened, step.Conn), append(begin, step)
+			}
+		case Send, Await, Wait:
+			round = append(round, step)
+		}
+	}
+	return Trace{Steps: slices.Concat(begin, round), From: len(begin), To: len(begin) + len(round), N: n}
 }

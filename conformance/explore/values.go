@@ -39,7 +39,7 @@ func (g *generator) job() string {
 	if g.IntN(20) == 0 { // an odd name, which a server may stumble over when the job comes due
 		fields = append(fields, `"queue":"`+g.queue()+`_Odd"`)
 		if g.IntN(2) == 0 {
-			return "{" + strings.Join(append(fields, `"at":"$now+2s"`), ",") + "}"
+			return "{" + strings.Join(append(fields, `"at":`+g.soon()), ",") + "}"
 		}
 	} else {
 		fields = append(fields, `"queue":"`+g.queue()+`"`)
@@ -72,6 +72,10 @@ func (g *generator) array() string {
 	}
 	return args[g.IntN(last)]
 }
+
+// soon is a time in about two seconds. A name of a time has one value in all of a play, so
+// that none must come twice for long.
+func (g *generator) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%1000) }
 
 // at is when a job is to be enqueued: long ago, soon, or at once.
 func (g *generator) at() string {

@@ -105,6 +105,7 @@ func (k *call) passed(v *Violation, index int) *Violation {
 	for _, o := range k.certain {
 		if o.certain() && o.place(k.queues) < index {
 			v.Clause, v.Rule, v.What, v.JID = "FWP-FETCH-04", "order", "a queue that was named before had a job", o.JID
+			v.Doubtful = true // it may have been lost
 			return v
 		}
 	}

@@ -141,6 +141,9 @@ func (j *Job) enter(now time.Time, patience time.Duration) {
 	case t.After(now.Add(-time.Minute)):
 		j.was(model.Unborn, model.PushAt)
 		j.missing, j.due = "FWP-STATE-11", t.Add(patience)
+		if _, offset := t.Zone(); offset != 0 { // that may have been misread
+			j.missing = "FWP-WU-06"
+		}
 	default:
 		j.was(model.Unborn, model.Push)
 		j.missing = "FWP-WU-06"

@@ -77,6 +77,7 @@ func TestConversations(t *testing.T) {
 		"two words, fetched":         {all(hello, spaced, "1 C FETCH q r\n1 S JOB"), ""},
 		"two words, lost":            {all(hello, spaced, "1 C FETCH q r", "wait 2s", "1 S $-1"), "FWP-WU-16"},
 		"two words, one asked for":   {all(hello, spaced, "1 C FETCH r", "wait 2s", "1 S $-1"), ""},
+		"two words later, lost":      {all(hello, strings.Replace(spaced, `"q r"`, `"q r","at":"2026-01-02T03:04:07Z"`, 1), "wait 170s", "1 C FETCH q r", "wait 2s", "1 S $-1"), "FWP-WU-16"},
 		"two words after one":        {all(hello, plain, strings.ReplaceAll(spaced, "01\"", "02\""), "1 C FETCH q r\n1 S JOB"), ""},
 		"early on a protected one":   {"1 C INFO\n1 close", "FWP-STATE-01"},
 		"taken by a ghost":           {all(hello, other, "2 C FETCH q", "2 leave", plain, "1 C FETCH q", "wait 2s", "1 S $-1"), ""},
