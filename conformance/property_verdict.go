@@ -67,7 +67,7 @@ func (s *session) seen(t *task) (check reports.Check, again bool) {
 		v.explored(f, sight.Served)
 	}
 	if sight.Open != "" {
-		v.check.Verdict, v.check.Why = reports.Undecided, sight.Open
+		v.check.Verdict, v.check.Why = reports.Worst(v.check.Verdict, reports.Undecided), sight.Open
 	}
 	v.conclude()
 	if v.tooMany() {
@@ -79,6 +79,9 @@ func (s *session) seen(t *task) (check reports.Check, again bool) {
 // explored tells one finding of a property.
 func (v *verdicts) explored(f explore.Finding, served bool) {
 	m := scenarios.Mark{Clause: f.Clause}
+	if f.Should {
+		m.Level = string(reports.LevelShould)
+	}
 	verdict := reports.Fail
 	if _, known := ClauseByID(f.Clause); known {
 		verdict = breachOf(m)

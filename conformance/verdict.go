@@ -266,10 +266,9 @@ func clauseOfBreach(b scenarios.Breach) string {
 		return "FWP-RESP-05"
 	case scenarios.ExtraReply:
 		return "FWP-RESP-06"
+	case scenarios.NoGreeting:
+		return "FWP-HI-01"
 	case scenarios.NoReply:
-		if b.Verb == "" {
-			return "FWP-HI-01"
-		}
 		return "FWP-RESP-06"
 	case scenarios.ForeignReply:
 		return fwp.ReplyClause(b.Verb)

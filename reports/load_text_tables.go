@@ -233,7 +233,7 @@ func unanswered(fetches int64) string {
 	if fetches == 1 {
 		return "the one unanswered FETCH"
 	}
-	return "one of " + grouped(fetches) + " unanswered FETCHes"
+	return "one of " + grouped(fetches) + " failed FETCHes"
 }
 
 // findings shows what the target did wrong, with the clauses and some of the jobs.

@@ -69,15 +69,18 @@ func (l *lane) noteForeign(c *conn, e *Expect, a arrival) {
 // unanswered notes a command, or a connection, that a server which lives has not
 // answered.
 func (l *lane) unanswered(c *conn, at Pos, a arrival) {
-	what := "a reply to " + c.line.Verb
-	if c.line.Verb == "" {
-		what = "a greeting"
+	kind, what := NoReply, "a reply to "+c.line.Verb
+	switch {
+	case c.line.Verb == "" && c.answered.IsZero():
+		kind, what = NoGreeting, "a greeting"
+	case c.line.Verb == "":
+		what = "a reply to an empty line"
 	}
 	got := a.String()
 	if c.stuck != nil {
 		got += ": " + c.stuck.Error()
 	}
-	l.breach(Breach{Pos: at, Kind: NoReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
+	l.breach(Breach{Pos: at, Kind: kind, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
 }
 
 // mute reports whether a line was given up on that waits for a reply and for

@@ -92,6 +92,7 @@ const (
 	StateLost                            // after a rejected command the connection no longer serves as before
 	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
 	NoReply                              // none to a command (Verb), by a server that lives
+	NoGreeting                           // none at all, by such a server
 )
 
 // Breach is one departure.

@@ -111,5 +111,9 @@ func (p *play) crashed(ctx context.Context, c *conn) {
 		clause = p.last
 	}
 	v := &oracle.Violation{Clause: clause, Rule: "crash", Expected: "a server that serves", Got: "no new connection is served"}
-	p.found = append(p.found, found{Violation: v, crash: true, step: p.step, conn: c.number})
+	about := p.step
+	if c.awaited != "" {
+		about = c.sent
+	}
+	p.found = append(p.found, found{Violation: v, crash: true, step: p.step, about: about, conn: c.number})
 }

@@ -27,6 +27,8 @@ type conn struct {
 	arrivals chan arrival
 	gone     chan struct{}
 	owed     int
+	sent     int    // the step that sent the last command
+	pieces   int    // commands until nothing comes any more of one that was sent in segments
 	awaited  string // the step's text of the command whose answer is owed
 	clause   string // that rules it
 	shut     bool   // half-closed by us

@@ -13,7 +13,9 @@ import (
 // must be set; the zero value of everything else works. A Crowd is used once.
 //
 // Its clients go away now and then, without reading an answer or with jobs in hand, and
-// come back. Which of them does what, and when it goes away, follows from the seed.
+// come back. Which of them does what, and when it goes away, follows from the seed. Some
+// jobs have a queue of their own, that the server has never heard of, and one more client
+// asks all the time how the server is: what it counts changes under its hands.
 type Crowd struct {
 	// Explorer says where and for how long. Steps counts commands, 3,000 if it and Time
 	// are zero; Connections are the workers, 8 if zero.
@@ -52,6 +54,10 @@ func (c *Crowd) Run(ctx context.Context) *History {
 	m := newCrowd(c)
 	m.play(ctx)
 	h := m.judged(ctx)
+	if m.dead && m.Fresh == nil && m.awaken(ctx) {
+		m.dead = false
+		m.sweep(ctx, h)
+	}
 	m.tell(ctx, h)
 	h.Took = time.Since(m.begun)
 	return h
@@ -67,9 +73,11 @@ type crowd struct {
 	tally  tally
 	asked  atomic.Int64 // commands
 	opened atomic.Int64 // connections, which are numbered
+	news   atomic.Int64 // queues of one job each
 
 	mu      sync.Mutex // guards what follows
 	others  map[string]found
+	last    []lastWords // what the clients that saw the server die had sent last
 	drained bool
 	dead    bool
 }
@@ -86,7 +94,7 @@ func newCrowd(c *Crowd) *crowd {
 	orInt(&c.Producers, c.Connections)
 	orInt(&c.Queues, 4)
 	m := &crowd{Crowd: c, config: c.config(), rec: history.NewRecorder(), prefix: freshPrefix(), begun: time.Now(), others: map[string]found{}}
-	m.tally.waiting = make([]int, c.Queues+b2i(c.Reckless))
+	m.tally.waiting, m.tally.rare = make([]int, c.Queues+b2i(c.Reckless)), map[string]int{}
 	return m
 }
 
@@ -103,6 +111,9 @@ func (m *crowd) play(ctx context.Context) {
 	done := make(chan struct{})
 	for i := range m.Connections {
 		working.Go(func() { m.work(ctx, i+1, done) })
+	}
+	if m.Reckless { // there are servers that die of it, and a short check has others beside it
+		working.Go(func() { m.onlook(ctx, m.Connections+m.Producers+1, done) })
 	}
 	for i := range m.Producers {
 		pushing.Go(func() { m.produce(ctx, m.Connections+i+1) })

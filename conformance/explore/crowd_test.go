@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
@@ -58,7 +59,8 @@ func TestCrowdFinds(t *testing.T) {
 					for _, f := range h.Findings {
 						t.Log(f.Clause, f.What, f.Script)
 					}
-					assert.NotEmpty(t, h.Findings)
+					declared := faultNamed(t, name).Clauses
+					assert.True(t, slices.ContainsFunc(h.Findings, func(f explore.Finding) bool { return slices.Contains(declared, f.Clause) }))
 				})
 			})
 		}
@@ -115,4 +117,11 @@ func TestCrowdLeavesCallsOpen(t *testing.T) {
 			})
 		})
 	}
+}
+
+func faultNamed(t *testing.T, name string) fakes.Fault {
+	t.Helper()
+	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == name })
+	require.GreaterOrEqual(t, i, 0)
+	return fakes.Faults()[i]
 }

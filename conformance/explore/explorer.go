@@ -71,6 +71,8 @@ type Finding struct {
 	Clause   string
 	Rule     string // of the model
 	Crash    bool
+	Should   bool // the clause only recommends what is broken here
+	Doubtful bool // it did not come again, and time or another fault may be why it came at all
 	Expected string
 	Got      string
 	What     string
@@ -122,14 +124,16 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 // of steps of its own, on fresh names, and is like Run in everything else.
 func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 	x := e.begin(ctx)
-	for i := range t.Steps {
+	for round, step := range t.played() {
 		if ctx.Err() != nil || x.play.dead || len(x.result.Findings) >= x.enough() {
 			break
 		}
-		x.steps(ctx, t.Steps[i:i+1])
+		x.play.round = round
+		x.steps(ctx, []Step{step})
 		x.gen.round++
 		x.tell()
 	}
+	x.play.round = 0
 	return x.end(ctx)
 }
 
@@ -153,6 +157,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 		x.gen.limit = 6
 	}
 	x.neutral(ctx)
+	x.begun = time.Now() // from now on it is the exploration's own time
 	return x
 }
 

@@ -30,7 +30,7 @@ func (x *exploration) finding(f found) {
 	x.done[key] = true
 	x.number++
 	p := pending{found: f, comes: map[int]bool{}, Finding: Finding{
-		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Expected: f.Expected, Got: f.Got, What: f.What,
+		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should, Expected: f.Expected, Got: f.Got, What: f.What,
 		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
 	}}
 	for _, came := range x.play.seen {
@@ -103,6 +103,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 		x.withdraw()
 	}
 	s.shrink(ctx, &p.Finding)
+	p.Doubtful = p.found.Doubtful && p.Shown == 0
 	if p.same = s.same; s.everybody {
 		x.loosen()
 	}

@@ -74,7 +74,7 @@ func tokenize(text string) tokens {
 		end := 1
 		if text[0] == '$' {
 			if end = nameEnd(text); strings.HasPrefix(text, "$filler(") {
-				end = strings.IndexByte(text, ')') + 1
+				end = max(end, strings.IndexByte(text, ')')+1)
 			}
 		}
 		if strings.HasPrefix(text, "$$") {

@@ -103,7 +103,7 @@ func (g *generator) pick(c *conn, w *oracle.Conn) move {
 // slow are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
-	"fetch-as-anybody": 20000, "fetch-and-wake": 3000, "fetch-and-go": 3000, "two-words": 3000, "default": 10000, "flush": 20000, "bytes": 150, "cut": 300, "wire": 40,
+	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // affords tells whether a move is not too slow now.

@@ -22,6 +22,7 @@ type lane struct {
 	log     *history.Lane
 	returns int  // how often it came back after the server had sent it away
 	mute    bool // it was not answered, and waits for nothing more
+	sent    lastWords
 }
 
 // newLane makes a client. Its number is what its choices follow from.
@@ -76,6 +77,17 @@ func (l *lane) call(ctx context.Context, e history.Event, text string) (r fwp.Re
 	return r, job, ok
 }
 
+// asks sends a command that is no part of the history, and of whose answer nothing is
+// judged but that it comes.
+func (l *lane) asks(ctx context.Context, text string) (r fwp.Reply, ok bool) {
+	if l.p.poll(ctx); l.p.conns[l.c.number] != l.c {
+		return r, false
+	}
+	l.send(text)
+	r, _, ok = l.answer(ctx)
+	return r, ok
+}
+
 // count counts a command, and tells of every few.
 func (l *lane) count() {
 	const every = 256
@@ -88,6 +100,7 @@ func (l *lane) count() {
 
 // send writes a line. Why nothing can be written shows when the answer is read.
 func (l *lane) send(text string) {
+	l.sent = lastWords{conn: l.c.number, text: text}
 	l.c.awaited, l.c.owed = text, 1
 	l.c.nc.SetWriteDeadline(time.Now().Add(l.config.patience))
 	_, _ = l.c.nc.Write([]byte(text + "\r\n"))
@@ -104,7 +117,7 @@ func (l *lane) answer(ctx context.Context) (fwp.Reply, time.Time, bool) {
 			l.p.over(ctx, c, a)
 			return fwp.Reply{}, a.at, false
 		}
-		c.owed, c.replied = 0, a.at
+		c.owed, c.replied, l.sent.answered = 0, a.at, true
 		if a.more > 0 {
 			got := fmt.Sprintf("%d bytes more", a.more)
 			l.p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: got})
@@ -122,10 +135,19 @@ func (l *lane) answer(ctx context.Context) (fwp.Reply, time.Time, bool) {
 func (l *lane) beat(ctx context.Context) {
 	const every = 15 * time.Second
 	if c := l.c; c != nil && c.wid != "" && time.Since(c.beat) > every {
-		step := line(c.number, `BEAT {"wid":%q}`, c.wid)
 		c.beat = time.Now()
-		l.p.do(ctx, &step)
+		l.judged(ctx, fmt.Sprintf(`BEAT {"wid":%q}`, c.wid))
 	}
+}
+
+// judged sends a command whose answer is judged by itself, and is no part of the history.
+func (l *lane) judged(ctx context.Context, text string) {
+	begun := time.Now()
+	l.sent = lastWords{conn: l.c.number, text: text}
+	l.p.do(ctx, &Step{Kind: Send, Conn: l.c.number, Segments: []string{text}})
+	l.sent.answered = l.p.conns[l.c.number] == l.c
+	l.mute = l.mute || !l.sent.answered && time.Since(begun) >= l.config.patience
+	l.p.seen = nil // it may go on for long
 }
 
 // leave ends the client.
@@ -133,13 +155,24 @@ func (l *lane) leave() {
 	l.p.close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dead = l.dead || l.p.dead
+	if l.p.dead {
+		l.dead = true
+		l.last = append(l.last, l.sent)
+	}
 	for _, f := range l.p.found {
 		l.others[f.Rule+" "+f.Clause] = f
 	}
 }
 
 func (l *lane) queueName(queue int) string { return fmt.Sprintf("%s-queue%d", l.prefix, queue) }
+
+func (l *lane) names(queues []int) []string {
+	var all []string
+	for _, q := range queues {
+		all = append(all, l.queueName(q))
+	}
+	return all
+}
 
 // brought is what a FETCH brought; without a jid, nothing.
 type brought struct{ jid, queue string }

@@ -190,11 +190,16 @@ func (g *generator) tooEarly(c *conn, _ *oracle.Conn) []Step {
 	}))}
 }
 
+// flushAll purges everything, or must not, and looks whether a job is still there.
 func (g *generator) flushAll(c *conn, _ *oracle.Conn) []Step {
-	text := choose(g, []string{"FLUSH", "FLUSH", "FLUSH x"})
-	steps := []Step{line(c.number, "%s", text), line(c.number, "INFO")}
-	if ready := g.ready(); len(ready) > 0 && c.wid != "" {
-		steps = append(steps, g.patiently(line(c.number, "FETCH %s", g.p.symbol(ready[0].Queue))))
+	g.lastQueue++
+	queue := fmt.Sprintf("$queue%d", g.lastQueue)
+	steps := []Step{
+		line(c.number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue),
+		line(c.number, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x"})), line(c.number, "INFO"),
+	}
+	if c.wid != "" {
+		steps = append(steps, g.patiently(line(c.number, "FETCH %s", queue)))
 	}
 	return steps
 }

@@ -35,7 +35,8 @@ type play struct {
 type found struct {
 	*oracle.Violation
 	crash bool
-	step  int
+	step  int // that was being played
+	about int // the step that sent what was answered wrongly; the same in most cases
 	conn  int
 	owing []string // the texts of commands whose answers were awaited
 }
@@ -138,15 +139,22 @@ func (p *play) hello(c *conn, s *Step) string {
 	return fwp.HELLO + " " + p.fill(text, c.hi)
 }
 
-// violated keeps a violation, and stops judging its job: one fault is told once.
-func (p *play) violated(c *conn, v *oracle.Violation) {
+// violated keeps a violation that shows while a step is played.
+func (p *play) violated(c *conn, v *oracle.Violation) { p.broken(c, v, p.step) }
+
+// broken keeps a violation that is about what a step has sent, and stops judging its job:
+// one fault is told once.
+func (p *play) broken(c *conn, v *oracle.Violation, step int) {
 	if v == nil {
 		return
 	}
-	if p.cut && (v.Rule == "refused" || v.Rule == "reply") {
+	switch {
+	case p.cut && (v.Rule == "refused" || v.Rule == "reply"): // or it is refused in one piece too
+		v.Clause, v.Doubtful = "FWP-FRAME-05", true
+	case c.pieces > 0 && v.Rule == "extra":
 		v.Clause = "FWP-FRAME-05"
 	}
-	f := found{Violation: v, step: p.step, conn: c.number, owing: []string{c.awaited}}
+	f := found{Violation: v, step: p.step, about: step, conn: c.number, owing: []string{c.awaited}}
 	for _, o := range p.conns {
 		if o.owed != 0 {
 			f.owing = append(f.owing, o.awaited)

@@ -15,8 +15,9 @@ func (m *crowd) produce(ctx context.Context, number int) {
 	defer l.leave()
 	for n, in := 0, l.enter(ctx, 0); in && m.affords() && ctx.Err() == nil; n++ {
 		m.ease(ctx)
-		e, text, queue := l.job(number, n)
-		if l.IntN(producersLeave) == 0 {
+		leaves := l.IntN(producersLeave) == 0
+		e, text, queue := l.job(number, n, !leaves)
+		if leaves {
 			l.abandon(ctx, e, text)
 			m.tally.sent()
 			in = l.enter(ctx, 0)
@@ -26,7 +27,7 @@ func (m *crowd) produce(ctx context.Context, number int) {
 		if !ok {
 			in = l.again(ctx, 0)
 		} else if r.Kind != fwp.ErrorReply {
-			m.tally.pushed(queue)
+			m.tally.pushed(e.JID, queue)
 		}
 	}
 }
@@ -40,11 +41,16 @@ func (m *crowd) ease(ctx context.Context) {
 	}
 }
 
-// oneReckless is of how many jobs one goes to the queue where workers are reckless.
-const oneReckless = 24
+// Of how many jobs one goes to the queue where workers are reckless, and one to a queue
+// that the server has never heard of.
+const (
+	oneReckless = 24
+	oneNew      = 8
+)
 
-// job makes up the nth job of a producer.
-func (l *lane) job(number, n int) (e history.Event, text string, queue int) {
+// job makes up the nth job of a producer. Only one that is known to be accepted may have
+// a queue of its own: somebody will ask there.
+func (l *lane) job(number, n int, known bool) (e history.Event, text string, queue int) {
 	jid := fmt.Sprintf("%s-jid%dx%d", l.prefix, number, n)
 	queue = l.IntN(l.Queues)
 	// Beyond 2^53 a number is not what it was if it has been a float.
@@ -55,6 +61,8 @@ func (l *lane) job(number, n int) (e history.Event, text string, queue int) {
 		queue = l.Queues
 		retry, reserve := int64(0), int64(60)
 		e.JID, e.Retry, e.ReserveFor = l.brief(number, n), &retry, &reserve
+	case known && l.IntN(oneNew) == 0:
+		queue = int(l.news.Add(1)) + len(l.tally.waiting)
 	case l.IntN(3) > 0:
 		retry := int64(1 + l.IntN(5))
 		e.Retry = &retry

@@ -178,24 +178,24 @@ func (p *play) answered(c *conn, a arrival) bool {
 	wc := p.world.Conns[c.number]
 	expected, before := p.world.Expects(c.number), wc.State
 	answer, v := p.world.Replied(c.number, a.reply, a.at)
-	p.seen = append(p.seen, seen{step: p.step, conn: c.number, expected: expected, answer: answer, jid: jidOf(answer, a.reply)})
+	p.seen = append(p.seen, seen{step: c.sent, conn: c.number, expected: expected, answer: answer, jid: jidOf(answer, a.reply)})
 	p.cover.note(before, wc, c.awaited, answer)
 	if c.wid = wc.WID; c.beat.IsZero() {
 		c.beat = a.at
 	}
-	p.violated(c, v)
+	p.broken(c, v, c.sent)
 	return v == nil || v.Rule != "refused" && v.Rule != "foreign"
 }
 
 // ending awaits the close that follows END. (FWP-END-02)
 func (p *play) ending(ctx context.Context, c *conn) {
-	a, came := c.within(ctx, time.Second+p.slack)
+	a, came := c.within(ctx, model.EndLingers+p.slack)
 	switch {
 	case came && a.err == nil:
 		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: oracle.Text(a.reply)})
 	case !came && ctx.Err() == nil:
 		p.violated(c, &oracle.Violation{
-			Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, time.Second},
+			Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, model.EndLingers},
 		})
 	}
 	p.drop(c, scenarios.Closed)
@@ -235,7 +235,11 @@ func (p *play) silent(ctx context.Context, c *conn) {
 	}
 	if !p.world.Conns[c.number].Loose {
 		got := "nothing within " + p.patience.String()
-		p.violated(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: got})
+		step := p.step
+		if clause != greetingClause {
+			step = c.sent
+		}
+		p.broken(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: got}, step)
 	}
 	p.drop(c, scenarios.Closed)
 }

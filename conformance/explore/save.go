@@ -23,9 +23,9 @@ const traceVersion = 1
 func (t Trace) Save(w io.Writer) error {
 	saved := savedTrace{Version: traceVersion, From: t.From, To: t.To, N: t.N, Steps: make([]Step, len(t.Steps))}
 	for i, step := range t.Steps {
-		segments := make([]string, len(step.Segments))
-		for j, text := range step.Segments {
-			segments[j] = strconv.QuoteToASCII(text)
+		var segments []string
+		for _, text := range step.Segments {
+			segments = append(segments, strconv.QuoteToASCII(text))
 		}
 		step.Segments = segments
 		saved.Steps[i] = step
@@ -45,7 +45,13 @@ func LoadTrace(r io.Reader) (Trace, error) {
 	if saved.Version != traceVersion {
 		return Trace{}, fmt.Errorf("load a conversation: version %d, and %d is known", saved.Version, traceVersion)
 	}
+	if saved.From < 0 || saved.From > saved.To || saved.To > len(saved.Steps) {
+		return Trace{}, fmt.Errorf("load a conversation: steps %d to %d are repeated, of %d", saved.From, saved.To, len(saved.Steps))
+	}
 	for i, step := range saved.Steps {
+		if step.Kind < Open || step.Kind > Operate || step.Kind == Send && len(step.Segments) == 0 {
+			return Trace{}, fmt.Errorf("load a conversation: step %d is of no kind that is known, or sends nothing", i)
+		}
 		for j, text := range step.Segments {
 			plain, err := strconv.Unquote(text)
 			if err != nil {

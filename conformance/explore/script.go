@@ -220,6 +220,8 @@ func (w *writer) clause() {
 	level := ""
 	if w.f.Clause == "FWP-HELLO-08" || w.f.Clause == "FWP-HELLO-05" || w.f.Clause == "FWP-HELLO-07" {
 		level = " plain"
+	} else if w.f.Should {
+		level = " SHOULD"
 	}
 	w.line("clause %s%s", w.f.Clause, level)
 }
@@ -268,7 +270,7 @@ func (w *writer) answer(conn int) {
 	}
 	delete(w.awaits, conn)
 	hit := w.r.hit
-	if hit.conn == conn && (i == hit.step || w.t.Steps[hit.step].Kind == Await) {
+	if hit.conn == conn && i == hit.about {
 		w.hit(i, conn)
 		return
 	}
@@ -313,58 +315,6 @@ func (w *writer) pushes(step int) bool {
 	_, name, _ := strings.Cut(w.r.hit.JID, "-")
 	name, _, _ = strings.Cut(name, "-") // without its round
 	return name != "" && strings.HasPrefix(text, "PUSH") && slices.Contains(namesIn(text), "$"+name)
-}
-
-// hit writes the line that fails, the answer to a step.
-func (w *writer) hit(step, conn int) {
-	came := w.expected(w.r.hit.step, conn)
-	switch w.r.hit.Rule {
-	case "lingers":
-		w.line("%s: +OK", w.at("S", conn))
-	case "crash":
-		if w.t.N > 1 { // the rounds before were answered
-			came = w.expected(step, conn)
-		}
-	}
-	w.clause()
-	w.line("%s%s: %s", w.at("S", conn), window(w.r.hit.Window), w.wanted(came))
-}
-
-// wanted is what the line that fails expects, as a script says it; came is what comes
-// where the finding is about something beside it.
-func (w *writer) wanted(came string) string {
-	switch w.r.hit.Rule {
-	case "extra", "grammar", "unasked", "closed":
-		return came
-	case "crash":
-		if w.t.N > 1 {
-			return came
-		}
-		return "<any>"
-	case "silent":
-		return "<any>"
-	case "lingers":
-		return "<close>"
-	}
-	if w.r.hit.Rule == "delivered" && w.t.N > 1 { // other rounds bring a job there
-		return came
-	}
-	if text := w.symbols(w.r.hit.Expected); text != "" {
-		return text
-	}
-	return "<any>"
-}
-
-// window writes the time in which a reply must come, nothing if that does not matter.
-func window(w [2]time.Duration) string {
-	switch from, to := w[0], w[1]; {
-	case to == 0:
-		return ""
-	case from == 0:
-		return " .." + to.String()
-	default:
-		return " " + from.String() + ".." + to.String()
-	}
 }
 
 // wait writes a silence on the connections that owe nothing.

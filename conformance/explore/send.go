@@ -70,6 +70,10 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 		all = bytes.Join(segments, nil)
 	}
 	now, limit := time.Now(), p.patience
+	c.sent, c.pieces = p.step, max(0, c.pieces-1)
+	if p.cut {
+		c.pieces = 2
+	}
 	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
 	p.commands++
 	switch {

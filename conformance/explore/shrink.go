@@ -57,7 +57,7 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 	s.confirm(ctx, f)
 	if f.Shown > 0 {
 		hit := s.best.hit
-		f.Clause, f.Expected, f.Got, f.What = hit.Clause, hit.Expected, hit.Got, hit.What
+		f.Clause, f.Should, f.Expected, f.Got, f.What = hit.Clause, hit.Should, hit.Expected, hit.Got, hit.What
 		if f.Script = script(f.Small, f, s.best); f.Script == "" {
 			f.Unscripted = "no line of a script can say it"
 		}
@@ -207,8 +207,8 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		p.found, p.seen = hits, came
 	}
 	p.close()
-	if p.dead && s.revive != nil {
-		s.revive(ctx)
+	if p.dead && s.revive != nil && s.revive(ctx) {
+		p.outlived(ctx)
 	}
 	return p, end
 }

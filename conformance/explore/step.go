@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -50,6 +51,28 @@ type Trace struct {
 	Steps    []Step
 	From, To int // the steps [From,To) are played N times, with names of their own each time
 	N        int // 0 or 1: no repetition
+}
+
+// played goes through the steps as they are played, each with the number of its round, 0
+// outside of a repetition.
+func (t Trace) played() iter.Seq2[int, Step] {
+	return func(yield func(int, Step) bool) {
+		for i, step := range t.Steps {
+			switch {
+			case t.N > 1 && i > t.From && i < t.To: // done with the first of them
+			case t.N > 1 && i == t.From:
+				for round := 1; round <= t.N; round++ {
+					for _, step := range t.Steps[t.From:t.To] {
+						if !yield(round, step) {
+							return
+						}
+					}
+				}
+			case !yield(0, step):
+				return
+			}
+		}
+	}
 }
 
 // line makes a step that sends a line.
@@ -107,6 +130,10 @@ func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
 		b.WriteString(n.hash("", hi))
 	case word == "filler":
 		stop := strings.IndexByte(text, ')')
+		if stop < end { // what a saved run says may be anything
+			b.WriteString(text[:end])
+			return end
+		}
 		b.WriteString(strings.Repeat("x", fillerSize(text[end+1:stop])))
 		return stop + 1
 	case strings.HasPrefix(word, "jid"), strings.HasPrefix(word, "queue"), strings.HasPrefix(word, "wid"):

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// args are arrays that must come back as they are, by value. The last is large, and
+// arrays are args that must come back as they are, by value. The last is large, and
 // comes less often.
-var args = []string{
+var arrays = []string{
 	`[]`, `[1,2,3]`, `[9007199254740993]`, `[9223372036854775807,-9223372036854775808]`, `["é漢😀"]`,
 	`[{"k":{"n":[null,true,false,1.5e10,""]}}]`, `[[[[[[[[["deep"]]]]]]]]]`,
 	`["line\nbreak\ttab \"quoted\" \\ / \u00e9"]`, `[0.1,-0,1e2,123456789.125]`,
@@ -63,14 +63,14 @@ func (g *generator) job() string {
 
 // array is a job's args, mostly empty.
 func (g *generator) array() string {
-	last := len(args) - 1
+	last := len(arrays) - 1
 	switch {
 	case g.IntN(3) > 0:
-		return args[0]
+		return arrays[0]
 	case g.IntN(12) == 0:
-		return args[last]
+		return arrays[last]
 	}
-	return args[g.IntN(last)]
+	return arrays[g.IntN(last)]
 }
 
 // soon is a time in about two seconds. A name of a time has one value in all of a play, so

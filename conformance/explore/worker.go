@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -17,8 +18,12 @@ type consumer struct {
 	done    <-chan struct{} // closed when nothing more is pushed
 	hand    []string        // the jobs that it was given and has not reported
 	fetches int
+	inVain  int  // FETCHes in a row that brought nothing although a job should have been there
 	failed  bool // since it waited last for what comes back
 }
+
+// enoughInVain is after how many such FETCHes a worker asks no more for what should be there.
+const enoughInVain = 6
 
 // inHand is how many jobs a worker has at a time at most.
 const inHand = 3
@@ -55,9 +60,18 @@ func (w *consumer) step(ctx context.Context, over bool) bool {
 // what comes next, or learns that nothing is left; either may take two seconds.
 func (w *consumer) fetch(ctx context.Context, over bool) bool {
 	const moment = time.Millisecond
+	if w.inVain >= enoughInVain { // that nothing comes is as certain as it will be, and costs two seconds each time
+		if over {
+			return w.lastFetch(ctx)
+		}
+		return sleep(ctx, moment)
+	}
 	if queue, found := w.tally.claim(w.own()); found {
 		r, ok := w.bring(ctx, w.choose(queue, over))
 		w.tally.landed()
+		if w.inVain++; r.Kind == fwp.BulkString {
+			w.inVain = 0
+		}
 		return w.goesOn(ctx, r, ok)
 	}
 	switch {
@@ -88,7 +102,9 @@ func (w *consumer) waitingFetch(ctx context.Context) bool {
 
 // lastFetch asks all queues, of which nothing is known to be in any.
 func (w *consumer) lastFetch(ctx context.Context) bool {
-	r, ok := w.bring(ctx, w.Perm(len(w.tally.waiting)))
+	queues := w.tally.all(mostRare)
+	w.Shuffle(len(queues), func(i, j int) { queues[i], queues[j] = queues[j], queues[i] })
+	r, ok := w.bring(ctx, queues)
 	if r.Kind == fwp.NullBulk {
 		return w.emptied(ctx)
 	}
@@ -127,12 +143,8 @@ func (w *consumer) choose(first int, over bool) []int {
 
 // fetching is a FETCH from these queues.
 func (w *consumer) fetching(queues []int) (e history.Event, text string) {
-	e.Op, text = history.Fetch, fwp.FETCH
-	for _, q := range queues {
-		e.Queues = append(e.Queues, w.queueName(q))
-		text += " " + w.queueName(q)
-	}
-	return e, text
+	e.Op, e.Queues = history.Fetch, w.names(queues)
+	return e, fwp.FETCH + " " + strings.Join(e.Queues, " ")
 }
 
 // emptied takes down that nothing is left, and says whether something may come back.
@@ -157,7 +169,7 @@ func (w *consumer) report(ctx context.Context, over bool) bool {
 		return w.again(ctx, w.number)
 	}
 	if op == history.Ack {
-		w.tally.finished()
+		w.tally.finished(w.hand[i])
 	}
 	w.hand = slices.Delete(w.hand, i, i+1)
 	return w.staysOrReturns(ctx)

@@ -87,7 +87,10 @@ func For(s fwp.State, verb string, c Case) Rule {
 		}
 	}
 	r := Rule{Greeted: greeted, Verb: verb, Case: c, May: Refused, Clause: "FWP-STATE-01"}
-	if c == Protected {
+	switch {
+	case greeted: // nothing is known of such a case
+		r.May = Anything
+	case c == Protected:
 		r.Clause = "FWP-AUTH-06"
 	}
 	return r

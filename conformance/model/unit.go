@@ -123,7 +123,7 @@ const (
 	ShortestBlock = 1500 * time.Millisecond // of one that brings nothing (AMB-29)
 	Instant       = 500 * time.Millisecond  // in which a job gets to a worker that waits (FWP-FETCH-06)
 	SoonestRetry  = 300 * time.Millisecond  // of a job that failed; the text has no latest (FWP-STATE-06)
-	EndLingers    = time.Second             // until the connection ends after END (FWP-STATE-16)
+	EndLingers    = time.Second             // at most, until the connection ends after END (FWP-STATE-16)
 	BeatEvery     = time.Minute             // at least, of a worker that must not be closed (FWP-STATE-13, AMB-23)
 	Patience      = 150 * time.Second       // for what the text calls eventual (AMB-38)
 )

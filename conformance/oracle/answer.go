@@ -31,10 +31,13 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 
 // object reads a JSON object with its numbers as they are, nil if it is none.
 func object(text []byte) map[string]any {
+	if !json.Valid(text) { // a decoder would not look at what comes behind the object
+		return nil
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var fields map[string]any
-	if d.Decode(&fields) != nil || d.More() {
+	if d.Decode(&fields) != nil {
 		return nil
 	}
 	return fields

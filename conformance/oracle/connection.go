@@ -65,7 +65,7 @@ func (k *call) tooEarly(protected bool) {
 		kind = model.Protected
 	}
 	r := model.For(fwp.NotIdentified, k.Verb, kind)
-	k.allowed, k.own, k.clause = r.May, r.Clause, r.Clause
+	k.allowed, k.own, k.clause, k.Should = r.May, r.Clause, r.Clause, false
 }
 
 // take rules a command: by the model, and by what the grammar leaves open.
@@ -116,8 +116,15 @@ func firstOf(a, b string) string {
 // moved follows what a reply means for the connection.
 func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) {
 	before := c.State
-	if a != model.Refused { // FWP-STATE-12
+	switch {
+	case a == model.Refused: // FWP-STATE-12
+	case k.Verb == fwp.END && k.Form == model.Refused: // who knows whether it was carried out
+		c.Loose = true
+	default:
 		c.State = c.State.Next(k.Verb, r)
+	}
+	if k.Form == model.Okay && a&k.allowed&^model.Refused != 0 { // what came before has done no harm
+		c.blame = ""
 	}
 	switch {
 	case a == model.Refused && k.allowed&model.Refused != 0:

@@ -109,6 +109,9 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	v.Doubtful = true
 	if j := w.sleptOver(k, now); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = "FWP-FETCH-06", "asleep", j.JID, "a job that was enqueued meanwhile did not wake the FETCH"
+		if k.Args == nil {
+			v.Clause = "FWP-FETCH-08"
+		}
 		return v
 	}
 	least, most := model.ShortestBlock, model.LongestBlock+w.Slack
@@ -117,6 +120,7 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 		return nil
 	}
 	v.Clause, v.Rule, v.Expected, v.Window = "FWP-FETCH-05", "block", "$-1", [2]time.Duration{least, most}
+	v.Should = took < least // AMB-29
 	v.Got, v.What = "$-1 after "+took.String(), "a FETCH without a job waits for about 2 s"
 	return v
 }

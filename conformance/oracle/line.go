@@ -19,6 +19,7 @@ type Line struct {
 	fwp.Command
 	Form   model.Answer   // Okay: well formed, Refused: malformed, Either: the text leaves it open
 	Clause string         // that a server breaks which does otherwise
+	Should bool           // the clause only recommends that
 	Fields map[string]any // of its JSON argument, nil if there is none
 }
 
@@ -90,7 +91,7 @@ func (l *Line) typed(fields []model.Field) bool {
 		if !there && !f.Required || blank && l.Verb == fwp.PUSH || Is(value, f.Kind) {
 			continue
 		}
-		l.Form, l.Clause = model.Refused, f.Clause
+		l.Form, l.Clause, l.Should = model.Refused, f.Clause, f.Should
 		if blank { // AMB-18, AMB-35
 			l.Form = model.Either
 		}
@@ -114,13 +115,19 @@ func (l *Line) odd() {
 	case fwp.FAIL: // AMB-35
 		open = l.unknown() || f["errtype"] == nil || f["message"] == nil || f["backtrace"] == nil
 	case fwp.BEAT:
-		state := text("current_state")
-		open = l.unknown("current_state", "rss_kb") || f["current_state"] != nil && state != "quiet" && state != "terminate" ||
-			f["rss_kb"] != nil && !Is(f["rss_kb"], "int") || !within(f["rss_kb"], 0, 1<<40) || text("wid") == ""
+		open = l.unknown("current_state", "rss_kb") || text("wid") == "" || l.oddBeat()
 	}
 	if open {
 		l.Form = model.Either
 	}
+}
+
+// oddBeat tells whether a BEAT says something odd of its worker, be it null. (AMB-18)
+func (l *Line) oddBeat() bool {
+	state, said := l.Fields["current_state"]
+	memory, told := l.Fields["rss_kb"]
+	usual := !said || state == "quiet" || state == "terminate"
+	return !usual || told && (!Is(memory, "int") || !within(memory, 0, 1<<40))
 }
 
 // oddHello opens another version, and what is half a consumer. (AMB-08)

@@ -15,6 +15,7 @@ type worker struct {
 	flushed bool   // the server may have forgotten it
 	mixed   bool   // it was taken with something else said of it (AMB-10)
 	signal  string // what an operator wants of it
+	told    bool   // it was told so
 	knows   bool   // it has said that it knows
 }
 
@@ -85,13 +86,14 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		is.knows = true
 		return model.OrderedAndSaid
 	}
+	k.Should = is.told // AMB-30
 	return model.Ordered
 }
 
 // Signal takes down that an operator asks a worker to be quiet or to terminate.
 func (w *World) Signal(wid, state string) {
 	if is := w.workers[wid]; is != nil {
-		is.signal, is.quiet = state, true
+		is.signal, is.quiet, is.told = state, true, false
 	}
 }
 
@@ -99,7 +101,7 @@ func (w *World) Signal(wid, state string) {
 func (w *World) signalled(k *call, a model.Answer) {
 	wid, _ := k.Fields["wid"].(string)
 	if is := w.workers[wid]; is != nil && (k.Fields["current_state"] != nil || a == model.Told) {
-		is.quiet = true
+		is.quiet, is.told = true, is.told || a == model.Told
 	}
 }
 

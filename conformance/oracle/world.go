@@ -48,6 +48,7 @@ type Violation struct {
 	What     string           // in words, where Expected does not say it all
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
+	Should   bool             // the clause only recommends what is broken here
 }
 
 // Error says what was expected and what came.
@@ -172,10 +173,10 @@ func (w *World) unsettle(c *Conn, k *call, a model.Answer, text []byte, now time
 // judged holds a reply against what was allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
 	if a&k.allowed == 0 && !c.shut {
-		v := &Violation{Clause: k.clause, Rule: "reply", Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
+		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
 		switch {
 		case a == model.Foreign && k.allowed&^model.Refused != 0:
-			v.Clause, v.Rule = fwp.ReplyClause(k.Verb), "foreign"
+			v.Clause, v.Rule = firstOf(fwp.ReplyClause(k.Verb), k.clause), "foreign"
 		case a == model.Refused:
 			v.Rule = "refused"
 		}

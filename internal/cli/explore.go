@@ -20,11 +20,11 @@ func newExplore(p Process) *cobra.Command {
 	o := &exploreOptions{format: newOneOf("text", "json"), color: newOneOf("auto", "always", "never")}
 	cmd := &cobra.Command{
 		Use:   "explore",
-		Short: "Walk a server through states that nobody listed, and turn what is wrong into a script",
+		Short: "Send generated command sequences, and reduce each violation to a script",
 		Long: "explore makes up commands over several connections (legal ones, some that are illegal in their state,\n" +
 			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
 			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
-			"It works on queues, jobs and workers of its own, and removes what it leaves.\n\n" +
+			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
 			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was decided, 4 no FWP server there,\n" +
 			"5 a fault of fwpcheck, 130 interrupted.",
 		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +

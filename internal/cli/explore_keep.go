@@ -137,6 +137,10 @@ func (k *keeper) keep(e *reports.Exploration, f explore.Finding, run string) {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
 	switch {
+	case f.Should:
+		found.Level, found.Verdict = reports.LevelShould, reports.Warn
+	case f.Doubtful && !f.Crash:
+		found.Verdict = reports.Warn
 	case f.Crash:
 		found.Verdict = reports.Crash
 	case f.Rule == explore.RuleMemory: // which no clause forbids

@@ -64,12 +64,12 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 }
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
-	f.DurationVar(&o.time, "time", 0, "explore for so long, beside what making findings small takes (if neither this nor --steps is given: 20,000 commands)")
-	f.IntVar(&o.steps, "steps", 0, "send `N` commands at most, beside those that make findings small")
-	f.Uint64Var(&o.seed, "seed", 0, "what the commands are drawn from (random if not given)")
-	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, and two more that must never notice anything")
+	f.DurationVar(&o.time, "time", 0, "explore for this long; shrinking findings and cleaning up come on top (default: 20,000 commands)")
+	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands, not counting those that shrink findings")
+	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
+	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections that must stay unaffected")
 	f.IntVar(&o.clients, "clients", 8, "spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole history is judged; none if 0")
-	f.DurationVar(&o.longest, "wait", 0, "let all clients wait together, for up to so long: reservations and retries show only then")
+	f.DurationVar(&o.longest, "wait", 0, "let all clients wait together for up to this long: reservations and retries show only then")
 	f.StringVar(&o.replay, "replay", "", "play the run in `FILE`, which an earlier exploration saved, instead of making up another")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
@@ -77,11 +77,11 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.IntVar(&o.findings, "findings", 10, "stop after `N` findings")
-	f.DurationVar(&o.shrink, "shrink", 60*time.Second, "make one finding small for so long (with --wait: and three times as long as that)")
-	f.BoolVar(&o.noShrink, "no-shrink", false, "do not make findings small")
+	f.DurationVar(&o.shrink, "shrink", 60*time.Second, "spend at most this long shrinking a finding; --wait adds three times its value")
+	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
 	f.StringVar(&o.folder, "save", ".", "put scripts and whole runs of findings into `FOLDER`")
-	f.BoolVar(&o.strict, "strict", false, "take what is recommended for required: a warn is a finding")
-	f.Var(&o.format, "format", "how the report is written")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
+	f.Var(&o.format, "format", "format of the report")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "list all outcomes that were seen")
 	f.Var(&o.color, "color", "colour in the report")

@@ -162,17 +162,3 @@ func parseMemTotal(text string) int64 {
 	}
 	return 0
 }
-
-// parsePorts reads net.ipv4.ip_local_port_range: how many local ports connections to one address may use.
-func parsePorts(text string) int {
-	fields := strings.Fields(text)
-	if len(fields) != 2 {
-		return 0
-	}
-	first, err := strconv.Atoi(fields[0])
-	last, err2 := strconv.Atoi(fields[1])
-	if err != nil || err2 != nil || last < first {
-		return 0
-	}
-	return last - first + 1
-}

@@ -82,9 +82,6 @@ func file(name string) string {
 	return string(text)
 }
 
-// Ports returns how many local ports connections to one address can use, or 0 if unknown.
-func Ports() int { return parsePorts(file("/proc/sys/net/ipv4/ip_local_port_range")) }
-
 // describe fills in what only this operating system tells.
 func describe(m *reports.Machine) {
 	m.Kernel = strings.TrimSpace(file("/proc/sys/kernel/osrelease"))

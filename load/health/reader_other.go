@@ -21,8 +21,5 @@ func (r *reader) take() snapshot {
 	return s
 }
 
-// Ports returns how many local ports connections to one address can use, or 0 if unknown.
-func Ports() int { return 0 }
-
 // describe fills in what only this operating system tells.
 func describe(*reports.Machine) {}

@@ -1,0 +1,108 @@
+package explore
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// anyText has what steps have in them, and what they should not have.
+func anyText() *rapid.Generator[string] {
+	piece := rapid.OneOf(
+		rapid.SampledFrom([]string{"$jid4", "$queue2", "$wid1", "$$", "$", "$now+4s", "$now-2h@+05:30", "$pwdhash.hex", "$filler(3B)", "$filler(", "\r\n", "\xff", "é"}),
+		rapid.StringN(0, 6, 20),
+	)
+	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "") })
+}
+
+func anyStep() *rapid.Generator[Step] {
+	return rapid.Custom(func(t *rapid.T) Step {
+		s := Step{Kind: rapid.SampledFrom([]Kind{Open, Send, Await, End, Wait, Operate}).Draw(t, "kind"), Conn: rapid.IntRange(0, 3).Draw(t, "conn")}
+		switch s.Kind {
+		case Send:
+			s.Segments = rapid.SliceOfN(anyText(), 1, 3).Draw(t, "segments")
+			s.Raw, s.Ahead = rapid.Bool().Draw(t, "raw"), rapid.Bool().Draw(t, "ahead")
+		case Open:
+			s.Role, s.Worker = rapid.SampledFrom([]scenarios.Role{scenarios.Raw, scenarios.Consumer}).Draw(t, "role"), 1
+		}
+		return s
+	})
+}
+
+func anyTrace() *rapid.Generator[Trace] {
+	return rapid.Custom(func(t *rapid.T) Trace {
+		tr := Trace{Steps: rapid.SliceOfN(anyStep(), 1, 12).Draw(t, "steps")}
+		if rapid.Bool().Draw(t, "repeated") {
+			tr.From = rapid.IntRange(0, len(tr.Steps)-1).Draw(t, "from")
+			tr.To = rapid.IntRange(tr.From+1, len(tr.Steps)).Draw(t, "to")
+			tr.N = rapid.IntRange(2, 5).Draw(t, "n")
+		}
+		return tr
+	})
+}
+
+func TestTracesComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := anyTrace().Draw(t, "trace")
+		var b bytes.Buffer
+		require.NoError(t, want.Save(&b))
+		got, err := LoadTrace(&b)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	})
+}
+
+// Leaving steps out moves the bounds of the repetition along with them.
+func TestLeavingStepsOut(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		whole := anyTrace().Draw(t, "trace")
+		from := rapid.IntRange(0, len(whole.Steps)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(whole.Steps)).Draw(t, "to")
+		less := without(whole, from, to)
+		require.Len(t, less.Steps, len(whole.Steps)-(to-from))
+		require.LessOrEqual(t, less.From, less.To)
+		require.LessOrEqual(t, less.To, len(less.Steps))
+		inside := 0
+		for i := whole.From; i < whole.To; i++ {
+			inside += b2i(i < from || i >= to)
+		}
+		assert.Equal(t, inside, less.To-less.From)
+	})
+}
+
+func TestRepetitionsArePlayedInRounds(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		tr := anyTrace().Draw(t, "trace")
+		want := len(tr.Steps) + max(tr.N-1, 0)*(tr.To-tr.From)
+		last, n := 0, 0
+		for round := range tr.played() {
+			assert.True(t, round == 0 || round == last || round == last+1, "%d after %d", round, last)
+			last = round
+			n++
+		}
+		assert.Equal(t, want, n)
+	})
+}
+
+// Whatever stands in a step, names are filled in without a panic, and the same again.
+func TestNamesAreFilledIn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := anyText().Draw(t, "text")
+		n := &names{prefix: "fwp0", times: map[string]string{}}
+		hi := fwp.Hi{Salt: "s", Iterations: 2}
+		once := n.fill(text, hi)
+		assert.Equal(t, once, n.fill(text, hi))
+		assert.Equal(t, once, n.fill(tokenize(text).String(), hi), "in pieces")
+	})
+}
