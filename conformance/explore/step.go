@@ -56,20 +56,24 @@ type Trace struct {
 // played goes through the steps as they are played, each with the number of its round, 0
 // outside of a repetition.
 func (t Trace) played() iter.Seq2[int, Step] {
+	type part struct {
+		round int
+		steps []Step
+	}
+	parts := []part{{0, t.Steps}}
+	if t.N > 1 {
+		parts = []part{{0, t.Steps[:t.From]}}
+		for round := range t.N {
+			parts = append(parts, part{round + 1, t.Steps[t.From:t.To]})
+		}
+		parts = append(parts, part{0, t.Steps[t.To:]})
+	}
 	return func(yield func(int, Step) bool) {
-		for i, step := range t.Steps {
-			switch {
-			case t.N > 1 && i > t.From && i < t.To: // done with the first of them
-			case t.N > 1 && i == t.From:
-				for round := 1; round <= t.N; round++ {
-					for _, step := range t.Steps[t.From:t.To] {
-						if !yield(round, step) {
-							return
-						}
-					}
+		for _, p := range parts {
+			for _, step := range p.steps {
+				if !yield(p.round, step) {
+					return
 				}
-			case !yield(0, step):
-				return
 			}
 		}
 	}
