@@ -137,8 +137,7 @@ func (e *Explorer) awaken(ctx context.Context) bool {
 // again.
 func (p *play) outlived(ctx context.Context) {
 	hits, came := p.found, p.seen
-	p.dead, p.round = false, 0
-	p.clear(ctx)
+	p.dead = false
 	p.tidy(ctx)
 	p.close()
 	p.found, p.seen, p.dead = hits, came, true

@@ -48,11 +48,7 @@ func (x *exploration) drain(ctx context.Context) {
 		x.play.wait(ctx, wait)
 		x.play.sweep(ctx, func(steps ...Step) { x.steps(ctx, steps) })
 	}
-	for _, j := range x.play.remaining(time.Now()) {
-		if j.Where&^(model.Gone|model.Dead) != 0 {
-			x.result.Left = append(x.result.Left, j.JID)
-		}
-	}
+	x.result.Left = append(x.result.Left, x.play.left()...)
 	slices.Sort(x.result.Left)
 }
 
@@ -118,6 +114,15 @@ func (p *play) symbol(name string) string {
 		return "$" + own
 	}
 	return name
+}
+
+// left names the jobs that may still be on the server.
+func (p *play) left() []string {
+	var all []string
+	for _, j := range p.remaining(time.Now()) {
+		all = append(all, j.JID)
+	}
+	return all
 }
 
 // remaining lists the jobs that may still be on the server.

@@ -104,6 +104,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 	}
 	s.shrink(ctx, &p.Finding)
 	p.Doubtful = p.found.Doubtful && p.Shown == 0
+	x.result.Left = append(x.result.Left, s.left...)
 	if p.same = s.same; s.everybody {
 		x.loosen()
 	}

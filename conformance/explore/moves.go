@@ -53,7 +53,7 @@ var moves = []move{
 	}},
 	{"fetch-and-wake", 0.12, active, (*generator).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*generator).fetchAndGo},
-	{"bad-line", 3, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
+	{"bad-line", 5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step { return []Step{line(c.number, "%s", g.badLine())} }},
 	{"bad-argument", 2.5, anyone, func(g *generator, c *conn, _ *oracle.Conn) []Step {
 		return []Step{line(c.number, "%s", g.badArgument())}
 	}},
@@ -77,7 +77,7 @@ var moves = []move{
 	{"default", 0.3, func(g *generator, c *conn, w *oracle.Conn) bool { return g.alone && active(g, c, w) }, (*generator).inDefault},
 	{"two-words", 0.1, active, (*generator).twoWords},
 	{"burst", 0.5, active, (*generator).burst},
-	{"life", 0.5, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
+	{"life", 1, func(g *generator, c *conn, w *oracle.Conn) bool { return g.longest >= time.Minute && active(g, c, w) }, (*generator).life},
 	{"signal", 0.06, func(g *generator, c *conn, w *oracle.Conn) bool { return g.signals && worker(g, c, w) }, (*generator).signal},
 	{"restart", 0.02, func(g *generator, c *conn, w *oracle.Conn) bool { return g.restarts && active(g, c, w) }, (*generator).restarting},
 	{"wire", 2.5, anyone, (*generator).wire},
@@ -284,6 +284,9 @@ func (g *generator) life(c *conn, _ *oracle.Conn) []Step {
 		switch end {
 		case "fail":
 			steps = append(steps, line(c.number, "FAIL %s", g.failure(jid)))
+			if g.IntN(4) == 0 { // it must not be back yet
+				steps = append(steps, fetch)
+			}
 		case "ack":
 			steps = append(steps, line(c.number, `ACK {"jid":"%s"}`, jid))
 		}

@@ -71,7 +71,7 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	}
 	now, limit := time.Now(), p.patience
 	c.sent, c.pieces = p.step, max(0, c.pieces-1)
-	if p.cut {
+	if len(segments) > 1 {
 		c.pieces = 2
 	}
 	line, ended := bytes.CutSuffix(all, []byte("\r\n"))

@@ -16,19 +16,18 @@ import (
 type shrinker struct {
 	config *config
 	fresh  func() (scenarios.Target, func(), error)
-	target found // what has to show again
-	plays  int
-	sent   int          // commands, in all plays
-	comes  map[int]bool // the steps at which the job of the finding was delivered
+	target found                      // what has to show again
+	comes  map[int]bool               // the steps at which the job of the finding was delivered
+	known  map[string]bool            // what was found before, which is no match
+	limit  time.Duration              // that all this may take; no limit if zero
+	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
 
-	known map[string]bool // what was found before, which is no match
-	same  bool            // a part of the conversation shows that this is something known
-
-	everybody bool                       // FLUSH or a restart was played, which touches what others have on the server
-	limit     time.Duration              // that all this may take; no limit if zero
-	revive    func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
-	latest    record                     // of the last try that showed the finding
-	best      record                     // of the smallest conversation until now
+	plays, sent int      // tries, and the commands in all of them
+	latest      record   // of the last try that showed the finding
+	best        record   // of the smallest conversation until now
+	same        bool     // a part of the conversation shows that this is something known
+	everybody   bool     // FLUSH or a restart was played, which touches what others have on the server
+	left        []string // jobs that tries could not remove
 }
 
 const (
@@ -205,6 +204,7 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		hits, came := p.found, p.seen
 		p.tidy(ctx)
 		p.found, p.seen = hits, came
+		s.left = append(s.left, p.left()...)
 	}
 	p.close()
 	if p.dead && s.revive != nil && s.revive(ctx) {
@@ -313,11 +313,15 @@ func without(t Trace, from, to int) Trace {
 	return Trace{Steps: slices.Concat(t.Steps[:from], t.Steps[to:]), From: shift(t.From), To: shift(t.To), N: t.N}
 }
 
-// tidy removes what a short play has left, as far as that takes no waiting.
+// tidy removes what a play has left, as far as that takes no waiting.
 func (p *play) tidy(ctx context.Context) {
+	const many = 50
+	p.round = 0
+	if len(p.remaining(time.Now())) > many { // of a conversation that was repeated
+		p.clear(ctx)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasty)
 	defer cancel()
-	p.round = 0
 	p.sweep(ctx, func(steps ...Step) {
 		for i := range steps {
 			if !strings.HasPrefix(steps[i].text(), "FETCH") || p.anyReady() {

@@ -101,6 +101,7 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	v := &Violation{Expected: w.deliverable(k, now), Got: "$-1"}
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
+		v.Doubtful = j.missing == "FWP-FLUSH-03" // it may have been lost otherwise
 		if k.Args == nil && v.Clause == "FWP-WU-04" {
 			v.Clause = "FWP-FETCH-08"
 		}

@@ -50,6 +50,7 @@ func (j *Job) stale(f map[string]any, now time.Time) *Violation {
 	}
 	ago := max(0, now.Sub(j.left())-time.Second/2)
 	v := wrong("FWP-WU-12", "enqueued_at", fmt.Sprintf("time($now-%dms..)", ago.Milliseconds()), at)
+	v.Doubtful = true // or the job was given out twice
 	v.What = "it was enqueued again since"
 	return v
 }
@@ -175,8 +176,10 @@ func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 	got, is := f["failure"].(map[string]any)
 	text := texts(got)
 	switch {
-	case j.expired && !is:
-		return wrong("FWP-WU-13", "failure", "object", f["failure"])
+	case j.expired && !is: // or it was given out twice
+		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
+		v.Doubtful = true
+		return v
 	case j.vague:
 		return nil
 	case j.Failures == 0 && f["failure"] != nil:

@@ -57,7 +57,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 		}
 	}
 	for _, script := range scripts {
-		assert.True(t, caught[script.Name], "%s catches no fault", script.Name)
+		assert.True(t, racing || caught[script.Name], "%s catches no fault", script.Name)
 	}
 	assert.Len(t, declared.Rows(), len(fakes.Faults()), "a check looks at each fault")
 	document(t, declared.Rows())
@@ -71,7 +71,7 @@ func pick(fault fakes.Fault, i int, scripts []*scenarios.Script) []*scenarios.Sc
 		if slices.Contains(heavy, script.Name) {
 			every = 30
 		}
-		if (i+j)%every == 0 || names(fault, script) || !judges(script) {
+		if names(fault, script) || !racing && ((i+j)%every == 0 || !judges(script)) {
 			picked = append(picked, script)
 		}
 	}
