@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // ExplorationSchema is the value of the key "schema" of the JSON of every Exploration. Its number grows when a key is
@@ -76,8 +78,8 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 	if o.Strict {
 		bad += counts[Warn]
 	}
-	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), plural(len(e.States), "state"), plural(len(e.Outcomes), "outcome"))
-	found := plural(len(e.Findings), "finding") + " in " + said
+	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), prose.Count(len(e.States), "state"), prose.Count(len(e.Outcomes), "outcome"))
+	found := prose.Count(len(e.Findings), "finding") + " in " + said
 	switch {
 	case e.Interrupted:
 		return ExitInterrupted, "interrupted: " + found
@@ -133,7 +135,7 @@ func (t *text) explored(f *Explored) {
 		t.field("script", "none: "+clean(f.Unscripted))
 		return
 	}
-	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, plural(f.Tried, "time")))
+	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, prose.Count(f.Tried, "time")))
 	t.field("script", clean(f.Path))
 	if f.Control.Breach() {
 		t.field("control", "the embedded server fails the script too: take this for a fault of fwpcheck, and please report it")

@@ -203,11 +203,11 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 				continue
 			}
 			spec := group.Specs[0].(*ast.TypeSpec)
-			docs[spec.Name.Name] = prose(group.Doc)
+			docs[spec.Name.Name] = described(group.Doc)
 			if body, ok := spec.Type.(*ast.StructType); ok {
 				for _, field := range body.Fields.List {
 					for _, fieldName := range field.Names {
-						docs[spec.Name.Name+"."+fieldName.Name] = prose(field.Doc) + prose(field.Comment)
+						docs[spec.Name.Name+"."+fieldName.Name] = described(field.Doc) + described(field.Comment)
 					}
 				}
 			}
@@ -216,8 +216,8 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 	return docs
 }
 
-// prose returns the first paragraph of a comment, on one line.
-func prose(c *ast.CommentGroup) string {
+// described returns the first paragraph of a comment, on one line.
+func described(c *ast.CommentGroup) string {
 	first, _, _ := strings.Cut(c.Text(), "\n\n")
 	return oneLine(first)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 is taken.
@@ -125,7 +127,7 @@ func (t tally) found() string {
 	if total == 0 {
 		return ""
 	}
-	words := plural(total, "finding") + ": " + strings.Join(parts, ", ")
+	words := prose.Count(total, "finding") + ": " + strings.Join(parts, ", ")
 	if !t.strict && total == t.findings[Warn] {
 		words += " (a warn fails with --strict only)"
 	}
@@ -138,13 +140,13 @@ func (t tally) open() string {
 	for _, v := range [...]Verdict{Undecided, NotRun} {
 		switch checks, clauses := t.checks[v], t.clauses[v]; {
 		case checks > 0:
-			parts = append(parts, plural(checks, "check")+" "+v.String())
+			parts = append(parts, prose.Count(checks, "check")+" "+v.String())
 		case clauses > 0:
-			parts = append(parts, plural(clauses, "clause")+" "+v.String())
+			parts = append(parts, prose.Count(clauses, "clause")+" "+v.String())
 		}
 	}
 	if t.half > 0 {
-		parts = append(parts, plural(t.half, "check")+" undecided in part")
+		parts = append(parts, prose.Count(t.half, "check")+" undecided in part")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -157,7 +159,7 @@ func (t tally) held() string {
 	}
 	var parts []string
 	if n := counts[Pass]; n > 0 {
-		parts = append(parts, plural(n, thing)+" "+held)
+		parts = append(parts, prose.Count(n, thing)+" "+held)
 	}
 	if n := counts[Note]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d noted", n))
@@ -171,12 +173,4 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // join puts semicolons between the parts that are not empty.
 func join(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
-}
-
-// plural returns "1 check" or "2 checks".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

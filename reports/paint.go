@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // The attributes of a terminal (ECMA-48) that the text output uses.
@@ -74,23 +76,11 @@ func lines(s string) []string {
 	return split
 }
 
-// wrap breaks prose between words into lines of at most width characters. A longer word keeps its line for itself.
-func wrap(prose string, width int) []string {
-	var out []string
-	line := ""
-	for word := range strings.FieldsSeq(prose) {
-		word = clean(word)
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
-			line += " " + word
-		default:
-			out, line = append(out, line), word
-		}
+// wrap breaks prose between words into lines of at most width characters, and cleans it.
+func wrap(text string, width int) []string {
+	words := strings.Fields(text)
+	for i := range words {
+		words[i] = clean(words[i])
 	}
-	if line != "" {
-		out = append(out, line)
-	}
-	return out
+	return prose.Wrap(strings.Join(words, " "), width)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // findings writes every finding: the first of those that are alike at full length, and of the others the checks.
@@ -15,7 +17,7 @@ func (t *text) findings(r *Report) {
 	if len(all) == 0 {
 		return
 	}
-	t.section("FINDINGS", plural(len(all), "departure")+" from what is expected")
+	t.section("FINDINGS", prose.Count(len(all), "departure")+" from what is expected")
 	for _, alike := range t.likeFindings(all) {
 		t.line("")
 		t.finding(&alike[0])
@@ -68,7 +70,7 @@ func (t *text) moreOf(alike []Finding) {
 		return
 	}
 	t.line("")
-	t.prose("  ", fmt.Sprintf("and in %s (--verbose shows all): %s", plural(len(checks), "more check"), strings.Join(checks, ", ")))
+	t.prose("  ", fmt.Sprintf("and in %s (--verbose shows all): %s", prose.Count(len(checks), "more check"), strings.Join(checks, ", ")))
 }
 
 // finding writes one finding: its clause, its place, what was expected and what came, and the conversation.
@@ -192,7 +194,7 @@ func (t *text) around(said []Line) (first, last int) {
 
 // leftOut stands for lines that are not shown.
 func (t *text) leftOut(n int) {
-	t.line("  %s", t.paint(dim, fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", plural(n, "line"))))
+	t.line("  %s", t.paint(dim, fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", prose.Count(n, "line"))))
 }
 
 func speaker(from string) string {

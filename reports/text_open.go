@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/prose"
 )
 
 // open writes what is undecided, not run or not offered: a cause, how to remove it, and the checks that it kept from
@@ -47,7 +49,7 @@ func (t *text) behind(left []string, why string) {
 	if len(left) == 0 {
 		return
 	}
-	t.section("LEFT BEHIND", plural(len(left), "job")+" "+why)
+	t.section("LEFT BEHIND", prose.Count(len(left), "job")+" "+why)
 	shown := left
 	if !t.Verbose && len(left) > leftShown {
 		shown = left[:leftShown]

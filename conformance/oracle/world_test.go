@@ -80,6 +80,11 @@ func TestConversations(t *testing.T) {
 		"two words later, lost":      {all(hello, strings.Replace(spaced, `"q r"`, `"q r","at":"2026-01-02T03:04:07Z"`, 1), "wait 170s", "1 C FETCH q r", "wait 2s", "1 S $-1"), "FWP-WU-16"},
 		"two words after one":        {all(hello, plain, strings.ReplaceAll(spaced, "01\"", "02\""), "1 C FETCH q r\n1 S JOB"), ""},
 		"early on a protected one":   {"1 C INFO\n1 close", "FWP-STATE-01"},
+		"long after a wrong command": {all(hello, "1 C INFO x", "1 S -ERR", "1 C INFO", "1 S $x", "1 C INFO", "1 S -ERR"), "FWP-STATE-03"},
+		"text behind a job":          {all(hello, plain, "1 C FETCH q\n1 S JOB}"), "FWP-FETCH-01"},
+		"a word of nobody, a number": {all(hello, "1 C XYZZY\n1 S :1"), "FWP-FRAME-03"},
+		"null in a BEAT":             {all(hello, `1 C BEAT {"wid":"worker-1","rss_kb":null}`, "1 S -ERR"), ""},
+		"END with an argument, OK":   {all(hello, "1 C END x", "1 S +OK"), "FWP-FRAME-03"},
 		"taken by a ghost":           {all(hello, other, "2 C FETCH q", "2 leave", plain, "1 C FETCH q", "wait 2s", "1 S $-1"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

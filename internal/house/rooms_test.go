@@ -63,7 +63,7 @@ var rooms = map[string]room{
 	"scenarios": {mayImport: []string{"fwp", "internal/spell"}},
 
 	"fwp":              {alone: true},
-	"reports":          {mayImport: []string{"internal/spell"}, alone: true},
+	"reports":          {mayImport: []string{"internal/prose", "internal/spell"}, alone: true},
 	"internal/prose":   {alone: true},
 	"internal/spell":   {alone: true},
 	"internal/memnet":  {alone: true},
