@@ -3,7 +3,7 @@ package conformance
 import (
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Suggest returns the id of the clause that a mistyped id most likely means, or "" if none is near. Case, and a
@@ -15,7 +15,7 @@ func Suggest(id string) string {
 		id = "FWP-" + id
 	}
 	const most = 2 // more mistakes are another word
-	return spell.Nearest(id, clauseIDs(), most)
+	return text.Nearest(id, clauseIDs(), most)
 }
 
 // clauseIDs lists the ids of the catalogue in its order.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // ExplorationSchema is the value of the key "schema" of the JSON of every Exploration. Its number grows when a key is
@@ -78,8 +78,8 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 	if o.Strict {
 		bad += counts[Warn]
 	}
-	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), prose.Count(len(e.States), "state"), prose.Count(len(e.Outcomes), "outcome"))
-	found := prose.Count(len(e.Findings), "finding") + " in " + said
+	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
+	found := text.Count(len(e.Findings), "finding") + " in " + said
 	switch {
 	case e.Interrupted:
 		return ExitInterrupted, "interrupted: " + found
@@ -107,7 +107,7 @@ func WriteExplorationJSON(w io.Writer, e *Exploration) error {
 // WriteExplorationText writes e for people: each finding with the script that shows it, what was covered, and a last
 // line that says in words what came out. It writes once, and returns the error of that.
 func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
-	t := &text{TextOptions: o}
+	t := &textWriter{TextOptions: o}
 	t.head(e.Target, e.Version)
 	t.troubles(e.Interrupted, e.Internal, e.Unreachable, "")
 	if len(e.Findings) > 0 {
@@ -127,7 +127,7 @@ func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
 }
 
 // explored writes one finding and the script that shows it.
-func (t *text) explored(f *Explored) {
+func (t *textWriter) explored(f *Explored) {
 	t.finding(&f.Finding)
 	t.field("after", many(int64(f.After), "command"))
 	t.field("whole", clean(f.Run))
@@ -135,7 +135,7 @@ func (t *text) explored(f *Explored) {
 		t.field("script", "none: "+clean(f.Unscripted))
 		return
 	}
-	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, prose.Count(f.Tried, "time")))
+	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, text.Count(f.Tried, "time")))
 	t.field("script", clean(f.Path))
 	if f.Control.Breach() {
 		t.field("control", "the embedded server fails the script too: take this for a fault of fwpcheck, and please report it")
@@ -147,7 +147,7 @@ func (t *text) explored(f *Explored) {
 }
 
 // coverage writes what was seen: with Verbose all of it.
-func (t *text) coverage(e *Exploration) {
+func (t *textWriter) coverage(e *Exploration) {
 	if e.Commands == 0 {
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // ExitCode returns the exit code for l; see the constants and Outcome.
@@ -93,7 +93,7 @@ func (l *Load) invalid() string {
 		words = "INVALID: " + words
 	}
 	if more := len(reasons) - 1; more > 0 {
-		words += fmt.Sprintf(" (and %s)", prose.Count(more, "more reason"))
+		words += fmt.Sprintf(" (and %s)", text.Count(more, "more reason"))
 	}
 	return words
 }
@@ -149,9 +149,9 @@ func (l *Load) missed() []ThresholdResult {
 }
 
 func missedWords(missed []ThresholdResult, of int) string {
-	words := fmt.Sprintf("%d of %s missed: %s came to %s", len(missed), prose.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
+	words := fmt.Sprintf("%d of %s missed: %s came to %s", len(missed), text.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
 	if missed[0].NoData {
-		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), prose.Count(of, "threshold"), missed[0].Threshold)
+		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)
 	}
 	if len(missed) > 1 {
 		words += fmt.Sprintf(" (and %d more)", len(missed)-1)

@@ -23,7 +23,7 @@ type LoadTextOptions struct {
 // Of an INVALID run it shows no rate and no times, but why, and what to do. What servers sent is escaped. It writes
 // once, and returns the error of that. Judge comes first.
 func WriteLoadText(w io.Writer, l *Load, o LoadTextOptions) error {
-	t := &loadText{text: text{TextOptions: TextOptions{Color: o.Color, Verbose: o.Verbose}}}
+	t := &loadText{textWriter: textWriter{TextOptions: TextOptions{Color: o.Color, Verbose: o.Verbose}}}
 	t.head(l)
 	if len(l.Ops) > 0 || len(l.Phases) > 0 {
 		t.validity(l)
@@ -49,7 +49,7 @@ func WriteLoadText(w io.Writer, l *Load, o LoadTextOptions) error {
 }
 
 // loadText gathers the output.
-type loadText struct{ text }
+type loadText struct{ textWriter }
 
 // fold is wrap, but words that are too long for a line are broken too.
 func fold(prose string, width int) []string {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 is taken.
@@ -127,7 +127,7 @@ func (t tally) found() string {
 	if total == 0 {
 		return ""
 	}
-	words := prose.Count(total, "finding") + ": " + strings.Join(parts, ", ")
+	words := text.Count(total, "finding") + ": " + strings.Join(parts, ", ")
 	if !t.strict && total == t.findings[Warn] {
 		words += " (a warn fails with --strict only)"
 	}
@@ -140,13 +140,13 @@ func (t tally) open() string {
 	for _, v := range [...]Verdict{Undecided, NotRun} {
 		switch checks, clauses := t.checks[v], t.clauses[v]; {
 		case checks > 0:
-			parts = append(parts, prose.Count(checks, "check")+" "+v.String())
+			parts = append(parts, text.Count(checks, "check")+" "+v.String())
 		case clauses > 0:
-			parts = append(parts, prose.Count(clauses, "clause")+" "+v.String())
+			parts = append(parts, text.Count(clauses, "clause")+" "+v.String())
 		}
 	}
 	if t.half > 0 {
-		parts = append(parts, prose.Count(t.half, "check")+" undecided in part")
+		parts = append(parts, text.Count(t.half, "check")+" undecided in part")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -159,7 +159,7 @@ func (t tally) held() string {
 	}
 	var parts []string
 	if n := counts[Pass]; n > 0 {
-		parts = append(parts, prose.Count(n, thing)+" "+held)
+		parts = append(parts, text.Count(n, thing)+" "+held)
 	}
 	if n := counts[Note]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d noted", n))

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // The attributes of a terminal (ECMA-48) that the text output uses.
@@ -27,7 +27,7 @@ var verdictColours = map[Verdict]string{
 }
 
 // paint puts text between the codes of attribute, if there is one and colour was asked for.
-func (t *text) paint(attribute, words string) string {
+func (t *textWriter) paint(attribute, words string) string {
 	if !t.Color || attribute == "" || words == "" {
 		return words
 	}
@@ -35,7 +35,7 @@ func (t *text) paint(attribute, words string) string {
 }
 
 // word returns the word of v, padded to width and then painted: the codes have no width of their own.
-func (t *text) word(v Verdict, width int) string {
+func (t *textWriter) word(v Verdict, width int) string {
 	return t.paint(verdictColours[v], v.String()) + strings.Repeat(" ", max(0, width-len(v.String())))
 }
 
@@ -77,10 +77,10 @@ func lines(s string) []string {
 }
 
 // wrap breaks prose between words into lines of at most width characters, and cleans it.
-func wrap(text string, width int) []string {
-	words := strings.Fields(text)
+func wrap(prose string, width int) []string {
+	words := strings.Fields(prose)
 	for i := range words {
 		words[i] = clean(words[i])
 	}
-	return prose.Wrap(strings.Join(words, " "), width)
+	return text.Wrap(strings.Join(words, " "), width)
 }

@@ -68,7 +68,7 @@ func (c *Check) seen(v Verdict, clause string) string {
 }
 
 // unsteady lists what did not come out alike in all runs: the clauses of each check, or the check if it names none.
-func (t *text) unsteady(r *Report) {
+func (t *textWriter) unsteady(r *Report) {
 	var rows [][2]string
 	wide := 0
 	row := func(c *Check, clause string, counts []Count) {

@@ -27,7 +27,7 @@ type TextOptions struct {
 // not offered, by cause; the notes; the counts; and a last line that says in words what came out. It writes once, and
 // returns the error of that.
 func WriteText(w io.Writer, r *Report, o TextOptions) error {
-	t := &text{TextOptions: o}
+	t := &textWriter{TextOptions: o}
 	t.head(r.Target, r.Version)
 	t.troubles(r.Interrupted, r.Internal, r.Unreachable, r.Usage)
 	if o.Verbose {
@@ -46,19 +46,19 @@ func WriteText(w io.Writer, r *Report, o TextOptions) error {
 	return writeOut(w, t.out.Bytes())
 }
 
-// text gathers the output.
-type text struct {
+// textWriter gathers the output.
+type textWriter struct {
 	TextOptions
 	out bytes.Buffer
 }
 
-func (t *text) line(format string, args ...any) {
+func (t *textWriter) line(format string, args ...any) {
 	line := strings.TrimRight(fmt.Sprintf(format, args...), " ")
 	t.out.WriteString(line + "\n")
 }
 
 // prose writes words after indent, broken where they are too long; the lines after the first are indented alike.
-func (t *text) prose(indent, words string) {
+func (t *textWriter) prose(indent, words string) {
 	for i, line := range wrap(words, textWidth-utf8.RuneCountInString(indent)) {
 		if i == 1 {
 			indent = strings.Repeat(" ", utf8.RuneCountInString(indent))
@@ -68,7 +68,7 @@ func (t *text) prose(indent, words string) {
 }
 
 // section writes a heading, with a few words behind it that explain what follows.
-func (t *text) section(heading, words string) {
+func (t *textWriter) section(heading, words string) {
 	t.line("")
 	if words != "" {
 		words = ": " + words
@@ -77,7 +77,7 @@ func (t *text) section(heading, words string) {
 }
 
 // head says what was judged, and by whom.
-func (t *text) head(judged Target, version string) {
+func (t *textWriter) head(judged Target, version string) {
 	target := judged.URL
 	switch chosen := judged.Chosen; {
 	case target == "" && chosen == "":
@@ -97,7 +97,7 @@ func (t *text) head(judged Target, version string) {
 }
 
 // troubles says what kept a run from being a whole one; each may be empty.
-func (t *text) troubles(interrupted bool, internal, unreachable, usage string) {
+func (t *textWriter) troubles(interrupted bool, internal, unreachable, usage string) {
 	if interrupted {
 		t.trouble("The run was interrupted:", "what follows is what was found until then.")
 	}
@@ -106,7 +106,7 @@ func (t *text) troubles(interrupted bool, internal, unreachable, usage string) {
 	t.trouble("Usage error:", usage)
 }
 
-func (t *text) trouble(title, words string) {
+func (t *textWriter) trouble(title, words string) {
 	if words == "" {
 		return
 	}
@@ -118,7 +118,7 @@ func (t *text) trouble(title, words string) {
 }
 
 // checks lists every check with its verdict.
-func (t *text) checks(r *Report) {
+func (t *textWriter) checks(r *Report) {
 	if len(r.Checks) == 0 {
 		return
 	}
@@ -137,7 +137,7 @@ func (t *text) checks(r *Report) {
 }
 
 // counts writes the table of verdicts.
-func (t *text) counts(r *Report) {
+func (t *textWriter) counts(r *Report) {
 	checks, clauses, free := map[Verdict]int{}, map[Verdict]int{}, 0
 	for _, c := range r.Checks {
 		checks[c.Verdict]++
@@ -166,7 +166,7 @@ func (t *text) counts(r *Report) {
 }
 
 // foot writes time, seed, exit code and, as the last line, the outcome.
-func (t *text) foot(r *Report) {
+func (t *textWriter) foot(r *Report) {
 	code, words := r.Outcome(t.Exit)
 	started := ""
 	if !r.Started.IsZero() {

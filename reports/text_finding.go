@@ -7,17 +7,17 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // findings writes every finding: the first of those that are alike at full length, and of the others the checks.
 // With Verbose all have their full length.
-func (t *text) findings(r *Report) {
+func (t *textWriter) findings(r *Report) {
 	all := r.Findings()
 	if len(all) == 0 {
 		return
 	}
-	t.section("FINDINGS", prose.Count(len(all), "departure")+" from what is expected")
+	t.section("FINDINGS", text.Count(len(all), "departure")+" from what is expected")
 	for _, alike := range t.likeFindings(all) {
 		t.line("")
 		t.finding(&alike[0])
@@ -26,7 +26,7 @@ func (t *text) findings(r *Report) {
 }
 
 // likeFindings puts findings together that are alike, in the order of the first of each.
-func (t *text) likeFindings(all []Finding) [][]Finding {
+func (t *textWriter) likeFindings(all []Finding) [][]Finding {
 	var groups [][]Finding
 	at := map[string]int{}
 	for i := range all {
@@ -54,7 +54,7 @@ func (f *Finding) symptom() string {
 var numbers = regexp.MustCompile(`[0-9]+`)
 
 // moreOf names the checks that found the same as the first finding.
-func (t *text) moreOf(alike []Finding) {
+func (t *textWriter) moreOf(alike []Finding) {
 	var checks []string
 	for _, f := range alike[1:] {
 		if name := clean(f.Check); name != clean(alike[0].Check) && !slices.Contains(checks, name) {
@@ -70,11 +70,11 @@ func (t *text) moreOf(alike []Finding) {
 		return
 	}
 	t.line("")
-	t.prose("  ", fmt.Sprintf("and in %s (--verbose shows all): %s", prose.Count(len(checks), "more check"), strings.Join(checks, ", ")))
+	t.prose("  ", fmt.Sprintf("and in %s (--verbose shows all): %s", text.Count(len(checks), "more check"), strings.Join(checks, ", ")))
 }
 
 // finding writes one finding: its clause, its place, what was expected and what came, and the conversation.
-func (t *text) finding(f *Finding) {
+func (t *textWriter) finding(f *Finding) {
 	clause := f.Clause
 	if clause == "" {
 		clause = "(no single clause)"
@@ -97,7 +97,7 @@ func (t *text) finding(f *Finding) {
 }
 
 // field writes a label and one or more lines that belong to it; without lines, nothing.
-func (t *text) field(label string, values ...string) {
+func (t *textWriter) field(label string, values ...string) {
 	for _, value := range values {
 		if value == "" && len(values) == 1 {
 			continue
@@ -108,7 +108,7 @@ func (t *text) field(label string, values ...string) {
 }
 
 // place writes where in a script the departure was seen, the line itself, and a caret below the place.
-func (t *text) place(f *Finding) {
+func (t *textWriter) place(f *Finding) {
 	if f.File == "" {
 		return
 	}
@@ -141,7 +141,7 @@ func caret(f *Finding) (before, under string) {
 }
 
 // conversation writes what was said on all connections, with the time since the check began.
-func (t *text) conversation(said []Line) {
+func (t *textWriter) conversation(said []Line) {
 	if len(said) == 0 {
 		return
 	}
@@ -180,7 +180,7 @@ const beginning = 6
 
 // around says which lines of a long conversation are shown beside its beginning: those from first to before last, which
 // lead to the departure (to the end if none is marked) and a few that follow it.
-func (t *text) around(said []Line) (first, last int) {
+func (t *textWriter) around(said []Line) (first, last int) {
 	const before, after = 30, 8
 	if t.Verbose || len(said) <= beginning+before+after {
 		return 0, len(said)
@@ -193,8 +193,8 @@ func (t *text) around(said []Line) (first, last int) {
 }
 
 // leftOut stands for lines that are not shown.
-func (t *text) leftOut(n int) {
-	t.line("  %s", t.paint(dim, fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", prose.Count(n, "line"))))
+func (t *textWriter) leftOut(n int) {
+	t.line("  %s", t.paint(dim, fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", text.Count(n, "line"))))
 }
 
 func speaker(from string) string {

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // open writes what is undecided, not run or not offered: a cause, how to remove it, and the checks that it kept from
 // deciding, with their clauses.
-func (t *text) open(r *Report) {
+func (t *textWriter) open(r *Report) {
 	groups := r.openGroups()
 	if len(groups) == 0 {
 		return
@@ -31,7 +31,7 @@ func (t *text) open(r *Report) {
 }
 
 // left writes which jobs the run could not remove from the target.
-func (t *text) left(r *Report) {
+func (t *textWriter) left(r *Report) {
 	var jobs []string
 	for _, c := range r.Checks {
 		for _, job := range c.Left {
@@ -45,11 +45,11 @@ func (t *text) left(r *Report) {
 const leftShown = 10
 
 // behind writes which jobs are still on the target: with Verbose all of them.
-func (t *text) behind(left []string, why string) {
+func (t *textWriter) behind(left []string, why string) {
 	if len(left) == 0 {
 		return
 	}
-	t.section("LEFT BEHIND", prose.Count(len(left), "job")+" "+why)
+	t.section("LEFT BEHIND", text.Count(len(left), "job")+" "+why)
 	shown := left
 	if !t.Verbose && len(left) > leftShown {
 		shown = left[:leftShown]
@@ -63,7 +63,7 @@ func (t *text) behind(left []string, why string) {
 }
 
 // because writes a verdict and its cause; the painted word must not count for the width.
-func (t *text) because(v Verdict, why string) {
+func (t *textWriter) because(v Verdict, why string) {
 	for i, line := range wrap(why, textWidth-len(v.String())-2) {
 		lead := strings.Repeat(" ", len(v.String())) + "  "
 		if i == 0 {
@@ -85,7 +85,7 @@ func defaultWhy(v Verdict) string {
 }
 
 // openRows writes checks and their clauses in two columns.
-func (t *text) openRows(rows []openRow) {
+func (t *textWriter) openRows(rows []openRow) {
 	wide := 0
 	for _, row := range rows {
 		wide = max(wide, utf8.RuneCountInString(clean(row.check)))
@@ -105,7 +105,7 @@ func (t *text) openRows(rows []openRow) {
 }
 
 // evidence writes, for whoever asked for more, what the undecided checks and the notes rest on.
-func (t *text) evidence(r *Report) {
+func (t *textWriter) evidence(r *Report) {
 	var full []Finding
 	for i := range r.Checks {
 		full = append(full, r.backing(&r.Checks[i])...)
@@ -141,7 +141,7 @@ func (r *Report) backing(c *Check) []Finding {
 }
 
 // notes writes the readings and optional things that were seen, one line each.
-func (t *text) notes(r *Report) {
+func (t *textWriter) notes(r *Report) {
 	all := r.remarks()
 	if len(all) == 0 {
 		return

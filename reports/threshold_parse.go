@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // ThresholdError says what is wrong with a threshold and where.
@@ -127,7 +127,7 @@ func (m metric) example() string {
 func nearestMetric(name string) string {
 	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
 	for _, m := range metrics() {
-		changes := spell.Distance(name, m.name)
+		changes := text.Distance(name, m.name)
 		if whole := strings.Split(m.name, "."); hasParts(whole, parts) {
 			changes = len(whole) - 100
 		}

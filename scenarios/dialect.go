@@ -222,7 +222,7 @@ func (l *lane) widOf(c *conn) (string, bool) {
 	case literal:
 		s, ok := n.value.(string)
 		return s, ok
-	case text:
+	case interpolated:
 		return l.scope.known(n.parts)
 	case capture:
 		v, ok := l.scope.lookup(n.ref)

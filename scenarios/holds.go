@@ -12,7 +12,7 @@ type holds struct {
 }
 
 type heldText struct {
-	node   node // literal or text
+	node   node // literal or interpolated
 	absent bool // it must not be there
 }
 
@@ -42,7 +42,7 @@ func (h holds) matches(got any, sc *scope) bool {
 }
 
 func heldString(n node, sc *scope) (string, bool) {
-	if t, ok := n.(text); ok {
+	if t, ok := n.(interpolated); ok {
 		return sc.known(t.parts)
 	}
 	s, ok := n.(literal).value.(string)

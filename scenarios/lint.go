@@ -214,7 +214,7 @@ func (l *linter) expect(e *Expect) {
 func sampleNames(n node, sc *scope) {
 	const sample = "sample-of-a-captured-value"
 	switch n := n.(type) {
-	case text:
+	case interpolated:
 		if r := n.parts.only(); r != nil && !r.series {
 			sc.capture(r, sample)
 		}

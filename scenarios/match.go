@@ -53,7 +53,7 @@ func matchJSON(n node, got any, sc *scope) []Difference {
 // bind gives the unbound names of n the values at their places in got.
 func bind(n node, got any, sc *scope) {
 	switch n := n.(type) {
-	case text:
+	case interpolated:
 		if s, ok := got.(string); ok && n.parts.only() != nil {
 			sc.capture(n.parts.only(), s)
 		}
@@ -147,7 +147,7 @@ func ideal(n node, sc *scope, exact bool) any {
 // inWords says what a leaf expects: the pattern, and the value of its names.
 func inWords(n node, sc *scope) string {
 	switch n := n.(type) {
-	case text:
+	case interpolated:
 		if s, ok := sc.known(n.parts); ok {
 			return fmt.Sprintf("%s (%s)", strconv.Quote(shorten(s)), n.parts)
 		}
@@ -209,7 +209,7 @@ func prunedFields(n *object, got map[string]any, exact bool) map[string]any {
 // takes decides the leaves.
 func takes(n node, got any, sc *scope, exact bool) bool {
 	switch n := n.(type) {
-	case text:
+	case interpolated:
 		s, ok := got.(string)
 		want, known := sc.known(n.parts)
 		return ok && known && (s == want || sameInstant(n.parts.only(), s, want))

@@ -16,8 +16,8 @@ type node interface {
 type (
 	// literal is nil, a bool, a string without names, or a json.Number.
 	literal struct{ value any }
-	// text is a string with names in it.
-	text struct{ parts template }
+	// interpolated is a string with names in it.
+	interpolated struct{ parts template }
 	// capture is a name in the place of a whole value; typ may be nil.
 	capture struct {
 		ref *ref
@@ -62,9 +62,9 @@ func (l literal) String() string {
 	b, _ := json.Marshal(l.value) // a parsed JSON scalar always marshals
 	return string(b)
 }
-func (t text) String() string    { return strconv.Quote(t.parts.String()) }
-func (p pattern) String() string { return "/" + p.re.String() + "/" }
-func (absent) String() string    { return "absent" }
+func (t interpolated) String() string { return strconv.Quote(t.parts.String()) }
+func (p pattern) String() string      { return "/" + p.re.String() + "/" }
+func (absent) String() string         { return "absent" }
 
 func (k kind) String() string {
 	if k.lo == nil && k.hi == nil {
@@ -128,7 +128,7 @@ func exactSign(exact bool) string {
 // alternatives.
 func constant(n node, at, width int) error {
 	switch n := n.(type) {
-	case literal, text, absent:
+	case literal, interpolated, absent:
 		return nil
 	case capture:
 		if n.typ == nil {

@@ -152,7 +152,7 @@ func (c *cursor) stringValue() (node, error) {
 	case len(parts) > 1:
 		return nil, complain(start, c.pos-start, "", "<|> cuts client lines only")
 	case len(parts[0].refs()) > 0:
-		return text{parts[0]}, nil
+		return interpolated{parts[0]}, nil
 	case len(parts[0]) == 0:
 		return literal{""}, nil
 	}

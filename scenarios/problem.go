@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Pos is a place in a script: Line and Col count from 1, Col and Width in
@@ -74,7 +74,7 @@ func didYouMean(word string, list []string) string {
 	const longest = 64 // more is no mistyped word
 	if len(word) <= longest {
 		mistakes := min(max(2, len(word)/3), len(word)-1) // a word of which nothing is left is another one
-		if w := spell.Nearest(word, list, mistakes); w != "" {
+		if w := text.Nearest(word, list, mistakes); w != "" {
 			return fmt.Sprintf("did you mean %q?", w)
 		}
 	}

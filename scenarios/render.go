@@ -147,7 +147,7 @@ func (l *lane) json(c *conn, n node) (string, error) {
 	switch n := n.(type) {
 	case literal:
 		return marshal(n.value)
-	case text:
+	case interpolated:
 		s, err := l.text(c, n.parts, false)
 		if err != nil {
 			return "", err

@@ -134,7 +134,7 @@ func (o *object) time(key string) *ref {
 	}
 	var r *ref
 	switch value := o.fields[i].value.(type) {
-	case text:
+	case interpolated:
 		r = value.parts.only()
 	case capture:
 		r = value.ref

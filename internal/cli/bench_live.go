@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -84,7 +84,7 @@ func moment(m load.Moment) string {
 		parts[0] += ", " + m.Left.Round(time.Second).String() + " left"
 	}
 	if m.Phase == "connect" {
-		return strings.Join(append(parts, prose.Count(m.Connections, "connection"), wrong(m)), ", ")
+		return strings.Join(append(parts, text.Count(m.Connections, "connection"), wrong(m)), ", ")
 	}
 	rate := fmt.Sprintf("%.0f/s", m.Carried)
 	if m.Asked > 0 {
@@ -99,7 +99,7 @@ func moment(m load.Moment) string {
 			parts = append(parts, times(op))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%d in flight on %s", m.InFlight, prose.Count(m.Connections, "connection")))
+	parts = append(parts, fmt.Sprintf("%d in flight on %s", m.InFlight, text.Count(m.Connections, "connection")))
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
@@ -108,7 +108,7 @@ func wrong(m load.Moment) string {
 	if m.Errors == 0 {
 		return "no errors"
 	}
-	return prose.Count(int(m.Errors), "error")
+	return text.Count(int(m.Errors), "error")
 }
 
 // times are the response times of a command in one second, empty if it has none.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
@@ -144,7 +144,7 @@ func (p Process) drive(ctx context.Context, o *benchOptions, at aimed, config lo
 		return p.deliver(o.delivery(notMet(ctx, &config, began, err)))
 	}
 	config.Dial, config.Password = at.server.Dial, at.password
-	p.say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, prose.Count(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
+	p.say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, text.Count(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
 	live := p.newLive(o, &config)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)

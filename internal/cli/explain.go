@@ -10,8 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/prose"
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -58,7 +57,7 @@ func (p Process) explain(id string) error {
 		return p.print(explainClause(c, checks))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
-		return fmt.Errorf("there is no clause %q; %s", id, spell.DidYouMean(clause))
+		return fmt.Errorf("there is no clause %q; %s", id, text.DidYouMean(clause))
 	}
 	return fmt.Errorf("there is no clause and no check %q%s", id, meant(id, names))
 }
@@ -126,7 +125,7 @@ func explainClause(c conformance.Clause, checks []checkRow) string {
 	}
 	f.faults(faultsOf(fakes.Faults(), c.ID))
 	return fmt.Sprintf("%s  %s: %s\n\n%s\n\n%s", c.ID, c.Level, c.Level.Words(),
-		strings.Join(prose.Wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
+		strings.Join(text.Wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
 }
 
 // explainSource says where a clause is stated, and the hash of what stands there.
@@ -166,7 +165,7 @@ func (f fields) text(width int) string {
 	last := ""
 	for _, field := range f {
 		label := field[0]
-		for i, line := range prose.Wrap(field[1], width-labelWidth) {
+		for i, line := range text.Wrap(field[1], width-labelWidth) {
 			if i > 0 || label == last {
 				label = ""
 			}

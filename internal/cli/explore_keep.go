@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -38,7 +38,7 @@ func (k *keeper) whole(f explore.Finding) {
 	if k.o.noShrink {
 		then = "it goes on"
 	}
-	k.p.say("%s after %s: %s; saved as %s, and %s", filed(f), prose.Count(f.Commands, "command"), words(f), k.runs[f.Number], then)
+	k.p.say("%s after %s: %s; saved as %s, and %s", filed(f), text.Count(f.Commands, "command"), words(f), k.runs[f.Number], then)
 }
 
 // filed is the name under which a finding is saved.

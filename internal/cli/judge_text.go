@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // text is what a person reads of a history.
@@ -21,7 +21,7 @@ func (f *judgedFile) text() string {
 		fmt.Fprintf(&b, "\nundecided\n")
 		for _, cause := range f.Undecided {
 			jobs := strings.Join(cause.JIDs, ", ") + more(cause.Jobs-len(cause.JIDs))
-			fmt.Fprintf(&b, "  %s: %s (%s)\n", prose.Count(cause.Jobs, "job"), cause.Why, jobs)
+			fmt.Fprintf(&b, "  %s: %s (%s)\n", text.Count(cause.Jobs, "job"), cause.Why, jobs)
 		}
 	}
 	return b.String()
@@ -41,8 +41,8 @@ func (f *judgedFile) sum() string {
 		undecided += cause.Jobs
 	}
 	return fmt.Sprintf("%s, %s; %s: %d settled, %d undecided; %s",
-		prose.Count(f.Events, "event"), whole, prose.Count(f.Jobs, "job"), f.Settled, undecided,
-		prose.Count(len(f.Findings), "finding"))
+		text.Count(f.Events, "event"), whole, text.Count(f.Jobs, "job"), f.Settled, undecided,
+		text.Count(len(f.Findings), "finding"))
 }
 
 // eventsShown is how many of the events that prove a finding are printed. Few take more
@@ -68,13 +68,13 @@ func (f *judgedFinding) text() string {
 	}
 	_ = table.Flush() // a strings.Builder takes everything
 	if left := len(f.Events) - len(shown); left > 0 {
-		fmt.Fprintf(&b, "    and %s\n", prose.Count(left, "more event"))
+		fmt.Fprintf(&b, "    and %s\n", text.Count(left, "more event"))
 	}
 	return b.String()
 }
 
-func paragraph(b *strings.Builder, text string) {
-	for _, line := range prose.Wrap(text, textWidth-4) {
+func paragraph(b *strings.Builder, words string) {
+	for _, line := range text.Wrap(words, textWidth-4) {
 		b.WriteString("    " + line + "\n")
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -45,7 +45,7 @@ func (p Process) lint(args []string) error {
 	}
 	wrong := mistakes(found)
 	p.say("%s: %s, %s",
-		prose.Count(len(files), "script"), prose.Count(len(wrong), "mistake"), prose.Count(len(found)-len(wrong), "hint"))
+		text.Count(len(files), "script"), text.Count(len(wrong), "mistake"), text.Count(len(found)-len(wrong), "hint"))
 	if len(wrong) > 0 {
 		return exit(reports.ExitUsage)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -206,7 +206,7 @@ func (r clauseRow) decided() string {
 	case len(r.Checks) == 0:
 		return "no check"
 	}
-	return prose.Count(len(r.Checks), "check")
+	return text.Count(len(r.Checks), "check")
 }
 
 // printTable aligns the columns of rows.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // facets are the words by which rows of a list are picked, and also the patterns that they have to match: one pattern
@@ -86,8 +86,8 @@ func (f facets) check(all map[string][]string, thing string) error {
 // instead says what may have been meant by a pattern that matches none of the words, or
 // where they are shown.
 func instead(flag, pattern string, words []string) string {
-	if near := spell.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
-		return spell.DidYouMean(near...)
+	if near := text.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
+		return text.DidYouMean(near...)
 	}
 	return map[string]string{
 		"check":  "fwpcheck list shows the checks",

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -75,7 +75,7 @@ func (p Process) run(ctx context.Context, o *runOptions, args []string) error {
 	defer on.end()
 	if wait := chosen.wait(); wait > conformance.QuickWait {
 		p.say("%s must wait, the longest for %v; --quick leaves them out",
-			prose.Count(chosen.waiting(), "check"), wait.Round(time.Second))
+			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
 	}
 	watch := watcher{}
 	if showBar {
@@ -202,7 +202,7 @@ func (p Process) load(args []string) ([]*scenarios.Script, error) {
 	}
 	scripts, found := examine(files)
 	if wrong := mistakes(found); len(wrong) > 0 {
-		p.say("%s in %s: nothing was played\n%s", prose.Count(len(wrong), "mistake"), prose.Count(len(files), "script"), wrong)
+		p.say("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
 		return nil, exit(reports.ExitUsage)
 	}
 	return scripts, nil

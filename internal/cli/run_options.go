@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/spell"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -108,7 +108,7 @@ func (o *runOptions) settle() error {
 		}
 		help := "fwpcheck list --clauses shows them"
 		if near := conformance.Suggest(id); near != "" {
-			help = spell.DidYouMean(near)
+			help = text.DidYouMean(near)
 		}
 		return fmt.Errorf("--require: there is no clause %q; %s", id, help)
 	}

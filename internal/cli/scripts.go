@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -145,7 +145,7 @@ func unknownClauses(s *scenarios.Script) scenarios.Problems {
 			problem.Advice, problem.Message = true, fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
 			problem.Help = "fwpcheck list --clauses prints it"
 			if near != "" {
-				problem.Help = spell.DidYouMean(near)
+				problem.Help = text.DidYouMean(near)
 			}
 			found = append(found, problem)
 		}

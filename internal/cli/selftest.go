@@ -13,8 +13,8 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/prose"
 	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -125,8 +125,8 @@ func (p Process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Du
 		whereto = "open"
 	}
 	err = p.print(fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v\n",
-		sum.caught, prose.Count(len(proof.Faults), "fault"), prose.Count(out.Plays, "play"), sum.later, whereto,
-		out.Varied, prose.Count(len(proof.Variations), "variation"), out.Again, sum.wrong, took.Round(100*time.Millisecond)))
+		sum.caught, text.Count(len(proof.Faults), "fault"), text.Count(out.Plays, "play"), sum.later, whereto,
+		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, sum.wrong, took.Round(100*time.Millisecond)))
 	switch {
 	case err != nil:
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/internal/prose"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -41,7 +41,7 @@ func (p Process) spec(folder string) error {
 			return err
 		}
 	}
-	p.say("%s changed", prose.Count(len(changes), "source"))
+	p.say("%s changed", text.Count(len(changes), "source"))
 	if len(changes) > 0 {
 		return exit(reports.ExitFindings)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // unknownCommand refuses arguments of the program that are no command.
@@ -45,7 +45,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 // meant ends a message about an unknown word: "; did you mean push or pop?", or "" if
 // none of the known ones is near.
 func meant(word string, known []string) string {
-	if ask := spell.DidYouMean(spell.Candidates(word, known)...); ask != "" {
+	if ask := text.DidYouMean(text.Candidates(word, known)...); ask != "" {
 		return "; " + ask
 	}
 	return ""

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Problem is one thing that is wrong with a workload. File, Line and Column (from 1,
@@ -46,5 +46,5 @@ func nearest(word string, known []string) string {
 	if len(word) > longest {
 		return ""
 	}
-	return spell.Nearest(word, known, min(max(2, len(word)/3), len(word)))
+	return text.Nearest(word, known, min(max(2, len(word)/3), len(word)))
 }

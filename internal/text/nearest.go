@@ -1,5 +1,6 @@
-// Package spell finds the word that was probably meant by one that is unknown.
-package spell
+// Package text holds what several rooms do with words for people: the word that was
+// probably meant by an unknown one, plurals, and lines that are not too long.
+package text
 
 import (
 	"cmp"

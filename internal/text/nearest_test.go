@@ -1,11 +1,11 @@
-package spell_test
+package text_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/spell"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 func TestDistance(t *testing.T) {
@@ -18,8 +18,8 @@ func TestDistance(t *testing.T) {
 		{"abc", "ab", 1}, {"abc", "xabc", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, spell.Distance(test.a, test.b), test)
-		assert.Equal(t, test.want, spell.Distance(test.b, test.a), test)
+		assert.Equal(t, test.want, text.Distance(test.a, test.b), test)
+		assert.Equal(t, test.want, text.Distance(test.b, test.a), test)
 	}
 }
 
@@ -35,7 +35,7 @@ func TestNearest(t *testing.T) {
 		{"durtaion", 0, ""}, {"xyz", 2, ""}, {"", 2, ""},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, spell.Nearest(test.word, words, test.most), test)
+		assert.Equal(t, test.want, text.Nearest(test.word, words, test.most), test)
 	}
 }
 
@@ -47,15 +47,15 @@ func TestCandidates(t *testing.T) {
 		"CLAU": {"clause"}, "something": {}, "x": {}, "": nil,
 	}
 	for word, want := range tests {
-		assert.Equal(t, want, spell.Candidates(word, words), word)
+		assert.Equal(t, want, text.Candidates(word, words), word)
 	}
 	assert.Equal(t, "check", words[1], "the list is the caller's")
 }
 
 func TestDidYouMean(t *testing.T) {
 	t.Parallel()
-	assert.Empty(t, spell.DidYouMean())
-	assert.Empty(t, spell.DidYouMean(""))
-	assert.Equal(t, "did you mean push?", spell.DidYouMean("push"))
-	assert.Equal(t, "did you mean push or pop?", spell.DidYouMean("push", "pop"))
+	assert.Empty(t, text.DidYouMean())
+	assert.Empty(t, text.DidYouMean(""))
+	assert.Equal(t, "did you mean push?", text.DidYouMean("push"))
+	assert.Equal(t, "did you mean push or pop?", text.DidYouMean("push", "pop"))
 }

@@ -1,4 +1,4 @@
-package house
+package archtest
 
 import (
 	"maps"
@@ -28,8 +28,8 @@ var rooms = map[string]room{
 
 	"internal/cli": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "fakes", "internal/history", "internal/prose", "internal/selftest",
-			"internal/spell", "internal/target", "load", "load/client", "load/health", "load/measure", "load/workload",
+			"conformance", "conformance/explore", "fakes", "internal/history", "internal/selftest",
+			"internal/target", "internal/text", "load", "load/client", "load/health", "load/measure", "load/workload",
 			"reports", "scenarios",
 		},
 		speaks: true,
@@ -39,7 +39,7 @@ var rooms = map[string]room{
 		testsAlso: []string{"fwp"},
 	},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/spell", "reports", "scenarios"}},
+	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
 	"conformance/explore": {mayImport: []string{"conformance/model", "conformance/oracle", "fwp", "internal/history", "scenarios"}},
 	"conformance/oracle":  {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":   {mayImport: []string{"fwp"}},
@@ -53,24 +53,23 @@ var rooms = map[string]room{
 	"load/client": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload",
 	}},
-	"load/workload": {mayImport: []string{"internal/spell", "load/arrivals"}},
+	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
 	"load/health":   {mayImport: []string{"reports"}},
 	"load/arrivals": {alone: true},
 	"load/engine":   {},
 	"load/ledger":   {alone: true},
 	"load/measure":  {},
 
-	"scenarios": {mayImport: []string{"fwp", "internal/spell"}},
+	"scenarios": {mayImport: []string{"fwp", "internal/text"}},
 
 	"fwp":              {alone: true},
-	"reports":          {mayImport: []string{"internal/prose", "internal/spell"}, alone: true},
-	"internal/prose":   {alone: true},
-	"internal/spell":   {alone: true},
+	"reports":          {mayImport: []string{"internal/text"}, alone: true},
+	"internal/text":    {alone: true},
 	"internal/memnet":  {alone: true},
 	"internal/history": {alone: true},
 
-	"clients/npm":    {},
-	"internal/house": {},
+	"clients/npm":       {},
+	"internal/archtest": {},
 }
 
 // forTests are the packages that every test may import, in the package or beside

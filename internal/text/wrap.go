@@ -1,6 +1,4 @@
-// Package prose puts words in order for people: numbers of things, and lines that are
-// not too long.
-package prose
+package text
 
 import (
 	"fmt"
