@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -242,7 +241,7 @@ func (v *verdicts) breach(b scenarios.Breach) {
 	if v.run.Dead != "" && b.Kind == scenarios.ConsumerClosed {
 		return // that the server lives no more is the finding
 	}
-	id := clauseOfBreach(b)
+	id := ClauseOf(b.Name())
 	m := scenarios.Mark{Clause: id}
 	verdict := breachOf(m)
 	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
@@ -257,27 +256,6 @@ func (v *verdicts) breach(b scenarios.Breach) {
 		v.check.Clauses[i] = cv
 	}
 	v.finding(verdict, m, r)
-}
-
-// clauseOfBreach is the clause that a departure breaks wherever it happens.
-func clauseOfBreach(b scenarios.Breach) string {
-	switch b.Kind {
-	case scenarios.Unasked:
-		return "FWP-RESP-05"
-	case scenarios.ExtraReply:
-		return "FWP-RESP-06"
-	case scenarios.NoGreeting:
-		return "FWP-HI-01"
-	case scenarios.NoReply:
-		return "FWP-RESP-06"
-	case scenarios.ForeignReply:
-		return fwp.ReplyClause(b.Verb)
-	case scenarios.ConsumerClosed:
-		return "FWP-STATE-13"
-	case scenarios.StateLost:
-		return "FWP-STATE-12"
-	}
-	return b.Rule.Clause()
 }
 
 // ownExpectations judges a script that names no clause: what it expects has to

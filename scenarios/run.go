@@ -107,6 +107,21 @@ type Breach struct {
 	Got      string
 }
 
+// Name returns the name of the breach, by which others find the clause that it breaks: "extra-reply",
+// "foreign-reply:PUSH", "grammar:line end".
+func (b Breach) Name() string {
+	switch b.Kind {
+	case BrokenGrammar:
+		return "grammar:" + b.Rule.String()
+	case ForeignReply:
+		return "foreign-reply:" + b.Verb
+	}
+	return [...]string{
+		Unasked: "unasked", ExtraReply: "extra-reply", ConsumerClosed: "consumer-closed", StateLost: "state-lost",
+		NoReply: "no-reply", NoGreeting: "no-greeting",
+	}[b.Kind]
+}
+
 // Line is one line of a conversation.
 type Line struct {
 	At     time.Duration // since the start of the play

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -106,7 +107,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // clauseOfRule is the clause that a breach of RESP's grammar breaks, "" if err is none.
 func clauseOfRule(err error) string {
 	if s, is := errors.AsType[*fwp.SyntaxError](err); is {
-		return s.Rule.Clause()
+		return model.ClauseOf(model.BrokenGrammar + s.Rule.String())
 	}
 	return ""
 }

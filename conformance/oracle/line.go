@@ -43,7 +43,7 @@ func ReadLine(line []byte) Line {
 		l.queues(line)
 	case command.Fields == nil:
 		if l.Clause = command.Malformed; l.Args == nil {
-			l.Form, l.Clause = model.Okay, fwp.ReplyClause(l.Verb)
+			l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
 		}
 	default:
 		l.argument(command)
@@ -58,7 +58,7 @@ func (l *Line) queues(line []byte) {
 	if _, err := fwp.ParseCommand(line); err != nil {
 		return
 	}
-	l.Form, l.Clause = model.Okay, fwp.ReplyClause(l.Verb)
+	l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
 	for q := range strings.FieldsSeq(string(l.Args)) {
 		if !plainQueue.MatchString(q) { // AMB-14
 			l.Form = model.Either
@@ -76,7 +76,7 @@ func (l *Line) argument(command model.Command) {
 	case fields == nil:
 		l.Clause = command.NoObject
 	case len(trimmed) == len(l.Args): // else AMB-05
-		l.Fields, l.Form, l.Clause = fields, model.Okay, fwp.ReplyClause(l.Verb)
+		l.Fields, l.Form, l.Clause = fields, model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
 		if l.typed(command.Fields) {
 			l.odd()
 		}

@@ -176,7 +176,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
 		switch {
 		case a == model.Foreign && k.allowed&^model.Refused != 0:
-			v.Clause, v.Rule = firstOf(fwp.ReplyClause(k.Verb), k.clause), "foreign"
+			v.Clause, v.Rule = firstOf(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
 		case a == model.Refused:
 			v.Rule = "refused"
 		}

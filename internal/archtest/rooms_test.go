@@ -39,7 +39,7 @@ var rooms = map[string]room{
 		testsAlso: []string{"fwp"},
 	},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
+	"conformance":         {mayImport: []string{"conformance/explore", "conformance/model", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
 	"conformance/explore": {mayImport: []string{"conformance/model", "conformance/oracle", "fwp", "internal/history", "scenarios"}},
 	"conformance/oracle":  {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":   {mayImport: []string{"fwp"}},
