@@ -1,13 +1,14 @@
 // Command fwpbench puts load on a server of the Faktory Work Protocol and tells
-// what it carried; see package cli.
+// what it carried; see package internal/cli/bench.
 package main
 
 import (
 	"os"
 
-	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/internal/cli/bench"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 )
 
 func main() {
-	os.Exit(cli.Bench(cli.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+	os.Exit(bench.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 }

@@ -11,19 +11,20 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/internal/cli/bench"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"fwpbench": func() { os.Exit(bench(os.Args[1:])) },
+		"fwpbench": func() { os.Exit(fwpbench(os.Args[1:])) },
 		"carries":  func() { os.Exit(carries(os.Args[1:])) },
 	})
 }
 
-func bench(args []string) (code int) {
-	return cli.Bench(cli.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
+func fwpbench(args []string) (code int) {
+	return bench.Main(program.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
 }
 
 // carries takes an INVALID run for a good one. It may be the program that starts
@@ -32,7 +33,7 @@ func carries(args []string) (code int) {
 	if args[0] == "fwpbench" {
 		args = args[1:]
 	}
-	if code = bench(args); code == reports.ExitUndecided {
+	if code = fwpbench(args); code == reports.ExitUndecided {
 		return reports.ExitWell
 	}
 	return code

@@ -1,13 +1,14 @@
 // Command fwpcheck judges a server of the Faktory Work Protocol, and plays
-// scripts on it; see package cli.
+// scripts on it; see package internal/cli/check.
 package main
 
 import (
 	"os"
 
-	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/internal/cli/check"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 )
 
 func main() {
-	os.Exit(cli.Check(cli.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+	os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 }

@@ -13,14 +13,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/fwpsuite/fwp/internal/cli"
+	"github.com/fwpsuite/fwp/internal/cli/check"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fwpcheck": func() {
-			os.Exit(cli.Check(cli.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+			os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 		},
 	})
 }

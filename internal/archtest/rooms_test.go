@@ -20,19 +20,29 @@ type room struct {
 
 // rooms has a row for every package of the module. Imports point down only, and
 // the siblings conformance, fakes and internal/target never import each other: what
-// brings them together is internal/selftest and internal/cli. A new package gets a
+// brings them together is internal/selftest and the rooms of internal/cli. A new package gets a
 // row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/fwpbench": {mayImport: []string{"internal/cli"}, speaks: true},
-	"cmd/fwpcheck": {mayImport: []string{"internal/cli"}, speaks: true},
+	"cmd/fwpbench": {mayImport: []string{"internal/cli/bench", "internal/cli/program"}, speaks: true},
+	"cmd/fwpcheck": {mayImport: []string{"internal/cli/check", "internal/cli/program"}, speaks: true},
 
-	"internal/cli": {
+	"internal/cli/bench": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "fakes", "internal/history", "internal/selftest",
-			"internal/target", "internal/text", "load", "load/client", "load/health", "load/measure", "load/workload",
-			"reports", "scenarios",
+			"fakes", "internal/cli/program", "internal/target", "internal/text",
+			"load", "load/client", "load/health", "load/measure", "load/workload", "reports",
 		},
 		speaks: true,
+	},
+	"internal/cli/check": {
+		mayImport: []string{
+			"conformance", "conformance/explore", "fakes", "internal/cli/program", "internal/history", "internal/selftest",
+			"internal/target", "internal/text", "load/health", "reports", "scenarios",
+		},
+		speaks: true,
+	},
+	"internal/cli/program": {
+		mayImport: []string{"conformance", "fakes", "internal/target", "internal/text", "load/workload", "reports"},
+		speaks:    true,
 	},
 	"internal/selftest": {
 		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},

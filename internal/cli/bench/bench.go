@@ -1,0 +1,81 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// process is fwpbench, as it runs.
+type process struct{ program.Process }
+
+// Main runs the command of fwpbench that the arguments name and returns the exit code,
+// one of those in package reports. It blocks until the command is over; while `run` is
+// at work, the first SIGINT or SIGTERM ends the load, empties the queues and reports
+// what was measured, and the second one ends the process.
+func Main(p program.Process) int {
+	p.Name = "fwpbench"
+	return p.Execute(func() *cobra.Command { return newBench(process{p}) })
+}
+
+// newBench builds the commands. Nothing of them is kept between two calls.
+func newBench(p process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fwpbench",
+		Short: "A load generator for servers of the Faktory Work Protocol",
+		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
+			"Protocol, says what it carried and how long that took, and accounts for every job.",
+		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
+			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on a server of yours\n" +
+			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
+		Args: program.UnknownCommand,
+	}
+	root.AddCommand(newBenchRun(p), newPresets(p), newMerge(p), newEmbedded(p), program.NewVersion(p.Process))
+	return root
+}
+
+// newPresets builds `fwpbench presets`.
+func newPresets(p process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "presets [NAME]",
+		Short: "Print the presets, or one of them as a file for run",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("presets takes one name, and here are %q", args)
+			}
+			return nil
+		},
+		ValidArgsFunction: program.Complete(workload.Presets),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return p.PrintTable(func(row func(cells ...string)) {
+					for _, name := range workload.Presets() {
+						row(name, workload.Describe(name))
+					}
+				})
+			}
+			w, err := workload.Preset(args[0])
+			if err != nil {
+				return err
+			}
+			return p.Print(string(w.YAML()) + spelledOut(w))
+		},
+	}
+}
+
+// spelledOut lists what a workload comes to, as comments of a file.
+func spelledOut(w workload.Workload) string {
+	var b strings.Builder
+	none := new(workload.Workload).Settings()
+	full := w.Filled()
+	for i, s := range full.Settings() {
+		if text := s.Value.String(); text != none[i].Value.String() {
+			fmt.Fprintf(&b, "# %s: %s\n", s.Key, text)
+		}
+	}
+	return b.String()
+}

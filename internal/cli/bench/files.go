@@ -1,0 +1,117 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// benchFiles are the files that a run fills beside its report. The first error of
+// each is kept and told at the end: a full disk costs no figure that the report has.
+// What the files held before stays until there is something to take its place.
+type benchFiles struct {
+	hlog, series, history *program.File // nil: not asked for, or in their places
+	log                   *measure.LogWriter
+	hgrm                  string
+	wrong                 []error
+}
+
+// open makes the files, before any load is put on a server: what cannot be written
+// is better known now.
+func (o *benchOptions) open() (_ *benchFiles, err error) {
+	f := &benchFiles{hgrm: o.hgrm}
+	defer func() {
+		if err != nil {
+			f.Discard()
+		}
+	}()
+	if f.hgrm != "" {
+		if err := os.MkdirAll(f.hgrm, 0o755); err != nil { //nolint:gosec // percentiles are no secret
+			return nil, fmt.Errorf("--hgrm: %w", err)
+		}
+		probe, err := program.OpenFile(filepath.Join(f.hgrm, measure.SeriesOf(measure.Push, measure.Response).String()+".hgrm"))
+		if err != nil {
+			return nil, fmt.Errorf("--hgrm: %w", err)
+		}
+		probe.Discard()
+	}
+	for _, file := range []struct {
+		flag, name string
+		out        **program.File
+	}{{"--csv", o.series, &f.series}, {"--history", o.history, &f.history}, {"--hlog", o.hlog, &f.hlog}} {
+		if file.name == "" {
+			continue
+		}
+		if *file.out, err = program.OpenFile(file.name); err != nil {
+			return nil, fmt.Errorf("%s: %w", file.flag, err)
+		}
+	}
+	return f, nil
+}
+
+// second writes what a second has brought.
+func (f *benchFiles) second(m load.Moment) {
+	if f.hlog == nil {
+		return
+	}
+	if f.log == nil {
+		f.log = measure.NewLogWriter(f.hlog, m.Began, measure.RunComment(m.Run))
+	}
+	_ = f.log.Write(m.Set) // it gives the same error again when it is closed
+}
+
+// close writes what is known at the end, puts the files in their places, and tells all
+// that went wrong. Of a run that did not begin there is nothing to write.
+func (f *benchFiles) close(result *load.Result) error {
+	defer f.Discard()
+	if result.Total == nil {
+		return nil
+	}
+	if f.log != nil {
+		f.keep("--hlog", errors.Join(f.log.Close(), f.hlog.Commit()))
+		f.hlog = nil
+	}
+	if f.hgrm != "" {
+		f.percentiles(result.Total)
+	}
+	if f.series != nil {
+		f.keep("--csv", errors.Join(reports.WriteSeriesCSV(f.series, result.Report), f.series.Commit()))
+		f.series = nil
+	}
+	if f.history != nil && result.History != nil {
+		f.keep("--history", errors.Join(result.History.Save(f.history), f.history.Commit()))
+		f.history = nil
+	}
+	return errors.Join(f.wrong...)
+}
+
+// discard gives up the files that are not in their places.
+func (f *benchFiles) Discard() {
+	for _, file := range []*program.File{f.hlog, f.series, f.history} {
+		if file != nil {
+			file.Discard()
+		}
+	}
+	f.hlog, f.series, f.history = nil, nil, nil
+}
+
+func (f *benchFiles) keep(flag string, err error) {
+	if err != nil {
+		f.wrong = append(f.wrong, fmt.Errorf("%s: %w", flag, err))
+	}
+}
+
+// percentiles writes a file for every series that has values.
+func (f *benchFiles) percentiles(total *measure.Set) {
+	for series := range total.Histograms() {
+		name := filepath.Join(f.hgrm, series.String()+".hgrm")
+		f.keep("--hgrm", program.ReplaceFile(name, func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }))
+	}
+}

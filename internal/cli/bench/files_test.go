@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/load"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// files are the names in a folder.
+func files(t *testing.T, folder string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// A run that never began leaves what earlier ones have gained.
+func TestARunThatDidNotBeginWritesNoFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	o := &benchOptions{hlog: at("hlog"), series: at("csv"), history: at("history"), hgrm: folder}
+	for _, name := range []string{o.hlog, o.series, o.history} {
+		write(t, name, "old")
+	}
+	outputs, err := o.open()
+	require.NoError(t, err)
+	require.NoError(t, outputs.close(&load.Result{}))
+	outputs.Discard()
+	for _, name := range []string{o.hlog, o.series, o.history} {
+		assert.Equal(t, "old", read(t, name))
+	}
+	assert.Equal(t, []string{"csv", "history", "hlog"}, files(t, folder))
+	o.hlog = at("nosuch/hlog")
+	_, err = o.open()
+	require.ErrorContains(t, err, "--hlog: open ")
+	assert.Equal(t, []string{"csv", "history", "hlog"}, files(t, folder))
+}

@@ -1,0 +1,209 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// benchOptions are the flags of `fwpbench run`.
+type benchOptions struct {
+	targetFlags program.TargetFlags
+	fault       string
+
+	preset   string
+	settings map[string]string // of the workload, by key
+
+	overload   program.OneOf
+	pace       float64
+	processors int
+	thresholds []string
+
+	format, color       program.OneOf
+	output              string
+	hlog, hgrm, series  string
+	history             string
+	verbose, noProgress bool
+	judged              []reports.Threshold
+	given               *pflag.FlagSet
+}
+
+func (o *benchOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.targetFlags.Declare(f, "load")
+	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what the report says of it")
+	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
+	o.declareWorkload(f)
+	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
+	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
+	f.IntVar(&o.processors, "processors", 0, "use `N` processors (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
+	f.StringArrayVar(&o.thresholds, "threshold", nil, "fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be repeated")
+	f.Var(&o.format, "format", "format of the report")
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
+	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
+	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
+	f.StringVar(&o.history, "history", "", "record every PUSH, FETCH, ACK and FAIL, judge them, and write them to `FILE` (for fwpcheck judge)")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print a line for every second")
+	f.Var(&o.color, "color", "colour in the report")
+	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress")
+	for flag, words := range map[string]func() []string{
+		"preset": workload.Presets, "fault": program.FaultNames,
+		"overload":  func() []string { return o.overload.Words() },
+		"format":    func() []string { return o.format.Words() },
+		"color":     func() []string { return o.color.Words() },
+		"threshold": reports.Metrics,
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, program.Complete(words)); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+// declareWorkload makes a flag of every setting of a workload. What is given is
+// checked at once and applied later, on top of the preset or the file.
+func (o *benchOptions) declareWorkload(f *pflag.FlagSet) {
+	o.settings = map[string]string{}
+	usual, err := workload.Preset("")
+	if err != nil {
+		panic(err) // it is always there
+	}
+	usual = usual.Filled()
+	defaults := usual.Settings()
+	for i, s := range new(workload.Workload).Settings() {
+		f.Var(&kept{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
+		flag := f.Lookup(s.Flag())
+		if flag.DefValue = defaults[i].Value.String(); flag.DefValue == s.Value.String() {
+			flag.DefValue = "" // the usage says what none means
+		}
+		if s.Value.Type() == "bool" {
+			flag.NoOptDefVal = "true"
+		}
+	}
+}
+
+// kept is the value of a flag that is also kept as it was written.
+type kept struct {
+	workload.Value
+	keep func(text string)
+}
+
+func (k *kept) Set(text string) error {
+	if err := k.Value.Set(text); err != nil {
+		return err
+	}
+	k.keep(text)
+	return nil
+}
+
+// workload is what the file or the preset and the flags ask for.
+func (o *benchOptions) workload(args []string) (workload.Workload, error) {
+	w, err := o.base(args)
+	if err != nil {
+		return w, err
+	}
+	for _, s := range w.Settings() {
+		text, ok := o.settings[s.Key]
+		if !ok {
+			continue
+		}
+		if err := s.Value.Set(text); err != nil {
+			return w, fmt.Errorf("--%s: %w", s.Flag(), err)
+		}
+	}
+	if !o.given.Changed("seed") && w.Seed == 0 {
+		w.Seed = rand.Uint64()
+	}
+	return w, asFlags(w.Check())
+}
+
+// asFlags tells what is wrong with a workload in the words of the command line: a
+// problem that came from no line of a file names settings as YAML has them.
+func asFlags(err error) error {
+	list := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		list = joined.Unwrap()
+	}
+	dashes := strings.NewReplacer(underscores()...)
+	for i, err := range list {
+		p, ok := errors.AsType[*workload.Problem](err)
+		if !ok || p.File != "" {
+			continue
+		}
+		said := *p
+		said.Key = ""
+		words := dashes.Replace(said.Error())
+		if p.Key != "" {
+			words = "--" + strings.ReplaceAll(p.Key, "_", "-") + ": " + words
+		}
+		list[i] = errors.New(words)
+	}
+	return errors.Join(list...)
+}
+
+// underscores are the keys of YAML that no word of prose can be, each with its flag.
+func underscores() []string {
+	var pairs []string
+	for _, s := range new(workload.Workload).Settings() {
+		if strings.Contains(s.Key, "_") {
+			pairs = append(pairs, s.Key, "--"+s.Flag())
+		}
+	}
+	return pairs
+}
+
+// base is the workload before the flags.
+func (o *benchOptions) base(args []string) (workload.Workload, error) {
+	if len(args) == 0 {
+		w, err := workload.Preset(o.preset)
+		return w, asFlags(err)
+	}
+	if program.IsURL(args[0]) {
+		return workload.Workload{}, errors.New("a server is given with --url: fwpbench run --url URL")
+	}
+	if slices.Contains(workload.Presets(), args[0]) {
+		return workload.Workload{}, fmt.Errorf("a preset is given with --preset: fwpbench run --preset %s", args[0])
+	}
+	if o.preset != "" {
+		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)", o.preset, args[0], o.preset)
+	}
+	source, err := os.ReadFile(args[0])
+	if err != nil {
+		return workload.Workload{}, fmt.Errorf("read workload: %w", err)
+	}
+	return workload.Parse(filepath.ToSlash(args[0]), source)
+}
+
+// settle checks the values that no flag checks by itself.
+func (o *benchOptions) settle() error {
+	switch {
+	case o.given.Changed("output") && o.output == "":
+		return errors.New("--output is empty: it names a file")
+	case o.given.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
+		return fmt.Errorf("--processors has to be from 1 to %d, which is how many this machine has", runtime.NumCPU())
+	case o.given.Changed("connect-rate") && o.pace <= 0:
+		return errors.New("--connect-rate has to be more than 0")
+	}
+	for _, text := range o.thresholds {
+		t, err := reports.ParseThreshold(text)
+		if err != nil {
+			return fmt.Errorf("--threshold: %w", err)
+		}
+		o.judged = append(o.judged, t)
+	}
+	_, err := program.FaultNamed(o.fault)
+	return err
+}

@@ -1,0 +1,172 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// meetTimeout bounds how long a server may take to greet before any load is on it.
+const meetTimeout = 10 * time.Second
+
+// newBenchRun builds `fwpbench run`.
+func newBenchRun(p process) *cobra.Command {
+	o := &benchOptions{
+		overload: program.NewOneOf("queue", "drop", "abort"),
+		format:   program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never"),
+	}
+	cmd := &cobra.Command{
+		Use:   "run [WORKLOAD.yaml]",
+		Short: "Put load on a server, and say what it carried",
+		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
+			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
+			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
+			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 nothing was decided:\n" +
+			"the run is INVALID, nothing was carried, or its queues could not be drained; 4 the server cannot be\n" +
+			"reached, is no FWP server, does not let us in, or went away; 5 a fault of fwpbench; 6 a job was lost,\n" +
+			"delivered twice, changed or from a wrong queue, or a reply broke the protocol; 130 interrupted.",
+		Example: "  fwpbench run --url tcp://localhost:7419\n" +
+			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
+			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
+			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
+		Args: oneFile,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			return p.bench(cmd.Context(), o, args)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// oneFile refuses what is no single workload.
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return fmt.Errorf("run takes one workload file, and here are %q", args)
+}
+
+// bench is one run of load, from the flags to the exit code.
+func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
+	if err := cmp.Or(o.settle(), program.Writable(o.output)); err != nil {
+		return err
+	}
+	w, err := o.workload(args)
+	if err != nil {
+		return err
+	}
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv)
+	if err != nil {
+		return err
+	}
+	if !at.Choice.Embedded && o.fault != "" {
+		return errors.New("--fault goes with the embedded server: a server of yours has its own")
+	}
+	config := load.Config{
+		Workload: w, Seed: w.Seed, Run: load.NewRun(),
+		Overload: overloads[o.overload.String()], Pace: o.pace, Version: p.Name + " " + program.Version(),
+		Thresholds: o.judged, History: o.history != "",
+	}
+	if err := prepareMachine(o, at, &w); err != nil {
+		return err
+	}
+	config.Loops = runtime.GOMAXPROCS(0)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	return p.drive(ctx, o, at, config)
+}
+
+var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client.Drop, "abort": client.Abort}
+
+// prepareMachine chooses the processors, and makes room for the files that the
+// connections need.
+func prepareMachine(o *benchOptions, at program.Endpoint, w *workload.Workload) error {
+	cores := o.processors
+	if cores == 0 {
+		cores = runtime.NumCPU()
+		if local(at) {
+			cores = max(1, cores/2)
+		}
+	}
+	runtime.GOMAXPROCS(cores)
+	_, _, err := health.RaiseFiles(load.Connections(w))
+	return err
+}
+
+// local tells whether the server shares this machine with us.
+func local(at program.Endpoint) bool {
+	if at.Choice.Embedded {
+		return true
+	}
+	ip := net.ParseIP(at.Choice.Address.Host)
+	return at.Choice.Address.Host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// drive finds the server, loads it, and delivers what came out.
+func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint, config load.Config) error {
+	outputs, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer outputs.Discard()
+	began, chosen := time.Now(), at.String()
+	if at.Choice.Embedded {
+		address, end, err := startEmbedded(ctx, o.fault)
+		if err != nil {
+			return &program.InternalError{Cause: err}
+		}
+		defer end()
+		at.Server = &target.Server{Address: address}
+	}
+	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
+	if !at.Choice.Embedded {
+		p.Say("connecting to %s", chosen)
+	}
+	if _, err := at.Identify(ctx, meetTimeout); err != nil {
+		return p.Deliver(o.report(notMet(ctx, &config, began, err)))
+	}
+	config.Dial, config.Password = at.Server.Dial, at.Password
+	p.Say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, text.Count(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
+	live := p.newLive(o, &config)
+	config.Watch = func(m load.Moment) {
+		outputs.second(m)
+		live.show(m)
+	}
+	result := load.Run(ctx, config)
+	live.end()
+	if err := outputs.close(result); err != nil && result.Report.Internal == "" {
+		result.Report.Internal = err.Error()
+	}
+	return p.Deliver(o.report(result.Report))
+}
+
+// notMet is the report of a run that did not get as far as to a server.
+func notMet(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
+	report := &reports.Load{
+		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target, Machine: health.Machine(),
+		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
+	}
+	if !report.Interrupted {
+		report.Unreachable = err.Error()
+	}
+	return report
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package cli
-
-import "syscall"
-
-// ofItsOwn is about interrupts from the keyboard, which reach the whole group here.
-func ofItsOwn() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,36 @@
+package check
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+)
+
+// process is fwpcheck, as it runs.
+type process struct{ program.Process }
+
+// Main runs the command of fwpcheck that the arguments name and returns the exit code,
+// one of those in package reports. It blocks until the command is over; while `run` is
+// at work, the first SIGINT or SIGTERM ends it early with a report of the findings so
+// far, and the second one ends the process.
+func Main(p program.Process) int {
+	p.Name = "fwpcheck"
+	return p.Execute(func() *cobra.Command { return newCheck(process{p}) })
+}
+
+// newCheck builds the commands. Nothing of them is kept between two calls.
+func newCheck(p process) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fwpcheck",
+		Short: "A conformance suite for servers of the Faktory Work Protocol",
+		Long: "fwpcheck checks a server of the Faktory Work Protocol against the specification, clause by clause,\n" +
+			"and plays scripts of C: and S: lines on it.",
+		Example: "  fwpcheck run                                     the embedded server, with every check\n" +
+			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     a server of yours\n" +
+			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      a script of yours, and what was said",
+		Args: program.UnknownCommand,
+	}
+	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),
+		newSelftest(p), program.NewVersion(p.Process))
+	return root
+}

@@ -1,0 +1,93 @@
+package check
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/selftest"
+)
+
+// embed starts a server in this process, which offers everything.
+func embed(config fakes.Config) (server conformance.Server, end func(), err error) {
+	defer func() {
+		if r := recover(); r != nil { // it says so when it cannot listen
+			err = fmt.Errorf("start the embedded server: %v", r)
+		}
+	}()
+	fake := fakes.NewServer(config)
+	server = selftest.Offer(fake, nil)
+	server.Fresh = func() (conformance.Server, func(), error) { return embed(config) }
+	return server, fake.Close, nil
+}
+
+// embedAll starts an open and a protected server, so that every check has one.
+func embedAll() (servers []conformance.Server, end func(), err error) {
+	open, endOpen, err := embed(fakes.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	protected, endProtected, err := embed(fakes.Config{Password: rand.Text()})
+	if err != nil {
+		endOpen()
+		return nil, nil, err
+	}
+	return []conformance.Server{open, protected}, func() { endOpen(); endProtected() }, nil
+}
+
+// prepare starts the server that a script's header asks for.
+func prepare(settings map[string]string) (conformance.Server, func(), error) {
+	config, err := embeddedConfig(settings)
+	if err != nil {
+		return conformance.Server{}, nil, err
+	}
+	return embed(config)
+}
+
+// settingError is a value that a setting does not have.
+type settingError struct{ key, value, want string }
+
+func (e *settingError) Error() string {
+	return fmt.Sprintf("the embedded server's setting %s cannot be %q", e.key, e.value)
+}
+
+func checkSettings(settings map[string]string) error {
+	_, err := embeddedConfig(settings)
+	return err
+}
+
+// embeddedConfig is what the settings of a script's header mean. A server that
+// accepts a given hash has a password as well, so that connections that greet
+// by themselves get in.
+func embeddedConfig(settings map[string]string) (fakes.Config, error) {
+	config := fakes.Config{Salt: settings["salt"], AcceptHash: settings["pwdhash"]}
+	if text, ok := settings["iterations"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return config, &settingError{"iterations", text, "a number from 1 on"}
+		}
+		config.Iterations = n
+	}
+	var err error
+	if config.StateAsSimple, err = eitherOf(settings, "state", "simple", "bulk"); err != nil {
+		return config, err
+	}
+	if config.EndWithoutOK, err = eitherOf(settings, "end", "close", "ok"); err != nil {
+		return config, err
+	}
+	if config.Salt != "" || config.Iterations != 0 || config.AcceptHash != "" {
+		config.Password = rand.Text()
+	}
+	return config, nil
+}
+
+// eitherOf reads a setting of two values; yes tells whether it has the first.
+func eitherOf(settings map[string]string, key, first, second string) (yes bool, err error) {
+	value, ok := settings[key]
+	if ok && value != first && value != second {
+		return false, &settingError{key, value, first + " or " + second}
+	}
+	return value == first, nil
+}

@@ -1,0 +1,152 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// newExplore builds `fwpcheck explore`.
+func newExplore(p process) *cobra.Command {
+	o := &exploreOptions{format: program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never")}
+	cmd := &cobra.Command{
+		Use:   "explore",
+		Short: "Send generated command sequences, and reduce each violation to a script",
+		Long: "explore makes up commands over several connections (legal ones, some that are illegal in their state,\n" +
+			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
+			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
+			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
+			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was decided, 4 no FWP server there,\n" +
+			"5 a fault of fwpcheck, 130 interrupted.",
+		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --replay FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
+		Args: program.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.given = cmd.Flags()
+			return p.explore(cmd.Context(), o)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// explore is one exploration, from the flags to the exit code.
+func (p process) explore(ctx context.Context, o *exploreOptions) error {
+	if err := cmp.Or(o.settle(), program.Writable(o.output)); err != nil {
+		return err
+	}
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, "allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
+	if err != nil {
+		return err
+	}
+	if !at.Choice.Embedded && o.fault != "" {
+		return errors.New("--fault goes with the embedded server: a server of yours has its own")
+	}
+	script, err := o.saved()
+	if err != nil {
+		return err
+	}
+	showBar := !o.noProgress && p.WantsProgress()
+	above := &aboveBar{out: p.Err}
+	p.Err = above
+	p.Say("exploring %s, seed %d", at, o.seed)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	e := &reports.Exploration{Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target("")}
+	x, end, err := o.explorer(ctx, at, e)
+	if err != nil {
+		return p.Deliver(o.report(p.unexplored(ctx, e, err)))
+	}
+	defer end()
+	if showBar {
+		above.begin(o)
+	}
+	expedition{exploreOptions: o, keep: &keeper{p: p, o: o, at: at, control: func(script string) reports.Verdict { return control(ctx, script) }}, bar: above, report: e}.run(ctx, x, script)
+	above.end()
+	e.Interrupted = ctx.Err() != nil
+	return p.Deliver(o.report(e))
+}
+
+// unexplored says in a report why there was nothing to explore.
+func (p process) unexplored(ctx context.Context, e *reports.Exploration, err error) *reports.Exploration {
+	r := &reports.Report{}
+	blame(ctx, r, err)
+	e.Interrupted, e.Unreachable, e.Internal = r.Interrupted, r.Unreachable, r.Internal
+	e.Took = time.Since(e.Started)
+	return e
+}
+
+// saved reads the run that is to be played again; nil if there is none.
+func (o *exploreOptions) saved() (*explore.Trace, error) {
+	if o.replay == "" {
+		return nil, nil
+	}
+	f, err := os.Open(o.replay)
+	if err != nil {
+		return nil, fmt.Errorf("--replay: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	t, err := explore.LoadTrace(f)
+	if err != nil {
+		return nil, fmt.Errorf("--replay %s: %w", o.replay, err)
+	}
+	return &t, nil
+}
+
+// expedition is an exploration and what belongs to it.
+type expedition struct {
+	*exploreOptions
+	keep   *keeper
+	bar    *aboveBar
+	report *reports.Exploration
+}
+
+// run explores: one client after the other, and then many side by side.
+func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.Trace) {
+	begin := time.Now()
+	defer func() { d.report.Took = time.Since(begin) }()
+	x.Found = d.keep.whole
+	x.Progress = func(commands int, c *explore.Coverage) {
+		what := fmt.Sprintf("%d workers side by side", d.clients)
+		if c != nil { // a crowd covers nothing
+			what = fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes))
+		}
+		d.bar.show(commands, what)
+	}
+	if again != nil {
+		d.keep.fill(d.report, x.Replay(ctx, *again))
+		return
+	}
+	both := explore.Expedition{Explorer: x, Workers: d.clients, Recorded: d.keep.history}
+	both.Explored = func(r *explore.Result) { d.keep.fill(d.report, r) }
+	if _, h := both.Run(ctx); h != nil {
+		d.keep.add(d.report, h)
+	}
+}
+
+// report is a report of `explore`.
+func (o *exploreOptions) report(e *reports.Exploration) program.Output {
+	return program.Output{
+		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: e.Unreachable,
+		Write: func(w io.Writer, colored bool) error {
+			if o.format.String() == "json" {
+				return reports.WriteExplorationJSON(w, e)
+			}
+			return reports.WriteExplorationText(w, e, reports.TextOptions{Color: colored, Verbose: o.verbose, Exit: o.exit()})
+		},
+		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
+		Fail:    func(why string) { e.Internal = why },
+	}
+}

@@ -1,0 +1,55 @@
+package check
+
+import (
+	"context"
+	"net"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// dialed is a server of which no operator is known.
+type dialed struct{ server *target.Server }
+
+func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
+
+// explorer is what the flags ask for, on the server that is meant.
+func (o *exploreOptions) explorer(ctx context.Context, at program.Endpoint, e *reports.Exploration) (x explore.Explorer, end func(), err error) {
+	x = explore.Explorer{
+		Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections,
+		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
+		Alone: o.alone() || at.Choice.Embedded, NoFlush: !o.allowFlush && !at.Choice.Embedded, Restarts: o.hooks.Restart != "" || at.Choice.Embedded,
+		Unshrunk: o.noShrink, Shrinking: o.shrink + 3*o.longest,
+	}
+	if at.Choice.Embedded {
+		x.Fresh = o.fresh
+		x.Target, end, err = o.fresh()
+		return x, end, err
+	}
+	if o.pid > 0 {
+		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
+	}
+	id, err := at.Identify(ctx, o.timeout)
+	x.Target, e.Target.HI = dialed{at.Server}, id.Greeting
+	if o.hooks.Restart+o.hooks.Signal != "" {
+		at.Server.Hooks = o.hooks
+		x.Target = at.Server
+	}
+	return x, func() {}, err
+}
+
+// fresh starts an embedded server.
+func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
+	config := fakes.Config{}
+	fault, err := program.FaultNamed(o.fault)
+	if err == nil && fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	server, end, err := embed(config)
+	return server.Target, end, err
+}

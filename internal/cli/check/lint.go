@@ -1,0 +1,54 @@
+package check
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// newLint builds `fwpcheck lint`.
+func newLint(p process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint FILE...|-",
+		Short: "Look for mistakes in scripts without playing them",
+		Long: "lint reads scripts (a folder stands for every .fwp file in it, - for standard input) and prints\n" +
+			"what is wrong with them: mistakes in the language, and client lines that break the protocol\n" +
+			"without being marked as doing so. Advice is about style and keeps no script from being played.\n\n" +
+			"Exit codes: 0 nothing or advice only, 2 mistakes.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("which script? Name files or folders, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return p.lint(args) },
+	}
+}
+
+func (p process) lint(args []string) error {
+	files, err := p.read(args)
+	if err != nil {
+		return err
+	}
+	_, found := examine(files)
+	for _, problem := range found {
+		shown := *problem
+		if shown.Advice {
+			shown.Message = "advice: " + shown.Message
+		}
+		if err := p.Print(shown.Error() + "\n"); err != nil {
+			return err
+		}
+	}
+	wrong := mistakes(found)
+	p.Say("%s: %s, %s",
+		text.Count(len(files), "script"), text.Count(len(wrong), "mistake"), text.Count(len(found)-len(wrong), "hint"))
+	if len(wrong) > 0 {
+		return program.Exit(reports.ExitUsage)
+	}
+	return nil
+}

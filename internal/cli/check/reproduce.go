@@ -1,0 +1,60 @@
+package check
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// repeated are the flags without which a check may come out otherwise. Those
+// that select and those that say how to report are not among them.
+var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
+	"allow-shared", "allow-flush", "restart-cmd", "kill-cmd", "signal-cmd"}
+
+// reproducer gives the command that plays one check, or one script of the
+// user's, again.
+func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
+	var rest []string
+	o.given.VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !f.Changed || !slices.Contains(repeated, f.Name):
+		case f.Value.Type() == "bool":
+			rest = append(rest, "--"+f.Name)
+		default:
+			rest = append(rest, "--"+f.Name, quoted(target.Redact(f.Value.String())))
+		}
+	})
+	hint := ""
+	if !s.endpoint.Choice.Embedded {
+		rest = append([]string{"--url", s.endpoint.Choice.Address.Masked()}, rest...)
+		if s.endpoint.Choice.Address.Password != "" {
+			hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
+		}
+		if s.endpoint.Choice.Variable != "" && hint != "" {
+			hint = " # fill in the password, or leave out --url while " + s.endpoint.Choice.Variable + " is set"
+		}
+	}
+	return func(check string) string {
+		words := []string{"fwpcheck", "run", "--check", quoted(check)}
+		if own {
+			words = []string{"fwpcheck", "run", quoted(check)}
+		}
+		words = append(words, "--seed", strconv.FormatUint(o.seed, 10))
+		return strings.Join(append(words, rest...), " ") + hint
+	}
+}
+
+var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// quoted is a word as a POSIX shell takes it.
+func quoted(word string) string {
+	if harmless.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

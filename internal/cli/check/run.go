@@ -1,0 +1,205 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// newRun builds `fwpcheck run`.
+func newRun(p process) *cobra.Command {
+	o := &runOptions{format: program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never")}
+	cmd := &cobra.Command{
+		Use:   "run [FILE...|-]",
+		Short: "Judge a server with the suite's checks, or with scripts of your own",
+		Long: "run judges the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else\n" +
+			"the one of FAKTORY_URL, else an embedded server. Without files it plays the checks of the suite;\n" +
+			"with files, folders or - for standard input it plays those scripts only.\n\n" +
+			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is undecided, 4 no FWP server there,\n" +
+			"5 a fault of fwpcheck, 130 interrupted.",
+		Example: "  fwpcheck run --url tcp://localhost:7419\n" +
+			"  fwpcheck run --quick --url tcp://localhost:7419\n" +
+			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
+			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"fwp"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			return p.run(cmd.Context(), o, args)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// run is one run, from the flags to the exit code.
+func (p process) run(ctx context.Context, o *runOptions, args []string) error {
+	if err := o.settle(); err != nil {
+		return err
+	}
+	if err := program.Writable(o.output); err != nil { // rather now than after minutes
+		return err
+	}
+	chosen, err := p.pick(o, args)
+	if err != nil {
+		return err
+	}
+	s, err := o.subject(p.LookupEnv)
+	if err != nil {
+		return err
+	}
+	showBar := !o.noProgress && !o.verbose && p.WantsProgress()
+	terminal := p.Err
+	p.Err = &shared{w: p.Err}
+	p.Say("judging %s, seed %d", s.endpoint, o.seed)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	started := time.Now()
+	on, err := s.open(ctx, o.timeout)
+	if err != nil {
+		return p.Deliver(o.report(unjudged(ctx, o, s, started, err)))
+	}
+	defer on.end()
+	if wait := chosen.wait(); wait > conformance.QuickWait {
+		p.Say("%s must wait, the longest for %v; --quick leaves them out",
+			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
+	}
+	watch := watcher{}
+	if showBar {
+		watch.bar = newBar(terminal, len(chosen.in)*o.repeat)
+	}
+	if o.verbose {
+		watch.out, watch.named = p.Err, len(chosen.in) > 1
+	}
+	return p.Deliver(o.report(judge(ctx, o, s, on, chosen, watch)))
+}
+
+// report is the output of `run`.
+func (o *runOptions) report(r *reports.Report) program.Output {
+	return program.Output{
+		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: r.Unreachable,
+		Write: func(w io.Writer, colored bool) error {
+			if o.format.String() == "json" {
+				return reports.WriteJSON(w, r)
+			}
+			return reports.WriteText(w, r, reports.TextOptions{Color: colored, Verbose: o.verbose, Exit: o.exit()})
+		},
+		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
+		Fail:    func(why string) { r.Internal = why },
+	}
+}
+
+// unjudged says in a report why nothing could be judged.
+func unjudged(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
+	r := &reports.Report{
+		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: s.endpoint.Target(""),
+	}
+	blame(ctx, r, err)
+	return r
+}
+
+// judge runs the chosen checks on a server.
+func judge(ctx context.Context, o *runOptions, s subject, on stand, chosen picked, watch watcher) *reports.Report {
+	runner := &conformance.Runner{
+		Servers: on.servers, Scripts: chosen.in, Left: chosen.out, Properties: conformance.Properties(),
+		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
+		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
+		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
+		Watch: watch.lines(), Progress: watch.progress(),
+	}
+	r := runner.Run(ctx)
+	watch.end()
+	r.Version, r.Target = "fwpcheck "+program.Version(), s.endpoint.Target(on.hi)
+	if s.endpoint.Choice.Embedded { // the servers are gone, and what was left on them too
+		for i := range r.Checks {
+			r.Checks[i].Left = nil
+		}
+	}
+	if chosen.own { // a report on somebody's script is none on the catalogue
+		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
+	}
+	return r
+}
+
+// blame says in a report why nothing could be judged.
+func blame(ctx context.Context, r *reports.Report, err error) {
+	there, unreachable := errors.AsType[*program.UnreachableError](err)
+	switch {
+	case ctx.Err() != nil:
+		r.Interrupted = true
+	case unreachable:
+		r.Unreachable = there.Error()
+	default:
+		r.Internal = err.Error()
+	}
+}
+
+// picked is what is played.
+type picked struct {
+	in  []*scenarios.Script
+	out []conformance.Left
+	own bool // scripts of the user's, not the suite's
+}
+
+// wait is how long the run must take at least, because of what can only be seen
+// by waiting.
+func (c picked) wait() time.Duration {
+	var longest time.Duration
+	for _, s := range c.in {
+		longest = max(longest, s.Wait())
+	}
+	return longest
+}
+
+// waiting counts the checks that a quick run leaves out.
+func (c picked) waiting() int {
+	n := 0
+	for _, s := range c.in {
+		if s.Wait() > conformance.QuickWait {
+			n++
+		}
+	}
+	return n
+}
+
+// pick reads the scripts and selects from them.
+func (p process) pick(o *runOptions, args []string) (picked, error) {
+	all, err := p.load(args)
+	if err != nil {
+		return picked{}, err
+	}
+	in, out, err := o.selection.Apply(all)
+	if err != nil {
+		return picked{}, badSelection(err, all)
+	}
+	return picked{in, out, len(args) > 0}, nil
+}
+
+// load reads the user's scripts, or the suite's if there are none. What is
+// wrong in a script is told here, all of it.
+func (p process) load(args []string) ([]*scenarios.Script, error) {
+	if len(args) == 0 {
+		return checks()
+	}
+	files, err := p.read(args)
+	if err != nil {
+		return nil, err
+	}
+	scripts, found := examine(files)
+	if wrong := mistakes(found); len(wrong) > 0 {
+		p.Say("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
+		return nil, program.Exit(reports.ExitUsage)
+	}
+	return scripts, nil
+}

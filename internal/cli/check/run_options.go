@@ -1,0 +1,132 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// runOptions are the flags of `fwpcheck run`.
+type runOptions struct {
+	targetFlags             program.TargetFlags
+	hooks                   target.Hooks
+	allowShared, allowFlush bool
+
+	selection conformance.Selection
+	require   []string
+	strict    bool
+
+	timeout, patience time.Duration
+	parallel, repeat  int
+	failFast          bool
+	seed              uint64
+
+	format, color       program.OneOf
+	output              string
+	verbose, noProgress bool
+
+	given *pflag.FlagSet // which of them were given
+}
+
+// declare makes the flags.
+func (o *runOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.declareTarget(f)
+	o.declareSelection(f)
+	o.declareRunning(f)
+	for flag, words := range map[string]func() []string{
+		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+		"format": func() []string { return o.format.Words() },
+		"color":  func() []string { return o.color.Words() },
+	} {
+		if err := cmd.RegisterFlagCompletionFunc(flag, program.Complete(words)); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+func (o *runOptions) declareTarget(f *pflag.FlagSet) {
+	o.targetFlags.Declare(f, "judge")
+	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: play what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
+	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
+	f.StringVar(&o.hooks.Kill, "kill-cmd", "", "the shell `COMMAND` that kills the server and starts it again")
+	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: "+
+		"$FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
+}
+
+func (o *runOptions) declareSelection(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String()+", and end within about three minutes on any server")
+	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is decided; may be repeated")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+}
+
+func (o *runOptions) declareRunning(f *pflag.FlagSet) {
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	f.IntVar(&o.parallel, "parallel", 0, "run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
+	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst counts, and what is unsteady is told")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
+	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
+	f.Var(&o.format, "format", "format of the report")
+	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "print every conversation as it goes, and all checks in the report")
+	f.Var(&o.color, "color", "colour in the report")
+	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
+}
+
+// settle checks the values that no flag checks by itself, and draws the seed.
+func (o *runOptions) settle() error {
+	switch {
+	case o.timeout <= 0:
+		return errors.New("--timeout has to be longer than 0")
+	case o.patience <= 0:
+		return errors.New("--patience has to be longer than 0")
+	case o.given.Changed("parallel") && o.parallel < 1:
+		return errors.New("--parallel has to be 1 or more")
+	case o.repeat < 1:
+		return errors.New("--repeat has to be 1 or more")
+	case o.given.Changed("output") && o.output == "":
+		return errors.New("--output is empty: it names a file")
+	}
+	for _, id := range o.require {
+		if _, ok := conformance.ClauseByID(id); ok {
+			continue
+		}
+		help := "fwpcheck list --clauses shows them"
+		if near := conformance.Suggest(id); near != "" {
+			help = text.DidYouMean(near)
+		}
+		return fmt.Errorf("--require: there is no clause %q; %s", id, help)
+	}
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+	return nil
+}
+
+func (o *runOptions) exit() reports.ExitOptions {
+	return reports.ExitOptions{Strict: o.strict, Require: o.require}
+}
+
+func levelNames() []string {
+	var names []string
+	for _, level := range reports.Levels() {
+		names = append(names, string(level))
+	}
+	return names
+}

@@ -1,0 +1,226 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// scriptFile is one script of the user's, as it was read.
+type scriptFile struct {
+	name   string // as it was given, or below a directory that was given; "-" is standard input
+	source []byte
+}
+
+// read reads scripts. A directory stands for every .fwp file below it.
+func (p process) read(args []string) ([]scriptFile, error) {
+	names, err := scriptNames(args)
+	if err != nil {
+		return nil, err
+	}
+	var files []scriptFile
+	for _, name := range names {
+		source, err := p.readOne(name)
+		if err != nil {
+			return nil, fmt.Errorf("read script: %w", err)
+		}
+		files = append(files, scriptFile{name, source})
+	}
+	return files, nil
+}
+
+func (p process) readOne(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(p.In)
+	}
+	return os.ReadFile(name)
+}
+
+// scriptNames walks through directories; what is named twice is taken once.
+func scriptNames(args []string) ([]string, error) {
+	var names []string
+	for _, arg := range args {
+		if program.IsURL(arg) {
+			return nil, errors.New("a URL is no script: a server is given with --url URL")
+		}
+		found, err := scriptsAt(arg)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	seen := map[string]bool{}
+	return slices.DeleteFunc(names, func(name string) bool {
+		again := seen[name]
+		seen[name] = true
+		return again
+	}), nil
+}
+
+// scriptsAt is a script, standard input, or the scripts below a folder.
+func scriptsAt(path string) ([]string, error) {
+	if path == "-" {
+		return []string{path}, nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read script: %w%s", err, isCheck(path))
+	case info.IsDir():
+		return scriptsBelow(path)
+	}
+	return []string{path}, nil
+}
+
+func scriptsBelow(folder string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".fwp") {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read scripts: %w", err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no .fwp file in %s", folder)
+	}
+	return names, nil
+}
+
+// isCheck helps whoever gives the name of a check where a file is wanted.
+func isCheck(arg string) string {
+	if slices.Contains(suiteNames(), arg) {
+		return "; for the check of that name: --check " + arg
+	}
+	return ""
+}
+
+// examine parses and lints scripts of the user's, and returns those that parse
+// and what was found in all of them, file by file.
+func examine(files []scriptFile) (scripts []*scenarios.Script, found scenarios.Problems) {
+	for _, f := range files {
+		script, err := scenarios.Parse(f.name, f.source)
+		problems, readable := errors.AsType[scenarios.Problems](err)
+		switch {
+		case err == nil:
+			scripts = append(scripts, script)
+			problems = slices.Concat(scenarios.Lint(script), unknownClauses(script), badSettings(script))
+		case !readable:
+			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
+		}
+		slices.SortStableFunc(problems, func(a, b *scenarios.Problem) int { return a.Line - b.Line })
+		found = append(found, problems...)
+	}
+	return scripts, found
+}
+
+// mistakes are the problems that keep a script from being played.
+func mistakes(found scenarios.Problems) scenarios.Problems {
+	return slices.DeleteFunc(slices.Clone(found), func(p *scenarios.Problem) bool { return p.Advice })
+}
+
+// unknownClauses is advice about clauses that look like ours and are not: a
+// script may name what it likes.
+func unknownClauses(s *scenarios.Script) scenarios.Problems {
+	var found scenarios.Problems
+	seen := map[string]bool{}
+	for mark := range s.Marks() {
+		if _, ok := conformance.ClauseByID(mark.Clause); ok || seen[mark.Clause] {
+			continue
+		}
+		seen[mark.Clause] = true
+		if near := conformance.Suggest(mark.Clause); near != "" || strings.HasPrefix(mark.Clause, "FWP-") {
+			problem := at(s, mark.Clause)
+			problem.Advice, problem.Message = true, fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
+			problem.Help = "fwpcheck list --clauses prints it"
+			if near != "" {
+				problem.Help = text.DidYouMean(near)
+			}
+			found = append(found, problem)
+		}
+	}
+	return found
+}
+
+// badSettings are settings of the embedded server that mean nothing to it.
+func badSettings(s *scenarios.Script) scenarios.Problems {
+	err := checkSettings(s.Embedded)
+	bad, ok := errors.AsType[*settingError](err)
+	if !ok {
+		return nil
+	}
+	problem := at(s, bad.key+"=")
+	problem.Message, problem.Help = bad.Error(), "it takes "+bad.want
+	return scenarios.Problems{problem}
+}
+
+// at is a problem at the first place of a script where a text stands.
+func at(s *scenarios.Script, text string) *scenarios.Problem {
+	for i, line := range s.Source {
+		if before, _, ok := strings.Cut(line, text); ok {
+			return &scenarios.Problem{File: s.Name, Source: line,
+				Pos: scenarios.Pos{Line: i + 1, Col: len([]rune(before)) + 1, Width: len([]rune(text))}}
+		}
+	}
+	return &scenarios.Problem{File: s.Name, Source: s.Source[0], Pos: scenarios.Pos{Line: 1, Col: 1, Width: 1}}
+}
+
+// checks are all checks of the suite: its scripts, and behind them those without lines
+// that stand for its properties.
+func checks() ([]*scenarios.Script, error) {
+	all, err := suite()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range conformance.Properties() {
+		all = append(all, p.Script())
+	}
+	return all, nil
+}
+
+// suite is the suite's own scripts.
+func suite() ([]*scenarios.Script, error) {
+	scripts, err := scenarios.Suite()
+	if err != nil {
+		return nil, &program.InternalError{Cause: fmt.Errorf("the suite's own scripts: %w", err)}
+	}
+	return scripts, nil
+}
+
+// suiteNames are the ids of the suite's checks, for suggestions.
+func suiteNames() []string {
+	all, err := checks()
+	if err != nil {
+		return nil
+	}
+	return namesOf(all)
+}
+
+func namesOf(scripts []*scenarios.Script) []string {
+	var names []string
+	for _, s := range scripts {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// clauseNames are the ids of all clauses.
+func clauseNames() []string {
+	var ids []string
+	for _, c := range conformance.Clauses() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}

@@ -1,0 +1,143 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Execute runs the command that the arguments name and returns the exit code.
+// The commands are built anew for every call.
+func (p Process) Execute(commands func() *cobra.Command) (code int) {
+	defer func() {
+		if r := recover(); r != nil {
+			p.Say("%v\nThis is a fault of %s itself. Please report it with the command line (without passwords) at\n%s",
+				r, p.Name, bugs)
+			code = reports.ExitInternal
+		}
+	}()
+	root := commands()
+	p.attach(root)
+	mistyped := refuseUnknownHelp(root)
+	cmd, err := root.ExecuteContextC(context.Background())
+	return p.conclude(cmd, errors.Join(err, mistyped()))
+}
+
+const bugs = "https://github.com/fwpsuite/fwp/issues"
+
+// attach gives the root of a program what every program has. Without a command it
+// prints help and ends as a usage error: nothing was done.
+func (p Process) attach(root *cobra.Command) {
+	root.Version = Version()
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		cmd.SetOut(p.Err)
+		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
+	}
+	root.SetArgs(slices.Concat([]string{}, p.Args)) // cobra takes nil for the process's own
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(newHelp())
+}
+
+// refuseUnknownHelp keeps `rnu --help` from being answered as if it were `--help`: cobra
+// prints help before it looks at arguments, and has no error for that. The same goes for
+// `completion rnu`. What it returns tells afterwards whether that happened.
+func refuseUnknownHelp(root *cobra.Command) (mistyped func() error) {
+	var err error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
+			err = UnknownCommand(cmd, rest)
+			return
+		}
+		help(cmd, args)
+	})
+	return func() error { return err }
+}
+
+// newHelp builds the command `help`.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Print help about a command",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if about, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, c := range about.Commands() {
+					if c.IsAvailableCommand() {
+						names = append(names, c.Name())
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return UnknownCommand(about, rest)
+			}
+			about.InitDefaultHelpFlag() // it stands in the help, too
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		},
+	}
+}
+
+// Exit ends a command with this exit code and without another message.
+type Exit int
+
+// Error implements error.
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// InternalError is a mistake in the program, or a failure of its surroundings, that no
+// change of the command line avoids.
+type InternalError struct{ Cause error }
+
+// Error implements error.
+func (e *InternalError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *InternalError) Unwrap() error { return e.Cause }
+
+// conclude turns the end of a command into the exit code. Errors are about usage
+// unless they say otherwise: those of cobra are.
+func (p Process) conclude(cmd *cobra.Command, err error) int {
+	if err == nil {
+		return reports.ExitWell
+	}
+	if done, ok := errors.AsType[Exit](err); ok {
+		return int(done)
+	}
+	if _, ours := errors.AsType[*InternalError](err); ours {
+		p.Say("%s", target.Redact(err.Error()))
+		return reports.ExitInternal
+	}
+	if cmd.Name() == "help" { // whose own help is not what is missing
+		cmd = cmd.Root()
+	}
+	p.Say("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())
+	return reports.ExitUsage
+}
+
+// NewVersion builds the command `version`.
+func NewVersion(p Process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  NoArguments,
+		RunE:  func(*cobra.Command, []string) error { return p.Print(p.Name + " " + Version() + "\n") },
+	}
+}

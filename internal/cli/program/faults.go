@@ -1,0 +1,33 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// FaultNames returns the names of the embedded server's faults.
+func FaultNames() []string {
+	var names []string
+	for _, f := range fakes.Faults() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// FaultNamed returns the fault that the flag --fault names; no fault for the empty name.
+func FaultNamed(name string) (fakes.Fault, error) {
+	all := fakes.Faults()
+	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })
+	switch {
+	case i >= 0:
+		return all[i], nil
+	case name == "":
+		return fakes.Fault{}, nil
+	}
+	near := text.DidYouMean(text.Candidates(name, FaultNames())...)
+	return fakes.Fault{}, fmt.Errorf("--fault: there is no fault %q; %s", name, cmp.Or(near, "fwpcheck list --faults shows the faults"))
+}

@@ -1,0 +1,26 @@
+package program
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// Interruptible returns a copy of ctx that ends with the first SIGINT or SIGTERM, and
+// what releases it. The second signal ends the process.
+func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	tell := sync.OnceFunc(func() {
+		stop()
+		p.Say("interrupted: the report follows; interrupt again to end at once")
+	})
+	forget := context.AfterFunc(ctx, tell)
+	return ctx, func() {
+		if !forget() || ctx.Err() != nil {
+			tell()
+		}
+		stop()
+	}
+}

@@ -1,0 +1,74 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Output is a report, and where and how it is written.
+type Output struct {
+	File, Format, Color string // --output, --format and --color
+
+	Unreachable string                                // why there was nothing to test; empty if there was
+	Write       func(w io.Writer, colored bool) error // writes the report in its format
+	Outcome     func() (code int, words string)       // the exit code and what it stands for
+	Fail        func(why string)                      // records an internal error in the report
+}
+
+// Deliver writes a report to its file or to standard output, and ends the command with
+// the exit code. A report that cannot be written to its file goes to standard output:
+// results that took minutes are not thrown away.
+func (p Process) Deliver(o Output) error {
+	toFile := isFile(o.File)
+	if o.Unreachable != "" && (toFile || o.Format != "text") { // the report may be read by programs only
+		p.Say("%s", o.Unreachable)
+	}
+	if toFile {
+		err := ReplaceFile(o.File, func(w io.Writer) error { return o.Write(w, o.Color == "always") })
+		if err == nil {
+			code, words := o.Outcome()
+			p.Say("%s; the report is in %s", words, o.File)
+			return Ended(code)
+		}
+		err = fmt.Errorf("write report: %w", err)
+		p.Say("%v\nThe report goes to standard output instead.", err)
+		o.Fail(err.Error())
+	}
+	if err := o.Write(p.Out, p.wantsColor(o.Color)); err != nil {
+		p.Say("%v", err)
+		o.Fail(err.Error())
+	}
+	code, _ := o.Outcome()
+	return Ended(code)
+}
+
+// Ended returns the error that ends a command with this exit code, nil if all is well.
+func Ended(code int) error {
+	if code == reports.ExitWell {
+		return nil
+	}
+	return Exit(code)
+}
+
+// isFile reports whether --output names a file, and not standard output.
+func isFile(name string) bool { return name != "" && name != "-" }
+
+// Writable returns an error if --output cannot be written. It is called before the work
+// that the report is about, and leaves an existing file as it is.
+func Writable(name string) error {
+	if !isFile(name) {
+		return nil
+	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil // the reader of a pipe would take closing it for the end
+	}
+	f, err := OpenFile(name)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	f.Discard()
+	return nil
+}

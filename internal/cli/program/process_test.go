@@ -1,0 +1,55 @@
+package program
+
+import (
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// terminal is a process whose outputs somebody looks at, or not.
+func terminal(yes bool, env map[string]string) Process {
+	return Process{
+		LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+		terminal:  func(io.Writer) bool { return yes },
+	}
+}
+
+func TestColor(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		flag     string
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{flag: "auto"},
+		{flag: "auto", terminal: true, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": ""}, want: true},
+		{flag: "auto", terminal: true, env: map[string]string{"NO_COLOR": "1"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "dumb"}},
+		{flag: "auto", terminal: true, env: map[string]string{"TERM": "xterm"}, want: true},
+		{flag: "never", terminal: true},
+		{flag: "always", env: map[string]string{"NO_COLOR": "1", "TERM": "dumb"}, want: true},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
+	}
+}
+
+func TestProgressIsForTerminals(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		terminal bool
+		env      map[string]string
+		want     bool
+	}{
+		{},
+		{terminal: true, want: true},
+		{terminal: true, env: map[string]string{"CI": "true"}},
+		{terminal: true, env: map[string]string{"TERM": "dumb"}},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, terminal(test.terminal, test.env).WantsProgress(), test)
+	}
+}

@@ -1,0 +1,90 @@
+package program
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// UnknownCommand returns an error for arguments of the program that are not a command.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if IsURL(args[0]) {
+		return fmt.Errorf("a server is given with --url: %s run --url URL", cmd.Name())
+	}
+	if strings.HasSuffix(args[0], ".fwp") {
+		return fmt.Errorf("no command: to play a script: fwpcheck run %s", args[0])
+	}
+	if ext := filepath.Ext(args[0]); ext == ".yaml" || ext == ".yml" {
+		return fmt.Errorf("no command: to run a workload: fwpbench run %s", args[0])
+	}
+	var commands []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			commands = append(commands, c.Name())
+		}
+	}
+	return fmt.Errorf("unknown command %q%s", args[0], Suggestion(args[0], commands))
+}
+
+// NoArguments returns an error if a command that takes no arguments gets some.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments, and here is %q", cmd.CommandPath(), args[0])
+}
+
+// Suggestion returns the end of a message about an unknown word: "; did you mean push or
+// pop?", or "" if no known word is similar.
+func Suggestion(word string, known []string) string {
+	if ask := text.DidYouMean(text.Candidates(word, known)...); ask != "" {
+		return "; " + ask
+	}
+	return ""
+}
+
+// IsURL reports whether an argument looks like a URL.
+func IsURL(arg string) bool { return strings.Contains(arg, "://") }
+
+// OneOf is a flag that takes one of a few words; the first is the default. It is a
+// pflag.Value.
+type OneOf struct {
+	words []string
+	value string
+}
+
+// NewOneOf returns a flag that takes one of these words.
+func NewOneOf(words ...string) OneOf { return OneOf{words: words, value: words[0]} }
+
+// String returns the word that was chosen.
+func (o *OneOf) String() string { return o.value }
+
+// Words returns the words to choose from.
+func (o *OneOf) Words() []string { return o.words }
+
+// Type returns the words as the usage of the flag prints them.
+func (o *OneOf) Type() string { return strings.Join(o.words, "|") }
+
+// Set implements pflag.Value.
+func (o *OneOf) Set(value string) error {
+	if !slices.Contains(o.words, value) {
+		return fmt.Errorf("want %s%s", strings.Join(o.words, " or "), Suggestion(value, o.words))
+	}
+	o.value = value
+	return nil
+}
+
+// Complete completes an argument or a flag with words.
+func Complete(words func() []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words(), cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,80 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// flagError says in our own words what is wrong with a flag, and what was probably meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return invalidValue(invalid)
+	}
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return unknownFlag(cmd, unknown)
+	}
+	return err
+}
+
+func invalidValue(invalid *pflag.InvalidValueError) error {
+	flag, text, cause := invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()
+	if IsURL(text) {
+		return fmt.Errorf("--%s takes no URL: a server is given with --url URL", flag.Name)
+	}
+	if _, told := errors.AsType[*workload.Problem](cause); !told {
+		if problem := misread(flag.Value.Type(), text); problem != nil {
+			cause = problem
+		}
+	}
+	return fmt.Errorf("--%s: %w", flag.Name, cause)
+}
+
+// misread says of the types that pflag itself reads why a text is no value of theirs, in
+// the manner of package workload; nil about other types.
+func misread(kind, text string) error {
+	p := &workload.Problem{}
+	switch kind {
+	case "duration":
+		p.What, p.Expected, p.Do = "is no duration", "a duration", "write a number and a unit, as in 500ms, 30s or 5m"
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			p.What = "has no unit"
+		}
+	case "uint64":
+		p.What, p.Do = "is no seed", "write digits, as in 42"
+		p.Expected = fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
+	case "int":
+		p.What, p.Expected, p.Do = "is no whole number", "a whole number", "write digits, as in 50"
+	case "float64":
+		p.What, p.Expected, p.Do = "is no number", "a number", "write it as in 50 or 0.5"
+	case "bool":
+		p.What, p.Expected, p.Do = "is neither true nor false", "true or false", "write one of them, or the flag alone"
+	default:
+		return nil
+	}
+	p.What = fmt.Sprintf("%q %s", text, p.What)
+	return p
+}
+
+// unknownFlag names the flags that a mistyped one may mean.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+	err, name := error(unknown), unknown.GetSpecifiedName()
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
+		err = fmt.Errorf("unknown flag -%s", name)
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, "--"+f.Name)
+		}
+	})
+	return fmt.Errorf("%w%s", err, Suggestion("--"+name, flags))
+}
