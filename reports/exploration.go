@@ -78,15 +78,15 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 	if o.Strict {
 		bad += counts[Warn]
 	}
-	said := fmt.Sprintf("%s, %s, %s of a verb in a state", many(int64(e.Commands), "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
+	said := fmt.Sprintf("%s, %s, %s of a verb in a state", text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
 	found := text.Count(len(e.Findings), "finding") + " in " + said
 	switch {
 	case e.Interrupted:
 		return ExitInterrupted, "interrupted: " + found
 	case e.Internal != "":
-		return ExitInternal, "the suite itself failed: " + oneLine(e.Internal)
+		return ExitInternal, "the suite itself failed: " + text.OneLine(e.Internal)
 	case e.Unreachable != "":
-		return ExitUnreachable, "no FWP server could be explored: " + oneLine(e.Unreachable)
+		return ExitUnreachable, "no FWP server could be explored: " + text.OneLine(e.Unreachable)
 	case bad > 0:
 		return ExitFindings, found
 	case e.States["identified"]+e.States["identified worker"] == 0:
@@ -122,27 +122,27 @@ func WriteExplorationText(w io.Writer, e *Exploration, o TextOptions) error {
 	code, words := e.Outcome(o.Exit)
 	t.line("")
 	t.line("seed %d, took %s, exit code %d", e.Seed, short(e.Took), code)
-	t.prose("", clean(words))
+	t.prose("", text.Printable(words))
 	return writeOut(w, t.out.Bytes())
 }
 
 // explored writes one finding and the script that shows it.
 func (t *textWriter) explored(f *Explored) {
 	t.finding(&f.Finding)
-	t.field("after", many(int64(f.After), "command"))
-	t.field("whole", clean(f.Run))
+	t.field("after", text.Count(f.After, "command"))
+	t.field("whole", text.Printable(f.Run))
 	if f.Script == "" {
-		t.field("script", "none: "+clean(f.Unscripted))
+		t.field("script", "none: "+text.Printable(f.Unscripted))
 		return
 	}
 	t.field("shown", fmt.Sprintf("%d of %s", f.Shown, text.Count(f.Tried, "time")))
-	t.field("script", clean(f.Path))
+	t.field("script", text.Printable(f.Path))
 	if f.Control.Breach() {
 		t.field("control", "the embedded server fails the script too: take this for a fault of fwpcheck, and please report it")
 	}
 	t.line("")
 	for line := range strings.Lines(f.Script) {
-		t.line("    %s", clean(strings.TrimRight(line, "\n")))
+		t.line("    %s", text.Printable(strings.TrimRight(line, "\n")))
 	}
 }
 
@@ -158,10 +158,10 @@ func (t *textWriter) coverage(e *Exploration) {
 	}
 	for _, list := range lists {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
-			t.line("  %8s  %s", grouped(int64(list[name])), clean(name))
+			t.line("  %8s  %s", text.Grouped(list[name]), text.Printable(name))
 		}
 	}
 	if !t.Verbose {
-		t.line("  %8s  different outcomes of a verb in a state; -v lists them", grouped(int64(len(e.Outcomes))))
+		t.line("  %8s  different outcomes of a verb in a state; -v lists them", text.Grouped(len(e.Outcomes)))
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // failedLimit is the share of the commands of a kind that may fail: beyond it the times are those of the lucky rest.
@@ -75,7 +77,7 @@ func (l *Load) failures(names ...string) string {
 		kinds := slices.Clone(l.sumOf(name).kinds)
 		slices.SortStableFunc(kinds, func(a, b LoadError) int { return int(b.Count - a.Count) })
 		for _, e := range kinds {
-			parts = append(parts, fmt.Sprintf("%s %s %s", grouped(e.Count), verb(name), e.how()))
+			parts = append(parts, fmt.Sprintf("%s %s %s", text.Grouped(e.Count), verb(name), e.how()))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -85,7 +87,7 @@ func (l *Load) failures(names ...string) string {
 func (e *LoadError) how() string {
 	example := ""
 	if e.Example != "" {
-		example = " (" + clean(oneLine(e.Example)) + ")"
+		example = " (" + text.Printable(text.OneLine(e.Example)) + ")"
 	}
 	switch e.Kind {
 	case "rejected":
@@ -127,5 +129,5 @@ func fetches(n int64) string {
 	if n == 1 {
 		return "1 FETCH"
 	}
-	return grouped(n) + " FETCHes"
+	return text.Grouped(n) + " FETCHes"
 }

@@ -1,5 +1,7 @@
 package reports
 
+import "github.com/fwpsuite/fwp/internal/text"
+
 // FindingKind is a way in which a target was wrong about jobs. Its value is the word that is printed.
 type FindingKind string
 
@@ -64,7 +66,7 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 
 // words says how often it happened: "3 jobs lost", "2,221 wrong replies".
 func (f *LoadFinding) words() string {
-	jobs := many(f.Count, "job")
+	jobs := text.Count(f.Count, "job")
 	switch f.Kind {
 	case FindingLost:
 		return jobs + " lost"
@@ -79,7 +81,7 @@ func (f *LoadFinding) words() string {
 	case FindingAltered:
 		return jobs + " altered"
 	case FindingForeign:
-		return many(f.Count, "foreign job")
+		return text.Count(f.Count, "foreign job")
 	case FindingEarly:
 		return jobs + " delivered early"
 	case FindingNotRetried:
@@ -89,9 +91,9 @@ func (f *LoadFinding) words() string {
 	case FindingGrammar:
 		return replies(f.Count, "malformed")
 	case FindingHistory:
-		return many(f.Count, "contradiction") + " in the history"
+		return text.Count(f.Count, "contradiction") + " in the history"
 	default:
-		return grouped(f.Count) + " " + string(f.Kind)
+		return text.Grouped(f.Count) + " " + string(f.Kind)
 	}
 }
 
@@ -99,7 +101,7 @@ func replies(n int64, which string) string {
 	if n == 1 {
 		return "1 " + which + " reply"
 	}
-	return grouped(n) + " " + which + " replies"
+	return text.Grouped(n) + " " + which + " replies"
 }
 
 // meaning returns the clause that a finding of kind k breaks, and what it means in a few words.

@@ -32,13 +32,13 @@ func (l *Load) outcome() (code int, words string) {
 	case l.Interrupted:
 		return ExitInterrupted, "interrupted: " + cmp.Or(l.begun(), l.sum(), "nothing was carried")
 	case l.Internal != "":
-		return ExitInternal, "the suite itself failed: " + oneLine(l.Internal)
+		return ExitInternal, "the suite itself failed: " + text.OneLine(l.Internal)
 	case l.Unreachable != "":
-		return ExitUnreachable, "the target could not be loaded: " + oneLine(l.Unreachable)
+		return ExitUnreachable, "the target could not be loaded: " + text.OneLine(l.Unreachable)
 	case l.Gone != "":
-		return ExitUnreachable, join("the target went away: "+oneLine(l.Gone), l.found(), l.account())
+		return ExitUnreachable, join("the target went away: "+text.OneLine(l.Gone), l.found(), l.account())
 	case l.Usage != "":
-		return ExitUsage, "usage error: " + oneLine(l.Usage)
+		return ExitUsage, "usage error: " + text.OneLine(l.Usage)
 	case len(l.Findings) > 0:
 		return ExitLoss, l.sum()
 	case !l.Validity.Valid:
@@ -106,7 +106,7 @@ func (l *Load) carried() string {
 	case r.Asked > 0:
 		words := fmt.Sprintf("carried %s of %s /s asked", digits(r.Carried), digits(r.Asked))
 		if r.Dropped > 0 {
-			words += fmt.Sprintf(" (%s dropped)", grouped(r.Dropped))
+			words += fmt.Sprintf(" (%s dropped)", text.Grouped(r.Dropped))
 		}
 		return words
 	case r.Done > 0:
@@ -124,19 +124,19 @@ func (l *Load) account() string {
 		return ""
 	case l.Gone != "":
 		return fmt.Sprintf("%s confirmed, of these %s acknowledged and %s not seen again; %s pushed without an answer",
-			many(j.Pushed, "job"), grouped(j.Acked), grouped(j.Missing), grouped(j.Doubtful))
+			text.Count(j.Pushed, "job"), text.Grouped(j.Acked), text.Grouped(j.Missing), text.Grouped(j.Doubtful))
 	case j.Pushed == 0:
-		return many(j.Doubtful, "job") + " pushed without an answer"
+		return text.Count(j.Doubtful, "job") + " pushed without an answer"
 	case l.undecided() && j.NotDrained != "":
-		return fmt.Sprintf("%s of %s not seen again: %s", grouped(j.Missing), many(j.Pushed, "job"), oneLine(j.NotDrained))
+		return fmt.Sprintf("%s of %s not seen again: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"), text.OneLine(j.NotDrained))
 	case l.undecided():
-		return fmt.Sprintf("%s of %s not seen again: the queues were not drained", grouped(j.Missing), many(j.Pushed, "job"))
+		return fmt.Sprintf("%s of %s not seen again: the queues were not drained", text.Grouped(j.Missing), text.Count(j.Pushed, "job"))
 	case len(l.Findings) > 0:
-		return fmt.Sprintf("%s pushed, %s delivered", many(j.Pushed, "job"), grouped(j.Delivered))
+		return fmt.Sprintf("%s pushed, %s delivered", text.Count(j.Pushed, "job"), text.Grouped(j.Delivered))
 	case j.InDoubt > 0 || j.Doubtful > 0:
-		return fmt.Sprintf("%s accounted for, %s in doubt", many(j.Pushed-j.InDoubt, "job"), grouped(j.InDoubt+j.Doubtful))
+		return fmt.Sprintf("%s accounted for, %s in doubt", text.Count(j.Pushed-j.InDoubt, "job"), text.Grouped(j.InDoubt+j.Doubtful))
 	default:
-		return "all " + many(j.Pushed, "job") + " accounted for"
+		return "all " + text.Count(j.Pushed, "job") + " accounted for"
 	}
 }
 

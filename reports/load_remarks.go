@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // remarks tells what the reader of valid figures should know.
@@ -13,9 +15,9 @@ func (l *Load) remarks() []string {
 	if n := l.Connections.Lost; n > 0 {
 		why := ""
 		if l.Connections.LostWhy != "" {
-			why = " (the first: " + oneLine(l.Connections.LostWhy) + ")"
+			why = " (the first: " + text.OneLine(l.Connections.LostWhy) + ")"
 		}
-		out = append(out, fmt.Sprintf("%s ended unexpectedly%s.", many(n, "connection"), why))
+		out = append(out, fmt.Sprintf("%s ended unexpectedly%s.", text.Count(n, "connection"), why))
 	}
 	if unknown := l.Health.Unknown; len(unknown) > 0 {
 		out = append(out, fmt.Sprintf("This machine does not tell the following, so no rule could check it: %s.",
@@ -29,7 +31,7 @@ func (l *Load) aboutTheRate() (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	h, r := &l.Health, l.Rate
 	if r.Asked > 0 && r.Carried < carriedEnough*r.Asked {
-		say("The target, or the number of connections, was the limit: %s found no free connection.", many(r.Waited+r.Dropped, "arrival"))
+		say("The target, or the number of connections, was the limit: %s found no free connection.", text.Count(r.Waited+r.Dropped, "arrival"))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
 		say("The generator used %s of its %s: the target may be able to carry more than this.", percent(h.CPUShare), l.processors())
@@ -59,7 +61,7 @@ func (l *Load) aboutTheTimes() (out []string) {
 				short(own), op.Op, short(op.Response.P50))
 		}
 		if n := op.Lateness.OutOfRange + op.Service.OutOfRange + op.Response.OutOfRange; n > 0 {
-			say("%s of %s were outside the range that is recorded; they count as its nearest end.", many(n, "time"), op.Op)
+			say("%s of %s were outside the range that is recorded; they count as its nearest end.", text.Count(n, "time"), op.Op)
 		}
 	}
 	return out
@@ -89,5 +91,5 @@ func times(n int64) string {
 	if n == 1 {
 		return "once"
 	}
-	return grouped(n) + " times"
+	return text.Grouped(n) + " times"
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // schema is the part of JSON Schema that load.schema.json uses.
@@ -219,5 +221,5 @@ func docsOf(t *testing.T, files ...string) map[string]string {
 // described returns the first paragraph of a comment, on one line.
 func described(c *ast.CommentGroup) string {
 	first, _, _ := strings.Cut(c.Text(), "\n\n")
-	return oneLine(first)
+	return text.OneLine(first)
 }

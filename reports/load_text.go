@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // loadWidth is how wide the text of a Load is at most, but for single words that are longer.
@@ -127,7 +129,7 @@ func target(url, chosen string) string {
 func (m *Machine) words() string {
 	cores, procs := "", ""
 	if m.Cores > 0 {
-		cores = many(int64(m.Cores), "core")
+		cores = text.Count(m.Cores, "core")
 	}
 	if m.GOMAXPROCS > 0 {
 		procs = fmt.Sprintf("GOMAXPROCS %d", m.GOMAXPROCS)
@@ -157,7 +159,7 @@ func (t *loadText) validity(l *Load) {
 			t.say(2, "The run was not judged.")
 		}
 		for _, r := range v.Reasons {
-			t.line("  %s", t.paint(bold, clean(r.ID)))
+			t.line("  %s", t.paint(bold, text.Printable(r.ID)))
 			t.say(4, sentence(r.What))
 			t.say(4, "What to do: "+r.Do+".")
 		}
@@ -187,7 +189,7 @@ func (v *Validity) heading() string {
 
 // sentence makes a sentence of words without a full stop.
 func sentence(words string) string {
-	words = strings.TrimSuffix(oneLine(words), ".")
+	words = strings.TrimSuffix(text.OneLine(words), ".")
 	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):] + "."
 }
 
@@ -218,9 +220,9 @@ func (t *loadText) generator(l *Load) {
 	t.row("machine", fmt.Sprintf("busy %s, in the busiest second %s; stolen by its host %s%s",
 		percent(h.MachineBusy), percent(h.MachinePeak), percent(h.Steal), held))
 	t.row("memory", fmt.Sprintf("at most %s, %s of it Go's heap; %s of the garbage collector, %s in all, the longest %s",
-		size(h.MemoryPeak), size(h.HeapPeak), many(h.GCPauses, "pause"), short(h.GCPause), short(h.GCPauseMax)))
+		size(h.MemoryPeak), size(h.HeapPeak), text.Count(h.GCPauses, "pause"), short(h.GCPause), short(h.GCPauseMax)))
 	if h.Files.Soft > 0 {
-		t.row("descriptors", fmt.Sprintf("at most %s of %s", grouped(h.Files.Peak), grouped(h.Files.Soft)))
+		t.row("descriptors", fmt.Sprintf("at most %s of %s", text.Grouped(h.Files.Peak), text.Grouped(h.Files.Soft)))
 	}
 }
 

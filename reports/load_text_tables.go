@@ -3,6 +3,8 @@ package reports
 import (
 	"fmt"
 	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // rate shows what was asked and what of it was carried.
@@ -23,10 +25,10 @@ func (t *loadText) rate(l *Load) {
 	}
 	t.line("  %-10s %s /s  %s of it", "carried", t.paint(colour, fmt.Sprintf("%12s", digits(r.Carried))), percent(r.Carried/r.Asked))
 	if r.Waited > 0 {
-		t.line("  %-10s %12s     arrivals had to wait for a free connection, at most %s at a time", "waited", grouped(r.Waited), grouped(r.Backlog))
+		t.line("  %-10s %12s     arrivals had to wait for a free connection, at most %s at a time", "waited", text.Grouped(r.Waited), text.Grouped(r.Backlog))
 	}
 	if r.Dropped > 0 {
-		t.line("  %-10s %s     arrivals that found no free connection", "dropped", t.paint(yellow, fmt.Sprintf("%12s", grouped(r.Dropped))))
+		t.line("  %-10s %s     arrivals that found no free connection", "dropped", t.paint(yellow, fmt.Sprintf("%12s", text.Grouped(r.Dropped))))
 	}
 }
 
@@ -65,11 +67,11 @@ func (t *loadText) commands(l *Load) {
 		if op.Rate == 0 && op.Count > 0 {
 			rate, before = "-", true
 		}
-		wrong := fmt.Sprintf("%9s", grouped(op.errors()))
+		wrong := fmt.Sprintf("%9s", text.Grouped(op.errors()))
 		if op.errors() > 0 {
 			wrong = t.paint(yellow, wrong)
 		}
-		t.line("  %-14s %13s %10s %s", words(op.Op), grouped(op.Count), rate, wrong)
+		t.line("  %-14s %13s %10s %s", words(op.Op), text.Grouped(op.Count), rate, wrong)
 		t.kinds(19, op.Errors)
 	}
 	if before {
@@ -85,7 +87,7 @@ func (t *loadText) errors(l *Load) {
 	t.section("ERRORS", "what went wrong with commands")
 	for i := range l.Ops {
 		if op := &l.Ops[i]; op.errors() > 0 {
-			t.line("  %-14s %s", words(op.Op), grouped(op.errors()))
+			t.line("  %-14s %s", words(op.Op), text.Grouped(op.errors()))
 			t.kinds(4, op.Errors)
 		}
 	}
@@ -94,7 +96,7 @@ func (t *loadText) errors(l *Load) {
 // kinds lists errors after indent.
 func (t *loadText) kinds(indent int, errors []LoadError) {
 	for _, e := range errors {
-		detail := fmt.Sprintf("%s %s", grouped(e.Count), e.Kind)
+		detail := fmt.Sprintf("%s %s", text.Grouped(e.Count), e.Kind)
 		if e.Example != "" {
 			detail += ": " + e.Example
 		}
@@ -188,7 +190,7 @@ func (t *loadText) jobs(l *Load) {
 		if row.bad && row.count > 0 {
 			attribute = red
 		}
-		t.line("  %-13s %s  %s", row.name, t.paint(attribute, fmt.Sprintf("%13s", grouped(row.count))), row.words)
+		t.line("  %-13s %s  %s", row.name, t.paint(attribute, fmt.Sprintf("%13s", text.Grouped(row.count))), row.words)
 	}
 	if l.undecided() {
 		why := "the queues were not seen empty"
@@ -233,7 +235,7 @@ func unanswered(fetches int64) string {
 	if fetches == 1 {
 		return "the one unanswered FETCH"
 	}
-	return "one of " + grouped(fetches) + " failed FETCHes"
+	return "one of " + text.Grouped(fetches) + " failed FETCHes"
 }
 
 // findings shows what the target did wrong, with the clauses and some of the jobs.
@@ -247,7 +249,7 @@ func (t *loadText) findings(l *Load) {
 		if clause == "" {
 			clause = "no clause"
 		}
-		t.line("  %s", t.paint(red, clean(f.words())))
+		t.line("  %s", t.paint(red, text.Printable(f.words())))
 		t.say(4, fmt.Sprintf("%s (%s)", f.What, clause))
 		shown := len(f.JIDs)
 		switch {
@@ -278,11 +280,11 @@ func (t *loadText) findings(l *Load) {
 func leftOver(left, unkept int64) string {
 	switch {
 	case unkept == left:
-		return fmt.Sprintf("and %s more", grouped(left))
+		return fmt.Sprintf("and %s more", text.Grouped(left))
 	case unkept > 0:
-		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", grouped(left), grouped(FindingsKept))
+		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", text.Grouped(left), text.Grouped(FindingsKept))
 	default:
-		return fmt.Sprintf("and %s more; --verbose and JSON name them all", grouped(left))
+		return fmt.Sprintf("and %s more; --verbose and JSON name them all", text.Grouped(left))
 	}
 }
 
@@ -294,14 +296,14 @@ func (t *loadText) thresholds(l *Load) {
 	t.section("THRESHOLDS", "what was wanted, and what came")
 	wide := 0
 	for _, r := range l.Thresholds {
-		wide = max(wide, min(len([]rune(clean(r.Threshold))), 50))
+		wide = max(wide, min(len([]rune(text.Printable(r.Threshold))), 50))
 	}
 	for _, r := range l.Thresholds {
 		word, attribute := "held  ", green
 		if !r.Held {
 			word, attribute = "missed", red
 		}
-		wanted, came := clean(r.Threshold), clean(r.Came)
+		wanted, came := text.Printable(r.Threshold), text.Printable(r.Came)
 		if len([]rune(wanted)) <= wide {
 			t.line("  %s  %-*s  %s", t.paint(attribute, word), wide, wanted, came)
 			continue

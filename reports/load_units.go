@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // PerSecond returns count divided by over in seconds, and 0 for no time at all, so that no report holds what JSON
@@ -45,7 +47,7 @@ func digits(x float64) string {
 	size := math.Abs(x)
 	switch {
 	case size >= 99.95:
-		return grouped(int64(math.Round(x)))
+		return text.Grouped(int64(math.Round(x)))
 	case size >= 9.995:
 		return trimmed(x, 1)
 	case size >= 0.995:
@@ -58,19 +60,6 @@ func digits(x float64) string {
 func trimmed(x float64, places int) string {
 	s := strconv.FormatFloat(x, 'f', places, 64)
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
-}
-
-// grouped writes n with commas: "8,300".
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(s) - 3; i > first; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // percent writes a share: "99.8 %". What is not whole is never rounded to 0 or to 100.
@@ -98,12 +87,4 @@ func size(bytes int64) string {
 	default:
 		return digits(float64(bytes)/kib) + " KiB"
 	}
-}
-
-// many is plural with commas: "1 job", "8,300 jobs".
-func many(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return grouped(n) + " " + thing
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // The limits of Judge.
@@ -80,21 +82,21 @@ func (l *Load) exhausted() []Reason {
 	var reasons []Reason
 	add := func(count int64, id, of, do string) {
 		if count > 0 {
-			what := fmt.Sprintf("%s could not be opened for want of %s", many(count, "connection"), of)
+			what := fmt.Sprintf("%s could not be opened for want of %s", text.Count(count, "connection"), of)
 			reasons = append(reasons, Reason{ID: id, What: what, Do: do})
 		}
 	}
 	files := "descriptors"
 	if h.Files.Hard > 0 {
-		files += fmt.Sprintf(" (limit %s, hard limit %s)", grouped(h.Files.Soft), grouped(h.Files.Hard))
+		files += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
 	}
 	add(h.NoFiles, "files", files, "raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
 	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
 	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
 	if c := l.Connections; c.Opened < c.Asked && len(reasons) == 0 && !l.Interrupted {
-		what := fmt.Sprintf("the target took %s of %s connections", grouped(int64(c.Opened)), grouped(int64(c.Asked)))
+		what := fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened), text.Grouped(c.Asked))
 		if c.Refused != "" {
-			what += ": " + oneLine(c.Refused)
+			what += ": " + text.OneLine(c.Refused)
 		}
 		do := "raise the target's limit, or ask for no more connections than it takes"
 		reasons = append(reasons, Reason{ID: "connections", What: what, Do: do})
@@ -182,7 +184,7 @@ func (l *Load) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < bus
 
 func (l *Load) processors() string {
 	if n := l.Machine.GOMAXPROCS; n > 0 {
-		return many(int64(n), "processor")
+		return text.Count(n, "processor")
 	}
 	return "processors"
 }
@@ -202,7 +204,7 @@ func (l *Load) behind() []Reason {
 	return []Reason{{
 		ID: "behind",
 		What: fmt.Sprintf("%s of %s /s were carried although connections were free: at most %s of the %s missing arrivals found none",
-			digits(r.Carried), digits(r.Asked), grouped(r.Waited+r.Dropped), grouped(r.Planned-r.Done)),
+			digits(r.Carried), digits(r.Asked), text.Grouped(r.Waited+r.Dropped), text.Grouped(r.Planned-r.Done)),
 		Do: "lower the rate, or give the generator more processors or a dedicated machine",
 	}}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 func TestJudge(t *testing.T) {
@@ -262,7 +264,7 @@ func TestUnits(t *testing.T) {
 		assert.Equal(t, want, percent(share))
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -1_234_567: "-1,234,567", -100: "-100"} {
-		assert.Equal(t, want, grouped(n))
+		assert.Equal(t, want, text.Grouped(n))
 	}
 	assert.Equal(t, "12.3", digits(12.34))
 	assert.Equal(t, "0.123", digits(0.1234))

@@ -44,11 +44,11 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 	case r.Interrupted:
 		return ExitInterrupted, "interrupted: " + t.sum()
 	case r.Internal != "":
-		return ExitInternal, "the suite itself failed: " + oneLine(r.Internal)
+		return ExitInternal, "the suite itself failed: " + text.OneLine(r.Internal)
 	case r.Unreachable != "":
-		return ExitUnreachable, "no FWP server could be judged: " + oneLine(r.Unreachable)
+		return ExitUnreachable, "no FWP server could be judged: " + text.OneLine(r.Unreachable)
 	case r.Usage != "":
-		return ExitUsage, "usage error: " + oneLine(r.Usage)
+		return ExitUsage, "usage error: " + text.OneLine(r.Usage)
 	case t.findings[Crash]+t.findings[Fail] > 0, o.Strict && t.findings[Warn] > 0:
 		return ExitFindings, join(t.found(), t.open())
 	case !t.decided:
@@ -166,9 +166,6 @@ func (t tally) held() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// oneLine makes one line of a text that may have several.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // join puts semicolons between the parts that are not empty.
 func join(parts ...string) string {

@@ -1,11 +1,7 @@
 package reports
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -39,31 +35,6 @@ func (t *textWriter) word(v Verdict, width int) string {
 	return t.paint(verdictColours[v], v.String()) + strings.Repeat(" ", max(0, width-len(v.String())))
 }
 
-// clean escapes what could move a terminal's cursor or hide text from the reader: control and format characters,
-// odd spaces, and bytes that are not UTF-8. Everything else, backslashes too, stays as it is.
-func clean(s string) string {
-	var out strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&out, `\x%02x`, s[0])
-		case unicode.IsPrint(r):
-			out.WriteString(s[:size])
-		case r == '\t' || r == '\r' || r == '\n':
-			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		case r < utf8.RuneSelf:
-			fmt.Fprintf(&out, `\x%02x`, r)
-		case r <= 0xffff:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&out, `\U%08x`, r)
-		}
-		s = s[size:]
-	}
-	return out.String()
-}
-
 // lines cleans s line by line. No text gives no line.
 func lines(s string) []string {
 	if s == "" {
@@ -71,7 +42,7 @@ func lines(s string) []string {
 	}
 	split := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i := range split {
-		split[i] = clean(strings.TrimSuffix(split[i], "\r"))
+		split[i] = text.Printable(strings.TrimSuffix(split[i], "\r"))
 	}
 	return split
 }
@@ -80,7 +51,7 @@ func lines(s string) []string {
 func wrap(prose string, width int) []string {
 	words := strings.Fields(prose)
 	for i := range words {
-		words[i] = clean(words[i])
+		words[i] = text.Printable(words[i])
 	}
 	return text.Wrap(strings.Join(words, " "), width)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Count is how often a verdict came when the user had each check run several times.
@@ -75,7 +77,7 @@ func (t *textWriter) unsteady(r *Report) {
 		if c.steady(counts) {
 			return
 		}
-		name := clean(strings.TrimSpace(c.ID + "  " + clause))
+		name := text.Printable(strings.TrimSpace(c.ID + "  " + clause))
 		rows, wide = append(rows, [2]string{name, c.often(counts)}), max(wide, utf8.RuneCountInString(name))
 	}
 	for i := range r.Checks {

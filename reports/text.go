@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // textWidth is where prose is broken. What was sent and received is never broken or cut.
@@ -87,12 +89,12 @@ func (t *textWriter) head(judged Target, version string) {
 	case chosen != "":
 		target += " (" + chosen + ")"
 	}
-	t.line("target    %s", clean(target))
+	t.line("target    %s", text.Printable(target))
 	if judged.HI != "" {
-		t.line("greeting  %s", clean(judged.HI))
+		t.line("greeting  %s", text.Printable(judged.HI))
 	}
 	if version != "" {
-		t.line("suite     %s", clean(version))
+		t.line("suite     %s", text.Printable(version))
 	}
 }
 
@@ -132,7 +134,7 @@ func (t *textWriter) checks(r *Report) {
 		if c.Took > 0 {
 			took = seconds(c.Took)
 		}
-		t.line("  %s  %-*s  %10s  %s%s", t.word(c.Verdict, 14), wide, clean(c.ID), took, clean(c.Title), tries(&c))
+		t.line("  %s  %-*s  %10s  %s%s", t.word(c.Verdict, 14), wide, text.Printable(c.ID), took, text.Printable(c.Title), tries(&c))
 	}
 }
 
@@ -185,7 +187,7 @@ func (t *textWriter) foot(r *Report) {
 	case ExitFindings, ExitInternal, ExitUnreachable, ExitUsage:
 		colour = red
 	}
-	t.line("%s", t.paint(colour, clean(words)))
+	t.line("%s", t.paint(colour, text.Printable(words)))
 }
 
 // seconds writes d with three digits after the point: "12.345 s".

@@ -57,7 +57,7 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 func (t *textWriter) moreOf(alike []Finding) {
 	var checks []string
 	for _, f := range alike[1:] {
-		if name := clean(f.Check); name != clean(alike[0].Check) && !slices.Contains(checks, name) {
+		if name := text.Printable(f.Check); name != text.Printable(alike[0].Check) && !slices.Contains(checks, name) {
 			checks = append(checks, name)
 		}
 	}
@@ -82,10 +82,10 @@ func (t *textWriter) finding(f *Finding) {
 	if words := f.Level.Words(); words != "" {
 		clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
 	}
-	t.line("%s  %s", t.word(f.Verdict, 0), t.paint(bold, clean(clause)))
+	t.line("%s  %s", t.word(f.Verdict, 0), t.paint(bold, text.Printable(clause)))
 	t.prose("  ", f.Statement)
 	t.line("")
-	t.field("check", clean(f.Check))
+	t.field("check", text.Printable(f.Check))
 	t.place(f)
 	t.field("expected", lines(f.Expected)...)
 	t.field("got", lines(f.Got)...)
@@ -119,9 +119,9 @@ func (t *textWriter) place(f *Finding) {
 			where += fmt.Sprintf(":%d", f.Col)
 		}
 	}
-	rows := []string{clean(where)}
+	rows := []string{text.Printable(where)}
 	if f.Source != "" {
-		rows = append(rows, "| "+clean(f.Source))
+		rows = append(rows, "| "+text.Printable(f.Source))
 		if f.Col > 0 {
 			before, under := caret(f)
 			rows = append(rows, "| "+before+t.paint(red, under))
@@ -136,7 +136,7 @@ func caret(f *Finding) (before, under string) {
 	source := []rune(f.Source)
 	from := min(f.Col-1, len(source))
 	to := min(from+max(1, f.Width), len(source))
-	width := func(part []rune) int { return utf8.RuneCountInString(clean(string(part))) }
+	width := func(part []rune) int { return utf8.RuneCountInString(text.Printable(string(part))) }
 	return strings.Repeat(" ", width(source[:from])), strings.Repeat("^", max(1, width(source[from:to])))
 }
 
@@ -147,7 +147,7 @@ func (t *textWriter) conversation(said []Line) {
 	}
 	conns := 0
 	for _, l := range said {
-		conns = max(conns, utf8.RuneCountInString(clean(l.Conn)))
+		conns = max(conns, utf8.RuneCountInString(text.Printable(l.Conn)))
 	}
 	t.line("")
 	t.line("  conversation (time since the check began; C: client, S: server, --: the suite, >: the departure)")
@@ -166,11 +166,11 @@ func (t *textWriter) conversation(said []Line) {
 		if l.Mark != "" {
 			mark, attribute = ">", red
 		}
-		line := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(l.At), conns, clean(l.Conn), speaker(l.From), clean(l.Text))
+		line := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(l.At), conns, text.Printable(l.Conn), speaker(l.From), text.Printable(l.Text))
 		t.line("  %s", t.paint(attribute, line))
 		if l.Mark != "" {
 			indent := strings.Repeat(" ", 2+2+11+2+conns+2)
-			t.line("%s%s", indent, t.paint(attribute, "^^  "+clean(l.Mark)))
+			t.line("%s%s", indent, t.paint(attribute, "^^  "+text.Printable(l.Mark)))
 		}
 	}
 }

@@ -55,10 +55,10 @@ func (t *textWriter) behind(left []string, why string) {
 		shown = left[:leftShown]
 	}
 	for _, job := range shown {
-		t.line("  %s", clean(job))
+		t.line("  %s", text.Printable(job))
 	}
 	if more := len(left) - len(shown); more > 0 {
-		t.line("  and %s more; -v lists them", grouped(int64(more)))
+		t.line("  and %s more; -v lists them", text.Grouped(more))
 	}
 }
 
@@ -88,12 +88,12 @@ func defaultWhy(v Verdict) string {
 func (t *textWriter) openRows(rows []openRow) {
 	wide := 0
 	for _, row := range rows {
-		wide = max(wide, utf8.RuneCountInString(clean(row.check)))
+		wide = max(wide, utf8.RuneCountInString(text.Printable(row.check)))
 	}
 	for _, row := range rows {
 		lead := "  "
 		if wide > 0 {
-			lead = fmt.Sprintf("  %-*s  ", wide, clean(row.check))
+			lead = fmt.Sprintf("  %-*s  ", wide, text.Printable(row.check))
 		}
 		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
 		if words == "" {

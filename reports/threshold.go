@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Threshold is one thing that the user asks of a run, in the form METRIC OPERATOR VALUE: "push.response.p99<20ms".
@@ -116,7 +118,7 @@ func (d dimension) words(value float64, share bool) string {
 	case d == aRate:
 		return digits(value) + " /s"
 	case value == math.Trunc(value):
-		return grouped(int64(value))
+		return text.Grouped(int64(value))
 	default:
 		return digits(value)
 	}

@@ -1,18 +1,9 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
-
-// Count returns "1 check" or "2 checks": a number and a thing whose plural ends in s.
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
 
 // Wrap breaks a text between words into lines of at most so many characters. A longer
 // word has a line for itself; a text without words has no lines.

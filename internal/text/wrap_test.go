@@ -8,13 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-func TestCount(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, "0 checks", text.Count(0, "check"))
-	assert.Equal(t, "1 check", text.Count(1, "check"))
-	assert.Equal(t, "12 checks", text.Count(12, "check"))
-}
-
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, text.Wrap(" \n", 10))

@@ -171,7 +171,7 @@ func (k *keeper) reproduce(path, script string) string {
 	if k.at.Choice.Embedded && k.o.fault != "" {
 		return ""
 	}
-	all := []string{"fwpcheck run", quoted(path)}
+	all := []string{"fwpcheck run", text.ShellQuote(path)}
 	if !k.at.Choice.Embedded {
 		all = append(all, "--url", k.at.Choice.Address.Masked())
 	}
@@ -181,8 +181,8 @@ func (k *keeper) reproduce(path, script string) string {
 	}{
 		{k.o.allowFlush && strings.Contains(script, ": FLUSH"), "--allow-flush"},
 		{!k.o.allowFlush && k.o.allowShared && inDefault.MatchString(script), "--allow-shared"},
-		{strings.Contains(script, "\nrestart\n"), "--restart-cmd " + quoted(k.o.hooks.Restart)},
-		{k.o.hooks.Signal != "" && (strings.Contains(script, "\nquiet ") || strings.Contains(script, "\nterminate ")), "--signal-cmd " + quoted(k.o.hooks.Signal)},
+		{strings.Contains(script, "\nrestart\n"), "--restart-cmd " + text.ShellQuote(k.o.hooks.Restart)},
+		{k.o.hooks.Signal != "" && (strings.Contains(script, "\nquiet ") || strings.Contains(script, "\nterminate ")), "--signal-cmd " + text.ShellQuote(k.o.hooks.Signal)},
 	} {
 		if f.needed && !k.at.Choice.Embedded {
 			all = append(all, f.flag)

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // repeated are the flags without which a check may come out otherwise. Those
@@ -26,7 +26,7 @@ func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
 		case f.Value.Type() == "bool":
 			rest = append(rest, "--"+f.Name)
 		default:
-			rest = append(rest, "--"+f.Name, quoted(target.Redact(f.Value.String())))
+			rest = append(rest, "--"+f.Name, text.ShellQuote(target.Redact(f.Value.String())))
 		}
 	})
 	hint := ""
@@ -40,21 +40,11 @@ func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
 		}
 	}
 	return func(check string) string {
-		words := []string{"fwpcheck", "run", "--check", quoted(check)}
+		words := []string{"fwpcheck", "run", "--check", text.ShellQuote(check)}
 		if own {
-			words = []string{"fwpcheck", "run", quoted(check)}
+			words = []string{"fwpcheck", "run", text.ShellQuote(check)}
 		}
 		words = append(words, "--seed", strconv.FormatUint(o.seed, 10))
 		return strings.Join(append(words, rest...), " ") + hint
 	}
-}
-
-var harmless = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
-
-// quoted is a word as a POSIX shell takes it.
-func quoted(word string) string {
-	if harmless.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

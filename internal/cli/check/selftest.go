@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -161,7 +160,7 @@ func (p process) tellFaults(out *selftest.Outcome) (sum tally, err error) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
 			for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
-				row(name, "blamed", firstLine(out.Blamed[name][check][0]))
+				row(name, "blamed", text.FirstLine(out.Blamed[name][check][0]))
 			}
 		}
 	})
@@ -175,12 +174,7 @@ func notProved(r *selftest.Row, stopped bool) (lines [][]string) {
 		lines = append(lines, []string{r.Fault.Name, "not caught", missing})
 	}
 	for _, stray := range r.Stray {
-		lines = append(lines, []string{r.Fault.Name, "stray", firstLine(stray)})
+		lines = append(lines, []string{r.Fault.Name, "stray", text.FirstLine(stray)})
 	}
 	return lines
-}
-
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(text, "\n")
-	return first
 }

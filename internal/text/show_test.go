@@ -1,0 +1,67 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "a b c", text.OneLine(" a\n\tb  c\r\n"))
+	assert.Empty(t, text.OneLine("\n"))
+	assert.Equal(t, "a b", text.FirstLine("a b\r\nc"))
+	assert.Equal(t, "a", text.FirstLine("a\nb\nc"))
+	assert.Equal(t, "a", text.FirstLine("a"))
+}
+
+func TestEscape(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"": "", "a\r\n": `a\r\n`, `{"a":"\n"}`: `{"a":"\\n"}`, "ä\xff\u202e": `ä\xff\u202e`, "\x1b[2J": `\x1b[2J`,
+	}
+	for s, want := range tests {
+		assert.Equal(t, want, text.Escape(s))
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"": "", "ä\\": "ä\\", "\t\r\n": `\t\r\n`, "\x1b[2J": `\x1b[2J`, "\xff": `\xff`, "\u202e\u00a0": `\u202e\u00a0`,
+		"\U000e0001": `\U000e0001`, "\ufffd": "\ufffd",
+	}
+	for s, want := range tests {
+		assert.Equal(t, want, text.Printable(s))
+	}
+}
+
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "short", strings.Repeat("x", 450)} {
+		assert.Equal(t, s, text.Shorten(s))
+		assert.Equal(t, s, text.Excerpt([]byte(s)))
+	}
+	long := strings.Repeat("ä", 500)
+	for _, short := range []string{text.Shorten(long), text.Excerpt([]byte(long))} {
+		assert.Equal(t, strings.Repeat("ä", 100)+" … (1000 bytes in all) … "+strings.Repeat("ä", 25), short)
+	}
+	assert.Equal(t, strings.Repeat("\x80", 200)+" … (999 bytes in all) … "+strings.Repeat("\x80", 50), text.Shorten(strings.Repeat("\x80", 999)))
+	noise := text.Excerpt([]byte(strings.Repeat("\x80", 300)))
+	assert.True(t, utf8.ValidString(noise))
+	assert.Contains(t, noise, " … (300 bytes in all) … ")
+}
+
+func TestShellQuote(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"": "''", "push/lost": "push/lost", "tcp://[::1]:1": `'tcp://[::1]:1'`, "a b": "'a b'", "it's": `'it'\''s'`, "*": "'*'",
+	}
+	for word, want := range tests {
+		assert.Equal(t, want, text.ShellQuote(word))
+	}
+}
