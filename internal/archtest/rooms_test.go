@@ -76,6 +76,7 @@ var rooms = map[string]room{
 	"reports":          {mayImport: []string{"internal/text"}, alone: true},
 	"internal/text":    {alone: true},
 	"internal/memnet":  {alone: true},
+	"internal/blockq":  {alone: true},
 	"internal/history": {alone: true},
 
 	"clients/npm":       {},
@@ -84,7 +85,7 @@ var rooms = map[string]room{
 
 // forTests are the packages that every test may import, in the package or beside
 // it. Tests in an external package (package x_test) may import sideways anyway.
-var forTests = []string{"internal/memnet"}
+var forTests = []string{"internal/memnet", "internal/blockq"}
 
 func TestEveryPackageHasARoom(t *testing.T) {
 	t.Parallel()
