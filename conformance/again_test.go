@@ -39,7 +39,7 @@ func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
 	}
 	script := "embedded: end=ok\nconnect as consumer\nC: INFO\nS: $\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
 	run(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
-		assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Contains(t, r.Internal, "no second server")
 	}, func(r *conformance.Runner, _ *stage) { r.Prepare = prepared(slow) })
 }
@@ -100,7 +100,7 @@ func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
 	t.Parallel()
 	run(t, nil, map[string]string{"a": "clause FWP-HI-01\nS: +HI {}\n"}, func(r *reports.Report) {
 		c := r.Clauses[clause(r, "FWP-HI-01")]
-		assert.Equal(t, reports.Undecided, c.Verdict)
+		assert.Equal(t, reports.Inconclusive, c.Verdict)
 		assert.Contains(t, c.Why, "nobody listens any more")
 	}, func(_ *conformance.Runner, s *stage) { s.down = func() bool { return true } })
 }

@@ -53,7 +53,7 @@ func (c Clause) BindsServer() bool { return c.Binds("S") }
 // gives in all other cases. A reading may ask for a milder or stronger one in a certain situation; it says so.
 func (c Clause) Breach() reports.Verdict {
 	if c.Recorded {
-		return reports.Note
+		return reports.Observed
 	}
 	return c.Level.Breach()
 }

@@ -127,8 +127,8 @@ func TestClauseBreach(t *testing.T) {
 	for id, want := range map[string]reports.Verdict{
 		"FWP-RESP-02": reports.Fail, "FWP-RESP-05": reports.Fail, "FWP-PUSH-03": reports.Fail, "FWP-PUSH-04": reports.Fail,
 		"FWP-FRAME-03": reports.Warn, "FWP-BEAT-07": reports.Warn,
-		"FWP-PUSH-05": reports.Note, "FWP-HELLO-08": reports.Note,
-		"FWP-ACK-04": reports.Note, "FWP-STATE-23": reports.Note, // recorded, whatever the level
+		"FWP-PUSH-05": reports.Observed, "FWP-HELLO-08": reports.Observed,
+		"FWP-ACK-04": reports.Observed, "FWP-STATE-23": reports.Observed, // recorded, whatever the level
 	} {
 		c, ok := ClauseByID(id)
 		require.True(t, ok, id)

@@ -50,11 +50,11 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 				limited(t, limit, silent, suite(t, false), func(r *reports.Report) {
 					assert.Empty(t, r.Findings())
 					for _, c := range r.Checks {
-						if c.Verdict == reports.Undecided && limit < 20 {
+						if c.Verdict == reports.Inconclusive && limit < 20 {
 							assert.Contains(t, c.Why, "too few connections", c.ID)
 							continue
 						}
-						assert.Contains(t, []reports.Verdict{reports.Pass, reports.Note, reports.NotOffered}, c.Verdict, "%s: %s", c.ID, c.Why)
+						assert.Contains(t, []reports.Verdict{reports.Pass, reports.Observed, reports.Skipped}, c.Verdict, "%s: %s", c.ID, c.Why)
 					}
 					if limit == 20 {
 						assert.Less(t, r.Took, 4*longest(r).Took)
@@ -89,7 +89,7 @@ func TestWhoNeedsMoreThanThereIsIsUndecided(t *testing.T) {
 					case c.ID == "refused" && !silent: // an error is a sign of life
 						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
 					default:
-						assert.Equal(t, reports.Undecided, c.Verdict, c.ID)
+						assert.Equal(t, reports.Inconclusive, c.Verdict, c.ID)
 						assert.Contains(t, c.Clauses[0].Why, "the target has too few connections for this check", c.ID)
 						assert.Contains(t, c.Provide+c.Clauses[0].Provide, "raise the target's limit")
 						assert.NotEmpty(t, c.Conversation)

@@ -49,7 +49,7 @@ func (s *session) judge(t *task) (check reports.Check, again bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.fault(fmt.Errorf("check %s: %v\n%s", t.script.Name, p, debug.Stack()))
-			check, again = s.unanswered(t.script, reports.Undecided, "the suite itself failed", ""), false
+			check, again = s.unanswered(t.script, reports.Inconclusive, "the suite itself failed", ""), false
 		}
 	}()
 	if t.property != nil {

@@ -59,12 +59,12 @@ func TestVerdictsOfProperties(t *testing.T) {
 		clauses string
 	}{
 		"nothing found":    {well, reports.Pass, "", ""},
-		"nothing served":   {conformance.Sight{Commands: 10, Answered: 9}, reports.Undecided, "identified", ""},
-		"half unanswered":  {conformance.Sight{Served: true, Commands: 10, Answered: 4}, reports.Undecided, "half of the commands", ""},
-		"jobs unaccounted": {conformance.Sight{Served: true, Open: "a job is missing"}, reports.Undecided, "a job is missing", ""},
+		"nothing served":   {conformance.Sight{Commands: 10, Answered: 9}, reports.Inconclusive, "identified", ""},
+		"half unanswered":  {conformance.Sight{Served: true, Commands: 10, Answered: 4}, reports.Inconclusive, "half of the commands", ""},
+		"jobs unaccounted": {conformance.Sight{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
 		"a plain clause":   {found(explore.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
 		"a SHOULD":         {found(explore.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
-		"what is noted":    {found(explore.Finding{Clause: "FWP-HELLO-08"}), reports.Note, "", "FWP-HELLO-08 note"},
+		"what is noted":    {found(explore.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 note"},
 		"two of one clause": {found(explore.Finding{Clause: "FWP-ACK-01"}, explore.Finding{Clause: "FWP-ACK-01", Rule: "late"}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
 		"no clause":              {found(explore.Finding{What: "it is wrong"}), reports.Fail, "", ""},
@@ -139,7 +139,7 @@ func TestAPropertyIsRunLikeAScript(t *testing.T) {
 		ours := conformance.Property{Name: "a", Run: func(context.Context, conformance.Trial) conformance.Sight { panic("ours") }}
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Contains(t, r.Internal, "check a: ours")
-			assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+			assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		}, trying(ours))
 	})
 }
@@ -199,7 +199,7 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 						assert.Equal(t, reports.Pass, c.Verdict, c.ID)
 						continue
 					}
-					if c.Verdict == reports.Undecided && limit < 20 {
+					if c.Verdict == reports.Inconclusive && limit < 20 {
 						assert.Contains(t, c.Why, "too few connections", c.ID)
 						continue
 					}

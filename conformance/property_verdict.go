@@ -67,13 +67,13 @@ func (s *session) seen(t *task) (check reports.Check, again bool) {
 		v.explored(f, sight.Served)
 	}
 	if sight.Open != "" {
-		v.check.Verdict, v.check.Why = reports.Worst(v.check.Verdict, reports.Undecided), sight.Open
+		v.check.Verdict, v.check.Why = reports.Worst(v.check.Verdict, reports.Inconclusive), sight.Open
 	}
 	v.conclude()
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, again && v.check.Verdict == reports.Undecided
+	return v.check, again && v.check.Verdict == reports.Inconclusive
 }
 
 // explored tells one finding of a property.

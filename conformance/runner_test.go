@@ -101,19 +101,19 @@ func TestVerdicts(t *testing.T) {
 			}
 		}, strict, "FWP-INFO-03", reports.Warn, "$", true},
 		"a level of the script's own": {answering("BEAT", "-ERR\r\n"), strings.Replace(beating, "BEAT-01", "BEAT-01 note", 1),
-			"FWP-BEAT-01", reports.Note, "seen: -ERR", false},
+			"FWP-BEAT-01", reports.Observed, "seen: -ERR", false},
 		"a reading that is recorded": {nil, "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
-			"FWP-END-01", reports.Note, "seen: +OK", false},
+			"FWP-END-01", reports.Observed, "seen: +OK", false},
 		"the other reading": {answering("END", ""), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
-			"FWP-END-01", reports.Note, "FIN", false},
+			"FWP-END-01", reports.Observed, "FIN", false},
 		"neither reading": {answering("END", "-ERR\r\n"), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
 			"FWP-END-01", reports.Fail, "-ERR", true},
 		"a set-up that fails": {answering("PUSH", "-ERR\r\n"), "connect as consumer\nC: PUSH $job\nS: +OK\nclause FWP-FETCH-01\nC: FETCH $queue\nS: ${}\n",
-			"FWP-FETCH-01", reports.Undecided, "set-up in line 3", false},
-		"a twin that fails earns nothing": {answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Undecided, "set-up in line 7", false},
+			"FWP-FETCH-01", reports.Inconclusive, "set-up in line 3", false},
+		"a twin that fails earns nothing": {answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Inconclusive, "set-up in line 7", false},
 		"broken RESP has its own clause":  {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-RESP-03", reports.Fail, "é", true},
-		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Undecided, "where it expected CR LF after a bulk string of 2 bytes", true},
-		"no password":                     {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04", reports.NotOffered, "offers no password", false},
+		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive, "where it expected CR LF after a bulk string of 2 bytes", true},
+		"no password":                     {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04", reports.Skipped, "offers no password", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -189,10 +189,10 @@ func TestLagIsTriedAgainAloneAndThenUndecided(t *testing.T) {
 	}
 	script := "connect as consumer\nC: INFO\nS: $\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
 	run(t, slow, map[string]string{"a": script}, func(r *reports.Report) {
-		assert.Equal(t, reports.Undecided, r.Checks[0].Verdict)
+		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Equal(t, 4, r.Checks[0].Attempts)
 		assert.Contains(t, r.Checks[0].Clauses[0].Why, "explain")
-		assert.Equal(t, reports.ExitUndecided, r.ExitCode(reports.ExitOptions{}))
+		assert.Equal(t, reports.ExitInconclusive, r.ExitCode(reports.ExitOptions{}))
 	})
 }
 
@@ -214,7 +214,7 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 		assert.True(t, r.Interrupted)
 		assert.Equal(t, reports.Pass, r.Checks[0].Verdict)
 		assert.Equal(t, reports.Pass, r.Checks[1].Verdict)
-		assert.Equal(t, reports.Undecided, r.Checks[2].Verdict)
+		assert.Equal(t, reports.Inconclusive, r.Checks[2].Verdict)
 		assert.Equal(t, reports.ExitInterrupted, r.ExitCode(reports.ExitOptions{}))
 	})
 }

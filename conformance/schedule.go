@@ -129,7 +129,7 @@ func (s *session) forestalled(ctx context.Context, t *task) bool {
 	}
 	switch {
 	case t.host != nil && t.host.crashed != "":
-		s.file(t, s.unanswered(t.script, reports.Undecided, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
+		s.file(t, s.unanswered(t.script, reports.Inconclusive, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
 	case why == "":
 		return false
 	case t.death != nil && late == "": // nobody will look again: it is what it seemed
@@ -168,7 +168,7 @@ func (s *session) end(ctx context.Context, t *task) {
 	switch {
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.unanswered(t.script, reports.Undecided, "the suite itself failed", ""))
+		s.file(t, s.unanswered(t.script, reports.Inconclusive, "the suite itself failed", ""))
 	case t.host != nil && t.host.crashed != "" && !t.run.Held(): // that may be why
 		s.forestalled(ctx, t)
 	case t.host != nil && ctx.Err() == nil && s.postponed(t):

@@ -102,7 +102,7 @@ func unoffered(t *testing.T, r *reports.Report) {
 	t.Helper()
 	why := map[string]int{}
 	for _, c := range r.Checks {
-		if c.Verdict == reports.NotOffered {
+		if c.Verdict == reports.Skipped {
 			why[c.Why]++
 		}
 	}

@@ -22,7 +22,7 @@ func (s *session) unanswered(script *scenarios.Script, v reports.Verdict, why, p
 }
 
 func (s *session) notOffered(script *scenarios.Script, n scenarios.Need) reports.Check {
-	return s.unanswered(script, reports.NotOffered, "the target offers no "+needWords[n], s.Provide[n])
+	return s.unanswered(script, reports.Skipped, "the target offers no "+needWords[n], s.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
@@ -84,7 +84,7 @@ func (s *session) verdicts(run *scenarios.Run, h *host) (check reports.Check, ag
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, run.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Undecided
+	return v.check, run.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
 }
 
 // tooMany takes back what was made of a play that got some connections and not
@@ -95,7 +95,7 @@ func (v *verdicts) tooMany() bool {
 		return false
 	}
 	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
-	c := v.unanswered(v.run.Script, reports.Undecided, why, "raise the target's limit of connections")
+	c := v.unanswered(v.run.Script, reports.Inconclusive, why, "raise the target's limit of connections")
 	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.run, scenarios.Result{})
 	v.check = c
 	return true
@@ -176,12 +176,12 @@ func (v *verdicts) clause(m scenarios.Mark) {
 		}
 	}
 	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was not to be had
-		all = append(all, reports.Undecided)
+		all = append(all, reports.Inconclusive)
 	}
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
-	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Undecided {
+	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Inconclusive {
 		cv.Why = v.stopped.words
 	}
 	v.check.Clauses = append(v.check.Clauses, cv)
@@ -195,10 +195,10 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	case r.Outcome == scenarios.Mismatched:
 		return v.departure(m, r, cv)
 	case r.Outcome != scenarios.Matched || v.stopped.words != "":
-		return reports.Undecided
-	case m.Record || breachOf(m) == reports.Note:
+		return reports.Inconclusive
+	case m.Record || breachOf(m) == reports.Observed:
 		cv.Why = seen(r)
-		return reports.Note
+		return reports.Observed
 	}
 	return reports.Pass
 }
@@ -224,10 +224,10 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 	verdict := breachOf(m)
 	switch {
 	case v.run.Dead != "" && !v.crash():
-		return reports.Undecided
+		return reports.Inconclusive
 	case v.run.Dead != "":
 		verdict = reports.Crash
-	case verdict == reports.Note:
+	case verdict == reports.Observed:
 		cv.Why = seen(scenarios.Result{Got: r.Got})
 		return verdict
 	}
@@ -277,9 +277,9 @@ func (v *verdicts) ownExpectations() {
 	switch {
 	case len(v.check.Findings) > 0:
 	case v.stopped.words != "":
-		v.check.Verdict, v.check.Why = reports.Undecided, v.stopped.words
+		v.check.Verdict, v.check.Why = reports.Inconclusive, v.stopped.words
 	case len(v.run.Results) == 0:
-		v.check.Verdict, v.check.Why = reports.Undecided, "the script expects nothing"
+		v.check.Verdict, v.check.Why = reports.Inconclusive, "the script expects nothing"
 	default:
 		v.check.Verdict = reports.Pass
 	}
@@ -301,7 +301,7 @@ func (v *verdicts) conclude() {
 		all = append(all, c.Verdict)
 	}
 	v.check.Verdict = reports.Worst(all...)
-	if v.check.Verdict.Breach() || v.check.Verdict == reports.Undecided {
+	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
 		v.check.Conversation = conversation(v.run, scenarios.Result{})
 	}
 }

@@ -78,7 +78,7 @@ func TestShortages(t *testing.T) {
 				return dial(ctx)
 			}
 		}}.run(t)
-		outcome(t, l, reports.ExitUndecided, want)
+		outcome(t, l, reports.ExitInconclusive, want)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestALimitOfConnections(t *testing.T) {
 	w := steady()
 	w.Producers, w.Consumers = 20, 20
 	l := bench{server: fakes.Config{MaxConnections: 30}, load: w}.run(t)
-	outcome(t, l, reports.ExitUndecided, "the target took 30 of 40 connections", "too many connections")
+	outcome(t, l, reports.ExitInconclusive, "the target took 30 of 40 connections", "too many connections")
 	assert.Equal(t, "connect close", phases(l))
 	assert.Equal(t, 40, l.Connections.Asked)
 	assert.Equal(t, 30, l.Connections.Opened)
@@ -174,7 +174,7 @@ func TestOverload(t *testing.T) {
 	assert.InDelta(t, 1300, dropped.Rate.Dropped, 200)
 
 	aborted := run(client.Abort)
-	outcome(t, aborted, reports.ExitUndecided, "--overload abort does not allow")
+	outcome(t, aborted, reports.ExitInconclusive, "--overload abort does not allow")
 	assert.Less(t, aborted.Took, 10*second)
 	assert.True(t, aborted.Jobs.Drained)
 }
@@ -218,7 +218,7 @@ func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	w := steady()
 	w.FailShare = 0.1
 	l := find(t, w, "retry-lost")
-	outcome(t, l, reports.ExitUndecided, "still to be tried again")
+	outcome(t, l, reports.ExitInconclusive, "still to be tried again")
 	assert.InDelta(t, 250, l.Jobs.Waiting, 60)
 }
 

@@ -90,7 +90,7 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 	case bad > 0:
 		return ExitFindings, found
 	case e.States["identified"]+e.States["identified worker"] == 0:
-		return ExitUndecided, "nothing was decided: no connection was identified"
+		return ExitInconclusive, "nothing was decided: no connection was identified"
 	case len(e.Findings) > 0:
 		return ExitWell, found + ", none of them against what is required"
 	}

@@ -86,13 +86,13 @@ func TestExplorationOutcome(t *testing.T) {
 		"a crash":            {with(Crash), ExitOptions{}, ExitFindings},
 		"a warn":             {with(Warn), ExitOptions{}, ExitWell},
 		"a warn, strictly":   {with(Warn), ExitOptions{Strict: true}, ExitFindings},
-		"nobody was let in":  {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{}, ExitUndecided},
-		"nobody answered":    {&Exploration{}, ExitOptions{}, ExitUndecided},
+		"nobody was let in":  {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{}, ExitInconclusive},
+		"nobody answered":    {&Exploration{}, ExitOptions{}, ExitInconclusive},
 		"nobody was there":   {&Exploration{Unreachable: "no"}, ExitOptions{}, ExitUnreachable},
 		"a fault of ours":    {&Exploration{Internal: "no"}, ExitOptions{}, ExitInternal},
 		"interrupted":        {&Exploration{Interrupted: true, Findings: with(Fail).Findings}, ExitOptions{}, ExitInterrupted},
 		"a fail, nobody in":  {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
-		"a warn, nobody in ": {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitUndecided},
+		"a warn, nobody in ": {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitInconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@ import (
 
 // cause is what a group of open results has in common.
 type cause struct {
-	verdict      Verdict // Undecided, NotRun or NotOffered
+	verdict      Verdict // Inconclusive, NotRun or Skipped
 	why, provide string
 }
 
@@ -41,7 +41,7 @@ func (r *Report) openGroups() []group {
 }
 
 // wanting says whether v belongs into the section of what is undecided or not offered.
-func wanting(v Verdict) bool { return isOpen(v) || v == NotOffered }
+func wanting(v Verdict) bool { return isOpen(v) || v == Skipped }
 
 type grouping struct {
 	groups  []group
@@ -106,16 +106,16 @@ func (r *Report) remarks() []remark {
 	}
 	for _, c := range r.Checks {
 		for _, cv := range c.Clauses {
-			if cv.Verdict == Note {
+			if cv.Verdict == Observed {
 				add(cv.ID, cv.Why, c.ID)
 			}
 		}
-		if c.Verdict == Note && len(c.Clauses) == 0 {
+		if c.Verdict == Observed && len(c.Clauses) == 0 {
 			add("", c.Why, c.ID)
 		}
 	}
 	for _, c := range r.Clauses {
-		if c.Verdict == Note && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
+		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
 			add(c.ID, c.Why, strings.Join(c.Checks, ", "))
 		}
 	}

@@ -48,17 +48,17 @@ func (l Level) Valid() bool {
 // Words explains l in a few words, "required" or "stated as a fact" for example; empty if l is not valid.
 func (l Level) Words() string { return levelWords[l] }
 
-// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Note for MAY
+// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Observed for MAY
 // and note, Fail for everything else. A script that names no clause has no level, and what it expects has to hold:
 // so the empty level gives Fail too.
 //
-// Where the reading chosen for a clause only records what is seen, a check reports Note whatever its level is.
+// Where the reading chosen for a clause only records what is seen, a check reports Observed whatever its level is.
 func (l Level) Breach() Verdict {
 	switch l {
 	case LevelShould, LevelShouldNot:
 		return Warn
 	case LevelMay, LevelNote:
-		return Note
+		return Observed
 	default:
 		return Fail
 	}

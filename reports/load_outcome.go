@@ -42,11 +42,11 @@ func (l *Load) outcome() (code int, words string) {
 	case len(l.Findings) > 0:
 		return ExitLoss, l.sum()
 	case !l.Validity.Valid:
-		return ExitUndecided, l.sum()
+		return ExitInconclusive, l.sum()
 	case len(missed) > 0:
 		return ExitFindings, join(missedWords(missed, len(l.Thresholds)), l.carried(), l.account())
 	case l.undecided():
-		return ExitUndecided, join("whether every job came is undecided", l.account(), l.carried())
+		return ExitInconclusive, join("whether every job came is undecided", l.account(), l.carried())
 	default:
 		return ExitWell, l.sum()
 	}

@@ -113,7 +113,7 @@ func TestJudge(t *testing.T) {
 			assert.Equal(t, c.want == "", l.Validity.Valid)
 			code := ExitWell
 			if c.want != "" {
-				code = ExitUndecided
+				code = ExitInconclusive
 			}
 			assert.Equal(t, code, l.ExitCode())
 		})
@@ -123,7 +123,7 @@ func TestJudge(t *testing.T) {
 func TestNobodyJudgedIsInvalid(t *testing.T) {
 	t.Parallel()
 	code, words := (&Load{}).Outcome()
-	assert.Equal(t, ExitUndecided, code)
+	assert.Equal(t, ExitInconclusive, code)
 	assert.Contains(t, words, "INVALID")
 }
 
@@ -169,11 +169,11 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitWell, "carried 8,300 of 12,000 /s asked; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
 		{ExitFindings, "1 of 1 threshold missed: lost==1 came to 0; carried the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
 		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
-		{ExitUndecided, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
+		{ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
 			l.Health.Steal = 0.5
 			l.Judge(parsed("lost>1")...)
 		}},
-		{ExitUndecided, "whether every job came is undecided; 3 of 325,011 jobs not seen again: the limit of 30 s", func(l *Load) {
+		{ExitInconclusive, "whether every job came is undecided; 3 of 325,011 jobs not seen again: the limit of 30 s", func(l *Load) {
 			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 		}},
 		{ExitLoss, "7 jobs lost (FWP-PUSH-04); carried", func(l *Load) { l.Findings = []LoadFinding{NewLoadFinding(FindingLost, 7, nil)} }},
@@ -193,7 +193,7 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{ExitWell, "carried the 5,000 /s asked", func(l *Load) { l.Jobs = LoadJobs{} }},
 		{ExitInterrupted, "interrupted: no load was put on the target yet", func(l *Load) { *l = Load{Interrupted: true} }},
-		{ExitUndecided, "nothing was carried: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
+		{ExitInconclusive, "nothing was carried: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
 			*l = Load{
 				Measured: time.Second, Rate: LoadRate{Op: "push"}, Jobs: LoadJobs{Refused: 616, Doubtful: 50},
 				Ops: []LoadOp{
@@ -203,19 +203,19 @@ func TestLoadOutcome(t *testing.T) {
 			}
 			l.Judge(parsed("errors<1%")...)
 		}},
-		{ExitUndecided, "nothing was carried: 12 FETCHes came back without a job", func(l *Load) {
+		{ExitInconclusive, "nothing was carried: 12 FETCHes came back without a job", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "ack"}, Ops: []LoadOp{{Op: "fetch.empty", Count: 12}}}
 			l.Judge()
 		}},
-		{ExitUndecided, "nothing was carried: no BEAT was due in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was carried: no BEAT was due in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "beat"}, Ops: []LoadOp{{Op: "connect", Count: 12}}}
 			l.Judge()
 		}},
-		{ExitUndecided, "nothing was carried: no PUSH was answered in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was carried: no PUSH was answered in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
 			l.Judge()
 		}},
-		{ExitUndecided, "INVALID: 16.7 % of the PUSHes failed: 60,000 PUSH refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
+		{ExitInconclusive, "INVALID: 16.7 % of the PUSHes failed: 60,000 PUSH refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
 			l.Judge()
 		}},

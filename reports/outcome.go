@@ -10,14 +10,14 @@ import (
 
 // The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 is taken.
 const (
-	ExitWell        = 0   // all well
-	ExitFindings    = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
-	ExitUsage       = 2   // usage, a bad script or workload, a selection that matches nothing
-	ExitUndecided   = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
-	ExitUnreachable = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away
-	ExitInternal    = 5   // a fault of the suite itself
-	ExitLoss        = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
-	ExitInterrupted = 130 // interrupted by the user; the report is written all the same
+	ExitWell         = 0   // all well
+	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
+	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
+	ExitInconclusive = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
+	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away
+	ExitInternal     = 5   // a fault of the suite itself
+	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
+	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
 )
 
 // ExitOptions says what the user asked for beyond the verdicts. The zero value is the default.
@@ -52,11 +52,11 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 	case t.findings[Crash]+t.findings[Fail] > 0, o.Strict && t.findings[Warn] > 0:
 		return ExitFindings, join(t.found(), t.open())
 	case !t.decided:
-		return ExitUndecided, join("nothing was decided", t.open())
+		return ExitInconclusive, join("nothing was decided", t.open())
 	case len(t.missing) > 0:
-		return ExitUndecided, "required, but not decided: " + join(strings.Join(t.missing, ", "), t.sum())
+		return ExitInconclusive, "required, but not decided: " + join(strings.Join(t.missing, ", "), t.sum())
 	case t.open() != "":
-		return ExitUndecided, t.sum()
+		return ExitInconclusive, t.sum()
 	case t.findings[Warn] > 0:
 		return ExitWell, join(t.found(), t.held())
 	default:
@@ -105,7 +105,7 @@ func (r *Report) tally(o ExitOptions) tally {
 }
 
 // isOpen says whether v leaves something that was selected without an answer.
-func isOpen(v Verdict) bool { return v == Undecided || v == NotRun }
+func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum says everything that was counted.
 func (t tally) sum() string {
@@ -137,7 +137,7 @@ func (t tally) found() string {
 // open says what was selected and is without an answer: "2 checks undecided, 1 check not run".
 func (t tally) open() string {
 	var parts []string
-	for _, v := range [...]Verdict{Undecided, NotRun} {
+	for _, v := range [...]Verdict{Inconclusive, NotRun} {
 		switch checks, clauses := t.checks[v], t.clauses[v]; {
 		case checks > 0:
 			parts = append(parts, text.Count(checks, "check")+" "+v.String())
@@ -154,14 +154,14 @@ func (t tally) open() string {
 // held says what is well: clauses, or checks where no check speaks of a clause.
 func (t tally) held() string {
 	counts, thing, held := t.clauses, "clause", "held"
-	if counts[Pass]+counts[Note] == 0 {
+	if counts[Pass]+counts[Observed] == 0 {
 		counts, thing, held = t.checks, "check", "passed"
 	}
 	var parts []string
 	if n := counts[Pass]; n > 0 {
 		parts = append(parts, text.Count(n, thing)+" "+held)
 	}
-	if n := counts[Note]; n > 0 {
+	if n := counts[Observed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d noted", n))
 	}
 	return strings.Join(parts, ", ")

@@ -29,11 +29,11 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 		{Pass, 0, 0, 0, 0, "all well: 1 clause held"},
 		{Fail, 1, 1, 1, 1, "1 finding: 1 fail"},
 		{Warn, 0, 1, 0, 0, "1 finding: 1 warn (a warn fails with --strict only)"},
-		{Note, 0, 0, 0, 0, "all well: 1 noted"},
+		{Observed, 0, 0, 0, 0, "all well: 1 noted"},
 		{NotApplicable, 3, 3, 3, 0, "nothing was decided"},
 		{NotSelected, 3, 3, 3, 0, "nothing was decided"},
-		{NotOffered, 3, 3, 3, 0, "nothing was decided"},
-		{Undecided, 3, 3, 3, 3, "nothing was decided; 1 check undecided"},
+		{Skipped, 3, 3, 3, 0, "nothing was decided"},
+		{Inconclusive, 3, 3, 3, 3, "nothing was decided; 1 check undecided"},
 		{Crash, 1, 1, 1, 1, "1 finding: 1 crash"},
 	}
 	for _, c := range cases {
@@ -63,7 +63,7 @@ func TestExitCodePrecedence(t *testing.T) {
 		{ExitUnreachable, func(r *Report) { r.Unreachable = "refused" }},
 		{ExitUsage, func(r *Report) { r.Usage = "unknown flag" }},
 		{ExitFindings, func(r *Report) { r.Checks = append(r.Checks, Check{ID: "f", Verdict: Fail}) }},
-		{ExitUndecided, func(r *Report) { r.Checks = append(r.Checks, Check{ID: "u", Verdict: Undecided}) }},
+		{ExitInconclusive, func(r *Report) { r.Checks = append(r.Checks, Check{ID: "u", Verdict: Inconclusive}) }},
 	}
 	for set := range 1 << len(causes) {
 		r, want := well(), ExitWell
@@ -126,7 +126,7 @@ func TestOutcomeInWords(t *testing.T) {
 		{"unreachable", &Report{Unreachable: "refused"}, "no FWP server could be judged: refused"},
 		{"usage", &Report{Usage: "unknown flag"}, "usage error: unknown flag"},
 		{"in part", half, "1 check undecided in part; 1 clause held"},
-		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Undecided}}},
+		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
 			"1 clause undecided; 1 clause held"},
 		{"scripts that name no clause", &Report{Checks: []Check{{Verdict: Pass}, {Verdict: Pass}}}, "all well: 2 checks passed"},
 	}

@@ -19,7 +19,7 @@ const (
 
 // verdictColours holds the attribute of each verdict's word; the others are printed as they are.
 var verdictColours = map[Verdict]string{
-	Crash: red, Fail: red, Warn: yellow, Pass: green, Note: cyan, Undecided: magenta, NotRun: magenta,
+	Crash: red, Fail: red, Warn: yellow, Pass: green, Observed: cyan, Inconclusive: magenta, NotRun: magenta,
 }
 
 // paint puts text between the codes of attribute, if there is one and colour was asked for.

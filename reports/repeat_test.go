@@ -14,7 +14,7 @@ func repeated() *Report {
 	r.Checks[0].Runs = CountVerdicts(Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass, Pass)
 	always, sometimes := padded(), rejected()
 	always.Runs = []Count{{Warn, 10}}
-	sometimes.Runs = []Count{{Fail, 2}, {Undecided, 1}, {Pass, 7}}
+	sometimes.Runs = []Count{{Fail, 2}, {Inconclusive, 1}, {Pass, 7}}
 	sometimes.Clauses[0].Runs = sometimes.Runs
 	sometimes.Clauses = append(sometimes.Clauses, ClauseVerdict{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass, Runs: []Count{{Pass, 10}}})
 	bare := Check{ID: "my-bug.fwp", File: "my-bug.fwp", Verdict: Fail, Runs: []Count{{Fail, 9}, {NotRun, 1}},
@@ -25,7 +25,7 @@ func repeated() *Report {
 
 func TestCountVerdicts(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []Count{{Crash, 1}, {Undecided, 2}, {Pass, 1}}, CountVerdicts(Undecided, Pass, Crash, Undecided))
+	assert.Equal(t, []Count{{Crash, 1}, {Inconclusive, 2}, {Pass, 1}}, CountVerdicts(Inconclusive, Pass, Crash, Inconclusive))
 	assert.Empty(t, CountVerdicts())
 }
 

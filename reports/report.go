@@ -66,7 +66,7 @@ type Clause struct {
 	Verdict   Verdict `json:"verdict"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
 	Why string `json:"why,omitempty"`
-	// Provide says how the user can provide what was missing (NotOffered, sometimes Undecided); empty otherwise.
+	// Provide says how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
 	Provide string `json:"provide,omitempty"`
 	// Checks names the checks that decide this clause, selected or not; empty if none does.
 	Checks []string `json:"checks,omitempty"`
@@ -104,7 +104,7 @@ type ClauseVerdict struct {
 	ID      string  `json:"id"`
 	Level   Level   `json:"level"`
 	Verdict Verdict `json:"verdict"`
-	// Why is the cause of a verdict other than Pass, or the reading that was seen (Note); one sentence, no full stop.
+	// Why is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
 	// Checks with the same cause are listed together, so the words should not contain what differs between them.
 	Why string `json:"why,omitempty"`
 	// Provide says how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
@@ -113,8 +113,8 @@ type ClauseVerdict struct {
 	Runs []Count `json:"runs,omitempty"`
 }
 
-// Finding is a Fail, a Warn or a Crash with its evidence. A check may also keep the evidence of a Note or of an
-// Undecided in one; it is then shown in its own section, at full length only if asked for.
+// Finding is a Fail, a Warn or a Crash with its evidence. A check may also keep the evidence of an Observed or of an
+// Inconclusive in one; it is then shown in its own section, at full length only if asked for.
 type Finding struct {
 	// Clause is the id of the clause that was broken; empty if the script names none.
 	Clause    string  `json:"clause,omitempty"`

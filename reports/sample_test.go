@@ -29,11 +29,11 @@ func richClauses() []Clause {
 			Statement: "A command with a syntax error is refused.", Checks: []string{"frame/space"}},
 		{ID: "FWP-RESP-02", Level: LevelMust, Section: "Server Protocol Sender and Client Protocol Receiver", Verdict: Crash,
 			Statement: "A command that fails is answered with a RESP error.", Checks: []string{"resp/long-line"}},
-		{ID: "FWP-FETCH-05", Level: LevelPlain, Section: "FETCH Command", Verdict: Undecided, Checks: []string{"fetch/block"}},
-		{ID: "FWP-END-01", Level: LevelPlain, Section: "END Command", Verdict: Note, Checks: []string{"end/reply"}},
-		{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: NotOffered, Checks: []string{"auth/refused"}},
-		{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: NotOffered, Checks: []string{"auth/refused"}},
-		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: NotOffered, Checks: []string{"restart/kept"}},
+		{ID: "FWP-FETCH-05", Level: LevelPlain, Section: "FETCH Command", Verdict: Inconclusive, Checks: []string{"fetch/block"}},
+		{ID: "FWP-END-01", Level: LevelPlain, Section: "END Command", Verdict: Observed, Checks: []string{"end/reply"}},
+		{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: Skipped, Checks: []string{"auth/refused"}},
+		{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: Skipped, Checks: []string{"auth/refused"}},
+		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: Skipped, Checks: []string{"restart/kept"}},
 		{ID: "FWP-INFO-01", Level: LevelPlain, Verdict: NotRun, Checks: []string{"info/bulk"}},
 		{ID: "FWP-FLUSH-02", Level: LevelPlain, Verdict: NotSelected, Checks: []string{"flush/all"}},
 		{ID: "FWP-BEAT-06", Level: LevelMust, Verdict: NotApplicable, Checks: []string{"beat/regular"}},
@@ -96,10 +96,10 @@ func slow() Check {
 	late := "the reply came 40 ms too late, and the suite itself was measured to lag by up to 60 ms, which explains it as well as " +
 		"a slow server does"
 	return Check{
-		ID: "fetch/block", Title: "FETCH waits two seconds", File: "fetch/block.fwp", Verdict: Undecided, Took: 2 * time.Second,
+		ID: "fetch/block", Title: "FETCH waits two seconds", File: "fetch/block.fwp", Verdict: Inconclusive, Took: 2 * time.Second,
 		Attempts: 3, Clauses: []ClauseVerdict{
-			{ID: "FWP-FETCH-05", Level: LevelPlain, Verdict: Undecided, Why: late, Provide: "run on a machine that is less busy"},
-			{ID: "FWP-FETCH-06", Level: LevelPlain, Verdict: Undecided, Why: late, Provide: "run on a machine that is less busy"},
+			{ID: "FWP-FETCH-05", Level: LevelPlain, Verdict: Inconclusive, Why: late, Provide: "run on a machine that is less busy"},
+			{ID: "FWP-FETCH-06", Level: LevelPlain, Verdict: Inconclusive, Why: late, Provide: "run on a machine that is less busy"},
 		},
 		Conversation: []Line{{At: 2040 * time.Millisecond, Conn: "c", From: FromServer, Text: "$-1"}},
 	}
@@ -107,28 +107,28 @@ func slow() Check {
 
 func endReply() Check {
 	return Check{
-		ID: "end/reply", Title: "END ends", Verdict: Note, Attempts: 1,
+		ID: "end/reply", Title: "END ends", Verdict: Observed, Attempts: 1,
 		Clauses: []ClauseVerdict{
-			{ID: "FWP-END-01", Level: LevelPlain, Verdict: Note, Why: "END was answered with +OK before the close"},
-			{ID: "FWP-RETRY-06", Level: LevelDerived, Verdict: Note, Why: "retry -2 was refused"},
+			{ID: "FWP-END-01", Level: LevelPlain, Verdict: Observed, Why: "END was answered with +OK before the close"},
+			{ID: "FWP-RETRY-06", Level: LevelDerived, Verdict: Observed, Why: "retry -2 was refused"},
 		},
-		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Note, Got: "+OK"}},
+		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Observed, Got: "+OK"}},
 	}
 }
 
 func noPassword() Check {
 	give := "start the server with a password and put it into the URL, or leave out --url"
 	return Check{
-		ID: "auth/refused", Verdict: NotOffered, Clauses: []ClauseVerdict{
-			{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: NotOffered, Why: "the server asks for no password", Provide: give},
-			{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: NotOffered, Why: "the server asks for no password", Provide: give},
+		ID: "auth/refused", Verdict: Skipped, Clauses: []ClauseVerdict{
+			{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: Skipped, Why: "the server asks for no password", Provide: give},
+			{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: Skipped, Why: "the server asks for no password", Provide: give},
 		},
 	}
 }
 
 func noRestart() Check {
-	return Check{ID: "restart/kept", Verdict: NotOffered, Clauses: []ClauseVerdict{
-		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: NotOffered, Why: "the server cannot be restarted from here"},
+	return Check{ID: "restart/kept", Verdict: Skipped, Clauses: []ClauseVerdict{
+		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: Skipped, Why: "the server cannot be restarted from here"},
 	}}
 }
 

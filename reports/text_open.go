@@ -75,7 +75,7 @@ func (t *textWriter) because(v Verdict, why string) {
 
 func defaultWhy(v Verdict) string {
 	switch v {
-	case Undecided:
+	case Inconclusive:
 		return "no cause was given"
 	case NotRun:
 		return "the run ended before its turn"

@@ -17,29 +17,29 @@ const (
 	Fail
 	// Warn: a clause of level SHOULD or SHOULD NOT was broken; it fails with --strict. A finding.
 	Warn
-	// Note: something optional, or one of several accepted readings, was seen and is recorded. Never a finding.
-	Note
+	// Observed: something optional, or one of several accepted readings, was seen and is recorded. Never a finding.
+	Observed
 	// NotApplicable: the clause does not bind a target of this kind, for example a worker's duty held against a server.
 	NotApplicable
 	// NotSelected: the user's selection left the check out.
 	NotSelected
-	// NotOffered: the target has nothing to test it on, for example no password, no restart or no operator signals.
-	NotOffered
-	// Undecided: the check ran and could not tell, for example because the suite itself lagged. It has a cause.
-	Undecided
+	// Skipped: the target has nothing to test it on, for example no password, no restart or no operator signals.
+	Skipped
+	// Inconclusive: the check ran and could not tell, for example because the suite itself lagged. It has a cause.
+	Inconclusive
 	// Crash: the server no longer served after a step of the check. A finding.
 	Crash
 )
 
 // verdictWords holds the word of each verdict; the order is that of the constants.
 var verdictWords = [...]string{
-	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Note: "note", NotApplicable: "not applicable",
-	NotSelected: "not selected", NotOffered: "not offered", Undecided: "undecided", Crash: "crash",
+	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Observed: "note", NotApplicable: "not applicable",
+	NotSelected: "not selected", Skipped: "not offered", Inconclusive: "undecided", Crash: "crash",
 }
 
 // worstFirst is the order of Worst, and the order in which verdicts are counted in the text output.
 var worstFirst = [...]Verdict{
-	Crash, Fail, Undecided, NotRun, Warn, Note, Pass, NotOffered, NotSelected, NotApplicable,
+	Crash, Fail, Inconclusive, NotRun, Warn, Observed, Pass, Skipped, NotSelected, NotApplicable,
 }
 
 // String returns the word for v: "not run", "pass", "fail", "warn", "note", "not applicable", "not selected",
@@ -73,8 +73,8 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // Breach says whether v is the verdict of a finding: Crash, Fail or Warn.
 func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
 
-// Decided says whether v tells something about the target: Pass, Note, Warn, Fail or Crash.
-func (v Verdict) Decided() bool { return v == Pass || v == Note || v.Breach() }
+// Decided says whether v tells something about the target: Pass, Observed, Warn, Fail or Crash.
+func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach() }
 
 // Worst returns the verdict that counts when several checks speak about one clause. Worst first:
 //

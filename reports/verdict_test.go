@@ -10,7 +10,7 @@ import (
 )
 
 func allVerdicts() []Verdict {
-	return []Verdict{NotRun, Pass, Fail, Warn, Note, NotApplicable, NotSelected, NotOffered, Undecided, Crash}
+	return []Verdict{NotRun, Pass, Fail, Warn, Observed, NotApplicable, NotSelected, Skipped, Inconclusive, Crash}
 }
 
 func TestVerdictWords(t *testing.T) {
@@ -50,7 +50,7 @@ func TestZeroVerdictIsNotGreen(t *testing.T) {
 	assert.Equal(t, NotRun, Worst(v, Pass))
 	assert.Equal(t, NotRun, Worst())
 	r := &Report{Checks: []Check{{ID: "forgotten"}, passing()}}
-	assert.Equal(t, ExitUndecided, r.ExitCode(ExitOptions{}))
+	assert.Equal(t, ExitInconclusive, r.ExitCode(ExitOptions{}))
 }
 
 func TestWorst(t *testing.T) {
@@ -62,15 +62,15 @@ func TestWorst(t *testing.T) {
 	}{
 		{"one", []Verdict{Pass}, Pass},
 		{"crash beats fail", []Verdict{Fail, Crash}, Crash},
-		{"fail beats undecided", []Verdict{Undecided, Fail, Pass}, Fail},
-		{"undecided beats pass", []Verdict{Pass, Undecided}, Undecided},
-		{"undecided beats not run", []Verdict{NotRun, Undecided}, Undecided},
+		{"fail beats undecided", []Verdict{Inconclusive, Fail, Pass}, Fail},
+		{"undecided beats pass", []Verdict{Pass, Inconclusive}, Inconclusive},
+		{"undecided beats not run", []Verdict{NotRun, Inconclusive}, Inconclusive},
 		{"not run beats warn", []Verdict{Warn, NotRun}, NotRun},
-		{"warn beats note", []Verdict{Note, Warn}, Warn},
-		{"note beats pass", []Verdict{Pass, Note}, Note},
-		{"not offered hides no pass", []Verdict{NotOffered, Pass}, Pass},
+		{"warn beats note", []Verdict{Observed, Warn}, Warn},
+		{"note beats pass", []Verdict{Pass, Observed}, Observed},
+		{"not offered hides no pass", []Verdict{Skipped, Pass}, Pass},
 		{"not selected hides no pass", []Verdict{NotSelected, Pass, NotApplicable}, Pass},
-		{"not offered beats not selected", []Verdict{NotSelected, NotOffered}, NotOffered},
+		{"not offered beats not selected", []Verdict{NotSelected, Skipped}, Skipped},
 		{"not selected beats not applicable", []Verdict{NotApplicable, NotSelected}, NotSelected},
 		{"what is no verdict is seen", []Verdict{Crash, 99}, 99},
 	}
@@ -100,7 +100,7 @@ func TestWorstIsAnOrder(t *testing.T) {
 func TestBreachAndDecided(t *testing.T) {
 	t.Parallel()
 	breach := []Verdict{Crash, Fail, Warn}
-	decided := append([]Verdict{Pass, Note}, breach...)
+	decided := append([]Verdict{Pass, Observed}, breach...)
 	for _, v := range allVerdicts() {
 		assert.Equal(t, slices.Contains(breach, v), v.Breach(), v)
 		assert.Equal(t, slices.Contains(decided, v), v.Decided(), v)
@@ -115,7 +115,7 @@ func TestLevels(t *testing.T) {
 		valid  bool
 	}{
 		{LevelMust, Fail, true}, {LevelMustNot, Fail, true}, {LevelPlain, Fail, true}, {LevelDerived, Fail, true},
-		{LevelShould, Warn, true}, {LevelShouldNot, Warn, true}, {LevelMay, Note, true}, {LevelNote, Note, true},
+		{LevelShould, Warn, true}, {LevelShouldNot, Warn, true}, {LevelMay, Observed, true}, {LevelNote, Observed, true},
 		{"", Fail, false}, {"must", Fail, false},
 	}
 	for _, c := range cases {

@@ -33,7 +33,7 @@ func carries(args []string) (code int) {
 	if args[0] == "fwpbench" {
 		args = args[1:]
 	}
-	if code = fwpbench(args); code == reports.ExitUndecided {
+	if code = fwpbench(args); code == reports.ExitInconclusive {
 		return reports.ExitWell
 	}
 	return code

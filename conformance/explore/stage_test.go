@@ -112,7 +112,7 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	report := (&conformance.Runner{Servers: []conformance.Server{served}, Scripts: []*scenarios.Script{script}}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {
-		if check.Verdict.Breach() || check.Verdict == reports.Undecided {
+		if check.Verdict.Breach() || check.Verdict == reports.Inconclusive {
 			return "not right on a right server: " + check.Verdict.String() + " " + fmt.Sprint(check.Findings)
 		}
 		return ""

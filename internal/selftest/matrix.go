@@ -184,7 +184,7 @@ func judges(script *scenarios.Script) bool {
 func blamed(variation fakes.Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
-		fine := c.Verdict == reports.Pass || c.Verdict == reports.Note
+		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed
 		if !fine && (c.Verdict != reports.Warn || !slices.Contains(variation.Warns, c.ID)) {
 			wrong = append(wrong, fmt.Sprintf("%s: %s: %s: %s", check.ID, c.ID, c.Verdict, c.Why))
 		}

@@ -156,7 +156,7 @@ func TestPropertiesOfNoServers(t *testing.T) {
 				report := against(t, serve, []*scenarios.Script{script})
 				check := report.Checks[0]
 				assert.NotEqual(t, reports.Pass, check.Verdict, check.ID)
-				assert.NotEqual(t, reports.Note, check.Verdict, check.ID)
+				assert.NotEqual(t, reports.Observed, check.Verdict, check.ID)
 				assert.NotEmpty(t, fmt.Sprint(check.Why, check.Findings), check.ID)
 				for _, c := range check.Clauses {
 					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)

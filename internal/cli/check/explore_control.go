@@ -18,11 +18,11 @@ const controlWait = 10 * time.Second
 func control(ctx context.Context, text string) reports.Verdict {
 	script, err := scenarios.Parse("control.fwp", []byte(text))
 	if err != nil || script.Wait() > controlWait {
-		return reports.Undecided
+		return reports.Inconclusive
 	}
 	servers, end, err := embedAll()
 	if err != nil {
-		return reports.Undecided
+		return reports.Inconclusive
 	}
 	defer end()
 	runner := &conformance.Runner{Servers: servers, Scripts: []*scenarios.Script{script}, Prepare: prepare}

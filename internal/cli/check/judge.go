@@ -206,7 +206,7 @@ func (all *judgement) conclude() {
 		case len(f.Findings) > 0:
 			code = reports.ExitFindings
 		case f.Settled == 0 || len(f.Undecided) > 0:
-			code = reports.ExitUndecided
+			code = reports.ExitInconclusive
 		}
 		if graver(code, all.Exit) {
 			all.Exit = code
@@ -216,6 +216,6 @@ func (all *judgement) conclude() {
 
 // graver says whether the first of two exit codes outranks the other.
 func graver(code, other int) bool {
-	rank := map[int]int{reports.ExitUndecided: 1, reports.ExitFindings: 2, reports.ExitUsage: 3}
+	rank := map[int]int{reports.ExitInconclusive: 1, reports.ExitFindings: 2, reports.ExitUsage: 3}
 	return rank[code] > rank[other]
 }

@@ -70,11 +70,11 @@ func TestJudge(t *testing.T) {
 			"    #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
 		}, ""},
 		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing"}, ""},
-		"undecided": {saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open)), reports.ExitUndecided, []string{
+		"undecided": {saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open)), reports.ExitInconclusive, []string{
 			"3 events, not drained; 3 jobs: 0 settled, 3 undecided; 0 findings", "  2 jobs: the queues were not drained (j1, j2)\n",
 			"  1 job: its PUSH has no reply (j3)\n",
 		}, ""},
-		"nothing":   {saved(t, true), reports.ExitUndecided, []string{"0 events"}, ""},
+		"nothing":   {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
 		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{"4 events, cut off at 3s", "1 job"}, "line 6 of the history"},
 		"no header": {"hello\n", reports.ExitUsage, nil, "not an fwp history (line 1: "},
 		"empty":     {"", reports.ExitUsage, nil, "not an fwp history (line 1: "},
