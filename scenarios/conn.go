@@ -41,7 +41,7 @@ type conn struct {
 	excused     atomic.Bool // the script or its operator caused the end
 	stuck       error       // why nothing more can be written
 	astray      string      // why nothing that comes can be tied to a line any more
-	hello       *object
+	hello       *Object
 }
 
 // open wraps a fresh network connection and starts reading. left is called when

@@ -86,7 +86,7 @@ func widName() *ref { return &ref{text: "$wid", base: "wid"} }
 // one script share its worker id unless told otherwise, and with it host name,
 // process id and labels.
 func (l *lane) helloLine(c *conn) (string, error) {
-	usual := &object{}
+	usual := &Object{}
 	if c.role == Consumer {
 		usual.fields = []field{
 			{"hostname", literal{"fwpcheck"}},
@@ -101,7 +101,7 @@ func (l *lane) helloLine(c *conn) (string, error) {
 	usual.fields = append(usual.fields, field{"v", literal{2}})
 	hello := c.hello
 	if hello == nil {
-		hello = &object{}
+		hello = &Object{}
 	}
 	text, err := l.merged(c, usual, hello)
 	return fwp.HELLO + " " + text, err
@@ -155,12 +155,12 @@ func hexRounds(text string, rounds int) (string, error) {
 
 // job writes a work unit with every field set, so that a script tests what it
 // means to test; with replaces or adds fields. (Work units)
-func (l *lane) job(c *conn, with *object) (string, error) {
+func (l *lane) job(c *conn, with *Object) (string, error) {
 	jid := &ref{text: "$jid", base: "jid"}
 	if l.scope.round >= 0 { // every repetition pushes a job of its own
 		jid = &ref{text: "$jid#", base: "jid", series: true}
 	}
-	return l.merged(c, &object{fields: []field{
+	return l.merged(c, &Object{fields: []field{
 		{"jid", capture{ref: jid}},
 		{"jobtype", literal{"fwpcheck"}},
 		{"args", array{}},
@@ -169,7 +169,7 @@ func (l *lane) job(c *conn, with *object) (string, error) {
 		{"retry", literal{0}},
 		{"backtrace", literal{0}},
 		{"created_at", literal{time.Now().UTC().Format(timeForm)}},
-		{"custom", &object{}},
+		{"custom", &Object{}},
 	}}, with)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// choice is one thing that an S: line accepts: a kind of reply with what it
-// must hold, or an end of the connection.
-type choice struct {
+// Choice is one thing that an S: line accepts: a kind of reply with what it
+// must contain, or an end of the connection. [ParseChoices] makes one.
+type Choice struct {
 	source string // as written
 	ending Ending // if not Open, the connection must end like this
 	any    bool   // <any>: whatever reply
@@ -23,13 +23,16 @@ type choice struct {
 }
 
 // String is the choice as the script writes it.
-func (ch *choice) String() string { return ch.source }
+func (ch *Choice) String() string { return ch.source }
+
+// ParseChoices parses what stands behind S: on a line, alternatives included.
+func ParseChoices(text string) ([]Choice, error) { return (&cursor{line: text}).choices() }
 
 var expectedEndings = map[string]Ending{"<close>": Closed, "<fin>": Fin, "<reset>": Reset}
 
 // choices parses what stands behind S: up to the end of the line.
-func (c *cursor) choices() ([]choice, error) {
-	var all []choice
+func (c *cursor) choices() ([]Choice, error) {
+	var all []Choice
 	for {
 		c.skipBlanks()
 		start := c.pos
@@ -37,7 +40,7 @@ func (c *cursor) choices() ([]choice, error) {
 		if err != nil {
 			return nil, err
 		}
-		ch.source = strings.TrimSpace(c.line[start:c.pos])
+		ch.source = strings.TrimRight(c.line[start:c.pos], " \t")
 		all = append(all, ch)
 		c.skipBlanks()
 		if c.done() {
@@ -49,7 +52,7 @@ func (c *cursor) choices() ([]choice, error) {
 	}
 }
 
-func (c *cursor) choice() (choice, error) {
+func (c *cursor) choice() (Choice, error) {
 	switch b := c.peek(); b {
 	case '<':
 		return c.endingChoice()
@@ -64,14 +67,14 @@ func (c *cursor) choice() (choice, error) {
 		return c.integerChoice()
 	case '*':
 		c.pos++
-		return choice{kind: fwp.Array}, nil
+		return Choice{kind: fwp.Array}, nil
 	}
-	return choice{}, complain(c.pos, 1,
+	return Choice{}, complain(c.pos, 1,
 		`write +OK, - (any error), ${...} (bulk string), $-1 (null), <close> or <any>`,
 		"expected a RESP reply or an ending, %s", c.got())
 }
 
-func (c *cursor) endingChoice() (choice, error) {
+func (c *cursor) endingChoice() (Choice, error) {
 	start := c.pos
 	word := c.rest()
 	if i := strings.IndexByte(word, '>'); i >= 0 {
@@ -79,18 +82,18 @@ func (c *cursor) endingChoice() (choice, error) {
 	}
 	c.pos += len(word)
 	if word == "<any>" {
-		return choice{any: true}, nil
+		return Choice{any: true}, nil
 	}
 	if e, ok := expectedEndings[word]; ok {
-		return choice{ending: e}, nil
+		return Choice{ending: e}, nil
 	}
-	return choice{}, complain(start, len(word), didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"}), "unknown expectation %s", word)
+	return Choice{}, complain(start, len(word), didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"}), "unknown expectation %s", word)
 }
 
 // lineChoice parses the text of a simple string or an error: nothing, /re/,
 // or text that may end in a JSON object.
-func (c *cursor) lineChoice(k fwp.Kind) (choice, error) {
-	ch := choice{kind: k}
+func (c *cursor) lineChoice(k fwp.Kind) (Choice, error) {
+	ch := Choice{kind: k}
 	var err error
 	if c.peek() == '/' {
 		ch.re, err = c.regexp()
@@ -117,8 +120,8 @@ func (c *cursor) lineChoice(k fwp.Kind) (choice, error) {
 
 // bulkChoice parses -1 (null), a JSON value, a quoted text behind a second
 // quote mark, /re/, or nothing.
-func (c *cursor) bulkChoice() (choice, error) {
-	ch := choice{kind: fwp.BulkString}
+func (c *cursor) bulkChoice() (Choice, error) {
+	ch := Choice{kind: fwp.BulkString}
 	var err error
 	switch b := c.peek(); {
 	case c.take("-1"):
@@ -137,8 +140,8 @@ func (c *cursor) bulkChoice() (choice, error) {
 	return ch, err
 }
 
-func (c *cursor) integerChoice() (choice, error) {
-	ch := choice{kind: fwp.Integer}
+func (c *cursor) integerChoice() (Choice, error) {
+	ch := Choice{kind: fwp.Integer}
 	s := regexp.MustCompile(`^-?\d+`).FindString(c.rest())
 	c.pos += len(s)
 	if s != "" {
@@ -148,7 +151,7 @@ func (c *cursor) integerChoice() (choice, error) {
 }
 
 // compare holds an arrival against the choice: no differences means that it matches.
-func (ch *choice) compare(a arrival, sc *scope) []Difference {
+func (ch *Choice) compare(a arrival, sc *scope) []Difference {
 	switch {
 	case ch.ending != Open:
 		return ch.compareEnding(a)
@@ -162,14 +165,14 @@ func (ch *choice) compare(a arrival, sc *scope) []Difference {
 	return ch.compareText(a.reply, sc)
 }
 
-func (ch *choice) compareEnding(a arrival) []Difference {
+func (ch *Choice) compareEnding(a arrival) []Difference {
 	if a.ending == ch.ending || ch.ending == Closed && a.ending != Open {
 		return nil
 	}
 	return []Difference{{Want: ch.words(), Got: a.String()}}
 }
 
-func (ch *choice) compareText(r fwp.Reply, sc *scope) []Difference {
+func (ch *Choice) compareText(r fwp.Reply, sc *scope) []Difference {
 	got := string(r.Text)
 	if r.Kind == fwp.Integer {
 		got = strconv.FormatInt(r.Int, 10)
@@ -194,7 +197,7 @@ func (ch *choice) compareText(r fwp.Reply, sc *scope) []Difference {
 }
 
 // words says what the choice accepts, for those who do not know the language.
-func (ch *choice) words() string {
+func (ch *Choice) words() string {
 	switch {
 	case ch.ending == Closed:
 		return "the end of the connection"

@@ -109,7 +109,7 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 }
 
 // try holds an arrival against one choice, and binds names if it matches.
-func (l *lane) try(ch *choice, a arrival) []Difference {
+func (l *lane) try(ch *Choice, a arrival) []Difference {
 	for {
 		attempt := l.scope.oneReply()
 		differences := ch.compare(a, attempt)
@@ -120,7 +120,7 @@ func (l *lane) try(ch *choice, a arrival) []Difference {
 }
 
 // chosen names the alternative that came, for those who do not know the language.
-func chosen(c *choice, a arrival) string {
+func chosen(c *Choice, a arrival) string {
 	switch {
 	case c.any || c.ending != Open:
 		return a.String()

@@ -228,7 +228,7 @@ func sampleNames(n node, sc *scope) {
 		for _, e := range n {
 			sampleNames(e, sc)
 		}
-	case *object:
+	case *Object:
 		for _, f := range n.fields {
 			sampleNames(f.value, sc)
 		}

@@ -75,7 +75,7 @@ func bind(n node, got any, sc *scope) {
 // bindInside goes on with the parts of objects and arrays.
 func bindInside(n node, got any, sc *scope) {
 	switch n := n.(type) {
-	case *object:
+	case *Object:
 		fields, _ := got.(map[string]any)
 		for _, f := range n.fields {
 			if v, ok := fields[f.key]; ok {
@@ -134,7 +134,7 @@ func ideal(n node, sc *scope, exact bool) any {
 			elems[i] = ideal(e, sc, exact || n.exact)
 		}
 		return elems
-	case *object:
+	case *Object:
 		fields := make(map[string]any, len(n.fields))
 		for _, f := range n.fields {
 			fields[f.key] = ideal(f.value, sc, exact || n.exact)
@@ -165,7 +165,7 @@ func inWords(n node, sc *scope) string {
 // pruned is got without what the pattern does not speak about.
 func pruned(n node, got any, exact bool) any {
 	switch n := n.(type) {
-	case *object:
+	case *Object:
 		fields, ok := got.(map[string]any)
 		if !ok {
 			return got
@@ -191,7 +191,7 @@ func pruned(n node, got any, exact bool) any {
 	return got
 }
 
-func prunedFields(n *object, got map[string]any, exact bool) map[string]any {
+func prunedFields(n *Object, got map[string]any, exact bool) map[string]any {
 	kept := make(map[string]any, len(n.fields))
 	if exact {
 		maps.Copy(kept, got)

@@ -152,8 +152,8 @@ func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, mode
 }
 
 // rawSegments parses one or more Go strings; each is a segment.
-func rawSegments(c *cursor) ([]template, error) {
-	var all []template
+func rawSegments(c *cursor) ([]Template, error) {
+	var all []Template
 	for c.skipBlanks(); !c.done(); c.skipBlanks() {
 		quoted, err := strconv.QuotedPrefix(c.rest())
 		if err != nil {
@@ -277,7 +277,7 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Hello = n.(*object)
+	s.Hello = n.(*Object)
 	if width := a.pos - start; strings.TrimSpace(a.rest()) == "" {
 		return s, constant(s.Hello, start, width)
 	}

@@ -17,7 +17,7 @@ type (
 	// literal is nil, a bool, a string without names, or a json.Number.
 	literal struct{ value any }
 	// interpolated is a string with names in it.
-	interpolated struct{ parts template }
+	interpolated struct{ parts Template }
 	// capture is a name in the place of a whole value; typ may be nil.
 	capture struct {
 		ref *ref
@@ -39,10 +39,12 @@ type (
 		elems       []node
 		open, exact bool
 	}
-	// object matches a subset of fields unless it is exact.
-	object struct {
+	// Object is a JSON object as a script writes it. As an expectation it matches a
+	// subset of fields unless it is exact. [ParseObject] makes one.
+	Object struct {
 		fields []field
 		exact  bool
+		source string // as written, of the fields of a HELLO
 	}
 	field struct {
 		key   string
@@ -109,7 +111,7 @@ func (a array) String() string {
 	return exactSign(a.exact) + "[" + strings.Join(texts, ",") + "]"
 }
 
-func (o *object) String() string {
+func (o *Object) String() string {
 	texts := make([]string, len(o.fields))
 	for i, f := range o.fields {
 		texts[i] = strconv.Quote(f.key) + ":" + f.value.String()
@@ -143,7 +145,7 @@ func constant(n node, at, width int) error {
 		if !n.open {
 			return nil
 		}
-	case *object:
+	case *Object:
 		for _, f := range n.fields {
 			if err := constant(f.value, at, width); err != nil {
 				return err

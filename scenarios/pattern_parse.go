@@ -54,7 +54,7 @@ func (c *cursor) alternatives() (node, error) {
 func (c *cursor) object(exact bool) (node, error) {
 	open := c.pos
 	c.pos++
-	o := &object{exact: exact}
+	o := &Object{exact: exact}
 	for c.skipBlanks(); !c.take("}"); c.skipBlanks() {
 		if len(o.fields) > 0 && !c.take(",") {
 			return nil, c.unclosed(open, "}")

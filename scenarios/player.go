@@ -193,7 +193,7 @@ func (l *lane) conn(ctx context.Context, name string) (*conn, error) {
 }
 
 // dial opens a connection under a name and greets unless it is raw.
-func (l *lane) dial(ctx context.Context, name string, role Role, hello *object) (*conn, error) {
+func (l *lane) dial(ctx context.Context, name string, role Role, hello *Object) (*conn, error) {
 	c, err := l.play.dial(ctx, name)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func sentText(segments [][]byte, s *Send) string {
 
 // text fills in the names of a template. In lines (not in raw bytes) the
 // characters that JSON must escape are escaped.
-func (l *lane) text(c *conn, t template, line bool) (string, error) {
+func (l *lane) text(c *conn, t Template, line bool) (string, error) {
 	var b strings.Builder
 	for _, p := range t {
 		if p.ref == nil {
@@ -102,7 +102,7 @@ func marshal(v any) (string, error) {
 
 // merged writes an object whose fields are those of usual, replaced or
 // complemented by those of with; fields that are absent in with are left out.
-func (l *lane) merged(c *conn, usual, with *object) (string, error) {
+func (l *lane) merged(c *conn, usual, with *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')
 	for _, f := range overlay(usual, with) {
@@ -122,7 +122,7 @@ func (l *lane) merged(c *conn, usual, with *object) (string, error) {
 	return b.String(), nil
 }
 
-func overlay(usual, with *object) []field {
+func overlay(usual, with *Object) []field {
 	var all []field
 	replaced := map[string]bool{}
 	for _, f := range usual.fields {
@@ -168,8 +168,8 @@ func (l *lane) json(c *conn, n node) (string, error) {
 			}
 		}
 		return "[" + strings.Join(texts, ",") + "]", nil
-	case *object:
-		return l.merged(c, &object{}, n)
+	case *Object:
+		return l.merged(c, &Object{}, n)
 	}
 	return "", fmt.Errorf("%s cannot be sent", n)
 }

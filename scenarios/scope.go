@@ -183,7 +183,7 @@ func (sc *scope) now(r *ref) any {
 }
 
 // known is the text of a template whose names are all bound.
-func (sc *scope) known(t template) (string, bool) {
+func (sc *scope) known(t Template) (string, bool) {
 	var b []byte
 	for _, p := range t {
 		if p.ref == nil {

@@ -81,7 +81,7 @@ type Connect struct {
 	Pos
 	Conn  string
 	Role  Role
-	Hello *object // fields that replace or add to those of the usual HELLO, or nil
+	Hello *Object // fields that replace or add to those of the usual HELLO, or nil
 }
 
 // Send writes to a connection, or ends it from the client's side.
@@ -91,7 +91,7 @@ type Send struct {
 	Bad      bool       // breaks the protocol on purpose
 	Raw      bool       // the segments are bytes, no CRLF is added
 	Bytewise bool       // every byte is a segment of its own
-	Segments []template // one unless it is cut
+	Segments []Template // one unless it is cut
 	Ending   Ending     // instead of bytes, if not [Open]
 	text     string     // payload as written, for messages
 	textPos  Pos
@@ -102,7 +102,7 @@ type Expect struct {
 	Pos     // of the expectation, not of the line
 	Conn    string
 	Within  Window
-	Choices []choice
+	Choices []Choice
 	Marks   []Mark
 }
 
@@ -120,7 +120,7 @@ type Operate struct {
 	Pos
 	Action Need     // NeedRestart or NeedKill, or NeedSignals
 	State  string   // for NeedSignals: "quiet" or "terminate"
-	Worker template // for NeedSignals: the worker id
+	Worker Template // for NeedSignals: the worker id
 }
 
 // Barrier makes the connections of a parallel block wait for each other.

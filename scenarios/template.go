@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// template is text with names in it.
-type template []part
+// Template is text with names in it, as clients send it. [ParseTemplate] makes
+// one.
+type Template []part
 
 // part is literal text, or a name if ref is not nil.
 type part struct {
-	lit string
-	ref *ref
+	lit    string
+	source string // of lit, as written: a dollar may be doubled there
+	ref    *ref
 }
 
 // refKind tells how the value behind a name comes to be.
@@ -39,7 +41,7 @@ type ref struct {
 	offset  time.Duration // refNow
 	zone    *time.Location
 	size    int     // refFiller, bytes
-	job     *object // refJob
+	job     *Object // refJob
 	variant string  // refPwdhash: "", fewer, more, wrong, hex
 	conn    string  // refPwdhash: whose HI, if sameConn is false
 	same    bool
@@ -184,7 +186,7 @@ func (c *cursor) jobName(r *ref) error {
 	r.kind = refJob
 	c.pos += len("$job")
 	if c.peek() != '{' {
-		r.job = &object{}
+		r.job = &Object{}
 		return nil
 	}
 	start := c.pos
@@ -192,7 +194,7 @@ func (c *cursor) jobName(r *ref) error {
 	if err != nil {
 		return err
 	}
-	r.job = n.(*object)
+	r.job = n.(*Object)
 	return constant(r.job, start, c.pos-start)
 }
 
@@ -212,22 +214,29 @@ func (c *cursor) pwdhashName(r *ref) error {
 	return nil
 }
 
+// ParseTemplate parses the text of a client line in the segments into which
+// <|> cuts it, at least one.
+func ParseTemplate(text string) ([]Template, error) { return parseTemplate(&cursor{line: text}) }
+
 // parseTemplate reads the text of a client line, cut where <|> stands.
-func parseTemplate(c *cursor) ([]template, error) {
-	segments := []template{{}}
+func parseTemplate(c *cursor) ([]Template, error) {
+	segments := []Template{{}}
 	var lit strings.Builder
-	last := func() *template { return &segments[len(segments)-1] }
+	begin := c.pos
+	last := func() *Template { return &segments[len(segments)-1] }
 	flush := func() {
 		if lit.Len() > 0 {
-			*last() = append(*last(), part{lit: lit.String()})
+			*last() = append(*last(), part{lit: lit.String(), source: c.line[begin:c.pos]})
 			lit.Reset()
 		}
 	}
 	for !c.done() {
 		switch {
-		case c.take("<|>"):
+		case strings.HasPrefix(c.rest(), "<|>"):
 			flush()
-			segments = append(segments, template{})
+			c.pos += len("<|>")
+			begin = c.pos
+			segments = append(segments, Template{})
 		case c.take("$$"):
 			lit.WriteByte('$')
 		case c.startsName():
@@ -237,6 +246,7 @@ func parseTemplate(c *cursor) ([]template, error) {
 				return nil, err
 			}
 			*last() = append(*last(), part{ref: r})
+			begin = c.pos
 		default:
 			lit.WriteByte(c.peek())
 			c.pos++
@@ -247,7 +257,7 @@ func parseTemplate(c *cursor) ([]template, error) {
 }
 
 // refs lists the names of a template.
-func (t template) refs() []*ref {
+func (t Template) refs() []*ref {
 	var rs []*ref
 	for _, p := range t {
 		if p.ref != nil {
@@ -258,21 +268,21 @@ func (t template) refs() []*ref {
 }
 
 // only is the single name that the template consists of, or nil.
-func (t template) only() *ref {
+func (t Template) only() *ref {
 	if len(t) == 1 {
 		return t[0].ref
 	}
 	return nil
 }
 
-// String gives the template back as it could be written.
-func (t template) String() string {
+// String returns the template as it was written.
+func (t Template) String() string {
 	var b strings.Builder
 	for _, p := range t {
 		if p.ref != nil {
 			b.WriteString(p.ref.text)
 		} else {
-			b.WriteString(strings.ReplaceAll(p.lit, "$", "$$"))
+			b.WriteString(p.source)
 		}
 	}
 	return b.String()

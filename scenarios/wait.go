@@ -108,7 +108,7 @@ func (c *clock) sideBySide(lanes [][]Step) {
 
 // at is how far in the future the `at` of a work unit lies; false if there is none,
 // or one for which nobody can wait.
-func (t template) at() (time.Duration, bool) {
+func (t Template) at() (time.Duration, bool) {
 	for i, p := range t {
 		var r *ref
 		switch {
@@ -127,7 +127,7 @@ func (t template) at() (time.Duration, bool) {
 }
 
 // time is the time that a field consists of, or nil.
-func (o *object) time(key string) *ref {
+func (o *Object) time(key string) *ref {
 	i := slices.IndexFunc(o.fields, func(f field) bool { return f.key == key })
 	if i < 0 {
 		return nil
