@@ -3,7 +3,8 @@
 // against a live server.
 //
 // [Parse] turns a file into a [Script], [Lint] says where a client line breaks
-// the protocol without being marked as doing so on purpose, and a [Player]
+// the protocol without being marked as doing so on purpose, [Format] writes a
+// script, parsed or built by a program, as text, and a [Player]
 // plays a script on a [Target] and returns a [Run]: what it saw, line by line.
 // A Run judges lines, never clauses; package conformance turns it into
 // verdicts.

@@ -12,7 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// TestTheExamplesOfTheManualAreScripts keeps docs/scripts.md true.
+// TestTheExamplesOfTheManualAreScripts keeps docs/scripts.md true, and its examples
+// in the normal form.
 func TestTheExamplesOfTheManualAreScripts(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../docs/scripts.md")
@@ -25,6 +26,7 @@ func TestTheExamplesOfTheManualAreScripts(t *testing.T) {
 			s, err := scenarios.Parse("example", example[1])
 			require.NoError(t, err)
 			assert.Empty(t, scenarios.Lint(s))
+			assert.Equal(t, string(example[1]), string(scenarios.Format(s)))
 		})
 	}
 }

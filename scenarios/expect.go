@@ -134,7 +134,7 @@ func (c *cursor) bulkChoice() (Choice, error) {
 		ch.exact = &s
 	case b == '{' || b == '[' || b == '=':
 		ch.json, err = c.value()
-	case b != 0 && b != ' ' && b != '|':
+	case !c.done() && strings.IndexByte(" \t|", b) < 0:
 		err = complain(c.pos, 1, `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`, "unexpected text after $")
 	}
 	return ch, err

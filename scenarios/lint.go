@@ -110,7 +110,7 @@ func (l *linter) send(s *Send, in *Block) {
 		return
 	}
 	for _, t := range s.Segments {
-		if !l.names(s.textPos, t.refs(), in) {
+		if !l.names(s.Pos, t.refs(), in) {
 			return
 		}
 	}
@@ -121,7 +121,7 @@ func (l *linter) send(s *Send, in *Block) {
 	}
 	segments, err := l.lane.bytes(protected, s)
 	if err != nil {
-		l.say(s.textPos, false, "", "%v", err)
+		l.say(s.Pos, false, "", "%v", err)
 		return
 	}
 	line, whole := wholeLine(segments)
@@ -158,9 +158,9 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	}
 	switch {
 	case fault != "" && !s.Bad:
-		l.say(s.textPos, false, help, "this line breaks the protocol: %s", fault)
+		l.say(s.Pos, false, help, "this line breaks the protocol: %s", fault)
 	case fault == "" && s.Bad:
-		l.say(s.textPos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
+		l.say(s.Pos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
 	case fault == "":
 		l.style(s, line)
 	}
@@ -241,10 +241,10 @@ var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
 func (l *linter) style(s *Send, line []byte) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
-			l.say(s.textPos, true, "plain names keep a script about what it tests; $queue makes a fresh one", "the queue name %q is not made of a-z, 0-9 and -", name)
+			l.say(s.Pos, true, "plain names keep a script about what it tests; $queue makes a fresh one", "the queue name %q is not made of a-z, 0-9 and -", name)
 		}
 	}
 	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
-		l.say(s.textPos, true, "$jid makes a fresh one", "the jid %q has fewer than 16 characters, which servers in use refuse", jid)
+		l.say(s.Pos, true, "$jid makes a fresh one", "the jid %q has fewer than 16 characters, which servers in use refuse", jid)
 	}
 }

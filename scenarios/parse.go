@@ -43,8 +43,19 @@ type parser struct {
 	listed   []string // the lists of known words that some help has given
 	block    *Block   // the open one
 	marks    []Mark   // of the judged lines that follow
+	asides   []Aside  // since the last step, or line of the header
 	body     bool     // the header is over
 }
+
+// above returns the asides since the last step, once.
+func (p *parser) above() []Aside {
+	asides := p.asides
+	p.asides = nil
+	return asides
+}
+
+// placed is a statement at a place, below the asides that were read before it.
+func (p *parser) placed(at Pos) Statement { return Statement{Pos: at, Above: p.above()} }
 
 func (p *parser) source(line int) string { return p.script.Source[line-1] }
 
@@ -75,6 +86,7 @@ func (p *parser) line(n int) {
 	c := &cursor{line: p.source(n)}
 	c.skipBlanks()
 	if strings.TrimSpace(c.rest()) == "" || c.peek() == '#' {
+		p.asides = append(p.asides, Aside{Comment: strings.TrimSpace(c.rest())})
 		return
 	}
 	if isHeader, err := p.header(c); isHeader {
@@ -118,6 +130,12 @@ func (p *parser) header(c *cursor) (bool, error) {
 	}
 	start, valueAt := c.pos, c.pos+len(key)+1+len(value)-len(strings.TrimLeft(value, " \t"))
 	value = strings.TrimSpace(value)
+	if asides := p.above(); len(asides) > 0 {
+		if p.script.Header == nil {
+			p.script.Header = map[string][]Aside{}
+		}
+		p.script.Header[key] = append(p.script.Header[key], asides...)
+	}
 	switch key {
 	case "title":
 		p.script.Title = value
@@ -128,6 +146,7 @@ func (p *parser) header(c *cursor) (bool, error) {
 		if p.script.Waits, err = time.ParseDuration(value); err != nil || p.script.Waits <= 0 {
 			return true, complain(valueAt, max(len(value), 1), "write waits: 60s", "%q is no time", value)
 		}
+		p.script.waits = value
 	case "embedded":
 		return true, p.embedded(strings.Fields(value), valueAt, len(value))
 	default:
@@ -145,6 +164,7 @@ func (p *parser) needs(words []string, at, width int) error {
 		}
 		p.script.Needs = append(p.script.Needs, Need(w))
 	}
+	p.script.declared = slices.Clone(p.script.Needs)
 	return nil
 }
 
@@ -165,6 +185,7 @@ func (p *parser) embedded(words []string, at, width int) error {
 
 // finish works out what the steps imply.
 func (p *parser) finish() {
+	p.script.After = p.above()
 	for s := range p.script.all() {
 		switch s := s.(type) {
 		case *Operate:

@@ -34,13 +34,14 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 		return nil, p.mark(rest, words[0] == "record")
 	case "setup":
 		p.marks = nil
+		p.asides = append(p.asides, Aside{IsMark: true})
 		return nil, rest.none()
 	case "connect":
 		return p.connect(rest, at)
 	case "silence":
 		return p.silence(rest, at)
 	case "restart", "kill":
-		return &Operate{Pos: at, Action: Need(words[0])}, rest.none()
+		return &Operate{Statement: p.placed(at), Action: Need(words[0])}, rest.none()
 	case "quiet", "terminate":
 		return p.signal(rest, at, words[0])
 	case "barrier":
@@ -116,7 +117,7 @@ func (p *parser) transcriptLine(c *cursor, n int, m []int) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expect{Pos: at, Conn: conn, Within: within, Choices: choices, Marks: p.marks}, nil
+	return &Expect{Statement: p.placed(at), Conn: conn, Within: within, Choices: choices, Marks: p.marks}, nil
 }
 
 var clientModes = []string{"bad", "raw", "bytewise"}
@@ -125,7 +126,7 @@ var clientEndings = map[string]Ending{"<close>": Closed, "<half-close>": HalfShu
 
 // clientLine parses what stands behind C:.
 func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, modesAt int) (Step, error) {
-	s := &Send{Pos: at, Conn: conn, text: c.rest(), textPos: at}
+	s := &Send{Statement: p.placed(at), Conn: conn}
 	for _, mode := range modes {
 		switch mode {
 		case "bad":
@@ -138,39 +139,40 @@ func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, mode
 			return nil, complain(modesAt, len(mode), didYouMean(mode, clientModes), "unknown word %q before the colon", mode)
 		}
 	}
-	if e, ok := clientEndings[strings.TrimSpace(s.text)]; ok && !s.Raw {
+	if e, ok := clientEndings[strings.TrimSpace(c.rest())]; ok && !s.Raw {
 		s.Ending = e
 		return s, nil
 	}
 	var err error
 	if s.Raw {
-		s.Segments, err = rawSegments(c)
+		s.Segments, s.quoted, err = rawSegments(c)
 	} else {
 		s.Segments, err = parseTemplate(c)
 	}
 	return s, err
 }
 
-// rawSegments parses one or more Go strings; each is a segment.
-func rawSegments(c *cursor) ([]Template, error) {
-	var all []Template
+// rawSegments parses one or more Go strings; each is a segment. It returns the
+// strings as they were written, too.
+func rawSegments(c *cursor) (all []Template, written []string, err error) {
 	for c.skipBlanks(); !c.done(); c.skipBlanks() {
 		quoted, err := strconv.QuotedPrefix(c.rest())
 		if err != nil {
-			return nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`, "expected a Go string in double quotes")
+			return nil, nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`, "expected a Go string in double quotes")
 		}
 		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
 		inner, err := parseTemplate(&cursor{line: lit})
 		if err != nil {
-			return nil, complain(c.pos, len(quoted), "", "%v", err)
+			return nil, nil, complain(c.pos, len(quoted), "", "%v", err)
 		}
 		all = append(all, inner...)
+		written = append(written, quoted)
 		c.pos += len(quoted)
 	}
 	if len(all) == 0 {
-		return nil, complain(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
+		return nil, nil, complain(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
 	}
-	return all, nil
+	return all, written, nil
 }
 
 var windowForm = regexp.MustCompile(`^(\d[\w.]*?)?\.\.(\d[\w.]*)?$`)
@@ -185,7 +187,7 @@ func parseWindow(word string, at int) (Window, error) {
 	if m == nil || m[1] == "" && m[2] == "" {
 		return Window{}, complain(at, len(word), help, "%q is no time window", word)
 	}
-	var w Window
+	w := Window{written: word}
 	for i, d := range []*time.Duration{&w.From, &w.To} {
 		if m[i+1] == "" {
 			continue
@@ -223,6 +225,7 @@ func (p *parser) mark(a *arguments, record bool) error {
 			return a.wrong(didYouMean(w, Levels()), "%q is neither a clause id nor a level", w)
 		}
 	}
+	p.asides = append(p.asides, Aside{IsMark: true, Marks: p.marks})
 	return nil
 }
 
@@ -253,7 +256,7 @@ func role(word string) (Role, bool) {
 // connect parses: connect [NAME] as ROLE [{fields of the HELLO}].
 func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	const help = `write connect as consumer, or connect worker as consumer {"labels":["x"]}`
-	s := &Connect{Pos: at}
+	s := &Connect{Statement: p.placed(at)}
 	words := a.words
 	if len(words) > 0 && words[0] != "as" {
 		s.Conn, words = words[0], words[1:]
@@ -272,21 +275,42 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	if a.peek() != '{' || s.Role == Raw {
 		return nil, a.wrong(help, "expected the fields of the HELLO as a JSON object")
 	}
-	start := a.pos
-	n, err := a.value()
+	var err error
+	if s.Hello, err = a.fields(); err == nil && strings.TrimSpace(a.rest()) != "" {
+		err = a.wrong(help, "unexpected text behind the fields of the HELLO")
+	}
+	return s, err
+}
+
+// ParseObject parses a JSON object that a client sends: its values are plain,
+// but may have names in them.
+func ParseObject(text string) (*Object, error) {
+	c := &cursor{line: text}
+	if c.peek() != '{' {
+		return nil, complain(0, 1, "", "expected a JSON object, %s", c.got())
+	}
+	o, err := c.fields()
+	if err == nil && !c.done() {
+		err = complain(c.pos, len(c.rest()), "", "unexpected text behind the object")
+	}
+	return o, err
+}
+
+// fields parses an object that can be sent.
+func (c *cursor) fields() (*Object, error) {
+	start := c.pos
+	n, err := c.value()
 	if err != nil {
 		return nil, err
 	}
-	s.Hello = n.(*Object)
-	if width := a.pos - start; strings.TrimSpace(a.rest()) == "" {
-		return s, constant(s.Hello, start, width)
-	}
-	return nil, a.wrong(help, "unexpected text behind the fields of the HELLO")
+	o := n.(*Object)
+	o.source = c.line[start:c.pos]
+	return o, constant(o, start, c.pos-start)
 }
 
 // silence parses: silence 300ms [on NAME...].
 func (p *parser) silence(a *arguments, at Pos) (Step, error) {
-	s := &Silence{Pos: at, Marks: p.marks}
+	s := &Silence{Statement: p.placed(at), Marks: p.marks}
 	if len(a.words) == 0 {
 		return nil, a.wrong("write silence 300ms", "for how long?")
 	}
@@ -294,6 +318,7 @@ func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 	if s.For, err = time.ParseDuration(a.words[0]); err != nil || s.For <= 0 {
 		return nil, a.wrong("write silence 300ms", "%q is no time", a.words[0])
 	}
+	s.duration = a.words[0]
 	if rest := a.words[1:]; len(rest) > 0 {
 		if rest[0] != "on" || len(rest) == 1 {
 			return nil, a.wrong("write silence 300ms on worker", "unexpected %q", strings.Join(rest, " "))
@@ -309,18 +334,18 @@ func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 		return nil, a.wrong("write "+state+" $wid", "which worker?")
 	}
 	a.skipBlanks()
-	wid, err := parseTemplate(a.cursor)
+	wid, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos})
 	if err != nil {
 		return nil, err
 	}
-	return &Operate{Pos: at, Action: NeedSignals, State: state, Worker: wid[0]}, nil
+	return &Operate{Statement: p.placed(at), Action: NeedSignals, State: state, Worker: wid[0]}, nil
 }
 
 func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
 	if p.block == nil || p.block.Kind != Parallel {
 		return nil, complain(at.Col-1, at.Width, "", "a barrier stands in a parallel block")
 	}
-	return &Barrier{at}, a.none()
+	return &Barrier{p.placed(at)}, a.none()
 }
 
 func (p *parser) end(a *arguments, start int) error {
@@ -329,6 +354,7 @@ func (p *parser) end(a *arguments, start int) error {
 	}
 	b := p.block
 	p.block = nil
+	b.After = p.above()
 	if len(b.Steps) == 0 {
 		return complain(start, len("end"), "", "the %s block is empty", b.Kind)
 	}
@@ -340,7 +366,7 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
 		return nil, complain(at.Col-1, at.Width, fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go", p.block.Kind, p.block.Line), "blocks do not hold blocks")
 	}
-	b := &Block{Pos: at, Marks: p.marks}
+	b := &Block{Statement: p.placed(at)}
 	for k, name := range blockNames {
 		if name == word {
 			b.Kind = BlockKind(k)
@@ -352,7 +378,9 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	case Eventually:
 		var err error
 		a.skipBlanks()
-		b.Within, err = parseWindow(strings.Join(a.words, " "), a.pos)
+		if b.Within, err = parseWindow(strings.Join(a.words, " "), a.pos); b.Within != (Window{}) {
+			b.Marks = p.marks
+		}
 		return b, err
 	default:
 		return b, a.none()

@@ -97,11 +97,11 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 	}
 }
 
-// FuzzParse: no input makes the parser or the linter panic, and every problem
-// points into the source.
+// FuzzParse: no input makes the parser or the linter panic, every problem points
+// into the source, and formatting is a fixed point.
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"problems", "lint"} {
-		files, err := filepath.Glob(filepath.Join("testdata", folder, "*.fwp"))
+	for _, folder := range []string{"testdata/problems", "testdata/lint", "scripts/framing"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.fwp"))
 		require.NoError(f, err)
 		for _, file := range files {
 			source, err := os.ReadFile(file)
@@ -116,6 +116,10 @@ func FuzzParse(f *testing.F) {
 			require.ErrorAs(t, err, &problems)
 		} else {
 			problems = scenarios.Lint(s)
+			once := scenarios.Format(s)
+			again, err := scenarios.Parse("formatted", once)
+			require.NoError(t, err)
+			require.Equal(t, string(once), string(scenarios.Format(again)))
 		}
 		lines := strings.Count(string(source), "\n") + 1
 		for _, p := range problems {

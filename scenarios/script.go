@@ -13,7 +13,12 @@ type Script struct {
 	Waits    time.Duration     // what a play waits at least where no line shows it, from the header
 	Embedded map[string]string // settings of an embedded server prepared for this script, nil if none
 	Steps    []Step
-	Source   []string // the lines, for reports
+	Source   []string           // the lines, for reports
+	Header   map[string][]Aside // what stands above the line of a key in the header
+	After    []Aside            // what stands behind the last step
+
+	declared []Need // the needs of the header
+	waits    string // Waits as written
 }
 
 // Need is something that a script asks of a target.
@@ -42,10 +47,7 @@ type Mark struct {
 func (s *Script) Marks() iter.Seq[Mark] {
 	return func(yield func(Mark) bool) {
 		for step := range s.all() {
-			marks, _, _ := judgedStep(step)
-			if b, ok := step.(*Block); ok && b.Within != (Window{}) {
-				marks = b.Marks
-			}
+			marks, _ := marked(step)
 			for _, m := range marks {
 				if !yield(m) {
 					return
@@ -53,6 +55,15 @@ func (s *Script) Marks() iter.Seq[Mark] {
 			}
 		}
 	}
+}
+
+// marked returns the marks of a step, and reports whether it can have any.
+func marked(s Step) ([]Mark, bool) {
+	if b, ok := s.(*Block); ok {
+		return b.Marks, b.Within != (Window{})
+	}
+	marks, _, judged := judgedStep(s)
+	return marks, judged
 }
 
 // Role is how a connection greets.
@@ -71,14 +82,32 @@ func (r Role) String() string { return [...]string{"raw", "producer", "consumer"
 // *[Silence], *[Operate], *[Barrier] or *[Block].
 type Step interface {
 	Place() Pos
+	above() []Aside
 }
 
-// Place returns where the step stands; every step embeds a Pos.
-func (p Pos) Place() Pos { return p }
+// Statement is what every step has: its place, and the lines above it that are
+// no steps.
+type Statement struct {
+	Pos
+	Above []Aside
+}
+
+// Place returns where the step stands.
+func (s *Statement) Place() Pos { return s.Pos }
+
+func (s *Statement) above() []Aside { return s.Above }
+
+// Aside is a line that is no step: a comment, or a mark for the lines that
+// follow. The zero value is an empty line.
+type Aside struct {
+	Comment string // with its #
+	IsMark  bool   // clause, record, or setup if there are no marks
+	Marks   []Mark // all of them recorded, or none
+}
 
 // Connect opens a connection, and greets on it unless it is raw.
 type Connect struct {
-	Pos
+	Statement
 	Conn  string
 	Role  Role
 	Hello *Object // fields that replace or add to those of the usual HELLO, or nil
@@ -86,45 +115,46 @@ type Connect struct {
 
 // Send writes to a connection, or ends it from the client's side.
 type Send struct {
-	Pos
+	Statement
 	Conn     string
 	Bad      bool       // breaks the protocol on purpose
 	Raw      bool       // the segments are bytes, no CRLF is added
 	Bytewise bool       // every byte is a segment of its own
 	Segments []Template // one unless it is cut
 	Ending   Ending     // instead of bytes, if not [Open]
-	text     string     // payload as written, for messages
-	textPos  Pos
+	quoted   []string   // of raw segments: the Go strings as written
 }
 
 // Expect awaits one reply, or the end of the connection.
 type Expect struct {
-	Pos     // of the expectation, not of the line
-	Conn    string
-	Within  Window
-	Choices []Choice
-	Marks   []Mark
+	Statement // placed at the expectation, not at the line
+	Conn      string
+	Within    Window
+	Choices   []Choice
+	Marks     []Mark
 }
 
 // Silence waits, and expects that no connection of the list (all open ones if
 // it is empty) brings a byte meanwhile.
 type Silence struct {
-	Pos
+	Statement
 	For   time.Duration
 	Conns []string
 	Marks []Mark
+
+	duration string // For as written
 }
 
 // Operate asks the target for something that no client can do.
 type Operate struct {
-	Pos
+	Statement
 	Action Need     // NeedRestart or NeedKill, or NeedSignals
 	State  string   // for NeedSignals: "quiet" or "terminate"
 	Worker Template // for NeedSignals: the worker id
 }
 
 // Barrier makes the connections of a parallel block wait for each other.
-type Barrier struct{ Pos }
+type Barrier struct{ Statement }
 
 // BlockKind tells blocks apart.
 type BlockKind uint8
@@ -144,7 +174,7 @@ func (k BlockKind) String() string { return blockNames[k] }
 
 // Block is a group of steps up to its `end`.
 type Block struct {
-	Pos
+	Statement
 	Kind   BlockKind
 	Count  int
 	By     int
@@ -152,11 +182,14 @@ type Block struct {
 	Within Window
 	Marks  []Mark
 	Steps  []Step
+	After  []Aside // what stands above its end
 }
 
 // Window bounds how long something takes. A zero bound is none.
 type Window struct {
 	From, To time.Duration
+
+	written string
 }
 
 func (w Window) String() string {

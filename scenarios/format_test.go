@@ -1,0 +1,167 @@
+package scenarios_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+func TestFormatOfParsedScripts(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ source, want string }{
+		"header in its order, each with the comments above it": {
+			"# of needs\nneeds:  flush\n\n\n# of the title\ntitle:a  b \nneeds: alone  open\nwaits:60s\nC: INFO\n",
+			"# of the title\ntitle: a  b\n# of needs\nneeds: open alone flush\nwaits: 60s\nC: INFO\n",
+		},
+		"the embedded server": {
+			"embedded: end=ok   salt=x\nC: INFO\n", "embedded: salt=x end=ok\nC: INFO\n",
+		},
+		"an embedded server with nothing to set": {"embedded:\nC: INFO\n", "embedded:\nC: INFO\n"},
+		"comments of a header line that says nothing": {
+			"# kept\ntitle:\nC: INFO\n", "# kept\nC: INFO\n",
+		},
+		"needs that are implied are not written": {"restart\n", "restart\n"},
+		"blocks are indented, comments and marks in them too": {
+			"table\n\n\n# row\nC: INFO\n   clause  A-1   MUST   NOT B-2\nS:$\n\n# last\n\n   end  \n",
+			"table\n  # row\n  C: INFO\n  clause A-1 MUST NOT B-2\n  S: $\n\n  # last\nend\n",
+		},
+		"one empty line between groups, none at the ends": {
+			"\n\nC: INFO\n \t\n\n# c\n\n\nS: $\n\n\n# d  \n\n", "C: INFO\n\n# c\n\nS: $\n\n# d\n",
+		},
+		"Windows line ends, a byte order mark, no final newline": {
+			"\ufefftitle: x\r\n\r\n\r\n# y\r\nC: INFO\r\nS: $", "title: x\n\n# y\nC: INFO\nS: $\n",
+		},
+		"what clients send stays as it is": {
+			"C:INFO\nC:  INFO \nC:\nC[a]   bytewise   bad : A<|>$5 $$ $jid#\n", "C: INFO\nC:  INFO \nC:\nC[a] bad bytewise: A<|>$5 $$ $jid#\n",
+		},
+		"Go strings as they were written": {
+			"C raw:  \"\\x41\"\t`b`\"\\u0000\"\nC raw: \"a<|>b\" \"\\x41\"\n", "C raw: \"\\x41\" `b` \"\\u0000\"\nC raw: \"a\" \"b\" \"A\"\n",
+		},
+		"endings": {"C:<close> \nC[a]:  <half-close>\nS: <fin>|<reset>\n", "C: <close>\nC[a]: <half-close>\nS: <fin> | <reset>\n"},
+		"expectations": {
+			"S   ..2s :+OK |-\nS[a] 1.50s..:${ \"a\" : holds( \"b\" ) }|$-1\nS: -/a\\/b/\n",
+			"S ..2s: +OK |-\nS[a] 1.50s..: ${ \"a\" : holds( \"b\" ) } | $-1\nS: -/a\\/b/\n",
+		},
+		"connections": {
+			"connect   as  raw\nconnect a as consumer   { \"wid\" : \"x\" } \n", "connect as raw\nconnect a as consumer { \"wid\" : \"x\" }\n",
+		},
+		"waiting":   {"silence   90s\nsilence 1s  on a  b\neventually   1m..\nC: INFO\nend\n", "silence 90s\nsilence 1s on a b\neventually 1m..\n  C: INFO\nend\n"},
+		"operators": {"quiet  $wid \nterminate x\nkill\nrestart\n", "quiet $wid\nterminate x\nkill\nrestart\n"},
+		"blocks": {
+			"repeat 07\nC: INFO\nend\nrepeat 2 by 1 consumer\nC: INFO\nend\nrepeat 2 by 2 raw\nC: INFO\nend\nparallel\nC: INFO\n barrier\nend\n",
+			"repeat 7\n  C: INFO\nend\nrepeat 2 by 1 consumers\n  C: INFO\nend\nrepeat 2 by 2 raw\n  C: INFO\nend\nparallel\n  C: INFO\n  barrier\nend\n",
+		},
+		"marks stay where they are": {
+			"setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n", "setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := scenarios.Parse(name, []byte(test.source))
+			require.NoError(t, err)
+			assert.Equal(t, test.want, string(scenarios.Format(s)))
+		})
+	}
+}
+
+// template parses a client's text of one segment or several.
+func template(t *testing.T, text string) []scenarios.Template {
+	t.Helper()
+	segments, err := scenarios.ParseTemplate(text)
+	require.NoError(t, err)
+	return segments
+}
+
+func choices(t *testing.T, text string) []scenarios.Choice {
+	t.Helper()
+	all, err := scenarios.ParseChoices(text)
+	require.NoError(t, err)
+	return all
+}
+
+func TestFormatOfBuiltScripts(t *testing.T) {
+	t.Parallel()
+	hello, err := scenarios.ParseObject(`{"wid":"$wid2"}`)
+	require.NoError(t, err)
+	empty := scenarios.Statement{Above: []scenarios.Aside{{}, {Comment: "# then"}}}
+	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
+	s := &scenarios.Script{
+		Title: "built", Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen}, Waits: time.Minute,
+		Steps: []scenarios.Step{
+			&scenarios.Connect{Conn: "a", Role: scenarios.Consumer, Hello: hello},
+			&scenarios.Send{Statement: empty, Conn: "a", Segments: template(t, "FE<|>TCH $queue"), Bad: true},
+			&scenarios.Send{Conn: "a", Segments: template(t, "INFO\r\nEND"), Bytewise: true},
+			&scenarios.Send{Conn: "a", Segments: template(t, "\xff $jid\n"), Raw: true},
+			&scenarios.Send{Conn: "a", Segments: template(t, "<close>")},
+			&scenarios.Expect{Conn: "a", Within: scenarios.Window{To: 90 * time.Second}, Choices: choices(t, "+OK | -"), Marks: marks},
+			&scenarios.Expect{Conn: "a", Choices: choices(t, "+OK"), Marks: []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}},
+			&scenarios.Silence{For: 1500 * time.Millisecond, Conns: []string{"a"}},
+			&scenarios.Operate{Action: scenarios.NeedSignals, State: "quiet", Worker: template(t, "$wid2")[0]},
+			&scenarios.Operate{Action: scenarios.NeedKill},
+			&scenarios.Block{Kind: scenarios.Eventually, Within: scenarios.Window{From: time.Second, To: 2 * time.Second}, Marks: marks, Steps: []scenarios.Step{
+				&scenarios.Send{Conn: "a", Ending: scenarios.HalfShut},
+			}, After: []scenarios.Aside{{Comment: "# nothing more"}}},
+			&scenarios.Block{Kind: scenarios.Repeat, Count: 4, By: 2, Role: scenarios.Producer, Steps: []scenarios.Step{
+				&scenarios.Send{Segments: template(t, "INFO")},
+				&scenarios.Expect{Choices: choices(t, "$"), Marks: marks},
+			}},
+		},
+		After: []scenarios.Aside{{}, {Comment: "# over"}},
+	}
+	const want = `title: built
+needs: open alone
+waits: 1m0s
+connect a as consumer {"wid":"$wid2"}
+
+# then
+C[a] bad: FE<|>TCH $queue
+C[a] raw bytewise: "INFO\r\nEND\r\n"
+C[a] raw: "\xff $jid\n"
+C[a] raw: "<close>\r\n"
+clause FWP-ACK-01 FWP-ACK-02 SHOULD NOT
+S[a] ..1m30s: +OK | -
+record FWP-END-01
+S[a]: +OK
+setup
+silence 1.5s on a
+quiet $wid2
+kill
+clause FWP-ACK-01 FWP-ACK-02 SHOULD NOT
+eventually 1s..2s
+  C[a]: <half-close>
+  # nothing more
+end
+repeat 4 by 2 producers
+  C: INFO
+  S: $
+end
+
+# over
+`
+	assert.Equal(t, want, string(scenarios.Format(s)))
+	parsed, err := scenarios.Parse("built", []byte(want))
+	require.NoError(t, err)
+	assert.Equal(t, want, string(scenarios.Format(parsed)))
+}
+
+func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func() error{
+		"a template":                  func() error { _, err := scenarios.ParseTemplate("$filler"); return err },
+		"choices":                     func() error { _, err := scenarios.ParseChoices("+OK | x"); return err },
+		"an object that is none":      func() error { _, err := scenarios.ParseObject("[]"); return err },
+		"text behind an object":       func() error { _, err := scenarios.ParseObject("{} "); return err },
+		"an object with a type in it": func() error { _, err := scenarios.ParseObject(`{"a":int}`); return err },
+	}
+	for name, parse := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Error(t, parse())
+		})
+	}
+}
