@@ -40,14 +40,18 @@ func (f *formatter) line(words ...string) {
 	f.text.WriteString(f.indent + strings.Join(words, " ") + "\n")
 }
 
-// header writes the lines of the header in their fixed order.
+// header writes the lines of the header in their fixed order, without empty lines.
 func (f *formatter) header(s *Script) {
 	values := map[string]string{"title": s.Title, "needs": strings.Join(declared(s), " ")}
 	if s.Waits > 0 {
 		values["waits"] = duration(s.Waits, s.waits)
 	}
 	for _, key := range headerKeys {
-		f.asides(s.Header[key])
+		for _, a := range s.Header[key] {
+			if a.Comment != "" {
+				f.line(a.Comment)
+			}
+		}
 		switch {
 		case values[key] != "":
 			f.line(key+":", values[key])

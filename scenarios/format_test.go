@@ -14,8 +14,8 @@ func TestFormatOfParsedScripts(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ source, want string }{
 		"header in its order, each with the comments above it": {
-			"# of needs\nneeds:  flush\n\n\n# of the title\ntitle:a  b \nneeds: alone  open\nwaits:60s\nC: INFO\n",
-			"# of the title\ntitle: a  b\n# of needs\nneeds: open alone flush\nwaits: 60s\nC: INFO\n",
+			"# of needs\nneeds:  flush\n\n\n# of\n\n# the title\ntitle:a  b \nneeds: alone  open\nwaits:60s\nC: INFO\n",
+			"# of\n# the title\ntitle: a  b\n# of needs\nneeds: open alone flush\nwaits: 60s\nC: INFO\n",
 		},
 		"the embedded server": {
 			"embedded: end=ok   salt=x\nC: INFO\n", "embedded: salt=x end=ok\nC: INFO\n",

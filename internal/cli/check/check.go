@@ -30,7 +30,7 @@ func newCheck(p process) *cobra.Command {
 			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      a script of yours, and what was said",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newRun(p), newLint(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),
+	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),
 		newSelftest(p), program.NewVersion(p.Process))
 	return root
 }

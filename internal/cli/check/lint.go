@@ -1,8 +1,6 @@
 package check
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
@@ -19,13 +17,9 @@ func newLint(p process) *cobra.Command {
 			"what is wrong with them: mistakes in the language, and client lines that break the protocol\n" +
 			"without being marked as doing so. Advice is about style and keeps no script from being played.\n\n" +
 			"Exit codes: 0 nothing or advice only, 2 mistakes.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("which script? Name files or folders, or - for standard input")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.lint(args) },
+		Args:              someScripts,
+		ValidArgsFunction: completeScripts,
+		RunE:              func(_ *cobra.Command, args []string) error { return p.lint(args) },
 	}
 }
 

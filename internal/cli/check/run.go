@@ -31,9 +31,7 @@ func newRun(p process) *cobra.Command {
 			"  fwpcheck run --quick --url tcp://localhost:7419\n" +
 			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
 			"  fwpcheck run my-bug.fwp -v --url tcp://localhost",
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"fwp"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		ValidArgsFunction: completeScripts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			return p.run(cmd.Context(), o, args)

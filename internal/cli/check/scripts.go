@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -44,6 +46,19 @@ func (p process) readOne(name string) ([]byte, error) {
 		return io.ReadAll(p.In)
 	}
 	return os.ReadFile(name)
+}
+
+// someScripts refuses a command line that names no script.
+func someScripts(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("which script? Name files or folders, or - for standard input")
+	}
+	return nil
+}
+
+// completeScripts has the shell complete the names of scripts.
+func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"fwp"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
 // scriptNames walks through directories; what is named twice is taken once.

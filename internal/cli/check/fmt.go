@@ -1,0 +1,86 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// newFmt builds `fwpcheck fmt`.
+func newFmt(p process) *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "fmt FILE...|-",
+		Short: "Rewrite scripts in their normal form",
+		Long: "fmt rewrites scripts in place (a folder stands for every .fwp file in it) and prints the names of\n" +
+			"those that it changed. Comments and the spelling of values are kept. With - it reads standard\n" +
+			"input and writes standard output. A file that does not parse is left as it is.\n\n" +
+			"Exit codes: 0 all well, 1 with --check: a script is not formatted, 2 a script does not parse.",
+		Example:           "  fwpcheck fmt my-bug.fwp\n  fwpcheck fmt --check scripts",
+		Args:              someScripts,
+		ValidArgsFunction: completeScripts,
+		RunE:              func(_ *cobra.Command, args []string) error { return p.format(args, check) },
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "change nothing; list scripts that are not formatted")
+	return cmd
+}
+
+// format rewrites scripts, or lists those that are not formatted.
+func (p process) format(args []string, check bool) error {
+	files, err := p.read(args)
+	if err != nil {
+		return err
+	}
+	unreadable, changed := 0, 0
+	for _, f := range files {
+		script, err := scenarios.Parse(f.name, f.source)
+		if err != nil {
+			p.Say("%v", err)
+			unreadable++
+			continue
+		}
+		formatted := scenarios.Format(script)
+		if !bytes.Equal(formatted, f.source) {
+			changed++
+		} else if check || f.name != "-" {
+			continue
+		}
+		if err := p.replace(f.name, formatted, check); err != nil {
+			return err
+		}
+	}
+	switch {
+	case unreadable > 0:
+		p.Say("%s: %d cannot be formatted", text.Count(len(files), "script"), unreadable)
+		return program.Exit(reports.ExitUsage)
+	case check && changed > 0:
+		p.Say("%s: %d not formatted", text.Count(len(files), "script"), changed)
+		return program.Exit(reports.ExitFindings)
+	}
+	return nil
+}
+
+// replace writes a formatted script and prints its name; check only prints the
+// name.
+func (p process) replace(name string, formatted []byte, check bool) error {
+	switch {
+	case name == "-" && !check:
+		return p.Print(string(formatted))
+	case !check:
+		err := program.ReplaceFile(name, func(w io.Writer) error {
+			_, err := w.Write(formatted)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("write script: %w", err)
+		}
+	}
+	return p.Print(name + "\n")
+}
