@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -101,12 +103,16 @@ func (w *town) close() {
 	}
 }
 
-// suite is all checks, or the quick ones.
+// heaviest is a check that takes as long as all others together. It is played with
+// FWP_SLOW=1 only.
+const heaviest = "push/ten-thousand-jobs"
+
+// suite returns all checks, or the quick ones.
 func suite(tb testing.TB, quick bool) []*scenarios.Script {
 	tb.Helper()
 	all, err := scenarios.Suite()
 	require.NoError(tb, err)
 	in, _, err := conformance.Selection{Quick: quick}.Apply(all)
 	require.NoError(tb, err)
-	return in
+	return slices.DeleteFunc(in, func(s *scenarios.Script) bool { return s.Name == heaviest && !slow.Enabled() })
 }

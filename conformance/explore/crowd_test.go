@@ -11,17 +11,18 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
-// crowds are the ways in which crowds are used: as the check of a run, and in an
-// expedition.
+// crowds returns the ways in which crowds are used: as the check of a run, and in an
+// expedition. Without FWP_SLOW=1 it is the one that does all that the others do.
 func crowds(seed uint64, steps int) map[string]explore.Crowd {
 	all := map[string]explore.Crowd{
 		"check":    {Explorer: explore.Explorer{Seed: seed, Steps: steps, Connections: 4}, Producers: 12},
 		"reckless": {Explorer: explore.Explorer{Seed: seed, Steps: steps}, Reckless: true},
 		"failing":  {Explorer: explore.Explorer{Seed: seed, Steps: steps}, FailOne: 20},
 	}
-	if racing { // that one does all that the others do
+	if racing || !slow.Enabled() {
 		return map[string]explore.Crowd{"reckless": all["reckless"]}
 	}
 	return all
@@ -67,24 +68,17 @@ func TestCrowdFinds(t *testing.T) {
 	}
 }
 
-// TestVariationsInACrowd holds crowds against servers that differ and are right; with -long
-// with more seeds.
+// TestVariationsInACrowd holds crowds against servers that differ and are right.
 func TestVariationsInACrowd(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(1)
-	if *hours {
-		seeds = 10
-	}
 	for _, v := range fakes.Variations() {
-		for n := range seeds {
-			for name, c := range crowds(*seed+n, 300) {
-				t.Run(fmt.Sprintf("%s %s %d", v.Name, name, n), func(t *testing.T) {
-					t.Parallel()
-					crowding(t, behaving("", v.Name), c, func(t *testing.T, h *explore.History, _ *stage) {
-						assert.Empty(t, h.Findings)
-					})
+		for name, c := range crowds(*seed, commands(300, 900)) {
+			t.Run(v.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				crowding(t, behaving("", v.Name), c, func(t *testing.T, h *explore.History, _ *stage) {
+					assert.Empty(t, h.Findings)
 				})
-			}
+			})
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 func TestExpeditionKeepsWithinItsSteps(t *testing.T) {
@@ -58,6 +59,7 @@ func TestExpeditionWithoutACrowd(t *testing.T) {
 // and numbered as one of the whole.
 func TestCrowdCountsOnFromTheExploration(t *testing.T) {
 	t.Parallel()
+	slow.Only(t)
 	recorded := 0
 	e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Findings: 2}, Workers: 8}
 	e.Steps, e.Unshrunk = 20_000, racing

@@ -15,14 +15,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 var (
 	only     = flag.String("fault", "", "explore the faults whose names begin so, all if it is \"all\", and print a table")
 	seed     = flag.Uint64("seed", 1, "of the explorations")
-	steps    = flag.Int("steps", 20000, "commands of an exploration with -fault and -hours")
+	steps    = flag.Int("steps", 0, "commands of an exploration, instead of the usual number")
 	findings = flag.Int("findings", 1, "after which an exploration with -fault stops")
-	hours    = flag.Bool("long", false, "explore all variations with -steps commands each")
 )
 
 // behaving is a server with a fault or a variation, either of which may be "".
@@ -42,8 +42,8 @@ func behaving(fault, variation string) func() fakes.Config {
 	}
 }
 
-// sample are the faults that every run of the tests explores: one of each kind, among
-// them those that show in the company of other jobs or other connections only.
+// sample are the faults that the tests explore: one of each kind, among them those that
+// show in the company of other jobs or other connections only.
 var sample = []string{
 	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole", "delivered-twice", "dies-of-unknown-job", "end-returns-jobs",
 	"fail-malformed-counts", "fetch-order", "fetch-sleeps", "fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded", "job-retry-follows",
@@ -51,10 +51,25 @@ var sample = []string{
 	"reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
 }
 
+// costly are those of the sample that take half of the time. They take FWP_SLOW=1.
+var costly = []string{"push-lost-seldom", "reply-swapped"}
+
+// commands returns how many commands an exploration has, if -steps does not say.
+func commands(quick, long int) int {
+	switch {
+	case *steps > 0:
+		return *steps
+	case slow.Enabled():
+		return long
+	}
+	return quick
+}
+
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, f := range fakes.Faults() {
-		chosen := slices.Contains(sample, f.Name) && (!racing || slices.Index(sample, f.Name)%4 == 0)
+		chosen := slices.Contains(sample, f.Name) && (!racing || slices.Index(sample, f.Name)%4 == 0) &&
+			(slow.Enabled() || !slices.Contains(costly, f.Name))
 		if *only != "" {
 			chosen = *only == "all" || strings.HasPrefix(f.Name, *only)
 		}
@@ -63,7 +78,7 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Steps: *steps, Findings: *findings, Longest: waits(f)}, Workers: 8}
+			e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
 			expedition(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *explore.History, s *stage) {
 				all := r.Findings
 				if h != nil {
@@ -126,13 +141,7 @@ func clientLines(script string) int {
 
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
-	count, seeds := 1500, []uint64{*seed}
-	if racing {
-		count = 400
-	}
-	if *hours {
-		count = *steps
-	}
+	count, seeds := commands(250, 3000), []uint64{*seed}
 	for _, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
 		if v.Name == "none" {
 			seeds = []uint64{*seed, *seed + 1, *seed + 2}

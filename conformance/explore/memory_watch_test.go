@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -73,6 +74,9 @@ func TestMemoryThatIsKeptIsFound(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "refused commands" {
+				slow.Only(t)
+			}
 			r := weighing(t, &hoard{keep: test.keep}, func(kept int64) (int64, error) { return 50<<20 + kept, nil })
 			require.Len(t, r.Findings, 1)
 			f := r.Findings[0]
@@ -103,6 +107,9 @@ func TestMemoryThatComesBackIsNotBlamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "bounded" {
+				slow.Only(t)
+			}
 			assert.Empty(t, weighing(t, &hoard{keep: all}, memory).Findings)
 		})
 	}
@@ -110,6 +117,7 @@ func TestMemoryThatComesBackIsNotBlamed(t *testing.T) {
 
 func TestMemoryThatIsKeptForAWhileIsNotBlamed(t *testing.T) {
 	t.Parallel()
+	slow.Only(t)
 	var last atomic.Int64 // when a connection came last; after a minute what was kept of the others is free
 	h := &hoard{}
 	var top atomic.Int64

@@ -68,9 +68,20 @@ func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer, loo
 		if e.Longest == 0 {
 			e.Longest = 10 * time.Minute
 		}
-		e.Fresh = s.start
+		e.Fresh, e.Watch = s.start, settled(e.Watch)
 		look(t, e.Run(t.Context()), s)
 	})
+}
+
+// settled has each step wait until all goroutines of the bubble are idle, so that what a
+// step finds does not depend on the scheduler: the same seed gives the same run.
+func settled(watch func(explore.Step)) func(explore.Step) {
+	return func(step explore.Step) {
+		synctest.Wait()
+		if watch != nil {
+			watch(step)
+		}
+	}
 }
 
 // expedition runs an expedition in virtual time against servers of a kind: what the
@@ -85,6 +96,7 @@ func expedition(t *testing.T, config func() fakes.Config, e explore.Expedition, 
 		}
 		defer end()
 		e.Target, e.Password, e.Alone, e.Restarts, e.Fresh = target, config().Password, true, true, s.start
+		e.Watch = settled(e.Watch)
 		r, h := e.Run(t.Context())
 		look(t, r, h, s)
 	})

@@ -77,6 +77,7 @@ var rooms = map[string]room{
 	"internal/text":    {alone: true},
 	"internal/memnet":  {alone: true},
 	"internal/blockq":  {alone: true},
+	"internal/slow":    {alone: true, tests: true},
 	"internal/history": {alone: true},
 
 	"clients/npm":       {},
@@ -85,7 +86,7 @@ var rooms = map[string]room{
 
 // forTests are the packages that every test may import, in the package or beside
 // it. Tests in an external package (package x_test) may import sideways anyway.
-var forTests = []string{"internal/memnet", "internal/blockq"}
+var forTests = []string{"internal/memnet", "internal/blockq", "internal/slow"}
 
 func TestEveryPackageHasARoom(t *testing.T) {
 	t.Parallel()

@@ -11,16 +11,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
-// few histories are enough where the race detector makes each of them slow; see
-// race_test.go.
-func howMany(t *testing.T, n int) int {
-	t.Helper()
-	if testing.Short() || racing {
-		return n / 10
+// howMany returns n with FWP_SLOW=1, and otherwise a tenth of it.
+func howMany(n int) int {
+	if slow.Enabled() {
+		return n
 	}
-	return n
+	return n / 10
 }
 
 // aboutCalls are the clauses of findings that come of a job's own calls and of the end
@@ -98,7 +98,7 @@ func dump(h *History, jid string, findings []Finding) string {
 
 func TestJudgeAgreesAboutARightServer(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(howMany(t, 20_000)) {
+	for seed := range uint64(howMany(20_000)) {
 		h, _ := simulate(seed, 6+int(seed%10), "")
 		findings := Judge(&h)
 		require.Empty(t, findings, "seed %d\n%s", seed, dump(&h, "", findings))
@@ -144,7 +144,7 @@ func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 			t.Parallel()
 			var planted, caught int
 			named := map[string]int{}
-			for seed := range uint64(howMany(t, 3_000)) {
+			for seed := range uint64(howMany(3_000)) {
 				h, shown := simulate(seed, 8+int(seed%10), fault)
 				if !shown {
 					continue
@@ -171,7 +171,7 @@ func TestJudgeAgreesAboutMutations(t *testing.T) {
 	t.Parallel()
 	faults := append([]string{"", "", ""}, slices.Sorted(maps.Keys(simulatedFaults))...)
 	var right, wrong int
-	for seed := range uint64(howMany(t, 40_000)) {
+	for seed := range uint64(howMany(40_000)) {
 		h, _ := simulate(seed, 6+int(seed%8), faults[seed%uint64(len(faults))])
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 2))}
 		for range 1 + s.IntN(4) {

@@ -63,7 +63,7 @@ func TestJudgeOrderOfQueues(t *testing.T) {
 func TestEmptyFetchesAgree(t *testing.T) {
 	t.Parallel()
 	var right, wrong int
-	for seed := range uint64(howMany(t, 15_000)) {
+	for seed := range uint64(howMany(15_000)) {
 		fault := []string{"empty", "push lost", "", "invented"}[seed%4]
 		h, _ := simulate(seed, 4+int(seed%7), fault)
 		s := &simulation{Rand: rand.New(rand.NewPCG(seed, 3))}

@@ -100,7 +100,7 @@ func TestLoadReportsTheReader(t *testing.T) {
 // TestACutHistoryMakesNoFindings cuts histories of a right server off at every line.
 func TestACutHistoryMakesNoFindings(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(howMany(t, 500)) {
+	for seed := range uint64(howMany(500)) {
 		h, _ := simulate(seed, 14, "")
 		lines := strings.SplitAfter(saved(t, &h), "\n")
 		for n := 1; n < len(lines)-1; n++ {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -21,13 +22,17 @@ import (
 const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
-// found, and everything must be decided.
+// found, and everything must be decided. Without FWP_SLOW=1 each variation has half of the
+// scripts, and none of the crowds.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
-	for _, v := range fakes.Variations() {
+	for i, v := range fakes.Variations() {
 		scripts := few
-		if kind, _, _ := strings.Cut(v.Name, "-"); !racing && slices.Contains(strings.Fields(crowded), kind) {
+		if !slow.Enabled() {
+			scripts = half(few, i)
+		}
+		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
 			scripts = all
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -40,6 +45,16 @@ func TestVariations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// half returns every second script; it is the other half for the next i.
+func half(scripts []*scenarios.Script, i int) (half []*scenarios.Script) {
+	for j, s := range scripts {
+		if (i+j)%2 == 0 {
+			half = append(half, s)
+		}
+	}
+	return half
 }
 
 // few is the suite without the crowds.

@@ -1,0 +1,21 @@
+// Package slow says how much the tests do. By default they take a sample: each kind of
+// fault and of variation, and searches of a few thousand commands. With the environment
+// variable FWP_SLOW=1 they take everything: the whole matrix, and the long searches.
+// Only tests import it.
+package slow
+
+import (
+	"os"
+	"testing"
+)
+
+// Enabled reports whether FWP_SLOW=1 asks for everything.
+func Enabled() bool { return os.Getenv("FWP_SLOW") == "1" }
+
+// Only skips a test that runs with FWP_SLOW=1 alone.
+func Only(t testing.TB) {
+	t.Helper()
+	if !Enabled() {
+		t.Skip("takes long; FWP_SLOW=1 runs it")
+	}
+}
