@@ -32,6 +32,7 @@ type conn struct {
 	writer  func()             // write, made once
 	writing bool               // a goroutine writes
 	closing bool               // is closed when nothing is being written
+	halving bool               // our half is closed when nothing is being written
 	failure error              // of a write: nothing more is written
 }
 
@@ -146,7 +147,7 @@ func (c *conn) broken(err error) {
 // send writes b, or as much of it as goes without waiting, and has the rest written
 // aside. It keeps no part of b.
 func (c *conn) send(b []byte) {
-	if c.net == nil || c.failure != nil || c.closing {
+	if c.net == nil || c.failure != nil || c.closing || c.halving {
 		return
 	}
 	if c.direct != nil && !c.writing && len(b) <= largest {
@@ -202,8 +203,29 @@ func (c *conn) write() {
 // written ends the writing aside.
 func (c *conn) written() {
 	c.writing = false
-	if c.closing {
+	switch {
+	case c.closing:
 		c.shut()
+	case c.halving:
+		c.shutHalf()
+	}
+}
+
+// closeWrite closes our half of the connection after what was sent has gone.
+func (c *conn) closeWrite() {
+	if c.net == nil || c.halving {
+		return
+	}
+	c.halving = true
+	if !c.writing {
+		c.shutHalf()
+	}
+}
+
+// shutHalf closes our half at once, but not inside the loop: TLS has something to write.
+func (c *conn) shutHalf() {
+	if half, can := c.net.(interface{ CloseWrite() error }); can {
+		c.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading tells why it could not
 	}
 }
 
@@ -228,6 +250,21 @@ func (c *conn) finish() {
 	default:
 		c.shut()
 	}
+}
+
+// reset takes the connection from its session, and ends it as a crash would.
+func (c *conn) reset() {
+	nc := c.net
+	if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
+		nc = wrapped.NetConn()
+	}
+	if l, can := nc.(interface{ SetLinger(seconds int) error }); can {
+		_ = l.SetLinger(0) // fails on a closed connection only
+	}
+	if c.cancel != nil {
+		c.cancel()
+	}
+	c.abandon()
 }
 
 // abandon closes the connection, whatever it was doing.

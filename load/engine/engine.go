@@ -86,6 +86,14 @@ type Next struct {
 	// and a dial under way is given up. After it the session gets no more steps, neither
 	// by its Wake nor by Poke, unless it is opened again.
 	Close bool
+	// Reset, beside Close, ends the connection as a client that crashed would: what was
+	// sent and has not gone is dropped, and the peer is reset. A connection that cannot
+	// do that (no SetLinger, as *net.TCPConn has it) is closed at once.
+	Reset bool
+	// CloseWrite closes the session's half of the connection when what was sent has gone.
+	// The session is stepped with what comes as before; what it sends is dropped. It does
+	// nothing on a connection that cannot do that (no CloseWrite).
+	CloseWrite bool
 }
 
 // Loop is where sessions live. Its methods may be called inside the loop only: in the

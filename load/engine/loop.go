@@ -130,11 +130,18 @@ func (l *loop) step(k *Link, c *conn, ev Event) {
 	l.keep(cap(send))
 	if !next.Close {
 		l.timers.set(k, next.Wake)
+		if next.CloseWrite && k.conn != nil {
+			k.conn.closeWrite()
+		}
 		return
 	}
 	l.timers.set(k, 0)
 	k.over, k.poked = true, false
-	if k.conn != nil {
+	switch {
+	case k.conn == nil:
+	case next.Reset:
+		k.conn.reset()
+	default:
 		k.conn.finish()
 	}
 }
