@@ -70,6 +70,8 @@ type Result struct {
 	Total  *measure.Set // all that was measured; nil if nothing was
 	// History is what was recorded, to be saved; nil without Config.History.
 	History *history.History
+	// Judged is what that says of the server.
+	Judged history.Report
 }
 
 // NewRun is a name for a run that no other has.
@@ -82,5 +84,5 @@ func Connections(w *workload.Workload) int {
 	if full.Topology.Kind == workload.Pool {
 		each = full.Topology.Fetchers + full.Topology.Reporters + 1
 	}
-	return full.Producers + full.Consumers*each + full.Connections + client.Helpers(&full)
+	return full.Producers + full.Consumers*each + full.Connections + full.Observers + client.Helpers(&full)
 }

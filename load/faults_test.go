@@ -18,10 +18,15 @@ import (
 // find runs the workload against a server with a fault.
 func find(t *testing.T, w workload.Workload, fault string) *reports.Load {
 	t.Helper()
+	return bench{server: fakes.Config{Hook: faultNamed(t, fault).Hook()}, load: w}.run(t)
+}
+
+func faultNamed(t *testing.T, name string) fakes.Fault {
+	t.Helper()
 	faults := fakes.Faults()
-	i := slices.IndexFunc(faults, func(f fakes.Fault) bool { return f.Name == fault })
+	i := slices.IndexFunc(faults, func(f fakes.Fault) bool { return f.Name == name })
 	require.GreaterOrEqual(t, i, 0)
-	return bench{server: fakes.Config{Hook: faults[i].Hook()}, load: w}.run(t)
+	return faults[i]
 }
 
 // finding is the one of a kind that a report has.

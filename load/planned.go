@@ -63,6 +63,7 @@ func (r *run) words() string {
 	case w.BeatOnly:
 		say(w.Connections, "connection that only beats", "connections that only beat")
 	}
+	say(w.Observers, "observer", "observers")
 	text := strings.Join(parts, " and ")
 	if w.Prefill > 0 {
 		text += fmt.Sprintf(", %d jobs pushed beforehand", w.Prefill)
@@ -71,6 +72,12 @@ func (r *run) words() string {
 		text += ", open loop: " + r.rates()
 	} else if w.Producers > 0 || w.Churn {
 		text += ", closed loop (the next push follows the reply)"
+	}
+	if w.QueuePerJob > 0 {
+		text += fmt.Sprintf(", a queue of its own for %.4g %% of the jobs", 100*w.QueuePerJob)
+	}
+	if w.Disconnects > 0 {
+		text += fmt.Sprintf(", clients disconnect around %.4g %% of their commands", 100*w.Disconnects)
 	}
 	if from, until := w.Window(); until > 0 {
 		text += fmt.Sprintf(", measured for %v", until-from)

@@ -28,6 +28,8 @@ const (
 	stopLimit    = 10 * time.Second // beyond the work that is still held
 	goneAfter    = 5 * time.Second  // without a single connection
 
+	manyConnections = 100 // from which on it matters how much memory each takes
+
 	hopelessLimit = 3 * time.Second // of a server that answers nothing well: a FETCH takes 2 s
 )
 
@@ -48,7 +50,7 @@ func Run(ctx context.Context, config Config) *Result {
 	r.start()
 	r.phases(ctx)
 	r.end()
-	return &Result{Report: r.report, Total: r.total, History: r.history}
+	return &Result{Report: r.report, Total: r.total, History: r.history, Judged: r.judged}
 }
 
 // run is one run on its way.
@@ -105,7 +107,7 @@ func (r *run) start() {
 	r.ledger = ledger.New()
 	r.jobs = r.Workload.Jobs(r.Run, r.Seed)
 	loops := r.engine.Loops()
-	attempts := new(client.Attempts)
+	shared := new(client.Shared)
 	if r.History {
 		r.recorder = history.NewRecorder()
 	}
@@ -114,7 +116,7 @@ func (r *run) start() {
 		r.recorders = append(r.recorders, recorder)
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.Workload, Jobs: r.jobs,
-			Recorder: recorder, Ledger: r.ledger, Attempts: attempts, Overload: r.Overload,
+			Recorder: recorder, Ledger: r.ledger, Shared: shared, Overload: r.Overload,
 			Run: r.Run, Password: r.Password, PID: os.Getpid(), Began: r.began,
 			ConnectRate: r.Pace / float64(len(loops)),
 		}
@@ -149,7 +151,9 @@ func (r *run) phases(ctx context.Context) {
 	if r.status.Ready < r.status.Wanted && r.status.First != nil {
 		r.report.Connections.Refused = r.status.First.Error()
 	}
-	debug.FreeOSMemory() // the stacks that greeting and hashing have made grow
+	if r.status.Ready >= manyConnections {
+		debug.FreeOSMemory() // the stacks that greeting and hashing have made grow
+	}
 	if r.status.Ready >= r.status.Wanted {
 		r.prefill(ctx)
 		r.load(ctx)
@@ -299,7 +303,7 @@ func (r *run) drained() bool {
 	if !s.Drained && (s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
 		return false
 	}
-	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting == 0
+	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.Repeated
 }
 
 func (r *run) whyNotDrained() string {

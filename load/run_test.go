@@ -45,7 +45,13 @@ func away(e *fakes.Event) {
 // test runs on has no part in it.
 func (b bench) run(t *testing.T) *reports.Load {
 	t.Helper()
-	var report *reports.Load
+	return b.result(t).Report
+}
+
+// result is run with all that the run gives.
+func (b bench) result(t *testing.T) *load.Result {
+	t.Helper()
+	var result *load.Result
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
 		b.server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
@@ -73,13 +79,13 @@ func (b bench) run(t *testing.T) *reports.Load {
 		if b.during != nil {
 			go b.during(cancel, server)
 		}
-		result := load.Run(ctx, config)
+		result = load.Run(ctx, config)
 		synctest.Wait()
 		assert.Zero(t, server.Connections())
 		server.Close()
-		report = quiet(result.Report, config.Thresholds)
+		quiet(result.Report, config.Thresholds)
 	})
-	return report
+	return result
 }
 
 // quiet judges a report without what the machine did meanwhile: in virtual time a

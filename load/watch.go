@@ -95,6 +95,8 @@ func together(a, b client.Status) client.Status {
 	b.Drained = b.Drained && a.Drained
 	b.Emptied += a.Emptied
 	b.TakenAtStop += a.TakenAtStop
+	b.Repeated += a.Repeated
+	b.Disconnects += a.Disconnects
 	return b
 }
 

@@ -23,6 +23,9 @@ func (d *duty) beatDue(now time.Duration) bool {
 	w := d.worker
 	if w.beat == 0 {
 		w.beat = now + beatEvery
+		if d.duties&observing != 0 {
+			w.beat = now // it says at once that it is there
+		}
 	}
 	d.due = w.beat
 	return w.beat <= now

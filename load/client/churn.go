@@ -78,25 +78,25 @@ func (s *churner) answered(_ time.Duration, r reply) outcome {
 		}
 		return got
 	}
-	switch r.Kind {
-	case fwp.BulkString:
-		s.told = true
-		return outcome{op: measure.Info}
-	case fwp.ErrorReply:
-		s.told = true
-		return outcome{op: measure.Info, how: rejected, err: r.Err()}
-	}
-	return outcome{op: measure.Info, how: wrong, err: WrongReply(fwp.INFO, r)}
+	got := informed(r)
+	s.told = got.how != wrong
+	return got
 }
 
 // lost gives the arrival up: it was tried, and is counted as an error. Another one is
-// taken after a while.
+// taken after a while. A client that disconnects before it has sent its command comes
+// back for the same arrival.
 func (s *churner) lost(now time.Duration, asked bool) {
-	if asked && !s.crew.share.churnInfo {
+	switch {
+	case asked && !s.crew.share.churnInfo:
 		s.notePush(s.todo.k, history.Open)
 		s.crew.ledger.Doubtful(s.todo.k)
+		s.crew.expectOwn(s.todo.k, false)
+	case !asked && !s.told && s.quit.decided && s.has:
+		s.crew.dispatcher.giveBack(s.todo)
+		s.has = false
 	}
-	s.settle(now, s.delay(firstDelay, longestDelay))
+	s.settle(now, s.comeback())
 }
 
 func (s *churner) left(now time.Duration) {

@@ -6,6 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // conn is one connection: greeting, HELLO, then one command at a time, and END. What it
@@ -30,6 +31,7 @@ type conn struct {
 	kept  []byte   // the beginning of a reply whose rest has not come; borrowed from the crew
 	hash  *hashing // of the password: under way or done; nil if there is nothing to hash
 	asked command  // in flight; in the phases that wait for a reply
+	quit  quit     // by the client's own choice
 
 	planned time.Duration // when it was to be opened
 	opened  time.Duration // when it was, plus what the password's hash took
@@ -115,7 +117,11 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 		c.look(now)
 	}
 	out = c.speak(now, out)
-	return out, c.rest()
+	next := c.rest()
+	if c.quit.decided {
+		next = c.disconnect(now, next)
+	}
+	return out, next
 }
 
 // dial opens the connection, which must be shut. planned is when that was due, and free
@@ -134,12 +140,14 @@ func (c *conn) connected(now time.Duration) {
 	})
 	c.opened = now
 	c.expect(greeting, command{op: measure.Hello, sent: now})
+	c.mayQuit(now, workload.AtGreeting)
 }
 
 // begin puts a command in flight. intended is when it was due; it was sent now.
 func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
 	c.crew.status.InFlight++
 	c.expect(busy, command{op: op, intended: intended, free: max(c.free, c.pause), sent: now})
+	c.mayQuit(now, phaseOf[op])
 }
 
 // leave ends the connection in order. Nothing may be sent after it.
@@ -182,6 +190,9 @@ func (c *conn) look(now time.Duration) {
 
 // speak says what there is to say in the present phase.
 func (c *conn) speak(now time.Duration, out []byte) []byte {
+	if c.quit.decided {
+		return out
+	}
 	switch c.phase {
 	case dialing, greeting:
 		if c.crew.stopping && !c.role.open(now) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 type reply = fwp.Reply
@@ -91,6 +92,7 @@ func (c *conn) answered(now time.Duration, r reply) {
 			Intended: asked.intended, Free: asked.free, Sent: asked.sent, Replied: now,
 		})
 	}
+	c.mayQuit(now, workload.AtIdle)
 }
 
 // slow has the role wait before its next command, the longer the more in a row were
@@ -138,9 +140,15 @@ func (c *conn) ended(now time.Duration, err error) {
 	c.lose(now, kind, err)
 }
 
-// lose gives the connection up: it failed, ended, fell silent or broke the protocol.
+// lose gives the connection up: it failed, ended, fell silent or broke the protocol. A
+// server need not reply to a client that has closed its half.
 func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
-	if c.phase == shut || c.phase == over {
+	switch {
+	case c.phase == shut || c.phase == over:
+		return
+	case c.quit.halved && kind != measure.Malformed && kind != measure.Rejected:
+		c.crew.status.Disconnects++
+		c.drop(now)
 		return
 	}
 	op := measure.Connect
@@ -158,7 +166,9 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 func (c *conn) drop(now time.Duration) {
 	c.release()
 	c.hash = nil
-	c.failures = min(c.failures+1, worst)
+	if !c.quit.decided {
+		c.failures = min(c.failures+1, worst)
+	}
 	was := c.phase
 	c.phase = shut
 	switch was {
@@ -174,6 +184,7 @@ func (c *conn) drop(now time.Duration) {
 	default:
 		c.role.lost(now, false)
 	}
+	c.quit.decided, c.quit.halved = false, false
 }
 
 func isOK(r reply) bool {

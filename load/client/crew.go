@@ -24,7 +24,7 @@ type Config struct {
 	Jobs     *workload.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
-	Attempts *Attempts         // of the run; nil is one of the crew's own
+	Shared   *Shared           // of the run; nil is one of the crew's own
 
 	Plan     *arrivals.Plan // of the run; nil is a closed loop
 	Overload Overload
@@ -61,7 +61,7 @@ type Crew struct {
 	recorder  *measure.Recorder
 	ledger    *ledger.Ledger
 	record    *record // nil: there is no history
-	attempts  *Attempts
+	shared    *Shared
 	hello     fwp.Hello
 	run       string
 	password  string
@@ -82,6 +82,9 @@ type Crew struct {
 	buffers    [][]byte
 
 	fails         bool // some jobs are to fail
+	disconnects   bool // some clients end their connections
+	ownQueues     bool // some jobs have a queue of their own
+	observing     bool // observers ask
 	filled        bool // the prefill is done with
 	fetching      bool // workers may FETCH
 	fetchingSince time.Duration
@@ -100,13 +103,13 @@ func NewCrew(config Config) *Crew {
 	c := &Crew{
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
 		work: config.Workload.Filled(), jobs: config.Jobs,
-		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), attempts: config.Attempts,
+		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
 		run: config.Run, password: config.Password, began: config.Began,
 		patience: config.Patience, plan: config.Plan,
 		hello: fwp.Hello{Hostname: config.Hostname, PID: config.PID, Labels: []string{"fwpbench"}},
 	}
-	if c.attempts == nil {
-		c.attempts = new(Attempts)
+	if c.shared == nil {
+		c.shared = new(Shared)
 	}
 	if c.patience == 0 {
 		c.patience = 30 * time.Second
@@ -123,6 +126,7 @@ func NewCrew(config Config) *Crew {
 	c.clock.crew, c.sweeper.crew = c, c
 	c.dispatcher.crew, c.dispatcher.overload = c, config.Overload
 	c.fails = c.work.FailShare > 0
+	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
 	c.share = shareOf(&c.work, config.ChurnInfo)
 	c.build()
 	c.status.Open = len(c.conns)
@@ -133,7 +137,9 @@ func NewCrew(config Config) *Crew {
 // the remainder index when divided by of.
 type share struct {
 	producers int
-	workers   int
+	workers   int  // those that fetch
+	beaters   int  // workers that only beat
+	observers int  // workers that only ask and beat
 	fillOnly  bool // the producers go when the prefill is done
 	sweepOnly bool // the workers come when the run drains
 	churnInfo bool
@@ -166,8 +172,9 @@ func shareOf(w *workload.Workload, churnInfo bool) share {
 		s.workers, s.sweepOnly = helpers, true
 	}
 	if w.BeatOnly {
-		s.workers += w.Connections
+		s.beaters = w.Connections
 	}
+	s.observers = w.Observers
 	return s
 }
 
@@ -194,7 +201,7 @@ func (c *Crew) build() {
 		})
 	}
 	known := make(map[string]*asks)
-	c.own(c.share.workers, func(i int) { c.hire(i, known) })
+	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.hire(i, known) })
 }
 
 func (c *Crew) enlist(conn *conn, r role) {
@@ -206,12 +213,15 @@ func (c *Crew) enlist(conn *conn, r role) {
 func (c *Crew) hire(i int, known map[string]*asks) {
 	w := &worker{
 		crew: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), state: fwp.Identified,
-		beatOnly: c.work.BeatOnly && i >= c.share.workers-c.work.Connections, emptied: -1,
+		passive: i >= c.share.workers, emptied: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
 	switch {
-	case w.beatOnly:
+	case i >= c.share.workers+c.share.beaters:
+		c.connect(w, observing|beating)
+		return
+	case w.passive:
 		c.connect(w, beating)
 		return
 	case pool.Kind == workload.Pool && !c.share.sweepOnly:
@@ -253,7 +263,7 @@ func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 func (c *Crew) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
 	c.enlist(&d.conn, d)
-	if does != beating {
+	if does&(fetching|reporting) != 0 {
 		d.record(w.id)
 	}
 	w.conns = append(w.conns, d)

@@ -18,11 +18,13 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 		p.name = p.by.noteDelivery(body, job, err)
 	}
 	if err != nil {
+		p.by.answeredOwn(-1, false)
 		w.suspect(now, p, job, err)
 		return
 	}
+	p.by.answeredOwn(job.K, false)
 	p.jid = append(p.jid, job.JID...)
-	if !w.asks.hold(job.Queue) {
+	if !p.by.named(job) {
 		w.crew.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
 	}
 	w.accept(now, p, job)
@@ -38,10 +40,10 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	if !c.fails {
 		return
 	}
-	attempt := c.attempts.of(job.K)
+	attempt := c.shared.attempts(job.K)
 	if p.fails = c.jobs.Fails(job.K, attempt); p.fails {
 		p.returns = attempt < c.jobs.Retry(job.K)
-		c.attempts.fail(job.K)
+		c.shared.fail(job.K)
 	}
 }
 

@@ -4,7 +4,7 @@
 //
 // Everything here is a state machine driven by a loop of package engine: an event and
 // the time go in, bytes and the next wake come out. There are no goroutines and no
-// clocks, and no locks but that of [Attempts]. What the connections of one loop share is
+// clocks, and no locks but that of [Shared]. What the connections of one loop share is
 // a [Crew]; a run has one for each loop, each with its share of the connections and of
 // the jobs.
 //

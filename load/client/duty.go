@@ -12,8 +12,9 @@ type duty struct {
 	conn
 	worker *worker
 	duties duties
-	saying duties // what the command in flight is about
-	place  int32  // of the FETCH or the report in flight
+	saying duties  // what the command in flight is about
+	place  int32   // of the FETCH or the report in flight
+	own    []int64 // jobs whose own queues the FETCH in flight names; empty: those of the worker
 }
 
 // open implements role. A worker that is on its way out needs only those connections
@@ -51,6 +52,8 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 		}
 	case w.stops() && w.settled():
 		return d.leave(now, out)
+	case d.duties&observing != 0 && d.crew.observing:
+		return d.sendInfo(now, out)
 	}
 	return out
 }
@@ -61,14 +64,18 @@ func (d *duty) answered(now time.Duration, r reply) outcome {
 		return d.beaten(now, r)
 	case reporting:
 		return d.reported(now, r)
+	case observing:
+		return d.observed(now, r)
 	}
 	return d.fetched(now, r)
 }
 
 // lost implements role. A FETCH without a reply may have taken a job, a report without
 // a reply may not have arrived, and what was fetched on this connection may be handed
-// out again now that it is gone. A report is not sent twice, as the protocol asks for;
-// one that was not sent yet waits for the next connection. (FETCH Command)
+// out again now that it is gone. A report is not sent twice, as the protocol asks for,
+// unless the client itself did not await its reply: such a job would be left behind if
+// the server has not read the report. One that was not sent yet waits for the next
+// connection. (FETCH Command)
 func (d *duty) lost(now time.Duration, asked bool) {
 	w := d.worker
 	for i := range w.places {
@@ -80,11 +87,18 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	case !asked:
 	case d.saying == fetching:
 		d.noteFetch(history.Open)
+		d.answeredOwn(-1, false)
 		w.crew.ledger.FetchLost()
 		w.vacate(now, d.place)
 	case d.saying == reporting:
 		d.noteReport(&w.places[d.place], history.Open)
 		w.mayReturn(&w.places[d.place])
+		if d.quit.decided {
+			w.places[d.place].repeated = true
+			w.finish(d.place)
+			break
+		}
+		w.expectBack(&w.places[d.place])
 		w.vacate(now, d.place)
 	}
 	d.reopen(now)

@@ -17,6 +17,9 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	w.places[d.place].stage = awaited
 	d.begin(now, measure.Fetch, max(w.room, w.crew.fetchingSince, d.free, d.pause))
 	d.saying = fetching
+	if d.takeOwn(); len(d.own) > 0 {
+		return d.appendOwn(out)
+	}
 	return append(out, w.asks.line...)
 }
 
@@ -36,12 +39,16 @@ func (d *duty) fetched(now time.Duration, r reply) outcome {
 		return outcome{op: op}
 	case fwp.NullBulk:
 		d.noteFetch(history.Empty)
-		w.emptied = max(w.emptied, d.asked.sent)
-		w.empty()
+		d.answeredOwn(-1, true)
+		if len(d.own) == 0 {
+			w.emptied = max(w.emptied, d.asked.sent)
+			w.empty()
+		}
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}
 	case fwp.ErrorReply:
 		d.noteFetch(history.Refused)
+		d.answeredOwn(-1, false)
 		d.slow(now)
 		w.vacate(now, d.place)
 		return outcome{op: measure.Fetch, how: rejected, err: r.Err()}

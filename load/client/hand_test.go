@@ -24,14 +24,15 @@ type hand struct {
 	asides []func()
 	over   map[engine.Session]bool
 	wakes  map[engine.Session]time.Duration
-	sent   map[engine.Session]string // since the test last looked
+	nexts  map[engine.Session]engine.Next // of the latest step
+	sent   map[engine.Session]string      // since the test last looked
 	out    []byte
 }
 
 func newHand() *hand {
 	return &hand{
 		now: time.Second, over: map[engine.Session]bool{},
-		wakes: map[engine.Session]time.Duration{}, sent: map[engine.Session]string{},
+		wakes: map[engine.Session]time.Duration{}, nexts: map[engine.Session]engine.Next{}, sent: map[engine.Session]string{},
 	}
 }
 
@@ -81,7 +82,7 @@ func (h *hand) one(s engine.Session, ev engine.Event) {
 	if len(send) > 0 {
 		h.sent[s] += string(send)
 	}
-	h.wakes[s] = next.Wake
+	h.wakes[s], h.nexts[s] = next.Wake, next
 	if next.Close {
 		h.over[s] = true
 		h.wakes[s] = 0

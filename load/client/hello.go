@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // hashing is a password's hash, computed outside the loop. The connection may be gone
@@ -58,6 +59,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 		c.hash = nil
 	}
 	c.expect(hello, command{op: measure.Hello, intended: c.opened, free: c.opened, sent: now})
+	c.mayQuit(now, workload.AtHello)
 	return c.role.greet(out, hash)
 }
 

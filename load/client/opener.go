@@ -57,7 +57,7 @@ func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, en
 // reopen has the connection opened again, the later the more often it has failed.
 func (c *conn) reopen(now time.Duration) {
 	if c.role.open(now) {
-		c.crew.opener.add(now+c.delay(firstDelay, longestDelay), c)
+		c.crew.opener.add(now+c.comeback(), c)
 	}
 }
 

@@ -16,11 +16,11 @@ func (c *Crew) Connect() {
 	c.gather(now, true)
 }
 
-// gather opens the connections of the workers that fetch, or of those that only beat.
-func (c *Crew) gather(now time.Duration, beatOnly bool) {
+// gather opens the connections of the workers that fetch, or of those that do not.
+func (c *Crew) gather(now time.Duration, passive bool) {
 	for _, w := range c.workers {
 		for _, d := range w.conns {
-			if w.beatOnly == beatOnly {
+			if w.passive == passive {
 				c.want(now, &d.conn)
 			}
 		}
@@ -47,7 +47,7 @@ func (c *Crew) Prefill() {
 func (c *Crew) Start(at time.Duration) {
 	d := &c.dispatcher
 	d.stop(at)
-	c.filled = true
+	c.filled, c.observing = true, true
 	c.fetch()
 	if c.share.fillOnly {
 		for _, p := range c.producers {
@@ -85,8 +85,13 @@ func (c *Crew) fetch() {
 // StopPushing ends the arrivals. What the plan had up to now and no connection has
 // taken is counted as dropped. Pushes in flight are awaited: Status.Pushing.
 //
+// The observers ask no more.
+//
 // It may be called while a closed loop or a plan goes on, and must be before Drain.
-func (c *Crew) StopPushing() { c.dispatcher.stop(c.loop.Now()) }
+func (c *Crew) StopPushing() {
+	c.observing = false
+	c.dispatcher.stop(c.loop.Now())
+}
 
 // Drain has the workers go on until every queue is empty: until each has had an empty
 // FETCH that was sent after from, the instant at which the last push of all crews was

@@ -115,6 +115,7 @@ func (c *Crew) pushed(k int64, r reply) outcome {
 	switch got.how {
 	case well:
 		c.ledger.Pushed(k)
+		c.expectOwn(k, true)
 	case rejected:
 		c.ledger.Refused(k)
 	}
@@ -126,6 +127,7 @@ func (c *Crew) unpushed(a arrival, has, sent bool) {
 	switch {
 	case sent:
 		c.ledger.Doubtful(a.k)
+		c.expectOwn(a.k, false)
 		c.dispatcher.taken--
 	case has:
 		c.dispatcher.giveBack(a)

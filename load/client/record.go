@@ -95,12 +95,17 @@ func (c *Crew) jid(k int64) string {
 	return string(c.jobs.AppendJID(room[:0], k))
 }
 
-func (c *Crew) queueOf(k int64) string { return c.jobs.Queues()[c.jobs.QueueOf(k)] }
+func (c *Crew) queueOf(k int64) string {
+	if i := c.jobs.QueueOf(k); i != workload.OwnQueue {
+		return c.jobs.Queues()[i]
+	}
+	return c.jid(k)
+}
 
 // noteFetch records a FETCH that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
 	if d.lane != nil {
-		d.note(history.Event{Op: history.Fetch, Queues: d.worker.asks.queues}, o)
+		d.note(history.Event{Op: history.Fetch, Queues: d.queues()}, o)
 	}
 }
 
@@ -108,7 +113,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 // returns the job's jid. What has no jid may have been any job, so that the FETCH is
 // one of which nothing is known.
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
-	e := history.Event{Op: history.Fetch, Queues: d.worker.asks.queues}
+	e := history.Event{Op: history.Fetch, Queues: d.queues()}
 	if err == nil {
 		e.JID, e.Queue, e.Body = d.crew.jid(job.K), d.crew.queueOf(job.K), asPushed
 	} else {

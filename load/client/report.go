@@ -41,15 +41,25 @@ func (d *duty) reported(now time.Duration, r reply) outcome {
 	switch {
 	case got.how == rejected:
 		w.mayReturn(p)
+		w.expectBack(p)
+		if p.repeated { // the job may have been settled by the report before; either answer is right
+			got = outcome{op: got.op}
+			if !p.fails {
+				w.crew.status.Repeated++
+			}
+		}
 	case !p.ours:
 	case p.fails:
 		if !p.returns {
-			w.crew.attempts.settle(p.k)
+			w.crew.shared.settle(p.k)
 		}
 		w.crew.ledger.Failed(p.k, p.returns)
+		if p.returns {
+			w.expectBack(p)
+		}
 	default:
 		if w.crew.fails {
-			w.crew.attempts.settle(p.k)
+			w.crew.shared.settle(p.k)
 		}
 		w.crew.ledger.Acked(p.k)
 		w.crew.recorder.Job(measure.ToAcked, p.intended, now)

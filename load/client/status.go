@@ -22,6 +22,7 @@ type Status struct {
 	First, Last error // nil if there was none
 	Lost        int64 // connections that were identified and ended, and nobody had told them to
 	FirstLost   error // why the first of them did
+	Disconnects int64 // connections that their clients have ended by themselves, without END
 	Served      int64 // commands that went well, but for HELLO, BEAT and END
 
 	Pushing bool          // arrivals are left, or pushes without a reply
@@ -35,6 +36,7 @@ type Status struct {
 	Terminated  int   // workers that the server has told to terminate
 	Drained     bool  // every worker that may FETCH has found nothing, since Drain
 	Emptied     int   // how many those are
+	Repeated    int64 // jobs whose ACK was sent twice and refused the second time: the first may have settled them
 	TakenAtStop int64 // jobs that came after Stop
 }
 
@@ -44,7 +46,7 @@ func (c *Crew) Status() Status {
 	d := &c.dispatcher
 	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
 	s.Behind, s.Backlog = d.behind(c.loop.Now())
-	s.Drained = c.drainFrom > 0 && s.Held == 0 && s.Emptied == c.active
+	s.Drained = c.drainFrom > 0 && s.Held == 0 && s.Emptied == c.active && !c.ownLeft()
 	return s
 }
 
@@ -60,7 +62,7 @@ func (w *worker) empty() {
 // fetchesNoMore takes a worker, which is told to FETCH no more, from those who drain.
 func (w *worker) fetchesNoMore() {
 	c := w.crew
-	if w.beatOnly {
+	if w.passive {
 		return
 	}
 	c.active--

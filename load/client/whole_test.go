@@ -47,7 +47,7 @@ func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(
 			if err != nil {
 				return nil, err
 			}
-			return wired{nc, r.moved}, nil
+			return wired{nc.(socket), r.moved}, nil
 		}})
 		r.hire(load, change)
 		test(r)
@@ -58,12 +58,12 @@ func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(
 
 func (r *run) hire(load workload.Workload, change []func(*client.Config)) {
 	require.NoError(r.t, load.Check())
-	jobs, attempts := load.Jobs("whole", 1), new(client.Attempts)
+	jobs, shared := load.Jobs("whole", 1), new(client.Shared)
 	for i, loop := range r.engine.Loops() {
 		r.recorders = append(r.recorders, measure.NewRecorder())
 		config := client.Config{
 			Loop: loop, Index: i, Of: loops, Workload: &load, Jobs: jobs, Recorder: r.recorders[i],
-			Ledger: r.ledger, Attempts: attempts, Plan: load.Plan(1), Run: "whole", Began: time.Now(),
+			Ledger: r.ledger, Shared: shared, Plan: load.Plan(1), Run: "whole", Began: time.Now(),
 		}
 		for _, c := range change {
 			c(&config)
@@ -95,6 +95,8 @@ func (r *run) status() client.Status {
 		sum.Terminated += s.Terminated
 		sum.Emptied += s.Emptied
 		sum.TakenAtStop += s.TakenAtStop
+		sum.Repeated += s.Repeated
+		sum.Disconnects += s.Disconnects
 		sum.Pushing = sum.Pushing || s.Pushing
 		sum.Drained = sum.Drained && s.Drained
 		if s.First != nil {
@@ -142,7 +144,7 @@ func (r *run) finish() bool {
 	pushed := r.until(time.Minute, func(s client.Status) bool { return !s.Pushing })
 	from := r.now()
 	r.each(func(c *client.Crew) { c.Drain(from) })
-	drained := r.until(r.patience, func(s client.Status) bool { return s.Drained && r.ledger.Count(false).Waiting == 0 })
+	drained := r.until(r.patience, func(s client.Status) bool { return s.Drained && r.ledger.Count(false).Waiting <= s.Repeated })
 	r.each((*client.Crew).Stop)
 	ended := r.until(time.Minute, func(s client.Status) bool { return s.Open == 0 })
 	r.each((*client.Crew).Abandon)

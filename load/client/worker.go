@@ -14,6 +14,7 @@ const (
 	fetching duties = 1 << iota
 	reporting
 	beating
+	observing
 )
 
 // worker is a worker id with its connections and its places of work.
@@ -22,13 +23,13 @@ const (
 // FETCH brought was reported, so that no more is fetched than can be worked on and
 // reported.
 type worker struct {
-	crew     *Crew
-	index    int    // in the whole run
-	id       string // wid
-	asks     *asks
-	state    fwp.State // as the server orders by BEAT
-	beatOnly bool      // it has no places
-	drained  bool      // it is among the crew's Emptied
+	crew    *Crew
+	index   int    // in the whole run
+	id      string // wid
+	asks    *asks
+	state   fwp.State // as the server orders by BEAT
+	passive bool      // it has no places: it only beats, or observes
+	drained bool      // it is among the crew's Emptied
 
 	conns  []*duty
 	places []place
@@ -48,6 +49,7 @@ type place struct {
 	fails    bool // the report is a FAIL
 	returns  bool // after that FAIL the job comes back
 	told     bool // the ledger knows that it may return
+	repeated bool // the client did not await the reply to the report before
 	by       *duty
 	k        int64
 	jid      []byte        // as JSON has it, without the quotes
@@ -74,7 +76,7 @@ func (p *place) jobHeld() bool { return p.stage >= working }
 // asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
 	c := w.crew
-	return c.fetching && w.state == fwp.Identified && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained)
+	return c.fetching && w.state == fwp.Identified && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
 }
 
 // stops says whether the worker is on its way out: it goes when nothing is held.
@@ -154,6 +156,13 @@ func (w *worker) mayReturn(p *place) {
 	}
 }
 
+// expectBack notes that the job of a place may come back to its queue, if that is its own.
+func (w *worker) expectBack(p *place) {
+	if p.ours {
+		w.crew.expectOwn(p.k, false)
+	}
+}
+
 // The protocol gives a worker that is told to terminate 30 s. What is not done in time
 // is reported as failed while there is time to do so. (Terminating State)
 const (
@@ -189,8 +198,8 @@ func (w *worker) giveUpWork(now time.Duration) {
 		p := &w.places[i]
 		if p.stage == working {
 			if !p.fails && p.ours {
-				p.returns = w.crew.attempts.of(p.k) < w.crew.jobs.Retry(p.k)
-				w.crew.attempts.fail(p.k)
+				p.returns = w.crew.shared.attempts(p.k) < w.crew.jobs.Retry(p.k)
+				w.crew.shared.fail(p.k)
 			}
 			p.fails, p.ends = true, now
 			w.finish(int32(i))

@@ -122,6 +122,12 @@ func (w *Workload) checkConnections(r *rules) {
 		"there are no connections", "connections above 0 for churn and beat_only", "add connections", "connections", "churn", "beat_only")
 	r.broken(w.Churn && w.Producers > 0,
 		"the connections of churn push", "no producers beside churn", "remove producers", "producers", "churn")
+	r.broken(w.ObserveEvery > 0 && w.Observers == 0,
+		"there are no observers", "observers above 0", "add observers, or remove observe_every", "observe_every", "observers")
+	r.broken(len(w.DisconnectAt) > 0 && w.Disconnects == 0,
+		"no client ends its connection", "disconnects above 0", "add disconnects, or remove disconnect_at", "disconnect_at", "disconnects")
+	r.broken(w.Disconnects == 1,
+		"every command would end its connection, so that no load goes on", "a share below 1", "lower disconnects", "disconnects")
 	carries := w.Producers > 0 || w.Consumers > 0 || w.Prefill > 0 || w.JobLimit > 0 || w.Open()
 	r.broken(w.BeatOnly && carries,
 		"connections that only beat carry no jobs", "no producers, consumers, prefill, jobs, rate or stages beside it",
@@ -161,6 +167,8 @@ func (w *Workload) checkQueues(r *rules) {
 		fmt.Sprintf("%d weights", len(q.Weights)), "1000 queues or less", "remove some", "queue_weights")
 	r.broken(len(q.Weights) > 0 && slices.Max(append([]float64{0}, q.Weights...)) == 0,
 		"all weights are 0", "a weight above 0", "raise one of them", "queue_weights")
+	r.broken(w.QueuePerJob > 0 && w.BeatOnly,
+		"connections that only beat push no jobs", "no queue_per_job beside beat_only", "remove queue_per_job", "queue_per_job", "beat_only")
 	r.broken(q.Skew > 0 && q.Pick != Zipf,
 		fmt.Sprintf("queue_pick %s has no skew", Pick.String(q.Pick)), "queue_pick zipf beside it",
 		"set queue_pick to zipf, or remove queue_skew", "queue_skew", "queue_pick")

@@ -22,6 +22,8 @@ const (
 	forThink
 	forDelay
 	forFailure
+	forOwnQueue
+	forDisconnect
 	purposes
 )
 
@@ -45,6 +47,10 @@ type Jobs struct {
 	failShare float64
 	retry     int
 	reserve   time.Duration
+	ownQueues float64 // the share of jobs that have one
+
+	disconnects  float64
+	disconnectAt [phases]bool
 }
 
 // fragments are the parts of a PUSH that do not change, as JSON.
@@ -52,6 +58,8 @@ type fragments struct {
 	start        string
 	types        []string // `","jobtype":"..."`
 	queues       []string // `,"queue":"...","reserve_for":1800,"retry":25`
+	own          string   // `,"queue":"fwpbench-RUN-`, of a queue for one job
+	options      string   // `","reserve_for":1800,"retry":25`, which follows it
 	args, finish string
 }
 
@@ -69,6 +77,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
+		ownQueues: f.QueuePerJob, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
 		j.sharers = f.Consumers
@@ -109,6 +118,7 @@ func (j *Jobs) write() fragments {
 	for _, q := range j.queues {
 		f.queues = append(f.queues, `,"queue":`+string(quoted(q))+options)
 	}
+	f.own, f.options = `,"queue":"fwpbench-`+inner+`-`, `"`+options
 	return f
 }
 
@@ -149,8 +159,27 @@ func (j *Jobs) Asks(worker int) []string {
 	return asks
 }
 
-// QueueOf is the queue of job k, as an index of Queues.
-func (j *Jobs) QueueOf(k int64) int { return j.pick.at(j.random(forQueue, k)) }
+// QueueOf is the queue of job k, as an index of Queues, or OwnQueue.
+func (j *Jobs) QueueOf(k int64) int {
+	if j.ownQueues > 0 && unit(j.random(forOwnQueue, k)) < j.ownQueues {
+		return OwnQueue
+	}
+	return j.pick.at(j.random(forQueue, k))
+}
+
+// OwnQueue stands for a queue that holds one job and has its jid for a name.
+const OwnQueue = -1
+
+// HasOwnQueues reports whether some jobs have a queue of their own.
+func (j *Jobs) HasOwnQueues() bool { return j.ownQueues > 0 }
+
+// AppendQueue appends the name of the queue of job k to dst.
+func (j *Jobs) AppendQueue(dst []byte, k int64) []byte {
+	if i := j.QueueOf(k); i != OwnQueue {
+		return append(dst, j.queues[i]...)
+	}
+	return j.AppendJID(dst, k)
+}
 
 func (j *Jobs) typeOf(k int64) int {
 	return int(below(j.random(forType, k), uint64(len(j.types))))

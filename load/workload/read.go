@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 )
@@ -10,7 +11,7 @@ type Delivery struct {
 	K        int64
 	Producer int
 	Intended time.Duration // of its push, since the engine's start
-	Queue    int           // an index of [Jobs.Queues]
+	Queue    int           // an index of [Jobs.Queues], or OwnQueue
 	Failed   bool          // it carries the data of a failure: the server says that it came before
 	JID      []byte        // lies in the body, unless there it holds escapes
 }
@@ -80,9 +81,9 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 // compare finds the part that is not job k's.
 func (j *Jobs) compare(p *parts, a *arguments, k int64) error {
 	wrong := func(part, what string) error { return &WrongError{string(p.jid), part, what} }
-	switch queue, jobtype := j.queues[j.QueueOf(k)], j.types[j.typeOf(k)]; {
-	case string(p.queue) != queue:
-		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, queue))
+	switch jobtype := j.types[j.typeOf(k)]; {
+	case !j.isQueueOf(p.queue, p.jid, k):
+		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, j.AppendQueue(nil, k)))
 	case string(p.jobtype) != jobtype:
 		return wrong("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
 	case !a.run:
@@ -93,6 +94,14 @@ func (j *Jobs) compare(p *parts, a *arguments, k int64) error {
 		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding), j.PayloadOf(k)))
 	}
 	return nil
+}
+
+// isQueueOf reports whether queue is the name of the queue of job k, which has this jid.
+func (j *Jobs) isQueueOf(queue, jid []byte, k int64) bool {
+	if i := j.QueueOf(k); i != OwnQueue {
+		return string(queue) == j.queues[i]
+	}
+	return bytes.Equal(queue, jid)
 }
 
 // read collects the fields of the one object that the text must be.

@@ -77,6 +77,7 @@ func (w *Workload) loadSettings() []Setting {
 		{"producers", "connections that push", count(&w.Producers, 0, largest), false},
 		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, 0, largest), false},
 		{"connections", "connections that come and go (churn) or only beat (idle)", count(&w.Connections, 0, largest), false},
+		{"observers", "connections that only ask: INFO and BEAT", count(&w.Observers, 0, largest), false},
 		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop", of(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample, of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
@@ -92,6 +93,9 @@ func (w *Workload) loadSettings() []Setting {
 		{"concurrency", "jobs that a pool works on at a time", count(&w.Topology.Concurrency, 0, largest), false},
 		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
 		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
+		{"observe_every", "pause of an observer between two INFOs; 0 asks all the time", length(&w.ObserveEvery), false},
+		{"disconnects", "share of the commands around which a client ends its connection and comes back, as in 2%", of(&w.Disconnects, "share", parseShare, number), false},
+		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)", of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},
 		{"drain", "how long emptying the queues at the end may take", length(&w.Drain), false},
 	}
 }
@@ -103,6 +107,7 @@ func (w *Workload) jobSettings() []Setting {
 		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "), named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5", of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
 		{"queue_skew", "Zipf exponent (default 1)", of(&w.Queues.Skew, "number", parseSkew, number), false},
+		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%", of(&w.QueuePerJob, "share", parseShare, number), false},
 		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType), joined(func(s string) string { return s })), true},
 		{"reserve_for", "how long a worker may hold a job, 60s or more", of(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
 		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},

@@ -18,6 +18,7 @@ type Workload struct {
 	Producers   int // connections that push
 	Consumers   int // workers: worker ids, each with one connection or a pool
 	Connections int // connections of churn, or that only beat
+	Observers   int // connections that only ask: INFO and, as consumers, BEAT
 
 	Rate     Rate     // arrivals a second of an open loop; 0 and no Stages: closed loop
 	Stages   Stages   // the same in stages, ramps and spikes, warm-up included
@@ -45,6 +46,18 @@ type Workload struct {
 	Churn    bool     // connections come and go: connect, HELLO, one command, END
 	BeatOnly bool     // connections are consumers that do nothing but BEAT
 	Drain    Duration // how long the drain may take; 0 is 60 s
+
+	ObserveEvery Duration // an observer's pause between a reply and its next INFO
+
+	// Disconnects is the share of the turns (commands, and the times between them) at which
+	// a client ends its connection without END, and comes back; 0 to 1. DisconnectAt are
+	// the phases in which that may happen; none is all but AtFetch and AtFail.
+	Disconnects  float64
+	DisconnectAt []Phase
+
+	// QueuePerJob is the share of the jobs that have a queue of their own, which is named
+	// like the job; 0 to 1.
+	QueuePerJob float64
 }
 
 // Topology is how the connections of a worker share its duties.

@@ -1,0 +1,69 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// phaseOf is the phase of a connection whose command of this kind is in flight.
+var phaseOf = [measure.Ops]workload.Phase{
+	measure.Push: workload.AtPush, measure.Fetch: workload.AtFetch, measure.Ack: workload.AtAck,
+	measure.Fail: workload.AtFail, measure.Beat: workload.AtBeat, measure.Info: workload.AtInfo,
+}
+
+// quit is how a client ends its connection by itself, without END.
+type quit struct {
+	decided bool
+	halved  bool // its half is closed: it awaits the reply, or the end
+	ending  workload.Ending
+	at      time.Duration // unless the reply comes first
+	turns   int64         // decisions so far
+}
+
+// mayQuit decides whether the client ends its connection in the phase that it enters.
+func (c *conn) mayQuit(now time.Duration, at workload.Phase) {
+	if !c.crew.disconnects || c.crew.stopping {
+		return
+	}
+	d, ends := c.crew.jobs.Disconnect(int(c.number), c.quit.turns, at)
+	c.quit.turns++
+	if ends {
+		c.quit.decided, c.quit.ending, c.quit.at = true, d.Ending, now+d.After
+	}
+}
+
+// disconnect ends the connection when the time for that has come: next is what would come
+// otherwise. The role books a command in flight as one without a reply.
+func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
+	q := &c.quit
+	switch {
+	case c.phase == shut || c.phase == over: // it has ended otherwise
+		return next
+	case !c.waits():
+	case now < q.at:
+		if next.Wake == 0 || q.at < next.Wake {
+			next.Wake = q.at
+		}
+		return next
+	case q.ending == workload.HalfClose:
+		next.CloseWrite = !q.halved
+		q.halved = true
+		return next
+	}
+	reset := q.ending == workload.Reset
+	c.crew.status.Disconnects++
+	c.drop(now)
+	return engine.Next{Close: true, Reset: reset}
+}
+
+// comeback is how long the client waits before it connects again: not at all if it has
+// ended the connection itself.
+func (c *conn) comeback() time.Duration {
+	if c.quit.decided {
+		return 0
+	}
+	return c.delay(firstDelay, longestDelay)
+}

@@ -1,0 +1,46 @@
+package client
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/measure"
+)
+
+// An observer is a worker that holds no jobs and asks how the server is while the load
+// goes on: what the server counts changes meanwhile. It beats as every worker does, and
+// once at the beginning.
+
+// sendInfo asks, unless it is too early for that.
+func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
+	ready := max(d.free+time.Duration(d.crew.work.ObserveEvery), d.pause)
+	if ready > now {
+		if d.due == 0 || ready < d.due {
+			d.due = ready
+		}
+		return out
+	}
+	d.begin(now, measure.Info, max(ready, d.crew.fetchingSince))
+	d.saying = observing
+	return append(out, "INFO\r\n"...)
+}
+
+// observed takes the reply to an observer's INFO.
+func (d *duty) observed(now time.Duration, r reply) outcome {
+	got := informed(r)
+	if got.how == rejected {
+		d.slow(now)
+	}
+	return got
+}
+
+// informed is the outcome of an INFO.
+func informed(r reply) outcome {
+	switch r.Kind {
+	case fwp.BulkString:
+		return outcome{op: measure.Info}
+	case fwp.ErrorReply:
+		return outcome{op: measure.Info, how: rejected, err: r.Err()}
+	}
+	return outcome{op: measure.Info, how: wrong, err: WrongReply(fwp.INFO, r)}
+}

@@ -1,0 +1,37 @@
+package client
+
+import "sync"
+
+// Shared is what the crews of a run know together, since a job may reach another crew
+// than the one that pushed it. It takes memory only for jobs that failed and were not
+// settled since, and for queues of a single job that still have to be asked. The zero
+// value is empty. It is safe for concurrent use.
+type Shared struct {
+	mu     sync.Mutex
+	failed map[int64]int // how often job k has failed
+	own    ownQueues
+}
+
+// attempts is how often job k has failed so far.
+func (s *Shared) attempts(k int64) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed[k]
+}
+
+// fail notes one more failure of job k.
+func (s *Shared) fail(k int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		s.failed = make(map[int64]int)
+	}
+	s.failed[k]++
+}
+
+// settle forgets the failures of job k.
+func (s *Shared) settle(k int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.failed, k)
+}

@@ -1,0 +1,68 @@
+package load_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// stress is a short load of clients that misbehave, as a check of a server may use it. The
+// rate keeps the queues short: a job that is handed out twice comes while it is held.
+func stress() bench {
+	return bench{
+		load: workload.Workload{
+			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: workload.Constant(20), Queues: workload.Queues{Number: 4},
+			Work:        workload.Range{Min: 5 * ms, Max: 25 * ms},
+			Topology:    workload.Topology{Kind: workload.Pool, Concurrency: 3},
+			Disconnects: 0.05, QueuePerJob: 0.125, Observers: 1, ObserveEvery: workload.Duration(ms),
+		},
+		change: func(c *load.Config) { c.History = true },
+	}
+}
+
+// A run of a few hundred jobs gives its history, and what that says: nothing of a right
+// server, and every job is accounted for.
+func TestAShortStressOfARightServer(t *testing.T) {
+	t.Parallel()
+	result := stress().result(t)
+	l, judged := result.Report, result.Judged
+	assert.Empty(t, l.Findings)
+	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.True(t, result.History.Drained)
+	assert.EqualValues(t, 300, l.Jobs.Pushed+l.Jobs.Doubtful)
+	assert.Positive(t, l.Jobs.Doubtful)
+	assert.Zero(t, l.Connections.Lost)
+	assert.Empty(t, judged.Findings)
+	assert.GreaterOrEqual(t, judged.Jobs, 290)
+	open := 0
+	for _, e := range result.History.Events {
+		if e.Outcome == history.Open {
+			open++
+		}
+	}
+	assert.Greater(t, open, 5)
+}
+
+func TestAShortStressFinds(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"delivered-twice", "push-lost", "reply-swapped"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := stress()
+			b.load.JobLimit = 600
+			fault := faultNamed(t, name)
+			b.server = fakes.Config{Hook: fault.Hook()}
+			result := b.result(t)
+			is := func(clause string) bool { return slices.Contains(fault.Clauses, clause) }
+			assert.True(t, slices.ContainsFunc(result.Judged.Findings, func(f history.Finding) bool { return is(f.Clause) }))
+			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f reports.LoadFinding) bool { return is(f.Clause) }))
+		})
+	}
+}
