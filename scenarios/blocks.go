@@ -222,13 +222,12 @@ func (l *lane) patienceFor(b *Block) time.Duration {
 func (l *lane) drain(ctx context.Context, b *Block) {
 	for _, c := range l.mine() {
 		uses := func(s Step) bool { return slices.Contains(connectionsOf(s), c.name) }
-		for slices.ContainsFunc(b.Steps, uses) && c.owed > 0 && c.ended == Open && c.astray == "" {
-			a, err := c.answer(ctx)
-			if err != nil || a.gaveUp || a.broken != nil {
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == Open && c.astray == "" {
+			a, err := c.Answer(ctx)
+			if err != nil || a.GaveUp || a.Broken != nil {
 				c.astray = "a reply to an earlier try is missing"
 				break
 			}
-			c.replied(a)
 		}
 	}
 }
@@ -335,7 +334,7 @@ func (l *lane) afresh(ctx context.Context, row []Step) error {
 		l.mu.Lock()
 		c := l.conns[connectionOf(s)]
 		l.mu.Unlock()
-		if c == nil || c.ended == Open && c.owed == 0 && c.astray == "" {
+		if c == nil || c.Ended() == Open && c.Status().Owed == 0 && c.astray == "" {
 			continue
 		}
 		if c.role == Raw {

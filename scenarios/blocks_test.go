@@ -137,7 +137,7 @@ func TestEventually(t *testing.T) {
 		"in time":                {"3s..20s", []string{null, null, job}, "2 matched\n4 matched\n"},
 		"never":                  {"", nil, "4 mismatched\n"},
 		"not within the window":  {"..3s", nil, "4 mismatched\n"},
-		"the connection is lost": {"", []string{null, closes}, "4 mismatched\nbreach 4 rule \"rule 0\" at 4\n"},
+		"the connection is lost": {"", []string{null, closes}, "4 mismatched\nbreach consumer-closed at 4\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ S: -
 end
 `
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
-		assert.Equal(t, "4 matched\n6 mismatched\n8 mismatched\n10 matched\nbreach 4 rule \"rule 0\" at 8\n", outcomes(r))
+		assert.Equal(t, "4 matched\n6 mismatched\n8 mismatched\n10 matched\nbreach consumer-closed at 8\n", outcomes(r))
 		assert.False(t, r.Complete(), "rows that failed decide nothing by themselves")
 	})
 }

@@ -7,76 +7,53 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // greet plays HI and HELLO on a fresh connection. (Not Identified State; HELLO
 // Command)
 func (l *lane) greet(ctx context.Context, c *conn) error {
-	a, err := c.answer(ctx)
+	a, err := c.Answer(ctx)
 	if err != nil {
 		return err
 	}
-	hi, err := greeting(a)
-	if err != nil {
+	if err := greeting(a); err != nil {
 		return err
 	}
-	c.hi, c.owed = hi, 0
 	line, err := l.helloLine(c)
 	if err != nil {
 		return err
 	}
 	c.says(line)
-	if err := c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
 		return err
 	}
-	if a, err = c.answer(ctx); err != nil {
+	if a, err = c.Answer(ctx); err != nil {
 		return err
 	}
-	if a.ending == Open && !a.gaveUp {
+	if a.Ending == Open && !a.GaveUp {
 		l.Crowd.seen.note(welcoming)
 	}
-	if a.ending != Open || a.broken != nil || a.gaveUp || a.reply.Kind != fwp.SimpleString || string(a.reply.Text) != "OK" {
+	if !a.Whole() || fwp.Kind(a.Message.Kind) != fwp.SimpleString || string(a.Message.Text) != "OK" {
 		return unwelcome("HELLO", a)
 	}
-	c.state = fwp.Identified
 	return nil
 }
 
-// greeting reads the HI out of what came first.
-func greeting(a arrival) (fwp.Hi, error) {
-	if a.ending != Open || a.broken != nil || a.gaveUp {
-		return fwp.Hi{}, unwelcome("", a)
+// greeting returns why what came first is no HI.
+func greeting(a session.Received) error {
+	if a.Whole() {
+		if _, ok := fwpsession.ReadHi(a.Message); ok {
+			return nil
+		}
 	}
-	hi, ok := readHi(a.reply)
-	if !ok {
-		return fwp.Hi{}, unwelcome("", a)
-	}
-	return hi, nil
-}
-
-// readHi takes from a greeting what is needed to go on, however faulty it is
-// otherwise: the checks about HI judge it, all others want to get past it.
-func readHi(r fwp.Reply) (hi fwp.Hi, ok bool) {
-	text, ok := strings.CutPrefix(string(r.Text), "HI ")
-	if !ok {
-		return hi, false
-	}
-	value, err := parseJSON([]byte(text))
-	fields, isObject := value.(map[string]any)
-	if err != nil || !isObject {
-		return hi, false
-	}
-	hi.Salt, _ = fields["s"].(string)
-	if i, ok := fields["i"]; ok {
-		hi.Iterations, err = strconv.Atoi(plain(i))
-		hi.Protected = err == nil && hi.Salt != ""
-	}
-	return hi, true
+	return unwelcome("", a)
 }
 
 // widName is the worker id of consumers that are not told another one.
@@ -95,7 +72,7 @@ func (l *lane) helloLine(c *conn) (string, error) {
 			{"labels", array{elems: []node{literal{"fwpcheck"}}}},
 		}
 	}
-	if c.hi.Protected {
+	if c.state.Hi().Protected {
 		usual.fields = append(usual.fields, field{"pwdhash", capture{ref: &ref{text: "$pwdhash", kind: refPwdhash, same: true}}})
 	}
 	usual.fields = append(usual.fields, field{"v", literal{2}})
@@ -118,23 +95,23 @@ func (l *lane) pwdhash(c *conn, r *ref) (string, error) {
 			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
 		}
 	}
-	if !c.hi.Protected {
+	if !c.state.Hi().Protected {
 		return "", fmt.Errorf("%s: the server's HI asks for no password", r.text)
 	}
-	password, rounds := l.Password, c.hi.Iterations
+	password, rounds := l.Password, c.state.Hi().Iterations
 	switch r.variant {
 	case "fewer":
 		if rounds--; rounds == 0 {
-			return hex.EncodeToString([]byte(password + c.hi.Salt)), nil
+			return hex.EncodeToString([]byte(password + c.state.Hi().Salt)), nil
 		}
 	case "more":
 		rounds++
 	case "wrong":
 		password += "-not"
 	case "hex":
-		return hexRounds(password+c.hi.Salt, rounds)
+		return hexRounds(password+c.state.Hi().Salt, rounds)
 	}
-	return fwp.PasswordHash(password, c.hi.Salt, rounds)
+	return fwp.PasswordHash(password, c.state.Hi().Salt, rounds)
 }
 
 // hexRounds hashes the hexadecimal text between the rounds, which is wrong. Where
@@ -173,26 +150,17 @@ func (l *lane) job(c *conn, with *Object) (string, error) {
 	}}, with)
 }
 
-// replied moves the state of a connection on.
-func (c *conn) replied(a arrival) {
-	c.owed--
-	c.answered = a.at
-	if hi, ok := readHi(a.reply); ok && c.state == fwp.NotIdentified {
-		c.hi = hi
-	}
-	c.state = c.state.Next(c.line.Verb, a.reply)
-}
-
 // beat keeps the workers of a long script alive: a consumer that does not beat
 // has no claim on its connection. (BEAT Command)
 func (l *lane) beat(ctx context.Context) {
 	const every = 15 * time.Second
 	for _, c := range l.mine() {
-		idle := c.role == Consumer && c.state == fwp.Identified && c.owed == 0 && !c.excused.Load() && c.ended == Open
-		if !idle || time.Since(c.beaten) < every {
+		status := c.Status()
+		alive := status.Phase == session.Serving || status.Phase == session.Restricted
+		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open || time.Since(c.beaten) < every {
 			continue
 		}
-		if _, came := c.waiting(); came {
+		if _, came := c.Waiting(); came {
 			continue
 		}
 		wid, ok := l.widOf(c)
@@ -202,7 +170,7 @@ func (l *lane) beat(ctx context.Context) {
 		line := fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
 		c.says(line)
 		c.beaten = time.Now()
-		if a, err := c.aside(ctx, line); err == nil && a.gaveUp { // what else it says is for scripts that ask
+		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp { // what else it says is for scripts that ask
 			c.astray = "a BEAT of the suite's own was not answered"
 		}
 	}
@@ -233,9 +201,9 @@ func (l *lane) widOf(c *conn) (string, bool) {
 
 // probe asks whether the server lives after a line that provoked an error or a
 // close: on a new connection, and on the old one where it must still be open.
-func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
-	provoked := a.ending != Open || a.reply.Kind == fwp.ErrorReply
-	if !provoked || c.excused.Load() && c.state != fwp.Ended {
+func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a session.Received) error {
+	provoked := a.Ending != Open || fwp.Kind(a.Message.Kind) == fwp.ErrorReply
+	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
 		return nil
 	}
 	fresh, lives := l.lives(ctx, e.Pos, c)
@@ -245,7 +213,7 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 	if !lives {
 		return errStop
 	}
-	if a.ending != Open || c.owed > 0 || c.state != fwp.Identified || !served(fresh) {
+	if a.Ending != Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !served(fresh) {
 		return nil
 	}
 	return l.probeOld(ctx, c, e)
@@ -255,32 +223,31 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a arrival) error {
 // connection that a rejected command must have left as it was. A producer's
 // connection may be closed at any time.
 func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
-	if a, came := c.waiting(); came && a.ending == Open && a.broken == nil {
-		l.breach(Breach{Pos: e.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: shorten(a.String())})
+	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
+		l.breach(Breach{Pos: e.Pos, Kind: c.surplus(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: text.Shorten(a.String())})
 		return errStop
 	}
 	question := l.question(c)
 	c.says(question + " (the suite asks whether the connection still serves)")
-	c.line = fwp.SplitCommand([]byte(question))
-	a, err := c.aside(ctx, question)
+	a, err := c.Aside(ctx, []byte(question+"\r\n"))
 	if err != nil {
 		return interrupted(ctx, e)
 	}
 	switch {
 	case l.trailed(c, e.Pos, a):
-	case a.ending != Open && c.role != Consumer, served(a.reply.Kind):
+	case a.Ending != Open && c.role != Consumer, served(fwp.Kind(a.Message.Kind)):
 		return nil
-	case a.coming:
+	case a.Coming:
 		return l.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
-	case a.broken != nil, a.pending != "":
+	case a.Broken != nil, a.Pending != "":
 		l.broken(c, e.Pos, a)
-	case a.gaveUp:
+	case a.GaveUp:
 		l.unanswered(c, e.Pos, a)
-	case a.ending != Open:
+	case a.Ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
 		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
-			Expected: c.line.Verb + " to be served after the rejected command, as it is on a new connection", Got: shorten(a.String())})
+			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection", Got: text.Shorten(a.String())})
 	}
 	return errStop
 }

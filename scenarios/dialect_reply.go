@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // foreign reports whether a reply is none of those that the command's list of
@@ -49,8 +52,8 @@ func isObject(b []byte) bool {
 // foreignTo reports whether a reply that a line did not expect is none that the
 // command has at all. Then it says nothing about what the line is for. A line
 // that expects an error and nothing else is about the difference.
-func (e *Expect) foreignTo(c *conn, a arrival) bool {
-	if a.ending != Open || a.broken != nil || a.gaveUp || c.owed != 1 || !foreign(c.line.Verb, a.reply) {
+func (e *Expect) foreignTo(a session.Received) bool {
+	if !a.Whole() || a.Owed != 1 || !foreign(fwp.SplitCommand(bytes.TrimRight(a.Asked, "\r\n")).Verb, fwpsession.Reply(a.Message)) {
 		return false
 	}
 	for i := range e.Choices {
@@ -62,31 +65,32 @@ func (e *Expect) foreignTo(c *conn, a arrival) bool {
 }
 
 // noteForeign notes a reply that the command does not have.
-func (l *lane) noteForeign(c *conn, e *Expect, a arrival) {
-	l.breach(Breach{Pos: e.Pos, Kind: ForeignReply, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: e.expected(), Got: shorten(a.String())})
+func (l *lane) noteForeign(c *conn, e *Expect, a session.Received) {
+	l.breach(Breach{Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: e.expected(), Got: text.Shorten(a.String())})
 }
 
 // unanswered notes a command, or a connection, that a server which lives has not
 // answered.
-func (l *lane) unanswered(c *conn, at Pos, a arrival) {
-	kind, what := NoReply, "a reply to "+c.line.Verb
+func (l *lane) unanswered(c *conn, at Pos, a session.Received) {
+	verb := c.Status().Verb
+	kind, what := NoReply, "a reply to "+verb
 	switch {
-	case c.line.Verb == "" && c.answered.IsZero():
+	case verb == "" && !c.Answered():
 		kind, what = NoGreeting, "a greeting"
-	case c.line.Verb == "":
+	case verb == "":
 		what = "a reply to an empty line"
 	}
 	got := a.String()
-	if c.stuck != nil {
-		got += ": " + c.stuck.Error()
+	if c.Stuck() != nil {
+		got += ": " + c.Stuck().Error()
 	}
-	l.breach(Breach{Pos: at, Kind: kind, Verb: c.line.Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
+	l.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
 }
 
 // mute reports whether a line was given up on that waits for a reply and for
 // nothing else. A line with a window is about the time, and tells it itself.
-func (e *Expect) mute(a arrival) bool {
-	if !a.gaveUp || a.pending != "" || e.Within != (Window{}) {
+func (e *Expect) mute(a session.Received) bool {
+	if !a.GaveUp || a.Pending != "" || e.Within != (Window{}) {
 		return false
 	}
 	for i := range e.Choices {
@@ -103,21 +107,21 @@ var errUnwelcome = errors.New("the greeting failed")
 
 // unwelcome is the error of a greeting that something else came to than was expected:
 // to HELLO, or first of all if the verb is empty.
-func unwelcome(verb string, a arrival) error {
+func unwelcome(verb string, a session.Received) error {
 	on, instead := "on "+verb, verb+" was answered with"
 	if verb == "" {
 		on, instead = "instead of sending HI", "instead of HI came"
 	}
 	switch {
-	case a.ending == Reset:
+	case a.Ending == Reset:
 		return fmt.Errorf("the greeting failed: the server reset the connection %s", on)
-	case a.ending != Open:
+	case a.Ending != Open:
 		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
-	case a.gaveUp && a.pending == "" && verb == "":
+	case a.GaveUp && a.Pending == "" && verb == "":
 		return errors.New("the greeting failed: no HI came")
-	case a.gaveUp && a.pending == "":
+	case a.GaveUp && a.Pending == "":
 		return fmt.Errorf("the greeting failed: %s was not answered", verb)
-	case a.gaveUp:
+	case a.GaveUp:
 		return fmt.Errorf("the greeting failed: %s %s", instead, a)
 	}
 	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
@@ -155,13 +159,15 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fw
 	if l.Crowd.seen.hopeless(greets) {
 		return 0, nil
 	}
-	a, ok := c.peek(ctx, c.sent.Add(timeout/2))
-	switch hi, err := greeting(a); {
+	_, sent := c.LastWrite()
+	a, ok := c.Peek(ctx, sent.Add(timeout/2))
+	hi, _ := fwpsession.ReadHi(a.Message)
+	switch err := greeting(a); {
 	case !ok:
 		return 0, inner.provoke(ctx, c)
-	case a.ending != Open:
+	case a.Ending != Open:
 		return 0, &unservedError{greets, err.Error()}
-	case a.reply.Kind == fwp.ErrorReply: // it lives, and is at its limit of connections
+	case fwp.Kind(a.Message.Kind) == fwp.ErrorReply: // it lives, and is at its limit of connections
 		return 0, nil
 	case err == nil && hi.Protected && l.Password == "", l.Crowd.seen.hopeless(welcoming):
 		return 0, nil
@@ -178,7 +184,7 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (fw
 	if a, err = inner.inquire(ctx, c, question); err != nil {
 		return 0, err
 	}
-	return a.reply.Kind, nil
+	return fwp.Kind(a.Message.Kind), nil
 }
 
 // provoke sees whether a server that has not greeted answers at all.
@@ -191,11 +197,10 @@ func (l *lane) provoke(ctx context.Context, c *conn) error {
 }
 
 // inquire asks a question and takes what comes, if something comes.
-func (l *lane) inquire(ctx context.Context, c *conn, line string) (arrival, error) {
+func (l *lane) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
 	verb := fwp.SplitCommand([]byte(line)).Verb
-	_ = c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) // why it cannot be written shows in what comes
-	a, err := c.answer(ctx)
-	if err != nil || a.ending != Open || a.gaveUp && a.pending == "" {
+	a, err := c.Ask(ctx, []byte(line+"\r\n"))
+	if err != nil || a.Ending != Open || a.GaveUp && a.Pending == "" {
 		return a, &unservedError{questions[verb], verb + " on a new connection gets no answer"}
 	}
 	l.Crowd.seen.note(questions[verb])

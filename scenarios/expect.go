@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Choice is one thing that an S: line accepts: a kind of reply with what it
@@ -150,48 +152,44 @@ func (c *cursor) integerChoice() (Choice, error) {
 	return ch, nil
 }
 
-// compare holds an arrival against the choice: no differences means that it matches.
-func (ch *Choice) compare(a arrival, sc *scope) []Difference {
+// compare returns how what was received differs from the choice: no differences means that it matches.
+func (ch *Choice) compare(a session.Received, sc *scope) []Difference {
 	switch {
 	case ch.ending != Open:
 		return ch.compareEnding(a)
-	case a.ending != Open:
+	case a.Ending != Open:
 		return []Difference{{Want: ch.words(), Got: a.String()}}
 	case ch.any:
 		return nil
-	case ch.kind != a.reply.Kind:
-		return []Difference{{Want: kindInWords(ch.kind), Got: kindInWords(a.reply.Kind)}}
+	case ch.kind != fwp.Kind(a.Message.Kind):
+		return []Difference{{Want: kindInWords(ch.kind), Got: kindInWords(fwp.Kind(a.Message.Kind))}}
 	}
-	return ch.compareText(a.reply, sc)
+	return ch.compareText(string(a.Message.Text), sc)
 }
 
-func (ch *Choice) compareEnding(a arrival) []Difference {
-	if a.ending == ch.ending || ch.ending == Closed && a.ending != Open {
+func (ch *Choice) compareEnding(a session.Received) []Difference {
+	if a.Ending == ch.ending || ch.ending == Closed && a.Ending != Open {
 		return nil
 	}
 	return []Difference{{Want: ch.words(), Got: a.String()}}
 }
 
-func (ch *Choice) compareText(r fwp.Reply, sc *scope) []Difference {
-	got := string(r.Text)
-	if r.Kind == fwp.Integer {
-		got = strconv.FormatInt(r.Int, 10)
-	}
+func (ch *Choice) compareText(got string, sc *scope) []Difference {
 	switch {
 	case ch.exact != nil && got != *ch.exact:
-		return []Difference{{Want: strconv.Quote(*ch.exact), Got: strconv.Quote(shorten(got))}}
+		return []Difference{{Want: strconv.Quote(*ch.exact), Got: strconv.Quote(text.Shorten(got))}}
 	case ch.re != nil && !ch.re.MatchString(got):
-		return []Difference{{Want: "/" + ch.re.String() + "/", Got: strconv.Quote(shorten(got))}}
+		return []Difference{{Want: "/" + ch.re.String() + "/", Got: strconv.Quote(text.Shorten(got))}}
 	case ch.json == nil:
 		return nil
 	}
 	rest, ok := strings.CutPrefix(got, ch.prefix)
 	if !ok {
-		return []Difference{{Want: fmt.Sprintf("text that begins with %q", ch.prefix), Got: strconv.Quote(shorten(got))}}
+		return []Difference{{Want: fmt.Sprintf("text that begins with %q", ch.prefix), Got: strconv.Quote(text.Shorten(got))}}
 	}
 	value, err := parseJSON([]byte(rest))
 	if err != nil {
-		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, shorten(rest))}}
+		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Shorten(rest))}}
 	}
 	return matchJSON(ch.json, value, sc)
 }

@@ -1,42 +1,14 @@
 package scenarios
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fwpsuite/fwp/fwp"
 )
-
-func TestShortenCutsBetweenCharacters(t *testing.T) {
-	t.Parallel()
-	for shift := range 4 {
-		s := strings.Repeat("x", shift) + strings.Repeat("€", 400)
-		short := shorten(s)
-		assert.True(t, utf8.ValidString(short), "shifted by %d: %q", shift, short)
-		assert.Less(t, len(short), 400)
-		assert.Contains(t, short, "bytes in all")
-	}
-	assert.True(t, strings.HasPrefix(shorten(strings.Repeat("\x80", 2000)), "\x80"), "what is no UTF-8 is cut anywhere")
-}
-
-// A reply of 64 MiB must not be written out whole only to be shortened then.
-func TestALargeReplyIsToldInFewWords(t *testing.T) {
-	t.Parallel()
-	text := []byte(strings.Repeat("\x00", 32<<20))
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	words := arrival{reply: fwp.Reply{Kind: fwp.BulkString, Text: text}}.String()
-	runtime.ReadMemStats(&after)
-	assert.Less(t, len(words), 4000)
-	assert.Contains(t, words, "33554432 bytes in all")
-	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "other tests run beside it")
-}
 
 // Whatever a server sends as JSON, matching it ends, soon and without a panic.
 func TestHostileJSON(t *testing.T) {
@@ -68,7 +40,7 @@ func TestHostileJSON(t *testing.T) {
 			for _, p := range patterns {
 				choices, err := (&cursor{line: p}).choices()
 				require.NoError(t, err, p)
-				a := arrival{reply: fwp.Reply{Kind: fwp.BulkString, Text: []byte(got)}}
+				a := session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}
 				for _, d := range choices[0].compare(a, newScope("x").oneReply()) {
 					assert.Less(t, len(d.String()), 5000, p)
 				}

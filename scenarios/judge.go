@@ -1,12 +1,16 @@
 package scenarios
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // expected says in words what an S: line accepts.
@@ -32,7 +36,7 @@ func (l *lane) expect(ctx context.Context, e *Expect) error {
 		return l.unsure(e, e.Pos, e.Marks, e.expected(), c.astray)
 	}
 	a := l.await(ctx, c, e)
-	if ctx.Err() != nil && a.gaveUp {
+	if ctx.Err() != nil && a.GaveUp {
 		return interrupted(ctx, e)
 	}
 	res := l.judge(c, e, a)
@@ -51,20 +55,21 @@ func (l *lane) expect(ctx context.Context, e *Expect) error {
 }
 
 // since is when something came, counted from the start of the play.
-func (pl *play) since(a arrival) time.Duration { return a.at.Sub(pl.rec.start) }
+func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec.start) }
 
-// await takes the next arrival; if a reply is late it waits on, so that the
+// await takes what comes next; if a reply is late it waits on, so that the
 // report can say when it came.
-func (l *lane) await(ctx context.Context, c *conn, e *Expect) arrival {
-	a, ok := c.take(ctx, c.sent.Add(e.Within.To+l.Timeout))
+func (l *lane) await(ctx context.Context, c *conn, e *Expect) session.Received {
+	_, sent := c.LastWrite()
+	a, ok := c.Take(ctx, sent.Add(e.Within.To+l.Timeout))
 	if ok {
 		return a
 	}
 	if ctx.Err() != nil {
-		return arrival{at: time.Now(), gaveUp: true}
+		return session.Received{At: time.Now(), GaveUp: true}
 	}
-	if a = c.giveUp(ctx); a.gaveUp && a.pending == "" {
-		l.rec.add(a.at, c.name, "--", l.noReply(e), e.Pos)
+	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
+		l.rec.add(a.At, c.name, "--", l.noReply(e), e.Pos)
 	}
 	return a
 }
@@ -73,18 +78,18 @@ func (l *lane) noReply(e *Expect) string {
 	return fmt.Sprintf("no reply within %v", e.Within.To+l.Timeout)
 }
 
-// judge holds an arrival against the choices of a line.
-func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
-	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: shorten(a.String()), Ending: c.ended, Conn: c.name, At: l.since(a)}
+// judge compares what was received with the choices of a line.
+func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
+	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: text.Shorten(a.String()), Ending: c.Ended(), Conn: c.name, At: l.since(a)}
 	switch {
-	case a.coming:
+	case a.Coming:
 		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
 		return res
-	case a.broken != nil || a.pending != "":
+	case a.Broken != nil || a.Pending != "":
 		res.Outcome, res.Cause = Unsure, "the reply is not RESP: "+a.String()
 		return res
 	}
-	if a.gaveUp {
+	if a.GaveUp {
 		res.Outcome, res.Got = Mismatched, l.noReply(e)
 		return res
 	}
@@ -102,14 +107,14 @@ func (l *lane) judge(c *conn, e *Expect, a arrival) Result {
 		}
 	}
 	res.Outcome = Mismatched
-	if e.foreignTo(c, a) {
-		res.Outcome, res.Cause = Unsure, "this is not one of the replies that the command has: "+shorten(a.String())
+	if e.foreignTo(a) {
+		res.Outcome, res.Cause = Unsure, "this is not one of the replies that the command has: "+text.Shorten(a.String())
 	}
 	return res
 }
 
-// try holds an arrival against one choice, and binds names if it matches.
-func (l *lane) try(ch *Choice, a arrival) []Difference {
+// try compares what was received with one choice, and binds names if it matches.
+func (l *lane) try(ch *Choice, a session.Received) []Difference {
 	for {
 		attempt := l.scope.oneReply()
 		differences := ch.compare(a, attempt)
@@ -120,7 +125,7 @@ func (l *lane) try(ch *Choice, a arrival) []Difference {
 }
 
 // chosen names the alternative that came, for those who do not know the language.
-func chosen(c *Choice, a arrival) string {
+func chosen(c *Choice, a session.Received) string {
 	switch {
 	case c.any || c.ending != Open:
 		return a.String()
@@ -132,9 +137,10 @@ func chosen(c *Choice, a arrival) string {
 	return c.source
 }
 
-// inTime judges the window of a matching arrival.
-func (l *lane) inTime(e *Expect, c *conn, a arrival, res Result) Result {
-	res.judgeTime(e.Within, a.at.Sub(c.began), a.at.Sub(c.sent), l.Meter.excuse(c.sent))
+// inTime judges the window of what matches.
+func (l *lane) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
+	began, sent := c.LastWrite()
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), l.Meter.excuse(sent))
 	return res
 }
 
@@ -164,48 +170,55 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// settle does the bookkeeping behind an arrival: states, what is owed, round
+// settle does the bookkeeping behind what was received: states, what is owed, round
 // trips, and the breaches that show at any line.
-func (l *lane) settle(c *conn, e *Expect, a arrival, res Result) {
+func (l *lane) settle(c *conn, e *Expect, a session.Received, res Result) {
 	switch {
-	case a.broken != nil || a.pending != "" && !a.coming:
+	case a.Broken != nil || a.Pending != "" && !a.Coming:
 		l.broken(c, e.Pos, a)
-	case a.gaveUp:
-	case a.ending != Open:
+	case a.GaveUp:
+	case a.Ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
-		if res.Outcome == Unsure && e.foreignTo(c, a) {
+		if res.Outcome == Unsure && e.foreignTo(a) {
 			l.noteForeign(c, e, a)
 		}
-		if c.owed == 1 { // else it is unsure which line this answers
-			l.ledger.note(c.line, a.reply)
-		}
-		c.replied(a)
-		l.Crowd.seen.replied(c.line.Verb, a.reply, c.state)
-		if c.owed == 0 {
-			l.trailed(c, e.Pos, a)
-		}
-		if e.Within == (Window{}) && res.Outcome == Matched && c.owed == 0 && prompt(c.line.Verb) {
-			l.Meter.noteTrip(a.at.Sub(c.sent))
-		}
+		l.settleReply(c, e, a, res)
+	}
+}
+
+// settleReply does the bookkeeping behind a whole reply. Which line it answers is sure
+// only if no other answer was due.
+func (l *lane) settleReply(c *conn, e *Expect, a session.Received, res Result) {
+	last := a.Owed == 1
+	command := fwp.SplitCommand(bytes.TrimRight(a.Asked, "\r\n"))
+	if last {
+		l.ledger.note(command, fwpsession.Reply(a.Message))
+	}
+	l.Crowd.seen.replied(command.Verb, fwpsession.Reply(a.Message), c.state.Conn())
+	if last {
+		l.trailed(c, e.Pos, a)
+	}
+	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && prompt(command.Verb) {
+		l.Meter.noteTrip(a.At.Sub(sent))
 	}
 }
 
 // trailed notes bytes that came behind the only reply that was due. What they are
 // would be taken for the reply to the next command.
-func (l *lane) trailed(c *conn, at Pos, a arrival) bool {
-	if a.trailing == 0 {
+func (l *lane) trailed(c *conn, at Pos, a session.Received) bool {
+	if a.Trailing == 0 {
 		return false
 	}
 	c.astray = "more than one reply to one command came"
 	l.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
-		Got: fmt.Sprintf("%d more bytes behind %s", a.trailing, shorten(a.String()))})
+		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
 	return true
 }
 
 // lost notes the end of a connection that the server may not have ended.
-func (l *lane) lost(c *conn, at Pos, a arrival) {
-	if c.role == Consumer && !c.excused.Load() && c.state == fwp.Identified {
+func (l *lane) lost(c *conn, at Pos, a session.Received) {
+	if c.role == Consumer && !c.excused.Load() && c.state.Conn() == fwp.Identified {
 		c.excused.Store(true) // told once
 		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
 	}
@@ -214,8 +227,8 @@ func (l *lane) lost(c *conn, at Pos, a arrival) {
 // ifSilent asks after a reply that did not come whether the server lives at
 // all: if it does not, that is the finding. If it does, it owes the reply, which
 // says nothing about what the line is for.
-func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a arrival, res *Result) {
-	if !a.gaveUp && a.ending == Open {
+func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Received, res *Result) {
+	if !a.GaveUp && a.Ending == Open {
 		return
 	}
 	_, lives := l.lives(ctx, e.Pos, nil)
@@ -242,11 +255,11 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
 	gone := false
 	for _, c := range conns {
-		a, came := c.waiting()
-		if !came || a.at.After(until) || a.gaveUp {
+		a, came := c.Waiting()
+		if !came || a.At.After(until) || a.GaveUp {
 			continue
 		}
-		if a.ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be sent away at any time
+		if a.Ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be sent away at any time
 			gone = gone || !c.excused.Load()
 			continue
 		}
@@ -262,19 +275,19 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 }
 
 // sound notes what came on a connection that should be silent.
-func (l *lane) sound(ctx context.Context, s *Silence, c *conn, a arrival, res Result) error {
+func (l *lane) sound(ctx context.Context, s *Silence, c *conn, a session.Received, res Result) error {
 	switch {
-	case a.broken != nil:
+	case a.Broken != nil:
 		l.broken(c, s.Pos, a)
-	case a.ending != Open: // no data: whether the server lives is another question
+	case a.Ending != Open: // no data: whether the server lives is another question
 		l.lost(c, s.Pos, a)
 		l.lives(ctx, s.Pos, nil)
-		return l.unsure(s, s.Pos, s.Marks, res.Expected, shorten(a.String()))
-	case c.unasked(a) == ExtraReply:
-		l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: shorten(a.String())})
+		return l.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
+	case c.surplus(a) == ExtraReply:
+		l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: text.Shorten(a.String())})
 		return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
 	}
-	res.Outcome, res.Got, res.Conn, res.At = Mismatched, shorten(a.String()), c.name, l.since(a)
+	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, l.since(a)
 	if c.name != "" {
 		res.Got += " on " + c.name
 	}

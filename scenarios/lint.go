@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // Lint holds a script against the rules that a client must keep, and against
@@ -114,7 +115,7 @@ func (l *linter) send(s *Send, in *Block) {
 			return
 		}
 	}
-	protected := &conn{hi: fwp.Hi{Protected: true, Salt: "salt", Iterations: 2}}
+	protected := &conn{state: fwpsession.Greeted(fwp.Hi{Protected: true, Salt: "salt", Iterations: 2})}
 	l.lane.conns = map[string]*conn{}
 	for name := range l.conns {
 		l.lane.conns[name] = protected

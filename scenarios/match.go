@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -149,7 +150,7 @@ func inWords(n node, sc *scope) string {
 	switch n := n.(type) {
 	case interpolated:
 		if s, ok := sc.known(n.parts); ok {
-			return fmt.Sprintf("%s (%s)", strconv.Quote(shorten(s)), n.parts)
+			return fmt.Sprintf("%s (%s)", strconv.Quote(text.Shorten(s)), n.parts)
 		}
 		if r := n.parts.only(); r != nil && r.series {
 			return "one of " + r.text + " that has not come yet"
@@ -283,7 +284,7 @@ func shown(v any) string {
 	case missing:
 		return "no such field"
 	}
-	return shorten(rendered(v))
+	return text.Shorten(rendered(v))
 }
 
 // rendered writes a tree that may have leaves inside, keys in order.

@@ -3,10 +3,9 @@ package scenarios
 import (
 	"testing"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fwpsuite/fwp/fwp"
 )
 
 // compareText parses an expectation and holds a bulk string against it.
@@ -15,7 +14,7 @@ func compareText(t *testing.T, expectation, got string, sc *scope) []string {
 	choices, err := (&cursor{line: expectation}).choices()
 	require.NoError(t, err)
 	var texts []string
-	for _, d := range choices[0].compare(arrival{reply: fwp.Reply{Kind: fwp.BulkString, Text: []byte(got)}}, sc) {
+	for _, d := range choices[0].compare(session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}, sc) {
 		texts = append(texts, d.String())
 	}
 	return texts

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // Target is a server under test. What else it can do shows in the optional
@@ -226,7 +228,7 @@ func (l *lane) again(ctx context.Context, old *conn) (*conn, error) {
 		return nil, err
 	}
 	c.role, c.hello, l.own.c = old.role, old.hello, c
-	_ = old.shut(old.nc) // it is over
+	_ = old.End(Closed) // it is over
 	return c, l.greet(ctx, c)
 }
 
@@ -243,12 +245,15 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	}
 	pl.Crowd.seen.note(opening)
 	v := pl.visit()
-	return open(name, nc, pl.Timeout, v.leave, func(a arrival) {
+	c := &conn{name: name, beaten: time.Now(), says: func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }}
+	c.Conn = session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: pl.Timeout, Closed: v.leave, Seen: func(a session.Received) {
 		v.meet(a)
-		if !a.gaveUp {
+		if !a.GaveUp {
 			pl.rec.came(name, a)
 		}
-	}, func(text string) { pl.rec.add(time.Now(), name, "C", text, Pos{}) }), nil
+	}})
+	c.state = c.State().(*fwpsession.State)
+	return c, nil
 }
 
 // noConnection notes that a connection was not to be had. That may pass, because the
@@ -293,10 +298,13 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		return l.fail(s, "a line to send", err.Error())
 	}
 	l.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
-	if err := c.write(ctx, segments, pauseBetween(s)); err != nil {
+	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		l.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the reason why nothing can be written shows at the next S: line
-	c.sentLine(segments)
+	c.used = true
+	if c.Status().Verb == fwp.BEAT {
+		c.beaten = time.Now()
+	}
 	return nil
 }
 
@@ -307,25 +315,25 @@ func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	if c.astray != "" {
 		return nil, l.unsure(s, s.Pos, nil, "", c.astray)
 	}
-	a, came := c.waiting()
+	a, came := c.Waiting()
 	switch {
-	case !came || c.owed > 0:
+	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
 		return c, nil
-	case a.ending != Open && c.role == Producer && !c.excused.Load():
+	case a.Ending != Open && c.role == Producer && !c.excused.Load():
 		l.rec.add(time.Now(), c.name, "--", "the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
 		again, err := l.again(ctx, c)
 		if err != nil {
 			return nil, l.noConnection(ctx, s, c.role, err)
 		}
 		return again, nil
-	case a.ending != Open && c.ended == Open: // that it has ended is for the next S: line
+	case a.Ending != Open && c.Ended() == Open: // that it has ended is for the next S: line
 		return c, nil
-	case a.ending != Open:
+	case a.Ending != Open:
 		return nil, l.unsure(s, s.Pos, nil, "", "the connection is over")
-	case a.broken != nil:
+	case a.Broken != nil:
 		l.broken(c, s.Pos, a)
 	default:
-		l.breach(Breach{Pos: s.Pos, Kind: c.unasked(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: a.String()})
+		l.breach(Breach{Pos: s.Pos, Kind: c.surplus(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: a.String()})
 	}
 	return nil, l.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
 }
@@ -337,14 +345,11 @@ func (l *lane) unsure(s Step, at Pos, marks []Mark, expected, cause string) erro
 }
 
 // broken notes a breach of the grammar.
-func (l *lane) broken(c *conn, at Pos, a arrival) {
-	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: fwp.RuleTruncated, Expected: "a whole RESP reply", Got: a.String()}
-	if a.gaveUp && !strings.Contains(a.pending, "bulk string") { // a line without its end
-		b.Rule = fwp.RuleLineEnd
-	}
-	if a.broken != nil {
-		b.Rule = a.broken.Rule
-		b.Expected, b.Got = a.broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.broken.Got, a.broken.Offset)
+func (l *lane) broken(c *conn, at Pos, a session.Received) {
+	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: a.Rule, Expected: "a whole RESP reply", Got: a.String()}
+	if a.Broken != nil {
+		b.Rule = a.Broken.Rule
+		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
 	}
 	l.breach(b)
 }

@@ -19,7 +19,7 @@ func outcomes(r *scenarios.Run) string {
 		fmt.Fprintf(&b, "%d %s\n", res.Line, res.Outcome)
 	}
 	for _, br := range r.Breaches {
-		fmt.Fprintf(&b, "breach %d rule %q at %d\n", br.Kind, br.Rule, br.Line)
+		fmt.Fprintf(&b, "breach %s at %d\n", br.Name(), br.Line)
 	}
 	if r.Dead != "" {
 		b.WriteString("dead\n")
@@ -43,19 +43,19 @@ func TestPlayTellsWhatALineBrought(t *testing.T) {
 	}{
 		"the answer":                             {info("+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\n"},
 		"a refusal":                              {info("-ERR\r\n"), consumer + beat + "S: +OK\n", "3 mismatched\n"},
-		"a text that BEAT has not":               {info("+KO\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach 6 rule \"rule 0\" at 3\n"},
-		"another kind":                           {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach 6 rule \"rule 0\" at 3\n"},
+		"a text that BEAT has not":               {info("+KO\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach foreign-reply:BEAT at 3\n"},
+		"another kind":                           {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach foreign-reply:BEAT at 3\n"},
 		"an alternative":                         {info("$-1\r\n"), consumer + beat + "S: +OK | $-1\n", "3 matched\n"},
 		"anything":                               {info(":12\r\n"), consumer + beat + "S: <any>\n", "3 matched\n"},
 		"what follows a mismatch is not reached": {info("-ERR\r\n"), consumer + beat + "S: +OK\nsilence 1s\n", "3 mismatched\n4 not reached\n"},
-		"a bulk cut short":                       {info("$5\r\nOK\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach 1 rule \"truncated\" at 3\n"},
-		"a bulk in characters":                   {info("$2\r\néé\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach 1 rule \"length in characters\" at 3\n"},
-		"a null as an array":                     {info("*-1\r\n"), consumer + beat + "S: $-1\n", "3 unsure\nbreach 1 rule \"null\" at 3\n"},
-		"LF alone":                               {info("+OK\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach 1 rule \"line end\" at 3\n"},
-		"a second reply":                         {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\nbreach 3 rule \"rule 0\" at 3\n"},
-		"a consumer sent away":                   {info(closes), consumer + beat + "S: +OK\n", "3 mismatched\nbreach 4 rule \"rule 0\" at 3\n"},
-		"a consumer reset":                       {info(resets), consumer + beat + "S: +OK\n", "3 mismatched\nbreach 4 rule \"rule 0\" at 3\n"},
-		"no answer while others get one":         {info(mute), consumer + beat + "S: +OK\n", "3 unsure\nbreach 7 rule \"rule 0\" at 3\n"},
+		"a bulk cut short":                       {info("$5\r\nOK\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach grammar:truncated at 3\n"},
+		"a bulk in characters":                   {info("$2\r\néé\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach grammar:length in characters at 3\n"},
+		"a null as an array":                     {info("*-1\r\n"), consumer + beat + "S: $-1\n", "3 unsure\nbreach grammar:null at 3\n"},
+		"LF alone":                               {info("+OK\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach grammar:line end at 3\n"},
+		"a second reply":                         {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\nbreach extra-reply at 3\n"},
+		"a consumer sent away":                   {info(closes), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
+		"a consumer reset":                       {info(resets), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
+		"no answer while others get one":         {info(mute), consumer + beat + "S: +OK\n", "3 unsure\nbreach no-reply at 3\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSilence(t *testing.T) {
 	}{
 		"nothing comes":     {"+OK\r\n", "FETCH", "5 matched\n6 matched\n"},
 		"something comes":   {"+OK\r\n", "", "5 mismatched\n6 not reached\n"},
-		"a consumer closed": {closes, "", "5 unsure\n6 not reached\nbreach 4 rule \"rule 0\" at 5\n"},
+		"a consumer closed": {closes, "", "5 unsure\n6 not reached\nbreach consumer-closed at 5\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

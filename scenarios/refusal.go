@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // Crowd is what plays on one server have in common: how many connections they have
@@ -65,11 +66,11 @@ func (pl *play) visit() *visit {
 }
 
 // meet looks at what came: the first thing tells whether the connection was let in.
-func (v *visit) meet(a arrival) {
-	if came := a.ending == Open && (!a.gaveUp || a.pending != ""); came {
+func (v *visit) meet(a session.Received) {
+	if a.Bytes() {
 		v.Crowd.seen.note(greets)
 	}
-	hi := a.ending == Open && (!a.gaveUp || a.pending != "") && (a.broken != nil || a.reply.Kind != fwp.ErrorReply)
+	hi := a.Bytes() && (a.Broken != nil || fwp.Kind(a.Message.Kind) != fwp.ErrorReply)
 	if !v.met && !hi {
 		v.refused = true
 		v.door.count(-1)
@@ -107,8 +108,8 @@ func (pl *play) revive(ctx context.Context, open int) {
 func (pl *play) served() int {
 	n := 0
 	for _, c := range pl.open() {
-		a, came := c.waiting()
-		if c.state == fwp.Identified && c.ended == Open && (!came || a.ending == Open) {
+		a, came := c.Waiting()
+		if c.Status().Phase == session.Serving && c.Ended() == Open && (!came || a.Ending == Open) {
 			n++
 		}
 	}

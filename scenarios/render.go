@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // bytes is what goes over the wire for a client line, one slice a segment.
@@ -41,14 +43,14 @@ func pauseBetween(s *Send) time.Duration {
 // sentText is a client line as the conversation shows it.
 func sentText(segments [][]byte, s *Send) string {
 	if !s.Raw && !s.Bytewise {
-		return excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
+		return text.Excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
 	}
 	if s.Bytewise {
-		return excerpt(bytes.Join(segments, nil)) + " (byte by byte)"
+		return text.Excerpt(bytes.Join(segments, nil)) + " (byte by byte)"
 	}
 	quoted := make([]string, len(segments))
 	for i, seg := range segments {
-		quoted[i] = `"` + strings.ReplaceAll(excerpt(seg), `"`, `\"`) + `"`
+		quoted[i] = `"` + strings.ReplaceAll(text.Excerpt(seg), `"`, `\"`) + `"`
 	}
 	return strings.Join(quoted, " ")
 }

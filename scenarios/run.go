@@ -2,12 +2,11 @@ package scenarios
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Run is what playing a script saw. It judges lines; what they mean for
@@ -85,7 +84,7 @@ type BreachKind uint8
 
 // The breaches.
 const (
-	BrokenGrammar  BreachKind = iota + 1 // bytes that are no RESP; Rule says how
+	BrokenGrammar  BreachKind = iota + 1 // bytes that are no message of the protocol; Rule says how
 	Unasked                              // data out of the blue
 	ExtraReply                           // more than one reply to one command
 	ConsumerClosed                       // the server closed a consumer's connection on its own
@@ -99,7 +98,7 @@ const (
 type Breach struct {
 	Pos
 	Kind     BreachKind
-	Rule     fwp.Rule
+	Rule     string // of a broken grammar: the name of the rule
 	Verb     string
 	Conn     string
 	At       time.Duration // when it came, since the start of the play
@@ -112,7 +111,7 @@ type Breach struct {
 func (b Breach) Name() string {
 	switch b.Kind {
 	case BrokenGrammar:
-		return "grammar:" + b.Rule.String()
+		return "grammar:" + b.Rule
 	case ForeignReply:
 		return "foreign-reply:" + b.Verb
 	}
@@ -152,13 +151,13 @@ type recorder struct {
 // most is how many lines of a long play are kept: the first and the last.
 const most = 4000
 
-func (r *recorder) add(at time.Time, conn, from, text string, pos Pos) {
-	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: shorten(text), Script: pos.Line})
+func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
+	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
 }
 
 // came adds what came on a connection, or its end.
-func (r *recorder) came(conn string, a arrival) {
-	r.keep(Line{At: a.at.Sub(r.start), Conn: conn, From: "S", Text: shorten(a.String()), Ended: a.ending != Open})
+func (r *recorder) came(conn string, a session.Received) {
+	r.keep(Line{At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != Open})
 }
 
 func (r *recorder) keep(l Line) {
@@ -172,10 +171,4 @@ func (r *recorder) keep(l Line) {
 	if r.watch != nil {
 		r.watch(l)
 	}
-}
-
-// escaped makes control and non-UTF-8 bytes visible and leaves the rest.
-func escaped(s string) string {
-	q := strconv.Quote(s)
-	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
 }

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"iter"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // Script is one parsed file.
@@ -204,18 +206,14 @@ func (w Window) String() string {
 	return ""
 }
 
-// Ending is how a connection ends.
-type Ending uint8
+// Ending is how a connection ends. As an expectation Closed takes Fin and Reset alike.
+type Ending = session.Ending
 
-// The endings. As an expectation Closed takes FIN and reset alike.
+// The endings.
 const (
-	Open     Ending = iota
-	Closed          // <close>
-	Fin             // <fin>: orderly
-	Reset           // <reset>
-	HalfShut        // <half-close>: we send no more, but read on
+	Open     = session.Open
+	Closed   = session.Closed   // <close>
+	Fin      = session.Fin      // <fin>: orderly
+	Reset    = session.Reset    // <reset>
+	HalfShut = session.HalfShut // <half-close>: we send no more, but read on
 )
-
-var endingNames = [...]string{"open", "<close>", "<fin>", "<reset>", "<half-close>"}
-
-func (e Ending) String() string { return endingNames[e] }

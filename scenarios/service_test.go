@@ -26,9 +26,9 @@ func TestWhatNeverServedIsNotDead(t *testing.T) {
 	}{
 		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n", "the server closed the connection on HELLO; this server has served nobody"},
 		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n", "the server reset the connection on HELLO; this server has served nobody"},
-		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach 7 rule \"rule 0\" at 4\n", "HELLO was not answered; this server has served nobody"},
+		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n", "HELLO was not answered; this server has served nobody"},
 		"hangs after HELLO": {map[string]string{"PUSH": mute, "INFO": mute}, hello + "C: PUSH $job\nS: +OK\n",
-			"1 matched\n4 matched\n6 unsure\nbreach 7 rule \"rule 0\" at 6\n", "INFO on a new connection gets no answer; this server has served nobody"},
+			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "INFO on a new connection gets no answer; this server has served nobody"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // ledger knows the jobs that a play has put on the server and that are still
@@ -201,15 +202,17 @@ func (l *lane) release(ctx context.Context, c *conn, jid string) bool {
 // command sends a line that no script has, and keeps the ledger.
 func (l *lane) command(ctx context.Context, c *conn, line string) (fwp.Reply, bool) {
 	c.says(line)
-	if c.ended != Open || c.write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) != nil {
+	if c.Ended() != Open || c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) != nil {
 		return fwp.Reply{}, false
 	}
-	a, ok := c.take(ctx, c.sent.Add(l.Timeout))
-	if !ok || a.ending != Open || a.broken != nil || a.gaveUp {
+	_, sent := c.LastWrite()
+	a, ok := c.Take(ctx, sent.Add(l.Timeout))
+	if !ok || !a.Whole() {
 		return fwp.Reply{}, false
 	}
-	l.ledger.note(fwp.SplitCommand([]byte(line)), a.reply)
-	return a.reply, true
+	reply := fwpsession.Reply(a.Message)
+	l.ledger.note(fwp.SplitCommand([]byte(line)), reply)
+	return reply, true
 }
 
 // leftWords names the jobs that are still there.

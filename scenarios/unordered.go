@@ -3,17 +3,19 @@ package scenarios
 import (
 	"context"
 	"slices"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // gathered is what came for the lines of an unordered block: for each line the next
-// arrival on its connection.
+// thing that was received on its connection.
 type gathered struct {
 	lines []*Expect
 	conns []*conn
-	came  []arrival
+	came  []session.Received
 }
 
-// unordered takes one arrival for each line from the line's connection, and
+// unordered takes what comes next for each line from the line's connection, and
 // looks for an order in which all lines match.
 func (l *lane) unordered(ctx context.Context, b *Block) error {
 	g, err := l.gather(ctx, b)
@@ -63,7 +65,7 @@ func (l *lane) gather(ctx context.Context, b *Block) (*gathered, error) {
 			return nil, l.noConnection(ctx, e, Raw, err)
 		}
 		a := l.await(ctx, c, e)
-		if ctx.Err() != nil && a.gaveUp {
+		if ctx.Err() != nil && a.GaveUp {
 			return nil, interrupted(ctx, e)
 		}
 		g.lines, g.conns, g.came = append(g.lines, e), append(g.conns, c), append(g.came, a)
@@ -71,7 +73,7 @@ func (l *lane) gather(ctx context.Context, b *Block) (*gathered, error) {
 	return g, nil
 }
 
-// assign gives each line an arrival of its own that matches it. If there is no such
+// assign gives each line something received of its own that matches it. If there is no such
 // order, it is the one in which the lines stand.
 func (l *lane) assign(g *gathered) []int {
 	asWritten := make([]int, len(g.lines))
@@ -112,10 +114,10 @@ func (l *lane) search(g *gathered, fits [][]bool, order []int) []int {
 	return nil
 }
 
-// everyLineFits reports whether each line can have an arrival of its own, as far as
+// everyLineFits reports whether each line can have something received of its own, as far as
 // that shows without names. It spares the search that would find out at great length.
 func everyLineFits(fits [][]bool) bool {
-	lineOf := map[int]int{} // by arrival
+	lineOf := map[int]int{} // by the index of what was received
 	var place func(i int, tried map[int]bool) bool
 	place = func(i int, tried map[int]bool) bool {
 		for j, fit := range fits[i] {

@@ -70,7 +70,10 @@ var rooms = map[string]room{
 	"load/ledger":   {alone: true},
 	"load/measure":  {},
 
-	"scenarios": {mayImport: []string{"fwp", "internal/text"}},
+	"scenarios": {mayImport: []string{"fwp", "internal/session", "internal/session/fwpsession", "internal/text"}},
+
+	"internal/session":            {alone: true},
+	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/session", "internal/text"}, alone: true},
 
 	"fwp":              {alone: true},
 	"reports":          {mayImport: []string{"internal/text"}, alone: true},

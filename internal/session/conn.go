@@ -1,0 +1,88 @@
+package session
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// Config says how a conversation is held. The zero Config is for a connection
+// that we opened.
+type Config struct {
+	Side    Side
+	Timeout time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
+	Seen    func(Received) // called with everything that comes, in order, before it can be taken; may be nil
+	Closed  func()         // called when nothing is read any more; may be nil
+}
+
+const defaultTimeout = 10 * time.Second
+
+// Conn is a connection on which a conversation is held. Its methods must not be
+// called by two goroutines at a time.
+type Conn struct {
+	nc     net.Conn
+	config Config
+	text   func(Message) string
+	state  State
+
+	incoming chan Received
+	closing  chan struct{} // closed when nothing that comes is taken any more
+	reading  sync.WaitGroup
+
+	next  *Received // taken from incoming, not yet used up
+	stale int       // marks of given-up waits that are still to come and mean nothing
+	ended Ending    // how the connection ended, as far as was taken
+	stuck error     // why nothing more can be written
+	asked []byte    // the bytes of the last write
+	times times
+
+	waived int // answers to commands in between that did not come
+}
+
+// times are those of the last write, and of the last answer.
+type times struct{ began, sent, answered time.Time }
+
+// New returns a Conn on a fresh network connection and starts to read. The Conn
+// owns nc from then on; it must be ended with [Conn.End] or [Conn.Leave].
+func New(nc net.Conn, p Protocol, config Config) *Conn {
+	if config.Timeout == 0 {
+		config.Timeout = defaultTimeout
+	}
+	now := time.Now()
+	c := &Conn{nc: nc, config: config, text: p.Text, incoming: make(chan Received, 64), closing: make(chan struct{}),
+		times: times{began: now, sent: now}}
+	from := &stamped{Reader: nc}
+	reader, state := p.Begin(config.Side, from)
+	c.state = state
+	c.reading.Go(func() {
+		if config.Closed != nil {
+			defer config.Closed()
+		}
+		c.readAll(reader, from)
+	})
+	return c
+}
+
+// State returns what the protocol knows of the conversation.
+func (c *Conn) State() State { return c.state }
+
+// Status returns where the conversation stands, after what was taken so far. The
+// answer to a command in between that did not come is not owed any more.
+func (c *Conn) Status() Status {
+	status := c.state.Status()
+	status.Owed -= c.waived
+	return status
+}
+
+// Ended returns how the connection ended, as far as was taken; Open if it has not.
+func (c *Conn) Ended() Ending { return c.ended }
+
+// Stuck returns why nothing more can be written, nil if that is not known.
+func (c *Conn) Stuck() error { return c.stuck }
+
+// LastWrite returns when the last write began and when it was done. Before the
+// first both are when the connection was opened.
+func (c *Conn) LastWrite() (began, done time.Time) { return c.times.began, c.times.sent }
+
+// Answered reports whether the peer has answered anything.
+func (c *Conn) Answered() bool { return !c.times.answered.IsZero() }

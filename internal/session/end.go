@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+)
+
+// End ends the connection from our side: with an orderly close, a half-close
+// (what comes can still be taken) or a reset. Except for a half-close, the reading
+// goroutine is over when End returns. Ending a connection twice is no error.
+func (c *Conn) End(how Ending) error {
+	if c.over() {
+		return nil
+	}
+	switch how {
+	case HalfShut:
+		half, can := c.nc.(interface{ CloseWrite() error })
+		if !can {
+			return errors.New("this kind of connection has no half-close")
+		}
+		return half.CloseWrite()
+	case Reset:
+		nc := c.nc
+		if wrapped, is := nc.(interface{ NetConn() net.Conn }); is { // TLS: the socket below
+			nc = wrapped.NetConn()
+		}
+		if l, can := nc.(interface{ SetLinger(sec int) error }); can {
+			if err := l.SetLinger(0); err != nil {
+				return err
+			}
+		}
+		return c.shut(nc)
+	}
+	return c.shut(c.nc)
+}
+
+// shut closes the socket and waits for the reading goroutine.
+func (c *Conn) shut(nc net.Conn) error {
+	if c.over() {
+		return nil
+	}
+	if c.ended == Open {
+		c.ended = Closed
+	}
+	close(c.closing)
+	err := nc.Close()
+	c.reading.Wait()
+	return err
+}
+
+// over reports whether the connection was ended from our side.
+func (c *Conn) over() bool {
+	select {
+	case <-c.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// Farewell returns what [Conn.Leave] sends before it closes: nothing if the
+// connection is over or cannot be written to, or the peer owes an answer or has
+// sent something that was not taken.
+func (c *Conn) Farewell() []byte {
+	status := c.Status()
+	if c.ended != Open || status.Owed != 0 || c.next != nil || c.stuck != nil {
+		return nil
+	}
+	return status.Farewell
+}
+
+// Leave ends the connection as the protocol asks: it sends the farewell, see
+// [Conn.Farewell], and waits up to a second for the peer to close, even if ctx is
+// done.
+func (c *Conn) Leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if line := c.Farewell(); line != nil && c.Write(ctx, [][]byte{line}, 0) == nil {
+		for {
+			r, ok := c.Take(ctx, time.Now().Add(time.Second))
+			if !ok || r.Ending != Open || r.Broken != nil {
+				break
+			}
+		}
+	}
+	_ = c.shut(c.nc) // how the peer takes it does not matter any more
+}

@@ -1,0 +1,175 @@
+// Package fwpsession is FWP as [session.Protocol]: RESP is read, and each line
+// that a client sends is owed one reply.
+package fwpsession
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Protocol is the client's side of FWP.
+type Protocol struct{}
+
+// Begin returns a conversation in which the server owes its HI. (Not Identified
+// State)
+func (Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
+	return reader{fwp.NewReader(from, 0)}, &State{owed: 1}
+}
+
+// Text returns a reply the way transcripts write it.
+func (Protocol) Text(m session.Message) string {
+	switch fwp.Kind(m.Kind) {
+	case fwp.NullBulk:
+		return "$-1"
+	case fwp.Array:
+		return fmt.Sprintf("* (array of %d)", len(m.Parts))
+	}
+	return string(rune(m.Kind)) + text.Excerpt(m.Text)
+}
+
+// Reply returns a message as fwp has it. Of an array the elements are simple strings.
+func Reply(m session.Message) fwp.Reply {
+	r := fwp.Reply{Kind: fwp.Kind(m.Kind), Text: m.Text}
+	if r.Kind == fwp.Integer {
+		r.Int, _ = strconv.ParseInt(string(m.Text), 10, 64) // the reader has checked it
+		r.Text = nil
+	}
+	for _, p := range m.Parts {
+		r.Array = append(r.Array, fwp.Reply{Kind: fwp.SimpleString, Text: p})
+	}
+	return r
+}
+
+// Message returns a reply as a conversation has it, in memory of its own. The text
+// of an integer is its number; the parts of an array are the texts of its elements.
+func Message(r fwp.Reply) session.Message {
+	m := session.Message{Kind: byte(r.Kind), Text: bytes.Clone(r.Text)}
+	if r.Kind == fwp.Integer {
+		m.Text = strconv.AppendInt(nil, r.Int, 10)
+	}
+	for _, e := range r.Array {
+		m.Parts = append(m.Parts, Message(e).Text)
+	}
+	return m
+}
+
+type reader struct{ *fwp.Reader }
+
+func (r reader) Read() (session.Message, error) {
+	reply, err := r.Reader.Read()
+	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
+		return session.Message{}, &session.SyntaxError{
+			Rule: syntax.Rule.String(), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
+		}
+	}
+	return Message(reply), err
+}
+
+func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
+
+// Pending takes an unfinished bulk string for one that ends too early, and
+// anything else for a line without its end.
+func (r reader) Pending() (what, rule string) {
+	switch what = r.Reader.Pending(); {
+	case what == "":
+		return "", ""
+	case strings.Contains(what, "bulk string"):
+		return what, fwp.RuleTruncated.String()
+	}
+	return what, fwp.RuleLineEnd.String()
+}
+
+// State is what the client of one connection knows. The zero State owes no HI.
+type State struct {
+	conn fwp.State
+	hi   fwp.Hi
+	line fwp.Command
+	owed int
+}
+
+// Greeted returns the state of a conversation whose HI has come.
+func Greeted(hi fwp.Hi) *State { return &State{hi: hi} }
+
+// Conn returns the state of the connection. (Client Lifecycle)
+func (s *State) Conn() fwp.State { return s.conn }
+
+// Hi returns the server's greeting, the zero Hi before it came.
+func (s *State) Hi() fwp.Hi { return s.hi }
+
+// Sent counts a reply for each line.
+func (s *State) Sent(b []byte) {
+	s.owed += bytes.Count(b, []byte{'\n'})
+	s.line = fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
+	if s.line.Verb == fwp.END && s.conn != fwp.NotIdentified {
+		s.conn = fwp.Ended
+	}
+}
+
+// Turn tells an answer from what was not asked for; there are no notices.
+func (s *State) Turn(session.Message) session.Turn {
+	if s.owed > 0 {
+		return session.Answer
+	}
+	return session.Unasked
+}
+
+// Came moves the state of the connection on.
+func (s *State) Came(m session.Message) {
+	s.owed--
+	if hi, ok := ReadHi(m); ok && s.conn == fwp.NotIdentified {
+		s.hi = hi
+	}
+	s.conn = s.conn.Next(s.line.Verb, Reply(m))
+}
+
+// Status returns where the conversation stands.
+func (s *State) Status() session.Status {
+	status := session.Status{Owed: s.owed, Verb: s.line.Verb, Phase: phases[s.conn]}
+	if status.Phase != session.Greeting && status.Phase != session.Over {
+		status.Farewell = []byte(fwp.END + "\r\n")
+	}
+	return status
+}
+
+var phases = [...]session.Phase{
+	fwp.NotIdentified: session.Greeting,
+	fwp.Identified:    session.Serving,
+	fwp.Quiet:         session.Restricted,
+	fwp.Terminating:   session.Restricted,
+	fwp.Ended:         session.Over,
+}
+
+// ReadHi takes from a greeting what is needed to go on, however faulty it is
+// otherwise: the checks about HI judge it, all others want to get past it. It
+// returns false if there is no JSON object behind "HI ".
+func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {
+	text, ok := bytes.CutPrefix(m.Text, []byte("HI "))
+	if !ok {
+		return hi, false
+	}
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil || fields == nil {
+		return hi, false
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return hi, false
+	}
+	hi.Salt, _ = fields["s"].(string)
+	if i, there := fields["i"]; there {
+		var err error
+		hi.Iterations, err = strconv.Atoi(fmt.Sprint(i))
+		hi.Protected = err == nil && hi.Salt != ""
+	}
+	return hi, true
+}

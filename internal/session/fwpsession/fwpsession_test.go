@@ -1,0 +1,143 @@
+package fwpsession_test
+
+import (
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+)
+
+func TestText(t *testing.T) {
+	t.Parallel()
+	for stream, want := range map[string]string{
+		"+OK\r\n": "+OK", "-ERR no\r\n": "-ERR no", "$2\r\na\n\r\n": `$a\n`, "$-1\r\n": "$-1", ":-7\r\n": ":-7",
+		"*2\r\n+a\r\n:1\r\n": "* (array of 2)",
+	} {
+		r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader(stream))
+		m, err := r.Read()
+		require.NoError(t, err)
+		assert.Equal(t, want, fwpsession.Protocol{}.Text(m))
+		assert.Equal(t, m, fwpsession.Message(fwpsession.Reply(m)), "both ways, but for what is in an array")
+		_, err = r.Read()
+		assert.Equal(t, io.EOF, err)
+	}
+}
+
+// A reply of 64 MiB must not be written out whole only to be shortened then.
+func TestALargeReplyIsWrittenShort(t *testing.T) {
+	t.Parallel()
+	m := session.Message{Kind: '$', Text: []byte(strings.Repeat("\x00", 32<<20))}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := fwpsession.Protocol{}.Text(m)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, len(text), 4000)
+	assert.Contains(t, text, "33554432 bytes in all")
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "other tests run beside it")
+}
+
+func TestBrokenAndUnfinished(t *testing.T) {
+	t.Parallel()
+	r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+OK\r\n+OK\n"))
+	_, err := r.Read()
+	require.NoError(t, err)
+	_, err = r.Read()
+	broken := new(session.SyntaxError)
+	require.ErrorAs(t, err, &broken)
+	assert.Equal(t, fwp.RuleLineEnd.String(), broken.Rule)
+	assert.Equal(t, int64(8), broken.Offset)
+
+	for begin, want := range map[string]fwp.Rule{"+O": fwp.RuleLineEnd, "$5\r\nab": fwp.RuleTruncated} {
+		r, _ := fwpsession.Protocol{}.Begin(session.Caller, io.MultiReader(strings.NewReader(begin), stuck{}))
+		what, rule := r.Pending()
+		assert.Empty(t, what+rule)
+		_, err := r.Read()
+		require.ErrorIs(t, err, io.ErrNoProgress)
+		what, rule = r.Pending()
+		assert.NotEmpty(t, what)
+		assert.Equal(t, want.String(), rule)
+		assert.Equal(t, len(begin), r.Buffered())
+	}
+}
+
+// stuck is a stream of which nothing comes any more.
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+
+func TestState(t *testing.T) {
+	t.Parallel()
+	_, state := fwpsession.Protocol{}.Begin(session.Caller, nil)
+	s := state.(*fwpsession.State)
+	farewell := []byte("END\r\n")
+	steps := []struct {
+		sent, came string
+		turn       session.Turn
+		want       session.Status
+	}{
+		{"", `+HI {"v":2,"s":"salt","i":3}`, session.Answer, session.Status{}},
+		{"HELLO {}\r\n", "-ERR", session.Answer, session.Status{Verb: "HELLO"}},
+		{"HELLO {\"v\":2}\r\n", "+OK", session.Answer, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
+		{"", "+OK", session.Unasked, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell, Owed: -1}},
+		{"INFO\nINFO\r\n", "$", session.Answer, session.Status{Verb: "INFO\nINFO", Phase: session.Serving, Farewell: farewell}},
+		{"BEAT {}\r\n", `${"state":"quiet"}`, session.Answer, session.Status{Verb: "BEAT", Phase: session.Restricted, Farewell: farewell}},
+		{"END\r\n", "", 0, session.Status{Verb: "END", Phase: session.Over, Owed: 1}},
+		{"", "+OK", session.Answer, session.Status{Verb: "END", Phase: session.Over}},
+	}
+	for _, step := range steps {
+		if step.sent != "" {
+			s.Sent([]byte(step.sent))
+		}
+		if step.came != "" {
+			m := session.Message{Kind: step.came[0], Text: []byte(step.came[1:])}
+			assert.Equal(t, step.turn, s.Turn(m), step)
+			s.Came(m)
+		}
+		assert.Equal(t, step.want, s.Status(), step)
+	}
+	assert.Equal(t, fwp.Hi{Salt: "salt", Iterations: 3, Protected: true}, s.Hi())
+	assert.Equal(t, fwp.Ended, s.Conn())
+	assert.Equal(t, s.Hi(), fwpsession.Greeted(s.Hi()).Hi())
+}
+
+// An END before the HELLO ends nothing until it is answered.
+func TestEndBeforeHello(t *testing.T) {
+	t.Parallel()
+	s := new(fwpsession.State)
+	s.Sent([]byte("END\r\n"))
+	assert.Equal(t, fwp.NotIdentified, s.Conn())
+	s.Came(session.Message{Kind: '-'})
+	assert.Equal(t, fwp.Ended, s.Conn())
+}
+
+func TestReadHi(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]*fwp.Hi{
+		`HI {"v":2}`:                 {},
+		`HI {"v":"x","s":1}`:         {},
+		`HI {"s":"a","i":2}`:         {Salt: "a", Iterations: 2, Protected: true},
+		`HI {"s":"a","i":"2"} `:      {Salt: "a", Iterations: 2, Protected: true},
+		`HI {"s":"a"}`:               {Salt: "a"},
+		`HI {"i":2}`:                 {Iterations: 2},
+		`HI {"s":"a","i":2.5}`:       {Salt: "a"},
+		`HI`:                         nil,
+		`HI 1`:                       nil,
+		`HI null`:                    nil,
+		`HI {"v":2} {}`:              nil,
+		`HI {"v":2}}`:                nil,
+		`hi {"v":2,"s":"a","i":100}`: nil,
+	} {
+		hi, ok := fwpsession.ReadHi(session.Message{Kind: '+', Text: []byte(text)})
+		assert.Equal(t, want != nil, ok, text)
+		if want != nil {
+			assert.Equal(t, *want, hi, text)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package session
+
+import (
+	"fmt"
+	"io"
+)
+
+// Protocol is what a conversation needs to know of the language that is spoken.
+// It is safe for concurrent use.
+type Protocol interface {
+	// Begin returns the two halves of a fresh conversation: what reads the peer's
+	// messages from the given stream, and what is owed. They may share knowledge,
+	// under a lock of their own: State.Sent is called before the bytes are written,
+	// so a Reader can know which command it reads the answer to.
+	Begin(side Side, from io.Reader) (Reader, State)
+
+	// Text returns a message as a transcript writes it, on one line and shortened.
+	Text(m Message) string
+}
+
+// Side is who opened the connection.
+type Side uint8
+
+// The sides.
+const (
+	Caller Side = iota // we did
+	Callee             // the peer did
+)
+
+// Message is one message of a peer.
+type Message struct {
+	Kind  byte     // the protocol's mark of its type, such as '+'; 0 is no message
+	Text  []byte   // its text, or its only block
+	Parts [][]byte // its blocks or frames, where there can be several
+}
+
+// size is the number of bytes that the message keeps in memory.
+func (m Message) size() int {
+	n := len(m.Text)
+	for _, p := range m.Parts {
+		n += len(p)
+	}
+	return n
+}
+
+// Reader reads the messages of a peer, strictly. Only the goroutine that reads
+// the connection uses it.
+type Reader interface {
+	// Read blocks until a message is complete and returns it; the memory belongs to
+	// the caller. Its errors are io.EOF between two messages, a *[SyntaxError],
+	// after which Read is not called again, and those of the stream as they came;
+	// after a deadline Read is called again and goes on where it was.
+	Read() (Message, error)
+
+	// Pending returns what an unfinished message still needs, in words, and the rule
+	// of the grammar that a peer breaks which never completes it. Both are empty
+	// between two messages.
+	Pending() (what, rule string)
+
+	// Buffered returns how many bytes came that belong to no message that was
+	// returned.
+	Buffered() int
+}
+
+// State knows what one conversation owes. It is used by one goroutine at a time.
+type State interface {
+	// Sent takes note of bytes that are about to be written: the bytes of one write
+	// or, of a line that is cut into segments, all of them.
+	Sent(b []byte)
+
+	// Turn returns what a message is to the conversation as it stands: Answer,
+	// Notice or Unasked. It changes nothing.
+	Turn(m Message) Turn
+
+	// Came takes note of the next message of the peer.
+	Came(m Message)
+
+	// Status returns where the conversation stands.
+	Status() Status
+}
+
+// Status is where a conversation stands.
+type Status struct {
+	Phase    Phase
+	Owed     int    // how many messages the peer still has to send
+	Verb     string // the command that was sent last, empty before the first
+	Farewell []byte // what a polite client sends before it closes, nil if it just closes
+}
+
+// Phase is a stage of a conversation.
+type Phase uint8
+
+// The phases, in the order in which they follow each other; any may be skipped.
+const (
+	Greeting   Phase = iota // the two have not introduced themselves to each other
+	Serving                 // every command is served
+	Restricted              // the peer has asked for restraint, or is about to leave
+	Over                    // one of them has said goodbye
+)
+
+// Turn is what a message is to a conversation.
+type Turn uint8
+
+// The turns. A State returns the first three.
+const (
+	Answer  Turn = iota + 1 // the peer owed a message, and this is one
+	Notice                  // the peer may send it at any time: a heartbeat, a job that it hands out
+	Unasked                 // the peer owed nothing
+	Extra                   // the same, right behind an answer: a second answer to one command
+)
+
+// SyntaxError is a peer that broke the grammar of the protocol. What follows on
+// that stream cannot be told into messages.
+type SyntaxError struct {
+	Rule     string // the protocol's name of the rule
+	Offset   int64  // the first byte that cannot be right, from 0 at the start of the stream
+	Expected string // what belongs there, in words
+	Got      string // what stands there, quoted
+}
+
+// Error returns where the stream goes wrong and which rule it breaks.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("reply syntax (%s): byte %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
+}

@@ -1,0 +1,71 @@
+package session
+
+import "time"
+
+// Received is one thing that came: a message, the end of the connection, bytes
+// that break the grammar, or nothing within the time of a wait.
+type Received struct {
+	At      time.Time
+	Message Message      // if it is whole, see [Received.Whole]
+	Ending  Ending       // Fin or Reset if the peer ended the connection, else Open
+	Broken  *SyntaxError // bytes that break the grammar, or nil
+
+	GaveUp  bool   // the wait was given up before a whole message was there
+	Pending string // what the unfinished message needed then, empty if none had begun
+	Rule    string // the rule that the peer breaks which never completes it
+	Coming  bool   // bytes of it still came when the wait was given up
+
+	Turn     Turn   // of a whole message
+	Asked    []byte // the bytes of the last write before a whole message was taken
+	Owed     int    // how many messages the peer owed then, this one included
+	Trailing int    // bytes that came together with a message and stood behind it
+
+	text  func(Message) string
+	taken chan struct{} // closed when the user of the connection has it; nil for what is small
+}
+
+// Whole reports whether a message came, and all of it.
+func (r Received) Whole() bool { return r.Ending == Open && r.Broken == nil && !r.GaveUp }
+
+// Bytes reports whether the peer sent something: a message, a part of one, or
+// what breaks the grammar.
+func (r Received) Bytes() bool { return r.Ending == Open && (!r.GaveUp || r.Pending != "") }
+
+// String returns what came as a transcript writes it, and anything else in words.
+func (r Received) String() string {
+	switch {
+	case r.Ending == Fin:
+		return "the connection was closed (orderly, FIN)"
+	case r.Ending == Reset:
+		return "the connection was reset"
+	case r.Broken != nil:
+		return r.Broken.Error()
+	case r.GaveUp && r.Coming:
+		return "a reply that was still coming: " + r.Pending
+	case r.GaveUp && r.Pending != "":
+		return "an unfinished reply: " + r.Pending
+	case r.GaveUp:
+		return "no reply"
+	case r.text == nil:
+		return ""
+	}
+	return r.text(r.Message)
+}
+
+// Ending is how a connection ends.
+type Ending uint8
+
+// The endings. A peer ends a connection with Fin or Reset; Closed is what a
+// connection is that we ended, or an ending of either kind.
+const (
+	Open     Ending = iota
+	Closed          // <close>
+	Fin             // <fin>: orderly
+	Reset           // <reset>
+	HalfShut        // <half-close>: we send no more, but read on
+)
+
+// String returns the ending as transcripts write it.
+func (e Ending) String() string {
+	return [...]string{"open", "<close>", "<fin>", "<reset>", "<half-close>"}[e]
+}

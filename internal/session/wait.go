@@ -1,0 +1,160 @@
+package session
+
+import (
+	"context"
+	"time"
+)
+
+// Peek waits until something is there, at most until the deadline, and returns it
+// without using it up. It returns false if nothing came, or ctx is done.
+func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
+	if c.next == nil && !c.receive(ctx, deadline) {
+		return Received{}, false
+	}
+	r := *c.next
+	if r.Whole() {
+		r.Turn, r.Asked, r.Owed = c.turn(r), c.asked, c.Status().Owed
+	}
+	return r, true
+}
+
+// Waiting returns what has come and was not taken, without waiting for it.
+func (c *Conn) Waiting() (Received, bool) { return c.Peek(context.Background(), time.Time{}) }
+
+// Take is Peek that uses up what it returns, and brings the state of the
+// conversation up to date with it. An end of the connection and a breach of the
+// grammar are never used up: every later Take returns them again.
+func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
+	r, ok := c.Peek(ctx, deadline)
+	if !ok {
+		return r, false
+	}
+	c.ended = r.Ending
+	if r.Ending == Open && r.Broken == nil {
+		c.next = nil
+	}
+	if r.Whole() {
+		c.state.Came(r.Message)
+		if r.Turn == Answer {
+			c.times.answered = r.At
+		}
+	}
+	return r, true
+}
+
+// soon is how long behind an answer an unasked message is taken for another answer
+// to the same command.
+const soon = time.Second
+
+// turn returns what a message is, the time of the last answer considered.
+func (c *Conn) turn(r Received) Turn {
+	t := c.state.Turn(r.Message)
+	if t == Unasked && r.At.Sub(c.times.answered) < soon {
+		return Extra
+	}
+	return t
+}
+
+// receive moves what comes next to c.next, and drops the marks of waits that were
+// given up long ago.
+func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
+	over, stop := alarm(time.Until(deadline))
+	defer stop()
+	for {
+		r, ok := c.first(ctx, over)
+		if !ok {
+			return false
+		}
+		if r.GaveUp && c.stale > 0 {
+			c.stale--
+			continue
+		}
+		c.next = &r
+		return true
+	}
+}
+
+// first prefers what is there already to the end of the wait.
+func (c *Conn) first(ctx context.Context, over <-chan time.Time) (r Received, ok bool) {
+	select {
+	case r = <-c.incoming:
+	default:
+		select {
+		case r = <-c.incoming:
+		case <-over:
+			return r, false
+		case <-ctx.Done():
+			return r, false
+		}
+	}
+	if r.taken != nil {
+		close(r.taken)
+	}
+	return r, true
+}
+
+// alarm returns a channel that can be received from when the time is up. There is
+// no timer behind one that is up at once: most are, and in virtual time several
+// goroutines that poll such timers crash the race detector
+// (https://go.dev/issue/78156).
+func alarm(d time.Duration) (over <-chan time.Time, stop func()) {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		return timer.C, func() { timer.Stop() }
+	}
+	up := make(chan time.Time)
+	close(up)
+	return up, func() {}
+}
+
+// Answer takes what comes within the timeout after the last write. If nothing
+// does, it gives up, see [Conn.GiveUp]. The only error is that of a ctx which is
+// done.
+func (c *Conn) Answer(ctx context.Context) (Received, error) {
+	r, ok := c.Take(ctx, c.times.sent.Add(c.config.Timeout))
+	switch {
+	case ok:
+		return r, nil
+	case ctx.Err() != nil:
+		return r, context.Cause(ctx)
+	}
+	return c.GiveUp(ctx), nil
+}
+
+// GiveUp ends the wait for a message and returns what is known of one that is
+// unfinished. A message that is complete at this very moment is taken instead, and
+// so is one whose bytes keep coming, for at most ten timeouts.
+func (c *Conn) GiveUp(ctx context.Context) Received {
+	const most = 10 // timeouts
+	for begin := time.Now(); ; {
+		r := c.disturb()
+		if !r.Coming || time.Since(begin) > most*c.config.Timeout {
+			return r
+		}
+		if next, ok := c.Take(ctx, time.Now().Add(pauseInside)); ok {
+			return next
+		}
+		if ctx.Err() != nil {
+			return Received{At: time.Now(), GaveUp: true}
+		}
+	}
+}
+
+// disturb returns what the reader has, be it nothing.
+func (c *Conn) disturb() Received {
+	nothing := Received{At: time.Now(), GaveUp: true}
+	if err := c.nc.SetReadDeadline(longAgo()); err != nil {
+		return nothing
+	}
+	r, ok := c.Take(context.Background(), time.Now().Add(time.Second))
+	if !ok || !r.GaveUp {
+		c.stale++ // the mark of this wait is still to come, and means nothing then
+	}
+	if !ok {
+		return nothing
+	}
+	return r
+}
+
+// longAgo is a deadline that ends every operation at once.
+func longAgo() time.Time { return time.Unix(1, 0) }

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Write sends segments one after the other, each in a write of its own, with a
+// pause in between. It blocks until the last is written. If the peer does not read
+// them within the timeout, or ctx is done, nothing can be written any more, since
+// it is not known how much has arrived; see [Conn.Stuck].
+func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration) error {
+	c.asked = segments[0]
+	if len(segments) > 1 {
+		c.asked = bytes.Join(segments, nil)
+	}
+	c.state.Sent(c.asked)
+	if c.stuck != nil {
+		return c.stuck
+	}
+	c.times.began = time.Now()
+	defer func() { c.times.sent = time.Now() }()
+	c.nc.SetWriteDeadline(c.times.began.Add(c.config.Timeout + time.Duration(len(segments))*pause))
+	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
+	for i, s := range segments {
+		if i > 0 && !sleep(ctx, pause) {
+			c.stuck = fmt.Errorf("write: %w", context.Cause(ctx))
+			return c.stuck
+		}
+		_, err := c.nc.Write(s)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.stuck = fmt.Errorf("the server stopped reading: write: %w", err)
+			return c.stuck
+		}
+		if err != nil {
+			return fmt.Errorf("write: %w", err)
+		}
+	}
+	return nil
+}
+
+// sleep returns false if ctx is done before the time is over.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Ask writes the bytes of one command and takes the answer, see [Conn.Answer]. Why
+// they cannot be written shows in what is taken.
+func (c *Conn) Ask(ctx context.Context, command []byte) (Received, error) {
+	_ = c.Write(ctx, [][]byte{command}, 0)
+	return c.Answer(ctx)
+}
+
+// Aside is Ask for a command in between: the times of the last write and of the
+// last answer are afterwards what they were, and an answer that does not come is
+// not owed.
+func (c *Conn) Aside(ctx context.Context, command []byte) (Received, error) {
+	defer func(before times) { c.times = before }(c.times)
+	r, err := c.Ask(ctx, command)
+	if err != nil || !r.Whole() {
+		c.waived++
+	}
+	return r, err
+}
