@@ -19,7 +19,7 @@ func deciders(t *testing.T) map[string][]string {
 	require.NoError(t, err)
 	by := map[string][]string{}
 	for _, s := range scripts {
-		for _, m := range marksOf(s) {
+		for _, m := range (ScriptCheck{s}).Describe().Clauses() {
 			by[m.Clause] = append(by[m.Clause], s.Name)
 		}
 	}
@@ -64,7 +64,7 @@ func TestExcludedClauses(t *testing.T) {
 
 func TestExcludedClausesInAReport(t *testing.T) {
 	t.Parallel()
-	for i, rc := range (&session{}).clauses(nil) {
+	for i, rc := range (&runState{}).clauses(nil) {
 		c := Clauses()[i]
 		switch {
 		case c.Excluded != "":

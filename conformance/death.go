@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // accuse files the checks after which a server was dead, now that none is played on it
 // any more: first the one that is taken for the one that ended it.
-func (s *session) accuse(ctx context.Context, h *host) {
+func (s *runState) accuse(ctx context.Context, h *host) {
 	for _, t := range s.pending { // they were to be tried again, which shows nothing now
 		if t.host == h && t.death != nil {
-			t.run = t.death
+			t.evidence = t.death
 			h.dying = append(h.dying, t)
 			h.suspects--
 		}
@@ -48,16 +47,16 @@ type unanswered struct {
 func culprit(dying []*task) int {
 	var all []unanswered
 	for i, t := range dying {
-		if t.run.Dead == "" { // it was there, and saw only what came of it
+		if t.evidence.Dead == "" { // it was there, and saw only what came of it
 			continue
 		}
-		for _, u := range unansweredIn(t.run) {
+		for _, u := range unansweredIn(t.evidence) {
 			u.task = i
 			all = append(all, u)
 		}
 	}
 	if len(all) == 0 {
-		return max(0, slices.IndexFunc(dying, func(t *task) bool { return t.run.Dead != "" }))
+		return max(0, slices.IndexFunc(dying, func(t *task) bool { return t.evidence.Dead != "" }))
 	}
 	var death time.Time
 	for _, u := range all {
@@ -83,12 +82,12 @@ func bit(b bool) int {
 
 // unansweredIn lists the commands of a play that were followed by the end of their
 // connection, or by nothing.
-func unansweredIn(run *scenarios.Run) []unanswered {
+func unansweredIn(e *Evidence) []unanswered {
 	waiting := map[string]unanswered{} // by connection
 	ended := map[string]bool{}
 	var all []unanswered
-	for _, l := range run.Conversation {
-		at := run.Began.Add(l.At)
+	for _, l := range e.Conversation {
+		at := e.Began.Add(l.At)
 		u, waits := waiting[l.Conn]
 		switch {
 		case l.Ended:

@@ -11,11 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // judge runs scripts on a town in virtual time, in which only waiting takes any.
-func judge(t *testing.T, config fakes.Config, all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+func judge(t *testing.T, config fakes.Config, all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &town{nw: memnet.New(), config: config}
@@ -61,8 +60,8 @@ func TestWaitsOverlap(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false)
 	waits := map[string]time.Duration{} // what shows in the lines
-	for _, script := range all {
-		if script.Waits == 0 {
+	for _, check := range all {
+		if script := check.(conformance.ScriptCheck).Script; script.Waits == 0 {
 			waits[script.Name] = script.Wait()
 		}
 	}

@@ -58,7 +58,7 @@ func foldClauses(runs []reports.Check) []reports.ClauseVerdict {
 
 // clauses folds the checks into the catalogue: every clause with the worst that
 // was said about it.
-func (s *session) clauses(checks []reports.Check) []reports.Clause {
+func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 	said := map[string][]reports.ClauseVerdict{}
 	by := map[string][]string{}
 	for _, c := range checks {

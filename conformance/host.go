@@ -11,7 +11,7 @@ import (
 const mostConnections = 400
 
 // host is a server that checks share, and what is known of it. Except for the
-// crowd and the guests, only the loop of the session uses it.
+// crowd and the guests, only the loop of the run uses it.
 type host struct {
 	Server
 	crowd   scenarios.Crowd
@@ -39,12 +39,12 @@ func (h *host) takes(t *task) bool {
 	if len(h.running) == 0 {
 		return true
 	}
-	conns := t.conns
+	conns := t.about.Connections
 	for _, other := range h.running {
-		if t.apart || other.apart || t.common && other.common {
+		if t.apart || other.apart || t.about.Sharing == SharesOneByOne && other.about.Sharing == SharesOneByOne {
 			return false
 		}
-		conns += other.conns
+		conns += other.about.Connections
 	}
 	return conns <= h.limit
 }
@@ -68,5 +68,5 @@ func (h *host) lower(t *task) {
 		h.epoch++
 		h.limit = h.limit * 3 / 4
 	}
-	h.limit = max(1, min(h.limit, t.run.Refused.All))
+	h.limit = max(1, min(h.limit, t.evidence.Refused.All))
 }

@@ -18,7 +18,7 @@ import (
 
 // limited runs scripts on one server that takes so many connections and no more,
 // and treats the others as the hook says.
-func limited(t *testing.T, limit int, silent bool, all []*scenarios.Script, look func(*reports.Report)) {
+func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		target := &stage{nw: memnet.New()}
@@ -36,7 +36,7 @@ func limited(t *testing.T, limit int, silent bool, all []*scenarios.Script, look
 		offers := append([]scenarios.Need{scenarios.NeedOpen}, everything...)
 		h := house{server, target.nw.DialContext}
 		servers := []conformance.Server{{Target: h, Offers: offers}}
-		r := (&conformance.Runner{Servers: servers, Scripts: all, Properties: conformance.Properties()}).Run(t.Context())
+		r := (&conformance.Runner{Servers: servers, Checks: all}).Run(t.Context())
 		look(r)
 	})
 }

@@ -9,51 +9,52 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// play plays a check once. It is the only part of a session that runs beside its
-// loop.
-func (s *session) play(ctx context.Context, t *task) {
-	defer func() { // a fault of ours must not cost what others have found out
+// play plays a check once. It is the only part of a run that runs beside its loop.
+func (s *runState) play(ctx context.Context, t *task) {
+	defer func() { // an internal error must not cost what other checks found
 		if p := recover(); p != nil {
-			t.err = fmt.Errorf("check %s: %v\n%s", t.script.Name, p, debug.Stack())
+			t.err = fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack())
 		}
 	}()
 	if t.server = t.host; t.server == nil {
 		server, release, err := t.own()
 		if err != nil {
-			t.err = fmt.Errorf("check %s: %w", t.script.Name, err)
+			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
 			return
 		}
 		defer release()
 		t.server = newHost(server)
 	}
-	if t.property != nil {
-		s.try(ctx, t)
-		return
-	}
-	ctx, cancel := s.quickly(ctx)
-	defer cancel()
-	patience, hasty := s.patience()
-	player := &scenarios.Player{
-		Target: t.server.Target, Password: t.server.Password, Timeout: s.Timeout, Patience: patience, Hasty: hasty,
-		Meter: s.meter, Crowd: &t.server.crowd,
-	}
-	if s.Watch != nil {
-		player.Watch = func(l scenarios.Line) { s.Watch(t.script.Name, l) }
-	}
-	t.run = player.Play(ctx, t.script, t.names)
+	evidence := t.check.Play(ctx, s.setup(t))
+	t.evidence = &evidence
 }
 
-// judge says what a play means; again means that another try may decide what lag
+// setup returns where and how a try is played.
+func (s *runState) setup(t *task) Setup {
+	on := Setup{
+		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.Seed, Names: t.names,
+		Timeout: s.Timeout, Patience: s.Patience, Quick: s.Quick, Meter: s.meter, host: t.server,
+	}
+	if s.Watch != nil {
+		on.Watch = func(l scenarios.Line) { s.Watch(t.about.ID, l) }
+	}
+	if fresh := t.server.Fresh; fresh != nil {
+		on.Fresh = func() (scenarios.Target, func(), error) {
+			other, end, err := fresh()
+			return other.Target, end, err
+		}
+	}
+	return on
+}
+
+// judge returns the verdicts of a play; again means that another try may decide what lag
 // kept this one from deciding.
-func (s *session) judge(t *task) (check reports.Check, again bool) {
+func (s *runState) judge(t *task) (check reports.Check, again bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.fault(fmt.Errorf("check %s: %v\n%s", t.script.Name, p, debug.Stack()))
-			check, again = s.unanswered(t.script, reports.Inconclusive, "the suite itself failed", ""), false
+			s.fault(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
+			check, again = s.unanswered(t.about, reports.Inconclusive, "the suite itself failed", ""), false
 		}
 	}()
-	if t.property != nil {
-		return s.seen(t)
-	}
-	return s.verdicts(t.run, t.server)
+	return s.verdicts(t)
 }

@@ -2,66 +2,82 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Property is a check that no script can be: it makes up what it sends, or judges what
-// many clients have seen together. Which clauses it will meet nobody can tell
-// beforehand, so it passes none of them: it fails those that it finds broken, and
-// passes itself if it got far and found nothing.
+// many clients have seen together. Which clauses it will meet is not known beforehand,
+// so it passes none of them: it fails those that it finds broken, and passes itself if it
+// got far and found nothing.
 type Property struct {
 	Name        string        // the id of the check
 	Title       string        // one sentence
 	About       string        // what it does, for people
 	Wait        time.Duration // what it may take: above QuickWait it is no part of a quick run
 	Connections int           // that it may have open at a time
-	Run         func(ctx context.Context, on Trial) Sight
+
+	// Run tries the property once on a target whose connections are counted. What it
+	// returns needs neither times nor refusals.
+	Run func(ctx context.Context, on Setup) Evidence
 }
 
 // Properties are those of the suite, in the order of their names.
 func Properties() []Property { return []Property{madeUpCommands(), manyClients()} }
 
-// Script stands for the property where checks are selected and listed: it has a name
-// and a title, and not one line.
-func (p Property) Script() *scenarios.Script {
-	return &scenarios.Script{Name: p.Name, Title: p.Title, Waits: p.Wait}
-}
-
-// Trial is where a property is tried.
-type Trial struct {
-	Target   scenarios.Target
-	Password string        // of the target, empty if it has none
-	Alone    bool          // nobody else uses the target: FLUSH and the queue default may be used
-	Seed     uint64        // of all that is made up
-	Timeout  time.Duration // the longest wait for a reply
-	Patience time.Duration // for what the specification calls eventual
-
-	// Fresh starts another server like the target; nil where there is none. The
-	// returned function ends it.
-	Fresh func() (scenarios.Target, func(), error)
-}
-
-// Sight is what a property has seen.
-type Sight struct {
-	Findings []explore.Finding
-	Served   bool     // a connection got as far as to be identified
-	Dead     bool     // the server serves no more
-	Commands int      // that were sent
-	Answered int      // how many of them were answered
-	Left     []string // jobs that could not be removed
-	Open     string   // why nothing can be said although nothing was found; empty if there is no reason
-}
-
-// why is the reason for which a property does not pass although it found nothing.
-func (s Sight) why() string {
-	switch {
-	case !s.Served:
-		return "no connection got as far as being identified"
-	case 2*s.Answered < s.Commands:
-		return "fewer than half of the commands were answered"
+// Describe returns what is known of the property.
+func (p Property) Describe() Description {
+	return Description{
+		ID: p.Name, Title: p.Title, Wait: p.Wait, Fetches: true, Connections: p.Connections, Sharing: SharesAtNeed,
 	}
-	return s.Open
+}
+
+// Play tries the property once. A limit of connections and a lag of this machine are not held against the target.
+func (p Property) Play(ctx context.Context, on Setup) Evidence {
+	if on.Timeout == 0 {
+		on.Timeout = 10 * time.Second
+	}
+	if on.host == nil {
+		on.host = newHost(Server{Target: on.Target})
+	}
+	door := &gate{Target: on.Target, host: on.host, patience: on.Timeout, start: time.Now(), watch: on.Watch}
+	on.Target = door
+	e := p.Run(ctx, on)
+	e.Began, e.Took, e.Err, e.Refused = door.start, time.Since(door.start), context.Cause(ctx), door.refusal()
+	if e.Dead != "" && e.refusedAll() && door.served(ctx) { // it was at its limit
+		e.Dead = ""
+		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
+		e.Open = "the target refused a connection: " + e.Refused.Got
+	}
+	if !e.Served {
+		e.Dead, e.Open = "", "no connection got as far as being identified"
+		for i := range e.Findings {
+			e.Findings[i].Crash = false
+		}
+	}
+	if e.Dead != "" {
+		e.Amid = on.host.open()
+	}
+	if e.Open == "" && e.Err != nil {
+		e.Open = e.Err.Error()
+	}
+	if e.Open != "" && e.refusedAll() { // others had all connections
+		e.Open = "the target has too few connections for this check and those beside it: it refused one: " + e.Refused.Got
+	}
+	e.excuse(on.Meter)
+	return e
+}
+
+// refusedAll reports whether the target refused a connection while others were open.
+func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
+
+// excuse takes back the findings that a lag of this machine may explain.
+func (e *Evidence) excuse(meter *scenarios.Meter) {
+	late := func(f Finding) bool { return f.Clocked }
+	if meter != nil && meter.Lag(e.Began) > lateness/4 && slices.ContainsFunc(e.Findings, late) {
+		e.Findings = slices.DeleteFunc(e.Findings, late)
+		e.Open, e.Passing = "this machine was too busy to tell whether a reply was late", true
+	}
 }

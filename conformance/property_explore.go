@@ -34,7 +34,9 @@ func madeUpCommands() Property {
 			"malformed ones, and disconnects. Each reply is held against the model of the specification. The check is a short " +
 			"`fwpcheck explore`, which goes on for as long as it is asked to.",
 		Wait: exploringLasts, Connections: 12,
-		Run: func(ctx context.Context, on Trial) Sight { return on.explore(ctx, inTurn, exploredAgain, shrinkingFor) },
+		Run: func(ctx context.Context, on Setup) Evidence {
+			return on.explore(ctx, inTurn, exploredAgain, shrinkingFor)
+		},
 	}
 }
 
@@ -51,12 +53,48 @@ func manyClients() Property {
 			"an answer, or with jobs in hand, and comes back. Each call and each reply is recorded with its time, and the history of " +
 			"every job is judged: what no order of overlapping calls can explain is a finding.",
 		Wait: exploringLasts, Connections: producersInCrowd + workersInCrowd + 2, // to ask whether the server lives
-		Run: func(ctx context.Context, on Trial) Sight { return on.explore(ctx, inCrowd, shortened, shorteningFor) },
+		Run: func(ctx context.Context, on Setup) Evidence {
+			return on.explore(ctx, inCrowd, shortened, shorteningFor)
+		},
 	}
 }
 
-// inTurn is what an exploration sees.
-func inTurn(ctx context.Context, e explore.Explorer) Sight {
+// explored is what an exploration or a crowd saw.
+type explored struct {
+	findings []explore.Finding
+	served   bool // a client was identified
+	dead     bool
+	commands int // that were sent
+	answered int // how many of them were answered
+	leftover []string
+	open     string // why nothing can be said although nothing was found; empty if there is no reason
+}
+
+// evidence is what the check says of it.
+func (s explored) evidence() Evidence {
+	e := Evidence{Served: s.served, Leftover: s.leftover, Open: s.why()}
+	if s.dead {
+		e.Dead = "no new connection is served"
+	}
+	for _, f := range s.findings {
+		e.Findings = append(e.Findings, Finding{
+			Clause: f.Clause, Should: f.Should, Crash: f.Crash, Clocked: slices.Contains(clocked, f.Rule),
+			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+		})
+	}
+	return e
+}
+
+// why is what Evidence.Open says.
+func (s explored) why() string {
+	if s.served && 2*s.answered < s.commands {
+		return "fewer than half of the commands were answered"
+	}
+	return s.open
+}
+
+// inTurn explores.
+func inTurn(ctx context.Context, e explore.Explorer) explored {
 	sent := 0
 	e.Watch = func(step explore.Step) {
 		if step.Kind == explore.Send && !step.Raw { // others need no answer
@@ -65,35 +103,35 @@ func inTurn(ctx context.Context, e explore.Explorer) Sight {
 	}
 	e.Steps, e.Time = commandsMadeUp, exploringFor
 	r := e.Run(ctx)
-	s := Sight{Findings: r.Findings, Dead: r.Dead, Commands: sent, Left: r.Left}
-	s.Served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
+	s := explored{findings: r.Findings, dead: r.Dead, commands: sent, leftover: r.Left}
+	s.served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
 	for _, n := range r.Coverage.Outcomes {
-		s.Answered += n
+		s.answered += n
 	}
 	return s
 }
 
-// inCrowd is what a crowd sees.
-func inCrowd(ctx context.Context, e explore.Explorer) Sight {
+// inCrowd has a crowd work.
+func inCrowd(ctx context.Context, e explore.Explorer) explored {
 	e.Steps, e.Connections = commandsOfCrowd, workersInCrowd
 	h := (&explore.Crowd{Explorer: e, Producers: producersInCrowd, Queues: workersInCrowd}).Run(ctx)
-	s := Sight{Findings: h.Findings, Dead: h.Dead, Commands: h.Commands, Left: h.Left, Served: h.Commands > 0}
+	s := explored{findings: h.Findings, dead: h.Dead, commands: h.Commands, leftover: h.Left, served: h.Commands > 0}
 	for _, call := range h.Events {
 		if call.Outcome != history.Open {
-			s.Answered++
+			s.answered++
 		}
 	}
 	if !h.Drained || len(h.Left) > 0 {
-		s.Open = "not every job could be accounted for: the queues could not be emptied"
+		s.open = "not every job could be accounted for: the queues could not be emptied"
 	}
 	return s
 }
 
 // explore looks once, and if that finds something, has scripts made that show it. What
-// was found is told all the same if there is no time for that.
-func (on Trial) explore(ctx context.Context, look func(context.Context, explore.Explorer) Sight,
-	show func(context.Context, explore.Explorer, *Sight), showing time.Duration,
-) Sight {
+// was found is reported all the same if there is no time for that.
+func (on Setup) explore(ctx context.Context, look func(context.Context, explore.Explorer) explored,
+	show func(context.Context, explore.Explorer, *explored), showing time.Duration,
+) Evidence {
 	e := explore.Explorer{
 		Target: on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
 		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: showing / 4,
@@ -102,16 +140,24 @@ func (on Trial) explore(ctx context.Context, look func(context.Context, explore.
 	limited, cancel := context.WithTimeout(ctx, exploringFor+6*on.Timeout)
 	defer cancel()
 	s := look(limited, e)
-	if limited.Err() != nil && s.Open == "" {
-		s.Open = "the server kept it waiting for too long"
+	if limited.Err() != nil && s.open == "" {
+		s.open = "the server kept it waiting for too long"
 	}
-	if len(s.Findings) == 0 || !s.Served || ctx.Err() != nil || s.Dead && on.Fresh == nil {
-		return s
+	if len(s.findings) > 0 && s.served && ctx.Err() == nil && (!s.dead || on.Fresh != nil) {
+		on.script(ctx, e, show, showing, &s)
 	}
-	if on.Fresh != nil { // where faults count, and the dead live again
+	return s.evidence()
+}
+
+// script has scripts made that show what was found: on another server if there can be one, where faults count from the
+// start and the dead serve again.
+func (on Setup) script(ctx context.Context, e explore.Explorer,
+	show func(context.Context, explore.Explorer, *explored), showing time.Duration, s *explored,
+) {
+	if on.Fresh != nil {
 		target, end, err := on.Fresh()
 		if err != nil {
-			return s
+			return
 		}
 		defer end()
 		e.Target = target
@@ -119,35 +165,34 @@ func (on Trial) explore(ctx context.Context, look func(context.Context, explore.
 	ctx, end := context.WithTimeout(ctx, showing)
 	defer end()
 	e.Fresh, e.Unshrunk = on.Fresh, false
-	show(ctx, e, &s)
-	return s
+	show(ctx, e, s)
 }
 
 // exploredAgain explores once more, and takes the scripts of what comes up again.
-func exploredAgain(ctx context.Context, e explore.Explorer, s *Sight) {
+func exploredAgain(ctx context.Context, e explore.Explorer, s *explored) {
 	again := inTurn(ctx, e)
 	if e.Fresh == nil {
-		s.Left = append(s.Left, again.Left...)
+		s.leftover = append(s.leftover, again.leftover...)
 	}
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range s.findings {
+		f := &s.findings[i]
 		same := func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule && o.Script != "" }
-		if j := slices.IndexFunc(again.Findings, same); j >= 0 {
-			*f = again.Findings[j]
+		if j := slices.IndexFunc(again.findings, same); j >= 0 {
+			*f = again.findings[j]
 		}
 	}
 }
 
 // shortened looks for short conversations. What turns out to be the same as another
-// finding is told once.
-func shortened(ctx context.Context, e explore.Explorer, s *Sight) {
-	found := s.Findings
-	s.Findings = nil
+// finding is reported once.
+func shortened(ctx context.Context, e explore.Explorer, s *explored) {
+	found := s.findings
+	s.findings = nil
 	e.Shrinking = shorteningFor - time.Second // a loss that is seen once more, after one FETCH for nothing, takes four seconds
 	for _, f := range found {
 		e.Shorten(ctx, &f)
-		if !slices.ContainsFunc(s.Findings, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
-			s.Findings = append(s.Findings, f)
+		if !slices.ContainsFunc(s.findings, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
+			s.findings = append(s.findings, f)
 		}
 	}
 }

@@ -14,61 +14,68 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // saw is a property that dials once and then says that it has seen this.
-func saw(name string, sight conformance.Sight) conformance.Property {
-	return conformance.Property{Name: name, Title: "An example.", Connections: 1, Run: func(ctx context.Context, on conformance.Trial) conformance.Sight {
+func saw(name string, evidence conformance.Evidence) conformance.Property {
+	run := func(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		nc, err := on.Target.Dial(ctx)
 		if err != nil {
-			return conformance.Sight{Dead: true, Served: true}
+			return conformance.Evidence{Dead: "nothing listens", Served: true}
 		}
 		defer nc.Close()
 		_, _ = nc.Read(make([]byte, 100)) // the greeting
-		return sight
-	}}
+		return evidence
+	}
+	return conformance.Property{Name: name, Title: "An example.", Connections: 1, Run: run}
 }
 
 // trying has a run try properties.
 func trying(properties ...conformance.Property) func(*conformance.Runner, *stage) {
 	return func(r *conformance.Runner, _ *stage) {
-		r.Properties = properties
-		for _, p := range properties {
-			r.Scripts = append(r.Scripts, p.Script())
-		}
+		r.Checks = append(r.Checks, checksOf(properties)...)
 		r.Reproduce = func(check string) string { return "play " + check }
 	}
 }
 
+func checksOf(properties []conformance.Property) []conformance.Check {
+	var all []conformance.Check
+	for _, p := range properties {
+		all = append(all, p)
+	}
+	return all
+}
+
 func TestVerdictsOfProperties(t *testing.T) {
 	t.Parallel()
-	well := conformance.Sight{Served: true, Commands: 10, Answered: 9}
-	found := func(f ...explore.Finding) conformance.Sight {
-		return conformance.Sight{Served: true, Commands: 10, Answered: 9, Findings: f}
+	found := func(f ...conformance.Finding) conformance.Evidence {
+		return conformance.Evidence{Served: true, Findings: f}
 	}
 	tests := map[string]struct {
-		sight   conformance.Sight
-		want    reports.Verdict
-		why     string // a part of it
-		clauses string
+		evidence conformance.Evidence
+		want     reports.Verdict
+		why      string // a part of it
+		clauses  string
 	}{
-		"nothing found":    {well, reports.Pass, "", ""},
-		"nothing served":   {conformance.Sight{Commands: 10, Answered: 9}, reports.Inconclusive, "identified", ""},
-		"half unanswered":  {conformance.Sight{Served: true, Commands: 10, Answered: 4}, reports.Inconclusive, "half of the commands", ""},
-		"jobs unaccounted": {conformance.Sight{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
-		"a plain clause":   {found(explore.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
-		"a SHOULD":         {found(explore.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
-		"what is noted":    {found(explore.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 note"},
-		"two of one clause": {found(explore.Finding{Clause: "FWP-ACK-01"}, explore.Finding{Clause: "FWP-ACK-01", Rule: "late"}),
+		"nothing found":    {found(), reports.Pass, "", ""},
+		"open":             {conformance.Evidence{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
+		"dead":             {conformance.Evidence{Served: true, Dead: "no new connection is served"}, reports.Crash, "", ""},
+		"dead, not served": {conformance.Evidence{Dead: "no new connection is served"}, reports.Inconclusive, "identified", ""},
+		"a crash":          {found(conformance.Finding{Crash: true, Got: "the end"}), reports.Crash, "", ""},
+		"a crash of what did not serve": {
+			conformance.Evidence{Findings: []conformance.Finding{{Crash: true, Got: "the end"}}}, reports.Fail, "", ""},
+		"a plain clause":      {found(conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
+		"a SHOULD":            {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
+		"a recommended value": {found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
+		"what is noted":       {found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 note"},
+		"two of one clause": {found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
-		"no clause":              {found(explore.Finding{What: "it is wrong"}), reports.Fail, "", ""},
-		"found, and then not on": {conformance.Sight{Findings: []explore.Finding{{Clause: "FWP-HI-02"}}}, reports.Fail, "", "FWP-HI-02 fail"},
+		"no clause":              {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
+		"found, and then not on": {conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}}, reports.Fail, "identified", "FWP-HI-02 fail"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -87,14 +94,14 @@ func TestVerdictsOfProperties(t *testing.T) {
 					require.NotEmpty(t, c.Findings)
 					assert.Equal(t, "play a/property", c.Findings[0].Reproduce)
 				}
-			}, trying(saw("a/property", test.sight)))
+			}, trying(saw("a/property", test.evidence)))
 		})
 	}
 }
 
 func TestEvidenceOfAProperty(t *testing.T) {
 	t.Parallel()
-	f := explore.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n"}
+	f := conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n"}
 	run(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
 		assert.Equal(t, "+OK", got.Expected)
@@ -103,15 +110,15 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.NotEmpty(t, got.Statement)
 		require.Len(t, got.Conversation, 3)
 		assert.Equal(t, "C: INFO", got.Conversation[1].Text)
-	}, trying(saw("a/property", conformance.Sight{Served: true, Findings: []explore.Finding{f}})))
+	}, trying(saw("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
 }
 
 func TestAPropertyIsRunLikeAScript(t *testing.T) {
 	t.Parallel()
-	broken := saw("a", conformance.Sight{Served: true, Findings: []explore.Finding{{Clause: "FWP-ACK-01"}}})
-	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: func(ctx context.Context, _ conformance.Trial) conformance.Sight {
+	broken := saw("a", conformance.Evidence{Served: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
+	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: func(ctx context.Context, _ conformance.Setup) conformance.Evidence {
 		<-ctx.Done()
-		return conformance.Sight{Served: true}
+		return conformance.Evidence{Served: true}
 	}}
 	t.Run("repeated", func(t *testing.T) {
 		t.Parallel()
@@ -132,11 +139,11 @@ func TestAPropertyIsRunLikeAScript(t *testing.T) {
 			for _, c := range r.Clauses {
 				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 			}
-		}, trying(saw("a", conformance.Sight{Served: true})))
+		}, trying(saw("a", conformance.Evidence{Served: true})))
 	})
 	t.Run("a fault of ours", func(t *testing.T) {
 		t.Parallel()
-		ours := conformance.Property{Name: "a", Run: func(context.Context, conformance.Trial) conformance.Sight { panic("ours") }}
+		ours := conformance.Property{Name: "a", Run: func(context.Context, conformance.Setup) conformance.Evidence { panic("ours") }}
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Contains(t, r.Internal, "check a: ours")
 			assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
@@ -147,7 +154,7 @@ func TestAPropertyIsRunLikeAScript(t *testing.T) {
 func TestPropertiesAreSelected(t *testing.T) {
 	t.Parallel()
 	all := append(scripts(t, map[string]string{"push/ok": "clause FWP-PUSH-01\nS: +HI {}\n"}),
-		saw("explore/a", conformance.Sight{}).Script(), conformance.Property{Name: "explore/slow", Wait: time.Minute}.Script())
+		saw("explore/a", conformance.Evidence{}), conformance.Property{Name: "explore/slow", Wait: time.Minute})
 	tests := map[string]struct {
 		selection conformance.Selection
 		want      string
@@ -164,7 +171,7 @@ func TestPropertiesAreSelected(t *testing.T) {
 			require.NoError(t, err)
 			var names []string
 			for _, s := range in {
-				names = append(names, s.Name)
+				names = append(names, s.Describe().ID)
 			}
 			assert.Equal(t, test.want, strings.Join(names, " "))
 		})
@@ -188,11 +195,7 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{40, 20, 4} {
 		for _, silent := range []bool{false, true} {
-			var all []*scenarios.Script
-			for _, p := range conformance.Properties() {
-				all = append(all, p.Script())
-			}
-			limited(t, limit, silent, append(all, scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
+			limited(t, limit, silent, append(checksOf(conformance.Properties()), scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
 				for _, c := range r.Checks {
 					if strings.HasPrefix(c.ID, "x") {

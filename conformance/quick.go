@@ -20,28 +20,28 @@ const (
 	QuickRun = 2 * time.Minute
 )
 
-// patience is that of the run, and whether it may end what might still come.
-func (s *session) patience() (limit time.Duration, hasty bool) {
-	if !s.Quick || s.Patience > 0 && s.Patience <= QuickPatience {
-		return s.Patience, s.Quick
+// patience returns that of one play, and whether it may end what might still come.
+func (on Setup) patience() (limit time.Duration, hasty bool) {
+	if !on.Quick || on.Patience > 0 && on.Patience <= QuickPatience {
+		return on.Patience, on.Quick
 	}
 	return QuickPatience, true
 }
 
-// quickly is ctx for one check: in a quick run it ends.
-func (s *session) quickly(ctx context.Context) (context.Context, context.CancelFunc) {
-	if !s.Quick {
+// limit returns ctx for one play: in a quick run it ends.
+func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if !on.Quick {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, QuickCheck, fmt.Errorf("a quick run gives a check no more than %v", QuickCheck))
 }
 
-// tooLate says why a quick run begins no more checks, or nothing.
-func (s *session) tooLate() string {
+// tooLate returns why a quick run begins no more checks, or nothing.
+func (s *runState) tooLate() string {
 	limit := QuickRun
 	if s.Parallel > 0 {
-		for _, script := range s.Scripts {
-			limit += script.Wait() / time.Duration(s.Parallel)
+		for _, check := range s.described {
+			limit += check.Wait / time.Duration(s.Parallel)
 		}
 	}
 	limit = limit.Truncate(time.Second) * time.Duration(s.repeat)

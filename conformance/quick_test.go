@@ -62,13 +62,13 @@ func (o odd) talk(c net.Conn) {
 }
 
 // judged runs scripts on it in virtual time.
-func (o odd) judged(t *testing.T, all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+func (o odd) judged(t *testing.T, all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
 	t.Helper()
 	talking(t, o.talk, all, with, look)
 }
 
 // talking runs scripts on what talks on each connection like this, in virtual time.
-func talking(t *testing.T, talk func(net.Conn), all []*scenarios.Script, with func(*conformance.Runner), look func(*reports.Report)) {
+func talking(t *testing.T, talk func(net.Conn), all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		target := &stage{nw: memnet.New()}
@@ -80,7 +80,7 @@ func talking(t *testing.T, talk func(net.Conn), all []*scenarios.Script, with fu
 				serving.Go(func() { talk(c) })
 			}
 		})
-		runner := &conformance.Runner{Scripts: all, Servers: []conformance.Server{{Target: target, Offers: append([]scenarios.Need{scenarios.NeedOpen}, everything...)}}}
+		runner := &conformance.Runner{Checks: all, Servers: []conformance.Server{{Target: target, Offers: append([]scenarios.Need{scenarios.NeedOpen}, everything...)}}}
 		if with != nil {
 			with(runner)
 		}
@@ -172,8 +172,8 @@ func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := slices.DeleteFunc(suite(t, true), func(s *scenarios.Script) bool {
-				return !strings.HasPrefix(s.Name, "hello/") && !strings.HasPrefix(s.Name, "examples/")
+			all := slices.DeleteFunc(suite(t, true), func(c conformance.Check) bool {
+				return !strings.HasPrefix(c.Describe().ID, "hello/") && !strings.HasPrefix(c.Describe().ID, "examples/")
 			})
 			odd{answers: map[string]string{"HELLO": test.hello}}.judged(t, all, nil, func(r *reports.Report) {
 				var broken []string

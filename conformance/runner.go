@@ -23,15 +23,12 @@ type Server struct {
 	Fresh func() (Server, func(), error)
 }
 
-// Runner runs checks. Servers and Scripts must be set; the zero value of
+// Runner runs checks. Servers and Checks must be set; the zero value of
 // everything else works. A Runner is used once.
 type Runner struct {
 	Servers []Server
-	Scripts []*scenarios.Script // what was selected
-	Left    []Left              // what the selection left out, told as such
-
-	// Properties are tried where the script of that name is played that stands for one.
-	Properties []Property
+	Checks  []Check   // what was selected
+	Skipped []Skipped // what the selection left out, and is reported as such
 
 	// Prepare makes an embedded server with the settings of a script's header;
 	// nil where there is none. The returned function ends it. Calls may come side
@@ -54,17 +51,17 @@ type Runner struct {
 	Progress func(done, total int, check string)     // told when a check is over; calls do not come side by side
 }
 
-// Left is a script that a selection left out.
-type Left struct {
-	Script *scenarios.Script
-	Why    string // in one sentence without a full stop
+// Skipped is a check that a selection left out.
+type Skipped struct {
+	Check Check
+	Why   string // in one sentence without a full stop
 }
 
 // Run runs the checks and returns their report, without target and version.
 // It blocks until all are over; when ctx is done it ends early, and the report
 // says so and holds what was gained.
 func (r *Runner) Run(ctx context.Context) *reports.Report {
-	s := newSession(r)
+	s := newRunState(r)
 	measuring, stop := context.WithCancel(ctx)
 	var meter sync.WaitGroup
 	meter.Go(func() { s.meter.Run(measuring) })
@@ -75,7 +72,7 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 }
 
 // report puts the answers together.
-func (s *session) report(ctx context.Context) *reports.Report {
+func (s *runState) report(ctx context.Context) *reports.Report {
 	rep := &reports.Report{Started: s.start, Took: time.Since(s.start), Seed: s.Seed, Interrupted: ctx.Err() != nil}
 	if s.err != nil {
 		rep.Internal = s.err.Error()
@@ -86,8 +83,8 @@ func (s *session) report(ctx context.Context) *reports.Report {
 	for _, runs := range s.results {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
-	for _, left := range s.Left {
-		rep.Checks = append(rep.Checks, s.unanswered(left.Script, reports.NotSelected, left.Why, ""))
+	for _, skipped := range s.Skipped {
+		rep.Checks = append(rep.Checks, s.unanswered(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
 	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
 	rep.Clauses = s.clauses(rep.Checks)

@@ -38,13 +38,13 @@ func (s *stage) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // scripts parses name/source pairs.
-func scripts(t *testing.T, sources map[string]string) []*scenarios.Script {
+func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	t.Helper()
-	var all []*scenarios.Script
+	var all []conformance.Check
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		s, err := scenarios.Parse(name, []byte(sources[name]))
 		require.NoError(t, err)
-		all = append(all, s)
+		all = append(all, conformance.ScriptCheck{Script: s})
 	}
 	return all
 }
@@ -59,7 +59,7 @@ func run(t *testing.T, hook func(*fakes.Event), sources map[string]string, check
 		defer server.Close()
 		runner := &conformance.Runner{
 			Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}},
-			Scripts: all,
+			Checks:  all,
 			Provide: map[scenarios.Need]string{scenarios.NeedPassword: "give a password"},
 		}
 		for _, change := range with {
@@ -204,7 +204,7 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 		server := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
 		defer server.Close()
 		ctx, cancel := context.WithCancel(t.Context())
-		runner := &conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all,
+		runner := &conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all,
 			Progress: func(done, total int, _ string) {
 				if done == 2 {
 					cancel()

@@ -19,15 +19,17 @@ const (
 	triesApart    = 2                     // of a check that gets too few connections even then
 )
 
-// session is one run of a Runner. One goroutine, that of its loop, starts the
+// runState is one run of a Runner. One goroutine, that of its loop, starts the
 // plays, takes what they saw, and files what it means; everything below belongs to
 // it, except for what the plays only read.
-type session struct {
+type runState struct {
 	*Runner
 	start  time.Time
 	repeat int
 	meter  *scenarios.Meter
 	hosts  []*host
+
+	described []Description // of the checks, in their order
 
 	pending  []*task // in the order in which they begin
 	running  []*task
@@ -44,8 +46,8 @@ type session struct {
 	err     error // a fault of ours
 }
 
-func newSession(r *Runner) *session {
-	s := &session{Runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), over: make(chan *task),
+func newRunState(r *Runner) *runState {
+	s := &runState{Runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), over: make(chan *task),
 		most: math.MaxInt, mostBusy: busyChecks}
 	if r.Parallel > 0 {
 		s.most, s.mostBusy = r.Parallel, r.Parallel
@@ -53,14 +55,15 @@ func newSession(r *Runner) *session {
 	for _, server := range r.Servers {
 		s.hosts = append(s.hosts, newHost(server))
 	}
-	for range r.Scripts {
+	for _, check := range r.Checks {
+		s.described = append(s.described, check.Describe())
 		s.results = append(s.results, make([]reports.Check, s.repeat))
 	}
 	return s
 }
 
 // all runs everything, and comes back when it is over.
-func (s *session) all(ctx context.Context) {
+func (s *runState) all(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
 	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.unsure = s.unsure, nil {
@@ -72,7 +75,7 @@ func (s *session) all(ctx context.Context) {
 }
 
 // await waits until a check is over, or one more may begin.
-func (s *session) await(ctx context.Context) {
+func (s *runState) await(ctx context.Context) {
 	_, calm := s.busy()
 	timer := time.NewTimer(calm)
 	defer timer.Stop()
@@ -86,7 +89,7 @@ func (s *session) await(ctx context.Context) {
 // busy counts the checks that have just begun, and tells when the next of them
 // has not any more. What takes longer waits most of the time, and waiting is no
 // reason to keep others from running.
-func (s *session) busy() (n int, calm time.Duration) {
+func (s *runState) busy() (n int, calm time.Duration) {
 	calm = time.Hour
 	for _, t := range s.running {
 		if left := time.Until(t.began.Add(busyFor)); left > 0 {
@@ -98,7 +101,7 @@ func (s *session) busy() (n int, calm time.Duration) {
 }
 
 // begin starts what may run now.
-func (s *session) begin(ctx context.Context) {
+func (s *runState) begin(ctx context.Context) {
 	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
 		t := s.pending[i]
 		switch {
@@ -118,7 +121,7 @@ func (s *session) begin(ctx context.Context) {
 }
 
 // forestalled answers a check that is not played, or not again.
-func (s *session) forestalled(ctx context.Context, t *task) bool {
+func (s *runState) forestalled(ctx context.Context, t *task) bool {
 	why, late := s.stopped, s.tooLate()
 	switch {
 	case why != "":
@@ -129,25 +132,25 @@ func (s *session) forestalled(ctx context.Context, t *task) bool {
 	}
 	switch {
 	case t.host != nil && t.host.crashed != "":
-		s.file(t, s.unanswered(t.script, reports.Inconclusive, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
+		s.file(t, s.unanswered(t.about, reports.Inconclusive, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
 	case why == "":
 		return false
 	case t.death != nil && late == "": // nobody will look again: it is what it seemed
-		t.run = t.death
+		t.evidence = t.death
 		s.settle(t)
 	case !t.filed:
-		s.file(t, s.unanswered(t.script, reports.NotRun, why, ""))
+		s.file(t, s.unanswered(t.about, reports.NotRun, why, ""))
 	}
 	return true
 }
 
 // room reports whether one more check may begin.
-func (s *session) room() bool {
+func (s *runState) room() bool {
 	busy, _ := s.busy()
 	return len(s.running) < s.most && busy < s.mostBusy
 }
 
-func (s *session) enter(t *task) {
+func (s *runState) enter(t *task) {
 	s.running = append(s.running, t)
 	if t.host != nil {
 		t.host.enter(t)
@@ -159,7 +162,7 @@ func (s *session) enter(t *task) {
 }
 
 // end takes what a play saw, and decides what becomes of it.
-func (s *session) end(ctx context.Context, t *task) {
+func (s *runState) end(ctx context.Context, t *task) {
 	ended := func(other *task) bool { return other == t }
 	s.running = slices.DeleteFunc(s.running, ended)
 	if t.host != nil {
@@ -168,11 +171,11 @@ func (s *session) end(ctx context.Context, t *task) {
 	switch {
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.unanswered(t.script, reports.Inconclusive, "the suite itself failed", ""))
-	case t.host != nil && t.host.crashed != "" && !t.run.Held(): // that may be why
+		s.file(t, s.unanswered(t.about, reports.Inconclusive, "the suite itself failed", ""))
+	case t.host != nil && t.host.crashed != "" && !t.evidence.held(): // that may be why
 		s.forestalled(ctx, t)
 	case t.host != nil && ctx.Err() == nil && s.postponed(t):
-	case t.host != nil && (t.run.Dead != "" || len(t.host.dying) > 0 && !t.run.Held()):
+	case t.host != nil && (t.evidence.Dead != "" || len(t.host.dying) > 0 && !t.evidence.held()):
 		t.host.dying = append(t.host.dying, t)
 	default:
 		s.settle(t)
@@ -183,18 +186,18 @@ func (s *session) end(ctx context.Context, t *task) {
 }
 
 // postponed puts a check off whose outcome a limit of connections may explain.
-func (s *session) postponed(t *task) bool {
+func (s *runState) postponed(t *task) bool {
 	h := t.host
 	switch {
-	case t.death != nil && t.run.Refused != nil && t.run.Refused.Own == 0: // so it is dead
-		t.run = t.death
+	case t.death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
+		t.evidence = t.death
 		return false
-	case t.run.Dead == "" && (t.run.Refused == nil || t.run.Held()):
+	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.held()):
 		h.deaf = false
 		return false
-	case t.run.Dead != "":
+	case t.evidence.Dead != "":
 		return s.suspect(t)
-	case !t.together && t.run.Refused.Own == 0:
+	case !t.together && t.evidence.Refused.Own == 0:
 		h.deaf, h.limit = true, mostConnections
 	}
 	t.refused++
@@ -210,11 +213,11 @@ func (s *session) postponed(t *task) bool {
 // suspect has a check that found the server dead tried again apart, before
 // anything else runs there: if nobody is let in, it was no limit. A server that
 // had ended every connection by then is dead.
-func (s *session) suspect(t *task) bool {
-	if !t.together || t.run.Amid == 0 {
+func (s *runState) suspect(t *task) bool {
+	if !t.together || t.evidence.Amid == 0 {
 		return false
 	}
-	t.death, t.apart = t.run, true
+	t.death, t.apart = t.evidence, true
 	t.host.suspects++
 	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
 	if others < 0 {
@@ -226,13 +229,13 @@ func (s *session) suspect(t *task) bool {
 
 // settle files what a play says, and has it tried again if lag kept it from
 // saying anything.
-func (s *session) settle(t *task) {
+func (s *runState) settle(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
-	if s.stopped != "" && t.run.Err != nil { // it was ended for that
-		left := check.Left
-		check = s.unanswered(t.script, reports.NotRun, s.stopped, "")
-		check.Left = left
+	if s.stopped != "" && t.evidence.Err != nil { // it was ended for that
+		leftover := check.Left
+		check = s.unanswered(t.about, reports.NotRun, s.stopped, "")
+		check.Left = leftover
 	}
 	s.file(t, check)
 	if again && t.lagged < retriesOfLag && (!s.Quick || check.Took <= QuickPatience) {
@@ -246,19 +249,19 @@ func (s *session) settle(t *task) {
 }
 
 // file keeps an answer, and tells when a check is over.
-func (s *session) file(t *task, check reports.Check) {
-	s.results[t.check][t.round] = check
+func (s *runState) file(t *task, check reports.Check) {
+	s.results[t.place][t.round] = check
 	if t.filed {
 		return
 	}
 	t.filed = true
 	s.done++
 	if s.Progress != nil {
-		s.Progress(s.done, len(s.Scripts)*s.repeat, t.script.Name)
+		s.Progress(s.done, len(s.Checks)*s.repeat, t.about.ID)
 	}
 }
 
-func (s *session) fault(err error) {
+func (s *runState) fault(err error) {
 	if s.err == nil {
 		s.err = err
 	}

@@ -207,7 +207,7 @@ func onStage(t *testing.T, config fakes.Config, sources map[string]string, look 
 		config.Listen = func() (net.Listener, error) { return target.nw.Listen(address) }
 		server := fakes.NewServer(config)
 		defer server.Close()
-		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all}).Run(t.Context()))
+		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all}).Run(t.Context()))
 	})
 }
 
@@ -286,7 +286,7 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 			config.Hook = nil
 			second = fakes.NewServer(config)
 		})
-		r := (&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Scripts: all}).Run(t.Context())
+		r := (&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all}).Run(t.Context())
 		supervisor.Wait()
 		second.Close()
 		require.Len(t, r.Findings(), 1)

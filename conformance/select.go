@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Selection picks checks. Each list that is not empty must be met by one of its
@@ -21,21 +20,22 @@ type Selection struct {
 	Quick   bool // none that must wait longer than QuickWait
 }
 
-// Apply splits the scripts into the selected ones and the others. A pattern
+// Apply splits the checks into the selected ones and the others. A pattern
 // that matches nothing, and one that is malformed, is an error: a typo must not
 // look like a success.
-func (s Selection) Apply(scripts []*scenarios.Script) (in []*scenarios.Script, out []Left, err error) {
+func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) {
 	used := map[string]bool{}
 	slow := 0
-	for _, script := range scripts {
+	for _, check := range checks {
+		d := check.Describe()
 		switch {
-		case !s.picks(script, used):
-			out = append(out, Left{script, "the selection leaves it out"})
-		case s.Quick && script.Wait() > QuickWait:
+		case !s.picks(d, used):
+			out = append(out, Skipped{check, "the selection leaves it out"})
+		case s.Quick && d.Wait > QuickWait:
 			slow++
-			out = append(out, Left{script, fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)})
+			out = append(out, Skipped{check, fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)})
 		default:
-			in = append(in, script)
+			in = append(in, check)
 		}
 	}
 	if err := s.unmatched(used); err != nil {
@@ -76,14 +76,14 @@ func (e *SelectionError) Error() string {
 
 func (e *SelectionError) Unwrap() error { return e.Err }
 
-func (s Selection) picks(script *scenarios.Script, used map[string]bool) bool {
-	folder, _, _ := strings.Cut(script.Name, "/")
+func (s Selection) picks(d Description, used map[string]bool) bool {
+	folder, _, _ := strings.Cut(d.ID, "/")
 	var clauses, levels []string
-	for m := range script.Marks() {
+	for _, m := range d.Marks {
 		clauses = append(clauses, m.Clause)
 		levels = append(levels, string(levelOf(m)))
 	}
-	checks := met("check", s.Checks, []string{script.Name, folder}, used)
+	checks := met("check", s.Checks, []string{d.ID, folder}, used)
 	byClause := met("clause", s.Clauses, clauses, used)
 	byLevel := met("level", s.Levels, levels, used)
 	return checks && byClause && byLevel

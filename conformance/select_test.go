@@ -51,7 +51,7 @@ func TestSelection(t *testing.T) {
 			require.NoError(t, err)
 			var names []string
 			for _, s := range in {
-				names = append(names, s.Name)
+				names = append(names, s.Describe().ID)
 			}
 			assert.Equal(t, test.want, names)
 			assert.Len(t, out, len(all)-len(in))
@@ -81,7 +81,7 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	require.ErrorIs(t, err, path.ErrBadPattern)
 	slow, err := scenarios.Parse("slow", []byte("connect as consumer\nsilence 9s\n"))
 	require.NoError(t, err)
-	_, _, err = conformance.Selection{Quick: true}.Apply([]*scenarios.Script{slow})
+	_, _, err = conformance.Selection{Quick: true}.Apply(conformance.Scripts(slow))
 	require.ErrorIs(t, err, conformance.ErrAllSlow)
 	assert.NotContains(t, err.Error(), "--")
 }

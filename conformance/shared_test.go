@@ -52,7 +52,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				server, _, err := w.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				server.Offers = server.Offers[:1] // no more than meets the eye
-				r := (&conformance.Runner{Servers: []conformance.Server{server}, Scripts: all}).Run(t.Context())
+				r := (&conformance.Runner{Servers: []conformance.Server{server}, Checks: all}).Run(t.Context())
 				assert.Empty(t, r.Findings())
 				v.judge(t)
 				assert.Greater(t, len(v.fetched), 100, "it was not all refused")

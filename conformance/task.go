@@ -6,50 +6,40 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // task is one run of one check, with all its tries.
 type task struct {
-	script   *scenarios.Script
-	property *Property     // nil: the script is played
-	check    int           // its place in Scripts
-	round    int           // which of the repetitions
-	wait     time.Duration // see scenarios.Script.Wait; a little more if a FETCH may wait too
-	conns    int           // see scenarios.Script.Connections
-	host     *host         // the server that it shares; nil: it gets one of its own
-	own      func() (Server, func(), error)
-	apart    bool // nobody else may use the server meanwhile
-	common   bool // it uses the queue default: one such check at a time
+	check Check
+	about Description
+	place int           // of the check in Checks
+	round int           // which of the repetitions
+	wait  time.Duration // that of its description; a little more if a FETCH may wait too
+	host  *host         // the server that it shares; nil: it gets one of its own
+	own   func() (Server, func(), error)
+	apart bool // nobody else may use the server meanwhile
 
 	// Of the latest try.
 	began    time.Time
 	names    string
 	server   *host // where it was played
-	run      *scenarios.Run
-	err      error // a fault of ours
+	evidence *Evidence
+	err      error // an internal error
 	together bool  // others used the server meanwhile
 	epoch    int   // of the host, when it began
 
 	tries   int
-	lagged  int                      // tries that lag left undecided
-	refused int                      // tries that did not get their connections
-	sights  map[*scenarios.Run]Sight // of a property, by try
-	death   *scenarios.Run           // an earlier try after which the server seemed dead
-	filed   bool                     // it has an answer
+	lagged  int       // tries that lag left undecided
+	refused int       // tries that did not get their connections
+	death   *Evidence // of an earlier try after which the server seemed dead
+	filed   bool      // it has an answer
 }
 
-// newTask is one run of one check.
-func (s *session) newTask(check, round int) *task {
-	script := s.Scripts[check]
-	t := &task{script: script, check: check, round: round, wait: script.Wait(), conns: script.Connections()}
-	for i := range s.Properties {
-		if p := &s.Properties[i]; p.Name == script.Name && script.Source == nil {
-			t.property, t.conns, t.sights = p, p.Connections, map[*scenarios.Run]Sight{}
-		}
-	}
-	if script.Sends(fwp.FETCH) || t.property != nil {
+// newTask returns one run of one check.
+func (s *runState) newTask(place, round int) *task {
+	t := &task{check: s.Checks[place], about: s.described[place], place: place, round: round}
+	if t.wait = t.about.Wait; t.about.Fetches {
 		t.wait += time.Millisecond
 	}
 	return t
@@ -58,14 +48,14 @@ func (s *session) newTask(check, round int) *task {
 // tasks makes the list of all runs, in the order in which they begin: those that
 // wait long first, otherwise as the seed has it, those that run apart last. What
 // no server can serve is answered.
-func (s *session) tasks() []*task {
+func (s *runState) tasks() []*task {
 	var all []*task
 	random := rand.New(rand.NewPCG(s.Seed, s.Seed))
 	for round := range s.repeat {
-		for _, i := range random.Perm(len(s.Scripts)) {
+		for _, i := range random.Perm(len(s.Checks)) {
 			t := s.newTask(i, round)
 			if missing := s.assign(t); missing != "" {
-				s.file(t, s.notOffered(t.script, missing))
+				s.file(t, s.notOffered(t.about, missing))
 				continue
 			}
 			all = append(all, t)
@@ -84,44 +74,26 @@ func (s *session) tasks() []*task {
 }
 
 // assign finds the server for a check; missing is the need that none meets, or "".
-func (s *session) assign(t *task) (missing scenarios.Need) {
-	if slices.Contains(t.script.Needs, scenarios.NeedEmbedded) {
+func (s *runState) assign(t *task) (missing scenarios.Need) {
+	if slices.Contains(t.about.Needs, scenarios.NeedEmbedded) {
 		if s.Prepare == nil {
 			return scenarios.NeedEmbedded
 		}
-		t.own = func() (Server, func(), error) { return s.Prepare(t.script.Embedded) }
+		t.own = func() (Server, func(), error) { return s.Prepare(t.about.Embedded) }
 		return ""
 	}
 	for _, h := range s.hosts {
-		i := slices.IndexFunc(t.script.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
+		i := slices.IndexFunc(t.about.Needs, func(n scenarios.Need) bool { return !slices.Contains(h.Offers, n) })
 		if i >= 0 {
-			missing = t.script.Needs[i]
+			missing = t.about.Needs[i]
 			continue
 		}
-		if apart, common := sharing(t.script); h.Fresh != nil && (apart || common || t.property != nil) {
+		if h.Fresh != nil && t.about.Sharing != SharesAll {
 			t.own = h.Fresh
 		} else {
-			t.host, t.apart, t.common = h, apart, common
+			t.host, t.apart = h, t.about.Sharing == SharesNothing
 		}
 		return ""
 	}
 	return missing
-}
-
-// sharing says how a check gets on with others on one server. Those that end or
-// empty it run apart, and so do those that count everything, which takes INFO.
-// What is left of those that want to be alone is about the queue default.
-func sharing(script *scenarios.Script) (apart, common bool) {
-	for _, n := range script.Needs {
-		switch n {
-		case scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill:
-			return true, false
-		case scenarios.NeedAlone:
-			common = true
-		}
-	}
-	if common && script.Sends(fwp.INFO) {
-		return true, false
-	}
-	return false, common
 }

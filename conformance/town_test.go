@@ -90,10 +90,10 @@ func (w *town) fresh(config fakes.Config) conformance.Server {
 
 // runner plays scripts on an open and a protected server, as fwpcheck does
 // without a target.
-func (w *town) runner(all []*scenarios.Script) *conformance.Runner {
+func (w *town) runner(all []conformance.Check) *conformance.Runner {
 	return &conformance.Runner{
 		Servers: []conformance.Server{w.fresh(fakes.Config{}), w.fresh(fakes.Config{Password: "correct horse"})},
-		Prepare: w.prepare, Scripts: all,
+		Prepare: w.prepare, Checks: all,
 	}
 }
 
@@ -108,11 +108,11 @@ func (w *town) close() {
 const heaviest = "push/ten-thousand-jobs"
 
 // suite returns all checks, or the quick ones.
-func suite(tb testing.TB, quick bool) []*scenarios.Script {
+func suite(tb testing.TB, quick bool) []conformance.Check {
 	tb.Helper()
 	all, err := scenarios.Suite()
 	require.NoError(tb, err)
-	in, _, err := conformance.Selection{Quick: quick}.Apply(all)
+	in, _, err := conformance.Selection{Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)
-	return slices.DeleteFunc(in, func(s *scenarios.Script) bool { return s.Name == heaviest && !slow.Enabled() })
+	return slices.DeleteFunc(in, func(c conformance.Check) bool { return c.Describe().ID == heaviest && !slow.Enabled() })
 }

@@ -10,19 +10,16 @@ import (
 
 // unanswered is a check that was not played, with the same answer for all its
 // clauses.
-func (s *session) unanswered(script *scenarios.Script, v reports.Verdict, why, provide string) reports.Check {
-	c := reports.Check{ID: script.Name, Title: script.Title, File: script.Name, Verdict: v, Why: why, Provide: provide}
-	if script.Source == nil { // it stands for a property
-		c.File = ""
-	}
-	for _, m := range marksOf(script) {
+func (s *runState) unanswered(d Description, v reports.Verdict, why, provide string) reports.Check {
+	c := reports.Check{ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why, Provide: provide}
+	for _, m := range d.Clauses() {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide})
 	}
 	return c
 }
 
-func (s *session) notOffered(script *scenarios.Script, n scenarios.Need) reports.Check {
-	return s.unanswered(script, reports.Skipped, "the target offers no "+needWords[n], s.Provide[n])
+func (s *runState) notOffered(d Description, n scenarios.Need) reports.Check {
+	return s.unanswered(d, reports.Skipped, "the target offers no "+needWords[n], s.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
@@ -36,67 +33,39 @@ var needWords = map[scenarios.Need]string{
 	scenarios.NeedEmbedded: "prepared embedded server",
 }
 
-// marksOf lists the clauses that a script decides, each once, in the order of
-// its lines.
-func marksOf(script *scenarios.Script) []scenarios.Mark {
-	var all []scenarios.Mark
-	for m := range script.Marks() {
-		if !slices.ContainsFunc(all, func(o scenarios.Mark) bool { return o.Clause == m.Clause }) {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// levelOf is the level at which a mark judges.
-func levelOf(m scenarios.Mark) reports.Level {
-	if m.Level != "" {
-		return reports.Level(m.Level)
-	}
-	c, _ := ClauseByID(m.Clause) // a script of somebody else's may name what it likes
-	return c.Level
-}
-
-// breachOf is what a departure from the clause of a mark means.
-func breachOf(m scenarios.Mark) reports.Verdict {
-	if c, ok := ClauseByID(m.Clause); ok && m.Level == "" {
-		return c.Breach()
-	}
-	return levelOf(m).Breach()
-}
-
-// verdicts turns what a play saw on a host into what its check says; again means
-// that another try, alone, may decide what lag kept this one from deciding.
-func (s *session) verdicts(run *scenarios.Run, h *host) (check reports.Check, again bool) {
-	v := &verdicts{session: s, run: run, host: h, check: reports.Check{
-		ID: run.Script.Name, Title: run.Script.Title, File: run.Script.Name, Took: run.Took, Left: run.Left}}
+// verdicts turns what a play saw into the verdicts of its check; again means that another
+// try, alone, may decide what lag kept this one from deciding.
+func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
+	v := &verdicts{state: s, about: t.about, seen: t.evidence, host: t.server, check: reports.Check{
+		ID: t.about.ID, Title: t.about.Title, File: t.about.File, Took: t.evidence.Took, Left: t.evidence.Leftover}}
 	v.stopped = v.stopCause()
-	for _, m := range marksOf(run.Script) {
+	for _, m := range v.about.Clauses() {
 		v.clause(m)
 	}
-	for _, b := range run.Breaches {
+	for _, b := range v.seen.Breaches {
 		v.breach(b)
 	}
-	if len(v.check.Clauses) == 0 {
-		v.ownExpectations()
+	for _, f := range v.seen.Findings {
+		v.found(f)
 	}
+	v.whole()
 	v.conclude()
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, run.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
+	return v.check, v.seen.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
 }
 
 // tooMany takes back what was made of a play that got some connections and not
 // all: how many a target has to give is its own affair.
 func (v *verdicts) tooMany() bool {
-	r := v.run.Refused
-	if r == nil || r.Own == 0 || v.run.Dead != "" || v.run.Held() {
+	r := v.seen.Refused
+	if r == nil || r.Own == 0 || v.seen.Dead != "" || v.seen.held() {
 		return false
 	}
 	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
-	c := v.unanswered(v.run.Script, reports.Inconclusive, why, "raise the target's limit of connections")
-	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.run, scenarios.Result{})
+	c := v.state.unanswered(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.seen, scenarios.Result{})
 	v.check = c
 	return true
 }
@@ -112,11 +81,12 @@ func (v *verdicts) crash() bool {
 
 // verdicts is the making of one check's answer.
 type verdicts struct {
-	*session
-	run     *scenarios.Run
+	state   *runState
+	about   Description
+	seen    *Evidence
 	host    *host
 	check   reports.Check
-	stopped cause // why the script did not get to its end; zero if it did
+	stopped cause // why the play did not get to its end; zero if it did
 }
 
 type cause struct {
@@ -124,11 +94,14 @@ type cause struct {
 	passes bool // another try, alone, may go better
 }
 
-// stopCause is what kept the script from being played to its end.
+// stopCause is what kept the play from its end.
 func (v *verdicts) stopCause() cause {
-	run := v.run
-	if run.Complete() {
+	run := v.seen
+	switch {
+	case run.complete():
 		return cause{}
+	case run.Open != "":
+		return cause{run.Open, run.Passing}
 	}
 	if len(run.Breaches) > 0 {
 		b := run.Breaches[0]
@@ -164,7 +137,7 @@ func gotWords(r scenarios.Result) string {
 func (v *verdicts) clause(m scenarios.Mark) {
 	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
 	all, broken := []reports.Verdict{}, []reports.Verdict{}
-	for _, r := range v.run.Results {
+	for _, r := range v.seen.Results {
 		for _, mark := range r.Marks {
 			if mark.Clause != m.Clause {
 				continue
@@ -197,14 +170,14 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	case r.Outcome != scenarios.Matched || v.stopped.words != "":
 		return reports.Inconclusive
 	case m.Record || breachOf(m) == reports.Observed:
-		cv.Why = seen(r)
+		cv.Why = observed(r)
 		return reports.Observed
 	}
 	return reports.Pass
 }
 
-// seen says what came where anything may.
-func seen(r scenarios.Result) string {
+// observed is what came where anything may.
+func observed(r scenarios.Result) string {
 	const most = 120
 	what := []rune(r.Choice)
 	if len(what) == 0 {
@@ -223,12 +196,12 @@ func seen(r scenarios.Result) string {
 func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := breachOf(m)
 	switch {
-	case v.run.Dead != "" && !v.crash():
+	case v.seen.Dead != "" && !v.crash():
 		return reports.Inconclusive
-	case v.run.Dead != "":
+	case v.seen.Dead != "":
 		verdict = reports.Crash
 	case verdict == reports.Observed:
-		cv.Why = seen(scenarios.Result{Got: r.Got})
+		cv.Why = observed(scenarios.Result{Got: r.Got})
 		return verdict
 	}
 	cv.Level, cv.Why = levelOf(m), gotWords(r)
@@ -238,7 +211,7 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 
 // breach judges a departure that no line was about.
 func (v *verdicts) breach(b scenarios.Breach) {
-	if v.run.Dead != "" && b.Kind == scenarios.ConsumerClosed {
+	if v.seen.Dead != "" && b.Kind == scenarios.ConsumerClosed {
 		return // that the server lives no more is the finding
 	}
 	id := ClauseOf(b.Name())
@@ -258,37 +231,53 @@ func (v *verdicts) breach(b scenarios.Breach) {
 	v.finding(verdict, m, r)
 }
 
-// ownExpectations judges a script that names no clause: what it expects has to
-// hold.
-func (v *verdicts) ownExpectations() {
-	for _, r := range v.run.Results {
-		if r.Outcome == scenarios.Mismatched && !r.Setup {
-			verdict := reports.Fail
-			switch {
-			case v.run.Dead != "" && !v.crash():
-				continue
-			case v.run.Dead != "":
-				verdict = reports.Crash
-			}
-			v.check.Verdict = verdict
-			v.finding(verdict, scenarios.Mark{}, r)
-		}
+// whole decides the check as a whole, beside the clauses. Where it names none, what its
+// lines expect has to hold.
+func (v *verdicts) whole() {
+	if len(v.check.Clauses) == 0 {
+		v.ownExpectations()
 	}
 	switch {
-	case len(v.check.Findings) > 0:
+	case v.seen.Open != "":
+		v.undecided(v.seen.Open)
+	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
 	case v.stopped.words != "":
-		v.check.Verdict, v.check.Why = reports.Inconclusive, v.stopped.words
-	case len(v.run.Results) == 0:
-		v.check.Verdict, v.check.Why = reports.Inconclusive, "the script expects nothing"
+		v.undecided(v.stopped.words)
 	default:
 		v.check.Verdict = reports.Pass
+	}
+}
+
+// undecided makes the check undecided, if it did not find anything.
+func (v *verdicts) undecided(why string) {
+	v.check.Why = why
+	if !v.check.Verdict.Breach() {
+		v.check.Verdict = reports.Inconclusive
+	}
+}
+
+// ownExpectations judges the lines of a script that names no clause.
+func (v *verdicts) ownExpectations() {
+	for _, r := range v.seen.Results {
+		if r.Outcome != scenarios.Mismatched || r.Setup {
+			continue
+		}
+		verdict := reports.Fail
+		if v.seen.Dead != "" {
+			if !v.crash() {
+				continue
+			}
+			verdict = reports.Crash
+		}
+		v.check.Verdict = verdict
+		v.finding(verdict, scenarios.Mark{}, r)
 	}
 }
 
 // conclude folds the clauses into the check, and keeps the conversation where
 // somebody will want to read it.
 func (v *verdicts) conclude() {
-	if v.run.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
+	if v.seen.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
 		v.check.Verdict = reports.Crash
 		last := v.lastReached()
 		v.finding(reports.Crash, onlyMark(last), last)
@@ -302,18 +291,18 @@ func (v *verdicts) conclude() {
 	}
 	v.check.Verdict = reports.Worst(all...)
 	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
-		v.check.Conversation = conversation(v.run, scenarios.Result{})
+		v.check.Conversation = conversation(v.seen, scenarios.Result{})
 	}
 }
 
 // lastReached stands for the place at which the server was lost.
 func (v *verdicts) lastReached() scenarios.Result {
 	last := scenarios.Result{Pos: scenarios.Pos{Line: 1, Col: 1}}
-	for _, r := range v.run.Results {
+	for _, r := range v.seen.Results {
 		if r.Outcome != scenarios.NotReached {
 			last = r
 		}
 	}
-	last.Expected, last.Got = "a server that keeps serving", v.run.Dead
+	last.Expected, last.Got = "a server that keeps serving", v.seen.Dead
 	return last
 }

@@ -19,10 +19,10 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	f := reports.Finding{
 		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
 		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-		Expected: r.Expected, Got: gotWords(r), Conversation: conversation(v.run, r),
+		Expected: r.Expected, Got: gotWords(r), Conversation: conversation(v.seen, r),
 	}
-	if r.Line > 0 && r.Line <= len(v.run.Script.Source) {
-		f.Source = v.run.Script.Source[r.Line-1]
+	if r.Line > 0 && r.Line <= len(v.about.Source) {
+		f.Source = v.about.Source[r.Line-1]
 	}
 	for _, d := range r.Differences {
 		if d.Path != "" {
@@ -32,8 +32,8 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	if r.Ending != scenarios.Open {
 		f.Close = closeWords[r.Ending]
 	}
-	if v.Reproduce != nil {
-		f.Reproduce = v.Reproduce(v.check.ID)
+	if v.state.Reproduce != nil {
+		f.Reproduce = v.state.Reproduce(v.check.ID)
 	}
 	v.check.Findings = append(v.check.Findings, f)
 }
@@ -46,9 +46,9 @@ var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
 
 // conversation is what all connections of a play said, with a mark where the
 // departure came.
-func conversation(run *scenarios.Run, departure scenarios.Result) []reports.Line {
-	lines := make([]reports.Line, len(run.Conversation))
-	for i, l := range run.Conversation {
+func conversation(e *Evidence, departure scenarios.Result) []reports.Line {
+	lines := make([]reports.Line, len(e.Conversation))
+	for i, l := range e.Conversation {
 		from, ok := saidBy[l.From]
 		if !ok {
 			from = reports.FromSuite

@@ -121,7 +121,7 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	}
 	defer end()
 	served := conformance.Server{Target: target, Password: s.config().Password, Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&conformance.Runner{Servers: []conformance.Server{served}, Scripts: []*scenarios.Script{script}}).Run(t.Context())
+	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script)}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {
 		if check.Verdict.Breach() || check.Verdict == reports.Inconclusive {

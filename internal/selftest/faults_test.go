@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -62,21 +62,21 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 		}
 	}
 	for _, script := range scripts {
-		assert.True(t, !slow.Enabled() && !judges(script) || caught[script.Name], "%s catches no fault", script.Name)
+		assert.True(t, !slow.Enabled() && !judges(script) || caught[script.Describe().ID], "%s catches no fault", script.Describe().ID)
 	}
 	assert.Len(t, declared.Rows(), len(fakes.Faults()), "a check looks at each fault")
 	document(t, declared.Rows())
 }
 
 // pick takes the scripts that are played against the ith fault.
-func pick(fault fakes.Fault, i int, scripts []*scenarios.Script) []*scenarios.Script {
-	var picked []*scenarios.Script
+func pick(fault fakes.Fault, i int, scripts []conformance.Check) []conformance.Check {
+	var picked []conformance.Check
 	for j, script := range scripts {
-		isHeavy := slices.Contains(heavy, script.Name)
+		isHeavy := slices.Contains(heavy, script.Describe().ID)
 		var take bool
 		switch {
 		case names(fault, script):
-			take = slow.Enabled() || script.Name != heaviest || fault.Name == needsHeaviest
+			take = slow.Enabled() || script.Describe().ID != heaviest || fault.Name == needsHeaviest
 		case slow.Enabled():
 			take = !judges(script) || (i+j)%30 == 0 || !isHeavy && (i+j)%3 == 0
 		default:
@@ -90,7 +90,7 @@ func pick(fault fakes.Fault, i int, scripts []*scenarios.Script) []*scenarios.Sc
 }
 
 // play plays one script on fresh servers with a fault.
-func play(t *testing.T, fault fakes.Fault, script *scenarios.Script) (check reports.Check) {
+func play(t *testing.T, fault fakes.Fault, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()

@@ -106,10 +106,10 @@ func TestImpostors(t *testing.T) {
 			t.Parallel()
 			for _, script := range scripts {
 				check := test.run(t, script)
-				assert.NotEqual(t, reports.Crash, check.Verdict, "%s: it is as it was", script.Name)
+				assert.NotEqual(t, reports.Crash, check.Verdict, "%s: it is as it was", script.Describe().ID)
 				for _, clause := range check.Clauses {
 					if clause.Verdict == reports.Pass && clause.Level.Breach() == reports.Fail {
-						assert.Contains(t, strings.Fields(test.earned), clause.ID, script.Name)
+						assert.Contains(t, strings.Fields(test.earned), clause.ID, script.Describe().ID)
 					}
 				}
 			}
@@ -118,7 +118,7 @@ func TestImpostors(t *testing.T) {
 }
 
 // run plays one script, in virtual time.
-func (i impostor) run(t *testing.T, script *scenarios.Script) (check reports.Check) {
+func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -128,11 +128,11 @@ func (i impostor) run(t *testing.T, script *scenarios.Script) (check reports.Che
 		wait := i.listen(ln)
 		defer wait()
 		defer ln.Close()
-		runner := &conformance.Runner{Scripts: []*scenarios.Script{script}, Servers: []conformance.Server{i.offer(network)}}
+		runner := &conformance.Runner{Checks: []conformance.Check{script}, Servers: []conformance.Server{i.offer(network)}}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		check = report.Checks[0]
-		assert.Less(t, time.Since(begin), time.Hour, "%s did not come to its end", script.Name)
+		assert.Less(t, time.Since(begin), time.Hour, "%s did not come to its end", script.Describe().ID)
 	})
 	return check
 }

@@ -11,17 +11,19 @@ import (
 )
 
 // suite is all scripts of the suite.
-func suite(t *testing.T) []*scenarios.Script {
+// suite is the scripts of the suite as checks.
+func suite(t *testing.T) []conformance.Check {
 	t.Helper()
 	scripts, err := scenarios.Suite()
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
-	return scripts
+	return conformance.Scripts(scripts...)
 }
 
 func TestScriptsAreClean(t *testing.T) {
 	t.Parallel()
-	for _, script := range suite(t) {
+	for _, check := range suite(t) {
+		script := check.(conformance.ScriptCheck).Script
 		for _, problem := range scenarios.Lint(script) {
 			assert.Fail(t, script.Name, "%v", problem)
 		}

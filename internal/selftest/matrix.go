@@ -11,7 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Matrix is what plays on servers with faults have shown: fault x clause. Its zero
@@ -38,33 +37,33 @@ type Row struct {
 }
 
 // Add takes what a check has found on a server with the fault.
-func (m *Matrix) Add(fault fakes.Fault, script *scenarios.Script, check reports.Check) {
+func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.row(fault)
-	for _, id := range red(check) {
-		r.Red[id] = insert(r.Red[id], script.Name)
+	r, name := m.row(fault), result.ID
+	for _, id := range red(result) {
+		r.Red[id] = insert(r.Red[id], name)
 		if !slices.Contains(fault.Clauses, id) {
-			r.Stray = insert(r.Stray, fmt.Sprintf("%s finds %s broken, which is not declared%s", script.Name, id, evidence(check)))
+			r.Stray = insert(r.Stray, fmt.Sprintf("%s finds %s broken, which is not declared%s", name, id, evidence(result)))
 		}
 	}
-	if check.Verdict == reports.Crash && !r.fatal() {
-		r.Stray = insert(r.Stray, fmt.Sprintf("%s takes the server for dead%s", script.Name, evidence(check)))
+	if result.Verdict == reports.Crash && !r.fatal() {
+		r.Stray = insert(r.Stray, fmt.Sprintf("%s takes the server for dead%s", name, evidence(result)))
 	}
-	if catches(script, check) {
-		r.Caught = insert(r.Caught, script.Name)
+	if catches(check, result) {
+		r.Caught = insert(r.Caught, name)
 	}
-	for _, id := range clauses(script) {
+	for _, id := range clauses(check) {
 		r.decided[id] = true
 	}
 }
 
-// Leave takes note of a script that decides a clause of the fault and is not played.
-func (m *Matrix) Leave(fault fakes.Fault, script *scenarios.Script) {
+// Leave takes note of a check that decides a clause of the fault and is not played.
+func (m *Matrix) Leave(fault fakes.Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.row(fault)
-	for _, id := range clauses(script) {
+	for _, id := range clauses(check) {
 		r.left[id] = true
 	}
 }
@@ -144,33 +143,33 @@ func red(check reports.Check) []string {
 	return ids
 }
 
-func clauses(script *scenarios.Script) []string {
+func clauses(check conformance.Check) []string {
 	var ids []string
-	for mark := range script.Marks() {
+	for _, mark := range check.Describe().Clauses() {
 		ids = append(ids, mark.Clause)
 	}
 	return ids
 }
 
-// names reports whether a fault may break a clause that a script decides.
-func names(fault fakes.Fault, script *scenarios.Script) bool {
-	return slices.ContainsFunc(clauses(script), func(id string) bool { return slices.Contains(fault.Clauses, id) })
+// names reports whether a fault may break a clause that a check decides.
+func names(fault fakes.Fault, check conformance.Check) bool {
+	return slices.ContainsFunc(clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 
 // catches reports whether a check has found a fault that is its own: one of the
 // clauses that it decides is broken, or the server. A check that only records
 // finds no fault of its own, so that any will do.
-func catches(script *scenarios.Script, check reports.Check) bool {
-	if !judges(script) || check.Verdict == reports.Crash {
-		return check.Verdict.Breach()
+func catches(check conformance.Check, result reports.Check) bool {
+	if !judges(check) || result.Verdict == reports.Crash {
+		return result.Verdict.Breach()
 	}
-	own := clauses(script)
-	return slices.ContainsFunc(red(check), func(id string) bool { return slices.Contains(own, id) })
+	own := clauses(check)
+	return slices.ContainsFunc(red(result), func(id string) bool { return slices.Contains(own, id) })
 }
 
-// judges reports whether a script can break a clause.
-func judges(script *scenarios.Script) bool {
-	for mark := range script.Marks() {
+// judges reports whether a check can find a clause broken that it decides.
+func judges(check conformance.Check) bool {
+	for _, mark := range check.Describe().Marks {
 		clause, known := conformance.ClauseByID(mark.Clause)
 		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
 			return true

@@ -118,9 +118,9 @@ func barren(nc net.Conn) {
 func TestNoise(t *testing.T) {
 	t.Parallel()
 	for _, script := range suite(t) {
-		t.Run(script.Name, func(t *testing.T) {
+		t.Run(script.Describe().ID, func(t *testing.T) {
 			t.Parallel()
-			alone := []*scenarios.Script{script}
+			alone := []conformance.Check{script}
 			onlyEarned(t, against(t, noise("", ""), alone).Checks[0], "")
 			onlyEarned(t, against(t, noise(`+HI {"v":2}`, "+OK"), alone).Checks[0], earnedByHELLO)
 		})
@@ -157,7 +157,7 @@ func noise(greeting, welcome string) func(net.Conn) {
 
 // against plays scripts on what serves connections like this. It promises everything,
 // and has a password too.
-func against(t *testing.T, serve func(net.Conn), scripts []*scenarios.Script) (report *reports.Report) {
+func against(t *testing.T, serve func(net.Conn), scripts []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -172,7 +172,7 @@ func against(t *testing.T, serve func(net.Conn), scripts []*scenarios.Script) (r
 		})
 		open, protected := impostor{}.offer(network), impostor{greeting: `"s"`}.offer(network)
 		servers := []conformance.Server{open, protected}
-		report = (&conformance.Runner{Servers: servers, Scripts: scripts, Properties: conformance.Properties()}).Run(t.Context())
+		report = (&conformance.Runner{Servers: servers, Checks: scripts}).Run(t.Context())
 		ln.Close()
 		serving.Wait()
 		assert.Empty(t, report.Internal)
@@ -270,7 +270,7 @@ type obituary struct {
 	begun  map[string]bool // checks that had begun before
 }
 
-func mourn(t *testing.T, m *mortal, scripts []*scenarios.Script) (seen obituary) {
+func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary) {
 	t.Helper()
 	seen = obituary{before: map[string]bool{}, begun: map[string]bool{}}
 	var mu sync.Mutex

@@ -9,15 +9,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Proof holds scripts against faults, and against servers that are right, all on one
-// stage. Scripts must be set.
+// Proof holds checks against faults, and against servers that are right, all on one
+// stage. Checks must be set.
 type Proof struct {
 	Stage      Stage
-	Scripts    []*scenarios.Script
-	Left       []*scenarios.Script // of the suite, and not played
+	Checks     []conformance.Check
+	Skipped    []conformance.Check // of the suite, and not played
 	Faults     []fakes.Fault
 	Variations []fakes.Variation // the zero Variation is the conforming server
 
@@ -35,7 +34,7 @@ type Proof struct {
 type Outcome struct {
 	Matrix  Matrix
 	Blamed  map[string]map[string][]string // what was held against servers that are right, by variation and check
-	Plays   int                            // of a script on a fault, that came to their end
+	Plays   int                            // of a check on a fault, that came to their end
 	Varied  int                            // variations that were played to the end
 	Again   int                            // faults and variations that had to be tried again
 	Errors  []error                        // of our own
@@ -46,7 +45,7 @@ type Outcome struct {
 func (p *Proof) Run(ctx context.Context) *Outcome {
 	r := &rehearsal{Proof: p, out: &Outcome{Blamed: map[string]map[string][]string{}}, total: p.Size()}
 	for _, f := range p.Faults {
-		for _, s := range p.Left {
+		for _, s := range p.Skipped {
 			if names(f, s) {
 				r.out.Matrix.Leave(f, s)
 			}
@@ -65,30 +64,30 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 // tasks are what has to be done.
 func (r *rehearsal) tasks(ctx context.Context) (faults, variations []task) {
 	for _, v := range r.Variations {
-		scripts := r.Scripts
+		checks := r.Checks
 		if r.NoCrowds && v.Configure != nil {
-			scripts = withoutCrowds(scripts)
+			checks = withoutCrowds(checks)
 		}
-		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, scripts) }})
+		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	for _, f := range r.Faults {
 		for _, s := range r.of(f) {
-			faults = append(faults, task{f.Name + ": " + s.Name, func() error { return r.play(ctx, f, s) }})
+			faults = append(faults, task{f.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, f, s) }})
 		}
 	}
 	return faults, variations
 }
 
-// of are the scripts that decide one of the clauses of a fault.
-func (p *Proof) of(fault fakes.Fault) []*scenarios.Script {
-	return slices.DeleteFunc(slices.Clone(p.Scripts), func(s *scenarios.Script) bool { return !names(fault, s) })
+// of are the checks that decide one of the clauses of a fault.
+func (p *Proof) of(fault fakes.Fault) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
 }
 
 // crowds are the checks that take most of the time: thousands of jobs, megabytes.
 var crowds = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"}
 
-func withoutCrowds(scripts []*scenarios.Script) []*scenarios.Script {
-	return slices.DeleteFunc(slices.Clone(scripts), func(s *scenarios.Script) bool { return slices.Contains(crowds, s.Name) })
+func withoutCrowds(checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool { return slices.Contains(crowds, c.Describe().ID) })
 }
 
 // Size is the number of steps that Progress is told of.
@@ -145,24 +144,24 @@ func (r *rehearsal) end(ctx context.Context, t task, err error) {
 	}
 }
 
-// play plays a script on servers with a fault.
-func (r *rehearsal) play(ctx context.Context, fault fakes.Fault, script *scenarios.Script) error {
-	check, err := r.Stage.Play(ctx, fault, script, func(runner *conformance.Runner) {
+// play plays a check on servers with a fault.
+func (r *rehearsal) play(ctx context.Context, fault fakes.Fault, check conformance.Check) error {
+	result, err := r.Stage.Play(ctx, fault, check, func(runner *conformance.Runner) {
 		runner.Timeout, runner.Patience = r.Timeout, r.Patience
 	})
 	if err != nil {
 		return err
 	}
-	r.out.Matrix.Add(fault, script, check)
+	r.out.Matrix.Add(fault, check, result)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.out.Plays++
 	return nil
 }
 
-// vary plays scripts on servers that are right.
-func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, scripts []*scenarios.Script) error {
-	report, err := r.Stage.Vary(ctx, variation, scripts)
+// vary plays checks on servers that are right.
+func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) error {
+	report, err := r.Stage.Vary(ctx, variation, checks)
 	switch {
 	case err != nil:
 		return err
@@ -200,7 +199,7 @@ func (r *rehearsal) again(ctx context.Context) {
 		r.out.Matrix.forget(row)
 		for _, s := range r.of(row.Fault) {
 			r.out.Plays--
-			tasks = append(tasks, task{row.Fault.Name + ": " + s.Name, func() error { return r.play(ctx, row.Fault, s) }})
+			tasks = append(tasks, task{row.Fault.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, row.Fault, s) }})
 		}
 	}
 	for _, v := range r.Variations {
@@ -210,8 +209,8 @@ func (r *rehearsal) again(ctx context.Context) {
 		}
 		r.out.Again++
 		r.out.Varied--
-		scripts := slices.DeleteFunc(slices.Clone(r.Scripts), func(s *scenarios.Script) bool { return wrong[s.Name] == nil })
-		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, scripts) }})
+		checks := slices.DeleteFunc(slices.Clone(r.Checks), func(c conformance.Check) bool { return wrong[c.Describe().ID] == nil })
+		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	r.total += len(tasks)
 	r.all(ctx, tasks, r.Parallel/16)

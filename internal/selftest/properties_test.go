@@ -16,15 +16,14 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // properties are the checks without a script, or those of these names.
-func properties(names ...string) []*scenarios.Script {
-	var all []*scenarios.Script
+func properties(names ...string) []conformance.Check {
+	var all []conformance.Check
 	for _, p := range conformance.Properties() {
 		if len(names) == 0 || slices.Contains(names, p.Name) {
-			all = append(all, p.Script())
+			all = append(all, p)
 		}
 	}
 	return all
@@ -52,7 +51,7 @@ func tried(t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.
 			server.Fresh = build
 		}
 		runner := &conformance.Runner{
-			Servers: []conformance.Server{server}, Scripts: properties(), Properties: conformance.Properties(), Seed: uint64(seed),
+			Servers: []conformance.Server{server}, Checks: properties(), Seed: uint64(seed),
 			Reproduce: func(check string) string { return "again " + check },
 		}
 		checks = runner.Run(t.Context()).Checks
@@ -159,7 +158,7 @@ func TestPropertiesOfNoServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, script := range properties() {
-				report := against(t, serve, []*scenarios.Script{script})
+				report := against(t, serve, []conformance.Check{script})
 				check := report.Checks[0]
 				assert.NotEqual(t, reports.Pass, check.Verdict, check.ID)
 				assert.NotEqual(t, reports.Observed, check.Verdict, check.ID)

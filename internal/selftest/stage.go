@@ -11,7 +11,6 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Stage is where servers live: in memory if it has a network, which is what virtual
@@ -36,13 +35,13 @@ func (s Stage) dialer() func(ctx context.Context, network, addr string) (net.Con
 	return s.Network.DialContext
 }
 
-// Play plays one script on servers of its own with a fault: one that comes with every
+// Play plays one check on servers of its own with a fault: one that comes with every
 // fiftieth job must not come up in a check that has no fifty. The change of the runner
 // may be nil.
-func (s Stage) Play(ctx context.Context, fault fakes.Fault, script *scenarios.Script, change func(*conformance.Runner)) (reports.Check, error) {
+func (s Stage) Play(ctx context.Context, fault fakes.Fault, check conformance.Check, change func(*conformance.Runner)) (reports.Check, error) {
 	v := newVillage(s, fault.Hook)
 	defer v.close()
-	runner, err := v.runner(script)
+	runner, err := v.runner(check)
 	if err != nil {
 		return reports.Check{}, err
 	}
@@ -51,18 +50,18 @@ func (s Stage) Play(ctx context.Context, fault fakes.Fault, script *scenarios.Sc
 	}
 	report := runner.Run(ctx)
 	if report.Internal != "" {
-		return reports.Check{}, fmt.Errorf("play %s: %s", script.Name, report.Internal)
+		return reports.Check{}, fmt.Errorf("play %s: %s", check.Describe().ID, report.Internal)
 	}
 	return report.Checks[0], ctx.Err()
 }
 
-// Vary plays scripts on an open and a protected server that differ from others as a
+// Vary plays checks on an open and a protected server that differ from others as a
 // variation does; those that scripts ask for are the suite's own, and as it wants them.
 // The zero Variation is the conforming server.
-func (s Stage) Vary(ctx context.Context, variation fakes.Variation, scripts []*scenarios.Script) (*reports.Report, error) {
+func (s Stage) Vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) (*reports.Report, error) {
 	v := newVillage(s, nil)
 	defer v.close()
-	runner := &conformance.Runner{Scripts: scripts, Properties: conformance.Properties(), Prepare: v.prepare}
+	runner := &conformance.Runner{Checks: checks, Prepare: v.prepare}
 	for _, password := range []string{"", "correct horse"} {
 		build := func() (conformance.Server, func(), error) {
 			config := fakes.Config{Password: password}
@@ -138,17 +137,16 @@ func (v *village) prepare(settings map[string]string) (conformance.Server, func(
 	return server, func() {}, err
 }
 
-// runner is a suite that plays the scripts on the village.
-func (v *village) runner(scripts ...*scenarios.Script) (*conformance.Runner, error) {
+// runner is a suite that plays the checks on the village.
+func (v *village) runner(checks ...conformance.Check) (*conformance.Runner, error) {
 	open, err := v.build(fakes.Config{})
 	if err != nil {
 		return nil, err
 	}
 	protected, err := v.build(fakes.Config{Password: "correct horse"})
 	return &conformance.Runner{
-		Servers:    []conformance.Server{open, protected},
-		Scripts:    scripts,
-		Properties: conformance.Properties(),
-		Prepare:    v.prepare,
+		Servers: []conformance.Server{open, protected},
+		Checks:  checks,
+		Prepare: v.prepare,
 	}, err
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // crowded are the kinds of variations that are played against crowds too: all others
@@ -48,7 +48,7 @@ func TestVariations(t *testing.T) {
 }
 
 // half returns every second script; it is the other half for the next i.
-func half(scripts []*scenarios.Script, i int) (half []*scenarios.Script) {
+func half(scripts []conformance.Check, i int) (half []conformance.Check) {
 	for j, s := range scripts {
 		if (i+j)%2 == 0 {
 			half = append(half, s)
@@ -58,7 +58,7 @@ func half(scripts []*scenarios.Script, i int) (half []*scenarios.Script) {
 }
 
 // few is the suite without the crowds.
-func few(t *testing.T) []*scenarios.Script {
+func few(t *testing.T) []conformance.Check {
 	t.Helper()
 	all := suite(t)
 	few := withoutCrowds(all)
@@ -67,7 +67,7 @@ func few(t *testing.T) []*scenarios.Script {
 }
 
 // vary plays scripts on an open and a protected server that differ from others.
-func vary(t *testing.T, v fakes.Variation, scripts []*scenarios.Script) (report *reports.Report) {
+func vary(t *testing.T, v fakes.Variation, scripts []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()

@@ -39,44 +39,45 @@ func newExplain(p process) *cobra.Command {
 }
 
 func (p process) explain(id string) error {
-	scripts, err := checks()
+	all, err := checks()
 	if err != nil {
 		return err
 	}
-	checks := checkRows(scripts)
-	var names []string
-	for _, c := range checks {
-		names = append(names, c.ID)
-		if c.ID == id && c.Kind == property {
-			return p.Print(explainProperty(id))
-		}
-		if c.ID == strings.TrimSuffix(id, ".fwp") {
-			return p.Print(explainCheck(c))
+	for _, check := range all {
+		if d := check.Describe(); d.ID == strings.TrimSuffix(id, ".fwp") {
+			return p.Print(explainCheck(check, d))
 		}
 	}
 	if c, ok := conformance.ClauseByID(strings.ToUpper(id)); ok {
-		return p.Print(explainClause(c, checks))
+		return p.Print(explainClause(c, checkRows(all)))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 		return fmt.Errorf("there is no clause %q; %s", id, text.DidYouMean(clause))
 	}
-	return fmt.Errorf("there is no clause and no check %q%s", id, program.Suggestion(id, names))
+	return fmt.Errorf("there is no clause and no check %q%s", id, program.Suggestion(id, namesOf(all)))
 }
 
-// explainCheck is the script of a check and, below it and as comments, what the
+func explainCheck(check conformance.Check, d conformance.Description) string {
+	if p, is := check.(conformance.Property); is {
+		return explainProperty(p)
+	}
+	return explainScript(d)
+}
+
+// explainScript is the script of a check and, below it and as comments, what the
 // script does not say: so the lines keep their numbers, and the whole can be played.
-func explainCheck(c checkRow) string {
+func explainScript(d conformance.Description) string {
 	var f fields
-	for _, id := range c.Clauses {
+	for _, id := range clausesOf(d) {
 		clause, _ := conformance.ClauseByID(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 	}
-	for _, need := range c.Needs {
+	for _, need := range d.Needs {
 		f.add("needs", needs[need])
 	}
-	f.faults(faultsOf(fakes.Faults(), c.Clauses...))
+	f.faults(faultsOf(fakes.Faults(), clausesOf(d)...))
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(c.script.Source, "\n"), "\n"))
+	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(d.Source, "\n"), "\n"))
 	for line := range strings.Lines(f.text(textWidth - len("# "))) {
 		b.WriteString("# " + line)
 	}
@@ -84,15 +85,13 @@ func explainCheck(c checkRow) string {
 }
 
 // explainProperty is what a check does that has no script.
-func explainProperty(id string) string {
-	all := conformance.Properties()
-	one := all[slices.IndexFunc(all, func(p conformance.Property) bool { return p.Name == id })]
+func explainProperty(p conformance.Property) string {
 	var f fields
-	f.add("does", one.About)
+	f.add("does", p.About)
 	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was found in time. "+
 		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
-	f.add("waits", "up to "+one.Wait.String())
-	return fmt.Sprintf("%s  property: %s\n\n%s", one.Name, one.Title, f.text(textWidth))
+	f.add("waits", "up to "+p.Wait.String())
+	return fmt.Sprintf("%s  property: %s\n\n%s", p.Name, p.Title, f.text(textWidth))
 }
 
 func explainClause(c conformance.Clause, checks []checkRow) string {

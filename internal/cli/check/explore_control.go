@@ -25,6 +25,6 @@ func control(ctx context.Context, text string) reports.Verdict {
 		return reports.Inconclusive
 	}
 	defer end()
-	runner := &conformance.Runner{Servers: servers, Scripts: []*scenarios.Script{script}, Prepare: prepare}
+	runner := &conformance.Runner{Servers: servers, Checks: conformance.Scripts(script), Prepare: prepare}
 	return runner.Run(ctx).Checks[0].Verdict
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // pickFaults takes the faults that match one of the patterns, all if there are none.
@@ -59,8 +59,8 @@ func faultRows(checks []checkRow) []faultRow {
 	return rows
 }
 
-func (p process) listFaults(scripts []*scenarios.Script, want facets, asJSON bool) error {
-	return listRows(p, faultRows(checkRows(scripts)), "fault", want, asJSON, func(f faultRow) []string {
+func (p process) listFaults(all []conformance.Check, want facets, asJSON bool) error {
+	return listRows(p, faultRows(checkRows(all)), "fault", want, asJSON, func(f faultRow) []string {
 		return []string{f.Name, strings.Join(f.Clauses, " "), f.Summary}
 	})
 }

@@ -33,18 +33,18 @@ func newList(p process) *cobra.Command {
 			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
 		Args: program.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			scripts, err := checks()
+			all, err := checks()
 			switch {
 			case err != nil:
 				return err
 			case clauses && faults:
 				return errors.New("--clauses and --faults: one list at a time")
 			case clauses:
-				return p.listClauses(scripts, want, asJSON)
+				return p.listClauses(all, want, asJSON)
 			case faults:
-				return p.listFaults(scripts, want, asJSON)
+				return p.listFaults(all, want, asJSON)
 			}
-			return p.listChecks(scripts, want, asJSON)
+			return p.listChecks(all, want, asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -63,17 +63,18 @@ type checkRow struct {
 	Needs   []scenarios.Need `json:"needs,omitempty"`
 	Clauses []string         `json:"clauses"`
 
-	script *scenarios.Script
+	of facets // what the flags of list look at
 }
 
-func checkRows(scripts []*scenarios.Script) []checkRow {
+func checkRows(all []conformance.Check) []checkRow {
 	var rows []checkRow
-	for _, s := range scripts {
+	for _, check := range all {
 		kind := "script"
-		if s.Source == nil {
+		if _, is := check.(conformance.Property); is {
 			kind = property
 		}
-		rows = append(rows, checkRow{s.Name, kind, s.Title, s.Needs, clausesOf(s), s})
+		d := check.Describe()
+		rows = append(rows, checkRow{d.ID, kind, d.Title, d.Needs, clausesOf(d), facetsOf(d)})
 	}
 	return rows
 }
@@ -81,21 +82,20 @@ func checkRows(scripts []*scenarios.Script) []checkRow {
 // property is the kind of a check that no script can be.
 const property = "property"
 
-// clausesOf are the clauses that a script decides, each once.
-func clausesOf(s *scenarios.Script) []string {
+// clausesOf are the clauses that a check decides, each once.
+func clausesOf(d conformance.Description) []string {
 	ids := []string{}
-	for mark := range s.Marks() {
-		if !slices.Contains(ids, mark.Clause) {
-			ids = append(ids, mark.Clause)
-		}
+	for _, mark := range d.Clauses() {
+		ids = append(ids, mark.Clause)
 	}
 	return ids
 }
 
-// facets are what the flags of list look at.
-func (r checkRow) facets() facets {
-	f := facets{checks: withFolder(r.ID), clauses: r.Clauses}
-	for mark := range r.script.Marks() {
+func (r checkRow) facets() facets { return r.of }
+
+func facetsOf(d conformance.Description) facets {
+	f := facets{checks: withFolder(d.ID), clauses: clausesOf(d)}
+	for _, mark := range d.Marks {
 		clause, _ := conformance.ClauseByID(mark.Clause)
 		f.parties = append(f.parties, partyWords(clause.Party)...)
 		level := mark.Level
@@ -157,10 +157,10 @@ func (r clauseRow) facets() facets {
 	return f
 }
 
-func (p process) listChecks(scripts []*scenarios.Script, want facets, asJSON bool) error {
-	in, _, err := conformance.Selection{Checks: want.checks, Clauses: want.clauses, Levels: want.levels}.Apply(scripts)
+func (p process) listChecks(all []conformance.Check, want facets, asJSON bool) error {
+	in, _, err := conformance.Selection{Checks: want.checks, Clauses: want.clauses, Levels: want.levels}.Apply(all)
 	if err != nil {
-		return badSelection(err, scripts)
+		return badSelection(err, all)
 	}
 	want = facets{parties: want.parties}
 	return listRows(p, checkRows(in), "check", want, asJSON, func(c checkRow) []string {
@@ -172,8 +172,8 @@ func (p process) listChecks(scripts []*scenarios.Script, want facets, asJSON boo
 	})
 }
 
-func (p process) listClauses(scripts []*scenarios.Script, want facets, asJSON bool) error {
-	return listRows(p, clauseRows(checkRows(scripts)), "clause", want, asJSON, func(c clauseRow) []string {
+func (p process) listClauses(all []conformance.Check, want facets, asJSON bool) error {
+	return listRows(p, clauseRows(checkRows(all)), "clause", want, asJSON, func(c clauseRow) []string {
 		return []string{c.ID, string(c.Level), c.Party, c.decided(), c.Statement}
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // newRun builds `fwpcheck run`.
@@ -110,7 +109,7 @@ func unjudged(ctx context.Context, o *runOptions, s subject, started time.Time, 
 // judge runs the chosen checks on a server.
 func judge(ctx context.Context, o *runOptions, s subject, on stand, chosen picked, watch watcher) *reports.Report {
 	runner := &conformance.Runner{
-		Servers: on.servers, Scripts: chosen.in, Left: chosen.out, Properties: conformance.Properties(),
+		Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
@@ -145,8 +144,8 @@ func blame(ctx context.Context, r *reports.Report, err error) {
 
 // picked is what is played.
 type picked struct {
-	in  []*scenarios.Script
-	out []conformance.Left
+	in  []conformance.Check
+	out []conformance.Skipped
 	own bool // scripts of the user's, not the suite's
 }
 
@@ -154,8 +153,8 @@ type picked struct {
 // by waiting.
 func (c picked) wait() time.Duration {
 	var longest time.Duration
-	for _, s := range c.in {
-		longest = max(longest, s.Wait())
+	for _, check := range c.in {
+		longest = max(longest, check.Describe().Wait)
 	}
 	return longest
 }
@@ -163,8 +162,8 @@ func (c picked) wait() time.Duration {
 // waiting counts the checks that a quick run leaves out.
 func (c picked) waiting() int {
 	n := 0
-	for _, s := range c.in {
-		if s.Wait() > conformance.QuickWait {
+	for _, check := range c.in {
+		if check.Describe().Wait > conformance.QuickWait {
 			n++
 		}
 	}
@@ -186,7 +185,7 @@ func (p process) pick(o *runOptions, args []string) (picked, error) {
 
 // load reads the user's scripts, or the suite's if there are none. What is
 // wrong in a script is told here, all of it.
-func (p process) load(args []string) ([]*scenarios.Script, error) {
+func (p process) load(args []string) ([]conformance.Check, error) {
 	if len(args) == 0 {
 		return checks()
 	}
@@ -199,5 +198,5 @@ func (p process) load(args []string) ([]*scenarios.Script, error) {
 		p.Say("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
 		return nil, program.Exit(reports.ExitUsage)
 	}
-	return scripts, nil
+	return conformance.Scripts(scripts...), nil
 }

@@ -192,26 +192,25 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 	return &scenarios.Problem{File: s.Name, Source: s.Source[0], Pos: scenarios.Pos{Line: 1, Col: 1, Width: 1}}
 }
 
-// checks are all checks of the suite: its scripts, and behind them those without lines
-// that stand for its properties.
-func checks() ([]*scenarios.Script, error) {
+// checks are all checks of the suite: its scripts, and behind them its properties.
+func checks() ([]conformance.Check, error) {
 	all, err := suite()
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range conformance.Properties() {
-		all = append(all, p.Script())
+		all = append(all, p)
 	}
 	return all, nil
 }
 
 // suite is the suite's own scripts.
-func suite() ([]*scenarios.Script, error) {
+func suite() ([]conformance.Check, error) {
 	scripts, err := scenarios.Suite()
 	if err != nil {
 		return nil, &program.InternalError{Cause: fmt.Errorf("the suite's own scripts: %w", err)}
 	}
-	return scripts, nil
+	return conformance.Scripts(scripts...), nil
 }
 
 // suiteNames are the ids of the suite's checks, for suggestions.
@@ -223,10 +222,10 @@ func suiteNames() []string {
 	return namesOf(all)
 }
 
-func namesOf(scripts []*scenarios.Script) []string {
+func namesOf(checks []conformance.Check) []string {
 	var names []string
-	for _, s := range scripts {
-		names = append(names, s.Name)
+	for _, c := range checks {
+		names = append(names, c.Describe().ID)
 	}
 	return names
 }

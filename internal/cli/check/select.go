@@ -7,18 +7,17 @@ import (
 	"slices"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // badSelection says in the words of the command line what is wrong with a selection from
-// these scripts.
-func badSelection(err error, scripts []*scenarios.Script) error {
+// these checks.
+func badSelection(err error, checks []conformance.Check) error {
 	if errors.Is(err, conformance.ErrAllSlow) {
 		return fmt.Errorf("--quick: %w", err)
 	}
 	if e, ok := errors.AsType[*conformance.SelectionError](err); ok {
 		if e.Why == "" && e.Part == "check" {
-			e.Why = instead("check", e.Pattern, namesOf(scripts))
+			e.Why = instead("check", e.Pattern, namesOf(checks))
 		}
 		return badPattern(e, "check")
 	}

@@ -91,13 +91,13 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 		return nil, err
 	}
 	proof := &selftest.Proof{Parallel: o.parallel, NoCrowds: !o.full}
-	scripts, left, err := conformance.Selection{Quick: !o.full}.Apply(all)
+	checks, skipped, err := conformance.Selection{Quick: !o.full}.Apply(all)
 	if err != nil {
 		return nil, &program.InternalError{Cause: err}
 	}
-	proof.Scripts = scripts
-	for _, l := range left {
-		proof.Left = append(proof.Left, l.Script)
+	proof.Checks = checks
+	for _, s := range skipped {
+		proof.Skipped = append(proof.Skipped, s.Check)
 	}
 	if !o.full {
 		proof.Timeout, proof.Patience = quickTimeout, quickPatience
@@ -121,7 +121,7 @@ func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Du
 		return err
 	}
 	whereto := "to --full"
-	if out.Stopped || len(proof.Left) == 0 {
+	if out.Stopped || len(proof.Skipped) == 0 {
 		whereto = "open"
 	}
 	err = p.Print(fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v\n",

@@ -1,0 +1,72 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// ScriptCheck is a check that plays a script.
+type ScriptCheck struct {
+	Script *scenarios.Script
+}
+
+// Scripts returns a check for each script.
+func Scripts(scripts ...*scenarios.Script) []Check {
+	all := make([]Check, len(scripts))
+	for i, s := range scripts {
+		all[i] = ScriptCheck{s}
+	}
+	return all
+}
+
+// Describe returns what the header and the lines of the script say.
+func (c ScriptCheck) Describe() Description {
+	s := c.Script
+	return Description{
+		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
+		Embedded: s.Embedded, Wait: s.Wait(), Fetches: s.Sends(fwp.FETCH), Connections: s.Connections(), Sharing: sharing(s),
+	}
+}
+
+// sharing is how a script gets on with others on one server. Those that end or empty it run apart, and so do those that
+// count everything, which takes INFO. What is left of those that want to be alone is about the queue default.
+func sharing(script *scenarios.Script) Sharing {
+	how := SharesAll
+	for _, n := range script.Needs {
+		switch n {
+		case scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill:
+			return SharesNothing
+		case scenarios.NeedAlone:
+			how = SharesOneByOne
+		}
+	}
+	if how == SharesOneByOne && script.Sends(fwp.INFO) {
+		return SharesNothing
+	}
+	return how
+}
+
+// Play plays the script.
+func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
+	ctx, cancel := on.limit(ctx)
+	defer cancel()
+	patience, hasty := on.patience()
+	player := &scenarios.Player{
+		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: hasty, Meter: on.Meter, Watch: on.Watch,
+	}
+	if on.host != nil {
+		player.Crowd = &on.host.crowd
+	}
+	run := player.Play(ctx, c.Script, on.Names)
+	e := Evidence{
+		Began: run.Began, Took: run.Took, Dead: run.Dead, Amid: run.Amid, Refused: run.Refused, Leftover: run.Left, Err: run.Err,
+		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
+	}
+	if len(run.Results) == 0 && run.Held() {
+		e.Open = "the script expects nothing"
+	}
+	return e
+}

@@ -1,0 +1,66 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// found takes in one finding of a property.
+func (v *verdicts) found(f Finding) {
+	m := scenarios.Mark{Clause: f.Clause}
+	if f.Should {
+		m.Level = string(reports.LevelShould)
+	}
+	verdict := reports.Fail
+	if _, known := ClauseByID(f.Clause); known {
+		verdict = breachOf(m)
+	}
+	if f.Crash {
+		if !v.crash() {
+			return
+		}
+		verdict = reports.Crash
+	}
+	got := f.Got
+	if got == "" {
+		got = f.What
+	}
+	cv := reports.ClauseVerdict{ID: f.Clause, Level: levelOf(m), Verdict: verdict, Why: got}
+	switch i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == f.Clause }); {
+	case f.Clause == "":
+		v.check.Verdict = verdict
+	case i < 0:
+		v.check.Clauses = append(v.check.Clauses, cv)
+	default:
+		v.check.Clauses[i].Verdict = reports.Worst(v.check.Clauses[i].Verdict, verdict)
+	}
+	if !verdict.Breach() {
+		return
+	}
+	v.finding(verdict, m, scenarios.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
+	last := &v.check.Findings[len(v.check.Findings)-1]
+	last.Got, last.Conversation = oneOrBoth(f.Got, f.What), shownBy(f)
+}
+
+// oneOrBoth joins what came and what is wrong with it.
+func oneOrBoth(got, what string) string {
+	if got == "" || what == "" {
+		return got + what
+	}
+	return got + "; " + what
+}
+
+// shownBy is the script that shows a finding.
+func shownBy(f Finding) []reports.Line {
+	if f.Script == "" {
+		return nil
+	}
+	lines := []reports.Line{{From: reports.FromSuite, Text: "this script shows it:"}}
+	for line := range strings.Lines(strings.TrimSpace(f.Script)) {
+		lines = append(lines, reports.Line{From: reports.FromSuite, Text: strings.TrimRight(line, "\n")})
+	}
+	return lines
+}
