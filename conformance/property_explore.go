@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -133,7 +134,8 @@ func (on Setup) explore(ctx context.Context, look func(context.Context, explore.
 	show func(context.Context, explore.Explorer, *explored), showing time.Duration,
 ) Evidence {
 	e := explore.Explorer{
-		Target: on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
+		Subject: fwpsubject.New(),
+		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
 		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: showing / 4,
 		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther }, // so that it does not wait for jobs that were put off
 	}

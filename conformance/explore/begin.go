@@ -10,7 +10,7 @@ import (
 // begin looks for a short conversation to start from: what has to do with the finding
 // alone, that again and again, the last steps, and all of it.
 func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
-	for _, t := range usual(family(s.target.Rule)) {
+	for _, t := range s.config.subject.seeds(s.target.Rule) {
 		if s.affords(t) && s.first(ctx, t) {
 			return t, true
 		}
@@ -32,8 +32,8 @@ func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
 	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
 	for _, n := range []int{60, 600, 6000} { // faults that count do so by 50, 500 or 5,000
-		for _, steps := range [][]Step{again(unit), unit, near} {
-			all = append(all, repeated(steps, n))
+		for _, steps := range [][]Step{s.round(unit), unit, near} {
+			all = append(all, Repeated(steps, n))
 		}
 		all = append(all, Trace{Steps: suffix(whole, 4*n)})
 	}
@@ -79,7 +79,7 @@ func (s *shrinker) unit(whole []Step) []Step {
 		case step.Kind == Send:
 			keep[i] = named || s.comes[i]
 		case begun:
-			keep[i] = step.Kind == Wait || step.Action == restart
+			keep[i] = step.Kind == Wait || step.Action == Restart
 		}
 		begun = begun || keep[i]
 	}
@@ -87,20 +87,22 @@ func (s *shrinker) unit(whole []Step) []Step {
 	return closed(whole, keep)
 }
 
-// again leaves out the last of several FETCHes: where all that is done again and again,
-// the next round does what it did.
-func again(unit []Step) []Step {
-	fetches := 0
-	for _, step := range unit {
-		if strings.HasPrefix(step.text(), "FETCH") {
-			fetches++
-		}
+// seeds are short conversations in which a fault often shows as one of a rule. They are
+// tried before those that come from the exploration: a fault that shows with every job is
+// better shown with the plainest one.
+func (s *Subject) seeds(rule string) []Trace {
+	if s.Seeds == nil {
+		return nil
 	}
-	last := len(unit) - 1
-	if fetches < 2 || !strings.HasPrefix(unit[last].text(), "FETCH") {
+	return s.Seeds(s.family(rule))
+}
+
+// round leaves out what the next round does anyway where steps are repeated.
+func (s *shrinker) round(unit []Step) []Step {
+	if s.config.subject.Round == nil {
 		return unit
 	}
-	return slices.DeleteFunc(slices.Clone(unit[:last]), func(step Step) bool { return strings.HasPrefix(step.text(), "ACK") })
+	return s.config.subject.Round(unit)
 }
 
 // relevant picks the steps that share a name with what was awaited when the finding
@@ -147,8 +149,9 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 	}
 	words["$"+symbol] = true
 	for _, step := range whole {
-		if strings.HasPrefix(step.text(), "PUSH") && slices.Contains(namesIn(step.text()), "$"+symbol) {
+		if slices.Contains(namesIn(step.text()), "$"+symbol) { // the job is made there
 			add(step.text())
+			break
 		}
 	}
 	return words
@@ -204,4 +207,22 @@ func closed(whole []Step, keep []bool) []Step {
 		}
 	}
 	return steps
+}
+
+// Repeated opens connections and then repeats what is sent on them. Nothing is closed: in
+// the next round somebody will want it again.
+func Repeated(steps []Step, n int) Trace {
+	var opened []int
+	var begin, round []Step
+	for _, step := range steps {
+		switch step.Kind {
+		case Open:
+			if !slices.Contains(opened, step.Conn) {
+				opened, begin = append(opened, step.Conn), append(begin, step)
+			}
+		case Send, Await, Wait:
+			round = append(round, step)
+		}
+	}
+	return Trace{Steps: slices.Concat(begin, round), From: len(begin), To: len(begin) + len(round), N: n}
 }

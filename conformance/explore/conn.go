@@ -2,11 +2,9 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"net"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -22,24 +20,20 @@ type arrival struct {
 // conn is one connection of a play. A goroutine reads it all the time.
 type conn struct {
 	number   int
-	role     scenarios.Role
 	nc       net.Conn
-	hi       fwp.Hi
 	arrivals chan arrival
 	gone     chan struct{}
-	owed     int
+	owed     int    // messages; below zero: so many at the most
+	judged   bool   // the next message is judged
 	sent     int    // the step that sent the last command
 	pieces   int    // commands until nothing comes any more of one that was sent in segments
 	awaited  string // the step's text of the command whose answer is owed
 	clause   string // that rules it
 	shut     bool   // half-closed by us
 	odd      bool   // it was sent what is no single line
-	fuzzed   bool   // it was sent what nobody can tell into commands
+	wild     bool   // it was sent what nobody can tell into commands
 	most     int    // answers that this may bring
 	heard    int    // of them
-	wid      string // of a consumer, filled in
-	beat     time.Time
-	replied  time.Time
 }
 
 func open(number int, nc net.Conn) *conn {
@@ -102,12 +96,4 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// clauseOfRule is the clause that a breach of RESP's grammar breaks, "" if err is none.
-func clauseOfRule(err error) string {
-	if s, is := errors.AsType[*fwp.SyntaxError](err); is {
-		return model.ClauseOf(model.BrokenGrammar + s.Rule.String())
-	}
-	return ""
 }

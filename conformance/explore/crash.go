@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -62,7 +60,7 @@ func (m *crowd) crash(h *History) Finding {
 // it in. What many clients did is none: there are only those of which servers are known to
 // die. Each time the server is started again.
 func (e *Explorer) outlive(ctx context.Context, f *Finding) {
-	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{Violation: &oracle.Violation{Rule: f.Rule}, crash: true}}
+	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{Violation: &Violation{Rule: f.Rule}, crash: true}}
 	if e.Fresh == nil {
 		s.revive = e.awaken
 		defer e.leaveServing(ctx)
@@ -70,7 +68,7 @@ func (e *Explorer) outlive(ctx context.Context, f *Finding) {
 	limited, cancel := within(ctx, s.limit)
 	defer cancel()
 	f.Unscripted = "it did not die again of the conversations that were tried, in which two or three clients do the same again and again"
-	for _, t := range usual(amongMany) {
+	for _, t := range e.Subject.seeds(Concurrent) {
 		if !s.first(limited, t) {
 			continue
 		}
@@ -92,7 +90,7 @@ func (m *crowd) sweep(ctx context.Context, h *History) {
 	defer cancel()
 	l := m.newLane(0)
 	defer l.p.close()
-	if !l.enter(ctx, sweeper) {
+	if !l.enter(ctx, Cleaner) {
 		return
 	}
 	for _, jid := range h.Left {
@@ -106,7 +104,7 @@ func (m *crowd) sweep(ctx context.Context, h *History) {
 			if !ok {
 				return
 			}
-			if jid = jidOf(model.Delivered, r); jid != "" {
+			if jid = broughtBy(r).jid; jid != "" {
 				l.asks(ctx, reporting(history.Ack, jid))
 			}
 		}
@@ -131,50 +129,4 @@ func (e *Explorer) leaveServing(ctx context.Context) {
 func (e *Explorer) awaken(ctx context.Context) bool {
 	t, can := e.Target.(scenarios.Restarter)
 	return e.Restarts && can && t.Restart(context.WithoutCancel(ctx)) == nil && newPlay(e.config(), freshPrefix()).alive(ctx)
-}
-
-// outlived removes what a play has left on a server that has died of it and was started
-// again.
-func (p *play) outlived(ctx context.Context) {
-	hits, came := p.found, p.seen
-	p.dead = false
-	p.tidy(ctx)
-	p.close()
-	p.found, p.seen, p.dead = hits, came, true
-}
-
-// clear fetches the jobs of a play from its queues, of which there may be thousands, one
-// for each job. That of a PUSH that was not answered may be there or not.
-func (p *play) clear(ctx context.Context) {
-	const most, each = 50, 4 * time.Millisecond // queues of a FETCH, time for a job
-	var sure, unsure []string
-	for _, j := range p.remaining(time.Now()) {
-		switch name := p.symbol(j.Queue); {
-		case j.Where&model.Enqueued == 0 || !p.ours(name):
-		case j.Where == model.Enqueued:
-			sure = append(sure, name)
-		default:
-			unsure = append(unsure, name)
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.patience+each*time.Duration(len(sure)))
-	defer cancel()
-	do := func(steps ...Step) {
-		for i := range steps {
-			p.do(ctx, &steps[i])
-		}
-	}
-	do(Step{Kind: Open, Conn: sweeper, Role: scenarios.Consumer, Worker: sweeper})
-	for part := range slices.Chunk(sure, most) {
-		fetch := line(sweeper, "FETCH %s", strings.Join(slices.Compact(slices.Sorted(slices.Values(part))), " "))
-		for range part {
-			if p.seen = nil; ctx.Err() != nil || p.conns[sweeper] == nil {
-				return
-			}
-			if do(fetch); len(p.seen) > 0 && p.world.Jobs[p.seen[0].jid] != nil {
-				do(line(sweeper, `ACK {"jid":"%s"}`, p.symbol(p.seen[0].jid)))
-			}
-		}
-	}
-	p.empty(ctx, unsure, do)
 }

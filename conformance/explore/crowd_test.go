@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -18,9 +19,9 @@ import (
 // expedition. Without FWP_SLOW=1 it is the one that does all that the others do.
 func crowds(seed uint64, steps int) map[string]explore.Crowd {
 	all := map[string]explore.Crowd{
-		"check":    {Explorer: explore.Explorer{Seed: seed, Steps: steps, Connections: 4}, Producers: 12},
-		"reckless": {Explorer: explore.Explorer{Seed: seed, Steps: steps}, Reckless: true},
-		"failing":  {Explorer: explore.Explorer{Seed: seed, Steps: steps}, FailOne: 20},
+		"check":    {Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: steps, Connections: 4}, Producers: 12},
+		"reckless": {Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: steps}, Reckless: true},
+		"failing":  {Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: steps}, FailOne: 20},
 	}
 	if racing || !slow.Enabled() {
 		return map[string]explore.Crowd{"reckless": all["reckless"]}

@@ -1,16 +1,20 @@
 // Package explore walks a server through states that nobody listed.
 //
-// An [Explorer] makes up commands (legal ones, such that are illegal in the state of
-// their connection, malformed ones), sends them over several connections, and holds
-// every reply against package model. What no reading of the specification allows is
-// made small by playing shorter and shorter conversations on fresh names, and written
-// down as a script of the suite's own language.
+// An [Explorer] makes up steps (legal commands, such that are illegal in the state of
+// their connection, malformed ones), sends them over several connections, and has every
+// reply judged. What may be sent and what may be answered is a [Subject]: the package
+// knows no rule of a protocol. A violation is shrunk by playing shorter and shorter
+// conversations on fresh names, and written down as a script of the suite's own language.
 //
 // The commands follow from the seed and from what came back: the same seed against a
 // server that answers the same gives the same commands. All names (queues, jobs,
-// workers) carry the prefix of the run; FLUSH and the queue default are used only on a
-// server that nobody else uses; and what is left at the end is removed.
+// workers) carry the prefix of the run; what others have on the server is not touched,
+// unless the server is used by nobody else; and what is left at the end is removed.
 //
 // All waiting goes through timers and connections, so that an exploration can be
 // played in virtual time.
+//
+// To read: subject.go is the seam, step.go a conversation, explorer.go one run. draw.go
+// and generate.go make up steps; play.go, send.go and receive.go play them; finding.go,
+// shrink.go, begin.go and simplify.go shrink what was found, and script.go writes it.
 package explore

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
@@ -17,7 +18,7 @@ func TestExpeditionKeepsWithinItsSteps(t *testing.T) {
 	t.Parallel()
 	for _, longest := range []time.Duration{0, time.Minute} {
 		most, told := 0, false
-		e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Steps: 4000, Longest: longest}, Workers: 4}
+		e := explore.Expedition{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: 4000, Longest: longest}, Workers: 4}
 		e.Progress = func(n int, c *explore.Coverage) { most, told = max(most, n), told || c == nil }
 		expedition(t, behaving("", ""), e, func(t *testing.T, r *explore.Result, h *explore.History, _ *stage) {
 			require.NotNil(t, h)
@@ -44,7 +45,7 @@ func TestExpeditionWithoutACrowd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			explored := 0
-			e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Steps: 3000, Unshrunk: true}, Workers: test.workers}
+			e := explore.Expedition{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: 3000, Unshrunk: true}, Workers: test.workers}
 			e.Explored = func(*explore.Result) { explored++ }
 			expedition(t, behaving(test.fault, ""), e, func(t *testing.T, r *explore.Result, h *explore.History, _ *stage) {
 				assert.Nil(t, h)
@@ -61,7 +62,7 @@ func TestCrowdCountsOnFromTheExploration(t *testing.T) {
 	t.Parallel()
 	slow.Only(t)
 	recorded := 0
-	e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Findings: 2}, Workers: 8}
+	e := explore.Expedition{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Findings: 2}, Workers: 8}
 	e.Steps, e.Unshrunk = 20_000, racing
 	e.Recorded = func(*history.History, []history.Finding) { recorded++ }
 	expedition(t, behaving("push-lost-seldom", ""), e, func(t *testing.T, r *explore.Result, h *explore.History, _ *stage) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
 )
@@ -78,7 +79,7 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Expedition{Explorer: explore.Explorer{Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
+			e := explore.Expedition{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
 			expedition(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *explore.History, s *stage) {
 				all := r.Findings
 				if h != nil {
@@ -149,7 +150,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, seed := range seeds {
-				exploring(t, behaving("", v.Name), explore.Explorer{Seed: seed, Steps: count, Findings: 3}, func(t *testing.T, r *explore.Result, _ *stage) {
+				exploring(t, behaving("", v.Name), explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: count, Findings: 3}, func(t *testing.T, r *explore.Result, _ *stage) {
 					for _, f := range r.Findings {
 						if !slices.Contains(v.Warns, f.Clause) {
 							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What, f.Script)
@@ -165,7 +166,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Seed: seed, Steps: 600, Longest: time.Nanosecond, Watch: func(s explore.Step) { synctest.Wait(); runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }}
+		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 600, Longest: time.Nanosecond, Watch: func(s explore.Step) { synctest.Wait(); runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }}
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
 	assert.Equal(t, runs[0], runs[1])
@@ -174,7 +175,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 
 func TestCoverageIsReported(t *testing.T) {
 	t.Parallel()
-	exploring(t, behaving("", ""), explore.Explorer{Seed: 3, Steps: 3000}, func(t *testing.T, r *explore.Result, _ *stage) {
+	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: 3000}, func(t *testing.T, r *explore.Result, _ *stage) {
 		assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
 		assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
 		assert.Greater(t, len(r.Coverage.Outcomes), 40)
@@ -204,7 +205,7 @@ func TestTraceIsSaved(t *testing.T) {
 func BenchmarkExplore(b *testing.B) {
 	s := fakes.NewServer(fakes.Config{})
 	defer s.Close()
-	e := explore.Explorer{Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
+	e := explore.Explorer{Subject: fwpsubject.New(), Target: dialed{s}, Seed: 1, Steps: max(b.N, 100), Alone: true}
 	b.ResetTimer()
 	r := e.Run(b.Context())
 	b.ReportMetric(float64(r.Commands)/r.Took.Seconds(), "commands/s")

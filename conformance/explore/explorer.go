@@ -11,9 +11,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Explorer explores one server. Target must be set; the zero value of everything else
-// works. An Explorer is used once.
+// Explorer explores one server. Subject and Target must be set; the zero value of
+// everything else works. An Explorer is used once.
 type Explorer struct {
+	Subject     *Subject // the protocol
 	Target      scenarios.Target
 	Password    string        // of the target, empty if it has none
 	Seed        uint64        // of the commands
@@ -87,13 +88,12 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{
-		target: e.Target, password: e.Password, alone: e.Alone, flush: e.Alone && !e.NoFlush,
-		patience: e.Timeout, eventual: e.Patience, slack: e.Slack,
-	}
-	orElse(&c.patience, 5*time.Second)
-	orElse(&c.eventual, 150*time.Second)
-	orElse(&c.slack, 300*time.Millisecond)
+	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, terms: Terms{
+		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
+	}}
+	orElse(&c.timeout, 5*time.Second)
+	orElse(&c.terms.Patience, 150*time.Second)
+	orElse(&c.terms.Slack, 300*time.Millisecond)
 	return c
 }
 
@@ -130,7 +130,7 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 		}
 		x.play.round = round
 		x.steps(ctx, []Step{step})
-		x.gen.round++
+		x.gen.Round++
 		x.tell()
 	}
 	x.play.round = 0
@@ -145,18 +145,8 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
-	x.gen = &generator{
-		p: x.play, seed: e.Seed, limit: e.Connections, longest: e.Longest, flush: x.config.flush, alone: e.Alone,
-		tried: map[string]int{}, last: map[string]uint64{}, dealt: map[string][]int{},
-	}
-	_, x.gen.signals = e.Target.(scenarios.Signaller)
-	if _, can := e.Target.(scenarios.Restarter); can {
-		x.gen.restarts = e.Restarts
-	}
-	if x.gen.limit == 0 {
-		x.gen.limit = 6
-	}
-	x.neutral(ctx)
+	x.gen = newGenerator(e, x.play)
+	x.reset(ctx)
 	x.begun = time.Now() // from now on it is the exploration's own time
 	return x
 }
@@ -164,7 +154,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 // end makes what is left to be made small small, and cleans up.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.examine(ctx, true)
-	x.drain(ctx)
+	x.cleanup(ctx)
 	x.examine(ctx, true)
 	x.play.close()
 	x.result.Took, x.result.Commands, x.result.Dead = time.Since(x.begun), x.play.commands, x.play.dead
@@ -216,7 +206,7 @@ func (x *exploration) loop(ctx context.Context) {
 }
 
 func (x *exploration) tell() {
-	if x.Progress != nil && x.gen.round%64 == 0 {
+	if x.Progress != nil && x.gen.Round%64 == 0 {
 		x.Progress(x.play.commands, x.result.Coverage)
 	}
 }

@@ -23,7 +23,7 @@ const doubt = 5000
 
 // finding keeps what was found for the first time.
 func (x *exploration) finding(f found) {
-	key := kind(f.Rule, f.Clause)
+	key := x.kind(f.Rule, f.Clause)
 	if x.done[key] || len(x.result.Findings) >= x.enough() {
 		return
 	}
@@ -34,7 +34,7 @@ func (x *exploration) finding(f found) {
 		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
 	}}
 	for _, came := range x.play.seen {
-		if came.jid != "" && came.jid == f.JID {
+		if came.Job != "" && came.Job == f.JID {
 			p.comes[came.step] = true
 		}
 	}
@@ -66,7 +66,7 @@ func (x *exploration) examine(ctx context.Context, all bool) {
 func (x *exploration) shrink(ctx context.Context, p pending) {
 	begin := time.Now()
 	defer func() { x.spent += time.Since(begin) }()
-	key := kind(p.Rule, p.Clause)
+	key := x.kind(p.Rule, p.Clause)
 	if x.reported[key] { // another one turned out to be this
 		return
 	}
@@ -74,7 +74,7 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 		x.reported[key] = true
 		return
 	}
-	if small := kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
+	if small := x.kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
 		if x.reported[small] { // the same in another form
 			return
 		}
@@ -97,7 +97,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 		p.Unscripted = "the server is gone, and nobody could be asked to start it again"
 		return
 	}
-	s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, known: x.reported, limit: x.Shrinking}
+	s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, before: x.reported, limit: x.Shrinking}
 	if x.Fresh == nil {
 		s.revive = x.revive
 		x.withdraw()
@@ -106,9 +106,9 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 	p.Doubtful = p.found.Doubtful && p.Shown == 0
 	x.result.Left = append(x.result.Left, s.left...)
 	if p.same = s.same; s.everybody {
-		x.loosen()
+		x.play.law.Unjudge("")
 	}
-	x.neutral(ctx)
+	x.reset(ctx)
 }
 
 // withdraw ends all connections, since what is played meanwhile on the same server may
@@ -119,19 +119,12 @@ func (x *exploration) withdraw() {
 	}
 }
 
-// loosen ends the judging of all jobs: nobody knows what has become of them.
-func (x *exploration) loosen() {
-	for _, j := range x.play.world.Jobs {
-		j.Loose = true
-	}
-}
-
-// neutral makes a server forget what others, or tries to make a finding small, have
+// reset makes a server forget what others, or tries to make a finding small, have
 // taught it.
-func (x *exploration) neutral(ctx context.Context) {
+func (x *exploration) reset(ctx context.Context) {
 	if x.Fresh == nil && !x.play.dead {
 		p := newPlay(x.config, freshPrefix())
-		p.neutral(ctx)
+		p.reset(ctx)
 		p.close()
 	}
 }
@@ -150,7 +143,7 @@ func (x *exploration) resume(ctx context.Context) bool {
 		return false
 	}
 	x.withdraw()
-	x.loosen()
+	x.play.law.Unjudge("")
 	x.trace, x.play.seen = nil, nil // what ended the server need not be played again
 	x.play.dead = false
 	return true

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -23,6 +22,8 @@ type lane struct {
 	returns int  // how often it came back after the server had sent it away
 	mute    bool // it was not answered, and waits for nothing more
 	sent    lastWords
+	wid     string
+	beaten  time.Time
 }
 
 // newLane makes a client. Its number is what its choices follow from.
@@ -36,16 +37,16 @@ func (m *crowd) newLane(number int) *lane {
 func (l *lane) enter(ctx context.Context, worker int) bool {
 	number := int(l.opened.Add(1))
 	step := Step{Kind: Open, Conn: number, Role: scenarios.Producer}
-	wid := ""
+	l.wid, l.beaten = "", time.Now()
 	if worker > 0 {
 		step.Role, step.Worker = scenarios.Consumer, worker
-		wid = fmt.Sprintf("%s-wid%d", l.prefix, worker)
+		l.wid = fmt.Sprintf("%s-wid%d", l.prefix, worker)
 	}
 	l.p.do(ctx, &step)
 	if l.c = l.p.conns[number]; l.c == nil {
 		return false
 	}
-	l.log = l.rec.Lane(number, wid)
+	l.log = l.rec.Lane(number, l.wid)
 	return true
 }
 
@@ -102,14 +103,14 @@ func (l *lane) count() {
 func (l *lane) send(text string) {
 	l.sent = lastWords{conn: l.c.number, text: text}
 	l.c.awaited, l.c.owed = text, 1
-	l.c.nc.SetWriteDeadline(time.Now().Add(l.config.patience))
+	l.c.nc.SetWriteDeadline(time.Now().Add(l.config.timeout))
 	_, _ = l.c.nc.Write([]byte(text + "\r\n"))
 }
 
 // answer awaits the answer to what was sent; false means that none came.
 func (l *lane) answer(ctx context.Context) (fwp.Reply, time.Time, bool) {
 	c := l.c
-	timer := time.NewTimer(l.config.patience)
+	timer := time.NewTimer(l.config.timeout)
 	defer timer.Stop()
 	select {
 	case a := <-c.arrivals:
@@ -117,10 +118,10 @@ func (l *lane) answer(ctx context.Context) (fwp.Reply, time.Time, bool) {
 			l.p.over(ctx, c, a)
 			return fwp.Reply{}, a.at, false
 		}
-		c.owed, c.replied, l.sent.answered = 0, a.at, true
+		c.owed, l.sent.answered = 0, true
 		if a.more > 0 {
 			got := fmt.Sprintf("%d bytes more", a.more)
-			l.p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: got})
+			l.p.violated(c, l.p.violation(RuleExtra, "one reply", got))
 		}
 		return a.reply, a.at, true
 	case <-timer.C:
@@ -134,9 +135,9 @@ func (l *lane) answer(ctx context.Context) (fwp.Reply, time.Time, bool) {
 // beat tells the server that a worker is there, if that is due. (BEAT)
 func (l *lane) beat(ctx context.Context) {
 	const every = 15 * time.Second
-	if c := l.c; c != nil && c.wid != "" && time.Since(c.beat) > every {
-		c.beat = time.Now()
-		l.judged(ctx, fmt.Sprintf(`BEAT {"wid":%q}`, c.wid))
+	if l.c != nil && l.wid != "" && time.Since(l.beaten) > every {
+		l.beaten = time.Now()
+		l.judged(ctx, fmt.Sprintf(`BEAT {"wid":%q}`, l.wid))
 	}
 }
 
@@ -146,7 +147,7 @@ func (l *lane) judged(ctx context.Context, text string) {
 	l.sent = lastWords{conn: l.c.number, text: text}
 	l.p.do(ctx, &Step{Kind: Send, Conn: l.c.number, Segments: []string{text}})
 	l.sent.answered = l.p.conns[l.c.number] == l.c
-	l.mute = l.mute || !l.sent.answered && time.Since(begun) >= l.config.patience
+	l.mute = l.mute || !l.sent.answered && time.Since(begun) >= l.config.timeout
 	l.p.seen = nil // it may go on for long
 }
 
@@ -175,24 +176,32 @@ func (l *lane) names(queues []int) []string {
 }
 
 // brought is what a FETCH brought; without a jid, nothing.
-type brought struct{ jid, queue string }
+type brought struct{ jid, queue, body string }
 
 // noted takes down the answer to a call.
 func noted(call history.Pending, r fwp.Reply, at time.Time) brought {
-	var job struct {
-		JID, Queue, JobType string
-		Args                json.RawMessage
-	}
+	job := broughtBy(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		call.ReturnAt(at, history.Refused)
 	case r.Kind == fwp.NullBulk:
 		call.ReturnAt(at, history.Empty)
-	case r.Kind == fwp.BulkString && json.Unmarshal(r.Text, &job) == nil && job.JID != "":
-		call.DeliveredAt(at, job.JID, job.Queue, content(job.JobType, job.Args))
-		return brought{job.JID, job.Queue}
+	case job.jid != "":
+		call.DeliveredAt(at, job.jid, job.queue, job.body)
 	default:
 		call.ReturnAt(at, history.OK)
 	}
-	return brought{}
+	return job
+}
+
+// broughtBy is the job in a reply.
+func broughtBy(r fwp.Reply) brought {
+	var job struct {
+		JID, Queue, JobType string
+		Args                json.RawMessage
+	}
+	if r.Kind != fwp.BulkString || json.Unmarshal(r.Text, &job) != nil || job.JID == "" {
+		return brought{}
+	}
+	return brought{job.JID, job.Queue, content(job.JobType, job.Args)}
 }

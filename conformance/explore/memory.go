@@ -22,50 +22,52 @@ const (
 
 // watch looks whether the memory of the server grows, and makes it a finding.
 func (x *exploration) watch(ctx context.Context) {
-	if x.Memory == nil || x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough() {
+	if x.Memory == nil || len(x.Subject.Leaks) == 0 || x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough() {
 		return
 	}
 	begin := time.Now()
 	defer func() { x.spent += time.Since(begin) }()
 	limited, cancel := context.WithTimeout(ctx, memoryLasts)
 	defer cancel()
-	s := &scale{memory: x.Memory, play: x.play}
-	for _, d := range append(diets(), rightDiet()) {
-		s.levels(limited, d, memoryWarmUp)
+	r := &rss{memory: x.Memory, play: newPlay(x.config, freshPrefix())}
+	defer r.play.close()
+	control, leaks := x.Subject.Leaks[0], x.Subject.Leaks[1:]
+	for _, l := range append(leaks, control) {
+		r.levels(limited, l, memoryWarmUp)
 	}
-	control := s.levels(limited, rightDiet(), memoryRounds)
-	for _, d := range diets() {
-		fed := s.levels(limited, d, memoryRounds/2)
-		if rise(fed) < risesAtLeast {
+	before := r.levels(limited, control, memoryRounds)
+	for _, l := range leaks {
+		levels := r.levels(limited, l, memoryRounds/2)
+		if rise(levels) < risesAtLeast {
 			continue
 		}
-		fed = append(fed, s.levels(limited, d, memoryRounds/2)...)
-		if s.failed || limited.Err() != nil || !growth(fed, control) {
+		levels = append(levels, r.levels(limited, l, memoryRounds/2)...)
+		if r.failed || limited.Err() != nil || !growth(levels, before) {
 			continue
 		}
-		if again := s.afterPause(ctx, d); stillGrows(fed, again) {
-			x.fat(d, fed, again)
+		if again := r.afterPause(ctx, l); stillGrows(levels, again) {
+			x.leak(l, levels, again)
 		}
 		return // it takes too long for another one
 	}
 }
 
-// scale plays rounds and weighs the server.
-type scale struct {
+// rss plays rounds of an input and reads the memory of the server's process.
+type rss struct {
 	memory func() (int64, error)
 	play   *play
 	failed bool // the server, or the process, could not be reached
 }
 
-// levels plays rounds of one kind of input, and gives the memory after each.
-func (s *scale) levels(ctx context.Context, d diet, rounds int) []int64 {
+// levels plays rounds of one kind of input, and returns the memory after each.
+func (r *rss) levels(ctx context.Context, l Leak, rounds int) []int64 {
 	var all []int64
 	for range rounds {
-		if s.failed = s.failed || d.feed(ctx, s.play) != nil || !sleep(ctx, memorySettling); s.failed {
+		if r.failed = r.failed || !r.round(ctx, l) || !sleep(ctx, memorySettling); r.failed {
 			return nil
 		}
-		level, err := s.memory()
-		if s.failed = err != nil; s.failed {
+		level, err := r.memory()
+		if r.failed = err != nil; r.failed {
 			return nil
 		}
 		all = append(all, level)
@@ -73,31 +75,63 @@ func (s *scale) levels(ctx context.Context, d diet, rounds int) []int64 {
 	return all
 }
 
+// round plays a round, and reports whether the server serves.
+func (r *rss) round(ctx context.Context, l Leak) bool {
+	for _, step := range l.Trace.played() {
+		r.play.do(ctx, &step)
+		if r.play.found, r.play.seen = nil, nil; r.play.dead || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // afterPause plays some more rounds when what is kept for a while is gone.
-func (s *scale) afterPause(ctx context.Context, d diet) []int64 {
+func (r *rss) afterPause(ctx context.Context, l Leak) []int64 {
 	if !sleep(ctx, memoryPause) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, memoryLasts)
 	defer cancel()
-	return s.levels(ctx, d, memoryAgain)
+	return r.levels(ctx, l, memoryAgain)
 }
 
-// fat makes growth a finding. No clause forbids it.
-func (x *exploration) fat(d diet, fed, again []int64) {
+// leak makes growth a finding. No clause forbids it.
+func (x *exploration) leak(l Leak, levels, again []int64) {
+	whole := l.Trace
+	whole.N *= memoryRounds
 	x.number++
 	f := Finding{
 		Number: x.number, Rule: RuleMemory, Commands: x.play.commands, Shown: 1, Tried: 1,
-		Expected: fmt.Sprintf("memory that does not grow for good with %s", d.name),
+		Expected: fmt.Sprintf("memory that does not grow for good with %s", l.Name),
 		Got: fmt.Sprintf("from %d to %d MiB in %d rounds, and %d MiB after a pause of %s and %d more",
-			fed[0]>>20, fed[len(fed)-1]>>20, len(fed), again[len(again)-1]>>20, memoryPause, len(again)),
+			levels[0]>>20, levels[len(levels)-1]>>20, len(levels), again[len(again)-1]>>20, memoryPause, len(again)),
 		What: "the process grew all the time, and not with the input of a right client; " +
 			"no line of the script fails: watch the process while it is played",
-		Whole:  Trace{Steps: d.once, To: len(d.once), N: d.n * memoryRounds},
-		Script: d.script(),
+		Whole:  whole,
+		Script: watchScript("memory grows with "+l.Name, whole),
 	}
 	if x.Found != nil {
 		x.Found(f)
 	}
 	x.result.Findings = append(x.result.Findings, f)
+}
+
+// watchScript writes a conversation as a script of which no line can fail: the server's
+// memory has to be watched while it is played.
+func watchScript(title string, t Trace) string {
+	w := newWriter(Trace{Steps: t.Steps})
+	w.r.hit.step = -1
+	w.line("title: %s", title)
+	w.line("")
+	for i := range t.Steps {
+		if i == t.From {
+			w.line("repeat %d", t.N)
+		}
+		w.step(i, &t.Steps[i])
+		if i == t.To-1 {
+			w.line("end")
+		}
+	}
+	return marked(w.b.String())
 }

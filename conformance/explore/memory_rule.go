@@ -25,8 +25,8 @@ const (
 //   - A heap that is doubled, or a cache that is filled, rises once and is flat then.
 //   - What is kept for reuse (buffers, threads, pages) rises less and less.
 //
-// That a heap rises by steps, because what is kept hides in what a collector has freed,
-// makes a leak no leak: means of quarters rise all the same.
+// Steps do not hide a leak: where what is kept first fills what a collector has freed,
+// the means of the quarters still rise.
 func growth(fed, control []int64) bool {
 	if len(fed) < quarters {
 		return false

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
@@ -37,7 +38,7 @@ func weighing(t *testing.T, h *hoard, memory func(kept int64) (int64, error)) *e
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
-		e := explore.Explorer{Target: target, Steps: 20, Alone: true, Memory: func() (int64, error) { return memory(h.kept.Load()) }}
+		e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Steps: 20, Alone: true, Memory: func() (int64, error) { return memory(h.kept.Load()) }}
 		r = e.Run(t.Context())
 	})
 	return r

@@ -28,7 +28,7 @@ func (l *lane) look(ctx context.Context, number int) bool {
 	for range looks {
 		text := "INFO"
 		if l.IntN(oneBeat) == 0 {
-			text = fmt.Sprintf(`BEAT {"wid":%q}`, l.c.wid)
+			text = fmt.Sprintf(`BEAT {"wid":%q}`, l.wid)
 		}
 		if l.judged(ctx, text); !l.sent.answered {
 			return l.again(ctx, number)

@@ -2,22 +2,19 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// play is one playing of steps on a server, judged by a world of its own.
+// play is one playing of steps on a server, judged by a law that knows nothing else.
 type play struct {
 	*config
 	names
-	world    *oracle.World
+	terms    Terms
+	law      Law
 	conns    map[int]*conn
 	found    []found
 	seen     []seen // what each step was answered with
@@ -28,12 +25,11 @@ type play struct {
 	cut      bool   // the line that is being played came in segments
 	last     string // the clause of what was sent last
 	fuzzing  bool   // bytes were sent of which nobody has seen yet whether the server survives them
-	fuzzed   []fuzzedJob
 }
 
 // found is a violation where it came up.
 type found struct {
-	*oracle.Violation
+	*Violation
 	crash bool
 	step  int // that was being played
 	about int // the step that sent what was answered wrongly; the same in most cases
@@ -43,29 +39,24 @@ type found struct {
 
 // seen is what came back.
 type seen struct {
+	Answer
 	step, conn int
 	order      int // among all answers of the play
-	expected   model.Answer
-	answer     model.Answer
-	jid        string
 }
 
 // config is what all plays of an exploration share.
 type config struct {
-	target   scenarios.Target
-	password string
-	alone    bool
-	flush    bool          // FLUSH may be tried
-	patience time.Duration // for a reply
-	eventual time.Duration // for what the specification calls eventual
-	slack    time.Duration
+	subject *Subject
+	target  scenarios.Target
+	terms   Terms         // but for the prefix
+	timeout time.Duration // the longest wait for a reply
 }
 
 func newPlay(c *config, prefix string) *play {
-	p := &play{config: c, world: oracle.NewWorld(), conns: map[int]*conn{}}
-	p.names = names{prefix: prefix, times: map[string]string{}, secret: c.password, now: time.Now()}
-	p.world.Protected, p.world.Password, p.world.Alone = c.password != "", c.password, c.alone
-	p.world.Patience, p.world.Slack = c.eventual, c.slack
+	p := &play{config: c, terms: c.terms, conns: map[int]*conn{}}
+	p.terms.Prefix = prefix
+	p.law = c.subject.Start(p.terms)
+	p.names = names{prefix: prefix, times: map[string]string{}, value: p.law.Value, now: time.Now()}
 	return p
 }
 
@@ -74,7 +65,7 @@ func newPlay(c *config, prefix string) *play {
 // them: it is there that a crash is to be seen.
 func (p *play) do(ctx context.Context, s *Step) {
 	if s.Kind == Send {
-		p.fuzzing = s.fuzzes()
+		p.fuzzing = s.wild()
 	}
 	if !p.fuzzing {
 		p.poll(ctx)
@@ -99,60 +90,49 @@ func (p *play) do(ctx context.Context, s *Step) {
 	}
 }
 
-// open begins a connection and greets on it. (Not Identified State)
+// open begins a connection and introduces the client on it.
 func (p *play) open(ctx context.Context, s *Step) {
 	if old := p.conns[s.Conn]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
-	dialing, cancel := context.WithTimeout(ctx, p.patience)
+	dialing, cancel := context.WithTimeout(ctx, p.timeout)
 	nc, err := p.target.Dial(dialing)
 	cancel()
 	if err != nil {
-		p.probe(ctx, &conn{number: s.Conn, clause: greetingClause})
+		p.probe(ctx, &conn{number: s.Conn, clause: p.unheard()})
 		return
 	}
 	c := open(s.Conn, nc)
-	c.role = s.Role
 	p.conns[s.Conn] = c
-	p.world.Open(s.Conn)
-	p.world.Conns[s.Conn].Opened = time.Now()
-	c.owed, c.clause = 1, greetingClause
-	p.settle(ctx, c)
-	if p.conns[s.Conn] != c || s.Role == scenarios.Raw {
+	p.law.Open(s.Conn, time.Now())
+	c.sent, c.clause, c.judged = p.step, p.unheard(), true
+	if p.subject.Greets {
+		c.owed = 1
+		p.settle(ctx, c)
+	}
+	if p.conns[s.Conn] != c {
 		return
 	}
-	p.transmit(ctx, c, [][]byte{[]byte(p.hello(c, s) + "\r\n")}, 0)
-	p.settle(ctx, c)
-}
-
-// hello is the HELLO of a connection that greets by itself.
-func (p *play) hello(c *conn, s *Step) string {
-	text := `{"v":2}`
-	if c.hi.Protected {
-		text = `{"pwdhash":"$pwdhash","v":2}`
+	if line := p.law.Introduce(s.Conn, s); line != "" {
+		p.transmit(ctx, c, [][]byte{[]byte(p.fill(line, s.Conn) + "\r\n")}, 0, false)
+		p.settle(ctx, c)
 	}
-	if s.Role == scenarios.Consumer {
-		wid := p.fill(fmt.Sprintf("$wid%d", s.Worker), c.hi)
-		c.wid, c.beat = wid, time.Now()
-		text = `{"hostname":"fwpcheck","wid":"` + wid + `","pid":4711,"labels":["fwpcheck"],` + text[1:]
-	}
-	return fwp.HELLO + " " + p.fill(text, c.hi)
 }
 
 // violated keeps a violation that shows while a step is played.
-func (p *play) violated(c *conn, v *oracle.Violation) { p.broken(c, v, p.step) }
+func (p *play) violated(c *conn, v *Violation) { p.broken(c, v, p.step) }
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
 // one fault is told once.
-func (p *play) broken(c *conn, v *oracle.Violation, step int) {
+func (p *play) broken(c *conn, v *Violation, step int) {
 	if v == nil {
 		return
 	}
 	switch {
 	case p.cut && (v.Rule == "refused" || v.Rule == "reply"): // or it is refused in one piece too
-		v.Clause, v.Doubtful = "FWP-FRAME-05", true
-	case c.pieces > 0 && v.Rule == "extra":
-		v.Clause = "FWP-FRAME-05"
+		v.Clause, v.Doubtful = p.law.Clause(RuleCut, nil), true
+	case c.pieces > 0 && v.Rule == RuleExtra:
+		v.Clause = p.law.Clause(RuleCut, nil)
 	}
 	f := found{Violation: v, step: p.step, about: step, conn: c.number, owing: []string{c.awaited}}
 	for _, o := range p.conns {
@@ -161,8 +141,8 @@ func (p *play) broken(c *conn, v *oracle.Violation, step int) {
 		}
 	}
 	p.found = append(p.found, f)
-	if j := p.world.Jobs[v.JID]; j != nil && v.Rule != "order" { // a job that was passed over may be lost, which shows later
-		j.Loose = true
+	if v.JID != "" && v.Rule != "order" { // a job that was passed over may be lost, which shows later
+		p.law.Unjudge(v.JID)
 	}
 }
 
@@ -172,7 +152,7 @@ func (p *play) drop(c *conn, how scenarios.Ending) {
 		return
 	}
 	p.forget(c)
-	_ = p.world.Close(c.number, false, time.Now()) // what clients end themselves is no violation
+	_ = p.law.Close(c.number, false, time.Now()) // what clients end themselves is no violation
 	c.leave(how)
 }
 
@@ -190,9 +170,9 @@ func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
 		return
 	}
 	c.shut = true
-	p.world.Shut(c.number)
+	p.law.Shut(c.number)
 	switch {
-	case c.fuzzed:
+	case c.wild:
 		p.hear(ctx, c, attention)
 	case c.owed > 0:
 		p.halfway(ctx, c)
@@ -200,7 +180,7 @@ func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
 	p.drop(c, scenarios.Closed)
 }
 
-// wait lets time pass; workers beat, and nothing may come unasked. (FWP-RESP-05)
+// wait lets time pass; workers beat, and nothing may come unasked.
 func (p *play) wait(ctx context.Context, d time.Duration) {
 	const every = 15 * time.Second
 	for d > 0 && ctx.Err() == nil {
@@ -214,18 +194,21 @@ func (p *play) wait(ctx context.Context, d time.Duration) {
 		}
 		p.poll(ctx)
 		for _, n := range slices.Sorted(maps.Keys(p.conns)) {
-			if c := p.conns[n]; c != nil && c.wid != "" && c.owed == 0 && !c.odd && time.Since(c.beat) >= every {
-				c.beat, c.awaited = time.Now(), "BEAT {}"
-				p.transmit(ctx, c, [][]byte{[]byte(`BEAT {"wid":"` + c.wid + "\"}\r\n")}, 0)
+			c := p.conns[n]
+			if c == nil || c.owed != 0 || c.odd {
+				continue
+			}
+			if line := p.law.Heartbeat(n, time.Now()); line != "" {
+				c.awaited = line
+				p.transmit(ctx, c, [][]byte{[]byte(line + "\r\n")}, 0, false)
 				p.settle(ctx, c)
 			}
 		}
 	}
 }
 
-// close removes what fuzzed bytes have left, and ends all connections.
+// close ends all connections.
 func (p *play) close() {
-	p.cleanse()
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		p.drop(p.conns[n], scenarios.Closed)
 	}

@@ -2,22 +2,18 @@ package explore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // settle awaits the answers that a connection owes.
 func (p *play) settle(ctx context.Context, c *conn) {
 	switch {
-	case c.fuzzed:
+	case c.wild:
 		p.hear(ctx, c, attention)
 		return
 	case c.owed < 0:
@@ -25,7 +21,7 @@ func (p *play) settle(ctx context.Context, c *conn) {
 		return
 	}
 	for c.owed > 0 && p.conns[c.number] == c {
-		timer := time.NewTimer(p.patience)
+		timer := time.NewTimer(p.timeout)
 		select {
 		case a := <-c.arrivals:
 			p.arrived(ctx, c, a)
@@ -45,23 +41,17 @@ const (
 	moment    = 20 * time.Millisecond
 )
 
-// loose reads what comes on a connection that was sent something odd, and ends it.
+// loose reads what comes on a connection that was sent something odd, and ends it. Only
+// the first answer is judged, if that can be.
 func (p *play) loose(ctx context.Context, c *conn) {
-	judged := !p.world.Conns[c.number].Loose
-	if judged {
-		if !p.first(ctx, c) {
-			return
-		}
-		c.owed++
-	}
-	limit := min(time.Second, p.patience)
-	if judged {
-		limit = moment
+	limit := min(time.Second, p.timeout)
+	if c.judged {
+		limit = p.timeout
 	}
 	for ; c.owed < 0; c.owed++ {
 		a, came := c.within(ctx, limit)
 		if !came {
-			if !judged {
+			if limit != moment {
 				p.probe(ctx, c)
 			}
 			break
@@ -70,36 +60,19 @@ func (p *play) loose(ctx context.Context, c *conn) {
 			p.over(ctx, c, a)
 			return
 		}
-		judged, limit = true, moment
+		if c.judged {
+			p.violated(c, p.law.Came(c.number, a.reply, a.at).Violation)
+			c.judged = false
+		}
+		limit = moment
 	}
 	p.drop(c, scenarios.Closed)
-}
-
-// first judges the first answer to something odd. It tells whether there is more to read.
-func (p *play) first(ctx context.Context, c *conn) bool {
-	a, came := c.within(ctx, p.patience)
-	switch {
-	case !came:
-		p.probe(ctx, c)
-		p.drop(c, scenarios.Closed)
-	case a.err != nil:
-		p.over(ctx, c, a)
-	default:
-		_, v := p.world.Replied(c.number, a.reply, a.at)
-		if v != nil { // it may be the answer to what follows
-			v.Doubtful = true
-		}
-		p.violated(c, v)
-		p.world.Loosen(c.number)
-		return true
-	}
-	return false
 }
 
 // hear takes in what a connection brings that was sent fuzzed bytes, until it is quiet.
 func (p *play) hear(ctx context.Context, c *conn, limit time.Duration) {
 	for p.conns[c.number] == c {
-		a, came := c.within(ctx, min(limit, p.patience))
+		a, came := c.within(ctx, min(limit, p.timeout))
 		if !came {
 			return
 		}
@@ -123,19 +96,12 @@ func (p *play) arrived(ctx context.Context, c *conn, a arrival) {
 	switch {
 	case a.err != nil:
 		p.over(ctx, c, a)
-	case c.fuzzed:
+	case c.wild:
 		p.heard(c)
 	case c.owed < 0:
 		c.owed++
-	case c.owed == 0:
-		clause, rule := "FWP-RESP-05", "unasked"
-		if a.at.Sub(c.replied) < time.Second {
-			clause, rule = "FWP-RESP-06", "extra"
-		}
-		p.violated(c, &oracle.Violation{Clause: clause, Rule: rule, Expected: "silence", Got: oracle.Text(a.reply)})
-		p.drop(c, scenarios.Closed)
 	default:
-		p.replied(ctx, c, a)
+		p.judge(ctx, c, a)
 	}
 }
 
@@ -144,75 +110,68 @@ func (p *play) heard(c *conn) {
 	if c.heard++; c.heard <= c.most {
 		return
 	}
-	most := fmt.Sprintf("%d replies at the most", c.most)
-	p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: most, Got: "more of them"})
+	p.violated(c, p.violation(RuleExtra, fmt.Sprintf("%d replies at the most", c.most), "more of them"))
 	p.drop(c, scenarios.Closed)
 }
 
-// replied judges a reply that was awaited.
-func (p *play) replied(ctx context.Context, c *conn, a arrival) {
-	c.owed, c.replied = 0, a.at
-	wc := p.world.Conns[c.number]
-	var goesOn bool
-	if wc.Greeted {
-		goesOn = p.answered(c, a)
-	} else {
-		p.violated(c, p.world.Greet(c.number, a.reply))
-		c.hi = wc.Hi
-		goesOn = a.reply.Kind != fwp.ErrorReply
+// violation is one that the player sees by itself.
+func (p *play) violation(rule, expected, got string) *Violation {
+	return &Violation{Clause: p.law.Clause(rule, nil), Rule: rule, Expected: expected, Got: got}
+}
+
+// judge has the law judge a message.
+func (p *play) judge(ctx context.Context, c *conn, a arrival) {
+	asked := c.owed > 0
+	c.owed = 0
+	answer := p.law.Came(c.number, a.reply, a.at)
+	c.judged = answer.Judged
+	if answer.Reply {
+		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer})
+		p.cover.note(answer)
 	}
+	if !asked {
+		p.violated(c, answer.Violation)
+		p.drop(c, scenarios.Closed)
+		return
+	}
+	p.broken(c, answer.Violation, c.sent)
 	switch {
-	case !goesOn:
+	case answer.Over:
 		p.drop(c, scenarios.Closed)
 	case a.more > 0:
-		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "one reply", Got: fmt.Sprintf("%d bytes more", a.more)})
+		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", a.more)))
 		p.drop(c, scenarios.Closed)
-	case wc.State == fwp.Ended:
-		p.ending(ctx, c)
+	case answer.Closes > 0:
+		p.ending(ctx, c, answer.Closes)
 	}
 }
 
-// answered judges a reply to a command. It tells whether the connection can be used any
-// more.
-func (p *play) answered(c *conn, a arrival) bool {
-	wc := p.world.Conns[c.number]
-	expected, before := p.world.Expects(c.number), wc.State
-	answer, v := p.world.Replied(c.number, a.reply, a.at)
-	p.seen = append(p.seen, seen{step: c.sent, conn: c.number, expected: expected, answer: answer, jid: jidOf(answer, a.reply)})
-	p.cover.note(before, wc, c.awaited, answer)
-	if c.wid = wc.WID; c.beat.IsZero() {
-		c.beat = a.at
-	}
-	p.broken(c, v, c.sent)
-	return v == nil || v.Rule != "refused" && v.Rule != "foreign"
-}
-
-// ending awaits the close that follows END. (FWP-END-02)
-func (p *play) ending(ctx context.Context, c *conn) {
-	a, came := c.within(ctx, model.EndLingers+p.slack)
+// ending awaits the close that was announced.
+func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
+	a, came := c.within(ctx, limit+p.terms.Slack)
 	switch {
 	case came && a.err == nil:
-		p.violated(c, &oracle.Violation{Clause: "FWP-RESP-06", Rule: "extra", Expected: "<close>", Got: oracle.Text(a.reply)})
+		p.violated(c, p.law.Came(c.number, a.reply, a.at).Violation)
 	case !came && ctx.Err() == nil:
-		p.violated(c, &oracle.Violation{
-			Clause: "FWP-STATE-16", Rule: "lingers", Expected: "<close>", Got: "an open connection", Window: [2]time.Duration{0, model.EndLingers},
-		})
+		v := p.violation(RuleLingers, "<close>", "an open connection")
+		v.Window = [2]time.Duration{0, limit}
+		p.violated(c, v)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
-// over takes in that a connection ended, or can no longer be read.
+// over records that a connection ended, or can no longer be read.
 func (p *play) over(ctx context.Context, c *conn, a arrival) {
-	if clause := clauseOfRule(a.err); clause != "" {
-		p.violated(c, &oracle.Violation{Clause: clause, Rule: "grammar", Expected: "RESP", Got: a.err.Error()})
+	if clause := p.law.Clause(RuleGrammar, a.err); clause != "" {
+		p.violated(c, &Violation{Clause: clause, Rule: RuleGrammar, Expected: "RESP", Got: a.err.Error()})
 		p.drop(c, scenarios.Closed)
 		return
 	}
 	owed := c.owed
 	p.forget(c)
 	_ = c.nc.Close()
-	v := p.world.Close(c.number, !c.shut, a.at)
-	if c.fuzzed { // the next connection shows whether the server lives
+	v := p.law.Close(c.number, !c.shut, a.at)
+	if c.wild { // the next connection shows whether the server lives
 		return
 	}
 	if (v != nil || owed != 0) && !p.alive(ctx) {
@@ -229,24 +188,20 @@ func (p *play) silent(ctx context.Context, c *conn) {
 		p.drop(c, scenarios.Closed) // nobody will ever answer
 		return
 	}
-	clause := "FWP-RESP-06"
-	if !p.world.Conns[c.number].Greeted {
-		clause = greetingClause
-	}
-	if !p.world.Conns[c.number].Loose {
-		got := "nothing within " + p.patience.String()
-		step := p.step
-		if clause != greetingClause {
-			step = c.sent
+	if c.judged {
+		v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
+		if c.clause == p.unheard() {
+			v.Clause = c.clause
 		}
-		p.broken(c, &oracle.Violation{Clause: clause, Rule: "silent", Doubtful: true, Expected: "<any>", Got: got}, step)
+		v.Doubtful = true
+		p.broken(c, v, c.sent)
 	}
 	p.drop(c, scenarios.Closed)
 }
 
 // halfway reads what still comes after a half-close: the answer, or the end.
 func (p *play) halfway(ctx context.Context, c *conn) {
-	if a, came := c.within(ctx, p.patience); came {
+	if a, came := c.within(ctx, p.timeout); came {
 		p.arrived(ctx, c, a)
 	}
 }
@@ -262,13 +217,4 @@ func (c *conn) within(ctx context.Context, limit time.Duration) (a arrival, came
 	case <-ctx.Done():
 	}
 	return a, false
-}
-
-// jidOf is the jid of a job that came.
-func jidOf(a model.Answer, r fwp.Reply) string {
-	var job struct{ JID string }
-	if a == model.Delivered {
-		_ = json.Unmarshal(r.Text, &job) // it is a JSON object
-	}
-	return job.JID
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -45,7 +44,7 @@ type writer struct {
 // fuzzed bytes.
 func manyLines(t Trace, hit found) bool {
 	return hit.Rule == "extra" && slices.ContainsFunc(t.Steps, func(s Step) bool {
-		return s.fuzzes() && s.Conn == hit.conn && strings.Count(s.text(), "\n") > 1
+		return s.wild() && s.Conn == hit.conn && strings.Count(s.text(), "\n") > 1
 	})
 }
 
@@ -142,8 +141,8 @@ func (w *writer) step(i int, s *Step) {
 		w.wait(i, s)
 	case Operate:
 		w.answers()
-		if s.Action == restart {
-			w.line(restart)
+		if s.Action == Restart {
+			w.line(Restart)
 		} else {
 			w.line("%s $wid%d", s.Action, s.Worker)
 		}
@@ -189,7 +188,7 @@ const usualHi = `+HI {"v":2}`
 
 // greeting writes the HI and the HELLO of which one is the finding.
 func (w *writer) greeting(s *Step) {
-	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Clause == greetingClause {
+	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Rule == RuleSilent && w.r.hit.Clause == "FWP-HI-01" {
 		w.clause()
 		expected := w.wanted(usualHi)
 		if w.r.hit.crash {
@@ -282,16 +281,13 @@ func (w *writer) answer(conn int) {
 // step was played.
 func (w *writer) expected(step, conn int) string {
 	a, is := w.answered(step, conn)
-	both := model.Either
 	switch {
 	case !is:
 		return "<any>"
-	case a.answer == model.Delivered:
-		return fmt.Sprintf(`${"jid":"%s"}`, w.symbols(a.jid))
-	case a.expected&both == both && !w.pushes(step):
-		return both.String()
+	case a.Open != "" && !w.pushes(step):
+		return a.Open
 	}
-	return a.answer.String()
+	return w.symbols(a.Pattern)
 }
 
 // answered is the first of all answers to a step.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/model"
-	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -18,7 +16,7 @@ type shrinker struct {
 	fresh  func() (scenarios.Target, func(), error)
 	target found                      // what has to show again
 	comes  map[int]bool               // the steps at which the job of the finding was delivered
-	known  map[string]bool            // what was found before, which is no match
+	before map[string]bool            // what was found before, which is no match
 	limit  time.Duration              // that all this may take; no limit if zero
 	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
 
@@ -110,14 +108,14 @@ func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 // a way that is known to be wrong: what was found has no cause of its own.
 func (s *shrinker) explained(p *play, t Trace) bool {
 	return t.N <= 1 && slices.ContainsFunc(p.found, func(f found) bool {
-		return f.step == len(t.Steps)-1 && s.known[kind(f.Rule, f.Clause)] && s.alike(f)
+		return f.step == len(t.Steps)-1 && s.known(f) && s.alike(f)
 	})
 }
 
 // alike tells whether a finding may be the wanted one under another clause: it is of the
 // same family, and about the same field of a job if it is about one.
 func (s *shrinker) alike(f found) bool {
-	if family(f.Rule) != family(s.target.Rule) || f.crash != s.target.crash {
+	if !s.related(f.Rule) || f.crash != s.target.crash {
 		return false
 	}
 	want, _, _ := strings.Cut(s.target.Got, ":")
@@ -145,32 +143,40 @@ func (s *shrinker) stalls() func(*play) bool {
 // empty counts the answers that brought no job.
 func empty(answers []seen) (n int) {
 	for _, a := range answers {
-		n += b2i(a.answer == model.Nothing)
+		n += b2i(a.Empty)
 	}
 	return n
 }
 
-// family joins rules that are about the same: a job that does not come shows in
-// several ways.
-func family(rule string) string {
-	switch rule {
-	case "late", "order", "asleep", "stalled":
-		return "missing"
+// family returns one name for all rules under which the same fault may show.
+func (s *Subject) family(rule string) string {
+	if s.Family == nil {
+		return rule
 	}
-	return rule
+	return s.Family(rule)
 }
 
 // kind is what findings are told apart by.
-func kind(rule, clause string) string { return family(rule) + " > " + clause }
+func (e *Explorer) kind(rule, clause string) string { return e.Subject.family(rule) + " > " + clause }
+
+// known reports whether such a finding was found before.
+func (s *shrinker) known(f found) bool {
+	return s.before[s.config.subject.family(f.Rule)+" > "+f.Clause]
+}
+
+// related reports whether a rule is of the family of the one that is wanted.
+func (s *shrinker) related(rule string) bool {
+	return s.config.subject.family(rule) == s.config.subject.family(s.target.Rule)
+}
 
 // hit is where the finding came up in a play: under its clause, or under one of which
 // nothing is known yet; negative if it did not.
 func (s *shrinker) hit(p *play) int {
 	return slices.IndexFunc(p.found, func(f found) bool {
 		if f.Clause == s.target.Clause {
-			return family(f.Rule) == family(s.target.Rule) && f.crash == s.target.crash
+			return s.related(f.Rule) && f.crash == s.target.crash
 		}
-		return s.alike(f) && !s.known[kind(f.Rule, f.Clause)]
+		return s.alike(f) && !s.known(f)
 	})
 }
 
@@ -184,9 +190,9 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 		}
 	}
 	p := newPlay(&c, freshPrefix())
-	s.everybody = s.everybody || slices.ContainsFunc(t.Steps, touchesAll)
+	s.everybody = s.everybody || slices.ContainsFunc(t.Steps, s.shared)
 	if s.fresh == nil {
-		p.neutral(ctx)
+		p.reset(ctx)
 	}
 	for i := 0; i < len(t.Steps); i++ {
 		if t.N > 1 && i == t.From {
@@ -201,33 +207,28 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 	}
 	p.poll(ctx)
 	if s.fresh == nil && !p.dead {
-		hits, came := p.found, p.seen
-		p.tidy(ctx)
-		p.found, p.seen = hits, came
-		s.left = append(s.left, p.left()...)
+		p.cleanup(ctx)
+		s.left = append(s.left, p.law.Leftover()...)
 	}
 	p.close()
-	if p.dead && s.revive != nil && s.revive(ctx) {
-		p.outlived(ctx)
+	if p.dead && s.revive != nil && s.revive(ctx) { // what the play left on the server may still be there
+		p.dead = false
+		p.cleanup(ctx)
+		p.close()
+		p.dead = true
 	}
 	return p, end
 }
 
-// touchesAll tells whether a step changes what others have on the server.
-func touchesAll(s Step) bool {
-	return s.Kind == Operate && s.Action == restart || strings.Contains(strings.ToUpper(s.text()), "FLUSH")
+// shared reports whether a step changes what others have on the server.
+func (s *shrinker) shared(step Step) bool {
+	return step.Kind == Operate && step.Action == Restart || s.config.subject.Shared != nil && s.config.subject.Shared(step.text())
 }
 
-// neutral has a job come and go in which every field is what it is by default: what an
-// earlier try has left behind in the server's mind is not to be taken for what this one
-// shows.
-func (p *play) neutral(ctx context.Context) {
-	const number, jid, queue = sweeper + 1<<19, "$jid1000000", "$queue1000000"
-	for _, step := range []Step{
-		{Kind: Open, Conn: number, Role: scenarios.Consumer, Worker: 1000000},
-		line(number, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
-		line(number, "FETCH %s", queue), line(number, `ACK {"jid":"%s"}`, jid), {Kind: End, Conn: number, Ending: scenarios.Closed},
-	} {
+// reset plays what makes a server forget: what an earlier try has left behind in its
+// memory is not to be taken for what this one shows.
+func (p *play) reset(ctx context.Context) {
+	for _, step := range p.subject.Reset {
 		p.do(ctx, &step)
 	}
 	p.found, p.seen = nil, nil
@@ -313,24 +314,9 @@ func without(t Trace, from, to int) Trace {
 	return Trace{Steps: slices.Concat(t.Steps[:from], t.Steps[to:]), From: shift(t.From), To: shift(t.To), N: t.N}
 }
 
-// tidy removes what a play has left, as far as that takes no waiting.
-func (p *play) tidy(ctx context.Context) {
-	const many = 50
-	p.round = 0
-	if len(p.remaining(time.Now())) > many { // of a conversation that was repeated
-		p.clear(ctx)
+func b2i(b bool) int {
+	if b {
+		return 1
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), hasty)
-	defer cancel()
-	p.sweep(ctx, func(steps ...Step) {
-		for i := range steps {
-			if !strings.HasPrefix(steps[i].text(), "FETCH") || p.anyReady() {
-				p.do(ctx, &steps[i])
-			}
-		}
-	})
-}
-
-func (p *play) anyReady() bool {
-	return slices.ContainsFunc(p.remaining(time.Now()), func(j *oracle.Job) bool { return j.Where == model.Enqueued })
+	return 0
 }

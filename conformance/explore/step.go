@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/conformance/oracle"
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -79,8 +77,8 @@ func (t Trace) played() iter.Seq2[int, Step] {
 	}
 }
 
-// line makes a step that sends a line.
-func line(conn int, format string, args ...any) Step {
+// Line makes a step that sends a line.
+func Line(conn int, format string, args ...any) Step {
 	return Step{Kind: Send, Conn: conn, Segments: []string{fmt.Sprintf(format, args...)}}
 }
 
@@ -89,12 +87,12 @@ type names struct {
 	prefix string
 	round  int // of a repetition, counted from 1; 0 outside
 	times  map[string]string
-	secret string // the password
+	value  func(conn int, name string) string // of the protocol
 	now    time.Time
 }
 
-// fill writes a text with its names replaced; hi is that of the connection.
-func (n *names) fill(text string, hi fwp.Hi) string {
+// fill writes a text with its names replaced; a value may be that of a connection.
+func (n *names) fill(text string, conn int) string {
 	if strings.IndexByte(text, '$') < 0 {
 		return text
 	}
@@ -107,14 +105,14 @@ func (n *names) fill(text string, hi fwp.Hi) string {
 			return b.String()
 		}
 		b.WriteString(text[:i])
-		used := n.one(&b, text[i:], hi)
+		used := n.one(&b, text[i:], conn)
 		text = text[i+used:]
 	}
 }
 
 // one writes the value of the name at the start of the text and says how long the
 // name is.
-func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
+func (n *names) one(b *strings.Builder, text string, conn int) int {
 	end := nameEnd(text)
 	switch word := text[1:end]; {
 	case strings.HasPrefix(text, "$$"):
@@ -128,10 +126,10 @@ func (n *names) one(b *strings.Builder, text string, hi fwp.Hi) int {
 	case word == "pwdhash":
 		if rest, found := strings.CutPrefix(text[end:], "."); found {
 			v := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz"))]
-			b.WriteString(n.hash(v, hi))
+			b.WriteString(n.value(conn, "pwdhash."+v))
 			return end + 1 + len(v)
 		}
-		b.WriteString(n.hash("", hi))
+		b.WriteString(n.value(conn, "pwdhash"))
 	case word == "filler":
 		stop := strings.IndexByte(text, ')')
 		if stop < end { // what a saved run says may be anything
@@ -190,22 +188,5 @@ func (n *names) time(name string) string {
 	return s
 }
 
-// hash computes the password hash for a HI, or a wrong one.
-func (n *names) hash(variant string, hi fwp.Hi) string {
-	password, rounds := n.secret, hi.Iterations
-	switch variant {
-	case "fewer":
-		rounds--
-	case "more":
-		rounds++
-	case "wrong":
-		password += "-not"
-	case "hex":
-		return oracle.HexRounds(password+hi.Salt, rounds)
-	}
-	h, err := fwp.PasswordHash(password, hi.Salt, rounds)
-	if err != nil {
-		return strings.Repeat("0", 64)
-	}
-	return h
-}
+// noConn is the number of no connection.
+const noConn = -1

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -116,7 +115,7 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding) {
 		start = oneJob(rule)
 	}
 	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{
-		Violation: &oracle.Violation{Clause: f.Clause, Rule: rule, JID: "-jid1"}, step: max(len(start)-1, 0),
+		Violation: &Violation{Clause: f.Clause, Rule: rule, JID: "-jid1"}, step: max(len(start)-1, 0),
 	}}
 	f.Whole.Steps = start
 	s.shrink(ctx, f)
@@ -132,13 +131,13 @@ func oneJob(rule string) []Step {
 		args = "[9007199254740993]" // as the args of a crowd
 	}
 	steps := []Step{
-		{Kind: Open, Conn: strangers, Role: scenarios.Consumer, Worker: 1},
-		line(strangers, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
-		line(strangers, "FETCH $queue1"), line(strangers, `ACK {"jid":"$jid1"}`),
+		{Kind: Open, Conn: firstFree, Role: scenarios.Consumer, Worker: 1},
+		Line(firstFree, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
+		Line(firstFree, "FETCH $queue1"), Line(firstFree, `ACK {"jid":"$jid1"}`),
 	}
 	switch rule {
 	case "delivered":
-		return append(steps, line(strangers, "FETCH $queue1"))
+		return append(steps, Line(firstFree, "FETCH $queue1"))
 	case "field":
 		return steps[:3]
 	}

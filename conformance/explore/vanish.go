@@ -107,7 +107,7 @@ func (l *lane) abandon(ctx context.Context, e history.Event, text string) (job b
 
 // rest reads the answer on a connection whose own half is closed. There need not be one.
 func (l *lane) rest(ctx context.Context) (r fwp.Reply, at time.Time, ok bool) {
-	timer := time.NewTimer(l.config.patience)
+	timer := time.NewTimer(l.config.timeout)
 	defer timer.Stop()
 	select {
 	case a := <-l.c.arrivals:

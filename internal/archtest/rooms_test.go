@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "fakes", "internal/cli/program", "internal/history", "internal/selftest",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program", "internal/history", "internal/selftest",
 			"internal/target", "internal/text", "load/health", "reports", "scenarios",
 		},
 		speaks: true,
@@ -49,12 +49,13 @@ var rooms = map[string]room{
 		testsAlso: []string{"fwp"},
 	},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "conformance/model", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
-	"conformance/explore": {mayImport: []string{"conformance/model", "conformance/oracle", "fwp", "internal/history", "scenarios"}},
-	"conformance/oracle":  {mayImport: []string{"conformance/model", "fwp"}},
-	"conformance/model":   {mayImport: []string{"fwp"}},
-	"fakes":               {mayImport: []string{"fwp"}, alone: true},
-	"internal/target":     {},
+	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
+	"conformance/explore":    {mayImport: []string{"fwp", "internal/history", "scenarios"}},
+	"conformance/fwpsubject": {mayImport: []string{"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "scenarios"}},
+	"conformance/oracle":     {mayImport: []string{"conformance/model", "fwp"}},
+	"conformance/model":      {mayImport: []string{"fwp"}},
+	"fakes":                  {mayImport: []string{"fwp"}, alone: true},
+	"internal/target":        {},
 
 	"load": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure",

@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
@@ -21,6 +22,7 @@ func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Di
 // explorer is what the flags ask for, on the server that is meant.
 func (o *exploreOptions) explorer(ctx context.Context, at program.Endpoint, e *reports.Exploration) (x explore.Explorer, end func(), err error) {
 	x = explore.Explorer{
+		Subject:  fwpsubject.New(),
 		Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections,
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
 		Alone: o.alone() || at.Choice.Embedded, NoFlush: !o.allowFlush && !at.Choice.Embedded, Restarts: o.hooks.Restart != "" || at.Choice.Embedded,

@@ -1,15 +1,16 @@
-package explore
+package fwpsubject
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 )
 
 // badLine breaks the syntax of the line.
-func (g *generator) badLine() string {
+func (g *maker) badLine() string {
 	return deal(g, "line", []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
@@ -21,7 +22,7 @@ func (g *generator) badLine() string {
 }
 
 // badArgument gives a verb an argument that is no object, or no JSON.
-func (g *generator) badArgument() string {
+func (g *maker) badArgument() string {
 	verb := choose(g, []string{"PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
 	return verb + " " + deal(g, verb+" argument", []string{
 		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}", "{}x", "nul",
@@ -42,11 +43,11 @@ var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`}
 var naming = []string{"jid", "queue", "wid"}
 
 // badField sends an argument with one value that is missing or not what it should be.
-func (g *generator) badField(c *conn, w *oracle.Conn) []Step {
+func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	verb := choose(g, []string{"PUSH", "PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
-	fields, required := g.usualFields(verb, g.p.symbol(w.WID))
+	fields, required := g.usualFields(verb, g.law.symbol(w.WID))
 	victim := g.IntN(len(fields))
-	if fields[victim].name == "queue" && !g.alone {
+	if fields[victim].name == "queue" && !g.Terms.Alone {
 		victim = 0 // what names no queue goes to one that others use too
 	}
 	name := fields[victim].name
@@ -66,12 +67,12 @@ func (g *generator) badField(c *conn, w *oracle.Conn) []Step {
 			parts = append(parts, fmt.Sprintf("%q:%s", f.name, f.value))
 		}
 	}
-	return []Step{line(c.number, "%s {%s}", verb, strings.Join(parts, ","))}
+	return []explore.Step{explore.Line(c, "%s {%s}", verb, strings.Join(parts, ","))}
 }
 
 // usualFields are the fields of a verb's argument with values that are well-formed, and
 // how many of them must be there.
-func (g *generator) usualFields(verb, wid string) (fields []member, required int) {
+func (g *maker) usualFields(verb, wid string) (fields []member, required int) {
 	switch verb {
 	case "PUSH":
 		return []member{
@@ -87,8 +88,8 @@ func (g *generator) usualFields(verb, wid string) (fields []member, required int
 }
 
 // badGreeting is a HELLO that must, or should, be declined.
-func (g *generator) badGreeting() string {
-	if g.p.password != "" && g.IntN(2) == 0 {
+func (g *maker) badGreeting() string {
+	if g.Terms.Password != "" && g.IntN(2) == 0 {
 		return deal(g, "hash", []string{
 			`{"v":2}`, `{"pwdhash":"$pwdhash.fewer","v":2}`, `{"pwdhash":"$pwdhash.more","v":2}`, `{"pwdhash":"$pwdhash.wrong","v":2}`,
 			`{"pwdhash":"$pwdhash.hex","v":2}`, `{"pwdhash":5,"v":2}`, `{"pwdhash":"","v":2}`, `{"pwdhash":"` + strings.Repeat("ab", 32) + `","v":2}`,

@@ -1,15 +1,17 @@
-package explore
+package fwpsubject
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
 // mutated changes one to four places.
-func (g *generator) mutated(t tokens) tokens {
+func (g *maker) mutated(t explore.Tokens) explore.Tokens {
 	for range 1 + g.IntN(4) {
 		if len(t) == 0 {
-			return tokens{"\n"}
+			return explore.Tokens{"\n"}
 		}
 		t = choose(g, mutations)(g, t, g.IntN(len(t)))
 	}
@@ -17,28 +19,28 @@ func (g *generator) mutated(t tokens) tokens {
 }
 
 // mutations change a text at one place; they never change the tokens that they are given.
-var mutations = []func(g *generator, t tokens, at int) tokens{
-	(*generator).flip, (*generator).flip, (*generator).replace, (*generator).remove, (*generator).remove,
-	(*generator).insert, (*generator).insert, (*generator).stutter, (*generator).move,
-	(*generator).echo, (*generator).stop, (*generator).edge, (*generator).fatten,
+var mutations = []func(g *maker, t explore.Tokens, at int) explore.Tokens{
+	(*maker).flip, (*maker).flip, (*maker).replace, (*maker).remove, (*maker).remove,
+	(*maker).insert, (*maker).insert, (*maker).stutter, (*maker).move,
+	(*maker).echo, (*maker).stop, (*maker).edge, (*maker).fatten,
 }
 
 // flip changes one bit, if there is a byte.
-func (g *generator) flip(t tokens, at int) tokens {
+func (g *maker) flip(t explore.Tokens, at int) explore.Tokens {
 	if len(t[at]) > 1 {
 		return g.replace(t, at)
 	}
-	return put(t, at, at+1, string([]byte{t[at][0] ^ 1<<g.IntN(8)}))
+	return t.Put(at, at+1, string([]byte{t[at][0] ^ 1<<g.IntN(8)}))
 }
 
 // replace puts any byte in the place of a token.
-func (g *generator) replace(t tokens, at int) tokens {
-	return put(t, at, at+1, string([]byte{byte(g.IntN(256))}))
+func (g *maker) replace(t explore.Tokens, at int) explore.Tokens {
+	return t.Put(at, at+1, string([]byte{byte(g.IntN(256))}))
 }
 
 // remove takes a few tokens away.
-func (g *generator) remove(t tokens, at int) tokens {
-	return put(t, at, min(len(t), at+1+g.IntN(4)))
+func (g *maker) remove(t explore.Tokens, at int) explore.Tokens {
+	return t.Put(at, min(len(t), at+1+g.IntN(4)))
 }
 
 // fragments are what some parser somewhere stumbles over.
@@ -49,28 +51,28 @@ var fragments = []string{
 }
 
 // insert puts a fragment into the text.
-func (g *generator) insert(t tokens, at int) tokens {
-	return put(t, at, at, strings.Split(choose(g, fragments), "")...)
+func (g *maker) insert(t explore.Tokens, at int) explore.Tokens {
+	return t.Put(at, at, strings.Split(choose(g, fragments), "")...)
 }
 
 // stutter repeats one token, often many times.
-func (g *generator) stutter(t tokens, at int) tokens {
-	return put(t, at, at, slices.Repeat(t[at:at+1], 1+g.IntN(choose(g, []int{3, 100, 2000})))...)
+func (g *maker) stutter(t explore.Tokens, at int) explore.Tokens {
+	return t.Put(at, at, slices.Repeat(t[at:at+1], 1+g.IntN(choose(g, []int{3, 100, 2000})))...)
 }
 
 // move takes a piece out and puts it elsewhere.
-func (g *generator) move(t tokens, at int) tokens {
+func (g *maker) move(t explore.Tokens, at int) explore.Tokens {
 	end := min(len(t), at+1+g.IntN(20))
-	piece, rest := slices.Clone(t[at:end]), put(t, at, end)
+	piece, rest := slices.Clone(t[at:end]), t.Put(at, end)
 	to := g.IntN(len(rest) + 1)
-	return put(rest, to, to, piece...)
+	return rest.Put(to, to, piece...)
 }
 
 // echo has what came until here come again.
-func (g *generator) echo(t tokens, at int) tokens { return slices.Concat(t, t[:at]) }
+func (g *maker) echo(t explore.Tokens, at int) explore.Tokens { return slices.Concat(t, t[:at]) }
 
 // stop has nothing come from here on.
-func (g *generator) stop(t tokens, at int) tokens { return slices.Clone(t[:at]) }
+func (g *maker) stop(t explore.Tokens, at int) explore.Tokens { return slices.Clone(t[:at]) }
 
 // numbers are those at the edges of types, and such that are none in JSON.
 var numbers = []string{
@@ -80,7 +82,7 @@ var numbers = []string{
 }
 
 // edge puts another number in the place of the next one.
-func (g *generator) edge(t tokens, at int) tokens {
+func (g *maker) edge(t explore.Tokens, at int) explore.Tokens {
 	digit := func(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
 	i := slices.IndexFunc(t[at:], digit)
 	if i < 0 {
@@ -90,19 +92,14 @@ func (g *generator) edge(t tokens, at int) tokens {
 	for to < len(t) && digit(t[to]) {
 		to++
 	}
-	return put(t, from, to, strings.Split(choose(g, numbers), "")...)
+	return t.Put(from, to, strings.Split(choose(g, numbers), "")...)
 }
 
 // fatten makes a line very long; now and then a few megabytes.
-func (g *generator) fatten(t tokens, at int) tokens {
+func (g *maker) fatten(t explore.Tokens, at int) explore.Tokens {
 	size := choose(g, []string{"$filler(5KiB)", "$filler(70KiB)"})
-	if g.round > 1000 && g.IntN(30) == 0 { // not in the first seconds, that is never in a short check
+	if g.Round > 1000 && g.IntN(30) == 0 { // not in the first seconds, that is never in a short check
 		size = "$filler(2048KiB)"
 	}
-	return put(t, at, at, size)
-}
-
-// put replaces the tokens [from,to) by others.
-func put(t tokens, from, to int, others ...string) tokens {
-	return slices.Concat(t[:from], others, t[to:])
+	return t.Put(at, at, size)
 }

@@ -26,10 +26,10 @@ func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
 	if step := t.Steps[at]; len(step.Segments) > 1 && !try(step.text()) {
 		return t // how it is cut is what it is about
 	}
-	text := tokenize(strings.Join(t.Steps[at].Segments, ""))
+	text := Tokenize(strings.Join(t.Steps[at].Segments, ""))
 	for n := max(1, len(text)/2); n > 0 && len(text) > 1; n /= 2 {
 		for from := 0; from < len(text) && len(text) > 1 && !s.spent(ctx); {
-			less := put(text, from, min(len(text), from+n))
+			less := text.Put(from, min(len(text), from+n))
 			if len(less) == 0 || !try(less.String()) {
 				from += n
 				continue
@@ -46,21 +46,21 @@ func (s *shrinker) aboutBytes() bool {
 	return s.target.crash || slices.Contains([]string{"extra", "grammar", "silent"}, s.target.Rule)
 }
 
-// behind has the answer to a line awaited before the next step. Whether fuzzed bytes are
+// behind has the answer to a line awaited before the next step. Whether wild bytes are
 // answered nobody knows.
 func behind(step *Step) bool {
-	if !step.Ahead || step.fuzzes() {
+	if !step.Ahead || step.wild() {
 		return false
 	}
 	step.Ahead = false
 	return true
 }
 
-// reads tells whether an answer to a step is to be written: how often fuzzed bytes are
+// reads tells whether an answer to a step is to be written: how often wild bytes are
 // answered nobody knows, unless that is the finding.
 func (w *writer) reads(i int, s *Step) bool {
 	hit := w.r.hit
-	if !s.fuzzes() {
+	if !s.wild() {
 		return true
 	}
 	about := hit.Violation != nil && hit.conn == s.Conn && hit.step >= i && hit.step < len(w.t.Steps)

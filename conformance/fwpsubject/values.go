@@ -1,4 +1,4 @@
-package explore
+package fwpsubject
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ var optional = []struct {
 
 // job makes up a legal work unit. Fields come and go, so that what belongs to one job
 // may show in another.
-func (g *generator) job() string {
+func (g *maker) job() string {
 	fields := []string{
 		`"jid":"` + g.jid() + `"`, `"jobtype":"` + choose(g, []string{"t", "Größe", "a::B"}) + `"`,
 		`"args":` + g.array(),
@@ -62,7 +62,7 @@ func (g *generator) job() string {
 }
 
 // array is a job's args, mostly empty.
-func (g *generator) array() string {
+func (g *maker) array() string {
 	last := len(arrays) - 1
 	switch {
 	case g.IntN(3) > 0:
@@ -75,10 +75,10 @@ func (g *generator) array() string {
 
 // soon is a time in about two seconds. A name of a time has one value in all of a play, so
 // that none must come twice for long.
-func (g *generator) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%1000) }
+func (g *maker) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%1000) }
 
 // at is when a job is to be enqueued: long ago, soon, or at once.
-func (g *generator) at() string {
+func (g *maker) at() string {
 	soon := func(zone string) string { return fmt.Sprintf(`"$now+%dms%s"`, 3000+g.IntN(6000), zone) }
 	return choose(g, []string{
 		`"$now-2h"`, `"$now-30h@+05:30"`, fmt.Sprintf(`"$now+%dms"`, 1000+g.IntN(6000)), soon("@-05:30"), soon("@+02:00"), "null", `""`,
@@ -93,7 +93,7 @@ func b2i(b bool) int {
 }
 
 // failure makes the argument of a FAIL, its texts its own.
-func (g *generator) failure(jid string) string {
+func (g *maker) failure(jid string) string {
 	n := g.IntN(1000000)
 	lines := make([]string, g.IntN(5))
 	for i := range lines {
@@ -103,7 +103,7 @@ func (g *generator) failure(jid string) string {
 }
 
 // greeting is a HELLO that is legal, or one that the text leaves open.
-func (g *generator) greeting() string {
+func (g *maker) greeting() string {
 	g.workers++
 	wid := g.workers
 	if g.IntN(3) == 0 {
@@ -119,8 +119,8 @@ func (g *generator) greeting() string {
 }
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.
-func (g *generator) hash() string {
-	if g.p.password == "" {
+func (g *maker) hash() string {
+	if g.Terms.Password == "" {
 		return ""
 	}
 	return `"pwdhash":"$pwdhash",`

@@ -1,24 +1,26 @@
-package explore
+package fwpsubject
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
 // monster makes up what the grammar has no place for.
-func (g *generator) monster() tokens {
-	return tokenize(deal(g, "monster", monsters)(g))
+func (g *maker) monster() explore.Tokens {
+	return explore.Tokenize(deal(g, "monster", monsters)(g))
 }
 
 // monsters each write one kind of it, as texts stand in steps.
-var monsters = []func(g *generator) string{
-	(*generator).nested, (*generator).numbered, (*generator).replies, (*generator).lengths, (*generator).repeatedVerbs,
-	(*generator).controls, (*generator).brokenJSON, (*generator).longLine, (*generator).foreign, (*generator).unfinished,
+var monsters = []func(g *maker) string{
+	(*maker).nested, (*maker).numbered, (*maker).replies, (*maker).lengths, (*maker).repeatedVerbs,
+	(*maker).controls, (*maker).brokenJSON, (*maker).longLine, (*maker).foreign, (*maker).unfinished,
 }
 
 // object wraps a value in a command that is refused or has no effect, whatever the value.
-func (g *generator) object(value string) string {
-	jid := fmt.Sprintf("$jid%d", fuzzedNames+g.round)
+func (g *maker) object(value string) string {
+	jid := fmt.Sprintf("$jid%d", fuzzedNames+g.Round)
 	return choose(g, []string{
 		fmt.Sprintf(`BEAT {"wid":"$wid%d","x":%s}`, fuzzedNames, value),
 		fmt.Sprintf(`BEAT {"wid":%s}`, value),
@@ -30,13 +32,13 @@ func (g *generator) object(value string) string {
 }
 
 // pushed is a PUSH to a queue that only fuzzed bytes use.
-func (g *generator) pushed(fields string) string {
-	n := fuzzedNames + g.round
+func (g *maker) pushed(fields string) string {
+	n := fuzzedNames + g.Round
 	return fmt.Sprintf(`PUSH {"jid":"$jid%d","jobtype":"t","queue":"$queue%d",%s}`, n, n, fields)
 }
 
 // nested goes deeper than a parser's stack, and does not always come back.
-func (g *generator) nested() string {
+func (g *maker) nested() string {
 	depth := choose(g, []int{60, 600, 6000, 30000})
 	opened, closed := "[", "]"
 	if g.IntN(2) == 0 {
@@ -50,7 +52,7 @@ func (g *generator) nested() string {
 }
 
 // numbered has numbers at the edges of types.
-func (g *generator) numbered() string {
+func (g *maker) numbered() string {
 	n := choose(g, numbers)
 	return choose(g, []string{
 		g.object(n), g.object("[" + n + "," + n + "]"),
@@ -61,7 +63,7 @@ func (g *generator) numbered() string {
 }
 
 // replies sends what servers send.
-func (g *generator) replies() string {
+func (g *maker) replies() string {
 	reply := deal(g, "reply", []string{
 		"+OK\r\n", "-ERR no\r\n", "+HI {\"v\":2}\r\n", "$$-1\r\n", "$$0\r\n\r\n", "$$3\r\nabc\r\n", ":1\r\n",
 		"*-1\r\n", "*0\r\n", "*2\r\n$$4\r\nINFO\r\n$$0\r\n\r\n", "_\r\n", "#t\r\n",
@@ -70,7 +72,7 @@ func (g *generator) replies() string {
 }
 
 // lengths announces what does not come.
-func (g *generator) lengths() string {
+func (g *maker) lengths() string {
 	n := deal(g, "length", []string{
 		"1", "65536", "2147483647", "2147483648", "4294967295", "9223372036854775807", "18446744073709551616",
 		"-2", "-9223372036854775808", "1e9", "",
@@ -80,7 +82,7 @@ func (g *generator) lengths() string {
 }
 
 // repeatedVerbs says one verb over and over, on one line or many.
-func (g *generator) repeatedVerbs() string {
+func (g *maker) repeatedVerbs() string {
 	verb := choose(g, []string{"INFO", "HELLO", "BEAT", "ACK", "FAIL", "END", "PUSH"})
 	n := choose(g, []int{2, 20, 2000})
 	return choose(g, []string{
@@ -90,7 +92,7 @@ func (g *generator) repeatedVerbs() string {
 }
 
 // controls sends bytes that end lines or texts elsewhere.
-func (g *generator) controls() string {
+func (g *maker) controls() string {
 	c := choose(g, []string{"\x00", "\r", "\n", "\n\r", "\x1a", "\x04", "\xff", "\x7f", " ", "\t"})
 	n := choose(g, []int{1, 3, 300, 20000})
 	many := strings.Repeat(c, n)
@@ -98,7 +100,7 @@ func (g *generator) controls() string {
 }
 
 // brokenJSON has lines end within texts and objects, or texts that are none.
-func (g *generator) brokenJSON() string {
+func (g *maker) brokenJSON() string {
 	value := choose(g, []string{
 		`"\ud800"`, `"\udc00\ud800"`, "\"\x00\"", "\"\xc0\x80\"", `"\x41"`, `"a" "b"`, `{"a":1,"a":2}`, "/**/1", "tru", `{"":""}`, `{1:2}`, "[,]",
 		"\ufeff1", `{"__proto__":{"a":1},"constructor":null}`,
@@ -110,9 +112,9 @@ func (g *generator) brokenJSON() string {
 }
 
 // longLine sends a line that is longer than buffers are, now and then a few megabytes.
-func (g *generator) longLine() string {
+func (g *maker) longLine() string {
 	size := choose(g, []string{"$filler(4095B)", "$filler(16KiB)", "$filler(64KiB)", "$filler(300KiB)"})
-	if g.round > 1000 && g.IntN(12) == 0 { // not in the first seconds, that is never in a short check
+	if g.Round > 1000 && g.IntN(12) == 0 { // not in the first seconds, that is never in a short check
 		size = choose(g, []string{"$filler(1024KiB)", "$filler(4096KiB)"})
 	}
 	return choose(g, []string{
@@ -122,7 +124,7 @@ func (g *generator) longLine() string {
 }
 
 // foreign speaks to another server.
-func (g *generator) foreign() string {
+func (g *maker) foreign() string {
 	return choose(g, []string{
 		"GET / HTTP/1.1\r\nHost: fwpcheck\r\n\r\n", "\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03", "PING\r\n",
 		"*1\r\n$$4\r\nPING\r\n", "EHLO fwpcheck\r\n", "\x00\x00\x00\x08\x04\xd2\x16\x2f",
@@ -130,7 +132,7 @@ func (g *generator) foreign() string {
 }
 
 // unfinished is a line whose end never comes.
-func (g *generator) unfinished() string {
-	whole := tokenize(g.conversation(true))
+func (g *maker) unfinished() string {
+	whole := explore.Tokenize(g.conversation(true))
 	return whole[:1+g.IntN(max(1, len(whole)-2))].String()
 }

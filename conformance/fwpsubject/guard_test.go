@@ -1,9 +1,11 @@
-package explore
+package fwpsubject
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
 func TestNothingOfOthersIsTouched(t *testing.T) {
@@ -38,18 +40,18 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		{"", false, false, false},
 	}
 	for _, test := range tests {
-		play := func(c config) *play { return newPlay(&c, "fwp") }
-		assert.Equal(t, test.shared, play(config{}).meddles([]byte(test.bytes)), test.bytes)
-		assert.Equal(t, test.alone, play(config{alone: true}).meddles([]byte(test.bytes)), test.bytes)
-		assert.Equal(t, test.full, play(config{alone: true, flush: true}).meddles([]byte(test.bytes)), test.bytes)
+		play := func(alone, flush bool) *law { return newLaw(explore.Terms{Prefix: "fwp", Alone: alone, Flush: flush}) }
+		assert.Equal(t, test.shared, play(false, false).Escapes([]byte(test.bytes)), test.bytes)
+		assert.Equal(t, test.alone, play(true, false).Escapes([]byte(test.bytes)), test.bytes)
+		assert.Equal(t, test.full, play(true, true).Escapes([]byte(test.bytes)), test.bytes)
 	}
 }
 
 func TestSegmentsMayBeTakenForLines(t *testing.T) {
 	t.Parallel()
-	p := newPlay(&config{}, "fwp")
-	assert.False(t, p.meddles([]byte("INFO\r\nFETCH fwp-q1\r\n")))
-	assert.True(t, p.meddles([]byte("INFO\r\nFETCH "), []byte("fwp-q1\r\n")))
-	assert.True(t, p.meddles([]byte("INFO\r\nFE"), []byte("TCH"), []byte(" fwp-q1\r\n")))
-	assert.False(t, p.meddles([]byte(`PUSH {"jid":"x",`), []byte(`"args":[]`), []byte(`,"queue":"fwp-q1"}`)))
+	p := newLaw(explore.Terms{Prefix: "fwp"})
+	assert.False(t, p.Escapes([]byte("INFO\r\nFETCH fwp-q1\r\n")))
+	assert.True(t, p.Escapes([]byte("INFO\r\nFETCH "), []byte("fwp-q1\r\n")))
+	assert.True(t, p.Escapes([]byte("INFO\r\nFE"), []byte("TCH"), []byte(" fwp-q1\r\n")))
+	assert.False(t, p.Escapes([]byte(`PUSH {"jid":"x",`), []byte(`"args":[]`), []byte(`,"queue":"fwp-q1"}`)))
 }

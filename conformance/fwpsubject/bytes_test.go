@@ -1,9 +1,8 @@
-package explore
+package fwpsubject
 
 import (
 	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,13 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fuzzer is a generator that makes up bytes and nothing else.
-func fuzzer(seed, round uint64) *generator {
-	r := rand.New(rand.NewPCG(seed, round)) //nolint:gosec // no secret
-	return &generator{Rand: r, p: newPlay(&config{password: "pw"}, "fwp0"), seed: seed, round: round, dealt: map[string][]int{}}
+// fuzzer is a maker for bytes and nothing else.
+func fuzzer(seed, round uint64) *maker {
+	terms := explore.Terms{Prefix: "fwp0", Password: "pw"}
+	l := newLaw(terms)
+	d := explore.NewDraw(seed, round, terms, l.Value)
+	return &maker{Draw: d, law: l}
 }
 
 // lenient reads bytes as the most forgiving server would, and lists what it would do to
@@ -56,16 +58,16 @@ func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 		segments := g.fuzz(seed%2 == 0)
 		pieces := [][]byte{}
 		for _, s := range segments {
-			pieces = append(pieces, []byte(g.p.fill(s, fwp.Hi{})))
+			pieces = append(pieces, []byte(g.Fill(s)))
 		}
-		require.False(t, g.p.meddles(pieces...), "seed %d: %q", seed, segments)
+		require.False(t, g.law.Escapes(pieces...), "seed %d: %q", seed, segments)
 		for i := range pieces { // whatever a server takes for the beginning of a line
 			require.Empty(t, lenient(string(bytes.Join(pieces[i:], nil))), "seed %d", seed)
 			require.Empty(t, lenient(string(pieces[i])), "seed %d", seed)
 		}
-		unchecked := g.segmented(g.mutated(tokenize(g.conversation(true))))
+		unchecked := g.segmented(g.mutated(explore.Tokenize(g.conversation(true))))
 		for _, s := range unchecked {
-			wild += len(lenient(g.p.fill(s, fwp.Hi{})))
+			wild += len(lenient(g.Fill(s)))
 		}
 	}
 	assert.Greater(t, wild, 10, "without the gate mutations do reach others' queues")
@@ -101,9 +103,9 @@ func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
 func TestTokensAreWrittenAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "INFO\r\n", `PUSH {"jid":"$jid5","x":"$filler(70KiB)"}`, "$$3\r\n$$-1", "\xff$wid1$$"} {
-		assert.Equal(t, text, tokenize(text).String())
+		assert.Equal(t, text, explore.Tokenize(text).String())
 	}
-	assert.Len(t, tokenize("a$jid12-b$$"), 5)
+	assert.Len(t, explore.Tokenize("a$jid12-b$$"), 5)
 }
 
 func TestAnswersToBytesAreBounded(t *testing.T) {
@@ -117,5 +119,5 @@ func TestJobsAreFoundInBytes(t *testing.T) {
 	t.Parallel()
 	text := "INFO\r\n" + `PUSH {"jid":"a","args":[{"jid":"no"}],"queue":"q"}` + "\r\n" +
 		`ACK {"jid":"z"}` + "\r\n" + `push {"queue":"r","jid":"b"}`
-	assert.Equal(t, []fuzzedJob{{"a", "q"}, {"b", "r"}}, jobsIn([]byte(text)))
+	assert.Equal(t, []wildJob{{"a", "q"}, {"b", "r"}}, jobsIn([]byte(text)))
 }

@@ -1,4 +1,4 @@
-package explore
+package fwpsubject
 
 import (
 	"bytes"
@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// misplaces tells whether the argument of a PUSH could become a job in a queue without
-// the run's prefix, which is what the queue default is for one that names none. It reads
-// the argument as no JSON parser is lenient enough to do, and better takes what nobody
-// would for a job.
-func (p *play) misplaces(argument []byte) bool {
+// foreignJob reports whether the argument of a PUSH could become a job in a queue without
+// the run's prefix, which the queue default is for a job that names none. It reads the
+// argument more leniently than any JSON parser, and when in doubt takes it for a job.
+func (l *law) foreignJob(argument []byte) bool {
 	begin := bytes.IndexByte(argument, '{')
 	if begin < 0 {
 		return false
@@ -22,7 +21,7 @@ func (p *play) misplaces(argument []byte) bool {
 	queues, job := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
 	for _, f := range fields {
 		switch name := strings.ToLower(f.name); {
-		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, p.prefix)):
+		case name == "queue" && (f.name != "queue" || !strings.HasPrefix(f.value, l.Prefix)):
 			return true
 		case name == "queue":
 			queues++

@@ -1,0 +1,301 @@
+package fwpsubject
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// law is the oracle as a law of exploring.
+type law struct {
+	explore.Terms
+	world  *oracle.World
+	conns  map[int]*conn
+	pushed []wildJob // jobs that wild bytes may have pushed
+}
+
+// conn is what the law keeps of a connection beside what the oracle knows.
+type conn struct {
+	verb    string // of the command whose answer is awaited
+	awaits  bool
+	odd     bool // it was sent what is no single line, and its first answer is judged only if nothing else may be why
+	replied time.Time
+	last    explore.Answer
+}
+
+func newLaw(t explore.Terms) *law {
+	l := &law{Terms: t, world: oracle.NewWorld(), conns: map[int]*conn{}}
+	l.world.Protected, l.world.Password, l.world.Alone = t.Password != "", t.Password, t.Alone
+	l.world.Patience, l.world.Slack = t.Patience, t.Slack
+	return l
+}
+
+// Open records that a connection began. That which removes what wild bytes have left is
+// not judged: the oracle knows nothing of their jobs.
+func (l *law) Open(number int, at time.Time) {
+	l.world.Open(number)
+	l.world.Conns[number].Opened = at
+	l.conns[number] = &conn{awaits: true}
+	if number == wildCleaner {
+		l.world.Loosen(number)
+	}
+}
+
+// Introduce returns the HELLO of a connection.
+func (l *law) Introduce(number int, s *explore.Step) string {
+	if s.Role == scenarios.Raw {
+		return ""
+	}
+	return hello(s, l.world.Conns[number].Hi.Protected)
+}
+
+// hello is the HELLO of a connection that greets by itself.
+func hello(s *explore.Step, protected bool) string {
+	text := `"v":2}`
+	if protected {
+		text = `"pwdhash":"$pwdhash",` + text
+	}
+	if s.Role == scenarios.Consumer {
+		text = fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + text
+	}
+	return fwp.HELLO + " {" + text
+}
+
+// Sent records bytes. How many answers come to what is no single line is not judged.
+func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent {
+	c := l.conns[number]
+	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
+	switch {
+	case wild: // that there are not more answers than it could possibly have is all that is judged
+		l.pushed = append(l.pushed, jobsIn(all)...)
+		return explore.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
+	case ended && bytes.IndexByte(line, '\n') < 0:
+		clause := l.asked(number, line, at)
+		return explore.Sent{Clause: clause, Owed: 1, Judged: !l.world.Conns[number].Loose}
+	}
+	owed := -bytes.Count(all, []byte("\n"))
+	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' { // an LF alone: the first answer is judged
+		c.odd = true
+		return explore.Sent{Clause: l.asked(number, all[:lf+1], at), Owed: owed, Judged: !l.world.Conns[number].Loose}
+	}
+	return explore.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
+}
+
+// asked records one line.
+func (l *law) asked(number int, line []byte, at time.Time) (clause string) {
+	c := l.conns[number]
+	c.verb, c.awaits = fwp.SplitCommand(line).Verb, true
+	return l.world.Sent(number, line, at)
+}
+
+// unjudged records the first line of bytes whose answers are not judged, or the first
+// that is malformed.
+func (l *law) unjudged(number int, all []byte, at time.Time) (clause string) {
+	var chosen []byte
+	for line := range bytes.Lines(all) {
+		line = bytes.TrimRight(line, "\r\n")
+		if malformed := oracle.ReadLine(line).Form != model.Okay; chosen == nil || malformed {
+			if chosen = line; malformed {
+				break
+			}
+		}
+	}
+	clause = l.world.Sent(number, chosen, at)
+	l.world.Loosen(number)
+	return clause
+}
+
+// mostAnswers is how often bytes may be answered by whatever server: once for what it may
+// take for the end of a line, for the rest, for each part of a line that is too long for
+// it, and twice before it closes the connection.
+func mostAnswers(all []byte) int {
+	n := bytes.Count(all, []byte("\n")) + bytes.Count(all, []byte("\r")) - bytes.Count(all, []byte("\r\n")) + bytes.Count(all, []byte{0})
+	return n + len(all)/1024 + 3
+}
+
+// Came judges a message.
+func (l *law) Came(number int, r fwp.Reply, at time.Time) (a explore.Answer) {
+	c, wc := l.conns[number], l.world.Conns[number]
+	switch {
+	case wc.State == fwp.Ended:
+		a.Violation = l.violation("extra-reply", explore.RuleExtra, "<close>", r)
+	case !c.awaits && at.Sub(c.replied) < time.Second:
+		a.Violation = l.violation("extra-reply", explore.RuleExtra, "silence", r)
+	case !c.awaits:
+		a.Violation = l.violation("unasked", "unasked", "silence", r)
+	case wc.Greeted:
+		a = l.replied(number, r, at)
+	default:
+		a.Violation = violation(l.world.Greet(number, r))
+		a.Over = r.Kind == fwp.ErrorReply
+	}
+	a.Judged = !wc.Loose
+	c.awaits, c.replied, c.last = false, at, a
+	return a
+}
+
+func (l *law) violation(breach, rule, expected string, r fwp.Reply) *explore.Violation {
+	return &explore.Violation{Clause: model.ClauseOf(breach), Rule: rule, Expected: expected, Got: oracle.Text(r)}
+}
+
+// violation is what the oracle has to say, nil if that is nothing.
+func violation(v *oracle.Violation) *explore.Violation { return (*explore.Violation)(v) }
+
+// replied judges the reply to a command.
+func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
+	c, wc := l.conns[number], l.world.Conns[number]
+	expected, before := l.world.Expects(number), wc.State
+	answer, v := l.world.Replied(number, r, at)
+	if c.odd { // it may be the answer to what follows
+		if v != nil {
+			v.Doubtful = true
+		}
+		l.world.Loosen(number)
+	}
+	a := explore.Answer{
+		Violation: violation(v), Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
+		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
+	}
+	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
+	if wc.State != before {
+		a.Moved = before.String() + " > " + wc.State.String()
+	}
+	if wc.State == fwp.Ended {
+		a.Closes = model.EndLingers
+	}
+	if answer == model.Delivered {
+		a.Job = jidOf(r.Text)
+		a.Pattern = fmt.Sprintf(`${"jid":"%s"}`, a.Job)
+	} else if expected&model.Either == model.Either {
+		a.Open = model.Either.String()
+	}
+	return a
+}
+
+// jidOf is the jid of a job.
+func jidOf(job []byte) string {
+	var f struct{ JID string }
+	_ = json.Unmarshal(job, &f) // it is a JSON object
+	return f.JID
+}
+
+// state names a state of a connection, for coverage.
+func state(s fwp.State, c *oracle.Conn) string {
+	if c.WID != "" && s != fwp.NotIdentified {
+		return s.String() + " worker"
+	}
+	return s.String()
+}
+
+// verbOf is a verb as coverage counts it.
+func verbOf(verb string) string {
+	if len(verb) > 8 || verb != strings.ToUpper(verb) {
+		return "other"
+	}
+	return verb
+}
+
+// Shut records that a client has closed its half of a connection.
+func (l *law) Shut(number int) { l.world.Shut(number) }
+
+// Close records the end of a connection.
+func (l *law) Close(number int, byServer bool, at time.Time) *explore.Violation {
+	delete(l.conns, number)
+	return violation(l.world.Close(number, byServer, at))
+}
+
+// State names the state of a connection.
+func (l *law) State(number int) string { c := l.world.Conns[number]; return state(c.State, c) }
+
+// breaches are the names that the suite's table of clauses has for the rules of a player.
+var breaches = map[string]string{
+	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleUnheard: "no-greeting",
+}
+
+// Clause returns the clause that is broken by what the player can see by itself.
+func (l *law) Clause(rule string, err error) string {
+	switch rule {
+	case explore.RuleGrammar:
+		if s, is := errors.AsType[*fwp.SyntaxError](err); is {
+			return model.ClauseOf(model.BrokenGrammar + s.Rule.String())
+		}
+		return ""
+	case explore.RuleLingers:
+		return "FWP-STATE-16"
+	case explore.RuleCut:
+		return "FWP-FRAME-05"
+	case explore.RuleRestart:
+		return "FWP-STATE-08"
+	}
+	return model.ClauseOf(breaches[rule])
+}
+
+// Heartbeat returns the BEAT of a worker that has been silent.
+func (l *law) Heartbeat(number int, at time.Time) string {
+	const every = 15 * time.Second
+	c := l.world.Conns[number]
+	if c.WID == "" || at.Sub(c.Beat) < every {
+		return ""
+	}
+	return `BEAT {"wid":"` + c.WID + `"}`
+}
+
+// Value returns the password hash for the HI of a connection, or a wrong one.
+func (l *law) Value(number int, name string) string {
+	hi := fwp.Hi{}
+	if c := l.world.Conns[number]; c != nil {
+		hi = c.Hi
+	}
+	password, rounds := l.Password, hi.Iterations
+	switch strings.TrimPrefix(name, "pwdhash.") {
+	case "fewer":
+		rounds--
+	case "more":
+		rounds++
+	case "wrong":
+		password += "-not"
+	case "hex":
+		return oracle.HexRounds(password+hi.Salt, rounds)
+	}
+	h, err := fwp.PasswordHash(password, hi.Salt, rounds)
+	if err != nil {
+		return strings.Repeat("0", 64)
+	}
+	return h
+}
+
+// Operated records what an operator did.
+func (l *law) Operated(s *explore.Step) {
+	if s.Action == explore.Restart {
+		l.world.Restarted()
+		return
+	}
+	l.world.Signal(l.real(fmt.Sprintf("$wid%d", s.Worker)), s.Action)
+}
+
+// Unjudge ends the judging of a job, or of all.
+func (l *law) Unjudge(jid string) {
+	for _, j := range l.world.Jobs {
+		j.Loose = j.Loose || jid == "" || j.JID == jid
+	}
+}
+
+// symbol writes a name as it stands in steps: behind a dollar if it is one of the play.
+func (l *law) symbol(name string) string {
+	if own, is := strings.CutPrefix(name, l.Prefix+"-"); is {
+		return "$" + own
+	}
+	return name
+}
+
+// real is the name of the play behind one that stands in steps.
+func (l *law) real(symbol string) string { return l.Prefix + "-" + strings.TrimPrefix(symbol, "$") }

@@ -1,0 +1,30 @@
+package fwpsubject
+
+import (
+	"fmt"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// leaks are inputs that a server may have kept something of, behind what a right client
+// does: more bytes than any of the others.
+func leaks() []explore.Leak {
+	const conn, lines = 2, 64
+	const filler = "$filler(64KiB)"
+	opened := explore.Step{Kind: explore.Open, Conn: conn, Role: scenarios.Producer}
+	closed := explore.Step{Kind: explore.End, Conn: conn, Ending: scenarios.Closed}
+	half := explore.Step{Kind: explore.Send, Conn: conn, Raw: true, Ahead: true, Segments: []string{`PUSH {"jid":"` + filler}}
+	beat := fmt.Sprintf(`BEAT {"wid":"$wid%d","rss_kb":1,"fwpcheck":"%s"}`, fuzzedNames, filler)
+	worker := explore.Step{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: fuzzedNames}
+	sent := func(name string, first explore.Step, text string, n int) explore.Leak {
+		return explore.Leak{Name: name, Trace: explore.Trace{Steps: []explore.Step{first, explore.Line(conn, "%s", text), closed}, From: 1, To: 2, N: n}}
+	}
+	return []explore.Leak{
+		sent("100 heartbeats of 64 KiB", worker, beat, 100),
+		{Name: "300 connections that are opened and closed", Trace: explore.Trace{Steps: []explore.Step{opened, closed}, To: 2, N: 300}},
+		sent("4000 commands that are refused", opened, `ACK {"jid":5}`, 4000),
+		sent("64 commands of 64 KiB that are refused", opened, "ACK "+filler, lines),
+		{Name: "64 lines of 64 KiB that end with their connection", Trace: explore.Trace{Steps: []explore.Step{opened, half, closed}, To: 3, N: lines}},
+	}
+}

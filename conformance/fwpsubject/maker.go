@@ -1,0 +1,171 @@
+package fwpsubject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// maker makes up steps from what the law knows.
+type maker struct {
+	*explore.Draw
+	law *law
+
+	jobs, workers int
+	queues        []int // that are in use
+	lastQueue     int
+}
+
+// The connections of the control: a producer and a worker that must not notice anything.
+const (
+	controlProducer = 0
+	controlWorker   = 1
+)
+
+// alphabet is what can be made up of FWP.
+func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
+	g := &maker{Draw: d, law: l.(*law)} //nolint:forcetypeassert // the subject's own
+	var all []explore.Move
+	for _, m := range moves {
+		all = append(all, explore.Move{
+			Name: m.name, Weight: m.weight, Pause: slow[m.name],
+			Fits: func(conn int) bool { return m.fits(g, conn, g.law.world.Conns[conn]) },
+			Make: func(conn int) []explore.Step { return m.make(g, conn, g.law.world.Conns[conn]) },
+		})
+	}
+	return explore.Alphabet{Moves: all, Open: g.open, Control: g.control, Look: g.look}
+}
+
+// move is one kind of thing to do on a connection.
+type move struct {
+	name   string
+	weight float64
+	fits   func(g *maker, conn int, w *oracle.Conn) bool
+	make   func(g *maker, conn int, w *oracle.Conn) []explore.Step
+}
+
+// slow are moves that take their time, with the rounds that must lie between two of
+// one kind when time is real: some block for two seconds, some write byte by byte.
+var slow = map[string]uint64{
+	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
+}
+
+// control has the producer push a job that the worker fetches and acknowledges.
+func (g *maker) control() []explore.Step {
+	return append([]explore.Step{
+		{Kind: explore.Open, Conn: controlProducer, Role: scenarios.Producer},
+		{Kind: explore.Open, Conn: controlWorker, Role: scenarios.Consumer},
+	}, g.controlJob()...)
+}
+
+func (g *maker) controlJob() []explore.Step {
+	jid := g.jid()
+	return []explore.Step{
+		explore.Line(controlProducer, `PUSH {"jid":"%s","jobtype":"neighbour","args":[],"queue":"$queue0"}`, jid),
+		explore.Line(controlWorker, `FETCH $queue0`),
+		explore.Line(controlWorker, `ACK {"jid":"%s"}`, jid),
+	}
+}
+
+// open opens a connection that has not greeted, of a producer or of a worker.
+func (g *maker) open(conn int) explore.Step {
+	s := explore.Step{Kind: explore.Open, Conn: conn}
+	switch g.IntN(8) {
+	case 0, 1:
+		s.Role = scenarios.Raw
+	case 2, 3:
+		s.Role = scenarios.Producer
+	default:
+		s.Role = scenarios.Consumer
+		if g.workers == 0 || g.IntN(3) > 0 {
+			g.workers++
+			s.Worker = g.workers
+		} else {
+			s.Worker = 1 + g.IntN(g.workers)
+		}
+	}
+	return s
+}
+
+// look has a worker fetch from all queues.
+func (g *maker) look(conn int) []explore.Step {
+	if g.law.world.Conns[conn].WID == "" {
+		return nil
+	}
+	var steps []explore.Step
+	for range 3 {
+		steps = append(steps, explore.Line(conn, "FETCH %s", g.all()))
+	}
+	return steps
+}
+
+// all lists the queues in use.
+func (g *maker) all() string {
+	g.queue()
+	names := make([]string, len(g.queues))
+	for i, q := range g.queues {
+		names[i] = fmt.Sprintf("$queue%d", q)
+	}
+	return strings.Join(names, " ")
+}
+
+func (g *maker) jid() string {
+	g.jobs++
+	return fmt.Sprintf("$jid%d", g.jobs)
+}
+
+// queue names one of a few queues, which are replaced from time to time.
+func (g *maker) queue() string {
+	if len(g.queues) < 6 {
+		g.lastQueue++
+		g.queues = append(g.queues, g.lastQueue)
+	} else if g.IntN(200) == 0 {
+		g.lastQueue++
+		g.queues[g.IntN(len(g.queues))] = g.lastQueue
+	}
+	return fmt.Sprintf("$queue%d", g.queues[g.IntN(len(g.queues))])
+}
+
+// ready lists jobs that are certainly enqueued, and for which nobody waits, sorted.
+func (g *maker) ready() []*oracle.Job {
+	var all []*oracle.Job
+	for _, q := range g.queues {
+		name := g.law.real(fmt.Sprintf("$queue%d", q))
+		if g.law.world.Wanted(name) {
+			continue
+		}
+		for _, j := range g.law.world.In(name, g.Now()) {
+			if j.Where == model.Enqueued && !j.Loose {
+				all = append(all, j)
+			}
+		}
+	}
+	slices.SortFunc(all, byJID)
+	return all
+}
+
+func byJID(a, b *oracle.Job) int {
+	if len(a.JID) != len(b.JID) {
+		return len(a.JID) - len(b.JID)
+	}
+	return strings.Compare(a.JID, b.JID)
+}
+
+// held lists the jobs that a worker holds.
+func (g *maker) held(wid string) []*oracle.Job {
+	if wid == "" {
+		return nil
+	}
+	return g.law.world.Held(wid)
+}
+
+// choose draws from a list.
+func choose[T any](g *maker, list []T) T { return list[g.IntN(len(list))] }
+
+// deal draws from those of a list that were drawn least until now under that name.
+func deal[T any](g *maker, name string, list []T) T { return list[g.Deal(name, len(list))] }

@@ -1,0 +1,67 @@
+package fwpsubject
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// New returns FWP as a subject of exploring.
+func New() *explore.Subject {
+	return &explore.Subject{
+		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
+		Alphabet: alphabet,
+		Greets:   true,
+		Question: `HELLO {"v":2}`,
+		Family:   family,
+		Seeds:    seeds,
+		Simplify: simplify,
+		Round:    round,
+		Shared:   func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
+		Reset:    reset(),
+		Leaks:    leaks(),
+	}
+}
+
+// family joins rules that are about the same: a job that does not come shows in several
+// ways.
+func family(rule string) string {
+	switch rule {
+	case "late", "order", "asleep", "stalled":
+		return "missing"
+	}
+	return rule
+}
+
+// reset has a job come and go in which every field is what it is by default.
+func reset() []explore.Step {
+	const conn, jid, queue = explore.Cleaner + 1<<19, "$jid1000000", "$queue1000000"
+	return []explore.Step{
+		{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: 1000000},
+		explore.Line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
+		explore.Line(conn, "FETCH %s", queue),
+		explore.Line(conn, `ACK {"jid":"%s"}`, jid),
+		{Kind: explore.End, Conn: conn, Ending: scenarios.Closed},
+	}
+}
+
+// round leaves out the last of several FETCHes, and the ACKs: the next round fetches.
+func round(steps []explore.Step) []explore.Step {
+	fetches := 0
+	for _, step := range steps {
+		fetches += b2i(says(step, fwp.FETCH))
+	}
+	last := len(steps) - 1
+	if fetches < 2 || !says(steps[last], fwp.FETCH) {
+		return steps
+	}
+	return slices.DeleteFunc(slices.Clone(steps[:last]), func(step explore.Step) bool { return says(step, fwp.ACK) })
+}
+
+// says reports whether a step sends a line that begins with a verb.
+func says(step explore.Step, verb string) bool {
+	return strings.HasPrefix(strings.Join(step.Segments, ""), verb)
+}

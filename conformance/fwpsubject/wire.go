@@ -1,0 +1,77 @@
+package fwpsubject
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// bytes sends what are no lines, or lines that are no UTF-8.
+func (g *maker) bytes(c int, _ *oracle.Conn) []explore.Step {
+	raw := func(segments ...string) explore.Step {
+		return explore.Step{Kind: explore.Send, Conn: c, Raw: true, Segments: segments}
+	}
+	switch g.IntN(6) {
+	case 0: // a whole line follows, for servers that look for CRLF and nothing else
+		return []explore.Step{raw("INFO\n", "INFO\r\n")}
+	case 1:
+		return []explore.Step{explore.Line(c, "%s", choose(g, []string{"INFO\rx", "IN\rFO", "INFO\r", "XY\rZZY"}))}
+	case 2:
+		push := `PUSH {"jid":"` + g.jid() + `","jobtype":"t","args":["` + "\xff" + `"],"queue":"` + g.queue() + `"}`
+		return []explore.Step{raw(choose(g, []string{"INFO \xff", "\xff\xfe", "BEAT {\"wid\":\"\xc3(\"}", push}) + "\r\n")}
+	case 3: // only observed for a crash and for too many answers (AMB-06)
+		return []explore.Step{raw(strings.Repeat("INFO\r\n", 3))}
+	case 4: // the rest never comes
+		return []explore.Step{raw(choose(g, []string{"INF", "PUSH {\"jid\":\"", "\r", "FETCH"})), g.ending(c)}
+	}
+	return []explore.Step{raw("INFO\r\n" + "INFO x\r\n")}
+}
+
+// cut sends a line in segments, which mean nothing. (FWP-LINK-02)
+func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
+	text := "INFO"
+	if g.IntN(2) == 0 {
+		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)
+	}
+	if g.IntN(4) == 0 {
+		return []explore.Step{{Kind: explore.Send, Conn: c, Segments: []string{text}, Bytewise: true}}
+	}
+	cuts := []string{text}
+	for range 1 + g.IntN(2) {
+		last := cuts[len(cuts)-1]
+		at := cutAt(last, 1+g.IntN(max(1, min(len(last)-1, 12))))
+		if at <= 0 || at >= len(last) {
+			break
+		}
+		cuts = append(cuts[:len(cuts)-1], last[:at], last[at:])
+	}
+	return []explore.Step{{Kind: explore.Send, Conn: c, Segments: cuts}}
+}
+
+// cutAt moves a place to cut in front of a name that it would go through.
+func cutAt(text string, at int) int {
+	if i := strings.LastIndexByte(text[:at], '$'); i >= 0 {
+		return i
+	}
+	return at
+}
+
+// wire sends bytes that no client would, on a connection that is given up after it. Then
+// a new connection in its place and the neighbour show that the server is well: the one
+// is greeted and answered, and the other gets what is its own.
+func (g *maker) wire(c int, w *oracle.Conn) []explore.Step {
+	steps := []explore.Step{{Kind: explore.Send, Conn: c, Raw: true, Segments: g.fuzz(w.State == fwp.NotIdentified), Ahead: true}}
+	switch g.IntN(4) {
+	case 0: // nobody waits for an answer
+	case 1:
+		steps = append(steps, explore.Step{Kind: explore.Wait, For: time.Duration(1+g.IntN(3)) * time.Millisecond})
+	default:
+		steps = append(steps, explore.Step{Kind: explore.Await, Conn: c})
+	}
+	steps = append(steps, g.ending(c), explore.Step{Kind: explore.Open, Conn: c, Role: scenarios.Producer}, explore.Line(c, "INFO"))
+	return append(steps, g.controlJob()...)
+}
