@@ -70,7 +70,7 @@ type Result struct {
 	Total  *measure.Set // all that was measured; nil if nothing was
 	// History is what was recorded, to be saved; nil without Config.History.
 	History *history.History
-	// Judged is what that says of the server.
+	// Judged is what the examination of History found.
 	Judged history.Report
 }
 

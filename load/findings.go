@@ -9,29 +9,13 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// settleJobs writes the account of the jobs.
-func (r *run) settleJobs() {
-	jobs := &r.report.Jobs
-	c := r.ledger.Count(jobs.Drained)
-	jobs.Pushed, jobs.Refused, jobs.Doubtful = c.Pushed, c.Refused, c.Doubtful+c.Unanswered
-	jobs.Delivered, jobs.Redelivered, jobs.Acked, jobs.Failed = c.Delivered, c.Redelivered, c.Acked, c.Failed
-	jobs.Lost, jobs.Duplicated, jobs.Foreign, jobs.OutOfOrder = c.Lost, c.Duplicated+c.Returned, c.Foreign, c.OutOfOrder
-	jobs.Held, jobs.Waiting, jobs.Missing = c.Held, c.Waiting, c.Missing
-	jobs.InDoubt = min(c.Missing, c.FetchesLost)
-	jobs.FetchesLost = c.FetchesLost
-	jobs.TakenAtEnd = r.status.TakenAtStop
-	if c.Sent == 0 {
-		jobs.Drained, jobs.NotDrained = true, ""
-	}
-}
-
-// settleFindings tells what the server did wrong with the jobs.
-func (r *run) settleFindings() {
-	c := r.ledger.Count(r.report.Jobs.Drained)
+// reportFindings returns what the server did wrong with the jobs, and with replies.
+func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
+	c := r.ledger.Count(drained)
 	found := r.ledger.Findings()
 	add := func(kind reports.FindingKind, count int64, jids []string) *reports.LoadFinding {
-		r.report.Findings = append(r.report.Findings, reports.NewLoadFinding(kind, count, jids))
-		return &r.report.Findings[len(r.report.Findings)-1]
+		findings = append(findings, reports.NewLoadFinding(kind, count, jids))
+		return &findings[len(findings)-1]
 	}
 	if c.Lost > 0 {
 		add(reports.FindingLost, c.Lost, r.missing())
@@ -53,9 +37,10 @@ func (r *run) settleFindings() {
 		f := add(kind, b.Count, nil)
 		f.Clause, f.What, f.Notes, f.More = b.First.Clause, what, []string{b.First.What}, 0
 	}
+	return r.withHistory(findings)
 }
 
-// breaches adds up those of all loops, and what came before them.
+// breaches adds up those of all loops and of the introduction.
 func (r *run) breaches() []client.Breach {
 	var all []client.Breach
 	add := func(b client.Breach) {
@@ -68,8 +53,8 @@ func (r *run) breaches() []client.Breach {
 		}
 		all[i].Count += b.Count
 	}
-	if r.breach != nil {
-		add(client.Breach{First: r.breach, Count: 1})
+	if r.met.breach != nil {
+		add(client.Breach{First: r.met.breach, Count: 1})
 	}
 	r.each(func(c *client.Crew) {
 		for _, b := range c.Breaches() {
@@ -79,7 +64,7 @@ func (r *run) breaches() []client.Breach {
 	return all
 }
 
-// kindOf says what kind of finding a breach is, and in a few words what it means.
+// kindOf returns the kind of finding of a breach, and a few words about it.
 func kindOf(b *client.BreachError) (kind reports.FindingKind, what string) {
 	switch b.Clause {
 	case "FWP-RESP-05":
@@ -99,7 +84,7 @@ var flaws = [ledger.Flaws]reports.FindingKind{
 	ledger.Altered: reports.FindingAltered, ledger.WasRefused: reports.FindingRefused,
 }
 
-// flawed names the jobs with a flaw, and says what was wrong with each.
+// flawed returns the jobs with a flaw, and a note about each.
 func (r *run) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []string) {
 	for _, f := range found {
 		if f.Flaw != flaw {
@@ -119,7 +104,7 @@ func (r *run) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []st
 	return jids, notes
 }
 
-// missing names the jobs that were accepted and never came.
+// missing returns the jobs that were accepted and never delivered.
 func (r *run) missing() []string {
 	var list []string
 	for k := range r.ledger.Missing() {

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// planned says what was asked for, in words and as data.
+// planned returns what was asked for, in words and as data.
 func (r *run) planned() reports.LoadPlan {
 	w := &r.work
 	plan := reports.LoadPlan{
@@ -23,14 +23,14 @@ func (r *run) planned() reports.LoadPlan {
 	if r.plan == nil {
 		return plan
 	}
-	plan.Overload = map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}[r.Overload]
+	plan.Overload = map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}[r.config.Overload]
 	for _, s := range r.plan.Stages {
 		plan.Stages = append(plan.Stages, reports.Stage{Over: s.Over, From: s.From, To: s.To})
 	}
 	return plan
 }
 
-// settings is the workload as JSON: each key with its value as YAML has it.
+// settings returns the workload as JSON: each key with its value as in YAML.
 func (r *run) settings() json.RawMessage {
 	all := map[string]string{"preset": r.work.Preset}
 	for _, s := range r.work.Settings() {
@@ -38,16 +38,16 @@ func (r *run) settings() json.RawMessage {
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
-		return nil // strings can always be written
+		return nil // cannot happen: all values are strings
 	}
 	return text
 }
 
-// words says the workload in one sentence.
+// words describes the workload in one sentence.
 func (r *run) words() string {
 	w := &r.work
 	var parts []string
-	say := func(n int, one, many string) {
+	add := func(n int, one, many string) {
 		switch {
 		case n == 1:
 			parts = append(parts, "1 "+one)
@@ -55,15 +55,15 @@ func (r *run) words() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, many))
 		}
 	}
-	say(w.Producers, "producer", "producers")
-	say(w.Consumers, "worker", "workers")
+	add(w.Producers, "producer", "producers")
+	add(w.Consumers, "worker", "workers")
 	switch {
 	case w.Churn:
-		say(w.Connections, "connection that comes and goes", "connections at a time that come and go")
+		add(w.Connections, "connection that comes and goes", "connections at a time that come and go")
 	case w.BeatOnly:
-		say(w.Connections, "connection that only beats", "connections that only beat")
+		add(w.Connections, "connection that only beats", "connections that only beat")
 	}
-	say(w.Observers, "observer", "observers")
+	add(w.Observers, "observer", "observers")
 	text := strings.Join(parts, " and ")
 	if w.Prefill > 0 {
 		text += fmt.Sprintf(", %d jobs pushed beforehand", w.Prefill)
@@ -88,7 +88,7 @@ func (r *run) words() string {
 	return text
 }
 
-// rates says how many arrivals the plan has.
+// rates describes the rates of the plan.
 func (r *run) rates() string {
 	kind := "evenly spaced"
 	if r.plan.Poisson {

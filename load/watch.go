@@ -6,46 +6,49 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/reports"
 )
 
-// enter begins a phase. What the one before has brought ends with it, so that no second
-// is of two phases.
+// enter begins a phase. The second of the one before ends with it, so that no second belongs to two phases.
 func (r *run) enter(name string) {
 	now := r.now()
-	if r.phase != "" {
+	if r.phase() != nil {
 		r.look(now)
 		r.tick(now)
 		r.nextTick = now + time.Second
 	}
 	r.closePhase(now)
-	r.phase = name
-	r.report.Phases = append(r.report.Phases, reports.Phase{Name: name, From: now})
+	r.figures.phases = append(r.figures.phases, phase{name: name, from: now})
 	r.look(now)
 }
 
+// phase returns the current phase, nil before the first.
+func (r *run) phase() *phase {
+	if n := len(r.figures.phases); n > 0 {
+		return &r.figures.phases[n-1]
+	}
+	return nil
+}
+
 func (r *run) closePhase(now time.Duration) {
-	if n := len(r.report.Phases); n > 0 {
-		p := &r.report.Phases[n-1]
-		p.Took = now - p.From
+	if p := r.phase(); p != nil {
+		p.took = now - p.from
 	}
 }
 
-// note says what came of the current phase: bad, if there is something, else well.
-func (r *run) note(well, bad string) {
-	r.report.Phases[len(r.report.Phases)-1].Note = cmp.Or(bad, well)
-}
+// note replaces the remark about the current phase.
+func (r *run) note(text string) { r.phase().note = text }
 
-// until looks again and again where the run is, and takes the figures of every second,
-// until done says so or ctx is done.
+// resetWatchdog makes stall detection start again.
+func (r *run) resetWatchdog() { r.watchdog.reset(r.now(), &r.status) }
+
+// until looks at the status every 20 ms, and ends each second, until done returns true or ctx is done.
 func (r *run) until(ctx context.Context, done func() bool) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	r.look(r.now()) // what was known is of before
+	r.look(r.now()) // the status may be older than what the caller did last
 	for !done() {
 		select {
 		case <-ctx.Done():
-			r.report.Interrupted = true
 			return
 		case <-ticker.C:
 			r.look(r.now())
@@ -53,21 +56,21 @@ func (r *run) until(ctx context.Context, done func() bool) {
 	}
 }
 
-// look reads where the crews are.
+// look reads the status of all crews.
 func (r *run) look(now time.Duration) {
 	sum := client.Status{Drained: true}
 	r.each(func(c *client.Crew) { sum = together(sum, c.Status()) })
-	if sum.Ready > 0 || sum.Readied > r.status.Readied { // one that is dropped at once was there all the same
+	if sum.Ready > 0 || sum.Readied > r.status.Readied { // a connection that is closed at once was there
 		r.lastSeen = now
 	}
 	if sum.Ready != r.status.Ready {
 		r.changed = now
 	}
 	r.status = sum
-	r.watchHope(now)
+	r.watchdog.observe(now, &r.status, r.work.Work.Max)
 	if now >= r.nextTick {
 		r.tick(now)
-		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // as a rule on time, whatever the delay of this look
+		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // on the grid, even if this look is late
 	}
 }
 
@@ -81,9 +84,9 @@ func together(a, b client.Status) client.Status {
 	b.InFlight += a.InFlight
 	b.Errors += a.Errors
 	b.Served += a.Served
-	b.First, b.Last = orElse(a.First, b.First), orElse(b.Last, a.Last)
+	b.First, b.Last = cmp.Or(a.First, b.First), cmp.Or(b.Last, a.Last)
 	b.Lost += a.Lost
-	b.FirstLost = orElse(a.FirstLost, b.FirstLost)
+	b.FirstLost = cmp.Or(a.FirstLost, b.FirstLost)
 	b.Pushing = b.Pushing || a.Pushing
 	b.Aborted = b.Aborted || a.Aborted
 	b.Behind = max(b.Behind, a.Behind)
@@ -97,12 +100,5 @@ func together(a, b client.Status) client.Status {
 	b.TakenAtStop += a.TakenAtStop
 	b.Repeated += a.Repeated
 	b.Disconnects += a.Disconnects
-	return b
-}
-
-func orElse(a, b error) error {
-	if a != nil {
-		return a
-	}
 	return b
 }

@@ -65,7 +65,7 @@ var rooms = map[string]room{
 		"fwp", "internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload",
 	}},
 	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
-	"load/health":   {mayImport: []string{"reports"}},
+	"load/health":   {alone: true},
 	"load/arrivals": {alone: true},
 	"load/engine":   {},
 	"load/ledger":   {alone: true},

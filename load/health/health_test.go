@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/fwpsuite/fwp/reports"
 )
 
 // script hands out snapshots one after the other.
@@ -73,19 +71,19 @@ func TestSamplerTellsOfTheWindow(t *testing.T) {
 	assert.InDelta(t, 0.9, got.MachinePeak, 1e-9)
 	assert.InDelta(t, 16.0/820, got.Steal, 1e-9)
 	got.CPUShare, got.CPUPeak, got.MachineBusy, got.MachinePeak, got.Steal = 0, 0, 0, 0, 0
-	assert.Equal(t, reports.Health{
+	assert.Equal(t, Usage{
 		Over: 4100 * time.Millisecond, CPUUser: 1100 * time.Millisecond, CPUSystem: 1100 * time.Millisecond,
 		Throttled: 30 * time.Millisecond, ThrottledPeriods: 3,
 		GCPauses: 3, GCPause: 3 * time.Millisecond, GCPauseMax: 700 * time.Microsecond,
-		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: reports.Files{Peak: 90, Soft: 100, Hard: 200},
-		ClockJumps: []reports.ClockJump{{At: 14 * time.Second, By: -time.Hour}},
+		MemoryPeak: 5 << 20, HeapPeak: 4 << 20, Files: Files{Peak: 90, Soft: 100, Hard: 200},
+		ClockJumps: []ClockJump{{At: 14 * time.Second, By: -time.Hour}},
 	}, got)
 }
 
 func TestSamplerWithoutAWindow(t *testing.T) {
 	t.Parallel()
 	s := &Sampler{take: script()}
-	assert.Equal(t, reports.Health{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
+	assert.Equal(t, Usage{Unknown: []string{"cpu", "machine", "files", "cgroup", "memory"}}, s.End())
 	assert.Equal(t, Sample{Memory: 3}, between(snapshot{}, snapshot{memory: 3}), "no time has passed")
 }
 
@@ -104,7 +102,7 @@ func TestSamplerOnThisMachine(t *testing.T) {
 		assert.NotContains(t, got.Unknown, "memory")
 		assert.Positive(t, got.Files.Soft)
 	}
-	m := Machine()
+	m := ThisMachine()
 	assert.Equal(t, runtime.GOOS, m.OS)
 	assert.Positive(t, m.Cores)
 }

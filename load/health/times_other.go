@@ -4,5 +4,5 @@ package health
 
 import "time"
 
-// processTimes returns the processor time of this process.
+// processTimes returns the CPU time of this process.
 func processTimes() (user, system time.Duration, ok bool) { return 0, 0, false }

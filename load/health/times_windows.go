@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// processTimes returns the processor time of this process.
+// processTimes returns the CPU time of this process.
 func processTimes() (user, system time.Duration, ok bool) {
 	var created, exited, inKernel, inUser syscall.Filetime
 	process, err := syscall.GetCurrentProcess()

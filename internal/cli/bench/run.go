@@ -162,7 +162,7 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 // notMet is the report of a run that did not get as far as to a server.
 func notMet(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
 	report := &reports.Load{
-		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target, Machine: health.Machine(),
+		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target, Machine: reports.Machine(health.ThisMachine()),
 		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
 	}
 	if !report.Interrupted {

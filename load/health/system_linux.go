@@ -1,36 +1,22 @@
 package health
 
 import (
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
-	"syscall"
-	"time"
-
-	"github.com/fwpsuite/fwp/reports"
 )
 
-// reader takes snapshots.
-type reader struct {
-	collector *collector
-	cgroups   []cgroupDir
-	page      int64
-}
+// system reads what only Linux provides.
+type system struct{ cgroups []cgroupDir }
 
-func newReader() *reader {
-	return &reader{collector: newCollector(), cgroups: parseCgroup(file("/proc/self/cgroup")), page: int64(os.Getpagesize())}
-}
+func newSystem() system { return system{cgroups: parseCgroup(file("/proc/self/cgroup"))} }
 
-func (r *reader) take() snapshot {
-	now := time.Now()
-	s := snapshot{when: now, clock: now.Round(0)}
-	var usage syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &usage) == nil {
-		s.cpuKnown = true
-		s.user, s.system = time.Duration(usage.Utime.Nano()), time.Duration(usage.Stime.Nano())
-	}
+// read fills in the machine, the cgroup, memory and open files.
+func (sys system) read(s *snapshot) {
 	s.machine = parseStat(file("/proc/stat"))
 	quota := 0.0
-	for _, dir := range r.cgroups {
+	for _, dir := range sys.cgroups {
 		at, of := dir.read()
 		s.cgroup.known = s.cgroup.known || at.known
 		s.cgroup.throttled += at.throttled
@@ -40,11 +26,8 @@ func (r *reader) take() snapshot {
 		}
 	}
 	s.processors = processorsFor(quota)
-	s.gc, s.heap = r.collector.read()
-	s.memory = parseStatm(file("/proc/self/statm")) * r.page
+	s.memory = parseStatm(file("/proc/self/statm")) * int64(os.Getpagesize())
 	s.files = openFiles()
-	s.softFiles, s.hardFiles = fileLimits()
-	return s
 }
 
 // read returns how long the cgroup held its processes back, and its quota in processors.
@@ -56,8 +39,8 @@ func (d cgroupDir) read() (throttling, float64) {
 	return t, parseQuota(file(d.path + "/cpu.max"))
 }
 
-// openFiles counts the descriptors of this process. Since Linux 6.2 the directory has their number as its size; before,
-// it has to be read, which takes long with thousands of them, but there is nothing else.
+// openFiles counts the descriptors of this process. Since Linux 6.2 their number is the size of the directory; older
+// kernels need a read of the directory, which takes long with thousands of them.
 func openFiles() int64 {
 	info, err := os.Stat("/proc/self/fd")
 	if err != nil {
@@ -82,9 +65,23 @@ func file(name string) string {
 	return string(text)
 }
 
-// describe fills in what only this operating system tells.
-func describe(m *reports.Machine) {
+// describe fills in what only Linux provides.
+func describe(m *Machine) {
 	m.Kernel = strings.TrimSpace(file("/proc/sys/kernel/osrelease"))
 	m.CPU = parseModel(file("/proc/cpuinfo"))
 	m.MemoryBytes = parseMemTotal(file("/proc/meminfo"))
+}
+
+// Resident returns the resident memory of a process of this machine, in bytes. It fails if there is no such process,
+// or if it has no memory of its own.
+func Resident(pid int) (int64, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0, fmt.Errorf("memory of process %d: %w", pid, err)
+	}
+	pages := parseStatm(string(text))
+	if pages == 0 { // it has ended, or it is a thread of the kernel
+		return 0, fmt.Errorf("memory of process %d: it has none", pid)
+	}
+	return pages * int64(os.Getpagesize()), nil
 }

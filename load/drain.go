@@ -1,0 +1,91 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/client"
+)
+
+// gone reports whether the server has had no connection for some time, after it had some.
+func (r *run) gone() bool {
+	return r.status.Wanted > 0 && r.status.Ready == 0 && r.now()-r.lastSeen > goneAfter
+}
+
+// drain empties the queues: an accepted job that does not come now is lost.
+func (r *run) drain() {
+	if r.ledger.Count(false).Sent == 0 {
+		return
+	}
+	r.enter("drain")
+	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
+	patient := func() bool { return r.now() < limit && !r.gone() && !r.watchdog.stalled() }
+	forever := context.Background()
+	r.resetWatchdog()
+	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
+	from := r.now()
+	r.resetWatchdog() // a server that answers no PUSH may answer a FETCH
+	r.each(func(c *client.Crew) { c.Drain(from) })
+	r.until(forever, func() bool { return r.allDrained() || !patient() })
+	if r.figures.drained = r.allDrained(); r.figures.drained {
+		r.note(fmt.Sprintf("empty after %v", (r.now() - from).Round(time.Millisecond)))
+		return
+	}
+	r.figures.notDrained = r.whyNotDrained()
+	r.note(r.figures.notDrained)
+}
+
+// allDrained reports whether every queue was seen empty and no job is to be delivered again. Every worker has to see
+// its queues empty; for workers without a connection, the account of the jobs has to be complete instead.
+func (r *run) allDrained() bool {
+	s := &r.status
+	if s.Pushing || s.Held > 0 {
+		return false
+	}
+	if !s.Drained && (s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
+		return false
+	}
+	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.Repeated
+}
+
+func (r *run) whyNotDrained() string {
+	counts := r.ledger.Count(false)
+	switch {
+	case r.gone():
+		return "the target was gone"
+	case r.watchdog.stalled():
+		return "the drain was given up: " + r.watchdog.stall
+	case r.status.Held > 0:
+		return fmt.Sprintf("%d jobs were still being worked on when the time for the drain was up", r.status.Held)
+	case r.status.Ready < r.status.Wanted:
+		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied", r.status.Wanted-r.status.Ready, r.status.Wanted)
+	case counts.Waiting > 0 && r.work.FailShare > 0:
+		return fmt.Sprintf("%d jobs were still to be tried again when the time for the drain was up", counts.Waiting)
+	}
+	return "not every worker had found its queues empty when the time for the drain was up"
+}
+
+// leave ends the connections, in order if the server allows it.
+func (r *run) leave() {
+	r.enter("close")
+	limit := r.now() + stopLimit + r.work.Work.Max
+	if r.watchdog.stalled() {
+		limit = r.now() + stalledLimit
+	}
+	r.each((*client.Crew).Stop)
+	r.until(context.Background(), func() bool { return r.status.Open == 0 || r.now() > limit || r.gone() })
+	if r.gone() {
+		r.figures.gone = r.whyGone()
+	}
+	r.each((*client.Crew).Abandon)
+	r.tick(r.now())
+}
+
+func (r *run) whyGone() string {
+	why := "it closed all connections and took no new ones"
+	if r.status.Last != nil {
+		why = r.status.Last.Error()
+	}
+	return fmt.Sprintf("%s, %v after the start", why, r.lastSeen.Round(100*time.Millisecond))
+}

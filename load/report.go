@@ -1,0 +1,170 @@
+package load
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// report makes the report of the run, after its end.
+func (r *run) report() *reports.Load {
+	f, now := &r.figures, r.now()
+	r.closePhase(now)
+	l := &reports.Load{
+		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
+		Target: r.config.Target, Machine: reports.Machine(health.ThisMachine()), Plan: r.planned(),
+		Interrupted: f.interrupted, Gone: f.gone,
+	}
+	l.Target.HI, l.Target.Info = r.met.hi, r.met.info
+	if r.engine == nil { // no load was put on the server
+		if f.unreachable != nil && !f.interrupted {
+			l.Unreachable = f.unreachable.Error()
+		}
+		return l
+	}
+	for _, p := range f.phases {
+		l.Phases = append(l.Phases, reports.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
+	}
+	l.Measured, l.Series = f.measured, f.series
+	l.Ops, l.Flows = r.reportOps(), r.reportFlows()
+	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
+	l.Findings = r.reportFindings(l.Jobs.Drained)
+	l.Health = r.reportHealth()
+	l.Judge(r.config.Thresholds...)
+	return l
+}
+
+func (r *run) reportOps() (ops []reports.LoadOp) {
+	for op := range measure.Ops {
+		if o := r.reportOp(op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
+			ops = append(ops, o)
+		}
+	}
+	return ops
+}
+
+func (r *run) reportOp(op measure.Op) reports.LoadOp {
+	set := r.figures.total
+	o := reports.LoadOp{
+		Op: op.String(), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured), Outside: set.Aside(op),
+		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
+		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
+		Response: latency(set, measure.SeriesOf(op, measure.Response)),
+	}
+	if before := op == measure.Connect || op == measure.Hello; before && !r.work.Churn {
+		o.Rate = 0 // these commands came before the window
+	}
+	for kind := range measure.ErrorKinds {
+		if n := set.Errors(op, kind); n > 0 {
+			o.Errors = append(o.Errors, reports.LoadError{Kind: kind.String(), Count: n, Example: r.example(op, kind)})
+		}
+	}
+	return o
+}
+
+// example returns the text of the first error of that kind.
+func (r *run) example(op measure.Op, kind measure.ErrorKind) (text string) {
+	r.each(func(c *client.Crew) {
+		if err := c.First(op, kind); err != nil && text == "" {
+			text = errorText(err)
+		}
+	})
+	return text
+}
+
+func (r *run) reportFlows() (flows []reports.LoadFlow) {
+	for flow := range measure.Flows {
+		if time := latency(r.figures.total, measure.FlowSeries(flow)); time.Count > 0 {
+			flows = append(flows, reports.LoadFlow{Flow: flow.String(), Time: time})
+		}
+	}
+	return flows
+}
+
+// latency sums up a series.
+func latency(set *measure.Set, series measure.Series) reports.Latency {
+	h := set.Histogram(series)
+	if h == nil {
+		return reports.Latency{}
+	}
+	beyond := set.Beyond(series)
+	at := func(q float64) time.Duration { return set.Percentile(series, q) }
+	return reports.Latency{
+		Count: set.Count(series), Min: time.Duration(h.Min()), Mean: time.Duration(h.Mean()),
+		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), P9999: at(99.99), Max: time.Duration(h.Max()),
+		OutOfRange: beyond.Below + beyond.Above,
+	}
+}
+
+func (r *run) reportConnections() reports.Connections {
+	return reports.Connections{
+		Asked: r.figures.wanted, Opened: r.figures.opened, Refused: text(r.figures.refused),
+		Lost: r.status.Lost, LostWhy: text(r.status.FirstLost),
+	}
+}
+
+// text returns the text of err, empty for nil.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// reportRate compares the arrivals of the plan in the window with those that were answered.
+func (r *run) reportRate() reports.LoadRate {
+	f := &r.figures
+	rate := reports.LoadRate{Op: r.arrival().String(), Done: f.answered, Carried: reports.PerSecond(f.answered, f.measured)}
+	if r.plan == nil {
+		return rate
+	}
+	from := r.window.From - r.loadFrom
+	rate.Planned = int64(r.plan.Due(from+f.measured) - r.plan.Due(from))
+	rate.Asked = reports.PerSecond(rate.Planned, f.measured)
+	rate.Waited, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
+	return rate
+}
+
+// reportJobs is the account of the jobs.
+func (r *run) reportJobs() reports.LoadJobs {
+	c := r.ledger.Count(r.figures.drained)
+	jobs := reports.LoadJobs{
+		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
+		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
+		Lost: c.Lost, Duplicated: c.Duplicated + c.Returned, Foreign: c.Foreign, OutOfOrder: c.OutOfOrder,
+		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
+		FetchesLost: c.FetchesLost, TakenAtEnd: r.status.TakenAtStop,
+		Drained: r.figures.drained, NotDrained: r.figures.notDrained,
+	}
+	if c.Sent == 0 {
+		jobs.Drained, jobs.NotDrained = true, ""
+	}
+	return jobs
+}
+
+func (r *run) reportHealth() reports.Health {
+	u, total := &r.figures.usage, r.figures.total
+	h := reports.Health{
+		Over: u.Over, CPUUser: u.CPUUser, CPUSystem: u.CPUSystem, CPUShare: u.CPUShare, CPUPeak: u.CPUPeak,
+		MachineBusy: u.MachineBusy, MachinePeak: u.MachinePeak, Steal: u.Steal,
+		Throttled: u.Throttled, ThrottledPeriods: u.ThrottledPeriods,
+		GCPauses: u.GCPauses, GCPause: u.GCPause, GCPauseMax: u.GCPauseMax,
+		MemoryPeak: u.MemoryPeak, HeapPeak: u.HeapPeak, Files: reports.Files(u.Files),
+		NoFiles:  total.Errors(measure.Connect, measure.OutOfFiles),
+		NoPorts:  total.Errors(measure.Connect, measure.OutOfPorts),
+		NoMemory: total.Errors(measure.Connect, measure.OutOfMemory),
+		Unknown:  u.Unknown,
+	}
+	for _, jump := range u.ClockJumps {
+		h.ClockJumps = append(h.ClockJumps, reports.ClockJump(jump))
+	}
+	for _, busy := range r.figures.busy {
+		if r.figures.measured > 0 {
+			h.Loops = append(h.Loops, min(1, float64(busy)/float64(r.figures.measured)))
+		}
+	}
+	return h
+}

@@ -1,0 +1,119 @@
+package load
+
+import (
+	"time"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// tick ends a second: it takes what every loop recorded, adds it to the figures and hands it to Watch.
+func (r *run) tick(now time.Duration) {
+	second := new(measure.Set)
+	for i, recorder := range r.recorders {
+		var taken *measure.Set
+		r.engine.Do(i, func(now time.Duration) { taken = recorder.Take(now) })
+		second.Add(taken)
+		recorder.Recycle(taken)
+	}
+	sample := r.sampler.Sample()
+	if second.Until == second.From {
+		return
+	}
+	f := &r.figures
+	f.total.Add(second)
+	s := r.second(second)
+	s.CPU, s.MemoryBytes = sample.CPU, sample.Memory
+	f.series = append(f.series, s)
+	f.backlog = max(f.backlog, s.Backlog)
+	if s.Phase == "measure" {
+		f.answered += answered(second, r.carried())
+	}
+	if r.config.Watch != nil {
+		r.config.Watch(Moment{
+			Second: s, Run: r.config.Run, Began: r.began, Set: second, Left: r.left(now), Errors: r.status.Errors,
+		})
+	}
+}
+
+// left returns how long the window still lasts, negative if that depends on the target.
+func (r *run) left(now time.Duration) time.Duration {
+	if r.window.Until == 0 {
+		return -1
+	}
+	return max(0, r.window.Until-now)
+}
+
+// second returns the figures of one second.
+func (r *run) second(set *measure.Set) reports.Second {
+	over := set.Until - set.From
+	s := reports.Second{
+		At: set.From, Over: over, Phase: r.phase().name,
+		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
+		Carried: reports.PerSecond(answered(set, r.carried()), over),
+	}
+	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
+		from, until := max(0, set.From-r.loadFrom), set.Until-r.loadFrom
+		s.Asked = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds()
+		s.Backlog = r.status.Backlog
+	}
+	for op := range measure.Ops {
+		if o, ok := secondOp(set, op); ok {
+			s.Ops = append(s.Ops, o)
+		}
+	}
+	for flow := range measure.Flows {
+		series := measure.FlowSeries(flow)
+		if n := set.Count(series); n > 0 {
+			s.Flows = append(s.Flows, reports.SecondFlow{
+				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
+				P99: set.Percentile(series, 99), Max: greatest(set, series),
+			})
+		}
+	}
+	return s
+}
+
+func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {
+	late, service, response := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service), measure.SeriesOf(op, measure.Response)
+	o := reports.SecondOp{
+		Op: op.String(), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
+		LatenessP99: set.Percentile(late, 99),
+		ServiceP50:  set.Percentile(service, 50), ServiceP99: set.Percentile(service, 99),
+		ResponseP50: set.Percentile(response, 50), ResponseP99: set.Percentile(response, 99),
+		ResponseMax: greatest(set, response),
+	}
+	return o, o.Count+o.Errors > 0
+}
+
+func greatest(set *measure.Set, series measure.Series) time.Duration {
+	if h := set.Histogram(series); h != nil {
+		return time.Duration(h.Max())
+	}
+	return 0
+}
+
+// arrival returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.
+func (r *run) arrival() measure.Op {
+	switch {
+	case r.work.Churn:
+		return measure.Connect
+	case r.work.BeatOnly:
+		return measure.Beat
+	case r.work.Producers == 0:
+		return measure.Ack
+	}
+	return measure.Push
+}
+
+// carried returns the command that has to succeed for an arrival to count: a connection that comes and goes is opened
+// for its PUSH.
+func (r *run) carried() measure.Op {
+	if r.work.Churn {
+		return measure.Push
+	}
+	return r.arrival()
+}
+
+// answered returns how many commands of a kind succeeded, measured or not.
+func answered(set *measure.Set, op measure.Op) int64 { return set.Done(op) + set.Aside(op) }
