@@ -1,11 +1,13 @@
 package conformance_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -16,8 +18,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// limited runs scripts on one server that takes so many connections and no more,
-// and treats the others as the hook says.
+// limited runs scripts on one server that takes so many connections and no more, and
+// refuses the others with an error or silently. A connection and a reply take a millisecond
+// each, so that the server has noticed who left before the next one comes, and clients that
+// connect together are there together.
 func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,15 +30,23 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 		var server *fakes.Server
 		if silent {
 			config.MaxConnections = 0
-			config.Hook = func(e *fakes.Event) {
-				e.Skip = e.Skip || e.Point == fakes.Accepted && server.Connections() > limit
+		}
+		config.Hook = func(e *fakes.Event) {
+			switch e.Point {
+			case fakes.Accepted:
+				e.Skip = e.Skip || silent && server.Connections() > limit
+			case fakes.Writing:
+				e.Delay += time.Millisecond
 			}
 		}
 		server = fakes.NewUnstarted(config)
 		server.Start()
 		defer server.Close()
 		offers := append([]scenarios.Need{scenarios.NeedOpen}, everything...)
-		h := house{server, target.nw.DialContext}
+		h := house{server, func(ctx context.Context, network, addr string) (net.Conn, error) {
+			time.Sleep(time.Millisecond)
+			return target.nw.DialContext(ctx, network, addr)
+		}}
 		servers := []conformance.Server{{Target: h, Offers: offers}}
 		r := (&conformance.Runner{Servers: servers, Checks: all}).Run(t.Context())
 		look(r)

@@ -34,16 +34,26 @@ type Refusal struct {
 type door struct {
 	mu  sync.Mutex
 	in  int      // connections that are open, and not refused so far
-	one *Refusal // the one at which the fewest connections were open
+	one *Refusal // the one at which the fewest connections were open, see closer
 }
 
 // refuse keeps a refusal; all are the connections that were open then.
 func (d *door) refuse(got string, all int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.one == nil || all < d.one.All {
-		d.one = &Refusal{Got: got, Own: d.in, All: all}
+	if r := (Refusal{Got: got, Own: d.in, All: all}); d.one == nil || r.closer(*d.one) {
+		d.one = &r
 	}
+}
+
+// closer reports whether a refusal is closer to the limit of the server than another one
+// of the same play. One at which no connection of the play was open says less than one at
+// which some were: it may be read only when the others are closed already.
+func (r Refusal) closer(other Refusal) bool {
+	if (r.Own > 0) != (other.Own > 0) {
+		return r.Own > 0
+	}
+	return r.All < other.All
 }
 
 func (d *door) count(n int) {
