@@ -28,7 +28,12 @@ type Choice struct {
 func (ch *Choice) String() string { return ch.source }
 
 // ParseChoices parses what stands behind S: on a line, alternatives included.
-func ParseChoices(text string) ([]Choice, error) { return (&cursor{line: text}).choices() }
+func ParseChoices(text string) ([]Choice, error) {
+	if i := strings.IndexByte(text, '\n'); i >= 0 {
+		return nil, complain(i, 1, "", "an expectation is one line")
+	}
+	return (&cursor{line: text}).choices()
+}
 
 var expectedEndings = map[string]Ending{"<close>": Closed, "<fin>": Fin, "<reset>": Reset}
 

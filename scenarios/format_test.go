@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -154,6 +155,7 @@ func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
 	tests := map[string]func() error{
 		"a template":                  func() error { _, err := scenarios.ParseTemplate("$filler"); return err },
 		"choices":                     func() error { _, err := scenarios.ParseChoices("+OK | x"); return err },
+		"choices of two lines":        func() error { _, err := scenarios.ParseChoices("+OK\n"); return err },
 		"an object that is none":      func() error { _, err := scenarios.ParseObject("[]"); return err },
 		"text behind an object":       func() error { _, err := scenarios.ParseObject("{} "); return err },
 		"an object with a type in it": func() error { _, err := scenarios.ParseObject(`{"a":int}`); return err },
@@ -164,4 +166,42 @@ func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
 			assert.Error(t, parse())
 		})
 	}
+}
+
+func TestTemplatesAreRenamed(t *testing.T) {
+	t.Parallel()
+	rename := func(name string) string {
+		return map[string]string{"$jid4": "$jid", "$queue2#": "$queue1#"}[name]
+	}
+	const text = `PUSH {"jid":"$jid4","at":"$now+2s","queue":"$queue2#","x":"$$5 $6"}`
+	renamed, err := template(t, text)[0].Rename(rename)
+	require.NoError(t, err)
+	assert.Equal(t, `PUSH {"jid":"$jid","at":"$now+2s","queue":"$queue1#","x":"$$5 $6"}`, renamed.String())
+	for name, to := range map[string]string{"nothing": "", "no name": "jid", "two": "$jid $jid", "no value": "$filler"} {
+		_, err := template(t, "$jid")[0].Rename(func(string) string { return to })
+		assert.Error(t, err, name)
+	}
+}
+
+func TestMarkBadMarksWhatBreaksTheProtocol(t *testing.T) {
+	t.Parallel()
+	const want = `connect as consumer
+C: FETCH $queue
+C bad: FETCH  $queue
+C bad bytewise: INFO x
+C raw: "INFO x\r\n"
+repeat 2
+  C bad: ACK {"jid":5}
+  C: ACK {"jid":"$jid#"}
+end
+`
+	s, err := scenarios.Parse("marks", []byte(strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $").Replace(want)))
+	require.NoError(t, err)
+	scenarios.MarkBad(s)
+	assert.Equal(t, want, string(scenarios.Format(s)))
+	assert.Empty(t, scenarios.Lint(s))
+	built := &scenarios.Script{Steps: []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}}}
+	assert.Len(t, scenarios.Lint(built), 1)
+	scenarios.MarkBad(built)
+	assert.Empty(t, scenarios.Lint(built))
 }

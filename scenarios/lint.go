@@ -16,8 +16,7 @@ import (
 // it, and no name may be used before it has a value. Problems that are
 // [Problem.Advice] do not keep a script from being played.
 func Lint(s *Script) Problems {
-	sample := &play{Player: Player{Password: "sample"}, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
-	l := &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
+	l := newLinter(s)
 	for _, step := range s.Steps {
 		l.step(step, nil)
 	}
@@ -25,12 +24,28 @@ func Lint(s *Script) Problems {
 	return l.problems
 }
 
+// MarkBad sets [Send.Bad] of the client lines of a script: where, and only where,
+// they break the protocol. Raw bytes keep their mark, since only lines are judged.
+func MarkBad(s *Script) {
+	l := newLinter(s)
+	l.marks = true
+	for _, step := range s.Steps {
+		l.step(step, nil)
+	}
+}
+
 // linter walks through the steps as a player would, without a server.
 type linter struct {
 	script   *Script
+	marks    bool // lines are marked as they are, instead of compared with their mark
 	lane     *lane
 	conns    map[string]*linted
 	problems Problems
+}
+
+func newLinter(s *Script) *linter {
+	sample := &play{Player: Player{Password: "sample"}, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
+	return &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
 }
 
 // linted is what is known of a connection at a place of the script.
@@ -41,7 +56,11 @@ type linted struct {
 }
 
 func (l *linter) say(at Pos, advice bool, help, format string, args ...any) {
-	l.problems = append(l.problems, &Problem{File: l.script.Name, Pos: at, Source: l.script.Source[at.Line-1],
+	source := "" // of what a program has built
+	if at.Line > 0 {
+		source = l.script.Source[at.Line-1]
+	}
+	l.problems = append(l.problems, &Problem{File: l.script.Name, Pos: at, Source: source,
 		Message: fmt.Sprintf(format, args...), Help: help, Advice: advice})
 }
 
@@ -152,6 +171,10 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	fault := "this is not one line that ends with CRLF"
 	if whole {
 		fault = illegal(line, c)
+	}
+	if l.marks {
+		s.Bad = fault != ""
+		return
 	}
 	help := "if that is the point of the script, say so: " + badForm(s)
 	if c.role == Raw && c.state == fwp.NotIdentified {

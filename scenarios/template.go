@@ -275,6 +275,31 @@ func (t Template) only() *ref {
 	return nil
 }
 
+// Rename returns the template with other names. rename gets each name as it is
+// written, such as $jid4 or $queue#, and returns what is written instead, a name
+// too. Computed values, such as $now, stay.
+func (t Template) Rename(rename func(name string) string) (Template, error) {
+	renamed := slices.Clone(t)
+	for i, p := range renamed {
+		if p.ref == nil || p.ref.kind != refPlain {
+			continue
+		}
+		c := &cursor{line: rename(p.ref.text)}
+		if !c.startsName() {
+			return nil, fmt.Errorf("%q is not a name", c.line)
+		}
+		r, err := c.name()
+		if err != nil {
+			return nil, err
+		}
+		if !c.done() {
+			return nil, fmt.Errorf("%q is not a name", c.line)
+		}
+		renamed[i] = part{ref: r}
+	}
+	return renamed, nil
+}
+
 // String returns the template as it was written.
 func (t Template) String() string {
 	var b strings.Builder
