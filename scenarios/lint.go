@@ -80,6 +80,7 @@ func (l *linter) step(s Step, in *Block) {
 		l.send(s, in)
 	case *Expect:
 		l.expect(s)
+		l.oldWords(s)
 	case *Operate:
 		l.names(s.Pos, s.Worker.refs(), in)
 		if s.Action != NeedSignals {
@@ -237,24 +238,26 @@ func (l *linter) expect(e *Expect) {
 // sampleNames gives names that a reply would bind some value.
 func sampleNames(n node, sc *scope) {
 	const sample = "sample-of-a-captured-value"
-	switch n := n.(type) {
-	case interpolated:
-		if r := n.parts.only(); r != nil && !r.series {
-			sc.capture(r, sample)
+	for part := range parts(n) {
+		switch part := part.(type) {
+		case interpolated:
+			if r := part.parts.only(); r != nil && !r.series {
+				sc.capture(r, sample)
+			}
+		case capture:
+			sc.capture(part.ref, sample)
 		}
-	case capture:
-		sc.capture(n.ref, sample)
-	case array:
-		for _, e := range n.elems {
-			sampleNames(e, sc)
-		}
-	case either:
-		for _, e := range n {
-			sampleNames(e, sc)
-		}
-	case *Object:
-		for _, f := range n.fields {
-			sampleNames(f.value, sc)
+	}
+}
+
+// oldWords gives advice about words of the language that have become others.
+func (l *linter) oldWords(e *Expect) {
+	for i := range e.Choices {
+		for part := range parts(e.Choices[i].json) {
+			if c, ok := part.(contains); ok && c.word == oldContains {
+				l.say(e.Pos, true, "write contains(...)", "holds is an old word for contains")
+				return
+			}
 		}
 	}
 }

@@ -225,7 +225,7 @@ func takes(n node, got any, sc *scope, exact bool) bool {
 	case pattern:
 		s, ok := got.(string)
 		return ok && n.re.MatchString(s)
-	case holds:
+	case contains:
 		return n.matches(got, sc)
 	case either:
 		for _, alternative := range n {

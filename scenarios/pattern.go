@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"encoding/json"
+	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -124,6 +126,26 @@ func exactSign(exact bool) string {
 		return "="
 	}
 	return ""
+}
+
+// parts goes through a value and all values in it.
+func parts(n node) iter.Seq[node] {
+	return func(yield func(node) bool) { visitParts(n, yield) }
+}
+
+func visitParts(n node, yield func(node) bool) bool {
+	if n == nil || !yield(n) {
+		return n == nil
+	}
+	switch n := n.(type) {
+	case array:
+		return !slices.ContainsFunc(n.elems, func(e node) bool { return !visitParts(e, yield) })
+	case either:
+		return !slices.ContainsFunc(n, func(e node) bool { return !visitParts(e, yield) })
+	case *Object:
+		return !slices.ContainsFunc(n.fields, func(f field) bool { return !visitParts(f.value, yield) })
+	}
+	return true
 }
 
 // constant says whether n can be sent: it has no types, patterns or

@@ -230,13 +230,13 @@ func (c *cursor) wordValue() (node, error) {
 		return literal{nil}, nil
 	case "absent":
 		return absent{}, nil
-	case "holds":
-		return c.holdsValue()
+	case "contains", oldContains:
+		return c.containsValue(word)
 	case "":
 		return nil, complain(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
 	}
 	if !slices.Contains(kindWords, word) {
-		return nil, complain(start, len(word), didYouMean(word, append([]string{"absent", "holds", "true", "false", "null"}, kindWords...)), "unknown word %q", word)
+		return nil, complain(start, len(word), didYouMean(word, append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)), "unknown word %q", word)
 	}
 	k := kind{word: word}
 	if c.peek() != '(' {

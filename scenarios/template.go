@@ -300,6 +300,15 @@ func (t Template) Rename(rename func(name string) string) (Template, error) {
 	return renamed, nil
 }
 
+// JoinSegments returns the text of a client line in segments, as it is written.
+func JoinSegments(segments []Template) string {
+	texts := make([]string, len(segments))
+	for i, t := range segments {
+		texts[i] = t.String()
+	}
+	return strings.Join(texts, "<|>")
+}
+
 // String returns the template as it was written.
 func (t Template) String() string {
 	var b strings.Builder

@@ -1,0 +1,102 @@
+package scenarios
+
+import (
+	"slices"
+	"strings"
+)
+
+// contains is a value that has texts somewhere inside, in strings at any depth, and
+// others nowhere: for fields whose keys the specification does not name.
+type contains struct {
+	word  string // as written: contains, or oldContains
+	texts []containedText
+}
+
+// oldContains is what contains was called at first. It still works.
+const oldContains = "holds"
+
+type containedText struct {
+	node   node // literal or interpolated
+	absent bool // it must not be there
+}
+
+func (c contains) String() string {
+	words := make([]string, len(c.texts))
+	for i, t := range c.texts {
+		words[i] = t.node.String()
+		if t.absent {
+			words[i] = "!" + words[i]
+		}
+	}
+	return c.word + "(" + strings.Join(words, ",") + ")"
+}
+
+// matches looks for each text. One whose name has no value is not there.
+func (c contains) matches(got any, sc *scope) bool {
+	if got == (missing{}) {
+		return false
+	}
+	for _, t := range c.texts {
+		s, known := containedString(t.node, sc)
+		if t.absent == (known && isInside(got, s)) {
+			return false
+		}
+	}
+	return true
+}
+
+func containedString(n node, sc *scope) (string, bool) {
+	if t, ok := n.(interpolated); ok {
+		return sc.known(t.parts)
+	}
+	s, ok := n.(literal).value.(string)
+	return s, ok
+}
+
+// isInside reports whether s is part of one of the strings of a JSON value. Keys do
+// not count.
+func isInside(value any, s string) bool {
+	inside := func(v any) bool { return isInside(v, s) }
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, s)
+	case []any:
+		return slices.ContainsFunc(v, inside)
+	case map[string]any:
+		for _, field := range v {
+			if inside(field) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// containsValue parses ("text",!"text",...) behind the word.
+func (c *cursor) containsValue(word string) (node, error) {
+	const help = `write contains("this","this too",!"but not this")`
+	open := c.pos
+	if !c.take("(") {
+		return nil, complain(c.pos, 1, help, "contains needs texts in brackets")
+	}
+	parsed := contains{word: word}
+	for c.skipBlanks(); !c.take(")"); c.skipBlanks() {
+		if len(parsed.texts) > 0 && !c.take(",") {
+			return nil, c.unclosed(open, ")")
+		}
+		c.skipBlanks()
+		t := containedText{absent: c.take("!")}
+		if c.peek() != '"' {
+			return nil, complain(c.pos, 1, help, "expected a text in double quotes, %s", c.got())
+		}
+		var err error
+		if t.node, err = c.stringValue(); err != nil {
+			return nil, err
+		}
+		parsed.texts = append(parsed.texts, t)
+	}
+	if len(parsed.texts) == 0 {
+		return nil, complain(open, 2, help, "contains needs at least one text")
+	}
+	return parsed, nil
+}
