@@ -135,7 +135,7 @@ func hexRounds(text string, rounds int) (string, error) {
 func (l *lane) job(c *conn, with *Object) (string, error) {
 	jid := &ref{text: "$jid", base: "jid"}
 	if l.scope.round >= 0 { // every repetition pushes a job of its own
-		jid = &ref{text: "$jid#", base: "jid", series: true}
+		jid = &ref{text: "$jid#", base: "jid", indexed: true}
 	}
 	return l.merged(c, &Object{fields: []field{
 		{"jid", capture{ref: jid}},

@@ -68,12 +68,12 @@ func (s *Send) payload() (text string, raw bool) {
 	if s.Ending != Open {
 		return s.Ending.String(), false
 	}
+	if text = JoinSegments(s.Segments); !s.Raw && fitsOnLine(text) {
+		return text, false
+	}
 	texts := make([]string, len(s.Segments))
 	for i, t := range s.Segments {
 		texts[i] = t.String()
-	}
-	if text = strings.Join(texts, "<|>"); !s.Raw && fitsOnLine(text) {
-		return text, false
 	}
 	if !s.Raw {
 		texts[len(texts)-1] += "\r\n"

@@ -201,7 +201,7 @@ func badForm(s *Send) string {
 // names checks that every name has a value by then.
 func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 	for _, r := range refs {
-		if r.series && (in == nil || in.Kind != Repeat) {
+		if r.indexed && (in == nil || in.Kind != Repeat) {
 			l.say(at, false, "without # the name has one value", "%s has values in a repeat block only", r.text)
 			return false
 		}
@@ -241,7 +241,7 @@ func sampleNames(n node, sc *scope) {
 	for part := range parts(n) {
 		switch part := part.(type) {
 		case interpolated:
-			if r := part.parts.only(); r != nil && !r.series {
+			if r := part.parts.only(); r != nil && !r.indexed {
 				sc.capture(r, sample)
 			}
 		case capture:

@@ -152,7 +152,7 @@ func inWords(n node, sc *scope) string {
 		if s, ok := sc.known(n.parts); ok {
 			return fmt.Sprintf("%s (%s)", strconv.Quote(text.Shorten(s)), n.parts)
 		}
-		if r := n.parts.only(); r != nil && r.series {
+		if r := n.parts.only(); r != nil && r.indexed {
 			return "one of " + r.text + " that has not come yet"
 		}
 	case capture:

@@ -15,24 +15,24 @@ const timeForm = "2006-01-02T15:04:05.000000Z07:00"
 // scope holds the values behind names: a string, or whatever JSON value was
 // captured. A value is bound once and never changes. A repetition and a trial
 // have scopes of their own inside that of the script: what they capture is
-// theirs, while fresh values belong to the whole script unless the name is a
-// series. Scopes may be used by several connections at once.
+// theirs, while fresh values belong to the whole script unless the name is
+// indexed. Scopes may be used by several connections at once.
 type scope struct {
-	parent *scope
-	mu     *sync.Mutex // one for all scopes of a play
-	values map[string]any
-	series map[string]*series // in the outermost scope
-	round  int                // which repetition, from 0; -1 outside
-	block  *Block             // the repetition
-	prefix string             // of fresh values
-	fresh  *int               // how many were made
-	trial  bool               // what it holds counts only if it is committed
-	reply  bool               // a trial of one reply
-	picks  []pick             // of a trial
+	parent  *scope
+	mu      *sync.Mutex // one for all scopes of a play
+	values  map[string]any
+	indexed map[string]*indexedName // in the outermost scope
+	round   int                     // which repetition, from 0; -1 outside
+	block   *Block                  // the repetition
+	prefix  string                  // of fresh values
+	fresh   *int                    // how many were made
+	trial   bool                    // what it holds counts only if it is committed
+	reply   bool                    // a trial of one reply
+	picks   []pick                  // of a trial
 }
 
 func newScope(prefix string) *scope {
-	return &scope{mu: new(sync.Mutex), values: map[string]any{}, series: map[string]*series{}, round: -1, prefix: prefix, fresh: new(int)}
+	return &scope{mu: new(sync.Mutex), values: map[string]any{}, indexed: map[string]*indexedName{}, round: -1, prefix: prefix, fresh: new(int)}
 }
 
 // child is a scope inside sc, whose names vanish with it.
@@ -131,7 +131,7 @@ func (sc *scope) capture(r *ref, v any) {
 	if _, ok := sc.find(r.text); ok {
 		return
 	}
-	if r.series && !sc.pick(r, v) {
+	if r.indexed && !sc.pick(r, v) {
 		return
 	}
 	sc.values[r.text] = v
@@ -147,7 +147,7 @@ func (sc *scope) use(r *ref) (any, error) {
 	if v, ok := sc.find(r.text); ok { // another lane was faster
 		return v, nil
 	}
-	if r.series {
+	if r.indexed {
 		return sc.next(r)
 	}
 	if r.family() == "" {

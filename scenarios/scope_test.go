@@ -45,11 +45,11 @@ func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 	assert.True(t, again.commit(), "the value that counts was seen, and nothing bound")
 }
 
-// two makes the series $jid# and $x# with three values each.
+// two makes the indexed names $jid# and $x# with three values each.
 func two(t *testing.T) (sc *scope, jid, x *ref, b *Block) {
 	t.Helper()
 	sc, b = newScope("x"), &Block{Kind: Repeat}
-	jid, x = &ref{text: "$jid#", base: "jid", series: true}, &ref{text: "$x#", base: "x", series: true}
+	jid, x = &ref{text: "$jid#", base: "jid", indexed: true}, &ref{text: "$x#", base: "x", indexed: true}
 	for round := range 3 {
 		in := sc.repetition(b, round)
 		for _, r := range []*ref{jid, x} {
@@ -75,7 +75,7 @@ func TestAnElementIsTakenByOneLane(t *testing.T) {
 	assert.False(t, bound, "it has come already")
 }
 
-func TestSeriesInOneReplyStandForOneElement(t *testing.T) {
+func TestIndexedNamesInOneReplyStandForOneElement(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		jid, x string

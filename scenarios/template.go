@@ -33,10 +33,10 @@ const (
 
 // ref is one use of a name in a script.
 type ref struct {
-	text   string // as written: the key under which the value is bound
-	kind   refKind
-	base   string // the name alone
-	series bool   // $jid#: one value for each repetition
+	text    string // as written: the key under which the value is bound
+	kind    refKind
+	base    string // the name alone
+	indexed bool   // $jid#: one value for each repetition
 
 	offset  time.Duration // refNow
 	zone    *time.Location
@@ -138,7 +138,7 @@ func (c *cursor) name() (*ref, error) {
 		err = c.pwdhashName(r)
 	default:
 		c.pos += 1 + len(base)
-		r.series = c.take("#")
+		r.indexed = c.take("#")
 	}
 	r.text = c.line[start:c.pos]
 	return r, err

@@ -79,8 +79,8 @@ func TestCrowdFindsARace(t *testing.T) {
 				assert.Equal(t, strings.Join([]string{
 					"title: expected a server that serves, got no new connection is served", "",
 					"connect c1 as producer", "connect c2 as producer", "repeat 2000",
-					"C[c1]: INFO", `C[c2]: PUSH {"jid":"$jid#","jobtype":"t","args":[],"queue":"$queue#"}`,
-					"S[c1]: $", "S[c2]: +OK", "end", "",
+					"  C[c1]: INFO", `  C[c2]: PUSH {"jid":"$jid#","jobtype":"t","args":[],"queue":"$queue#"}`,
+					"  S[c1]: $", "  S[c2]: +OK", "end", "",
 				}, "\n"), answered.Replace(f.Script))
 				assert.Empty(t, replay(t, s, f.Script, "", true))
 				right := &stage{network: s.network, config: behaving("", "")}

@@ -122,16 +122,15 @@ func (x *exploration) leak(l Leak, levels, again []int64) {
 func watchScript(title string, t Trace) string {
 	w := newWriter(Trace{Steps: t.Steps})
 	w.r.hit.step = -1
-	w.line("title: %s", title)
-	w.line("")
+	w.script.Title = title
 	for i := range t.Steps {
 		if i == t.From {
-			w.line("repeat %d", t.N)
+			w.repeat(t.N)
 		}
 		w.step(i, &t.Steps[i])
 		if i == t.To-1 {
-			w.line("end")
+			w.block = nil
 		}
 	}
-	return marked(w.b.String())
+	return w.text()
 }

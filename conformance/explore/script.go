@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -31,13 +30,19 @@ func recorded(p *play, hit found) record {
 
 // writer writes a conversation as a script.
 type writer struct {
-	b      strings.Builder
 	t      Trace
 	f      *Finding
 	r      record
+	names  *shortNames // nil: names stay as they are
 	single bool        // there is one connection, which needs no name
 	awaits map[int]int // by connection: the step whose answer is still to be written
 	opened map[int]bool
+
+	script scenarios.Script
+	block  *scenarios.Block  // the repetition that is being written
+	above  []scenarios.Aside // what stands above the next step
+	marks  []scenarios.Mark  // of the steps that follow
+	err    error             // why the language cannot express the conversation
 }
 
 // manyLines tells whether a finding is that more answers came than there were lines in
@@ -49,7 +54,10 @@ func manyLines(t Trace, hit found) bool {
 }
 
 func newWriter(t Trace) *writer {
-	return &writer{t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1}
+	return &writer{
+		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
+		above: []scenarios.Aside{{}}, // an empty line below the header
+	}
 }
 
 // script writes a conversation in the suite's language; empty if that cannot be done.
@@ -57,60 +65,63 @@ func script(t Trace, f *Finding, r record) string {
 	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) { // no line can say that two values differ, or how many come
 		return ""
 	}
+	names := newShortNames()
 	w := newWriter(t)
-	w.f, w.r = f, r
-	title := f.What
+	w.f, w.r, w.names = f, r, names
+	w.found() // for the names that there are
+	names.final = true
+	w = newWriter(t)
+	w.f, w.r, w.names = f, r, names
+	w.found()
+	text := w.text()
+	if slices.ContainsFunc(scenarios.Lint(&w.script), func(p *scenarios.Problem) bool { return !p.Advice }) {
+		return "" // what cannot be played shows nothing
+	}
+	return text
+}
+
+// found writes the script of a finding.
+func (w *writer) found() {
+	title := w.f.What
 	if title == "" {
-		title = fmt.Sprintf("expected %s, got %s", f.Expected, f.Got)
+		title = fmt.Sprintf("expected %s, got %s", w.f.Expected, w.f.Got)
 	}
-	if f.Clause != "" {
-		title = f.Clause + ": " + title
+	if w.f.Clause != "" {
+		title = w.f.Clause + ": " + title
 	}
-	w.line("title: %s", w.symbols(oneLine(title)))
-	if w.hashed() || strings.HasPrefix(f.Clause, "FWP-AUTH") {
-		w.line("needs: password")
+	w.script.Title = w.names.title(w.symbols(oneLine(title)))
+	if w.hashed() || strings.HasPrefix(w.f.Clause, "FWP-AUTH") {
+		w.script.Needs = []scenarios.Need{scenarios.NeedPassword}
 	}
-	w.line("")
-	for i := range t.Steps {
-		if t.N > 1 && i == t.From {
-			w.line("repeat %d", t.N)
+	for i := range w.t.Steps {
+		if w.t.N > 1 && i == w.t.From {
+			w.repeat(w.t.N)
 		}
-		w.step(i, &t.Steps[i])
-		if i == r.hit.step || t.N > 1 && i == t.To-1 {
+		w.step(i, &w.t.Steps[i])
+		if i == w.r.hit.step || w.t.N > 1 && i == w.t.To-1 {
 			w.answers()
 		}
-		if t.N > 1 && i == t.To-1 {
-			w.line("end")
+		if w.t.N > 1 && i == w.t.To-1 {
+			w.block = nil
 		}
 	}
 	w.answers()
 	w.aftermath()
-	return playable(renumber(marked(w.b.String())))
 }
 
-// playable is a script that the parser and the linter accept, else nothing: what cannot
-// be played shows nothing.
-func playable(text string) string {
-	s, err := scenarios.Parse("found.fwp", []byte(text))
-	if err != nil || slices.ContainsFunc(scenarios.Lint(s), func(p *scenarios.Problem) bool { return !p.Advice }) {
+// text is the script, in which the client lines that break the protocol are marked;
+// empty if the language cannot express it.
+func (w *writer) text() string {
+	if w.err != nil {
 		return ""
 	}
-	return text
+	scenarios.MarkBad(&w.script)
+	return string(scenarios.Format(&w.script))
 }
 
 // hashed tells whether a password is used.
 func (w *writer) hashed() bool {
 	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.Contains(s.text(), "pwdhash") })
-}
-
-func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
-
-// at names a connection behind C or S.
-func (w *writer) at(side string, conn int) string {
-	if w.single {
-		return side
-	}
-	return fmt.Sprintf("%s[c%d]", side, conn)
 }
 
 // step writes one step.
@@ -133,7 +144,7 @@ func (w *writer) step(i int, s *Step) {
 		_, owed := w.awaits[s.Conn]
 		delete(w.awaits, s.Conn)
 		delete(w.opened, s.Conn)
-		w.line("%s: %s", w.at("C", s.Conn), s.Ending)
+		w.end(s.Conn, s.Ending)
 		if owed && i == w.r.hit.step && s.Conn == w.r.hit.conn && s.Ending == scenarios.HalfShut {
 			w.hit(i, s.Conn)
 		}
@@ -141,40 +152,45 @@ func (w *writer) step(i int, s *Step) {
 		w.wait(i, s)
 	case Operate:
 		w.answers()
-		if s.Action == Restart {
-			w.line(Restart)
-		} else {
-			w.line("%s $wid%d", s.Action, s.Worker)
-		}
+		w.operate(s)
 	}
+}
+
+// operate writes what an operator does.
+func (w *writer) operate(s *Step) {
+	if s.Action == Restart {
+		w.add(&scenarios.Operate{Statement: w.statement(), Action: scenarios.NeedRestart})
+		return
+	}
+	worker := w.template(fmt.Sprintf("$wid%d", s.Worker))
+	w.add(&scenarios.Operate{Statement: w.statement(), Action: scenarios.NeedSignals, State: s.Action, Worker: worker[0]})
 }
 
 // open writes the opening of a connection; with its greeting if that is the finding.
 func (w *writer) open(i int, s *Step) {
 	if w.opened[s.Conn] { // the one before is over
-		w.line("%s: %s", w.at("C", s.Conn), scenarios.Closed)
+		w.end(s.Conn, scenarios.Closed)
 	}
 	w.opened[s.Conn] = true
-	name := ""
-	if !w.single {
-		name = fmt.Sprintf("c%d ", s.Conn)
-	}
 	if i == w.r.hit.step && w.r.hit.conn == s.Conn {
-		w.line("connect %sas raw", name)
+		w.connect(s.Conn, scenarios.Raw, "")
 		w.greeting(s)
 		return
 	}
-	worker := ""
+	hello := ""
 	switch {
 	case s.Role != scenarios.Consumer:
 	case w.greets(): // connections of a worker say the same of it
-		worker = fmt.Sprintf(` {"wid":"$wid%d","pid":4711}`, s.Worker)
+		hello = fmt.Sprintf(`{"wid":"$wid%d","pid":4711}`, s.Worker)
 	default:
-		worker = fmt.Sprintf(` {"wid":"$wid%d"}`, s.Worker)
+		hello = fmt.Sprintf(`{"wid":"$wid%d"}`, s.Worker)
+		if w.names.onlyUse("$wid") { // a consumer has that one by itself
+			hello = ""
+		}
 	}
-	w.line("connect %sas %s%s", name, s.Role, worker)
+	w.connect(s.Conn, s.Role, hello)
 	if s.Role == scenarios.Raw {
-		w.line("%s: %s", w.at("S", s.Conn), usualHi)
+		w.expect(s.Conn, scenarios.Window{}, usualHi)
 	}
 }
 
@@ -194,10 +210,10 @@ func (w *writer) greeting(s *Step) {
 		if w.r.hit.crash {
 			expected = usualHi
 		}
-		w.line("%s: %s", w.at("S", s.Conn), expected)
+		w.expect(s.Conn, scenarios.Window{}, expected)
 		return
 	}
-	w.line("%s: %s", w.at("S", s.Conn), usualHi)
+	w.expect(s.Conn, scenarios.Window{}, usualHi)
 	hello := `"v":2}`
 	if w.hashed() {
 		hello = `"pwdhash":"$pwdhash",` + hello
@@ -205,9 +221,9 @@ func (w *writer) greeting(s *Step) {
 	if s.Role == scenarios.Consumer {
 		hello = fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + hello
 	}
-	w.line("%s: HELLO {%s", w.at("C", s.Conn), hello)
+	w.say(s.Conn, "HELLO {"+hello)
 	w.clause()
-	w.line("%s: %s", w.at("S", s.Conn), w.wanted("+OK"))
+	w.expect(s.Conn, scenarios.Window{}, w.wanted("+OK"))
 }
 
 // clause ties what follows to the clause of the finding. What the catalogue only notes
@@ -218,34 +234,30 @@ func (w *writer) clause() {
 	}
 	level := ""
 	if w.f.Clause == "FWP-HELLO-08" || w.f.Clause == "FWP-HELLO-05" || w.f.Clause == "FWP-HELLO-07" {
-		level = " plain"
+		level = "plain"
 	} else if w.f.Should {
-		level = " SHOULD"
+		level = "SHOULD"
 	}
-	w.line("clause %s%s", w.f.Clause, level)
+	w.marks = []scenarios.Mark{{Clause: w.f.Clause, Level: level}}
+	w.above = append(w.above, scenarios.Aside{IsMark: true, Marks: w.marks})
 }
 
 // send writes a client line.
 func (w *writer) send(s *Step) {
-	plain := printable(w.numbered(s.text()))
-	segments := make([]string, len(s.Segments))
-	for i, text := range s.Segments {
-		segments[i] = w.numbered(text)
-	}
+	segments := slices.Clone(s.Segments)
+	plain := printable(s.text())
 	switch {
 	case s.Bytewise && plain:
-		w.line("%s bytewise: %s", w.at("C", s.Conn), strings.Join(segments, ""))
-	case s.Raw || !plain:
-		if !s.Raw {
-			segments[len(segments)-1] += "\r\n"
-		}
-		for i, text := range segments {
-			segments[i] = strconv.Quote(text)
-		}
-		w.line("%s raw: %s", w.at("C", s.Conn), strings.Join(segments, " "))
-	default:
-		w.line("%s: %s", w.at("C", s.Conn), strings.Join(segments, "<|>"))
+		segments = []string{s.text()}
+	case !s.Raw && !plain:
+		segments[len(segments)-1] += "\r\n"
 	}
+	line := &scenarios.Send{Conn: w.conn(s.Conn), Bytewise: s.Bytewise && plain, Raw: !plain || s.Raw && !s.Bytewise}
+	for _, text := range segments {
+		line.Segments = append(line.Segments, w.template(text)...)
+	}
+	line.Statement = w.statement()
+	w.add(line)
 }
 
 // printable tells whether a line can stand in a script as it is.
@@ -273,7 +285,7 @@ func (w *writer) answer(conn int) {
 		w.hit(i, conn)
 		return
 	}
-	w.line("%s: %s", w.at("S", conn), w.expected(i, conn))
+	w.expect(conn, scenarios.Window{}, w.expected(i, conn))
 }
 
 // expected is what a step was answered with, as far as that matters. Of many rounds the
@@ -318,18 +330,16 @@ func (w *writer) wait(i int, s *Step) {
 	if s.For < 10*time.Millisecond {
 		return
 	}
-	on := ""
+	var idle []string
 	if len(w.awaits) > 0 {
-		idle := w.idle(i)
-		if len(idle) == 0 || w.single {
+		if idle = w.idle(i); len(idle) == 0 || w.single {
 			return
 		}
-		on = " on " + strings.Join(idle, " ")
 	}
 	if i == w.r.hit.step {
 		w.clause()
 	}
-	w.line("silence %s%s", s.For, on)
+	w.add(&scenarios.Silence{Statement: w.statement(), For: s.For, Conns: idle, Marks: w.marks})
 }
 
 // idle names the connections that owe no answer at a step.
@@ -337,7 +347,7 @@ func (w *writer) idle(step int) []string {
 	var all []string
 	for _, conn := range connections(w.t.Steps[:step]) {
 		if _, owes := w.awaits[conn]; !owes {
-			all = append(all, fmt.Sprintf("c%d", conn))
+			all = append(all, w.conn(conn))
 		}
 	}
 	return all
@@ -351,8 +361,8 @@ func (w *writer) aftermath() {
 	for _, s := range w.t.Steps {
 		if s.Kind == Open && s.Conn == w.r.hit.conn && s.Role == scenarios.Consumer {
 			w.clause()
-			w.line(`%s: BEAT {"wid":"$wid%d"}`, w.at("C", s.Conn), s.Worker)
-			w.line("%s: +OK", w.at("S", s.Conn))
+			w.say(s.Conn, fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, s.Worker))
+			w.expect(s.Conn, scenarios.Window{}, "+OK")
 		}
 	}
 }

@@ -1,15 +1,19 @@
 package explore
 
-import "time"
+import "github.com/fwpsuite/fwp/scenarios"
 
 // hit writes the line that fails, the answer to a step.
 func (w *writer) hit(step, conn int) {
 	came := w.expected(step, conn) // of many rounds those before were answered
 	if w.r.hit.Rule == "lingers" {
-		w.line("%s: +OK", w.at("S", conn))
+		w.expect(conn, scenarios.Window{}, "+OK")
 	}
 	w.clause()
-	w.line("%s%s: %s", w.at("S", conn), window(w.r.hit.Window), w.wanted(came))
+	var within scenarios.Window // in which the reply must come
+	if from, to := w.r.hit.Window[0], w.r.hit.Window[1]; to > 0 {
+		within = scenarios.Window{From: from, To: to}
+	}
+	w.expect(conn, within, w.wanted(came))
 }
 
 // wanted is what the line that fails expects, as a script says it; came is what comes
@@ -35,16 +39,4 @@ func (w *writer) wanted(came string) string {
 		return text
 	}
 	return "<any>"
-}
-
-// window writes the time in which a reply must come, nothing if that does not matter.
-func window(w [2]time.Duration) string {
-	switch from, to := w[0], w[1]; {
-	case to == 0:
-		return ""
-	case from == 0:
-		return " .." + to.String()
-	default:
-		return " " + from.String() + ".." + to.String()
-	}
 }

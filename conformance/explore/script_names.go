@@ -1,8 +1,8 @@
 package explore
 
 import (
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/fwpsuite/fwp/scenarios"
@@ -15,14 +15,13 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-var jobName = regexp.MustCompile(`\$jid\d+`)
-
-// numbered makes the names of a repeated step those of a series.
-func (w *writer) numbered(text string) string {
-	if w.t.N <= 1 {
-		return text
+// rename gives a name of the conversation its name in the script: repeated jobs have a
+// series of names.
+func (w *writer) rename(name string) string {
+	if w.t.N > 1 && strings.HasPrefix(name, "$jid") && !strings.HasSuffix(name, "#") {
+		name += "#"
 	}
-	return jobName.ReplaceAllString(text, "$0#")
+	return w.names.short(name)
 }
 
 // playName is a name of a play behind its prefix, which is cut off; a repetition has its
@@ -46,79 +45,63 @@ func (w *writer) symbols(text string) string {
 	})
 }
 
-// marked marks the client lines that break the protocol, which the linter knows best. A
-// mark may bring up another line, or turn out to be wrong, hence the few rounds.
-func marked(text string) string {
-	for range 4 {
-		lines := strings.Split(text, "\n")
-		complaints := complained(text, lines)
-		if len(complaints) == 0 {
+// shortNames gives names small numbers, in the order in which they come, and none where
+// a family has one name only. It counts first, and then knows.
+type shortNames struct {
+	number map[string]int // by family and number: $jid12, c4
+	count  map[string]int // of the names of a family
+	uses   map[string]int // of all names of a family
+	final  bool           // all names have been counted
+}
+
+func newShortNames() *shortNames {
+	return &shortNames{number: map[string]int{}, count: map[string]int{}, uses: map[string]int{}}
+}
+
+// short is the short name for a name such as $jid12, $queue3# or c4.
+func (n *shortNames) short(name string) string {
+	first := strings.IndexAny(name, digits)
+	if n == nil || first < 0 {
+		return name
+	}
+	family := name[:first]
+	rest := strings.TrimLeft(name[first:], digits)
+	numbered := strings.TrimSuffix(name, rest)
+	switch {
+	case !n.final:
+		n.uses[family]++
+		if n.number[numbered] == 0 {
+			n.count[family]++
+			n.number[numbered] = n.count[family]
+		}
+		return name
+	case n.count[family] == 1 && n.number[numbered] == 1 && family != connFamily:
+		return family + rest
+	}
+	return family + strconv.Itoa(max(n.number[numbered], 1)) + rest
+}
+
+const (
+	digits     = "0123456789"
+	connFamily = "c"
+)
+
+// conn is the name of a connection.
+func (n *shortNames) conn(number int) string { return n.short(connFamily + strconv.Itoa(number)) }
+
+// onlyUse reports whether a family has one name that is used once.
+func (n *shortNames) onlyUse(family string) bool { return n != nil && n.final && n.uses[family] == 1 }
+
+// title is a title with short names for those that the script has.
+func (n *shortNames) title(text string) string {
+	segments, err := scenarios.ParseTemplate(text)
+	if err != nil || !n.final {
+		return text
+	}
+	for i, t := range segments {
+		if segments[i], err = t.Rename(n.short); err != nil {
 			return text
 		}
-		for _, at := range complaints {
-			lines[at] = toggled(lines[at])
-		}
-		text = strings.Join(lines, "\n")
 	}
-	return text
+	return scenarios.JoinSegments(segments)
 }
-
-// complained lists the client lines, counted from 0, of which the linter complains.
-func complained(text string, lines []string) []int {
-	s, err := scenarios.Parse("found.fwp", []byte(text))
-	if err != nil {
-		return nil
-	}
-	var all []int
-	for _, p := range scenarios.Lint(s) {
-		if !p.Advice && p.Line >= 1 && p.Line <= len(lines) && strings.HasPrefix(lines[p.Line-1], "C") {
-			all = append(all, p.Line-1)
-		}
-	}
-	return all
-}
-
-// toggled puts the mark of a bad line before its colon, or takes it away.
-func toggled(line string) string {
-	head, rest, _ := strings.Cut(line, ":")
-	if plain, is := strings.CutSuffix(head, " bad"); is {
-		return plain + ":" + rest
-	}
-	if at, form, is := strings.Cut(head, " "); is { // raw, bytewise
-		return at + " bad " + form + ":" + rest
-	}
-	return head + " bad:" + rest
-}
-
-var anyName = regexp.MustCompile(`\$(jid|queue|wid)\d+|\bc\d+\b`)
-
-// onlyWorker is the opening of a worker whose id is the only one, and needs no name.
-var onlyWorker = regexp.MustCompile(`(?m)^(connect .*as consumer) \{"wid":"\$wid"\}$`)
-
-// renumber gives the names small numbers, in the order in which they come, and none
-// where there is one only.
-func renumber(text string) string {
-	head, body, _ := strings.Cut(text, "\n\n")
-	number, count := map[string]int{}, map[string]int{}
-	for _, name := range anyName.FindAllString(body, -1) {
-		if number[name] == 0 {
-			count[sort(name)]++
-			number[name] = count[sort(name)]
-		}
-	}
-	short := func(name string) string {
-		k := sort(name)
-		if count[k] == 1 && k != "c" && number[name] > 0 {
-			return k
-		}
-		return fmt.Sprintf("%s%d", k, max(number[name], 1))
-	}
-	body = anyName.ReplaceAllStringFunc(body, short)
-	if strings.Count(body, "$wid") == 1 {
-		body = onlyWorker.ReplaceAllString(body, "$1")
-	}
-	return anyName.ReplaceAllStringFunc(head, short) + "\n\n" + body
-}
-
-// sort is a name without its number.
-func sort(name string) string { return strings.TrimRight(name, "0123456789") }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
@@ -15,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // keeper saves what an exploration finds, at once.
@@ -171,6 +173,10 @@ func (k *keeper) reproduce(path, script string) string {
 	if k.at.Choice.Embedded && k.o.fault != "" {
 		return ""
 	}
+	var required []scenarios.Need
+	if parsed, err := scenarios.Parse(path, []byte(script)); err == nil {
+		required = parsed.Needs
+	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}
 	if !k.at.Choice.Embedded {
 		all = append(all, "--url", k.at.Choice.Address.Masked())
@@ -181,8 +187,8 @@ func (k *keeper) reproduce(path, script string) string {
 	}{
 		{k.o.allowFlush && strings.Contains(script, ": FLUSH"), "--allow-flush"},
 		{!k.o.allowFlush && k.o.allowShared && inDefault.MatchString(script), "--allow-shared"},
-		{strings.Contains(script, "\nrestart\n"), "--restart-cmd " + text.ShellQuote(k.o.hooks.Restart)},
-		{k.o.hooks.Signal != "" && (strings.Contains(script, "\nquiet ") || strings.Contains(script, "\nterminate ")), "--signal-cmd " + text.ShellQuote(k.o.hooks.Signal)},
+		{slices.Contains(required, scenarios.NeedRestart), "--restart-cmd " + text.ShellQuote(k.o.hooks.Restart)},
+		{k.o.hooks.Signal != "" && slices.Contains(required, scenarios.NeedSignals), "--signal-cmd " + text.ShellQuote(k.o.hooks.Signal)},
 	} {
 		if f.needed && !k.at.Choice.Embedded {
 			all = append(all, f.flag)

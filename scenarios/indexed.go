@@ -2,29 +2,29 @@ package scenarios
 
 import "fmt"
 
-// series is one name with a value for each repetition.
-type series struct {
+// indexedName is a name such as $jid#, with a value for each repetition.
+type indexedName struct {
 	values []string
 	taken  map[*Block]map[int]bool
 }
 
-// pick is the element of a series that has come.
+// pick is the element of an indexed name that a reply has brought.
 type pick struct {
-	from  *series
+	from  *indexedName
 	index int
 }
 
-func (s *series) take(b *Block, index int) {
+func (s *indexedName) take(b *Block, index int) {
 	if s.taken[b] == nil {
 		s.taken[b] = map[int]bool{}
 	}
 	s.taken[b][index] = true
 }
 
-// pick takes the element v of a series, once in each repeat block; the lock is
-// held. Series that stand in one reply stand for the same element.
+// pick takes the element v of an indexed name, once in each repeat block; the lock
+// is held. Indexed names in one reply stand for the same element.
 func (sc *scope) pick(r *ref, v any) bool {
-	s := sc.root().series[r.text]
+	s := sc.root().indexed[r.text]
 	if s == nil {
 		return false
 	}
@@ -44,7 +44,7 @@ func (sc *scope) pick(r *ref, v any) bool {
 
 // hasPicked reports whether the attempts around sc have taken an element, or an
 // element of another repetition from the same reply; the lock is held.
-func (sc *scope) hasPicked(s *series, index int) bool {
+func (sc *scope) hasPicked(s *indexedName, index int) bool {
 	sameReply := true
 	for at := sc; at != nil && at.trial; at = at.parent {
 		for _, p := range at.picks {
@@ -57,15 +57,15 @@ func (sc *scope) hasPicked(s *series, index int) bool {
 	return false
 }
 
-// next is the element of a series that belongs to this repetition, made if the
-// series ends before it; the lock is held.
+// next is the element of an indexed name that belongs to this repetition, made if
+// there are fewer elements; the lock is held.
 func (sc *scope) next(r *ref) (any, error) {
 	if sc.round < 0 {
 		return nil, fmt.Errorf("%s has values in a repeat block only", r.text)
 	}
-	all := sc.root().series
+	all := sc.root().indexed
 	if all[r.text] == nil {
-		all[r.text] = &series{taken: map[*Block]map[int]bool{}}
+		all[r.text] = &indexedName{taken: map[*Block]map[int]bool{}}
 	}
 	s := all[r.text]
 	for len(s.values) <= sc.round {

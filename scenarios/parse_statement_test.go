@@ -1,0 +1,121 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestParseWindow(t *testing.T) {
+	t.Parallel()
+	const s = time.Second
+	for text, want := range map[string]Window{
+		"":           {},
+		"..2s":       {To: 2 * s},
+		"1.5s..":     {From: 1500 * time.Millisecond},
+		"1s..1m30s":  {From: s, To: 90 * s},
+		"1.5s..2.5s": {From: 1500 * time.Millisecond, To: 2500 * time.Millisecond},
+	} {
+		w, err := parseWindow(text, 0)
+		require.NoError(t, err, text)
+		assert.Equal(t, text, w.written)
+		w.written = ""
+		assert.Equal(t, want, w, text)
+	}
+	for text, want := range map[string]string{
+		"..":     `".." is no time window`,
+		"2s":     `"2s" is no time window`,
+		"..2":    `"2" is no time`,
+		"0s..1s": `"0s" is no time`,
+		"2s..1s": "the window ends before it begins",
+		"1s..1s": "the window ends before it begins",
+	} {
+		_, err := parseWindow(text, 0)
+		assert.EqualError(t, err, want, text)
+	}
+}
+
+// parsed returns the steps of a script.
+func parsed(t *testing.T, text string) []Step {
+	t.Helper()
+	s, err := Parse("script", []byte(text))
+	require.NoError(t, err)
+	return s.Steps
+}
+
+func TestMarksGoOnUntilTheNextOnes(t *testing.T) {
+	t.Parallel()
+	steps := parsed(t, "S: +\nclause A-1 MUST NOT B-2\nC: INFO\nS: +\nsilence 1s\neventually\nS: +\nend\n"+
+		"eventually 1s..\nS: +\nend\nrecord C-3 SHOULD\nS: +\nsetup\nS: +\n")
+	clause := []Mark{{Clause: "A-1", Level: "MUST NOT"}, {Clause: "B-2"}}
+	var got [][]Mark
+	for _, s := range steps {
+		if marks, judged := marked(s); judged {
+			got = append(got, marks)
+		}
+		if b, ok := s.(*Block); ok {
+			got = append(got, b.Steps[0].(*Expect).Marks)
+		}
+	}
+	assert.Equal(t, [][]Mark{nil, clause, clause, clause, clause, clause, {{Clause: "C-3", Level: "SHOULD", Record: true}}, nil}, got)
+}
+
+func TestFormsOfClientLines(t *testing.T) {
+	t.Parallel()
+	tests := map[string]Send{
+		"C: INFO":              {},
+		"C[a]: INFO":           {Conn: "a"},
+		"C bad: INFO":          {Bad: true},
+		"C bytewise bad: INFO": {Bad: true, Bytewise: true},
+		"C raw: \"INFO\"":      {Raw: true},
+		"C:  <close> ":         {Ending: Closed},
+		"C: <half-close>":      {Ending: HalfShut},
+		"C: <reset>":           {Ending: Reset},
+	}
+	for line, want := range tests {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			got := *parsed(t, line+"\n")[0].(*Send)
+			if want.Ending == Open {
+				require.Len(t, got.Segments, 1)
+				assert.Equal(t, "INFO", got.Segments[0].String())
+			}
+			got.Statement, got.Segments, got.quoted = Statement{}, nil, nil
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestFormsOfBlocks(t *testing.T) {
+	t.Parallel()
+	tests := map[string]Block{
+		"repeat 3":                {Count: 3},
+		"repeat 3 by 2 consumers": {Count: 3, By: 2, Role: Consumer},
+		"repeat 3 by 1 producer":  {Count: 3, By: 1, Role: Producer},
+		"repeat 3 by 2 raw":       {Count: 3, By: 2},
+		"parallel":                {Kind: Parallel},
+		"unordered":               {Kind: Unordered},
+		"table":                   {Kind: Table},
+		"eventually":              {Kind: Eventually},
+		"eventually ..2s":         {Kind: Eventually, Within: Window{To: 2 * time.Second, written: "..2s"}},
+	}
+	for line, want := range tests {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			got := *parsed(t, line+"\nS: +\nend\n")[0].(*Block)
+			assert.Len(t, got.Steps, 1)
+			got.Statement, got.Steps = Statement{}, nil
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
+func TestPlacesCountCharacters(t *testing.T) {
+	t.Parallel()
+	steps := parsed(t, "  C: é$jid\nsilence 1s on é\n S[a]:   +é\n")
+	assert.Equal(t, Pos{Line: 1, Col: 6, Width: 5}, steps[0].Place())
+	assert.Equal(t, Pos{Line: 2, Col: 1, Width: 15}, steps[1].Place())
+	assert.Equal(t, Pos{Line: 3, Col: 8, Width: 4}, steps[2].Place())
+}

@@ -1,0 +1,100 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// wrote lists the parts of a template: literal text in quotes, names as they are.
+func wrote(t Template) []string {
+	var all []string
+	for _, p := range t {
+		if p.ref != nil {
+			all = append(all, p.ref.text)
+		} else {
+			all = append(all, "'"+p.lit+"'")
+		}
+	}
+	return all
+}
+
+func TestParseTemplate(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		text string
+		want [][]string
+	}{
+		"nothing":                  {"", [][]string{nil}},
+		"text":                     {"INFO", [][]string{{"'INFO'"}}},
+		"a name and text":          {`{"jid":"$jid1"}`, [][]string{{`'{"jid":"'`, "$jid1", `'"}'`}}},
+		"an index":                 {"$jid# $jid#2", [][]string{{"$jid#", "' '", "$jid#", "'2'"}}},
+		"names end at other bytes": {"$a_b1-$c.d", [][]string{{"$a_b1", "'-'", "$c", "'.d'"}}},
+		"dollars":                  {"$$jid $5 $ $$", [][]string{{"'$jid $5 $ $'"}}},
+		"segments":                 {"a<|>$jid<|>", [][]string{{"'a'"}, {"$jid"}, nil}},
+		"a time":                   {"$now+2s.$now-1h@+05:30", [][]string{{"$now+2s", "'.'", "$now-1h@+05:30"}}},
+		"a time and more":          {"$now+x", [][]string{{"$now", "'+x'"}}},
+		"filler":                   {"$filler( 2KiB )x", [][]string{{"$filler( 2KiB )", "'x'"}}},
+		"a work unit":              {`$job $job{"a":[{}]}}`, [][]string{{"$job", "' '", `$job{"a":[{}]}`, "'}'"}}},
+		"hashes":                   {"$pwdhash $pwdhash.fewer@a", [][]string{{"$pwdhash", "' '", "$pwdhash.fewer@a"}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			segments, err := ParseTemplate(test.text)
+			require.NoError(t, err)
+			var got [][]string
+			for _, segment := range segments {
+				got = append(got, wrote(segment))
+			}
+			assert.Equal(t, test.want, got)
+			assert.Equal(t, test.text, JoinSegments(segments))
+		})
+	}
+}
+
+func TestParseTemplateProblems(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"$filler":                    "$filler needs a size in brackets",
+		"$filler(0)":                 "a filler has 1 byte to 64 MiB",
+		"$filler(65MiB)":             "a filler has 1 byte to 64 MiB",
+		"$now+99999999999999h":       "$now+99999999999999h is no time",
+		"$now@+99:00":                "@+99:00 is no time zone",
+		`$job{"a":`:                  "expected a JSON value, a type or a name, but the line ends",
+		`$job{"a":int}`:              "int cannot be sent",
+		"$pwdhash.more $pwdhash.les": "there is no $pwdhash.les",
+	} {
+		_, err := ParseTemplate(text)
+		assert.EqualError(t, err, want, text)
+	}
+}
+
+func TestRefsOfTemplates(t *testing.T) {
+	t.Parallel()
+	segments, err := ParseTemplate("$now-1h@+05:30 $filler(3KiB) $pwdhash.hex@a $pwdhash")
+	require.NoError(t, err)
+	refs := segments[0].refs()
+	require.Len(t, refs, 4)
+	_, zone := time.Now().In(refs[0].zone).Zone()
+	assert.Equal(t, -time.Hour, refs[0].offset)
+	assert.Equal(t, 5*3600+30*60, zone)
+	assert.Equal(t, 3<<10, refs[1].size)
+	assert.Equal(t, "hex a", refs[2].variant+" "+refs[2].conn)
+	assert.False(t, refs[2].same)
+	assert.True(t, refs[3].same)
+	assert.Nil(t, segments[0].only())
+}
+
+func TestFamilies(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"$jid": "jid", "$jid7": "jid", "$queue_x": "queue", "$widget": "wid", "$x_wid": "", "$now": "", "$j": "",
+	} {
+		segments, err := ParseTemplate(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, segments[0].only().family(), text)
+	}
+}
