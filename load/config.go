@@ -49,6 +49,9 @@ type Config struct {
 	Version    string             // of the tool, for the report
 	Target     reports.LoadTarget // URL and how it was chosen; Run adds what the server says of itself
 	Thresholds []reports.Threshold
+
+	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report.
+	ClauseOf func(breach string) string
 }
 
 // Moment is a run after one more second.

@@ -9,8 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -244,5 +247,23 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			code, words := l.Outcome()
 			assert.Equal(t, reports.ExitWell, code, words)
 		})
+	}
+}
+
+// TestFindingsHaveClauses: each kind of finding is the name of a breach, except those that the specification does not
+// forbid or whose breach has a name that says more.
+func TestFindingsHaveClauses(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []reports.FindingKind{
+		reports.FindingLost, reports.FindingDuplicated, reports.FindingReturned, reports.FindingRefused, reports.FindingQueue,
+		reports.FindingAltered, reports.FindingEarly, reports.FindingNotRetried,
+	} {
+		assert.NotEmpty(t, conformance.ClauseOf(reports.NewLoadFinding(kind, 1, nil).Breach), kind)
+	}
+	for _, breach := range []string{
+		client.Unasked, client.ExtraReply, client.ForeignReply, client.ForeignReply + "FETCH", client.BrokenGrammar,
+		client.NoRESP("FETCH", &fwp.SyntaxError{Rule: fwp.RuleNull}).Breach,
+	} {
+		assert.NotEmpty(t, conformance.ClauseOf(breach), breach)
 	}
 }

@@ -3,7 +3,6 @@ package load
 import (
 	"slices"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/reports"
@@ -35,9 +34,20 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 	for _, b := range r.breaches() {
 		kind, what := kindOf(b.First)
 		f := add(kind, b.Count, nil)
-		f.Clause, f.What, f.Notes, f.More = b.First.Clause, what, []string{b.First.What}, 0
+		f.Breach, f.What, f.Notes, f.More = b.First.Breach, what, []string{b.First.What}, 0
+	}
+	for i := range findings {
+		findings[i].Clause = r.clauseOf(findings[i].Breach)
 	}
 	return r.withHistory(findings)
+}
+
+// clauseOf returns the id of the clause that a breach breaks, empty if it has none or the caller has no catalogue.
+func (r *run) clauseOf(breach string) string {
+	if r.config.ClauseOf == nil {
+		return ""
+	}
+	return r.config.ClauseOf(breach)
 }
 
 // breaches adds up those of all loops and of the introduction.
@@ -45,7 +55,7 @@ func (r *run) breaches() []client.Breach {
 	var all []client.Breach
 	add := func(b client.Breach) {
 		i := slices.IndexFunc(all, func(known client.Breach) bool {
-			return known.First.Verb == b.First.Verb && known.First.Clause == b.First.Clause
+			return known.First.Verb == b.First.Verb && known.First.Breach == b.First.Breach
 		})
 		if i < 0 {
 			all = append(all, b)
@@ -66,14 +76,14 @@ func (r *run) breaches() []client.Breach {
 
 // kindOf returns the kind of finding of a breach, and a few words about it.
 func kindOf(b *client.BreachError) (kind reports.FindingKind, what string) {
-	switch b.Clause {
-	case "FWP-RESP-05":
+	switch b.Breach {
+	case client.Unasked:
 		return reports.FindingReply, "bytes that nobody asked for"
-	case "FWP-RESP-06":
+	case client.ExtraReply:
 		return reports.FindingReply, "more than one reply to " + b.Verb
-	case fwp.ReplyClause(""):
+	case client.ForeignReply:
 		return reports.FindingReply, "not a valid greeting"
-	case fwp.ReplyClause(b.Verb):
+	case client.ForeignReply + b.Verb:
 		return reports.FindingReply, "not a valid reply to " + b.Verb
 	}
 	return reports.FindingGrammar, "bytes that are not well-formed RESP"

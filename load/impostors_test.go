@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -95,7 +96,7 @@ func (i impostor) against(t *testing.T, w workload.Workload) (report *reports.Lo
 		})
 		require.NoError(t, w.Check())
 		result := load.Run(t.Context(), load.Config{
-			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2,
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf,
 			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		})
 		require.NoError(t, ln.Close())

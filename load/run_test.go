@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
@@ -69,7 +70,7 @@ func (b bench) result(t *testing.T) *load.Result {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		config := load.Config{
-			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, Password: b.server.Password,
+			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Password: b.server.Password,
 			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		}
 		if b.change != nil {

@@ -39,6 +39,8 @@ const FindingsKept = 1000
 // LoadFinding is one way in which the target was wrong, with the jobs that it was wrong about.
 type LoadFinding struct {
 	Kind FindingKind `json:"kind"`
+	// Breach names what was broken: the kind itself, or a name that says more, "foreign-reply:PUSH" for example.
+	Breach string `json:"breach,omitempty"`
 	// Clause is the id of the clause that was broken; empty if the specification has none.
 	Clause string `json:"clause,omitempty"`
 	// What says what happened, in a few words without a full stop.
@@ -54,14 +56,14 @@ type LoadFinding struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// NewLoadFinding returns the finding of that kind, with the words and the clause that belong to it, and keeps the
-// first FindingsKept jids. Count is at least the number of jids.
+// NewLoadFinding returns the finding of that kind, described, with the first FindingsKept jids. Count is at least the
+// number of jids.
 func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	count = max(count, int64(len(jids)))
 	kept := append([]string(nil), jids[:min(len(jids), FindingsKept)]...)
-	f := LoadFinding{Kind: kind, Count: count, JIDs: kept, More: count - int64(len(kept))}
-	f.Clause, f.What = kind.meaning()
-	return f
+	return LoadFinding{
+		Kind: kind, Breach: string(kind), What: kind.meaning(), Count: count, JIDs: kept, More: count - int64(len(kept)),
+	}
 }
 
 // words says how often it happened: "3 jobs lost", "2,221 wrong replies".
@@ -104,32 +106,32 @@ func replies(n int64, which string) string {
 	return text.Grouped(n) + " " + which + " replies"
 }
 
-// meaning returns the clause that a finding of kind k breaks, and what it means in a few words.
-func (k FindingKind) meaning() (clause, what string) {
+// meaning describes a finding of kind k in a few words.
+func (k FindingKind) meaning() string {
 	switch k {
 	case FindingLost:
-		return "FWP-PUSH-04", "accepted with OK and never delivered"
+		return "accepted with OK and never delivered"
 	case FindingDuplicated:
-		return "FWP-STATE-05", "delivered again while a worker held it"
+		return "delivered again while a worker held it"
 	case FindingReturned:
-		return "FWP-ACK-02", "delivered again though it was settled"
+		return "delivered again though it was settled"
 	case FindingRefused:
-		return "FWP-PUSH-03", "refused with an error and delivered all the same"
+		return "refused with an error and delivered all the same"
 	case FindingQueue:
-		return "FWP-FETCH-04", "delivered to a FETCH that had not asked for its queue"
+		return "delivered to a FETCH that had not asked for its queue"
 	case FindingAltered:
-		return "FWP-WU-03", "delivered with contents other than those it was pushed with"
+		return "delivered with contents other than those it was pushed with"
 	case FindingForeign:
-		return "", "in a queue of this run, but not pushed by it"
+		return "in a queue of this run, but not pushed by it"
 	case FindingEarly:
-		return "FWP-STATE-11", "scheduled, and delivered before its time"
+		return "scheduled, and delivered before its time"
 	case FindingNotRetried:
-		return "FWP-STATE-09", "failed, was to be tried again, and was not back when the drain ended"
+		return "failed, was to be tried again, and was not back when the drain ended"
 	case FindingReply:
-		return "FWP-RESP-06", "a reply that belongs to another command, or to none"
+		return "a reply that belongs to another command, or to none"
 	case FindingGrammar:
-		return "FWP-RESP-01", "bytes that are not well-formed RESP"
+		return "bytes that are not well-formed RESP"
 	default:
-		return "", string(k)
+		return string(k)
 	}
 }

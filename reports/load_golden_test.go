@@ -66,7 +66,7 @@ func TestLoadGolden(t *testing.T) {
 func shortened(l *Load) *Load {
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		*f = NewLoadFinding(f.Kind, f.Count, f.JIDs[:min(len(f.JIDs), 3)])
+		*f = newFinding(f.Kind, f.Clause, f.Count, f.JIDs[:min(len(f.JIDs), 3)])
 	}
 	return l
 }

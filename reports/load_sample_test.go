@@ -138,11 +138,18 @@ func lossyLoad() *Load {
 	}
 	l.Jobs.Lost, l.Jobs.Missing, l.Jobs.Duplicated, l.Jobs.Foreign, l.Jobs.Delivered = 2003, 2003, 2, 1, 323_008
 	l.Findings = []LoadFinding{
-		NewLoadFinding(FindingLost, 0, jids),
-		NewLoadFinding(FindingDuplicated, 2, jids[:2]),
+		newFinding(FindingLost, "FWP-PUSH-04", 0, jids),
+		newFinding(FindingDuplicated, "FWP-STATE-05", 2, jids[:2]),
 		NewLoadFinding(FindingForeign, 1, []string{"\x1b[31mevil" + strings.Repeat("0 ", 60)}),
 	}
 	l.Findings[1].Notes = []string{"fetched by worker 3 at 12.1 s and by worker 9 at 12.3 s"}
 	l.Judge(parsed("lost==0")...)
 	return l
+}
+
+// newFinding is NewLoadFinding with the clause, which a caller looks up.
+func newFinding(kind FindingKind, clause string, count int64, jids []string) LoadFinding {
+	f := NewLoadFinding(kind, count, jids)
+	f.Clause = clause
+	return f
 }

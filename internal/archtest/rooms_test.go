@@ -28,7 +28,7 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"fakes", "internal/cli/program", "internal/target", "internal/text",
+			"conformance", "fakes", "internal/cli/program", "internal/target", "internal/text",
 			"load", "load/client", "load/health", "load/measure", "load/workload", "reports",
 		},
 		speaks: true,

@@ -192,10 +192,10 @@ func TestConnectionsThatBreak(t *testing.T) {
 
 func TestBytesThatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
-	for phase, p := range map[string]struct{ lines, verb, clause string }{
-		"greeting": {hi + ok, "", "FWP-RESP-05"}, "idle": {ok, "", "FWP-RESP-05"},
-		"hello": {ok + ok, "HELLO", "FWP-RESP-06"}, "pushing": {ok + ok, "PUSH", "FWP-RESP-06"},
-		"fetching": {"$-1\r\n$-1\r\n", "FETCH", "FWP-RESP-06"}, "acknowledges": {ok + "+", "ACK", "FWP-RESP-06"},
+	for phase, p := range map[string]struct{ lines, verb, breach string }{
+		"greeting": {hi + ok, "", Unasked}, "idle": {ok, "", Unasked},
+		"hello": {ok + ok, "HELLO", ExtraReply}, "pushing": {ok + ok, "PUSH", ExtraReply},
+		"fetching": {"$-1\r\n$-1\r\n", "FETCH", ExtraReply}, "acknowledges": {ok + "+", "ACK", ExtraReply},
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
@@ -205,7 +205,7 @@ func TestBytesThatNobodyAskedFor(t *testing.T) {
 			assert.True(t, s.over[c])
 			b := s.crew.Breaches()
 			require.Len(t, b, 1)
-			assert.Equal(t, p.clause, b[0].First.Clause)
+			assert.Equal(t, p.breach, b[0].First.Breach)
 			assert.Equal(t, p.verb, b[0].First.Verb)
 			if p.verb != "" {
 				assert.Equal(t, int64(1), s.set().Errors(c.asked.op, measure.Malformed), "it is booked where it belongs")

@@ -26,7 +26,7 @@ func (c *conn) greeted(now time.Duration, r reply) {
 		c.lose(now, measure.Rejected, err)
 		return
 	case err != nil:
-		c.lose(now, measure.Malformed, &BreachError{"", fwp.ReplyClause(""), err.Error()})
+		c.lose(now, measure.Malformed, &BreachError{"", ForeignReply, err.Error()})
 		return
 	}
 	c.phase = greeted

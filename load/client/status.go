@@ -103,7 +103,7 @@ type Breach struct {
 func (c *Crew) Breaches() []Breach { return slices.Clone(c.breaches) }
 
 func (c *Crew) breached(b *BreachError) {
-	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Clause == b.Clause })
+	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Breach == b.Breach })
 	if i < 0 {
 		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
 	}

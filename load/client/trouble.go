@@ -19,14 +19,22 @@ var (
 	errClosed = errors.New("the server closed the connection")
 )
 
-// BreachError is a breach of the protocol that a connection met with.
+// Names of breaches. The verb, or the rule of the grammar, follows the colon; the greeting has no verb.
+const (
+	Unasked       = "unasked"     // bytes while no reply is due
+	ExtraReply    = "extra-reply" // bytes after a whole reply
+	ForeignReply  = "foreign-reply:"
+	BrokenGrammar = "grammar:"
+)
+
+// BreachError is a breach of the protocol on a connection.
 type BreachError struct {
 	// Verb is the command that was in flight; empty for the greeting, and where nothing
 	// was asked.
 	Verb string
-	// Clause is the id of the clause that was broken, in the suite's catalogue.
-	Clause string
-	// What says what came, and what it came in place of.
+	// Breach names what was broken: one of the constants of this package, with what follows it.
+	Breach string
+	// What describes the bytes, and what was due instead.
 	What string
 }
 
@@ -40,7 +48,7 @@ func WrongReply(verb string, r fwp.Reply) *BreachError {
 	if verb != "" {
 		to = verb + " was answered"
 	}
-	return &BreachError{verb, fwp.ReplyClause(verb), to + " with " + shown(r)}
+	return &BreachError{verb, ForeignReply + verb, to + " with " + shown(r)}
 }
 
 // shown names a reply in words, shortened.
@@ -67,28 +75,28 @@ func quoted(text []byte) string {
 
 // unasked is the breach of bytes that came while nothing was asked.
 func unasked(in []byte) *BreachError {
-	return &BreachError{"", "FWP-RESP-05", "the server sent " + quoted(in) + ", and nothing was asked"}
+	return &BreachError{"", Unasked, "the server sent " + quoted(in) + ", and nothing was asked"}
 }
 
 // surplus is the breach of bytes that follow on a whole reply.
 func surplus(verb string, in []byte) *BreachError {
 	if verb == "" {
-		return &BreachError{"", "FWP-RESP-05", "after its greeting the server sent " + quoted(in) + ", and nothing was asked"}
+		return &BreachError{"", Unasked, "after its greeting the server sent " + quoted(in) + ", and nothing was asked"}
 	}
-	return &BreachError{verb, "FWP-RESP-06", "after the reply to " + verb + " the server sent " + quoted(in)}
+	return &BreachError{verb, ExtraReply, "after the reply to " + verb + " the server sent " + quoted(in)}
 }
 
 // NoRESP is the breach of bytes that are no reply, of which Decode has said err.
 func NoRESP(verb string, err error) *BreachError {
-	clause := fwp.Rule(0).Clause()
+	breach := BrokenGrammar
 	if syntax, ok := errors.AsType[*fwp.SyntaxError](err); ok {
-		clause = syntax.Rule.Clause()
+		breach += syntax.Rule.String()
 	}
 	to := "the greeting"
 	if verb != "" {
 		to = "the reply to " + verb
 	}
-	return &BreachError{verb, clause, to + " is no RESP: " + err.Error()}
+	return &BreachError{verb, breach, to + " is no RESP: " + err.Error()}
 }
 
 // verbOf is the verb of a kind of command.

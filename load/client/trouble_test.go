@@ -30,18 +30,17 @@ func TestKindsOfFailure(t *testing.T) {
 	assert.Equal(t, measure.Other, opening(errors.New("EMFILE")))
 }
 
-// What a server sends that the command does not have is told with the command, the
-// clause, and what came.
+// A breach names the command, what was broken, and the reply.
 func TestBreachesNameCommandAndReply(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ phase, line, verb, clause, what string }{
-		{"greeting", "+HI\r\n", "", "FWP-HI-02", "greeting: expected a simple string"},
-		{"greeting", "HTTP/1.1 400\r\n", "", "FWP-RESP-01", "the greeting is no RESP"},
-		{"hello", "+YES\r\n", "HELLO", "FWP-HELLO-03", `HELLO was answered with the simple string "YES"`},
-		{"pushing", "$-1\r\n", "PUSH", "FWP-PUSH-01", "PUSH was answered with the null bulk string"},
-		{"fetching", ok, "FETCH", "FWP-FETCH-01", `FETCH was answered with the simple string "OK"`},
-		{"fetching", "*-1\r\n", "FETCH", "FWP-RESP-04", "the reply to FETCH is no RESP"},
-		{"acknowledges", ":7\r\n", "ACK", "FWP-ACK-01", "ACK was answered with the integer 7"},
+	cases := []struct{ phase, line, verb, breach, what string }{
+		{"greeting", "+HI\r\n", "", "foreign-reply:", "greeting: expected a simple string"},
+		{"greeting", "HTTP/1.1 400\r\n", "", "grammar:reply type", "the greeting is no RESP"},
+		{"hello", "+YES\r\n", "HELLO", "foreign-reply:HELLO", `HELLO was answered with the simple string "YES"`},
+		{"pushing", "$-1\r\n", "PUSH", "foreign-reply:PUSH", "PUSH was answered with the null bulk string"},
+		{"fetching", ok, "FETCH", "foreign-reply:FETCH", `FETCH was answered with the simple string "OK"`},
+		{"fetching", "*-1\r\n", "FETCH", "grammar:null", "the reply to FETCH is no RESP"},
+		{"acknowledges", ":7\r\n", "ACK", "foreign-reply:ACK", "ACK was answered with the integer 7"},
 	}
 	for _, test := range cases {
 		s, c := at(t, test.phase)
@@ -50,7 +49,7 @@ func TestBreachesNameCommandAndReply(t *testing.T) {
 		require.Len(t, b, 1)
 		assert.Equal(t, int64(1), b[0].Count)
 		assert.Equal(t, test.verb, b[0].First.Verb)
-		assert.Equal(t, test.clause, b[0].First.Clause)
+		assert.Equal(t, test.breach, b[0].First.Breach)
 		assert.Contains(t, b[0].First.Error(), test.what)
 	}
 }

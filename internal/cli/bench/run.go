@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -84,7 +85,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),
 		Overload: overloads[o.overload.String()], Pace: o.pace, Version: p.Name + " " + program.Version(),
-		Thresholds: o.judged, History: o.history != "",
+		Thresholds: o.judged, History: o.history != "", ClauseOf: conformance.ClauseOf,
 	}
 	if err := prepareMachine(o, at, &w); err != nil {
 		return err
