@@ -78,18 +78,17 @@ func ClauseByID(id string) (Clause, bool) {
 //	  The statement, which may have
 //	  more than one line.
 //	  reading: The reading, if there is one.
-//	  source: fwp.md#Client Lifecycle 1.3 3d2f4c5e6a7b
+//	  source: fwp.md#Client Lifecycle 1.3
 //
 // that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:" in
 // place of "reading:" sets Recorded, and "excluded:" says why no check decides a clause that binds servers.
 //
-// Each clause has at least one source, in one line each: document, heading, units and hash. "2.1" is the first unit of
+// Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of
 // the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
 // empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
 // line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
-// The hash is that of hashOf. "RESP" alone stands for the specification of RESP, which is not among the documents.
-// `go test ./conformance -run Hashes -update-hashes` computes the hashes anew; look at what it changes, clause by
-// clause, before it is kept.
+// "RESP" alone stands for the specification of RESP, which is not among the documents. The documents have a hash each in
+// clauses_source.go: where one changes, look at the clauses that cite it before the new hash is kept.
 //
 //go:embed clauses_*.txt
 var clauseFiles embed.FS

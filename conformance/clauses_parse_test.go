@@ -19,9 +19,9 @@ FWP-A-01 | S,P | MUST | pw long | AMB-01, AMB-02
   two.
   reading: Three
   four.
-  source: fwp.md#Link Level 1.2 0123456789ab
-  source: fwp.md#Link Level 1.4-2 0123456789ac
-  source: faktory-worker-lifecycle.md#Lifecycle 3 0123456789ad
+  source: fwp.md#Link Level 1.2
+  source: fwp.md#Link Level 1.4-2
+  source: faktory-worker-lifecycle.md#Lifecycle 3
 
 FWP-A-02 | S | note | -
   Five.
@@ -35,13 +35,13 @@ FWP-A-02 | S | note | -
 	want := []Clause{
 		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust, Section: "Link Level; worker guide: Lifecycle", Special: "pw long",
 			Ambiguity: "AMB-01, AMB-02", Statement: "One two.", Reading: "Three four.", Sources: []Source{
-				{"fwp.md", "Link Level", "1.2", "0123456789ab"}, {"fwp.md", "Link Level", "1.4-2", "0123456789ac"},
-				{"faktory-worker-lifecycle.md", "Lifecycle", "3", "0123456789ad"}}},
+				{"fwp.md", "Link Level", "1.2"}, {"fwp.md", "Link Level", "1.4-2"},
+				{"faktory-worker-lifecycle.md", "Lifecycle", "3"}}},
 		{ID: "FWP-A-02", Party: "S", Level: reports.LevelNote, Section: "RESP", Statement: "Five.", Reading: "Six.", Recorded: true,
 			Excluded: "Seven eight.", Sources: []Source{{Document: "RESP"}}},
 	}
 	assert.Equal(t, want, got)
-	assert.Equal(t, "fwp.md#Link Level 1.4-2 0123456789ac", got[0].Sources[1].String())
+	assert.Equal(t, "fwp.md#Link Level 1.4-2", got[0].Sources[1].String())
 	assert.Equal(t, "RESP", got[1].Sources[0].String())
 	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"))
 	require.NoError(t, err)
@@ -57,12 +57,12 @@ func TestParseClausesRefuses(t *testing.T) {
 		{"text first", "  Text.\n", `x.txt:1: text without a clause: "  Text."`},
 		{"no gap", head + "FWP-A-02 | S | MUST | -\n", `x.txt:2: no empty line before "FWP-A-02 | S | MUST | -"`},
 		{"text after a source", head + "  source: RESP\n  More.\n", `x.txt:3: text after a source: "More."`},
-		{"no units", head + "  source: fwp.md#Link Level 0123456789ab\n",
-			`x.txt:2: source "fwp.md#Link Level 0123456789ab": want DOCUMENT#HEADING UNITS HASH, or RESP`},
-		{"short hash", head + "  source: fwp.md#Link Level 1.1 0123\n",
-			`x.txt:2: source "fwp.md#Link Level 1.1 0123": want DOCUMENT#HEADING UNITS HASH, or RESP`},
-		{"document", head + "  source: fwp.txt#Link Level 1.1 0123456789ab\n",
-			`x.txt:2: source "fwp.txt#Link Level 1.1 0123456789ab": there is no document fwp.txt`},
+		{"no units", head + "  source: fwp.md#Link Level\n",
+			`x.txt:2: source "fwp.md#Link Level": want DOCUMENT#HEADING UNITS, or RESP`},
+		{"a word behind the units", head + "  source: fwp.md#Link Level 1.1 0123ab\n",
+			`x.txt:2: source "fwp.md#Link Level 1.1 0123ab": want DOCUMENT#HEADING UNITS, or RESP`},
+		{"document", head + "  source: fwp.txt#Link Level 1.1\n",
+			`x.txt:2: source "fwp.txt#Link Level 1.1": there is no document fwp.txt`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

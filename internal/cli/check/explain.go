@@ -24,8 +24,8 @@ func newExplain(p process) *cobra.Command {
 		Long: "explain prints what a clause says, how strongly, where it comes from, how it is read, which checks\n" +
 			"decide it and which faults of the embedded server they catch; or the script of a check, with all\n" +
 			"else about it in comments, so that `fwpcheck run -` plays it.\n\n" +
-			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading; the\n" +
-			"hash is that of what stands there. fwpcheck spec compares the hashes with a copy of the documents.",
+			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading.\n" +
+			"fwpcheck spec compares the documents with those that the catalogue was written from.",
 		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-form",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -128,11 +128,11 @@ func explainClause(c conformance.Clause, checks []checkRow) string {
 		strings.Join(text.Wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
 }
 
-// explainSource says where a clause is stated, and the hash of what stands there.
+// explainSource returns where a clause is stated.
 func explainSource(c conformance.Clause, s conformance.Source) string {
 	text := s.Document
 	if s.Heading != "" {
-		text = fmt.Sprintf("%s, %s, %s (hash %s)", s.Document, s.Heading, s.Units, s.Hash)
+		text = fmt.Sprintf("%s, %s, %s", s.Document, s.Heading, s.Units)
 	}
 	if c.Level == reports.LevelDerived {
 		text = "follows from " + text

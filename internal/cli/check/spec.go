@@ -17,10 +17,10 @@ import (
 func newSpec(p process) *cobra.Command {
 	return &cobra.Command{
 		Use:   "spec FOLDER",
-		Short: "List the clauses whose source has changed in a copy of the specification",
+		Short: "List the documents that have changed in a copy of the specification",
 		Long: "spec compares the documents in FOLDER (fwp.md, faktory-worker-lifecycle.md and\n" +
-			"faktory-worker-ex-architecture.md) with the hashes of the catalogue, and prints each place that does\n" +
-			"not say any more what it said when its clause was written.\n\n" +
+			"faktory-worker-ex-architecture.md) with the hashes of those that the catalogue was written from, and\n" +
+			"prints each document that has changed, and how many clauses cite it.\n\n" +
 			"Exit codes: 0 nothing has changed, 1 something has, 2 usage.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -33,17 +33,21 @@ func newSpec(p process) *cobra.Command {
 }
 
 func (p process) spec(folder string) error {
-	changes, err := conformance.ChangedSources(os.DirFS(folder))
+	changes, err := conformance.ChangedDocuments(os.DirFS(folder))
 	if err != nil {
 		return fmt.Errorf("%s: %w", folder, err)
 	}
 	for _, c := range changes {
-		if err := p.Print(c.String() + "\n"); err != nil {
+		line := fmt.Sprintf("%s  has changed: SHA-256 %s, expected %s; %s cite it\n",
+			c.Document, c.SHA256, c.Expected, text.Count(c.Clauses, "clause"))
+		if err := p.Print(line); err != nil {
 			return err
 		}
 	}
-	p.Say("%s changed", text.Count(len(changes), "source"))
+	p.Say("%s changed", text.Count(len(changes), "document"))
 	if len(changes) > 0 {
+		p.Say("compare each with the edition that the catalogue was written from, and correct the clauses that cite what changed\n" +
+			"(fwpcheck list --clauses --json has the sources); then write the new hash into conformance/clauses_source.go")
 		return program.Exit(reports.ExitFindings)
 	}
 	return nil
