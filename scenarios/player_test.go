@@ -123,6 +123,23 @@ func TestPlayJudgesTime(t *testing.T) {
 	}
 }
 
+// Segments take time to write. A lower bound counts from the first, an upper bound from
+// the last: both favour the server.
+func TestTheTimeOfALineInSegments(t *testing.T) {
+	t.Parallel()
+	for window, want := range map[string]string{
+		"2001ms..": "3 matched\n", "2100ms..": "3 mismatched\n", "..2000ms": "3 matched\n", "..1999ms": "3 mismatched\n",
+	} {
+		t.Run(window, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
+			play(t, p, consumer+"C: FE<|>TCH $queue\nS "+window+": $-1\n", func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, want, outcomes(r))
+			})
+		})
+	}
+}
+
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -1,0 +1,45 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A reply takes longest if it is counted from before its command was written, and shortest
+// from after. A lower bound is broken only if even the longest time is too short, an upper
+// one only if even the shortest is too long.
+func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	tests := map[string]struct {
+		window                 Window
+		longest, short, excuse time.Duration
+		want                   Outcome
+		passing                bool
+	}{
+		"no bounds":                          {Window{}, 9 * time.Hour, 9 * time.Hour, 0, Matched, false},
+		"within both":                        {Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, 0, Matched, false},
+		"too early":                          {Window{From: 100 * ms}, 99 * ms, 98 * ms, 0, Mismatched, false},
+		"too early, whatever the lag":        {Window{From: 100 * ms}, 99 * ms, 98 * ms, time.Second, Mismatched, false},
+		"early only after the write":         {Window{From: 100 * ms}, 101 * ms, 99 * ms, 0, Matched, false},
+		"at the lower bound":                 {Window{From: 100 * ms}, 100 * ms, 90 * ms, 0, Matched, false},
+		"too late":                           {Window{To: 100 * ms}, 110 * ms, 101 * ms, 0, Mismatched, false},
+		"late only from before the write":    {Window{To: 100 * ms}, 110 * ms, 100 * ms, 0, Matched, false},
+		"late, and lag may explain it":       {Window{To: 100 * ms}, 110 * ms, 105 * ms, 5 * ms, Unsure, true},
+		"late, and lag does not explain it":  {Window{To: 100 * ms}, 110 * ms, 106 * ms, 5 * ms, Mismatched, false},
+		"in time, and lag would explain it":  {Window{To: 100 * ms}, 100 * ms, 100 * ms, 5 * ms, Matched, false},
+		"only a lower bound, and far beyond": {Window{From: 100 * ms}, time.Hour, time.Hour, 0, Matched, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := Result{Outcome: Matched}
+			r.judgeTime(test.window, test.longest, test.short, test.excuse)
+			assert.Equal(t, test.want, r.Outcome, r.Cause)
+			assert.Equal(t, test.passing, r.Passing)
+			assert.Equal(t, test.want == Matched, r.Cause == "")
+		})
+	}
+}
