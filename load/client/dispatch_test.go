@@ -44,6 +44,25 @@ func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {
 	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
 }
 
+// A producer that asks while the timer of an arrival is late must not get it before one
+// that has been free for longer: otherwise a busy machine would have the fastest producers
+// do all the work.
+func TestALateTimerIsFairToWhoWaited(t *testing.T) {
+	t.Parallel()
+	s := play(t, openLoop(3))
+	s.connect()
+	s.start()
+	fast, waiting := &s.crew.producers[0].conn, &s.crew.producers[1].conn
+	require.Contains(t, s.said(fast), s.jid(0))
+	s.now += 13 * time.Millisecond // the timer of 10 ms has not fired yet
+	s.data(fast, ok)
+	assert.Empty(t, s.said(fast))
+	assert.Contains(t, s.said(waiting), s.jid(1))
+	s.data(waiting, ok)
+	s.pass(7 * time.Millisecond)
+	assert.Contains(t, s.said(&s.crew.producers[2].conn), s.jid(2))
+}
+
 // A server that stalls makes arrivals wait: in full in the response times, and not at
 // all in the lateness, for it is not the generator that was late.
 func TestAStallIsTheServersOwn(t *testing.T) {
