@@ -176,7 +176,7 @@ func TestImpostors(t *testing.T) {
 				assert.Less(t, l.Took, 2*time.Minute)
 				assert.Positive(t, l.Took)
 				var text bytes.Buffer
-				require.NoError(t, reports.WriteLoadText(&text, l, reports.LoadTextOptions{}))
+				require.NoError(t, l.Page(reports.PageOptions{}).WriteText(&text, reports.TextOptions{}))
 				lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 				assert.NotEmpty(t, strings.TrimSpace(lines[len(lines)-1]))
 				if suspect.clause != "" {

@@ -43,16 +43,16 @@ func TestExplorationGolden(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		report  *Exploration
-		options TextOptions
+		options PageOptions
 	}{
-		{"exploration", explored(), TextOptions{}},
-		{"exploration-interrupted", interrupted, TextOptions{Verbose: true}},
-		{"exploration-empty", &Exploration{}, TextOptions{}},
+		{"exploration", explored(), PageOptions{}},
+		{"exploration-interrupted", interrupted, PageOptions{Verbose: true}},
+		{"exploration-empty", &Exploration{}, PageOptions{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteExplorationText(&out, c.report, c.options))
+			require.NoError(t, c.report.Page(c.options).WriteText(&out, TextOptions{}))
 			assert.NotContains(t, out.String(), "\x1b")
 			golden(t, c.name+".txt.golden", out.Bytes())
 		})
@@ -62,7 +62,7 @@ func TestExplorationGolden(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, WriteExplorationJSON(&out, short))
 	golden(t, "exploration.json.golden", out.Bytes())
-	require.ErrorIs(t, WriteExplorationText(brokenPipe{}, short, TextOptions{}), errPipe)
+	require.ErrorIs(t, short.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
 	require.ErrorIs(t, WriteExplorationJSON(brokenPipe{}, short), errPipe)
 }
 

@@ -31,7 +31,7 @@ func repetitive() *Report {
 func TestFindingsThatAreAlikeAreToldOnce(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, WriteText(&out, repetitive(), TextOptions{}))
+	require.NoError(t, repetitive().Page(PageOptions{}).WriteText(&out, TextOptions{}))
 	text := out.String()
 	assert.Contains(t, text, "58 departures")
 	assert.Equal(t, 4, strings.Count(text, "FETCH fwp-"), "the first of each symptom, and whatever names no clause")
@@ -44,7 +44,7 @@ func TestFindingsThatAreAlikeAreToldOnce(t *testing.T) {
 		assert.LessOrEqual(t, len(line), textWidth+1, line)
 	}
 	out.Reset()
-	require.NoError(t, WriteText(&out, repetitive(), TextOptions{Verbose: true}))
+	require.NoError(t, repetitive().Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
 	assert.Equal(t, 58, strings.Count(out.String(), "FETCH fwp-"))
 	assert.NotContains(t, out.String(), "and in ")
 }

@@ -35,28 +35,29 @@ func TestGolden(t *testing.T) {
 	cases := []struct {
 		name    string
 		report  *Report
-		options TextOptions
+		options PageOptions
+		color   bool
 	}{
-		{"rich", rich(), TextOptions{}},
-		{"rich-verbose", rich(), TextOptions{Verbose: true, Exit: ExitOptions{Strict: true}}},
-		{"rich-colour", rich(), TextOptions{Color: true}},
-		{"interrupted", interrupted, TextOptions{}},
-		{"well", well(), TextOptions{}},
-		{"repeated", repeated(), TextOptions{Verbose: true}},
-		{"empty", &Report{}, TextOptions{}},
+		{"rich", rich(), PageOptions{}, false},
+		{"rich-verbose", rich(), PageOptions{Verbose: true, Exit: ExitOptions{Strict: true}}, false},
+		{"rich-colour", rich(), PageOptions{}, true},
+		{"interrupted", interrupted, PageOptions{}, false},
+		{"well", well(), PageOptions{}, false},
+		{"repeated", repeated(), PageOptions{Verbose: true}, false},
+		{"empty", &Report{}, PageOptions{}, false},
 		{"unreachable", &Report{
 			Target:      Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
-		}, TextOptions{}},
+		}, PageOptions{}, false},
 		{"script", &Report{Checks: []Check{{ID: "my-bug", File: "my-bug.fwp", Verdict: Fail, Findings: []Finding{{
 			Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Got: "the connection was closed",
-		}}}}}, TextOptions{}},
+		}}}}}, PageOptions{}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteText(&out, c.report, c.options))
+			require.NoError(t, c.report.Page(c.options).WriteText(&out, TextOptions{Color: c.color}))
 			golden(t, c.name+".txt.golden", out.Bytes())
 		})
 	}
@@ -81,7 +82,7 @@ func TestTextIsTame(t *testing.T) {
 		r := rich()
 		r.Target.HI = "HI \x1b]0;title\a \xff \u202e"
 		r.Internal = "boom \x1b[2J\nsecond line"
-		require.NoError(t, WriteText(&out, r, TextOptions{Verbose: verbose}))
+		require.NoError(t, r.Page(PageOptions{Verbose: verbose}).WriteText(&out, TextOptions{}))
 		assert.NotContains(t, out.String(), "\x1b")
 		assert.Contains(t, out.String(), `HI \x1b]0;title\x07 \xff \u202e`)
 		for line := range strings.Lines(out.String()) {
@@ -94,10 +95,10 @@ func TestTextIsTame(t *testing.T) {
 func TestColourPaintsTheSameText(t *testing.T) {
 	t.Parallel()
 	var plain, coloured bytes.Buffer
-	require.NoError(t, WriteText(&plain, rich(), TextOptions{Verbose: true}))
-	require.NoError(t, WriteText(&coloured, rich(), TextOptions{Verbose: true, Color: true}))
+	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&plain, TextOptions{}))
+	require.NoError(t, rich().Page(PageOptions{Verbose: true}).WriteText(&coloured, TextOptions{Color: true}))
 	stripped := coloured.String()
-	for _, attribute := range []string{"0", bold, dim, red, green, yellow, magenta, cyan} {
+	for _, attribute := range append(colors[1:], "0") {
 		stripped = strings.ReplaceAll(stripped, "\x1b["+attribute+"m", "")
 	}
 	require.Equal(t, plain.String(), stripped)
@@ -111,7 +112,7 @@ var errPipe = errors.New("broken pipe")
 
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, WriteText(brokenPipe{}, well(), TextOptions{}), errPipe)
+	require.ErrorIs(t, well().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
 	require.ErrorIs(t, WriteJSON(brokenPipe{}, well()), errPipe)
 	require.ErrorContains(t, WriteJSON(&bytes.Buffer{}, &Report{Checks: []Check{{Verdict: 99}}}), "verdict 99 is unknown")
 }
@@ -126,7 +127,7 @@ func TestALongConversationShowsWhatLeadsToTheDeparture(t *testing.T) {
 	report := &Report{Checks: []Check{{ID: "a", Verdict: Fail, Findings: []Finding{finding}}}}
 	for _, verbose := range []bool{false, true} {
 		var b bytes.Buffer
-		require.NoError(t, WriteText(&b, report, TextOptions{Verbose: verbose}))
+		require.NoError(t, report.Page(PageOptions{Verbose: verbose}).WriteText(&b, TextOptions{}))
 		for i := range 100 {
 			shown := verbose || i < 6 || i >= 50 && i < 88
 			assert.Equal(t, shown, strings.Contains(b.String(), fmt.Sprintf("line %d.", i)), "line %d, verbose %v", i, verbose)

@@ -15,41 +15,27 @@ func (l *Load) ExitCode() int {
 	return code
 }
 
-// Outcome returns the exit code and says in one line of words, never empty, what it stands for: "carried 8,300 of 12,000 /s asked;
-// all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. It is the one place
-// that decides both. Judge comes first.
+// Outcome returns the exit code and what it stands for in one line of words, never empty: "carried 8,300 of 12,000 /s
+// asked; all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Judge comes first.
 func (l *Load) Outcome() (code int, words string) {
-	code, words = l.outcome()
-	if words == "" {
-		words = "nothing was carried"
-	}
-	return code, words
+	decided := l.decide()
+	return decided.code, decided.words
 }
 
-func (l *Load) outcome() (code int, words string) {
-	missed := l.missed()
-	switch {
-	case l.Interrupted:
-		return ExitInterrupted, "interrupted: " + cmp.Or(l.begun(), l.sum(), "nothing was carried")
-	case l.Internal != "":
-		return ExitInternal, "the suite itself failed: " + text.OneLine(l.Internal)
-	case l.Unreachable != "":
-		return ExitUnreachable, "the target could not be loaded: " + text.OneLine(l.Unreachable)
-	case l.Gone != "":
-		return ExitUnreachable, join("the target went away: "+text.OneLine(l.Gone), l.found(), l.account())
-	case l.Usage != "":
-		return ExitUsage, "usage error: " + text.OneLine(l.Usage)
-	case len(l.Findings) > 0:
-		return ExitLoss, l.sum()
-	case !l.Validity.Valid:
-		return ExitInconclusive, l.sum()
-	case len(missed) > 0:
-		return ExitFindings, join(missedWords(missed, len(l.Thresholds)), l.carried(), l.account())
-	case l.undecided():
-		return ExitInconclusive, join("whether every job came is undecided", l.account(), l.carried())
-	default:
-		return ExitWell, l.sum()
-	}
+func (l *Load) decide() outcome {
+	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was carried")
+	return decide(append(l.trouble().claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
+		claimed(ExitUnreachable, l.Gone != "", join("the target went away: "+text.OneLine(l.Gone), l.found(), l.account())),
+		claimed(ExitLoss, len(l.Findings) > 0, sum),
+		claimed(ExitInconclusive, !l.Validity.Valid, sum),
+		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), l.carried(), l.account())),
+		claimed(ExitInconclusive, l.undecided(), join("whether every job came is undecided", l.account(), l.carried())),
+		claimed(ExitWell, true, sum),
+	))
+}
+
+func (l *Load) trouble() trouble {
+	return trouble{l.Interrupted, l.Internal, l.Unreachable, l.Usage}
 }
 
 // begun says that the run was over before it began; empty if it was not.
@@ -149,6 +135,9 @@ func (l *Load) missed() []ThresholdResult {
 }
 
 func missedWords(missed []ThresholdResult, of int) string {
+	if len(missed) == 0 {
+		return ""
+	}
 	words := fmt.Sprintf("%d of %s missed: %s came to %s", len(missed), text.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
 	if missed[0].NoData {
 		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)

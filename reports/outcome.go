@@ -8,18 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 is taken.
-const (
-	ExitWell         = 0   // all well
-	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
-	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
-	ExitInconclusive = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
-	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away
-	ExitInternal     = 5   // a fault of the suite itself
-	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
-	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
-)
-
 // ExitOptions says what the user asked for beyond the verdicts. The zero value is the default.
 type ExitOptions struct {
 	// Strict makes a warn count like a fail.
@@ -36,32 +24,28 @@ func (r *Report) ExitCode(o ExitOptions) int {
 	return code
 }
 
-// Outcome returns the exit code and says in one line of words what it stands for: "all well: 52 clauses held",
-// "2 findings: 1 crash, 1 fail" or "nothing was decided" for example. It is the one place that decides both.
+// Outcome returns the exit code and what it stands for in one line of words: "all well: 52 clauses held",
+// "2 findings: 1 crash, 1 fail" or "nothing was decided" for example.
 func (r *Report) Outcome(o ExitOptions) (code int, words string) {
+	decided := r.decide(o)
+	return decided.code, decided.words
+}
+
+func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
-	switch {
-	case r.Interrupted:
-		return ExitInterrupted, "interrupted: " + t.sum()
-	case r.Internal != "":
-		return ExitInternal, "the suite itself failed: " + text.OneLine(r.Internal)
-	case r.Unreachable != "":
-		return ExitUnreachable, "no FWP server could be judged: " + text.OneLine(r.Unreachable)
-	case r.Usage != "":
-		return ExitUsage, "usage error: " + text.OneLine(r.Usage)
-	case t.findings[Crash]+t.findings[Fail] > 0, o.Strict && t.findings[Warn] > 0:
-		return ExitFindings, join(t.found(), t.open())
-	case !t.decided:
-		return ExitInconclusive, join("nothing was decided", t.open())
-	case len(t.missing) > 0:
-		return ExitInconclusive, "required, but not decided: " + join(strings.Join(t.missing, ", "), t.sum())
-	case t.open() != "":
-		return ExitInconclusive, t.sum()
-	case t.findings[Warn] > 0:
-		return ExitWell, join(t.found(), t.held())
-	default:
-		return ExitWell, "all well: " + t.held()
-	}
+	bad := t.findings[Crash]+t.findings[Fail] > 0 || o.Strict && t.findings[Warn] > 0
+	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be judged"),
+		claimed(ExitFindings, bad, join(t.found(), t.open())),
+		claimed(ExitInconclusive, !t.decided, join("nothing was decided", t.open())),
+		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not decided: "+join(strings.Join(t.missing, ", "), t.sum())),
+		claimed(ExitInconclusive, t.open() != "", t.sum()),
+		claimed(ExitWell, t.findings[Warn] > 0, join(t.found(), t.held())),
+		claimed(ExitWell, true, "all well: "+t.held()),
+	))
+}
+
+func (r *Report) trouble() trouble {
+	return trouble{r.Interrupted, r.Internal, r.Unreachable, r.Usage}
 }
 
 // tally is what Outcome counts.

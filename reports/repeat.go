@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // Count is how often a verdict came when the user had each check run several times.
@@ -69,16 +66,13 @@ func (c *Check) seen(v Verdict, clause string) string {
 	return fmt.Sprintf("in %d of %d runs", counts[at].Times, runs(c.Runs))
 }
 
-// unsteady lists what did not come out alike in all runs: the clauses of each check, or the check if it names none.
-func (t *textWriter) unsteady(r *Report) {
-	var rows [][2]string
-	wide := 0
+// unsteady appends what did not come out alike in all runs: the clauses of each check, or the check if it names none.
+func (p *Page) unsteady(r *Report) {
+	var t Table
 	row := func(c *Check, clause string, counts []Count) {
-		if c.steady(counts) {
-			return
+		if !c.steady(counts) {
+			t.Rows = append(t.Rows, Cells(strings.TrimSpace(c.ID+"  "+clause), c.often(counts)))
 		}
-		name := text.Printable(strings.TrimSpace(c.ID + "  " + clause))
-		rows, wide = append(rows, [2]string{name, c.often(counts)}), max(wide, utf8.RuneCountInString(name))
 	}
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -89,11 +83,8 @@ func (t *textWriter) unsteady(r *Report) {
 			row(c, "", c.Runs)
 		}
 	}
-	if len(rows) == 0 {
-		return
-	}
-	t.section("UNSTEADY", "what did not come out alike each time; the worst counts")
-	for _, r := range rows {
-		t.line("  %-*s  %s", wide, r[0], r[1])
+	if len(t.Rows) > 0 {
+		p.section("UNSTEADY", "what did not come out alike each time; the worst counts")
+		p.add(t)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // process is fwpbench, as it runs.
@@ -52,11 +53,11 @@ func newPresets(p process) *cobra.Command {
 		ValidArgsFunction: program.Complete(workload.Presets),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return p.PrintTable(func(row func(cells ...string)) {
-					for _, name := range workload.Presets() {
-						row(name, workload.Describe(name))
-					}
-				})
+				var t reports.Table
+				for _, name := range workload.Presets() {
+					t.Rows = append(t.Rows, reports.Cells(name, workload.Describe(name)))
+				}
+				return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
 			}
 			w, err := workload.Preset(args[0])
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // newMerge builds `fwpbench merge`.
@@ -102,14 +103,16 @@ func mergeInto(output string, logs []*measure.LogReader) (*measure.Set, error) {
 
 // printPercentiles prints a line for every series that has values.
 func (p process) printPercentiles(sum *measure.Set) error {
-	return p.PrintTable(func(row func(cells ...string)) {
-		row("series", "count", "p50", "p90", "p99", "p99.9", "max")
-		for series, h := range sum.Histograms() {
-			cells := []string{series.String(), strconv.FormatInt(sum.Count(series), 10)}
-			for _, q := range []float64{50, 90, 99, 99.9} {
-				cells = append(cells, sum.Percentile(series, q).Round(time.Microsecond).String())
-			}
-			row(append(cells, time.Duration(h.Max()).Round(time.Microsecond).String())...)
+	var t reports.Table
+	for _, title := range []string{"series", "count", "p50", "p90", "p99", "p99.9", "max"} {
+		t.Columns = append(t.Columns, reports.Column{Title: title})
+	}
+	for series, h := range sum.Histograms() {
+		cells := []string{series.String(), strconv.FormatInt(sum.Count(series), 10)}
+		for _, q := range []float64{50, 90, 99, 99.9} {
+			cells = append(cells, sum.Percentile(series, q).Round(time.Microsecond).String())
 		}
-	})
+		t.Rows = append(t.Rows, reports.Cells(append(cells, time.Duration(h.Max()).Round(time.Microsecond).String())...))
+	}
+	return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
 }

@@ -11,12 +11,8 @@ import (
 func (o *benchOptions) report(l *reports.Load) program.Output {
 	return program.Output{
 		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: l.Unreachable,
-		Write: func(w io.Writer, colored bool) error {
-			if o.format.String() == "json" {
-				return reports.WriteLoadJSON(w, l)
-			}
-			return reports.WriteLoadText(w, l, reports.LoadTextOptions{Color: colored, Verbose: o.verbose})
-		},
+		Page:    func() reports.Page { return l.Page(reports.PageOptions{Verbose: o.verbose}) },
+		JSON:    func(w io.Writer) error { return reports.WriteLoadJSON(w, l) },
 		Outcome: l.Outcome,
 		Fail:    func(why string) { l.Internal = why },
 	}

@@ -29,7 +29,7 @@ const meetTimeout = 10 * time.Second
 func newBenchRun(p process) *cobra.Command {
 	o := &benchOptions{
 		overload: program.NewOneOf("queue", "drop", "abort"),
-		format:   program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never"),
+		format:   program.Formats(), color: program.NewOneOf("auto", "always", "never"),
 	}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",

@@ -44,12 +44,21 @@ func (p process) explain(id string) error {
 		return err
 	}
 	for _, check := range all {
-		if d := check.Describe(); d.ID == strings.TrimSuffix(id, ".fwp") {
-			return p.Print(explainCheck(check, d))
+		d := check.Describe()
+		if d.ID != strings.TrimSuffix(id, ".fwp") {
+			continue
 		}
+		if property, is := check.(conformance.Property); is {
+			return p.PrintPage(explainProperty(property))
+		}
+		script, err := explainScript(d)
+		if err != nil {
+			return err
+		}
+		return p.Print(script)
 	}
 	if c, ok := conformance.ClauseByID(strings.ToUpper(id)); ok {
-		return p.Print(explainClause(c, checkRows(all)))
+		return p.PrintPage(explainClause(c, checkRows(all)))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 		return fmt.Errorf("there is no clause %q; %s", id, text.DidYouMean(clause))
@@ -57,17 +66,10 @@ func (p process) explain(id string) error {
 	return fmt.Errorf("there is no clause and no check %q%s", id, program.Suggestion(id, namesOf(all)))
 }
 
-func explainCheck(check conformance.Check, d conformance.Description) string {
-	if p, is := check.(conformance.Property); is {
-		return explainProperty(p)
-	}
-	return explainScript(d)
-}
-
-// explainScript is the script of a check and, below it and as comments, what the
+// explainScript returns the script of a check and, below it and as comments, what the
 // script does not say: so the lines keep their numbers, and the whole can be played.
-func explainScript(d conformance.Description) string {
-	var f fields
+func explainScript(d conformance.Description) (string, error) {
+	var f explained
 	for _, id := range clausesOf(d) {
 		clause, _ := conformance.ClauseByID(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
@@ -76,26 +78,35 @@ func explainScript(d conformance.Description) string {
 		f.add("needs", needs[need])
 	}
 	f.faults(faultsOf(fakes.Faults(), clausesOf(d)...))
-	var b strings.Builder
+	var about, b strings.Builder
+	page := reports.Page{Blocks: []reports.Block{f.block()}}
+	if err := page.WriteText(&about, reports.TextOptions{Width: textWidth - len("# ")}); err != nil {
+		return "", err
+	}
 	fmt.Fprintf(&b, "%s\n\n", strings.TrimRight(strings.Join(d.Source, "\n"), "\n"))
-	for line := range strings.Lines(f.text(textWidth - len("# "))) {
+	for line := range strings.Lines(about.String()) {
 		b.WriteString("# " + line)
 	}
-	return b.String()
+	return b.String(), nil
 }
 
-// explainProperty is what a check does that has no script.
-func explainProperty(p conformance.Property) string {
-	var f fields
+// explainProperty returns what a check does that has no script.
+func explainProperty(p conformance.Property) reports.Page {
+	var f explained
 	f.add("does", p.About)
 	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was found in time. "+
 		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
 	f.add("waits", "up to "+p.Wait.String())
-	return fmt.Sprintf("%s  property: %s\n\n%s", p.Name, p.Title, f.text(textWidth))
+	return reports.Page{Blocks: []reports.Block{titled(p.Name, "property: "+p.Title), f.block()}}
 }
 
-func explainClause(c conformance.Clause, checks []checkRow) string {
-	var f fields
+// titled returns the first line of an explanation.
+func titled(id, words string) reports.Block {
+	return reports.Prose{Lines: []reports.Text{{{Text: id, Style: reports.Strong}, {Text: "  "}, {Text: words}}}}
+}
+
+func explainClause(c conformance.Clause, checks []checkRow) reports.Page {
+	var f explained
 	for _, s := range c.Sources {
 		f.add("source", explainSource(c, s))
 	}
@@ -124,8 +135,11 @@ func explainClause(c conformance.Clause, checks []checkRow) string {
 		f.add("checks", "none: it does not bind servers")
 	}
 	f.faults(faultsOf(fakes.Faults(), c.ID))
-	return fmt.Sprintf("%s  %s: %s\n\n%s\n\n%s", c.ID, c.Level, c.Level.Words(),
-		strings.Join(text.Wrap(c.Statement, textWidth), "\n"), f.text(textWidth))
+	return reports.Page{Blocks: []reports.Block{
+		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
+		reports.Prose{Lines: reports.LinesOf(c.Statement)},
+		f.block(),
+	}}
 }
 
 // explainSource returns where a clause is stated.
@@ -140,50 +154,37 @@ func explainSource(c conformance.Clause, s conformance.Source) string {
 	return text
 }
 
-// fields are labelled texts, in their order.
-type fields [][2]string
+// explained are labelled texts, in their order.
+type explained []reports.Field
 
-// add appends a text, unless it is empty. Where a label comes again it is not
-// printed.
-func (f *fields) add(label, text string) {
-	if text != "" {
-		*f = append(*f, [2]string{label, text})
+// add appends a text, unless it is empty, to the field before it if that has the same label.
+func (f *explained) add(label, words string) {
+	if words == "" {
+		return
 	}
+	if last := len(*f) - 1; last >= 0 && (*f)[last].Label == label {
+		(*f)[last].Lines = append((*f)[last].Lines, reports.Words(words))
+		return
+	}
+	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}, Prose: true})
 }
 
 // faults adds faults of the fakes. That they are caught is what internal/selftest
 // proves.
-func (f *fields) faults(faults []fakes.Fault) {
+func (f *explained) faults(faults []fakes.Fault) {
 	for _, fault := range faults {
 		f.add("faults", fault.Name+": "+fault.Summary)
 	}
 }
 
-// text is all of it in lines of at most so many characters.
-func (f fields) text(width int) string {
-	var b strings.Builder
-	last := ""
-	for _, field := range f {
-		label := field[0]
-		for i, line := range text.Wrap(field[1], width-labelWidth) {
-			if i > 0 || label == last {
-				label = ""
-			}
-			fmt.Fprintf(&b, "%-*s%s\n", labelWidth, label, line)
-		}
-		last = field[0]
-	}
-	return b.String()
-}
+func (f *explained) block() reports.Block { return reports.Fields{LabelWidth: 8, Fields: *f} }
 
 // ambiguities is where the places are listed of which the specification leaves open how
 // they are meant.
 const ambiguities = "docs/ambiguities.md"
 
-const (
-	textWidth  = 100
-	labelWidth = 10
-)
+// textWidth is where the text of explain is wrapped.
+const textWidth = 100
 
 var parties = map[string]string{"S": "servers", "C": "clients", "K": "consumers", "P": "producers"}
 

@@ -18,7 +18,7 @@ import (
 
 // newExplore builds `fwpcheck explore`.
 func newExplore(p process) *cobra.Command {
-	o := &exploreOptions{format: program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never")}
+	o := &exploreOptions{format: program.Formats(), color: program.NewOneOf("auto", "always", "never")}
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Send generated command sequences, and reduce each violation to a script",
@@ -140,12 +140,8 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 func (o *exploreOptions) report(e *reports.Exploration) program.Output {
 	return program.Output{
 		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: e.Unreachable,
-		Write: func(w io.Writer, colored bool) error {
-			if o.format.String() == "json" {
-				return reports.WriteExplorationJSON(w, e)
-			}
-			return reports.WriteExplorationText(w, e, reports.TextOptions{Color: colored, Verbose: o.verbose, Exit: o.exit()})
-		},
+		Page:    func() reports.Page { return e.Page(reports.PageOptions{Verbose: o.verbose, Exit: o.exit()}) },
+		JSON:    func(w io.Writer) error { return reports.WriteExplorationJSON(w, e) },
 		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
 		Fail:    func(why string) { e.Internal = why },
 	}

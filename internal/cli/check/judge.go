@@ -16,7 +16,7 @@ import (
 
 // newJudge builds `fwpcheck judge`.
 func newJudge(p process) *cobra.Command {
-	format := program.NewOneOf("text", "json")
+	format := program.Formats()
 	cmd := &cobra.Command{
 		Use:   "judge FILE...|-",
 		Short: "Judge saved histories once more: what clients asked, and what they were told",
@@ -54,7 +54,7 @@ func (p process) judge(names []string, format string) error {
 		}
 		all.Histories = append(all.Histories, f)
 		if format == "text" && f.readable {
-			if err := p.Print(f.text()); err != nil {
+			if err := p.PrintPage(f.page()); err != nil {
 				return err
 			}
 		}
@@ -193,29 +193,18 @@ func (f *judgedFile) explain(undecided []history.Undecided) {
 	}
 }
 
-// conclude works out the exit code. What is damaged comes first: what is missing there
-// may be anything.
+// conclude works out the exit code, the worst of the files.
 func (all *judgement) conclude() {
 	all.Exit = reports.ExitWell
 	for i := range all.Histories {
 		f := &all.Histories[i]
-		code := reports.ExitWell
 		switch {
 		case f.Damage != "":
-			code = reports.ExitUsage
+			all.Exit = reports.WorstExit(all.Exit, reports.ExitUsage)
 		case len(f.Findings) > 0:
-			code = reports.ExitFindings
+			all.Exit = reports.WorstExit(all.Exit, reports.ExitFindings)
 		case f.Settled == 0 || len(f.Undecided) > 0:
-			code = reports.ExitInconclusive
-		}
-		if graver(code, all.Exit) {
-			all.Exit = code
+			all.Exit = reports.WorstExit(all.Exit, reports.ExitInconclusive)
 		}
 	}
-}
-
-// graver says whether the first of two exit codes outranks the other.
-func graver(code, other int) bool {
-	rank := map[int]int{reports.ExitInconclusive: 1, reports.ExitFindings: 2, reports.ExitUsage: 3}
-	return rank[code] > rank[other]
 }

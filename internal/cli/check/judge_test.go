@@ -66,8 +66,8 @@ func TestJudge(t *testing.T) {
 	}{
 		"well": {well, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 undecided; 0 findings"}, ""},
 		"found": {wrong, reports.ExitFindings, []string{
-			"\nFWP-ACK-02  ", "job j1\n", "    found: ", "    #2  2s to 3s  w (client 1)  ACK j1: OK\n",
-			"    #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
+			"\nFWP-ACK-02  ", "job j1\n", "\n  found: ", "\n  #2  2s to 3s  w (client 1)  ACK j1: OK\n",
+			"\n  #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
 		}, ""},
 		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing"}, ""},
 		"undecided": {saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open)), reports.ExitInconclusive, []string{
@@ -137,9 +137,11 @@ func TestManyEventsThatProveAFinding(t *testing.T) {
 	for i := range f.Events {
 		f.Events[i] = judgedEvent{i, call(i, history.Push, "j", history.OK)}
 	}
-	assert.Contains(t, f.text(), "#19 ")
-	assert.NotContains(t, f.text(), "#20 ")
-	assert.Contains(t, f.text(), "and 10 more events\n")
+	var out strings.Builder
+	require.NoError(t, reports.Page{Blocks: f.blocks()}.WriteText(&out, reports.TextOptions{}))
+	assert.Contains(t, out.String(), "#19 ")
+	assert.NotContains(t, out.String(), "#20 ")
+	assert.Contains(t, out.String(), "and 10 more events\n")
 }
 
 // The package history does not know the catalogue.

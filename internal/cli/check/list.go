@@ -189,11 +189,11 @@ func listRows[R interface{ facets() facets }](
 	case asJSON:
 		return p.PrintJSON(rows)
 	}
-	return p.PrintTable(func(row func(cells ...string)) {
-		for _, r := range rows {
-			row(cells(r)...)
-		}
-	})
+	var t reports.Table
+	for _, r := range rows {
+		t.Rows = append(t.Rows, reports.Cells(cells(r)...))
+	}
+	return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
 }
 
 // decided says in a word or two who decides a clause.

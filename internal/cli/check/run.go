@@ -17,7 +17,7 @@ import (
 
 // newRun builds `fwpcheck run`.
 func newRun(p process) *cobra.Command {
-	o := &runOptions{format: program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never")}
+	o := &runOptions{format: program.Formats(), color: program.NewOneOf("auto", "always", "never")}
 	cmd := &cobra.Command{
 		Use:   "run [FILE...|-]",
 		Short: "Judge a server with the suite's checks, or with scripts of your own",
@@ -86,12 +86,8 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 func (o *runOptions) report(r *reports.Report) program.Output {
 	return program.Output{
 		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: r.Unreachable,
-		Write: func(w io.Writer, colored bool) error {
-			if o.format.String() == "json" {
-				return reports.WriteJSON(w, r)
-			}
-			return reports.WriteText(w, r, reports.TextOptions{Color: colored, Verbose: o.verbose, Exit: o.exit()})
-		},
+		Page:    func() reports.Page { return r.Page(reports.PageOptions{Verbose: o.verbose, Exit: o.exit()}) },
+		JSON:    func(w io.Writer) error { return reports.WriteJSON(w, r) },
 		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
 		Fail:    func(why string) { r.Internal = why },
 	}

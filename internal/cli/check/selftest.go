@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,70 +112,71 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	return proof, nil
 }
 
+// tell prints what is not proved, counts, and returns the end of the command.
+func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
+	table, sum := unproved(out)
+	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good, "The proof holds.")}
+	var end error
+	switch {
+	case out.Stopped:
+		conclusion.Words, end = reports.Words("The self-test was interrupted."), program.Exit(reports.ExitInterrupted)
+	case len(out.Errors) > 0:
+		conclusion.Words, end = nil, &program.InternalError{Cause: errors.Join(out.Errors...)}
+	case sum.wrong > 0:
+		conclusion.Words, end = reports.Styled(reports.Bad, "The proof does not hold."), program.Exit(reports.ExitFindings)
+	}
+	return cmp.Or(p.PrintPage(reports.Page{Blocks: append(table, conclusion)}), end)
+}
+
 // tally counts what a self-test showed.
 type tally struct{ caught, later, wrong int }
 
-// tell prints what does not hold, and counts.
-func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
-	sum, err := p.tellFaults(out)
-	if err != nil {
-		return err
-	}
+// words returns the counts in one line.
+func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) string {
 	whereto := "to --full"
 	if out.Stopped || len(proof.Skipped) == 0 {
 		whereto = "open"
 	}
-	err = p.Print(fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v\n",
-		sum.caught, text.Count(len(proof.Faults), "fault"), text.Count(out.Plays, "play"), sum.later, whereto,
-		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, sum.wrong, took.Round(100*time.Millisecond)))
-	switch {
-	case err != nil:
-		return err
-	case out.Stopped:
-		return errors.Join(p.Print("The self-test was interrupted.\n"), program.Exit(reports.ExitInterrupted))
-	case len(out.Errors) > 0:
-		return &program.InternalError{Cause: errors.Join(out.Errors...)}
-	case sum.wrong > 0:
-		return errors.Join(p.Print("The proof does not hold.\n"), program.Exit(reports.ExitFindings))
-	}
-	return p.Print("The proof holds.\n")
+	return fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v",
+		t.caught, text.Count(len(proof.Faults), "fault"), text.Count(out.Plays, "play"), t.later, whereto,
+		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
 
-// tellFaults prints a line for each fault that is not caught, and for each check that
-// blames what is right.
-func (p process) tellFaults(out *selftest.Outcome) (sum tally, err error) {
+// unproved returns a table, if there is something in it, with a row for each fault that is
+// not caught and for each check that fails on a conforming server, and counts them.
+func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
+	var t reports.Table
 	sum.wrong = len(out.Blamed)
-	err = p.PrintTable(func(row func(cells ...string)) {
-		for _, r := range out.Matrix.Rows() {
-			lines := notProved(r, out.Stopped)
-			for _, cells := range lines {
-				row(cells...)
-			}
-			switch {
-			case len(r.Caught) > 0:
-				sum.caught++
-			case len(lines) == 0:
-				sum.later++
-			}
-			sum.wrong += min(len(lines), 1)
+	for _, r := range out.Matrix.Rows() {
+		rows := notProved(r, out.Stopped)
+		t.Rows = append(t.Rows, rows...)
+		switch {
+		case len(r.Caught) > 0:
+			sum.caught++
+		case len(rows) == 0:
+			sum.later++
 		}
-		for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
-			for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
-				row(name, "blamed", text.FirstLine(out.Blamed[name][check][0]))
-			}
+		sum.wrong += min(len(rows), 1)
+	}
+	for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
+		for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
+			t.Rows = append(t.Rows, reports.Cells(name, "blamed", text.FirstLine(out.Blamed[name][check][0])))
 		}
-	})
-	return sum, err
+	}
+	if len(t.Rows) == 0 {
+		return nil, sum
+	}
+	return []reports.Block{t}, sum
 }
 
-// notProved are the lines about a fault that is not caught, which nobody can say after
-// an interruption, or that turns something else red.
-func notProved(r *selftest.Row, stopped bool) (lines [][]string) {
+// notProved returns the rows about a fault that is not caught (which is not known after an
+// interruption), or that makes a check fail that it should not.
+func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	if missing := r.Missing(); missing != "" && !stopped {
-		lines = append(lines, []string{r.Fault.Name, "not caught", missing})
+		rows = append(rows, reports.Cells(r.Fault.Name, "not caught", missing))
 	}
 	for _, stray := range r.Stray {
-		lines = append(lines, []string{r.Fault.Name, "stray", text.FirstLine(stray)})
+		rows = append(rows, reports.Cells(r.Fault.Name, "stray", text.FirstLine(stray)))
 	}
-	return lines
+	return rows
 }

@@ -12,10 +12,22 @@ import (
 type Output struct {
 	File, Format, Color string // --output, --format and --color
 
-	Unreachable string                                // why there was nothing to test; empty if there was
-	Write       func(w io.Writer, colored bool) error // writes the report in its format
-	Outcome     func() (code int, words string)       // the exit code and what it stands for
-	Fail        func(why string)                      // records an internal error in the report
+	Unreachable string                          // why there was nothing to test; empty if there was
+	Page        func() reports.Page             // the report for people
+	JSON        func(w io.Writer) error         // writes the report for programs
+	Outcome     func() (code int, words string) // the exit code and what it stands for
+	Fail        func(why string)                // records an internal error in the report
+}
+
+// Formats are the words that --format takes.
+func Formats() OneOf { return NewOneOf("text", "json") }
+
+// write writes the report in its format.
+func (o Output) write(w io.Writer, color bool) error {
+	if o.Format == "json" {
+		return o.JSON(w)
+	}
+	return o.Page().WriteText(w, reports.TextOptions{Color: color})
 }
 
 // Deliver writes a report to its file or to standard output, and ends the command with
@@ -27,7 +39,7 @@ func (p Process) Deliver(o Output) error {
 		p.Say("%s", o.Unreachable)
 	}
 	if toFile {
-		err := ReplaceFile(o.File, func(w io.Writer) error { return o.Write(w, o.Color == "always") })
+		err := ReplaceFile(o.File, func(w io.Writer) error { return o.write(w, o.Color == "always") })
 		if err == nil {
 			code, words := o.Outcome()
 			p.Say("%s; the report is in %s", words, o.File)
@@ -37,7 +49,7 @@ func (p Process) Deliver(o Output) error {
 		p.Say("%v\nThe report goes to standard output instead.", err)
 		o.Fail(err.Error())
 	}
-	if err := o.Write(p.Out, p.wantsColor(o.Color)); err != nil {
+	if err := o.write(p.Out, p.wantsColor(o.Color)); err != nil {
 		p.Say("%v", err)
 		o.Fail(err.Error())
 	}

@@ -2,18 +2,16 @@ package program
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
-	"text/tabwriter"
+
+	"github.com/fwpsuite/fwp/reports"
 )
 
-// PrintTable writes rows to standard output, with aligned columns.
-func (p Process) PrintTable(fill func(row func(cells ...string))) error {
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fill(func(cells ...string) { _, _ = fmt.Fprintln(table, strings.Join(cells, "\t")) })
-	_ = table.Flush() // a strings.Builder takes everything
-	return p.Print(text.String())
+// PrintPage writes a page to standard output.
+func (p Process) PrintPage(page reports.Page) error {
+	if err := page.WriteText(p.Out, reports.TextOptions{}); err != nil {
+		return &InternalError{err}
+	}
+	return nil
 }
 
 // PrintJSON writes a value to standard output, as indented JSON.

@@ -3,31 +3,31 @@ package check
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 )
 
-// text is what a person reads of a history.
-func (f *judgedFile) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", f.Name, f.sum())
+// page returns the result of a history for people.
+func (f *judgedFile) page() reports.Page {
+	blocks := []reports.Block{reports.Heading{Level: 1, Text: reports.Words(f.Name + ": " + f.sum())}}
 	for i := range f.Findings {
-		b.WriteString("\n" + f.Findings[i].text())
+		blocks = append(blocks, f.Findings[i].blocks()...)
 	}
 	if len(f.Undecided) > 0 {
-		fmt.Fprintf(&b, "\nundecided\n")
+		var t reports.Table
 		for _, cause := range f.Undecided {
 			jobs := strings.Join(cause.JIDs, ", ") + more(cause.Jobs-len(cause.JIDs))
-			fmt.Fprintf(&b, "  %s: %s (%s)\n", text.Count(cause.Jobs, "job"), cause.Why, jobs)
+			t.Rows = append(t.Rows, reports.Cells(fmt.Sprintf("%s: %s (%s)", text.Count(cause.Jobs, "job"), cause.Why, jobs)))
 		}
+		blocks = append(blocks, reports.Heading{Level: 2, Text: reports.Words("undecided")}, t)
 	}
-	return b.String()
+	return reports.Page{Blocks: blocks}
 }
 
-// sum is a history in one line.
+// sum returns a history in one line.
 func (f *judgedFile) sum() string {
 	whole := "not drained"
 	switch {
@@ -49,33 +49,26 @@ func (f *judgedFile) sum() string {
 // than four.
 const eventsShown = 20
 
-func (f *judgedFinding) text() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s", f.Clause, f.Level.Words())
+// blocks returns the clause, what was found, and the events that prove it.
+func (f *judgedFinding) blocks() []reports.Block {
+	title := reports.Text{{Text: f.Clause, Style: reports.Strong}, {Text: "  " + f.Level.Words()}}
 	if f.JID != "" {
-		fmt.Fprintf(&b, "  job %s", f.JID)
+		title = append(title, reports.Span{Text: "  "}, reports.Span{Text: "job " + f.JID})
 	}
-	b.WriteString("\n")
-	paragraph(&b, f.Statement)
+	lines := reports.LinesOf(f.Statement)
 	if len(f.Or) > 0 {
-		paragraph(&b, "If not that, it is "+strings.Join(f.Or, " or ")+" that is broken: what overlaps leaves it open.")
+		lines = append(lines, reports.Words("If not that, it is "+strings.Join(f.Or, " or ")+" that is broken: what overlaps leaves it open."))
 	}
-	paragraph(&b, "found: "+f.What)
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var t reports.Table
 	shown := f.Events[:min(len(f.Events), eventsShown)]
 	for _, e := range shown {
-		_, _ = fmt.Fprintf(table, "    #%d\t%s\t%s\t%s\n", e.Index, span(&e.Event), who(&e.Event), said(&e.Event))
+		t.Rows = append(t.Rows, reports.Cells(fmt.Sprintf("#%d", e.Index), span(&e.Event), who(&e.Event), said(&e.Event)))
 	}
-	_ = table.Flush() // a strings.Builder takes everything
 	if left := len(f.Events) - len(shown); left > 0 {
-		fmt.Fprintf(&b, "    and %s\n", text.Count(left, "more event"))
+		t.Note = reports.Words("and " + text.Count(left, "more event"))
 	}
-	return b.String()
-}
-
-func paragraph(b *strings.Builder, words string) {
-	for _, line := range text.Wrap(words, textWidth-4) {
-		b.WriteString("    " + line + "\n")
+	return []reports.Block{
+		reports.Heading{Level: 2, Text: title}, reports.Prose{Lines: append(lines, reports.Words("found: "+f.What))}, t,
 	}
 }
 

@@ -1,0 +1,113 @@
+package reports
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
+const (
+	ExitWell         = 0   // all well
+	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
+	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
+	ExitInconclusive = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
+	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away
+	ExitInternal     = 5   // a fault of the suite itself
+	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
+	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
+)
+
+// exit is a row of the table of exit codes.
+type exit struct {
+	code  int
+	style Style // of the outcome in words
+	// check and bench say when fwpcheck and fwpbench end with it; empty if they never do. docs/verdicts.md has the same.
+	check, bench string
+}
+
+// exits is the table of exit codes. Where several apply, the first one counts.
+var exits = [...]exit{
+	{ExitInterrupted, Caution, "interrupted; the report is written all the same", "interrupted; the report is written all the same"},
+	{ExitInternal, Bad, "our own fault", "our own fault"},
+	{ExitUnreachable, Bad,
+		"the target is not reachable, is not an FWP server, or does not take the password", "the same, or it went away in mid-run"},
+	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold"},
+	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
+	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too", "a threshold was missed"},
+	{ExitInconclusive, Caution,
+		"something selected is undecided or not run, or nothing was decided at all",
+		"the run is INVALID, or its queues could not be drained"},
+	{ExitWell, Good, "all well", "all well"},
+}
+
+// precedence returns the place of a code in the table, the end of it for a code that is not there.
+func precedence(code int) int {
+	if at := slices.IndexFunc(exits[:], func(e exit) bool { return e.code == code }); at >= 0 {
+		return at
+	}
+	return len(exits)
+}
+
+// exitOf returns the row of a code.
+func exitOf(code int) exit { return exits[min(precedence(code), len(exits)-1)] }
+
+// WorstExit returns the exit code that counts where several apply, ExitWell if there are none.
+func WorstExit(codes ...int) int {
+	worst := ExitWell
+	for _, code := range codes {
+		if precedence(code) < precedence(worst) {
+			worst = code
+		}
+	}
+	return worst
+}
+
+// outcome is what a result comes to: the exit code, and what it stands for in one line of words.
+type outcome struct {
+	code  int
+	words string
+}
+
+// claim is an outcome that a result has if it applies.
+type claim struct {
+	applies bool
+	outcome
+}
+
+// claimed returns a claim.
+func claimed(code int, applies bool, words string) claim { return claim{applies, outcome{code, words}} }
+
+// decide returns the outcome of the claims that apply: the one whose exit code counts, and the first of several with
+// the same code.
+func decide(claims []claim) outcome {
+	var codes []int
+	for _, c := range claims {
+		if c.applies {
+			codes = append(codes, c.code)
+		}
+	}
+	worst := WorstExit(codes...)
+	at := slices.IndexFunc(claims, func(c claim) bool { return c.applies && c.code == worst })
+	if at < 0 {
+		return outcome{code: worst}
+	}
+	return claims[at].outcome
+}
+
+// trouble is what kept a run from being complete, whatever the run was about.
+type trouble struct {
+	interrupted                  bool
+	internal, unreachable, usage string
+}
+
+// claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone says what
+// could not be done without a target.
+func (t trouble) claims(sum, undone string) []claim {
+	return []claim{
+		claimed(ExitInterrupted, t.interrupted, "interrupted: "+sum),
+		claimed(ExitInternal, t.internal != "", "the suite itself failed: "+text.OneLine(t.internal)),
+		claimed(ExitUnreachable, t.unreachable != "", undone+": "+text.OneLine(t.unreachable)),
+		claimed(ExitUsage, t.usage != "", "usage error: "+text.OneLine(t.usage)),
+	}
+}

@@ -1,0 +1,203 @@
+package reports
+
+import "strings"
+
+// Page is a result for people: blocks in the order in which they are read. Results become pages once, with their method
+// Page, and a renderer such as WriteText writes a page of any result. Texts in it are as they came, not escaped for any
+// output: that is what a renderer does.
+type Page struct{ Blocks []Block }
+
+// PageOptions says how a result becomes a page. The zero value is a page of a normal length.
+type PageOptions struct {
+	// Verbose shows everything that the result has: every check, whole conversations, all jobs.
+	Verbose bool
+	// Exit is what the exit code is computed with, which is on the page.
+	Exit ExitOptions
+}
+
+// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code or Conclusion.
+type Block interface{ block() }
+
+// Heading begins a section, which lasts until the next heading of its level or above.
+type Heading struct {
+	// Level is 1 for a section of the page, 2 for an entry such as a finding, 3 for an entry of a compact list.
+	Level int
+	Text  Text
+}
+
+// Prose is a paragraph. Each of its texts begins on a line of its own and is wrapped, as is each line of a text that has
+// several.
+type Prose struct{ Lines []Text }
+
+// Fields are labelled values.
+type Fields struct {
+	// LabelWidth is the least width of the labels in characters, for outputs that align them.
+	LabelWidth int
+	Fields     []Field
+}
+
+// Field is a value with a label. One without lines is left out.
+type Field struct {
+	Label string
+	Lines []Text
+	// Prose says that the lines are wrapped. If not they are shown as they are: a command to copy, what was received.
+	Prose bool
+}
+
+// Table has rows of cells.
+type Table struct {
+	// Columns says how they are aligned; columns beyond the last one are aligned left.
+	Columns []Column
+	Rows    []Row
+	// Wrap breaks the last cell of a row into several lines where it is too long.
+	Wrap bool
+	// Note stands below the table, if there is one.
+	Note Text
+}
+
+// Column is a column of a table.
+type Column struct {
+	Title string
+	// Right aligns it right.
+	Right bool
+	// Unit says that it holds the unit of the number before it.
+	Unit bool
+	// Width is its least width in characters, so that the columns of several reports are alike.
+	Width int
+}
+
+// Row is a row of a table.
+type Row struct {
+	Cells []Text
+	// Detail holds lines that stand below the row.
+	Detail []Text
+}
+
+// Transcript is a conversation.
+type Transcript struct {
+	Title   string
+	Entries []Entry
+}
+
+// Entry is a line of a conversation, or a number of lines that are left out.
+type Entry struct {
+	Line    Line
+	Omitted int
+}
+
+// Code is a text whose lines are shown as they are, a script for example.
+type Code struct{ Lines []string }
+
+// Conclusion is what the result comes to, at the end of a page.
+type Conclusion struct {
+	Facts string // how long it took, the seed, the exit code
+	Words Text   // the outcome in words
+}
+
+func (Heading) block()    {}
+func (Prose) block()      {}
+func (Fields) block()     {}
+func (Table) block()      {}
+func (Transcript) block() {}
+func (Code) block()       {}
+func (Conclusion) block() {}
+
+// Text is a line of words, parts of which have a style. Where it is wrapped, the last span is, beside the others.
+type Text []Span
+
+// Span is a part of a text in one style.
+type Span struct {
+	Text  string
+	Style Style
+}
+
+// Style says what a part of a text means.
+type Style uint8
+
+// The styles.
+const (
+	Plain    Style = iota
+	Strong         // a heading or a name
+	Faint          // less important than what surrounds it
+	Good           // as it should be
+	Bad            // a finding
+	Caution        // worth a look
+	Unclear        // without a result
+	Optional       // an observation
+)
+
+// Words returns a text without a style.
+func Words(s string) Text { return Text{{Text: s}} }
+
+// Styled returns a text in one style.
+func Styled(style Style, s string) Text { return Text{{s, style}} }
+
+// LinesOf returns the lines of s as texts without a style: none for an empty s.
+func LinesOf(s string) []Text {
+	if s == "" {
+		return nil
+	}
+	var lines []Text
+	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
+		lines = append(lines, Words(strings.TrimSuffix(line, "\r")))
+	}
+	return lines
+}
+
+// Cells returns a row of cells without a style.
+func Cells(cells ...string) Row {
+	var row Row
+	for _, cell := range cells {
+		row.Cells = append(row.Cells, Words(cell))
+	}
+	return row
+}
+
+// Empty reports whether there is nothing to read.
+func (t Text) Empty() bool {
+	for _, span := range t {
+		if span.Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// add appends blocks, without those that have nothing to show.
+func (p *Page) add(blocks ...Block) {
+	for _, b := range blocks {
+		if !vacant(b) {
+			p.Blocks = append(p.Blocks, b)
+		}
+	}
+}
+
+// vacant reports whether a block shows nothing.
+func vacant(b Block) bool {
+	switch b := b.(type) {
+	case Prose:
+		return len(b.Lines) == 0
+	case Fields:
+		return len(b.Fields) == 0
+	case Table:
+		return len(b.Rows) == 0
+	case Transcript:
+		return len(b.Entries) == 0
+	}
+	return false
+}
+
+// section appends a heading of level 1, and words behind it that explain what follows.
+func (p *Page) section(title, words string) {
+	if words == "" {
+		p.add(Heading{1, Styled(Strong, title)})
+		return
+	}
+	p.add(Heading{1, Text{{title, Strong}, {": ", Plain}, {words, Plain}}})
+}
+
+// field returns a field with one value that is wrapped.
+func field(label, value string) Field { return Field{Label: label, Lines: LinesOf(value), Prose: true} }
+
+// exact returns a field whose lines are shown as they are.
+func exact(label string, lines ...Text) Field { return Field{Label: label, Lines: lines} }

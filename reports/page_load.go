@@ -1,0 +1,192 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Page returns l for people: what was loaded, by what and how; what was carried, the times, the account of the jobs and
+// the findings; how busy the generator was; the thresholds; and a last line that says in words what the result is. Of an
+// INVALID run it has no rate and no times, but why, and what to do. Judge comes first.
+func (l *Load) Page(o PageOptions) Page {
+	var p Page
+	p.loaded(l, o)
+	ran := len(l.Ops) > 0 || len(l.Phases) > 0
+	if ran {
+		p.validity(l)
+		if l.Validity.Valid {
+			p.rate(l)
+			p.commands(l)
+			p.times(l)
+		} else {
+			p.errors(l)
+		}
+		p.jobs(l)
+	}
+	p.loadFindings(l, o)
+	if ran {
+		p.generator(l)
+	}
+	p.thresholds(l)
+	p.conclusion(fmt.Sprintf("took %s%s", short(l.Took), began(l.Started)), l.decide())
+	return p
+}
+
+// loaded appends what was loaded, by what and how, and what kept the run from being complete.
+func (p *Page) loaded(l *Load, o PageOptions) {
+	fields := []Field{field("target", named(l.Target.URL, l.Target.Chosen))}
+	if o.Verbose {
+		fields = append(fields, field("greeting", string(l.Target.HI)), field("info", string(l.Target.Info)))
+	}
+	fields = append(fields, field("plan", l.Plan.Words))
+	if l.Run != "" {
+		fields = append(fields, field("run", fmt.Sprintf("%s, seed %d", l.Run, l.Seed)))
+	}
+	fields = append(fields, field("generator", join2(", ", l.Version, l.Machine.words())), field("phases", l.phases()))
+	p.add(Fields{LabelWidth: 10, Fields: fields})
+	if l.Interrupted {
+		p.trouble("The run was interrupted:", "what follows is what was found by then.")
+	}
+	p.trouble("The suite itself failed:", l.Internal)
+	p.trouble("The target could not be loaded:", l.Unreachable)
+	p.trouble("The target went away in mid-run:", l.Gone)
+	p.trouble("Usage error:", l.Usage)
+}
+
+// phases returns the phases of a run and how long they were.
+func (l *Load) phases() string {
+	var phases []string
+	for _, p := range l.Phases {
+		words := p.Name + " " + short(p.Took)
+		if p.Note != "" {
+			words += " (" + p.Note + ")"
+		}
+		phases = append(phases, words)
+	}
+	return strings.Join(phases, ", ")
+}
+
+// words returns what the generator ran on.
+func (m *Machine) words() string {
+	cores, procs := "", ""
+	if m.Cores > 0 {
+		cores = text.Count(m.Cores, "core")
+	}
+	if m.GOMAXPROCS > 0 {
+		procs = fmt.Sprintf("GOMAXPROCS %d", m.GOMAXPROCS)
+	}
+	return join2(", ", join2(" ", m.OS, m.Kernel, m.Arch), m.CPU, cores, procs, m.Go)
+}
+
+// join2 returns the parts that are not empty, with separator between them.
+func join2(separator string, parts ...string) string {
+	var kept []string
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(kept, separator)
+}
+
+// validity appends why a run is INVALID, or what to know about valid figures.
+func (p *Page) validity(l *Load) {
+	v := &l.Validity
+	if v.Valid {
+		if len(v.Remarks) > 0 {
+			p.section("TO KNOW", "about the figures below")
+			p.add(Prose{wordsOf(v.Remarks)})
+		}
+		return
+	}
+	why := []string{"Its figures are not results, so no rates and no times are shown."}
+	if len(v.Reasons) == 0 {
+		why = append(why, "The run was not judged.")
+	}
+	p.add(Heading{1, Styled(Bad, v.heading())}, Prose{wordsOf(why)})
+	for _, r := range v.Reasons {
+		p.add(Heading{3, Styled(Strong, r.ID)}, Prose{wordsOf([]string{sentence(r.What), "What to do: " + r.Do + "."})})
+	}
+}
+
+// wordsOf returns lines without a style.
+func wordsOf(lines []string) []Text {
+	var texts []Text
+	for _, line := range lines {
+		texts = append(texts, Words(line))
+	}
+	return texts
+}
+
+// heading returns what an INVALID run says nothing about.
+func (v *Validity) heading() string {
+	if len(v.Reasons) == 0 {
+		return "INVALID"
+	}
+	for _, r := range v.Reasons {
+		switch r.ID {
+		case "empty", "errors", "connections", "aborted":
+			return "INVALID: the load was not carried"
+		}
+	}
+	return "INVALID: the generator could not sustain this load"
+}
+
+// sentence returns words as a sentence.
+func sentence(words string) string {
+	words = strings.TrimSuffix(text.OneLine(words), ".")
+	return strings.ToUpper(words[:min(1, len(words))]) + words[min(1, len(words)):] + "."
+}
+
+// generator appends how busy the generator and its machine were.
+func (p *Page) generator(l *Load) {
+	h := &l.Health
+	if h.Over <= 0 {
+		return
+	}
+	p.section("GENERATOR", "what it and its machine were busy with while measuring: the error bar of the figures")
+	var fields []Field
+	if worst := l.worstLateness("p99"); worst.ok {
+		fields = append(fields, field("lateness", fmt.Sprintf("p99 %s, max %s (the highest of all commands)",
+			measured(time.Duration(worst.value)), measured(time.Duration(l.worstLateness("max").value)))))
+	}
+	fields = append(fields,
+		field("processor", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak))),
+		field("loops", h.loops()), field("machine", h.machine()), field("memory", h.memory()))
+	if h.Files.Soft > 0 {
+		fields = append(fields, field("descriptors",
+			fmt.Sprintf("at most %s of %s", text.Grouped(h.Files.Peak), text.Grouped(h.Files.Soft))))
+	}
+	p.add(Fields{LabelWidth: 12, Fields: fields})
+}
+
+// loops returns how busy each loop was, empty if that is not known.
+func (h *Health) loops() string {
+	var busy []string
+	for _, share := range h.Loops {
+		busy = append(busy, percent(share))
+	}
+	if busy == nil {
+		return ""
+	}
+	return "busy " + strings.Join(busy, ", ")
+}
+
+// machine returns how busy the machine was.
+func (h *Health) machine() string {
+	held := ""
+	if h.Throttled > 0 {
+		held = "; a cgroup throttled the generator for " + short(h.Throttled)
+	}
+	return fmt.Sprintf("busy %s, in the busiest second %s; stolen by its host %s%s",
+		percent(h.MachineBusy), percent(h.MachinePeak), percent(h.Steal), held)
+}
+
+// memory returns what the generator needed of it.
+func (h *Health) memory() string {
+	return fmt.Sprintf("at most %s, %s of it Go's heap; %s of the garbage collector, %s in all, the longest %s",
+		size(h.MemoryPeak), size(h.HeapPeak), text.Count(h.GCPauses, "pause"), short(h.GCPause), short(h.GCPauseMax))
+}

@@ -1,0 +1,328 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// rate appends what was asked and what of it was carried.
+func (p *Page) rate(l *Load) {
+	r := l.Rate
+	if r.Asked <= 0 && r.Done == 0 {
+		return
+	}
+	p.section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), short(l.Measured)))
+	t := Table{Columns: []Column{{Width: 9}, {Right: true, Width: 12}, {Unit: true, Width: 2}}}
+	row := func(name string, style Style, value, unit, words string) {
+		t.Rows = append(t.Rows, Row{Cells: []Text{Words(name), Styled(style, value), Words(unit), Words(words)}})
+	}
+	switch {
+	case r.Asked <= 0:
+		row("carried", Plain, digits(r.Carried), "/s", "as fast as replies came")
+	case r.Carried < carriedEnough*r.Asked:
+		row("asked", Plain, digits(r.Asked), "/s", "")
+		row("carried", Caution, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+	default:
+		row("asked", Plain, digits(r.Asked), "/s", "")
+		row("carried", Good, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+	}
+	if r.Asked > 0 && r.Waited > 0 {
+		row("waited", Plain, text.Grouped(r.Waited), "",
+			"arrivals had to wait for a free connection, at most "+text.Grouped(r.Backlog)+" at a time")
+	}
+	if r.Asked > 0 && r.Dropped > 0 {
+		row("dropped", Caution, text.Grouped(r.Dropped), "", "arrivals that found no free connection")
+	}
+	p.add(t)
+}
+
+// arrivals returns what the arrivals of a plan are.
+func arrivals(op string) string {
+	switch op {
+	case "push":
+		return "jobs pushed"
+	case "ack":
+		return "jobs acknowledged"
+	case "beat":
+		return "heartbeats answered"
+	case "connect":
+		return "connections that came, pushed a job and went"
+	case "":
+		return "arrivals"
+	default:
+		return op + " commands"
+	}
+}
+
+// commands appends how many there were of each kind, and what went wrong with them.
+func (p *Page) commands(l *Load) {
+	if len(l.Ops) == 0 {
+		return
+	}
+	p.section("COMMANDS", fmt.Sprintf("those that were due in %s of measuring", short(l.Measured)))
+	t := Table{Columns: []Column{
+		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true, Width: 9}, {Title: "errors", Right: true, Width: 8},
+	}}
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		if op.Count+op.errors() == 0 {
+			continue
+		}
+		rate := digits(op.Rate)
+		if op.Rate == 0 && op.Count > 0 {
+			rate = "-"
+			t.Note = Words("-: opened before measuring began, and again where a connection was lost.")
+		}
+		row := Cells(opWords(op.Op), text.Grouped(op.Count), rate)
+		row.Cells, row.Detail = append(row.Cells, op.errorCount()), kinds(op.Errors)
+		t.Rows = append(t.Rows, row)
+	}
+	p.add(t)
+}
+
+// opWidth is the width of the longest name in tables of commands.
+const opWidth = 13
+
+// errorCount returns how many errors there were.
+func (o *LoadOp) errorCount() Text {
+	if o.errors() == 0 {
+		return Words("0")
+	}
+	return Styled(Caution, text.Grouped(o.errors()))
+}
+
+// errors appends what went wrong, by kind: of an INVALID run too, because it may be the cause.
+func (p *Page) errors(l *Load) {
+	if !slices.ContainsFunc(l.Ops, func(o LoadOp) bool { return o.errors() > 0 }) {
+		return
+	}
+	p.section("ERRORS", "what went wrong with commands")
+	t := Table{Columns: []Column{{Width: opWidth}}}
+	for i := range l.Ops {
+		if op := &l.Ops[i]; op.errors() > 0 {
+			t.Rows = append(t.Rows, Row{Cells: []Text{Words(opWords(op.Op)), Words(text.Grouped(op.errors()))}, Detail: kinds(op.Errors)})
+		}
+	}
+	p.add(t)
+}
+
+// kinds returns errors by kind, a line each.
+func kinds(errors []LoadError) []Text {
+	var lines []Text
+	for _, e := range errors {
+		detail := fmt.Sprintf("%s %s", text.Grouped(e.Count), e.Kind)
+		if e.Example != "" {
+			detail += ": " + e.Example
+		}
+		lines = append(lines, Styled(Faint, detail))
+	}
+	return lines
+}
+
+// opWords returns how a kind of command, or the way of a job, is called in tables.
+func opWords(op string) string {
+	switch op {
+	case "fetch.found":
+		return "fetch, found"
+	case "fetch.waited":
+		return "fetch, waited"
+	case "fetch.empty":
+		return "fetch, empty"
+	case "job.fetched":
+		return "push to fetch"
+	case "job.acked":
+		return "push to ack"
+	default:
+		return op
+	}
+}
+
+// times appends the percentiles, three rows a command, and explains its own words.
+func (p *Page) times(l *Load) {
+	if !slices.ContainsFunc(l.Ops, func(o LoadOp) bool { return o.Count > 0 }) {
+		return
+	}
+	p.section("TIMES", "")
+	t := Table{Columns: []Column{{Width: opWidth}, {Width: 8}}}
+	for _, title := range []string{"mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} {
+		t.Columns = append(t.Columns, Column{Title: title, Right: true, Width: 7})
+	}
+	for i := range l.Ops {
+		if op := &l.Ops[i]; op.Count > 0 {
+			t.latency(opWords(op.Op), "response", Plain, &op.Response)
+			t.latency("", "service", Plain, &op.Service)
+			t.latency("", "lateness", Faint, &op.Lateness)
+		}
+	}
+	way := ""
+	if len(l.Flows) > 0 && !l.piledUp() { // if they are, a remark says what the flows would say
+		way = "way: from when a PUSH was due until its job was delivered, or its ACK answered. "
+		for i := range l.Flows {
+			t.latency(opWords(l.Flows[i].Flow), "way", Plain, &l.Flows[i].Time)
+		}
+	}
+	p.add(t, Prose{[]Text{Words("response: from when a command was due until its reply, what a user waits. service: from when it was " +
+		"sent until its reply. lateness: the generator's own delay in sending it. " + way +
+		"p99: 99 % took no longer; - where there are too few values to say.")}})
+}
+
+// latency appends a row of times, unless there are none.
+func (t *Table) latency(name, kind string, style Style, l *Latency) {
+	if l.Count == 0 {
+		return
+	}
+	row := Cells(name, kind)
+	for _, time := range []string{measured(l.Mean), measured(l.P50), enough(l, 10, "p90"), enough(l, 100, "p99"),
+		enough(l, 1000, "p99.9"), enough(l, 10_000, "p99.99"), measured(l.Max)} {
+		row.Cells = append(row.Cells, Styled(style, time))
+	}
+	t.Rows = append(t.Rows, row)
+}
+
+// enough returns a percentile if there are values beyond it.
+func enough(l *Latency, needed int64, stat string) string {
+	if l.Count < needed {
+		return "-"
+	}
+	return measured(l.stat(stat))
+}
+
+// jobs appends the account of the jobs.
+func (p *Page) jobs(l *Load) {
+	j := &l.Jobs
+	if j.sent()+j.Delivered+j.Foreign == 0 {
+		return
+	}
+	p.section("JOBS", "every job of the run, including those pushed before and after measuring")
+	t := Table{Columns: []Column{{Width: 12}, {Right: true, Width: 13}}}
+	for _, row := range j.rows() {
+		if row.count == 0 && !row.always {
+			continue
+		}
+		style := Plain
+		if row.bad && row.count > 0 {
+			style = Bad
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Text{Words(row.name), Styled(style, text.Grouped(row.count)), Words(row.words)}})
+	}
+	if l.undecided() {
+		why := "the queues were not seen empty"
+		if j.NotDrained != "" {
+			why = j.NotDrained
+		}
+		t.Note = Words("Whether jobs were lost is undecided: " + why + ".")
+	}
+	p.add(t)
+}
+
+// jobsRow is a row of the account of the jobs.
+type jobsRow struct {
+	name   string
+	count  int64
+	always bool // also if there are none
+	bad    bool
+	words  string
+}
+
+func (j *LoadJobs) rows() []jobsRow {
+	return []jobsRow{
+		{"pushed", j.Pushed, true, false, "accepted with OK"},
+		{"refused", j.Refused, false, false, "answered with an error"},
+		{"doubtful", j.Doubtful, false, false, "pushed without an answer: it may be there or not"},
+		{"delivered", j.Delivered, true, false, "at least once"},
+		{"redelivered", j.Redelivered, false, false, "again, and rightly: after FAIL, reserve_for or an unanswered ACK"},
+		{"acknowledged", j.Acked, true, false, ""},
+		{"failed", j.Failed, false, false, "reported with FAIL"},
+		{"held", j.Held, false, false, "delivered, and neither acknowledged nor failed at the end"},
+		{"waiting", j.Waiting, false, false, "may come back after the end"},
+		{"taken at end", j.TakenAtEnd, false, false, "brought by the last FETCH of a connection, before it was closed"},
+		{"out of order", j.OutOfOrder, false, false, "after one that was pushed later: no clause forbids it"},
+		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},
+		{"in doubt", j.InDoubt, false, false, "of these: may have gone with " + unanswered(j.FetchesLost)},
+		{"lost", j.Lost, j.Drained, true, "accepted and never delivered"},
+		{"duplicated", j.Duplicated, true, true, "delivered while held, or after they were settled"},
+		{"foreign", j.Foreign, false, true, "not of this run, from a wrong queue, or changed"},
+	}
+}
+
+// unanswered returns the FETCHes that ended without an answer, in words.
+func unanswered(fetches int64) string {
+	if fetches == 1 {
+		return "the one unanswered FETCH"
+	}
+	return "one of " + text.Grouped(fetches) + " failed FETCHes"
+}
+
+// loadFindings appends what the target did wrong, with the clauses and some of the jobs.
+func (p *Page) loadFindings(l *Load, o PageOptions) {
+	if len(l.Findings) == 0 {
+		return
+	}
+	p.section("FINDINGS", "what the target did wrong with the jobs of this run")
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		p.add(Heading{3, Styled(Bad, f.words())}, Prose{f.page(o)})
+	}
+}
+
+// loadFindingShown is how many jobs of a finding, and how many notes, are shown if not all are wanted.
+const loadFindingShown = 5
+
+// page returns what happened, and some of the jobs or the notes about them.
+func (f *LoadFinding) page(o PageOptions) []Text {
+	clause := f.Clause
+	if clause == "" {
+		clause = "no clause"
+	}
+	lines := []Text{Words(fmt.Sprintf("%s (%s)", f.What, clause))}
+	notes, jids := f.Notes, f.JIDs
+	if !o.Verbose {
+		notes, jids = notes[:min(len(notes), loadFindingShown)], jids[:min(len(jids), loadFindingShown)]
+	}
+	shown := len(jids)
+	if len(f.Notes) >= len(f.JIDs) { // the notes are about them
+		jids, shown = nil, min(len(f.JIDs), loadFindingShown)
+	}
+	lines = append(append(lines, wordsOf(jids)...), wordsOf(notes)...)
+	if left := int64(len(f.JIDs)-shown) + f.More; left > 0 {
+		lines = append(lines, Styled(Faint, leftOver(left, f.More)))
+	}
+	return lines
+}
+
+// leftOver returns how many jobs are not shown, and where they are.
+func leftOver(left, unkept int64) string {
+	switch {
+	case unkept == left:
+		return fmt.Sprintf("and %s more", text.Grouped(left))
+	case unkept > 0:
+		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", text.Grouped(left), text.Grouped(FindingsKept))
+	default:
+		return fmt.Sprintf("and %s more; --verbose and JSON name them all", text.Grouped(left))
+	}
+}
+
+// thresholds appends what was wanted and what was measured.
+func (p *Page) thresholds(l *Load) {
+	if len(l.Thresholds) == 0 {
+		return
+	}
+	p.section("THRESHOLDS", "what was wanted, and what came")
+	const longest = 50 // of a threshold that has a place in the table
+	t := Table{}
+	for _, r := range l.Thresholds {
+		word := Styled(Good, "held")
+		if !r.Held {
+			word = Styled(Bad, "missed")
+		}
+		row := Row{Cells: []Text{word, Words(r.Threshold), Words(r.Came)}}
+		if len([]rune(r.Threshold)) > longest {
+			row.Cells[1], row.Detail = nil, []Text{Words(r.Threshold)}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Columns = []Column{{Width: len("missed")}}
+	p.add(t)
+}
