@@ -30,9 +30,9 @@ type live struct {
 func (p process) newLive(o *benchOptions, config *load.Config) *live {
 	l := &live{last: "connecting"}
 	switch {
-	case o.verbose:
+	case o.reportFlags.Verbose:
 		l.lines = p.Err
-	case !o.noProgress && p.WantsProgress():
+	case !o.reportFlags.NoProgress && p.WantsProgress():
 		_, until := config.Workload.Window()
 		l.container = mpb.New(mpb.WithOutput(p.Err), mpb.WithWidth(24))
 		l.bar = l.container.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(l.words)))

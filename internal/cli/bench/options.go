@@ -31,13 +31,11 @@ type benchOptions struct {
 	processors int
 	thresholds []string
 
-	format, color       program.OneOf
-	output              string
-	hlog, hgrm, series  string
-	history             string
-	verbose, noProgress bool
-	judged              []reports.Threshold
-	given               *pflag.FlagSet
+	reportFlags        program.ReportFlags
+	hlog, hgrm, series string
+	history            string
+	judged             []reports.Threshold
+	given              *pflag.FlagSet
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
@@ -51,26 +49,14 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
 	f.IntVar(&o.processors, "processors", 0, "use `N` processors (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
 	f.StringArrayVar(&o.thresholds, "threshold", nil, "fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be repeated")
-	f.Var(&o.format, "format", "format of the report")
-	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
 	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
 	f.StringVar(&o.history, "history", "", "record every PUSH, FETCH, ACK and FAIL, judge them, and write them to `FILE` (for fwpcheck judge)")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "print a line for every second")
-	f.Var(&o.color, "color", "colour in the report")
-	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress")
-	for flag, words := range map[string]func() []string{
-		"preset": workload.Presets, "fault": program.FaultNames,
-		"overload":  func() []string { return o.overload.Words() },
-		"format":    func() []string { return o.format.Words() },
-		"color":     func() []string { return o.color.Words() },
-		"threshold": reports.Metrics,
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, program.Complete(words)); err != nil {
-			panic(err) // no such flag
-		}
-	}
+	o.reportFlags.Declare(cmd, "print a line for every second")
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "threshold": reports.Metrics,
+	})
 }
 
 // declareWorkload makes a flag of every setting of a workload. What is given is
@@ -187,11 +173,9 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 	return workload.Parse(filepath.ToSlash(args[0]), source)
 }
 
-// settle checks the values that no flag checks by itself.
-func (o *benchOptions) settle() error {
+// validate checks the values that no flag checks by itself.
+func (o *benchOptions) validate() error {
 	switch {
-	case o.given.Changed("output") && o.output == "":
-		return errors.New("--output is empty: it names a file")
 	case o.given.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
 		return fmt.Errorf("--processors has to be from 1 to %d, which is how many this machine has", runtime.NumCPU())
 	case o.given.Changed("connect-rate") && o.pace <= 0:

@@ -28,8 +28,8 @@ const meetTimeout = 10 * time.Second
 // newBenchRun builds `fwpbench run`.
 func newBenchRun(p process) *cobra.Command {
 	o := &benchOptions{
-		overload: program.NewOneOf("queue", "drop", "abort"),
-		format:   program.Formats(), color: program.NewOneOf("auto", "always", "never"),
+		overload:    program.NewOneOf("queue", "drop", "abort"),
+		reportFlags: program.NewReportFlags(),
 	}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",
@@ -68,7 +68,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 
 // bench is one run of load, from the flags to the exit code.
 func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
-	if err := cmp.Or(o.settle(), program.Writable(o.output)); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
 	w, err := o.workload(args)

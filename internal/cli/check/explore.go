@@ -18,7 +18,7 @@ import (
 
 // newExplore builds `fwpcheck explore`.
 func newExplore(p process) *cobra.Command {
-	o := &exploreOptions{format: program.Formats(), color: program.NewOneOf("auto", "always", "never")}
+	o := &exploreOptions{reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
 		Use:   "explore",
 		Short: "Send generated command sequences, and reduce each violation to a script",
@@ -44,7 +44,7 @@ func newExplore(p process) *cobra.Command {
 
 // explore is one exploration, from the flags to the exit code.
 func (p process) explore(ctx context.Context, o *exploreOptions) error {
-	if err := cmp.Or(o.settle(), program.Writable(o.output)); err != nil {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
 	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, "allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
@@ -54,11 +54,12 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if !at.Choice.Embedded && o.fault != "" {
 		return errors.New("--fault goes with the embedded server: a server of yours has its own")
 	}
+	o.fillIn()
 	script, err := o.saved()
 	if err != nil {
 		return err
 	}
-	showBar := !o.noProgress && p.WantsProgress()
+	showBar := !o.reportFlags.NoProgress && p.WantsProgress()
 	above := &aboveBar{out: p.Err}
 	p.Err = above
 	p.Say("exploring %s, seed %d", at, o.seed)
@@ -139,8 +140,10 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 // report is a report of `explore`.
 func (o *exploreOptions) report(e *reports.Exploration) program.Output {
 	return program.Output{
-		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: e.Unreachable,
-		Page:    func() reports.Page { return e.Page(reports.PageOptions{Verbose: o.verbose, Exit: o.exit()}) },
+		Flags: &o.reportFlags, Unreachable: e.Unreachable,
+		Page: func() reports.Page {
+			return e.Page(reports.PageOptions{Verbose: o.reportFlags.Verbose, Exit: o.exit()})
+		},
 		JSON:    func(w io.Writer) error { return reports.WriteExplorationJSON(w, e) },
 		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
 		Fail:    func(why string) { e.Internal = why },

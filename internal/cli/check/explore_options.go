@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -31,11 +32,9 @@ type exploreOptions struct {
 	pid                     int
 	folder, replay          string
 
-	format, color       program.OneOf
-	output              string
-	strict              bool
-	verbose, noProgress bool
-	given               *pflag.FlagSet
+	strict      bool
+	reportFlags program.ReportFlags
+	given       *pflag.FlagSet
 }
 
 // defaultSteps is how many commands are sent if nothing says when to end.
@@ -53,15 +52,8 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is found")
 	o.declareExtent(f)
 	o.declareFindings(f)
-	for flag, words := range map[string]func() []string{
-		"fault":  program.FaultNames,
-		"format": func() []string { return o.format.Words() },
-		"color":  func() []string { return o.color.Words() },
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, program.Complete(words)); err != nil {
-			panic(err) // no such flag
-		}
-	}
+	o.reportFlags.Declare(cmd, "list all outcomes that were seen")
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 }
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
@@ -82,15 +74,16 @@ func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
 	f.StringVar(&o.folder, "save", ".", "put scripts and whole runs of findings into `FOLDER`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
-	f.Var(&o.format, "format", "format of the report")
-	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "list all outcomes that were seen")
-	f.Var(&o.color, "color", "colour in the report")
-	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress")
 }
 
-// settle checks the values that no flag checks by itself, and draws the seed.
-func (o *exploreOptions) settle() error {
+// validate checks the values that no flag checks by itself.
+func (o *exploreOptions) validate() error {
+	_, err := program.FaultNamed(o.fault)
+	return cmp.Or(o.validateExtent(), o.validateReplay(), o.validateProcess(), err)
+}
+
+// validateExtent checks the flags that say how much is explored.
+func (o *exploreOptions) validateExtent() error {
 	switch {
 	case o.time < 0 || o.longest < 0 || o.clients < 0:
 		return errors.New("--time, --wait and --clients cannot be less than 0")
@@ -100,26 +93,40 @@ func (o *exploreOptions) settle() error {
 		return errors.New("--connections and --findings have to be 1 or more")
 	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
 		return errors.New("--timeout, --patience and --shrink have to be longer than 0")
-	case o.given.Changed("pid") && o.pid < 1:
-		return errors.New("--pid has to be the number of a process")
-	case o.given.Changed("output") && o.output == "":
-		return errors.New("--output is empty: it names a file")
-	case o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps") || o.given.Changed("time")):
+	}
+	return nil
+}
+
+// validateReplay checks that no flag contradicts the file that is played again.
+func (o *exploreOptions) validateReplay() error {
+	if o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps") || o.given.Changed("time")) {
 		return errors.New("--replay plays what the file says: --seed, --steps and --time mean nothing to it")
 	}
+	return nil
+}
+
+// validateProcess checks that the memory of the server's process can be read.
+func (o *exploreOptions) validateProcess() error {
+	switch {
+	case !o.given.Changed("pid"):
+		return nil
+	case o.pid < 1:
+		return errors.New("--pid has to be the number of a process")
+	}
+	if _, err := health.Resident(o.pid); err != nil {
+		return fmt.Errorf("--pid: %w", err)
+	}
+	return nil
+}
+
+// fillIn gives the flags a value that have none: the number of commands and the seed.
+func (o *exploreOptions) fillIn() {
 	if o.steps == 0 && o.time == 0 {
 		o.steps = defaultSteps
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
-	if o.pid > 0 {
-		if _, err := health.Resident(o.pid); err != nil {
-			return fmt.Errorf("--pid: %w", err)
-		}
-	}
-	_, err := program.FaultNamed(o.fault)
-	return err
 }
 
 // exit is what counts for the exit code.

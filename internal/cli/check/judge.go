@@ -37,9 +37,7 @@ func newJudge(p process) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return p.judge(args, format.String()) },
 	}
 	cmd.Flags().Var(&format, "format", "format of the judgement")
-	if err := cmd.RegisterFlagCompletionFunc("format", program.Complete(func() []string { return format.Words() })); err != nil {
-		panic(err) // no such flag
-	}
+	program.CompleteFlags(cmd, map[string]func() []string{"format": format.Words})
 	return cmd
 }
 

@@ -31,9 +31,7 @@ func (f *facets) declare(cmd *cobra.Command) {
 		{"party", &f.parties, "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
 	} {
 		cmd.Flags().StringArrayVar(flag.into, flag.name, nil, flag.usage)
-		if err := cmd.RegisterFlagCompletionFunc(flag.name, program.Complete(flag.words)); err != nil {
-			panic(err) // no such flag
-		}
+		program.CompleteFlags(cmd, map[string]func() []string{flag.name: flag.words})
 	}
 }
 

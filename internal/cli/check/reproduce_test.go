@@ -15,7 +15,7 @@ import (
 func options(t *testing.T, args ...string) *runOptions {
 	t.Helper()
 	cmd := &cobra.Command{}
-	o := &runOptions{format: program.NewOneOf("text", "json"), color: program.NewOneOf("auto", "always", "never")}
+	o := &runOptions{reportFlags: program.NewReportFlags()}
 	o.declare(cmd)
 	require.NoError(t, cmd.ParseFlags(args))
 	o.given = cmd.Flags()

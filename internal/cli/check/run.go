@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -17,7 +18,7 @@ import (
 
 // newRun builds `fwpcheck run`.
 func newRun(p process) *cobra.Command {
-	o := &runOptions{format: program.Formats(), color: program.NewOneOf("auto", "always", "never")}
+	o := &runOptions{reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
 		Use:   "run [FILE...|-]",
 		Short: "Judge a server with the suite's checks, or with scripts of your own",
@@ -42,10 +43,7 @@ func newRun(p process) *cobra.Command {
 
 // run is one run, from the flags to the exit code.
 func (p process) run(ctx context.Context, o *runOptions, args []string) error {
-	if err := o.settle(); err != nil {
-		return err
-	}
-	if err := program.Writable(o.output); err != nil { // rather now than after minutes
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // rather now than after minutes
 		return err
 	}
 	chosen, err := p.pick(o, args)
@@ -56,7 +54,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	showBar := !o.noProgress && !o.verbose && p.WantsProgress()
+	showBar := !o.reportFlags.NoProgress && !o.reportFlags.Verbose && p.WantsProgress()
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
 	p.Say("judging %s, seed %d", s.endpoint, o.seed)
@@ -76,7 +74,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if showBar {
 		watch.bar = newBar(terminal, len(chosen.in)*o.repeat)
 	}
-	if o.verbose {
+	if o.reportFlags.Verbose {
 		watch.out, watch.named = p.Err, len(chosen.in) > 1
 	}
 	return p.Deliver(o.report(judge(ctx, o, s, on, chosen, watch)))
@@ -85,8 +83,10 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 // report is the output of `run`.
 func (o *runOptions) report(r *reports.Report) program.Output {
 	return program.Output{
-		File: o.output, Format: o.format.String(), Color: o.color.String(), Unreachable: r.Unreachable,
-		Page:    func() reports.Page { return r.Page(reports.PageOptions{Verbose: o.verbose, Exit: o.exit()}) },
+		Flags: &o.reportFlags, Unreachable: r.Unreachable,
+		Page: func() reports.Page {
+			return r.Page(reports.PageOptions{Verbose: o.reportFlags.Verbose, Exit: o.exit()})
+		},
 		JSON:    func(w io.Writer) error { return reports.WriteJSON(w, r) },
 		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
 		Fail:    func(why string) { r.Internal = why },

@@ -31,11 +31,8 @@ type runOptions struct {
 	failFast          bool
 	seed              uint64
 
-	format, color       program.OneOf
-	output              string
-	verbose, noProgress bool
-
-	given *pflag.FlagSet // which of them were given
+	reportFlags program.ReportFlags
+	given       *pflag.FlagSet // which of them were given
 }
 
 // declare makes the flags.
@@ -45,15 +42,10 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareTarget(f)
 	o.declareSelection(f)
 	o.declareRunning(f)
-	for flag, words := range map[string]func() []string{
+	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
+	program.CompleteFlags(cmd, map[string]func() []string{
 		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
-		"format": func() []string { return o.format.Words() },
-		"color":  func() []string { return o.color.Words() },
-	} {
-		if err := cmd.RegisterFlagCompletionFunc(flag, program.Complete(words)); err != nil {
-			panic(err) // no such flag
-		}
-	}
+	})
 }
 
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
@@ -82,15 +74,10 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst counts, and what is unsteady is told")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
-	f.Var(&o.format, "format", "format of the report")
-	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "print every conversation as it goes, and all checks in the report")
-	f.Var(&o.color, "color", "colour in the report")
-	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
 }
 
-// settle checks the values that no flag checks by itself, and draws the seed.
-func (o *runOptions) settle() error {
+// validate checks the values that no flag checks by itself, and draws the seed.
+func (o *runOptions) validate() error {
 	switch {
 	case o.timeout <= 0:
 		return errors.New("--timeout has to be longer than 0")
@@ -100,8 +87,6 @@ func (o *runOptions) settle() error {
 		return errors.New("--parallel has to be 1 or more")
 	case o.repeat < 1:
 		return errors.New("--repeat has to be 1 or more")
-	case o.given.Changed("output") && o.output == "":
-		return errors.New("--output is empty: it names a file")
 	}
 	for _, id := range o.require {
 		if _, ok := conformance.ClauseByID(id); ok {

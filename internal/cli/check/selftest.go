@@ -56,9 +56,7 @@ func newSelftest(p process) *cobra.Command {
 	f.BoolVar(&o.full, "full", false, "play the checks too that have to wait for more than "+conformance.QuickWait.String())
 	f.IntVar(&o.parallel, "parallel", 64, "play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
-	if err := cmd.RegisterFlagCompletionFunc("fault", program.Complete(program.FaultNames)); err != nil {
-		panic(err) // no such flag
-	}
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 	return cmd
 }
 

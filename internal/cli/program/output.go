@@ -10,8 +10,7 @@ import (
 
 // Output is a report, and where and how it is written.
 type Output struct {
-	File, Format, Color string // --output, --format and --color
-
+	Flags       *ReportFlags
 	Unreachable string                          // why there was nothing to test; empty if there was
 	Page        func() reports.Page             // the report for people
 	JSON        func(w io.Writer) error         // writes the report for programs
@@ -19,12 +18,9 @@ type Output struct {
 	Fail        func(why string)                // records an internal error in the report
 }
 
-// Formats are the words that --format takes.
-func Formats() OneOf { return NewOneOf("text", "json") }
-
 // write writes the report in its format.
 func (o Output) write(w io.Writer, color bool) error {
-	if o.Format == "json" {
+	if o.Flags.Format.String() == "json" {
 		return o.JSON(w)
 	}
 	return o.Page().WriteText(w, reports.TextOptions{Color: color})
@@ -34,22 +30,22 @@ func (o Output) write(w io.Writer, color bool) error {
 // the exit code. A report that cannot be written to its file goes to standard output:
 // results that took minutes are not thrown away.
 func (p Process) Deliver(o Output) error {
-	toFile := isFile(o.File)
-	if o.Unreachable != "" && (toFile || o.Format != "text") { // the report may be read by programs only
+	toFile := isFile(o.Flags.File)
+	if o.Unreachable != "" && (toFile || o.Flags.Format.String() != "text") { // the report may be read by programs only
 		p.Say("%s", o.Unreachable)
 	}
 	if toFile {
-		err := ReplaceFile(o.File, func(w io.Writer) error { return o.write(w, o.Color == "always") })
+		err := ReplaceFile(o.Flags.File, func(w io.Writer) error { return o.write(w, o.Flags.Color.String() == "always") })
 		if err == nil {
 			code, words := o.Outcome()
-			p.Say("%s; the report is in %s", words, o.File)
+			p.Say("%s; the report is in %s", words, o.Flags.File)
 			return Ended(code)
 		}
 		err = fmt.Errorf("write report: %w", err)
 		p.Say("%v\nThe report goes to standard output instead.", err)
 		o.Fail(err.Error())
 	}
-	if err := o.write(p.Out, p.wantsColor(o.Color)); err != nil {
+	if err := o.write(p.Out, p.wantsColor(o.Flags.Color.String())); err != nil {
 		p.Say("%v", err)
 		o.Fail(err.Error())
 	}
@@ -68,9 +64,9 @@ func Ended(code int) error {
 // isFile reports whether --output names a file, and not standard output.
 func isFile(name string) bool { return name != "" && name != "-" }
 
-// Writable returns an error if --output cannot be written. It is called before the work
+// writable returns an error if --output cannot be written. It is called before the work
 // that the report is about, and leaves an existing file as it is.
-func Writable(name string) error {
+func writable(name string) error {
 	if !isFile(name) {
 		return nil
 	}

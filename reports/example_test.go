@@ -1,0 +1,64 @@
+package reports_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A result becomes a page once, and a renderer writes the page.
+func ExampleReport_Page() {
+	r := &reports.Report{
+		Target: reports.Target{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Seed:   42,
+		Checks: []reports.Check{
+			{ID: "info/bulk", Verdict: reports.Pass},
+			{ID: "push/rejected", Verdict: reports.Fail, Findings: []reports.Finding{{
+				Clause: "FWP-PUSH-03", Level: reports.LevelPlain, Statement: "A PUSH that is answered with an error enqueues nothing.",
+				Verdict: reports.Fail, Expected: "a null bulk string", Got: "a bulk string of 61 bytes",
+			}}},
+		},
+	}
+	options := reports.PageOptions{Exit: reports.ExitOptions{Strict: true}}
+	if err := r.Page(options).WriteText(os.Stdout, reports.TextOptions{}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// target    tcp://localhost:7419 (from --url)
+	//
+	// FINDINGS: 1 departure from what is expected
+	//
+	// fail  FWP-PUSH-03 (plain: stated as a fact)
+	//   A PUSH that is answered with an error enqueues nothing.
+	//
+	//   check     push/rejected
+	//   expected  a null bulk string
+	//   got       a bulk string of 61 bytes
+	//
+	// COUNTS
+	//                    checks  clauses
+	//   fail                  1        0
+	//   pass                  1        0
+	//   all                   2        0
+	//
+	// took 0.000 s, seed 42, exit code 1
+	// 1 finding: 1 fail
+}
+
+// Other programs can make pages of their own from the same blocks.
+func ExamplePage() {
+	page := reports.Page{Blocks: []reports.Block{
+		reports.Heading{Level: 1, Text: reports.Words("QUEUES")},
+		reports.Table{
+			Columns: []reports.Column{{Title: "name"}, {Title: "jobs", Right: true}},
+			Rows:    []reports.Row{reports.Cells("default", "12"), reports.Cells("mail", "3,021")},
+		},
+	}}
+	_ = page.WriteText(os.Stdout, reports.TextOptions{})
+	// Output:
+	// QUEUES
+	//   name      jobs
+	//   default     12
+	//   mail     3,021
+}
