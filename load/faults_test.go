@@ -13,7 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -261,8 +262,8 @@ func TestFindingsHaveClauses(t *testing.T) {
 		assert.NotEmpty(t, conformance.ClauseOf(reports.NewLoadFinding(kind, 1, nil).Breach), kind)
 	}
 	for _, breach := range []string{
-		client.Unasked, client.ExtraReply, client.ForeignReply, client.ForeignReply + "FETCH", client.BrokenGrammar,
-		client.NoRESP("FETCH", &fwp.SyntaxError{Rule: fwp.RuleNull}).Breach,
+		protocol.Unasked, protocol.ExtraReply, protocol.ForeignReply, protocol.ForeignReply + "FETCH", protocol.BrokenGrammar,
+		fwpspeaker.NoRESP("FETCH", &fwp.SyntaxError{Rule: fwp.RuleNull}).Breach,
 	} {
 		assert.NotEmpty(t, conformance.ClauseOf(breach), breach)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -75,15 +76,15 @@ func (r *run) breaches() []client.Breach {
 }
 
 // kindOf returns the kind of finding of a breach, and a few words about it.
-func kindOf(b *client.BreachError) (kind reports.FindingKind, what string) {
+func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
 	switch b.Breach {
-	case client.Unasked:
+	case protocol.Unasked:
 		return reports.FindingReply, "bytes that nobody asked for"
-	case client.ExtraReply:
+	case protocol.ExtraReply:
 		return reports.FindingReply, "more than one reply to " + b.Verb
-	case client.ForeignReply:
+	case protocol.ForeignReply:
 		return reports.FindingReply, "not a valid greeting"
-	case client.ForeignReply + b.Verb:
+	case protocol.ForeignReply + b.Verb:
 		return reports.FindingReply, "not a valid reply to " + b.Verb
 	}
 	return reports.FindingGrammar, "bytes that are not well-formed RESP"

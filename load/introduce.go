@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // introduceTimeout bounds the conversation before the load, and informTimeout the part
@@ -26,7 +27,7 @@ const (
 // introduction is what the server says of itself before the load.
 type introduction struct {
 	hi, info json.RawMessage
-	breach   *client.BreachError // of the reply to INFO; nil if there was none
+	breach   *protocol.BreachError // of the reply to INFO; nil if there was none
 }
 
 // introduce asks the server what it is: the JSON of its HI, and what it answers to
@@ -76,13 +77,13 @@ func (in *introduction) inform(nc net.Conn, r *fwp.Reader) {
 	syntax, broken := errors.AsType[*fwp.SyntaxError](err)
 	switch {
 	case broken && syntax.Rule != fwp.RuleTruncated:
-		in.breach = client.NoRESP(fwp.INFO, syntax)
+		in.breach = fwpspeaker.NoRESP(fwp.INFO, syntax)
 	case err != nil:
 		return
 	case answer.Kind == fwp.BulkString:
 		in.info = bytes.Clone(answer.Text)
 	default:
-		in.breach = client.WrongReply(fwp.INFO, answer)
+		in.breach = fwpspeaker.WrongReply(fwp.INFO, answer)
 	}
 	_, _ = ask(nc, r, fwp.Command{Verb: fwp.END}) // it may close without a word
 }

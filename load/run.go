@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -127,6 +128,10 @@ func (r *run) start() {
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
 	shared := new(client.Shared)
+	speaks := &fwpspeaker.Config{Password: r.config.Password, PID: os.Getpid()}
+	if name, err := os.Hostname(); err == nil {
+		speaks.Hostname = name
+	}
 	if r.config.History {
 		r.recorder = history.NewRecorder()
 	}
@@ -136,14 +141,11 @@ func (r *run) start() {
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: shared, Overload: r.config.Overload,
-			Run: r.config.Run, Password: r.config.Password, PID: os.Getpid(), Began: r.began,
+			Run: r.config.Run, Speaker: speaks.Speaker, Began: r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)),
 		}
 		config.Plan = r.plan
 		config.History, config.HistoryLimit = r.recorder, HistoryLimit/int64(len(loops))
-		if name, err := os.Hostname(); err == nil {
-			config.Hostname = name
-		}
 		r.crews = append(r.crews, client.NewCrew(config))
 	}
 	r.figures.busy = make([]time.Duration, len(loops))

@@ -58,18 +58,20 @@ var rooms = map[string]room{
 	"internal/target":        {},
 
 	"load": {mayImport: []string{
-		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger", "load/measure",
-		"load/workload", "reports",
+		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/fwpspeaker", "load/health", "load/ledger",
+		"load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
-		"fwp", "internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/workload",
-	}},
-	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
-	"load/health":   {alone: true},
-	"load/arrivals": {alone: true},
-	"load/engine":   {},
-	"load/ledger":   {alone: true},
-	"load/measure":  {},
+		"internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/protocol", "load/workload",
+	}, testsAlso: []string{"load/fwpspeaker"}},
+	"load/fwpspeaker": {mayImport: []string{"fwp", "load/measure", "load/protocol", "load/workload"}},
+	"load/protocol":   {mayImport: []string{"load/measure", "load/workload"}},
+	"load/workload":   {mayImport: []string{"internal/text", "load/arrivals"}},
+	"load/health":     {alone: true},
+	"load/arrivals":   {alone: true},
+	"load/engine":     {},
+	"load/ledger":     {alone: true},
+	"load/measure":    {},
 
 	"scenarios": {mayImport: []string{"fwp", "internal/session", "internal/session/fwpsession", "internal/text"}},
 
@@ -155,6 +157,27 @@ func TestTableIsAcyclic(t *testing.T) {
 	}
 	for name := range rooms {
 		visit(name, nil)
+	}
+}
+
+// TestEnginesKnowNoProtocol: what is to carry another protocol reaches none, however far
+// its imports go.
+func TestEnginesKnowNoProtocol(t *testing.T) {
+	t.Parallel()
+	engines := []string{"load/client", "load/engine", "load/protocol", "load/workload"}
+	protocols := []string{"fwp", "fakes", "internal/blockq", "load/fwpspeaker"}
+	for _, engine := range engines {
+		reached := []string{engine}
+		for i := 0; i < len(reached); i++ { //nolint:intrange // it grows
+			for _, next := range rooms[reached[i]].mayImport {
+				if !slices.Contains(reached, next) {
+					reached = append(reached, next)
+				}
+			}
+		}
+		for _, protocol := range protocols {
+			assert.NotContains(t, reached, protocol, "imports of %s", engine)
+		}
 	}
 }
 

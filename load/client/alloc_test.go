@@ -10,6 +10,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -40,14 +41,13 @@ func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config
 	require.NoError(tb, w.Check())
 	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
-	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run"}
+	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run", Speaker: new(fwpspeaker.Config).Speaker}
 	for _, c := range change {
 		c(&config)
 	}
 	s.crew = NewCrew(config)
 	for k := range int64(1 << 13) {
-		push := jobs.AppendPush(nil, k, 0, 0, time.Time{})
-		body := push[len("PUSH ") : len(push)-2]
+		body := jobs.AppendBody(nil, k, 0, 0, time.Time{})
 		s.jobs = append(s.jobs, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(body), body))
 		books.Sent(k, 0)
 	}

@@ -3,13 +3,13 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// churner is a place for a connection that comes and goes: each arrival connects, says
-// HELLO, sends one command and ENDs. The arrival is booked when the connection has
+// churner is a place for a connection that comes and goes: each arrival connects,
+// sends one command and says goodbye. The arrival is booked when the connection has
 // ended, so that the next one waits for that.
 type churner struct {
 	conn
@@ -54,9 +54,7 @@ func (s *churner) open(now time.Duration) bool {
 	return false
 }
 
-func (s *churner) greet(out []byte, passwordHash string) []byte {
-	return fwp.AppendCommand(out, fwp.Hello{PasswordHash: passwordHash}.Command())
-}
+func (*churner) wid() string { return "" }
 
 func (s *churner) next(now time.Duration, out []byte) []byte {
 	if s.told || !s.has {
@@ -64,23 +62,19 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 	}
 	if s.crew.share.churnInfo {
 		s.begin(now, measure.Info, s.todo.intended)
-		return append(out, "INFO\r\n"...)
+		return s.speaker.Info(out)
 	}
 	s.begin(now, measure.Push, s.todo.intended)
-	return s.crew.push(now, out, s.todo, s.index)
+	return s.crew.push(now, out, s.speaker, s.todo, s.index)
 }
 
-func (s *churner) answered(_ time.Duration, r reply) outcome {
-	if !s.crew.share.churnInfo {
-		got := s.crew.pushed(s.todo.k, r)
-		if s.told = got.how != wrong; s.told {
-			s.notePush(s.todo.k, got.how.outcome())
-		}
-		return got
+func (s *churner) answered(_ time.Duration, e protocol.Event) outcome {
+	s.told = true
+	if s.crew.share.churnInfo {
+		return outcome{measure.Info, e.Err}
 	}
-	got := informed(r)
-	s.told = got.how != wrong
-	return got
+	s.notePush(s.todo.k, replied(e.Err))
+	return s.crew.pushed(s.todo.k, e.Err)
 }
 
 // lost gives the arrival up: it was tried, and is counted as an error. Another one is

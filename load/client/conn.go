@@ -6,18 +6,19 @@ import (
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
-	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// conn is one connection: greeting, HELLO, then one command at a time, and END. What it
+// conn is one connection: how it opens, then one command at a time, and its end. What it
 // says once it is identified is up to its role.
 //
 // It never opens itself: that is for the crew's opener, since a session that closes
 // its connection is not woken any more.
 type conn struct {
 	engine.Link
-	crew *Crew
-	role role
+	crew    *Crew
+	role    role
+	speaker protocol.Speaker // of the present connection
 
 	phase    phase
 	failures uint8 // since the last command that was replied to
@@ -28,10 +29,10 @@ type conn struct {
 
 	lane *history.Lane // of its calls; nil if there is no history
 
-	kept  []byte   // the beginning of a reply whose rest has not come; borrowed from the crew
-	hash  *hashing // of the password: under way or done; nil if there is nothing to hash
-	asked command  // in flight; in the phases that wait for a reply
-	quit  quit     // by the client's own choice
+	kept      []byte     // the beginning of a reply whose rest has not come; borrowed from the crew
+	preparing *preparing // what the speaker has to do aside: under way or done; nil if there is nothing
+	asked     command    // in flight; in the phases that wait for a reply
+	quit      quit       // by the client's own choice
 
 	planned time.Duration // when it was to be opened
 	opened  time.Duration // when it was, plus what the password's hash took
@@ -51,13 +52,13 @@ type command struct {
 type role interface {
 	// open is asked when the time of an opening has come: is the connection needed?
 	open(now time.Duration) bool
-	// greet appends HELLO.
-	greet(out []byte, passwordHash string) []byte
+	// wid is the worker's id; empty for a client that only pushes.
+	wid() string
 	// next appends the next command, after begin or leave was called for it; or it
 	// appends nothing and sets due, or waits to be poked.
 	next(now time.Duration, out []byte) []byte
 	// answered books the reply to the command in flight.
-	answered(now time.Duration, r reply) outcome
+	answered(now time.Duration, e protocol.Event) outcome
 	// lost books that the connection is gone, and calls reopen unless it is not needed
 	// any more. asked says that a command was in flight, which has no reply.
 	lost(now time.Duration, asked bool)
@@ -66,20 +67,11 @@ type role interface {
 }
 
 // outcome is what a role makes of a reply: the kind of command that it turned out to
-// be, and how that went.
+// be, and the error that the server replied with, nil if it went well.
 type outcome struct {
 	op  measure.Op
-	how verdict
-	err error // unless it went well
+	err error
 }
-
-type verdict uint8
-
-const (
-	well     verdict = iota
-	rejected         // an error reply: the connection is in step
-	wrong            // not a reply to that command: nothing on that connection can be trusted
-)
 
 // phase is where a connection stands.
 type phase uint8
@@ -88,11 +80,11 @@ const (
 	shut     phase = iota // there is none; the opener may have it on its list
 	dialing               // it is being opened
 	greeting              // the greeting is awaited
-	greeted               // HELLO goes as soon as the password's hash is there
-	hello                 // the reply to HELLO is awaited
+	greeted               // the client speaks as soon as it is prepared
+	hello                 // the reply to what opens the connection is awaited
 	idle                  // identified, and nothing in flight
 	busy                  // a command is in flight
-	leaving               // END was sent
+	leaving               // the client has said goodbye
 	over                  // never to be opened again
 )
 
@@ -138,9 +130,8 @@ func (c *conn) connected(now time.Duration) {
 	c.crew.recorder.Command(measure.Connect, measure.Timing{
 		Intended: c.planned, Free: c.free, Sent: c.Dialed(), Replied: now,
 	})
-	c.opened = now
-	c.expect(greeting, command{op: measure.Hello, sent: now})
-	c.mayQuit(now, workload.AtGreeting)
+	c.phase, c.opened = greeted, now
+	c.speaker = c.crew.speaker(c.role.wid())
 }
 
 // begin puts a command in flight. intended is when it was due; it was sent now.
@@ -154,7 +145,7 @@ func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
 func (c *conn) leave(now time.Duration, out []byte) []byte {
 	c.crew.unready()
 	c.expect(leaving, command{op: measure.End, intended: now, free: c.free, sent: now})
-	return append(out, "END\r\n"...)
+	return c.speaker.Bye(out)
 }
 
 // expect waits for a reply, and sees to it that somebody looks whether it comes. The

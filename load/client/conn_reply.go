@@ -4,12 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
-
-type reply = fwp.Reply
 
 // hear takes bytes. They may be a part of a reply, or too much.
 func (c *conn) hear(now time.Duration, in []byte) {
@@ -23,16 +21,16 @@ func (c *conn) hear(now time.Duration, in []byte) {
 		c.kept = append(c.kept, in...)
 		b = c.kept
 	}
-	r, n, err := fwp.Decode(b, 0)
+	e, n, err := c.speaker.Hear(b)
 	switch {
 	case err == nil:
-		c.book(now, r)
+		c.book(now, e)
 		c.release()
 		if n < len(b) && c.phase != shut && c.phase != over {
 			c.lose(now, measure.Malformed, surplus(c.verb(was), b[n:]))
 		}
-	case !errors.Is(err, fwp.ErrShort):
-		c.lose(now, measure.Malformed, NoRESP(c.verb(was), err))
+	case !errors.Is(err, protocol.ErrShort):
+		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
 		c.kept = append(c.crew.borrow(), in...)
 	}
@@ -44,7 +42,7 @@ func (c *conn) verb(p phase) string {
 	if p == greeting {
 		return ""
 	}
-	return verbOf(c.asked.op)
+	return c.crew.verb(c.asked.op)
 }
 
 // release gives the memory of a reply back.
@@ -56,34 +54,28 @@ func (c *conn) release() {
 }
 
 // book takes the reply that was awaited.
-func (c *conn) book(now time.Duration, r reply) {
+func (c *conn) book(now time.Duration, e protocol.Event) {
 	switch c.phase {
 	case greeting:
-		c.greeted(now, r)
+		c.greeted(now, e)
 	case hello:
-		c.identified(now, r)
+		c.identified(now, e)
 	case leaving:
-		c.bye(now, r)
+		c.bye(now, e)
 	default:
-		c.answered(now, r)
+		c.answered(now, e)
 	}
 }
 
-func (c *conn) answered(now time.Duration, r reply) {
-	got := c.role.answered(now, r)
-	if got.how == wrong {
-		c.asked.op = got.op
-		c.lose(now, measure.Malformed, got.err)
-		return
-	}
+func (c *conn) answered(now time.Duration, e protocol.Event) {
+	got := c.role.answered(now, e)
 	asked := c.asked
 	c.phase, c.free = idle, now
 	c.crew.status.InFlight--
-	switch got.how {
-	case rejected:
+	if got.err != nil {
 		c.crew.trouble(got.op, measure.Rejected, got.err)
 		c.failures = min(c.failures+1, worst)
-	default:
+	} else {
 		c.failures = 0
 		if got.op != measure.Beat {
 			c.crew.status.Served++
@@ -101,20 +93,17 @@ func (c *conn) slow(now time.Duration) {
 	c.pause = now + c.delay(firstPause, longestPause)
 }
 
-// bye takes the reply to END.
-func (c *conn) bye(now time.Duration, r reply) {
-	switch {
-	case isOK(r):
+// bye takes the reply to what ends the connection.
+func (c *conn) bye(now time.Duration, e protocol.Event) {
+	if e.Err == nil {
 		c.gone(now)
-	case r.Kind == fwp.ErrorReply:
-		c.crew.trouble(measure.End, measure.Rejected, r.Err())
-	default:
-		c.crew.trouble(measure.End, measure.Malformed, WrongReply(fwp.END, r))
+	} else {
+		c.crew.trouble(measure.End, measure.Rejected, e.Err)
 	}
 	c.finish(now)
 }
 
-// gone times an END that came to its end in order.
+// gone times a goodbye that came to its end in order.
 func (c *conn) gone(now time.Duration) {
 	c.crew.recorder.Command(measure.End, measure.Timing{
 		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
@@ -128,7 +117,7 @@ func (c *conn) finish(now time.Duration) {
 	c.role.left(now)
 }
 
-// ended takes the end of the connection. After END that is as good as an OK, whether
+// ended takes the end of the connection. After goodbye that is as good as an OK, whether
 // the server closes or resets.
 func (c *conn) ended(now time.Duration, err error) {
 	if c.phase == leaving {
@@ -152,7 +141,7 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 		return
 	}
 	op := measure.Connect
-	if breach, ok := errors.AsType[*BreachError](err); c.waits() || ok && breach.Verb != "" {
+	if breach, ok := errors.AsType[*protocol.BreachError](err); c.waits() || ok && breach.Verb != "" {
 		op = c.asked.op
 	}
 	c.crew.trouble(op, kind, err)
@@ -165,7 +154,7 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 // drop has the role know that the connection is gone.
 func (c *conn) drop(now time.Duration) {
 	c.release()
-	c.hash = nil
+	c.preparing = nil
 	if !c.quit.decided {
 		c.failures = min(c.failures+1, worst)
 	}
@@ -185,19 +174,4 @@ func (c *conn) drop(now time.Duration) {
 		c.role.lost(now, false)
 	}
 	c.quit.decided, c.quit.halved = false, false
-}
-
-func isOK(r reply) bool {
-	return r.Kind == fwp.SimpleString && string(r.Text) == "OK"
-}
-
-// judge is the outcome of a command whose only good reply is OK.
-func judge(op measure.Op, r reply) outcome {
-	switch {
-	case isOK(r):
-		return outcome{op: op}
-	case r.Kind == fwp.ErrorReply:
-		return outcome{op: op, how: rejected, err: r.Err()}
-	}
-	return outcome{op: op, how: wrong, err: WrongReply(verbOf(op), r)}
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 const (
@@ -193,9 +195,9 @@ func TestConnectionsThatBreak(t *testing.T) {
 func TestBytesThatNobodyAskedFor(t *testing.T) {
 	t.Parallel()
 	for phase, p := range map[string]struct{ lines, verb, breach string }{
-		"greeting": {hi + ok, "", Unasked}, "idle": {ok, "", Unasked},
-		"hello": {ok + ok, "HELLO", ExtraReply}, "pushing": {ok + ok, "PUSH", ExtraReply},
-		"fetching": {"$-1\r\n$-1\r\n", "FETCH", ExtraReply}, "acknowledges": {ok + "+", "ACK", ExtraReply},
+		"greeting": {hi + ok, "", protocol.Unasked}, "idle": {ok, "", protocol.Unasked},
+		"hello": {ok + ok, "HELLO", protocol.ExtraReply}, "pushing": {ok + ok, "PUSH", protocol.ExtraReply},
+		"fetching": {"$-1\r\n$-1\r\n", "FETCH", protocol.ExtraReply}, "acknowledges": {ok + "+", "ACK", protocol.ExtraReply},
 	} {
 		t.Run(phase, func(t *testing.T) {
 			t.Parallel()
@@ -295,7 +297,7 @@ func TestTheEndComesInManyWays(t *testing.T) {
 
 func TestAPasswordIsHashedAside(t *testing.T) {
 	t.Parallel()
-	s := play(t, producers(1), func(c *Config) { c.Password = "foobar" })
+	s := play(t, producers(1), func(c *Config) { c.Speaker = (&fwpspeaker.Config{Password: "foobar"}).Speaker })
 	p := &s.crew.producers[0].conn
 	s.do(s.crew.Connect)
 	s.open(p)

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -29,16 +29,17 @@ type Config struct {
 	Plan     *arrivals.Plan // of the run; nil is a closed loop
 	Overload Overload
 
-	Run      string    // its name; part of the worker ids
-	Password string    // for a protected server
-	Hostname string    // of the workers; "" is "fwpbench"
-	PID      int       // of the workers
-	Began    time.Time // the wall clock's time at the engine's start, for scheduled jobs
+	// Speaker makes the client's side of a fresh connection: of a worker with that id, or of
+	// a client that only pushes if it is empty.
+	Speaker func(worker string) protocol.Speaker
+
+	Run   string    // its name; part of the worker ids
+	Began time.Time // the wall clock's time at the engine's start, for scheduled jobs
 
 	// ConnectRate is how many connections are opened a second, by this crew; 0 is 1000.
 	ConnectRate float64
 	// Patience is how long a reply may take before the connection is given up; 0 is
-	// 30 s. It must be longer than a FETCH may block. (FETCH Command: 2 s)
+	// 30 s. It must be longer than a FETCH may block.
 	Patience time.Duration
 	// History records every PUSH, FETCH, ACK and FAIL with its reply, to be completed by
 	// [Crew.Complete]; nil is none. A client of it is a connection of the run, which stays
@@ -62,9 +63,10 @@ type Crew struct {
 	ledger    *ledger.Ledger
 	record    *record // nil: there is no history
 	shared    *Shared
-	hello     fwp.Hello
+	speaker   func(worker string) protocol.Speaker
+	verb      func(measure.Op) string
+	times     protocol.Times
 	run       string
-	password  string
 	began     time.Time
 	patience  time.Duration
 	plan      *arrivals.Plan
@@ -104,18 +106,16 @@ func NewCrew(config Config) *Crew {
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
 		work: config.Workload.Filled(), jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
-		run: config.Run, password: config.Password, began: config.Began,
+		run: config.Run, began: config.Began, speaker: config.Speaker,
 		patience: config.Patience, plan: config.Plan,
-		hello: fwp.Hello{Hostname: config.Hostname, PID: config.PID, Labels: []string{"fwpbench"}},
 	}
+	any := c.speaker("")
+	c.verb, c.times = any.Verb, any.Times()
 	if c.shared == nil {
 		c.shared = new(Shared)
 	}
 	if c.patience == 0 {
 		c.patience = 30 * time.Second
-	}
-	if c.hello.Hostname == "" {
-		c.hello.Hostname = "fwpbench"
 	}
 	rate := config.ConnectRate
 	if rate <= 0 {
@@ -212,8 +212,7 @@ func (c *Crew) enlist(conn *conn, r role) {
 // hire makes a worker with its places and connections.
 func (c *Crew) hire(i int, known map[string]*asks) {
 	w := &worker{
-		crew: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), state: fwp.Identified,
-		passive: i >= c.share.workers, emptied: -1,
+		crew: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
@@ -248,11 +247,11 @@ func (c *Crew) hire(i int, known map[string]*asks) {
 // asksOf is what a worker says when it FETCHes. Workers that say the same share it.
 func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 	names := c.jobs.Asks(i)
-	line := "FETCH " + strings.Join(names, " ") + "\r\n"
+	line := strings.Join(names, " ")
 	if a := known[line]; a != nil {
 		return a
 	}
-	a := &asks{line: []byte(line), queues: names}
+	a := &asks{queues: names}
 	for _, queue := range c.jobs.Queues() {
 		a.names = append(a.names, slices.Contains(names, queue))
 	}

@@ -3,8 +3,8 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // duty is a connection of a worker, with one or more of the worker's duties.
@@ -28,11 +28,7 @@ func (d *duty) open(time.Duration) bool {
 	return true
 }
 
-func (d *duty) greet(out []byte, passwordHash string) []byte {
-	hello := d.crew.hello
-	hello.PasswordHash, hello.WorkerID = passwordHash, d.worker.id
-	return fwp.AppendCommand(out, hello.Command())
-}
+func (d *duty) wid() string { return d.worker.id }
 
 // next implements role: BEAT goes first, for it must not wait for a worker that is
 // always busy; then what is done, then more.
@@ -58,16 +54,16 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 	return out
 }
 
-func (d *duty) answered(now time.Duration, r reply) outcome {
+func (d *duty) answered(now time.Duration, e protocol.Event) outcome {
 	switch d.saying {
 	case beating:
-		return d.beaten(now, r)
+		return d.beaten(now, e)
 	case reporting:
-		return d.reported(now, r)
+		return d.reported(now, e.Err)
 	case observing:
-		return d.observed(now, r)
+		return d.observed(now, e.Err)
 	}
-	return d.fetched(now, r)
+	return d.fetched(now, e)
 }
 
 // lost implements role. A FETCH without a reply may have taken a job, a report without

@@ -3,9 +3,9 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // sendFetch asks for a job. That was due as soon as there was room and this connection
@@ -17,43 +17,40 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	w.places[d.place].stage = awaited
 	d.begin(now, measure.Fetch, max(w.room, w.crew.fetchingSince, d.free, d.pause))
 	d.saying = fetching
-	if d.takeOwn(); len(d.own) > 0 {
-		return d.appendOwn(out)
-	}
-	return append(out, w.asks.line...)
+	d.takeOwn()
+	return d.speaker.Take(out, d.queues())
 }
 
 // fetched takes the reply to FETCH: a job or none.
-func (d *duty) fetched(now time.Duration, r reply) outcome {
+func (d *duty) fetched(now time.Duration, e protocol.Event) outcome {
 	w := d.worker
-	switch r.Kind {
-	case fwp.BulkString:
+	switch e.Kind {
+	case protocol.Job:
 		p := &w.places[d.place]
 		p.by, p.asked = d, d.asked.sent
 		if w.crew.stopping {
 			w.crew.status.TakenAtStop++
 		}
-		w.read(now, p, r.Text)
+		w.read(now, p, e.Body)
 		op := w.opOf(p)
 		w.take(now, d.place)
 		return outcome{op: op}
-	case fwp.NullBulk:
+	case protocol.Empty:
 		d.noteFetch(history.Empty)
 		d.answeredOwn(-1, true)
 		if len(d.own) == 0 {
 			w.emptied = max(w.emptied, d.asked.sent)
 			w.empty()
 		}
+		d.pause = now + w.crew.times.Poll
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}
-	case fwp.ErrorReply:
-		d.noteFetch(history.Refused)
-		d.answeredOwn(-1, false)
-		d.slow(now)
-		w.vacate(now, d.place)
-		return outcome{op: measure.Fetch, how: rejected, err: r.Err()}
 	}
-	return outcome{op: measure.Fetch, how: wrong, err: WrongReply(fwp.FETCH, r)}
+	d.noteFetch(history.Refused)
+	d.answeredOwn(-1, false)
+	d.slow(now)
+	w.vacate(now, d.place)
+	return outcome{measure.Fetch, e.Err}
 }
 
 // opOf says which kind of FETCH has brought the job: it waited if the push went out
@@ -67,11 +64,10 @@ func (w *worker) opOf(p *place) measure.Op {
 	return measure.FetchFound
 }
 
-// asks is what a worker says when it FETCHes.
+// asks are the queues that a worker names when it FETCHes.
 type asks struct {
-	line   []byte
-	queues []string // that it names
-	names  []bool   // by queue: whether it is named
+	queues []string
+	names  []bool // by queue: whether it is named
 }
 
 func (a *asks) hold(queue int) bool { return queue >= 0 && queue < len(a.names) && a.names[queue] }

@@ -3,13 +3,13 @@ package client
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -156,7 +156,8 @@ func play(t *testing.T, w workload.Workload, change ...func(*Config)) *scene {
 	s := &scene{hand: newHand(), t: t, ledger: ledger.New(), recorder: measure.NewRecorder(), jobs: w.Jobs("run", 1)}
 	config := Config{
 		Loop: s.hand, Workload: &w, Jobs: s.jobs, Recorder: s.recorder, Ledger: s.ledger,
-		Plan: w.Plan(1), Run: "run", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), PID: 7, ConnectRate: 1e6,
+		Plan: w.Plan(1), Run: "run", Began: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ConnectRate: 1e6,
+		Speaker: (&fwpspeaker.Config{PID: 7}).Speaker,
 	}
 	for _, c := range change {
 		c(&config)
@@ -198,8 +199,7 @@ func (s *scene) start() {
 
 // body is the reply to a FETCH that brings job k.
 func (s *scene) body(k int64) string {
-	push := string(s.jobs.AppendPush(nil, k, 0, s.now, time.Time{}))
-	body := strings.TrimSuffix(strings.TrimPrefix(push, "PUSH "), "\r\n")
+	body := s.jobs.AppendBody(nil, k, 0, s.now, time.Time{})
 	return fmt.Sprintf("$%d\r\n%s\r\n", len(body), body)
 }
 

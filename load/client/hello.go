@@ -4,75 +4,70 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// hashing is a password's hash, computed outside the loop. The connection may be gone
-// by the time it is done, so it belongs to itself.
-type hashing struct {
+// preparing is what a speaker has to do outside the loop before it goes on. The connection
+// may be gone by the time it is done, so it belongs to itself.
+type preparing struct {
 	began time.Duration
-	done  atomic.Bool // the rest is written before, and read after it
-	hash  string
-	err   error
+	done  atomic.Bool
 }
 
-// greeted takes the greeting.
-func (c *conn) greeted(now time.Duration, r reply) {
-	hi, err := fwp.ParseHi(r)
-	switch {
-	case r.Kind == fwp.ErrorReply:
-		c.lose(now, measure.Rejected, err)
-		return
-	case err != nil:
-		c.lose(now, measure.Malformed, &BreachError{"", ForeignReply, err.Error()})
+// greeted takes the server's greeting.
+func (c *conn) greeted(now time.Duration, e protocol.Event) {
+	if e.Kind == protocol.Refused {
+		c.lose(now, measure.Rejected, e.Err)
 		return
 	}
 	c.phase = greeted
-	if !hi.Protected {
+	if e.Work == nil {
 		return
 	}
-	h := &hashing{began: now}
-	c.hash = h
-	password := c.crew.password
+	p := &preparing{began: now}
+	c.preparing = p
 	c.crew.loop.Aside(c, func() {
-		h.hash, h.err = fwp.PasswordHash(password, hi.Salt, hi.Iterations)
-		h.done.Store(true)
+		e.Work()
+		p.done.Store(true)
 	})
 }
 
-// identify says HELLO, once the password's hash is there. What the hash took is none
-// of the server's time: it is left out of what HELLO took.
+// identify says what comes before the first command, once that is prepared. What the
+// preparation took is none of the server's time: it is left out of what HELLO took.
 func (c *conn) identify(now time.Duration, out []byte) []byte {
-	hash := ""
-	if h := c.hash; h != nil {
-		if !h.done.Load() {
+	if p := c.preparing; p != nil {
+		if !p.done.Load() {
 			return out
 		}
-		if h.err != nil {
-			c.lose(now, measure.Other, h.err)
-			return out
-		}
-		hash = h.hash
-		c.opened += now - h.began
-		c.hash = nil
+		c.opened += now - p.began
+		c.preparing = nil
+	}
+	opened, err := c.speaker.Open(out)
+	switch {
+	case err != nil:
+		c.lose(now, measure.Other, err)
+		return out
+	case len(opened) == len(out):
+		c.expect(greeting, command{op: measure.Hello, sent: now})
+		c.mayQuit(now, workload.AtGreeting)
+		return out
 	}
 	c.expect(hello, command{op: measure.Hello, intended: c.opened, free: c.opened, sent: now})
 	c.mayQuit(now, workload.AtHello)
-	return c.role.greet(out, hash)
+	return opened
 }
 
-// identified takes the reply to HELLO. What is timed is everything since the
-// connection was there: a server that is slow to greet is slow.
-func (c *conn) identified(now time.Duration, r reply) {
-	got := judge(measure.Hello, r)
-	switch got.how {
-	case rejected:
-		c.lose(now, measure.Rejected, got.err)
+// identified takes the reply to what opens the connection. What is timed is everything
+// since the connection was there: a server that is slow to greet is slow.
+func (c *conn) identified(now time.Duration, e protocol.Event) {
+	switch e.Kind {
+	case protocol.Refused:
+		c.lose(now, measure.Rejected, e.Err)
 		return
-	case wrong:
-		c.lose(now, measure.Malformed, got.err)
+	case protocol.Greeted: // there is more to it
+		c.greeted(now, e)
 		return
 	}
 	c.crew.recorder.Command(measure.Hello, measure.Timing{

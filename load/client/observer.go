@@ -3,7 +3,6 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
@@ -22,25 +21,13 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 	}
 	d.begin(now, measure.Info, max(ready, d.crew.fetchingSince))
 	d.saying = observing
-	return append(out, "INFO\r\n"...)
+	return d.speaker.Info(out)
 }
 
 // observed takes the reply to an observer's INFO.
-func (d *duty) observed(now time.Duration, r reply) outcome {
-	got := informed(r)
-	if got.how == rejected {
+func (d *duty) observed(now time.Duration, refused error) outcome {
+	if refused != nil {
 		d.slow(now)
 	}
-	return got
-}
-
-// informed is the outcome of an INFO.
-func informed(r reply) outcome {
-	switch r.Kind {
-	case fwp.BulkString:
-		return outcome{op: measure.Info}
-	case fwp.ErrorReply:
-		return outcome{op: measure.Info, how: rejected, err: r.Err()}
-	}
-	return outcome{op: measure.Info, how: wrong, err: WrongReply(fwp.INFO, r)}
+	return outcome{measure.Info, refused}
 }

@@ -78,7 +78,7 @@ func (c *conn) retire() {
 		return
 	}
 	c.release()
-	c.hash = nil
+	c.preparing = nil
 	c.phase = over
 	c.crew.status.Open--
 }

@@ -99,15 +99,6 @@ func (d *duty) takeOwn() {
 	}
 }
 
-// appendOwn appends the FETCH that names them.
-func (d *duty) appendOwn(out []byte) []byte {
-	out = append(out, "FETCH"...)
-	for _, k := range d.own {
-		out = d.crew.jobs.AppendJID(append(out, ' '), k)
-	}
-	return append(out, "\r\n"...)
-}
-
 // answeredOwn puts back what the FETCH in flight has named and not brought; job k came, or
 // none if k is negative. empty says that there was no job in any of the queues.
 func (d *duty) answeredOwn(k int64, empty bool) {

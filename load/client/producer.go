@@ -3,9 +3,10 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
 )
 
 // producer is a connection that pushes what the dispatcher gives it.
@@ -40,9 +41,7 @@ func (p *producer) open(time.Duration) bool {
 	return true
 }
 
-func (p *producer) greet(out []byte, passwordHash string) []byte {
-	return fwp.AppendCommand(out, fwp.Hello{PasswordHash: passwordHash}.Command())
-}
+func (*producer) wid() string { return "" }
 
 func (p *producer) next(now time.Duration, out []byte) []byte {
 	d := &p.crew.dispatcher
@@ -60,7 +59,7 @@ func (p *producer) next(now time.Duration, out []byte) []byte {
 		}
 	}
 	p.begin(now, measure.Push, p.todo.intended)
-	return p.crew.push(now, out, p.todo, p.index)
+	return p.crew.push(now, out, p.speaker, p.todo, p.index)
 }
 
 // ready is the instant from which the producer may take its next arrival: at once in
@@ -78,13 +77,10 @@ func (p *producer) ready() time.Duration {
 	return max(ready, p.pause, d.start)
 }
 
-func (p *producer) answered(now time.Duration, r reply) outcome {
-	got := p.crew.pushed(p.todo.k, r)
-	if got.how == wrong {
-		return got
-	}
-	p.notePush(p.todo.k, got.how.outcome())
-	if got.how == rejected {
+func (p *producer) answered(now time.Duration, e protocol.Event) outcome {
+	got := p.crew.pushed(p.todo.k, e.Err)
+	p.notePush(p.todo.k, replied(e.Err))
+	if e.Err != nil {
 		p.slow(now)
 	}
 	p.has, p.thinks = false, true
@@ -104,22 +100,20 @@ func (p *producer) lost(now time.Duration, asked bool) {
 func (p *producer) left(time.Duration) { p.retire() }
 
 // push appends the PUSH of an arrival and books it.
-func (c *Crew) push(now time.Duration, out []byte, a arrival, producer int) []byte {
+func (c *Crew) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
 	c.ledger.Sent(a.k, now)
-	return c.jobs.AppendPush(out, a.k, producer, a.intended, c.began.Add(now))
+	return s.Push(out, workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)})
 }
 
-// pushed books the reply to a PUSH.
-func (c *Crew) pushed(k int64, r reply) outcome {
-	got := judge(measure.Push, r)
-	switch got.how {
-	case well:
+// pushed books the reply to a PUSH, which was refused if there is an error.
+func (c *Crew) pushed(k int64, refused error) outcome {
+	if refused != nil {
+		c.ledger.Refused(k)
+	} else {
 		c.ledger.Pushed(k)
 		c.expectOwn(k, true)
-	case rejected:
-		c.ledger.Refused(k)
 	}
-	return got
+	return outcome{measure.Push, refused}
 }
 
 // unpushed books that a connection is gone which had an arrival, sent or not.

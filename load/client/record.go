@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -61,14 +61,12 @@ func (c *conn) note(e history.Event, o history.Outcome) {
 	}
 }
 
-func (v verdict) outcome() history.Outcome {
-	switch v {
-	case well:
-		return history.OK
-	case rejected:
+// replied is the outcome of a call that has a reply.
+func replied(refused error) history.Outcome {
+	if refused != nil {
 		return history.Refused
 	}
-	return history.Open
+	return history.OK
 }
 
 // asPushed stands for the jobtype and the args of each job, which its jid decides.
@@ -171,7 +169,7 @@ func (c *Crew) Complete(h *history.History) {
 	}
 	hushed := make(map[string]time.Duration)
 	for _, w := range c.workers {
-		if w.state != fwp.Identified {
+		if w.state != protocol.Working {
 			hushed[w.id] = r.began + w.known
 		}
 	}

@@ -16,34 +16,27 @@ func (d *duty) sendReport(now time.Duration, out []byte) []byte {
 	p.stage = reported
 	if !p.fails {
 		d.begin(now, measure.Ack, p.ends)
-		out = append(out, `ACK {"jid":"`...)
-		out = append(out, p.jid...)
-		return append(out, "\"}\r\n"...)
+		return d.speaker.Done(out, p.jid)
 	}
 	if p.returns {
 		w.mayReturn(p)
 	}
 	d.begin(now, measure.Fail, p.ends)
-	out = append(out, `FAIL {"jid":"`...)
-	out = append(out, p.jid...)
-	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
+	return d.speaker.Fail(out, p.jid)
 }
 
 // reported takes the reply to ACK or FAIL.
-func (d *duty) reported(now time.Duration, r reply) outcome {
+func (d *duty) reported(now time.Duration, refused error) outcome {
 	w := d.worker
 	p := &w.places[d.place]
-	got := judge(d.asked.op, r)
-	if got.how == wrong {
-		return got
-	}
-	d.noteReport(p, got.how.outcome())
+	got := outcome{d.asked.op, refused}
+	d.noteReport(p, replied(refused))
 	switch {
-	case got.how == rejected:
+	case refused != nil:
 		w.mayReturn(p)
 		w.expectBack(p)
 		if p.repeated { // the job may have been settled by the report before; either answer is right
-			got = outcome{op: got.op}
+			got.err = nil
 			if !p.fails {
 				w.crew.status.Repeated++
 			}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // Status is how far a crew is.
@@ -53,7 +53,7 @@ func (c *Crew) Status() Status {
 // empty notes that a worker has found nothing since the drain began.
 func (w *worker) empty() {
 	c := w.crew
-	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == fwp.Identified {
+	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == protocol.Working {
 		w.drained = true
 		c.status.Emptied++
 	}
@@ -83,7 +83,7 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 	if c.firsts[op][kind] == nil {
 		c.firsts[op][kind] = err
 	}
-	if breach, ok := errors.AsType[*BreachError](err); ok {
+	if breach, ok := errors.AsType[*protocol.BreachError](err); ok {
 		c.breached(breach)
 	}
 }
@@ -92,9 +92,9 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 // there was none.
 func (c *Crew) First(op measure.Op, kind measure.ErrorKind) error { return c.firsts[op][kind] }
 
-// Breach is how often the same clause was broken at the same command.
+// Breach is how often the protocol was broken in the same way at the same command.
 type Breach struct {
-	First *BreachError
+	First *protocol.BreachError
 	Count int64
 }
 
@@ -102,7 +102,7 @@ type Breach struct {
 // caller may keep them.
 func (c *Crew) Breaches() []Breach { return slices.Clone(c.breaches) }
 
-func (c *Crew) breached(b *BreachError) {
+func (c *Crew) breached(b *protocol.BreachError) {
 	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Breach == b.Breach })
 	if i < 0 {
 		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})

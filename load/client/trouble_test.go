@@ -30,7 +30,8 @@ func TestKindsOfFailure(t *testing.T) {
 	assert.Equal(t, measure.Other, opening(errors.New("EMFILE")))
 }
 
-// A breach names the command, what was broken, and the reply.
+// What a server sends that the command does not have is reported with the command, the
+// name of the breach, and what came.
 func TestBreachesNameCommandAndReply(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ phase, line, verb, breach, what string }{

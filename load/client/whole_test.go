@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -38,10 +39,20 @@ const loops = 2
 // whole has a test work with a run whose connections are not open yet.
 func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(r *run), change ...func(*client.Config)) {
 	t.Helper()
+	wholeAt(t, func(r *run, network *memnet.Network) func() {
+		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
+		r.server = fakes.NewServer(server)
+		return func() { r.server.Close() }
+	}, load, test, change...)
+}
+
+// wholeAt is whole with any server, which serve starts and what it returns ends.
+func wholeAt(t *testing.T, serve func(*run, *memnet.Network) func(), load workload.Workload, test func(r *run), change ...func(*client.Config)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
-		server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
-		r := &run{t: t, patience: 5 * time.Minute, server: fakes.NewServer(server), ledger: ledger.New(), moved: make(chan struct{}, 1)}
+		r := &run{t: t, patience: 5 * time.Minute, ledger: ledger.New(), moved: make(chan struct{}, 1)}
+		closeServer := serve(r, network)
 		r.engine = engine.NewPortable(engine.Config{Loops: loops, Coarse: true, Dial: func(ctx context.Context) (net.Conn, error) {
 			nc, err := network.DialContext(ctx, "tcp", "server:7419")
 			if err != nil {
@@ -52,7 +63,7 @@ func whole(t *testing.T, server fakes.Config, load workload.Workload, test func(
 		r.hire(load, change)
 		test(r)
 		require.NoError(t, r.engine.Close())
-		r.server.Close()
+		closeServer()
 	})
 }
 
@@ -64,6 +75,7 @@ func (r *run) hire(load workload.Workload, change []func(*client.Config)) {
 		config := client.Config{
 			Loop: loop, Index: i, Of: loops, Workload: &load, Jobs: jobs, Recorder: r.recorders[i],
 			Ledger: r.ledger, Shared: shared, Plan: load.Plan(1), Run: "whole", Began: time.Now(),
+			Speaker: new(fwpspeaker.Config).Speaker,
 		}
 		for _, c := range change {
 			c(&config)
@@ -221,7 +233,7 @@ func TestEveryKindOfRunAccountsForEveryJob(t *testing.T) {
 				assert.Zero(t, s.Ready)
 				assert.Zero(t, r.server.Connections())
 				assert.Zero(t, r.total.Dropped())
-			}, func(c *client.Config) { c.Password = "secret" })
+			}, func(c *client.Config) { c.Speaker = (&fwpspeaker.Config{Password: "secret"}).Speaker })
 		})
 	}
 }
@@ -356,7 +368,7 @@ func TestAWrongPassword(t *testing.T) {
 		assert.Less(t, s.Errors, int64(10*12), "it is not tried all the time")
 		r.each((*client.Crew).Stop)
 		assert.True(t, r.until(time.Minute, func(s client.Status) bool { return s.Open == 0 }))
-	}, func(c *client.Config) { c.Password = "wrong" })
+	}, func(c *client.Config) { c.Speaker = (&fwpspeaker.Config{Password: "wrong"}).Speaker })
 }
 
 func TestAServerThatTakesOnlySome(t *testing.T) {

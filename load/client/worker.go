@@ -3,7 +3,7 @@ package client
 import (
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // What a connection of a worker is for. A worker with one connection has it do
@@ -27,9 +27,9 @@ type worker struct {
 	index   int    // in the whole run
 	id      string // wid
 	asks    *asks
-	state   fwp.State // as the server orders by BEAT
-	passive bool      // it has no places: it only beats, or observes
-	drained bool      // it is among the crew's Emptied
+	state   protocol.State // as the server orders by BEAT
+	passive bool           // it has no places: it only beats, or observes
+	drained bool           // it is among the crew's Emptied
 
 	conns  []*duty
 	places []place
@@ -76,11 +76,11 @@ func (p *place) jobHeld() bool { return p.stage >= working }
 // asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
 	c := w.crew
-	return c.fetching && w.state == fwp.Identified && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
+	return c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
 }
 
 // stops says whether the worker is on its way out: it goes when nothing is held.
-func (w *worker) stops() bool { return w.crew.stopping || w.state == fwp.Terminating }
+func (w *worker) stops() bool { return w.crew.stopping || w.state == protocol.Terminating }
 
 // settled says that nothing is held and no FETCH is out.
 func (w *worker) settled() bool { return len(w.free) == len(w.places) }
@@ -163,31 +163,25 @@ func (w *worker) expectBack(p *place) {
 	}
 }
 
-// The protocol gives a worker that is told to terminate 30 s. What is not done in time
-// is reported as failed while there is time to do so. (Terminating State)
-const (
-	failAfter = 25 * time.Second
-	endAfter  = 30 * time.Second
-)
-
-// order takes the state that a BEAT's reply orders.
-func (w *worker) order(now time.Duration, s fwp.State) {
+// order takes the state that the reply to a heartbeat orders. What a worker that is to
+// terminate has not done in time is reported as failed while there is time to do so.
+func (w *worker) order(now time.Duration, s protocol.State) {
 	if s <= w.state {
 		return
 	}
-	if w.state == fwp.Quiet {
+	if w.state == protocol.Quiet {
 		w.crew.status.Quiet--
 	} else {
 		w.fetchesNoMore()
 	}
 	w.state = s
-	if s == fwp.Quiet {
+	if s == protocol.Quiet {
 		w.crew.status.Quiet++
 	}
-	if s == fwp.Terminating {
+	if s == protocol.Terminating {
 		w.crew.status.Terminated++
-		w.crew.clock.add(now+failAfter, task{w, giveUpWork})
-		w.crew.clock.add(now+endAfter, task{w, giveUpAll})
+		w.crew.clock.add(now+w.crew.times.FailAfter, task{w, giveUpWork})
+		w.crew.clock.add(now+w.crew.times.EndAfter, task{w, giveUpAll})
 		w.callAll(now)
 	}
 }

@@ -107,7 +107,7 @@ func TestBeatKeepsItsTimetable(t *testing.T) {
 	assert.InDelta(t, 70*time.Second, at[3], 2e8, "late at once, as the one of 60 s is due")
 	assert.InDelta(t, 75*time.Second+15*time.Second*0, at[4], 2e8)
 	for i := 4; i < len(at); i++ {
-		assert.GreaterOrEqual(t, at[i]-at[i-1], beatApart-200*time.Millisecond)
+		assert.GreaterOrEqual(t, at[i]-at[i-1], s.crew.times.BeatApart-200*time.Millisecond)
 		assert.LessOrEqual(t, at[i]-at[i-1], 20*time.Second)
 	}
 	assert.InDelta(t, 40, len(at), 2)

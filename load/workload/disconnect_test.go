@@ -75,8 +75,7 @@ func TestSomeJobsHaveAQueueOfTheirOwn(t *testing.T) {
 	j := w.Jobs("r", 1)
 	own := 0.
 	for k := range int64(jobs) {
-		line := j.AppendPush(nil, k, 0, 0, time.Time{})
-		body := line[len("PUSH ") : len(line)-2]
+		body := j.AppendBody(nil, k, 0, 0, time.Time{})
 		var job struct{ JID, Queue string }
 		require.NoError(t, json.Unmarshal(body, &job))
 		assert.Equal(t, string(j.AppendQueue(nil, k)), job.Queue)

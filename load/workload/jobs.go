@@ -53,7 +53,7 @@ type Jobs struct {
 	disconnectAt [phases]bool
 }
 
-// fragments are the parts of a PUSH that do not change, as JSON.
+// fragments are the parts of a body that do not change, as JSON.
 type fragments struct {
 	start        string
 	types        []string // `","jobtype":"..."`
@@ -107,9 +107,9 @@ func (j *Jobs) write() fragments {
 	run := string(quoted(j.run))
 	inner := run[1 : len(run)-1]
 	f := fragments{
-		start:  `PUSH {"jid":"fwpbench-` + inner + `-`,
+		start:  `{"jid":"fwpbench-` + inner + `-`,
 		args:   `,"args":[` + run + `,`,
-		finish: "\"]}\r\n",
+		finish: `"]}`,
 	}
 	for _, t := range j.types {
 		f.types = append(f.types, `","jobtype":`+string(quoted(t)))

@@ -1,7 +1,6 @@
 package workload_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -39,15 +38,15 @@ think: 1ms-9ms
 	return w
 }
 
-func TestPushLine(t *testing.T) {
+func TestBody(t *testing.T) {
 	t.Parallel()
 	w, err := workload.Preset("roundtrip")
 	require.NoError(t, err)
 	w.Payload = workload.Constant(10)
 	j := w.Jobs("r1", 42)
-	line := string(j.AppendPush(nil, 0x1234, 17, 1500*time.Millisecond, noon()))
-	assert.Equal(t, `PUSH {"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-4","reserve_for":1800,"retry":25,`+
-		`"args":["r1",17,4660,1500000000,"4QTl6imU5i"]}`+"\r\n", line)
+	body := string(j.AppendBody(nil, 0x1234, 17, 1500*time.Millisecond, noon()))
+	assert.Equal(t, `{"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-4","reserve_for":1800,"retry":25,`+
+		`"args":["r1",17,4660,1500000000,"4QTl6imU5i"]}`, body)
 }
 
 // TestPushIsAWorkUnit: what is pushed is read by the protocol's own package, and holds
@@ -57,11 +56,8 @@ func TestPushIsAWorkUnit(t *testing.T) {
 	w := rich(t)
 	j := w.Jobs("abc", 1)
 	for _, k := range []int64{0, 1, 2, 255, 1 << 31, 1 << 40, math.MaxInt64} {
-		line := j.AppendPush(nil, k, 3, time.Second, noon())
-		command, err := fwp.ParseCommand(bytes.TrimSuffix(line, []byte("\r\n")))
-		require.NoError(t, err)
 		var job fwp.Job
-		require.NoError(t, json.Unmarshal(command.Args, &job))
+		require.NoError(t, json.Unmarshal(j.AppendBody(nil, k, 3, time.Second, noon()), &job))
 		assert.Equal(t, string(j.AppendJID(nil, k)), job.JID)
 		assert.GreaterOrEqual(t, len(job.JID), 16)
 		assert.Equal(t, j.Queues()[j.QueueOf(k)], job.Queue)
@@ -92,7 +88,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	for range jobs {
 		k, at, ok := c.Next()
 		require.True(t, ok)
-		whole = j.AppendPush(whole, k, int(k%50), at, noon())
+		whole = append(whole, line(j, k, at)...)
 	}
 
 	lines := make([][]byte, jobs)
@@ -101,7 +97,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 		for range jobs / loops {
 			k, at, ok := c.Next()
 			require.True(t, ok)
-			lines[k] = j.AppendPush(nil, k, int(k%50), at, noon())
+			lines[k] = line(j, k, at)
 		}
 	}
 	assert.Equal(t, sha256.Sum256(whole), sha256.Sum256(slices.Concat(lines...)))
@@ -109,7 +105,12 @@ func TestSameSeedSameBytes(t *testing.T) {
 	assert.Equal(t, "5a328cca838523876db6ec2694f69c17bfe016aa043aaeb5a15f077d10585c26", hex.EncodeToString(sum[:]))
 
 	other := w.Jobs("run", 8)
-	assert.NotEqual(t, lines[0], other.AppendPush(nil, 0, 0, 0, noon()))
+	assert.NotEqual(t, lines[0], line(other, 0, 0))
+}
+
+// line is what a client of FWP sends.
+func line(j *workload.Jobs, k int64, at time.Duration) []byte {
+	return append(j.AppendBody([]byte("PUSH "), k, int(k%50), at, noon()), "\r\n"...)
 }
 
 // TestChangesStayLocal: a setting changes what it is about, not what others draw.

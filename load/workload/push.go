@@ -21,11 +21,24 @@ func appendHex(dst []byte, k int64) []byte {
 	return strconv.AppendInt(dst, k, 16)
 }
 
-// AppendPush appends the line that pushes job k, "PUSH {...}\r\n", to dst. Producer
-// and intended (since the engine's start) travel in the job's args, after the run's
-// name and k; the padding follows them. Only a scheduled job looks at now. It does not
-// allocate if dst has the room. (PUSH Command)
-func (j *Jobs) AppendPush(dst []byte, k int64, producer int, intended time.Duration, now time.Time) []byte {
+// Push is a job of a run on its way to the server.
+type Push struct {
+	Jobs     *Jobs
+	K        int64
+	Producer int
+	Intended time.Duration // when it was due, since the engine's start
+	Now      time.Time     // on the wall clock, for a job with a delay
+}
+
+// AppendBody appends the job to dst, as [Jobs.AppendBody] does.
+func (p *Push) AppendBody(dst []byte) []byte {
+	return p.Jobs.AppendBody(dst, p.K, p.Producer, p.Intended, p.Now)
+}
+
+// AppendBody appends job k to dst, as JSON. Producer and intended (since the engine's
+// start) travel in the job's args, after the run's name and k; the padding follows them.
+// Only a scheduled job looks at now. It does not allocate if dst has the room. (Work units)
+func (j *Jobs) AppendBody(dst []byte, k int64, producer int, intended time.Duration, now time.Time) []byte {
 	f := &j.fragments
 	dst = appendHex(append(dst, f.start...), k)
 	dst = append(dst, f.types[j.typeOf(k)]...)

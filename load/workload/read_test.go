@@ -15,18 +15,13 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// body is the job of a PUSH line.
-func body(line []byte) []byte {
-	return bytes.TrimSuffix(bytes.TrimPrefix(line, []byte("PUSH ")), []byte("\r\n"))
-}
-
 // small makes jobs whose JSON can be written by hand.
 func small(tb testing.TB) *workload.Jobs {
 	tb.Helper()
 	w := workload.Workload{Queues: workload.Queues{Number: 1}, Payload: workload.Constant(3)}
 	j := w.Jobs("a", 42)
 	require.Equal(tb, `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0","reserve_for":1800,"retry":25,"args":["a",2,7,9,"oba"]}`,
-		string(body(j.AppendPush(nil, 7, 2, 9, noon()))))
+		string(j.AppendBody(nil, 7, 2, 9, noon())))
 	return j
 }
 
@@ -35,7 +30,7 @@ func TestReadWhatWasPushed(t *testing.T) {
 	w := rich(t)
 	j := w.Jobs("run-1", 77)
 	for k := range int64(2000) {
-		d, err := j.Read(body(j.AppendPush(nil, k, 5, time.Duration(k)*ms, noon())))
+		d, err := j.Read(j.AppendBody(nil, k, 5, time.Duration(k)*ms, noon()))
 		require.NoError(t, err)
 		require.Equal(t, workload.Delivery{K: k, Producer: 5, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k), JID: j.AppendJID(nil, k)}, d)
 	}
@@ -125,7 +120,7 @@ func TestLargePayload(t *testing.T) {
 	t.Parallel()
 	w := workload.Workload{Payload: workload.Constant(workload.MaxPayload)}
 	j := w.Jobs("a", 1)
-	text := body(j.AppendPush(nil, 1, 0, 0, noon()))
+	text := j.AppendBody(nil, 1, 0, 0, noon())
 	_, err := j.Read(text)
 	require.NoError(t, err)
 	text[len(text)-4] ^= 1
@@ -145,14 +140,14 @@ func TestNoAllocations(t *testing.T) {
 		j := w.Jobs("run", 1)
 		line, now, k := make([]byte, 0, 1<<20), noon(), int64(0)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() {
-			line = j.AppendPush(line[:0], k, 3, time.Second, now)
+			line = j.AppendBody(line[:0], k, 3, time.Second, now)
 			k++
-		}), "AppendPush, payload %s", size)
+		}), "AppendBody, payload %s", size)
 
 		w.JobTypes = nil // a type that JSON escapes is the unusual case
 		j = w.Jobs("run", 1)
-		line = j.AppendPush(line[:0], 5, 3, time.Second, now)
-		text := body(line)
+		line = j.AppendBody(line[:0], 5, 3, time.Second, now)
+		text := line
 		assert.Zero(t, testing.AllocsPerRun(1000, func() {
 			if _, err := j.Read(text); err != nil {
 				panic(err)
@@ -165,7 +160,7 @@ func TestNoAllocations(t *testing.T) {
 // what says that it is job k for exactly one k.
 func FuzzRead(f *testing.F) {
 	j := small(f)
-	f.Add(body(j.AppendPush(nil, 7, 2, 9, noon())))
+	f.Add(j.AppendBody(nil, 7, 2, 9, noon()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := j.Read(text)
 		if broken, is := errors.AsType[*workload.BodyError](err); is {
@@ -194,13 +189,13 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func BenchmarkAppendPush(b *testing.B) {
+func BenchmarkAppendBody(b *testing.B) {
 	w, err := workload.Preset("roundtrip")
 	require.NoError(b, err)
 	j, line, k := w.Jobs("run", 1), []byte(nil), int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		line = j.AppendPush(line[:0], k, 3, time.Second, time.Time{})
+		line = j.AppendBody(line[:0], k, 3, time.Second, time.Time{})
 		k++
 	}
 	b.SetBytes(int64(len(line)))
@@ -210,7 +205,7 @@ func BenchmarkRead(b *testing.B) {
 	w, err := workload.Preset("roundtrip")
 	require.NoError(b, err)
 	j := w.Jobs("run", 1)
-	text := body(j.AppendPush(nil, 77, 3, time.Second, time.Time{}))
+	text := j.AppendBody(nil, 77, 3, time.Second, time.Time{})
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -1,0 +1,192 @@
+// Package fwpspeaker speaks the Faktory Work Protocol for the connections of a load.
+package fwpspeaker
+
+import (
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// Config is what the connections of a run have in common. The zero value works with a
+// server that is not protected.
+type Config struct {
+	Password string
+	Hostname string // of the workers; "" is "fwpbench"
+	PID      int    // of the workers
+}
+
+// Speaker returns the client's side of a fresh connection: that of a worker with this id,
+// or of a client that only pushes if it is empty.
+func (c *Config) Speaker(worker string) protocol.Speaker {
+	return &speaker{config: c, worker: worker}
+}
+
+// speaker is one connection's.
+type speaker struct {
+	config *Config
+	worker string
+	asked  string // verb of the command in flight; empty: the greeting is due
+	hash   *hash  // nil: there is nothing to hash
+}
+
+// hash is that of the password, computed aside.
+type hash struct {
+	text string
+	err  error
+}
+
+// Open says HELLO once the server has said HI. (Not Identified State)
+func (s *speaker) Open(out []byte) ([]byte, error) {
+	if s.asked == "" {
+		return out, nil
+	}
+	hello := fwp.Hello{WorkerID: s.worker}
+	if s.worker != "" {
+		hello.Hostname, hello.PID, hello.Labels = s.config.Hostname, s.config.PID, []string{"fwpbench"}
+		if hello.Hostname == "" {
+			hello.Hostname = "fwpbench"
+		}
+	}
+	if s.hash != nil {
+		if s.hash.err != nil {
+			return out, s.hash.err
+		}
+		hello.PasswordHash = s.hash.text
+	}
+	return fwp.AppendCommand(out, hello.Command()), nil
+}
+
+func (s *speaker) Push(out []byte, job workload.Push) []byte {
+	s.asked = fwp.PUSH
+	return append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
+}
+
+func (s *speaker) Take(out []byte, queues []string) []byte {
+	s.asked = fwp.FETCH
+	out = append(out, "FETCH"...)
+	for _, queue := range queues {
+		out = append(append(out, ' '), queue...)
+	}
+	return append(out, "\r\n"...)
+}
+
+func (s *speaker) Done(out, jid []byte) []byte {
+	s.asked = fwp.ACK
+	out = append(append(out, `ACK {"jid":"`...), jid...)
+	return append(out, "\"}\r\n"...)
+}
+
+func (s *speaker) Fail(out, jid []byte) []byte {
+	s.asked = fwp.FAIL
+	out = append(append(out, `FAIL {"jid":"`...), jid...)
+	return append(out, `","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n"...)
+}
+
+func (s *speaker) Beat(out []byte, state protocol.State) []byte {
+	s.asked = fwp.BEAT
+	out = append(append(out, `BEAT {"wid":"`...), s.worker...)
+	switch state {
+	case protocol.Quiet:
+		out = append(out, `","current_state":"quiet`...)
+	case protocol.Terminating:
+		out = append(out, `","current_state":"terminate`...)
+	}
+	return append(out, "\"}\r\n"...)
+}
+
+func (s *speaker) Info(out []byte) []byte {
+	s.asked = fwp.INFO
+	return append(out, "INFO\r\n"...)
+}
+
+func (s *speaker) Bye(out []byte) []byte {
+	s.asked = fwp.END
+	return append(out, "END\r\n"...)
+}
+
+// Hear reads a reply by the command that it answers.
+func (s *speaker) Hear(in []byte) (protocol.Event, int, error) {
+	r, n, err := fwp.Decode(in, 0)
+	switch {
+	case errors.Is(err, fwp.ErrShort):
+		return protocol.Event{}, 0, protocol.ErrShort
+	case err != nil:
+		return protocol.Event{}, 0, NoRESP(s.asked, err)
+	}
+	e, err := s.meaning(r)
+	if err != nil {
+		return protocol.Event{}, 0, err
+	}
+	return e, n, nil
+}
+
+// meaning is what a reply means; the error is a *BreachError.
+func (s *speaker) meaning(r fwp.Reply) (protocol.Event, error) {
+	if s.asked == "" {
+		return s.greeted(r)
+	}
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		return protocol.Event{Kind: protocol.Refused, Err: r.Err()}, nil
+	case s.asked == fwp.FETCH && r.Kind == fwp.BulkString:
+		return protocol.Event{Kind: protocol.Job, Body: r.Text}, nil
+	case s.asked == fwp.FETCH && r.Kind == fwp.NullBulk:
+		return protocol.Event{Kind: protocol.Empty}, nil
+	case s.asked == fwp.FETCH:
+	case s.asked == fwp.INFO:
+		if r.Kind == fwp.BulkString {
+			return protocol.Event{}, nil
+		}
+	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
+		return protocol.Event{}, nil
+	case s.asked == fwp.BEAT:
+		switch fwp.Identified.Next(fwp.BEAT, r) {
+		case fwp.Quiet:
+			return protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}, nil
+		case fwp.Terminating:
+			return protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}, nil
+		}
+	}
+	return protocol.Event{}, WrongReply(s.asked, r)
+}
+
+// greeted takes HI. The work is the password's hash.
+func (s *speaker) greeted(r fwp.Reply) (protocol.Event, error) {
+	hi, err := fwp.ParseHi(r)
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		return protocol.Event{Kind: protocol.Refused, Err: err}, nil
+	case err != nil:
+		return protocol.Event{}, &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}
+	}
+	s.asked = fwp.HELLO
+	e := protocol.Event{Kind: protocol.Greeted}
+	if hi.Protected {
+		h, password := new(hash), s.config.Password
+		s.hash = h
+		e.Work = func() { h.text, h.err = fwp.PasswordHash(password, hi.Salt, hi.Iterations) }
+	}
+	return e, nil
+}
+
+var verbs = [measure.Ops]string{
+	measure.Hello: fwp.HELLO, measure.Push: fwp.PUSH, measure.Fetch: fwp.FETCH, measure.FetchFound: fwp.FETCH,
+	measure.FetchWaited: fwp.FETCH, measure.FetchEmpty: fwp.FETCH, measure.Ack: fwp.ACK, measure.Fail: fwp.FAIL,
+	measure.Beat: fwp.BEAT, measure.Info: fwp.INFO, measure.End: fwp.END,
+}
+
+func (*speaker) Verb(op measure.Op) string { return verbs[op] }
+
+// Times are what the protocol recommends for BEAT, what it advises not to go below, and
+// the 30 s of a worker that is told to terminate, of which some are left to report in.
+// (Client Lifecycle; Terminating State)
+func (*speaker) Times() protocol.Times {
+	return protocol.Times{
+		Beat: 15 * time.Second, BeatApart: 5 * time.Second,
+		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second,
+	}
+}

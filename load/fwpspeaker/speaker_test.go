@@ -1,0 +1,190 @@
+package fwpspeaker_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+const (
+	hi = "+HI {\"v\":2}\r\n"
+	ok = "+OK\r\n"
+)
+
+// opened is the speaker of a connection that may send commands.
+func opened(t *testing.T, worker string) protocol.Speaker {
+	t.Helper()
+	s := (&fwpspeaker.Config{Hostname: "here", PID: 7}).Speaker(worker)
+	out, err := s.Open(nil)
+	require.NoError(t, err)
+	require.Empty(t, out, "the server speaks first")
+	e, n, err := s.Hear([]byte(hi))
+	require.NoError(t, err)
+	assert.Equal(t, protocol.Event{Kind: protocol.Greeted}, e)
+	assert.Equal(t, len(hi), n)
+	out, err = s.Open(nil)
+	require.NoError(t, err)
+	if worker == "" {
+		assert.Equal(t, `HELLO {"v":2}`+"\r\n", string(out))
+	} else {
+		assert.Equal(t, `HELLO {"hostname":"here","wid":"w1","pid":7,"labels":["fwpbench"],"v":2}`+"\r\n", string(out))
+	}
+	e, _, err = s.Hear([]byte(ok))
+	require.NoError(t, err)
+	assert.Equal(t, protocol.Event{Kind: protocol.OK}, e)
+	return s
+}
+
+// commands are what a speaker appends, with a reply and what that means.
+var commands = map[string]struct {
+	say   func(s protocol.Speaker, out []byte) []byte
+	line  string
+	reply string
+	want  protocol.Event
+}{
+	"PUSH": {func(s protocol.Speaker, out []byte) []byte {
+		w := workload.Workload{Queues: workload.Queues{Number: 1}}
+		return s.Push(out, workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
+	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
+	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
+	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
+	"ACK":         {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`, ok, protocol.Event{}},
+	"FAIL": {
+		func(s protocol.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
+		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, ok, protocol.Event{},
+	},
+	"BEAT":           {beat(protocol.Working), `BEAT {"wid":"w1"}`, ok, protocol.Event{}},
+	"BEAT, quiet":    {beat(protocol.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}},
+	"quiet BEAT":     {beat(protocol.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`, "$21\r\n{\"state\":\"terminate\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}},
+	"terminate BEAT": {beat(protocol.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, protocol.Event{}},
+	"INFO":           {func(s protocol.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n", protocol.Event{}},
+	"END":            {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
+}
+
+func take(s protocol.Speaker, out []byte) []byte { return s.Take(out, []string{"q1", "q2"}) }
+
+func beat(state protocol.State) func(protocol.Speaker, []byte) []byte {
+	return func(s protocol.Speaker, out []byte) []byte { return s.Beat(out, state) }
+}
+
+func TestCommandsAndReplies(t *testing.T) {
+	t.Parallel()
+	for name, c := range commands {
+		s := opened(t, "w1")
+		assert.Equal(t, "before "+c.line+"\r\n", string(c.say(s, []byte("before "))), name)
+		for end := range c.reply {
+			_, _, err := s.Hear([]byte(c.reply[:end]))
+			require.ErrorIs(t, err, protocol.ErrShort, name)
+		}
+		e, n, err := s.Hear([]byte(c.reply + "more"))
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, e, name)
+		assert.Equal(t, len(c.reply), n, name)
+	}
+	opened(t, "")
+}
+
+// Every command may be refused, and has replies that it does not have.
+func TestWhatIsNoReply(t *testing.T) {
+	t.Parallel()
+	for name, c := range commands {
+		s := opened(t, "w1")
+		c.say(s, nil)
+		verb, _, _ := strings.Cut(c.line, " ")
+		e, _, err := s.Hear([]byte("-ERR no\r\n"))
+		require.NoError(t, err, name)
+		assert.Equal(t, protocol.Refused, e.Kind, name)
+		refused, is := errors.AsType[*fwp.ReplyError](e.Err)
+		require.True(t, is, name)
+		assert.Equal(t, "ERR no", refused.Text)
+		for text, breach := range map[string]string{
+			"+YES\r\n": protocol.ForeignReply + verb, ":1\r\n": protocol.ForeignReply + verb, "*0\r\n": protocol.ForeignReply + verb,
+			"?": protocol.BrokenGrammar + "reply type", "*-1\r\n": protocol.BrokenGrammar + "null",
+		} {
+			_, n, err := s.Hear([]byte(text))
+			b, is := errors.AsType[*protocol.BreachError](err)
+			require.True(t, is, "%s %q", name, text)
+			assert.Equal(t, breach, b.Breach, "%s %q", name, text)
+			assert.Equal(t, verb, b.Verb)
+			assert.Zero(t, n)
+		}
+	}
+}
+
+func TestGreetings(t *testing.T) {
+	t.Parallel()
+	config := &fwpspeaker.Config{Password: "foobar"}
+	s := config.Speaker("")
+	e, _, err := s.Hear([]byte("+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n"))
+	require.NoError(t, err)
+	require.NotNil(t, e.Work)
+	e.Work()
+	out, err := s.Open(nil)
+	require.NoError(t, err)
+	assert.Contains(t, string(out), `"pwdhash":"`)
+
+	s = config.Speaker("")
+	e, _, err = s.Hear([]byte("-ERR busy\r\n"))
+	require.NoError(t, err)
+	assert.Equal(t, protocol.Refused, e.Kind)
+	require.ErrorContains(t, e.Err, "ERR busy")
+
+	for greeting, breach := range map[string]string{
+		"+HI\r\n": protocol.ForeignReply, ok: protocol.ForeignReply, "HTTP/1.1 400\r\n": protocol.BrokenGrammar + "reply type",
+	} {
+		_, _, err = config.Speaker("").Hear([]byte(greeting))
+		b, is := errors.AsType[*protocol.BreachError](err)
+		require.True(t, is, greeting)
+		assert.Equal(t, breach, b.Breach)
+		assert.Empty(t, b.Verb)
+	}
+}
+
+func TestVerbsAndTimes(t *testing.T) {
+	t.Parallel()
+	s := new(fwpspeaker.Config).Speaker("")
+	for op, verb := range map[measure.Op]string{
+		measure.Connect: "", measure.Hello: "HELLO", measure.Push: "PUSH", measure.Fetch: "FETCH", measure.FetchFound: "FETCH",
+		measure.FetchWaited: "FETCH", measure.FetchEmpty: "FETCH", measure.Ack: "ACK", measure.Fail: "FAIL", measure.Beat: "BEAT",
+		measure.Info: "INFO", measure.End: "END",
+	} {
+		assert.Equal(t, verb, s.Verb(op))
+	}
+	times := s.Times()
+	assert.Equal(t, 15*time.Second, times.Beat)
+	assert.Equal(t, 5*time.Second, times.BeatApart)
+	assert.Less(t, times.FailAfter, times.EndAfter)
+	assert.Equal(t, 30*time.Second, times.EndAfter)
+	assert.Zero(t, times.Poll, "a FETCH waits at the server")
+}
+
+//nolint:paralleltest // counts what the whole process allocates
+func TestASpeakerAllocatesNothing(t *testing.T) {
+	s := opened(t, "w1")
+	w := workload.Workload{}
+	push, queues, jid := workload.Push{Jobs: w.Jobs("r", 1)}, []string{"q1", "q2"}, []byte("j1")
+	out, job, reply := make([]byte, 0, 4096), []byte("$2\r\n{}\r\n"), []byte(ok)
+	hear := func(in []byte) {
+		if _, _, err := s.Hear(in); err != nil {
+			panic(err)
+		}
+	}
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		s.Push(out, push)
+		hear(reply)
+		s.Take(out, queues)
+		hear(job)
+		s.Done(out, jid)
+		hear(reply)
+	}))
+}

@@ -1,0 +1,135 @@
+// Package protocol is what a load and a protocol have to know of each other. Package
+// client decides when connections push, take and finish jobs; a [Speaker] knows the bytes
+// for that, and what comes back. Package fwpspeaker is the one for FWP.
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// Speaker is the client's side of one connection. It is made for each connection anew, and
+// sees what is sent and what comes in their order, one command at a time. It does no input
+// or output, reads no clock, and keeps none of the memory that it is given.
+//
+// The methods that append a command return out with its bytes. They and Hear are called for
+// every job, and allocate nothing as long as all goes well.
+type Speaker interface {
+	// Open appends what the client has to say before its first command. It is called when
+	// the connection is there, and again after every Greeted. If it appends nothing the
+	// server is to speak first; if it does, OK opens the connection. An error says why the
+	// client cannot go on.
+	Open(out []byte) ([]byte, error)
+	// Push appends the command that enqueues a job.
+	Push(out []byte, job workload.Push) []byte
+	// Take appends the command that asks for a job of these queues, of which there is one
+	// at least.
+	Take(out []byte, queues []string) []byte
+	// Done appends the report that the work on a job is done, Fail that it failed. The jid
+	// is as the job's body has it between its quotes.
+	Done(out, jid []byte) []byte
+	Fail(out, jid []byte) []byte
+	// Beat appends the heartbeat of a worker in that state, Info the question how the server
+	// is, and Bye the command that ends the connection in order.
+	Beat(out []byte, state State) []byte
+	Info(out []byte) []byte
+	Bye(out []byte) []byte
+
+	// Hear reads the first message of in, which takes n bytes. The error is [ErrShort] if in
+	// is only the beginning of one, and a *[BreachError] if it cannot be understood, or does
+	// not belong to the command in flight: then n is 0.
+	Hear(in []byte) (e Event, n int, err error)
+
+	// Verb returns what the protocol calls a command, as in "PUSH": empty if it has no such
+	// command. It depends on nothing else.
+	Verb(op measure.Op) string
+	// Times returns the times that the protocol sets. They depend on nothing else.
+	Times() Times
+}
+
+// Times are what a protocol asks of its clients.
+type Times struct {
+	// Beat is the time between two heartbeats of a worker, 0 if there are none; BeatApart is
+	// the least time between two of which one is late.
+	Beat, BeatApart time.Duration
+	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs.
+	Poll time.Duration
+	// A worker that is told to terminate reports as failed after FailAfter what is not done,
+	// and has ended its connections after EndAfter.
+	FailAfter, EndAfter time.Duration
+}
+
+// State is what a server may order a worker to be.
+type State uint8
+
+// The states, from each of which only later ones may be ordered.
+const (
+	Working     State = iota
+	Quiet             // it takes no more jobs
+	Terminating       // it finishes, and goes
+)
+
+// Kind says what a message means.
+type Kind uint8
+
+// The kinds of events. All but Greeted are the reply to the command in flight.
+const (
+	OK      Kind = iota // it was carried out
+	Greeted             // the server has greeted: Open has more to say
+	Job                 // a job arrives
+	Empty               // there is no job now
+	Ordered             // the worker is to be in another state
+	Refused             // it was answered with an error; the connection is in step
+)
+
+// Event is what a message means.
+type Event struct {
+	Kind  Kind
+	State State  // Ordered
+	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; valid until the next Hear
+	Err   error  // Refused
+	// Work, with Greeted, takes its time, and is to be done aside before Open is called
+	// again; nil if there is none. It may still run when the connection is gone.
+	Work func()
+}
+
+// ErrShort says that bytes are the beginning of a message.
+var ErrShort = errors.New("the message is incomplete")
+
+// BreachError is a breach of the protocol that a connection met with.
+type BreachError struct {
+	// Verb is the command that was in flight; empty for the greeting, and where nothing
+	// was asked.
+	Verb string
+	// Breach names what was broken: one of the constants of this package, with what follows
+	// it. The clauses of a specification are looked up by it.
+	Breach string
+	// What says what came, and what it came in place of.
+	What string
+}
+
+// Names of breaches. The verb, or the rule of the grammar, follows the colon; the greeting
+// has no verb.
+const (
+	Unasked       = "unasked"     // bytes while no reply is due
+	ExtraReply    = "extra-reply" // bytes after a whole reply
+	ForeignReply  = "foreign-reply:"
+	BrokenGrammar = "grammar:"
+)
+
+// Error returns What.
+func (e *BreachError) Error() string { return e.What }
+
+// Quote quotes bytes of a server for such a text, or their beginning.
+func Quote(text []byte) string {
+	const most = 60
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + fmt.Sprintf(" (%d bytes in all)", len(text))
+	}
+	return strconv.Quote(string(text))
+}
