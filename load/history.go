@@ -35,11 +35,14 @@ func (r *run) examineHistory() {
 // withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
 func (r *run) withHistory(findings []reports.LoadFinding) []reports.LoadFinding {
 	for _, f := range r.figures.judged.Findings {
-		i := slices.IndexFunc(findings, func(known reports.LoadFinding) bool { return known.Clause == f.Clause })
+		breach, clause := string(f.Breach), r.clauseOf(string(f.Breach))
+		i := slices.IndexFunc(findings, func(known reports.LoadFinding) bool {
+			return known.Breach == breach || clause != "" && known.Clause == clause
+		})
 		if i < 0 {
 			i = len(findings)
 			findings = append(findings, reports.LoadFinding{
-				Kind: reports.FindingHistory, Clause: f.Clause, What: "proved by the order of calls and replies",
+				Kind: reports.FindingHistory, Breach: breach, Clause: clause, What: "proved by the order of calls and replies",
 			})
 		}
 		known := &findings[i]

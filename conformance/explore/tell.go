@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -28,7 +29,7 @@ func (m *crowd) tell(ctx context.Context, h *History) {
 	if h.Dead {
 		f := m.crash(h)
 		briefly, _, _ := strings.Cut(f.What, ";")
-		first, shown = []Finding{f}, append([]history.Finding{{Clause: f.Rule, What: briefly}}, shown...)
+		first, shown = []Finding{f}, append([]history.Finding{{Breach: history.Breach(f.Rule), What: briefly}}, shown...)
 	}
 	if m.Recorded != nil && len(shown) > 0 {
 		m.Recorded(h.History, shown)
@@ -37,7 +38,7 @@ func (m *crowd) tell(ctx context.Context, h *History) {
 		m.add(ctx, h, f)
 	}
 	for _, f := range h.Report.Findings {
-		m.add(ctx, h, Finding{Clause: f.Clause, Rule: inHistory, What: f.What, Commands: slices.Max(f.Events) + 1})
+		m.add(ctx, h, Finding{Clause: model.ClauseOf(string(f.Breach)), Rule: inHistory, What: f.What, Commands: slices.Max(f.Events) + 1})
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.others)) {
 		f := m.others[key]

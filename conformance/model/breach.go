@@ -67,6 +67,7 @@ var clauseOf = map[string]string{
 	"flushed":               "FWP-FLUSH-02",
 	"refused-but-delivered": "FWP-PUSH-03",
 	"never-pushed":          "FWP-FETCH-03",
+	"before-push":           "FWP-FETCH-03",
 
 	// Of a job that comes as another, or from another queue.
 	"altered":             "FWP-WU-03",

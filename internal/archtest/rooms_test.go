@@ -50,7 +50,7 @@ var rooms = map[string]room{
 	},
 
 	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
-	"conformance/explore":    {mayImport: []string{"fwp", "internal/history", "scenarios"}},
+	"conformance/explore":    {mayImport: []string{"conformance/model", "fwp", "internal/history", "scenarios"}},
 	"conformance/fwpsubject": {mayImport: []string{"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "scenarios"}},
 	"conformance/oracle":     {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":      {mayImport: []string{"fwp"}},

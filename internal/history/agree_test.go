@@ -23,11 +23,11 @@ func howMany(n int) int {
 	return n / 10
 }
 
-// aboutCalls are the clauses of findings that come of a job's own calls and of the end
+// aboutCalls reports whether a finding comes of a job's own calls and of the end
 // of the run. Those of single FETCHes are not among them.
 func aboutCalls(f Finding) bool {
 	return !strings.Contains(f.What, "found nothing in queue") &&
-		!slices.Contains([]string{"FWP-FETCH-04", "FWP-FETCH-08", "FWP-WU-03", "FWP-WU-04"}, f.Clause)
+		!slices.Contains([]Breach{WrongQueue, WrongDefaultQueue, Altered, QueueAltered, QueueOrder}, f.Breach)
 }
 
 // wrongJobs are the jobs with findings.
@@ -139,11 +139,11 @@ func TestSimulatedClientsGoAway(t *testing.T) {
 
 func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 	t.Parallel()
-	for fault, clauses := range simulatedFaults {
+	for fault, breaches := range simulatedFaults {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			var planted, caught int
-			named := map[string]int{}
+			named := map[Breach]int{}
 			for seed := range uint64(howMany(3_000)) {
 				h, shown := simulate(seed, 8+int(seed%10), fault)
 				if !shown {
@@ -156,13 +156,13 @@ func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 					caught++
 				}
 				for _, f := range findings {
-					named[f.Clause]++
-					fits := slices.ContainsFunc(append(f.Or, f.Clause), func(id string) bool { return slices.Contains(clauses, id) })
-					require.True(t, fits, "seed %d: %s\n%s", seed, f.Clause, dump(&h, f.JID, findings))
+					named[f.Breach]++
+					fits := slices.ContainsFunc(append(f.Or, f.Breach), func(b Breach) bool { return slices.Contains(breaches, b) })
+					require.True(t, fits, "seed %d: %s\n%s", seed, f.Breach, dump(&h, f.JID, findings))
 				}
 			}
 			t.Logf("%d histories, in %d of them it is found: %v", planted, caught, named)
-			assert.Positive(t, named[clauses[0]], "%v", named)
+			assert.Positive(t, named[breaches[0]], "%v", named)
 		})
 	}
 }

@@ -16,10 +16,10 @@ func ExampleJudge() {
 		{Client: 3, Worker: "b", Op: history.Fetch, Outcome: history.OK, JID: "job-1", Call: at(6), Return: at(7)},
 	}}
 	for _, f := range history.Judge(h) {
-		fmt.Println(f.Clause, f.Events)
+		fmt.Println(f.Breach, f.Events)
 		fmt.Println(f.What)
 	}
 	// Output:
-	// FWP-ACK-02 [0 1 2 3]
+	// returned [0 1 2 3]
 	// job job-1 came with FETCH #1 (a, 2ms to 3ms) and FETCH #3 (b, 6ms to 7ms) although its holder acknowledged it with ACK #2 (a, 4ms to 5ms), before the last of them and within its reservation of 30m0s
 }

@@ -51,11 +51,11 @@ func (l Limits) filled() Limits {
 
 // Finding is something that no right server does.
 type Finding struct {
-	// Clause is the id of the clause that it breaks.
-	Clause string
-	// Or are other clauses: with some orders of what overlaps it is one of them that is
-	// broken, and Clause is not. One of them all is for certain.
-	Or []string
+	// Breach is what is wrong.
+	Breach Breach
+	// Or are other breaches: with some orders of what overlaps it is one of them, and
+	// not Breach. One of them all is for certain.
+	Or []Breach
 	// JID is the job, empty where it cannot be said which of several.
 	JID string
 	// What says in words what is wrong and how the events prove it. An event is named as

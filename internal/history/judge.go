@@ -28,7 +28,7 @@ func Examine(h *History) Report {
 	}
 	j.swapped()
 	slices.SortStableFunc(j.report.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Events[0], b.Events[0]), cmp.Compare(a.Clause, b.Clause), cmp.Compare(a.JID, b.JID))
+		return cmp.Or(cmp.Compare(a.Events[0], b.Events[0]), cmp.Compare(a.Breach, b.Breach), cmp.Compare(a.JID, b.JID))
 	})
 	return j.report
 }
@@ -101,8 +101,8 @@ func (j *judge) undecided(why string) {
 }
 
 // find adds a finding about the job, or about none if jid is empty.
-func (j *judge) find(clause, jid, what string, events ...int32) {
-	f := Finding{Clause: clause, JID: jid, What: what}
+func (j *judge) find(breach Breach, jid, what string, events ...int32) {
+	f := Finding{Breach: breach, JID: jid, What: what}
 	slices.Sort(events)
 	for _, e := range slices.Compact(events) {
 		f.Events = append(f.Events, int(e))
@@ -110,8 +110,8 @@ func (j *judge) find(clause, jid, what string, events ...int32) {
 	j.report.Findings = append(j.report.Findings, f)
 }
 
-// or adds other clauses to the last finding.
-func (j *judge) or(clauses ...string) {
+// or adds other breaches to the last finding.
+func (j *judge) or(breaches ...Breach) {
 	f := &j.report.Findings[len(j.report.Findings)-1]
-	f.Or = append(f.Or, clauses...)
+	f.Or = append(f.Or, breaches...)
 }

@@ -52,7 +52,7 @@ func (j *judge) lost(d deadline) {
 	x, l := j.index, &j.life
 	empty := x.name(d.empty)
 	if l.push.At > 0 && len(l.calls) == 1 {
-		j.find("FWP-STATE-11", l.jid, fmt.Sprintf("%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
+		j.find(ScheduledLost, l.jid, fmt.Sprintf("%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
 			x.name(l.pushed), clock(l.push.At), l.jid, empty, l.push.queue()), l.pushed, d.empty)
 		return
 	}
@@ -66,18 +66,18 @@ func (j *judge) lost(d deadline) {
 		}
 	}
 	if len(deliveries) == 0 {
-		j.find("FWP-PUSH-04", l.jid, fmt.Sprintf("%s was accepted, job %s never came, and later %s found queue %s empty",
+		j.find(Lost, l.jid, fmt.Sprintf("%s was accepted, job %s never came, and later %s found queue %s empty",
 			x.name(l.pushed), l.jid, empty, l.push.queue()), l.pushed, d.empty)
 		return
 	}
 	last := deliveries[len(deliveries)-1]
 	if len(fails) > 0 {
-		j.find("FWP-STATE-09", l.jid, fmt.Sprintf("job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
+		j.find(NotRetried, l.jid, fmt.Sprintf("job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
 			"and with %s the patience of %s ended", l.jid, x.name(last), x.names(fails), l.retries, empty, x.limits.Patience),
 			append(fails, l.pushed, last, d.empty)...)
 		return
 	}
-	j.find("FWP-STATE-07", l.jid, fmt.Sprintf("job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
+	j.find(NotReturned, l.jid, fmt.Sprintf("job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
 		"and with %s the patience of %s ended", l.jid, x.name(last), l.reserve, empty, x.limits.Patience), l.pushed, last, d.empty)
 }
 
@@ -96,7 +96,7 @@ func (j *judge) swallowed(q *queue) {
 	}
 	x := j.index
 	evidence := append([]int32{q.last}, q.missing...)
-	j.find("FWP-PUSH-04", "", fmt.Sprintf("%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
+	j.find(Lost, "", fmt.Sprintf("%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
 		"and later %s found the queue empty", len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
 }
 
@@ -113,7 +113,7 @@ func (j *judge) restarted(d deadline) {
 			return
 		}
 	}
-	j.find("FWP-STATE-08", l.jid, fmt.Sprintf("%s was accepted, then came %s, job %s never came, and later %s found queue %s empty",
+	j.find(LostByRestart, l.jid, fmt.Sprintf("%s was accepted, then came %s, job %s never came, and later %s found queue %s empty",
 		x.name(l.pushed), x.name(l.stopped), l.jid, x.name(d.empty), l.push.queue()), l.pushed, l.stopped, d.empty)
 }
 

@@ -15,20 +15,20 @@ func TestJudgeLosses(t *testing.T) {
 	held := []Event{job("j", 0, 1), bring("a", "j", 2, 3)}
 	and := func(events []Event, more ...Event) []Event { return append(append([]Event{}, events...), more...) }
 	all(t, []judgement{
-		{name: "never came", events: []Event{job("j", 0, 1), end}, want: []string{"FWP-PUSH-04"}},
+		{name: "never came", events: []Event{job("j", 0, 1), end}, want: []string{"lost"}},
 		{name: "never came, but its PUSH has no reply", events: []Event{job("j", 0, 1).opened(), end}},
 		{name: "never came, and was refused", events: []Event{job("j", 0, 1).refused(), end}},
 		{name: "its queue was never empty", events: []Event{job("j", 0, 1), end.asks("p")}},
 		{name: "its queue was empty before", events: []Event{job("j", 1, 4), none("z", 3, 6)}},
-		{name: "with an at, never came", events: []Event{job("j", 0, 1).at(100), end}, want: []string{"FWP-STATE-11"}},
+		{name: "with an at, never came", events: []Event{job("j", 0, 1).at(100), end}, want: []string{"scheduled-lost"}},
 		{name: "with an at that is still to come", events: []Event{job("j", 0, 1).at(4995), end}},
 		{name: "acknowledged", events: and(held, ack("a", "j", 4, 5), end)},
 		{name: "an ACK without a reply", events: and(held, ack("a", "j", 4, 5).opened(), end)},
-		{name: "an ACK that was refused", events: and(held, ack("a", "j", 4, 5).refused(), end), want: []string{"FWP-STATE-07"}},
+		{name: "an ACK that was refused", events: and(held, ack("a", "j", 4, 5).refused(), end), want: []string{"not-returned"}},
 		{name: "an ACK of somebody else", events: and(held, ack("x", "j", 4, 5), end)},
-		{name: "held and never back", events: and(held, end), want: []string{"FWP-STATE-07"}},
+		{name: "held and never back", events: and(held, end), want: []string{"not-returned"}},
 		{name: "held, not for long", events: and(held, none("z", 200, 201))},
-		{name: "failed and never back", events: and(held, fail("a", "j", 4, 5), end), want: []string{"FWP-STATE-09"}},
+		{name: "failed and never back", events: and(held, fail("a", "j", 4, 5), end), want: []string{"not-retried"}},
 		{name: "failed, not long ago", events: and(held, fail("a", "j", 4, 5), none("z", 100, 101))},
 		{name: "a FAIL without a reply", events: and(held, fail("a", "j", 4, 5).opened(), end)},
 		{name: "retry 0, failed", events: []Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end}},
@@ -39,17 +39,17 @@ func TestJudgeLosses(t *testing.T) {
 		{name: "retry -2, failed", events: []Event{job("j", 0, 1).retry(-2), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end}},
 		{name: "flushed", events: []Event{job("j", 0, 1), event(Flush, "", "", 2, 3), end}},
 		{name: "perhaps flushed", events: []Event{job("j", 0, 1), event(Flush, "", "", 2, 3).opened(), end}},
-		{name: "flushed before", events: []Event{event(Flush, "", "", 0, 1), job("j", 2, 3), end}, want: []string{"FWP-PUSH-04"}},
+		{name: "flushed before", events: []Event{event(Flush, "", "", 0, 1), job("j", 2, 3), end}, want: []string{"lost"}},
 		{name: "a FETCH without a reply may have it", events: []Event{job("j", 0, 1), open, end}},
-		{name: "a FETCH without a reply cannot have both", events: []Event{job("j", 0, 1), job("k", 0, 1), open, end}, want: []string{"FWP-PUSH-04"}},
-		{name: "lost over a restart", events: []Event{job("j", 0, 1), restart, end}, want: []string{"FWP-STATE-08"}},
+		{name: "a FETCH without a reply cannot have both", events: []Event{job("j", 0, 1), job("k", 0, 1), open, end}, want: []string{"lost"}},
+		{name: "lost over a restart", events: []Event{job("j", 0, 1), restart, end}, want: []string{"lost-by-restart"}},
 		{name: "delivered after a restart", events: []Event{job("j", 0, 1), restart, bring("a", "j", 20, 21), end}},
 		{name: "the PUSH overlaps the restart", events: []Event{job("j", 0, 11), restart, end}},
 		{name: "lost over a kill", events: []Event{job("j", 0, 1), kill, end}},
 		{name: "held over a restart and delivered again", events: and(held, restart, bring("b", "j", 20, 21), end)},
 		{name: "acknowledged, killed and delivered again", events: and(held, ack("a", "j", 4, 5), kill, bring("b", "j", 20, 21), end)},
-		{name: "held by two before a restart", events: and(held, bring("b", "j", 4, 5), restart, end), want: []string{"FWP-STATE-05"}},
-		{name: "pushed after a restart", events: []Event{restart, job("j", 13, 14), end}, want: []string{"FWP-PUSH-04"}},
+		{name: "held by two before a restart", events: and(held, bring("b", "j", 4, 5), restart, end), want: []string{"duplicated"}},
+		{name: "pushed after a restart", events: []Event{restart, job("j", 13, 14), end}, want: []string{"lost"}},
 	}, true)
 }
 
@@ -58,7 +58,7 @@ func TestNothingIsLostThatWasNotDrained(t *testing.T) {
 	all(t, []judgement{
 		{name: "held", events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), none("z", 5000, 5002)}},
 		{name: "failed", events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("z", 5000, 5002)}},
-		{name: "never came, which is no matter of draining", events: []Event{job("j", 0, 1), none("z", 5000, 5002)}, want: []string{"FWP-STATE-04"}},
+		{name: "never came, which is no matter of draining", events: []Event{job("j", 0, 1), none("z", 5000, 5002)}, want: []string{"absent"}},
 	}, false)
 }
 

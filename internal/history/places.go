@@ -10,7 +10,7 @@ import (
 // stranger judges a job that nobody pushed: nothing is known of it but that it came.
 func (j *judge) stranger(n int) {
 	if !j.index.history.Strangers {
-		j.invented(n, "FWP-FETCH-03", func(d int32) string {
+		j.invented(n, NeverPushed, func(d int32) string {
 			return fmt.Sprintf("%s brought job %s, which was never pushed", j.index.name(d), j.life.jid)
 		})
 	}
@@ -18,17 +18,17 @@ func (j *judge) stranger(n int) {
 
 // refused judges a job whose only PUSH was refused.
 func (j *judge) refused(n int) {
-	j.invented(n, "FWP-PUSH-03", func(d int32) string {
+	j.invented(n, RefusedButDelivered, func(d int32) string {
 		return fmt.Sprintf("%s was refused, and yet %s brought job %s", j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
 	}, j.life.pushed)
 }
 
 // invented makes a finding of the first delivery of a job that cannot be there.
-func (j *judge) invented(n int, clause string, what func(delivery int32) string, evidence ...int32) {
+func (j *judge) invented(n int, breach Breach, what func(delivery int32) string, evidence ...int32) {
 	x := j.index
 	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
 		if e := &x.events[i]; e.delivery() && e.Return < x.end() {
-			j.find(clause, j.life.jid, what(i), append(evidence, i)...)
+			j.find(breach, j.life.jid, what(i), append(evidence, i)...)
 			return
 		}
 	}
@@ -47,29 +47,29 @@ func (j *judge) places(n int) {
 		j.choose(i)
 		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
 			astray = true
-			j.find(strayClause(e), l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and %s brought it though it asked %s only",
+			j.find(strayBreach(e), l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and %s brought it though it asked %s only",
 				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
 			j.strays = append(j.strays, stray{finding: len(j.report.Findings) - 1, event: i, queue: queue})
 		}
 		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
 			moved = true
-			j.find("FWP-WU-04", l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
+			j.find(QueueAltered, l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
 				x.name(l.pushed), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushed, i)
 		}
 		if e.Body != "" && l.push.Body != "" && !changed && e.Body != l.push.Body {
 			changed = true
-			j.find("FWP-WU-03", l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s brought it with %s",
+			j.find(Altered, l.jid, fmt.Sprintf("%s pushed job %s with %s, and %s brought it with %s",
 				x.name(l.pushed), l.jid, short(l.push.Body), x.name(i), short(e.Body)), l.pushed, i)
 		}
 	}
 }
 
-// strayClause is the clause that says where a FETCH looks.
-func strayClause(e *Event) string {
+// strayBreach is the breach of a FETCH that brings a job of another queue.
+func strayBreach(e *Event) Breach {
 	if len(e.Queues) == 0 {
-		return "FWP-FETCH-08"
+		return WrongDefaultQueue
 	}
-	return "FWP-FETCH-04"
+	return WrongQueue
 }
 
 // short cuts a body that is too long to be read.

@@ -13,17 +13,17 @@ func TestJudgeEmptyFetches(t *testing.T) {
 	t.Parallel()
 	open := Event{Worker: "x", Op: Fetch, Return: -1, Call: seconds(0.5)}.asks("q")
 	all(t, []judgement{
-		{name: "nothing though a job was there", events: []Event{job("j", 0, 1), none("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"FWP-STATE-04"}},
-		{name: "in the second queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)}, want: []string{"FWP-STATE-04"}},
+		{name: "nothing though a job was there", events: []Event{job("j", 0, 1), none("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"absent"}},
+		{name: "in the second queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)}, want: []string{"absent"}},
 		{name: "in another queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p"), bring("a", "j", 4, 5)}},
 		{name: "the PUSH was not answered yet", events: []Event{job("j", 0, 2.5), none("a", 2, 3), bring("a", "j", 4, 5)}},
 		{name: "it was pushed while the FETCH waited", events: []Event{none("a", 0, 3).asks("p q"), job("j", 1, 2), bring("a", "j", 4, 5)}},
 		{name: "another FETCH was under way", events: []Event{job("j", 0, 1), none("a", 2, 4), bring("b", "j", 3, 5)}},
 		{name: "a FETCH without a reply took it", events: []Event{job("j", 0, 1), open, none("a", 2, 4)}},
-		{name: "a FETCH without a reply that came later", events: []Event{job("j", 0, 1), none("a", 2, 4), func() Event { e := open; e.Call = seconds(5); return e }()}, want: []string{"FWP-STATE-04"}},
-		{name: "a FETCH without a reply of another queue", events: []Event{job("j", 0, 1), open.asks("p"), none("a", 2, 4)}, want: []string{"FWP-STATE-04"}},
+		{name: "a FETCH without a reply that came later", events: []Event{job("j", 0, 1), none("a", 2, 4), func() Event { e := open; e.Call = seconds(5); return e }()}, want: []string{"absent"}},
+		{name: "a FETCH without a reply of another queue", events: []Event{job("j", 0, 1), open.asks("p"), none("a", 2, 4)}, want: []string{"absent"}},
 		{name: "an ACK before it was delivered", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2), none("a", 2, 4)}},
-		{name: "an ACK that was refused", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), none("a", 2, 4)}, want: []string{"FWP-STATE-04"}},
+		{name: "an ACK that was refused", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), none("a", 2, 4)}, want: []string{"absent"}},
 		{name: "a FLUSH without a reply", events: []Event{job("j", 0, 1), event(Flush, "", "", 1, 1).opened(), none("a", 2, 4)}},
 		{name: "a quiet worker", events: []Event{job("j", 0, 1), none("a", 2, 3).quiet(), bring("a", "j", 4, 5)}},
 		{name: "a client that is no worker", events: []Event{job("j", 0, 1), none("", 2, 3), bring("a", "j", 4, 5)}},
@@ -37,7 +37,7 @@ func TestJudgeOrderOfQueues(t *testing.T) {
 		return append([]Event{job("j", 0, 1), push("k", 0, 1).to("r")}, more...)
 	}
 	late := bring("a", "j", 50, 51)
-	wrong := []string{"FWP-FETCH-04|FWP-STATE-04"}
+	wrong := []string{"queue-order|absent"}
 	all(t, []judgement{
 		{name: "the second queue first", events: first(bring("a", "k", 2, 3).asks("q r"), late), want: wrong},
 		{name: "the third queue first", events: first(bring("a", "k", 2, 3).asks("p q r"), late), want: wrong},
@@ -70,7 +70,7 @@ func TestEmptyFetchesAgree(t *testing.T) {
 		for range s.IntN(3) {
 			s.mutate(&h)
 		}
-		blamed := wrongJobs(Judge(&h), func(f Finding) bool { return aboutCalls(f) || f.Clause == "FWP-STATE-04" || f.Clause == "FWP-STATE-11" })
+		blamed := wrongJobs(Judge(&h), func(f Finding) bool { return aboutCalls(f) || f.Breach == Absent || f.Breach == ScheduledAbsent })
 		for _, jid := range judged(&h) {
 			ok := porcupineSays(&h, jid, true)
 			if blamed[jid] {
@@ -121,18 +121,18 @@ func TestSwappedReplies(t *testing.T) {
 	pushes := []Event{push("p", 0, 1).to("p"), push("q", 0, 1).to("q")}
 	for name, test := range map[string]struct {
 		fetches []Event
-		want    string
+		want    Breach
 	}{
-		"overlapping":           {[]Event{bring("a", "q", 2, 4).asks("p"), bring("b", "p", 3, 5).asks("q")}, "FWP-RESP-06"},
-		"one after the other":   {[]Event{bring("a", "q", 2, 3).asks("p"), bring("b", "p", 4, 5).asks("q")}, "FWP-FETCH-04"},
-		"nobody asked for them": {[]Event{bring("a", "q", 2, 4).asks("r"), bring("b", "p", 3, 5).asks("r")}, "FWP-FETCH-04"},
+		"overlapping":           {[]Event{bring("a", "q", 2, 4).asks("p"), bring("b", "p", 3, 5).asks("q")}, Swapped},
+		"one after the other":   {[]Event{bring("a", "q", 2, 3).asks("p"), bring("b", "p", 4, 5).asks("q")}, WrongQueue},
+		"nobody asked for them": {[]Event{bring("a", "q", 2, 4).asks("r"), bring("b", "p", 3, 5).asks("r")}, WrongQueue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			findings := Judge(&History{Events: append(slices.Clone(pushes), test.fetches...)})
 			assert.Len(t, findings, 2)
 			for _, f := range findings {
-				assert.Equal(t, test.want, f.Clause, f.What)
+				assert.Equal(t, test.want, f.Breach, f.What)
 				assert.IsIncreasing(t, f.Events)
 			}
 		})

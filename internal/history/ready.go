@@ -87,10 +87,10 @@ func (j *judge) order(c choice) {
 			continue
 		}
 		if w, found := q.around(e); found {
-			j.find("FWP-FETCH-04", e.JID, fmt.Sprintf("%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
+			j.find(QueueOrder, e.JID, fmt.Sprintf("%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
 				"%s was answered before, and nothing that could take it was sent before the FETCH was answered",
 				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place], w.jid, name, x.name(w.push)), w.push, c.event)
-			j.or("FWP-STATE-04") // it came later, but the PUSH may not have put it there at once
+			j.or(Absent) // it came later, but the PUSH may not have put it there at once
 			return
 		}
 	}
@@ -109,11 +109,11 @@ func (j *judge) absence() {
 	if i < 0 {
 		return
 	}
-	clause, why := "FWP-STATE-04", "was answered before"
+	breach, why := Absent, "was answered before"
 	if l.push.At > 0 {
-		clause, why = "FWP-STATE-11", fmt.Sprintf("was answered before, and its at of %s was past", clock(l.push.At))
+		breach, why = ScheduledAbsent, fmt.Sprintf("was answered before, and its at of %s was past", clock(l.push.At))
 	}
-	j.find(clause, l.jid, fmt.Sprintf("%s found nothing in queue %s while job %s was there: %s %s, "+
+	j.find(breach, l.jid, fmt.Sprintf("%s found nothing in queue %s while job %s was there: %s %s, "+
 		"and nothing that could take the job was sent until the FETCH was answered",
 		x.name(i), q.name, l.jid, x.name(l.pushed), why), l.pushed, i)
 }

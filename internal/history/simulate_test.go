@@ -46,22 +46,22 @@ func (s *simulation) seconds(least, most int) time.Duration {
 
 func (s *simulation) chance(percent int) bool { return s.IntN(100) < percent }
 
-// simulatedFaults are those that are planted; each is about the clauses that the judge
-// may then name.
-var simulatedFaults = map[string][]string{
-	"delivered twice":      {"FWP-STATE-05", "FWP-WU-05", "FWP-ACK-02", "FWP-RETRY-01", "FWP-RETRY-02", "FWP-RETRY-03"},
-	"push lost":            {"FWP-PUSH-04", "FWP-STATE-11", "FWP-STATE-04"},
-	"retry lost":           {"FWP-STATE-09", "FWP-STATE-07"},
-	"expired lost":         {"FWP-STATE-07", "FWP-STATE-09"},
-	"ack ignored":          {"FWP-ACK-02", "FWP-STATE-05", "FWP-WU-05"},
-	"at ignored":           {"FWP-STATE-11", "FWP-STATE-05", "FWP-ACK-02"},
-	"refused and enqueued": {"FWP-PUSH-03"},
-	"retry not counted":    {"FWP-RETRY-01", "FWP-RETRY-02", "FWP-RETRY-03", "FWP-STATE-05", "FWP-WU-05", "FWP-ACK-02"},
-	"reservation halved":   {"FWP-WU-05", "FWP-STATE-05", "FWP-ACK-02", "FWP-RETRY-01", "FWP-RETRY-02", "FWP-RETRY-03"},
-	"no back-off":          {"FWP-STATE-06", "FWP-RETRY-01", "FWP-RETRY-02", "FWP-RETRY-03"},
-	"flush ignored":        {"FWP-FLUSH-02"},
-	"invented":             {"FWP-FETCH-03"},
-	"empty":                {"FWP-STATE-04", "FWP-STATE-11", "FWP-PUSH-04", "FWP-STATE-07", "FWP-STATE-09"},
+// simulatedFaults are those that are planted, each with the breaches that the judge may
+// then name.
+var simulatedFaults = map[string][]Breach{
+	"delivered twice":      {Duplicated, ReservationCut, Returned, RetriedNever, RetriedDiscarded, RetriedTooOften},
+	"push lost":            {Lost, ScheduledLost, Absent, ScheduledAbsent},
+	"retry lost":           {NotRetried, NotReturned},
+	"expired lost":         {NotReturned, NotRetried},
+	"ack ignored":          {Returned, Duplicated, ReservationCut},
+	"at ignored":           {Early, Duplicated, Returned},
+	"refused and enqueued": {RefusedButDelivered},
+	"retry not counted":    {RetriedNever, RetriedDiscarded, RetriedTooOften, Duplicated, ReservationCut, Returned},
+	"reservation halved":   {ReservationCut, Duplicated, Returned, RetriedNever, RetriedDiscarded, RetriedTooOften},
+	"no back-off":          {RetriedAtOnce, RetriedNever, RetriedDiscarded, RetriedTooOften},
+	"flush ignored":        {Flushed},
+	"invented":             {NeverPushed, BeforePush},
+	"empty":                {Absent, ScheduledAbsent, Lost, ScheduledLost, NotReturned, NotRetried},
 }
 
 // simulate makes a history of about the given number of calls.

@@ -38,10 +38,10 @@ func (j *judge) swapped() {
 // exchange says in the finding about one of two such jobs what has happened.
 func (j *judge) exchange(got, other stray) {
 	x, f := j.index, &j.report.Findings[got.finding]
-	if f.Clause == "FWP-RESP-06" { // it is one of another pair
+	if f.Breach == Swapped { // it is one of another pair
 		return
 	}
-	f.Clause = "FWP-RESP-06"
+	f.Breach = Swapped
 	f.What += fmt.Sprintf("; at the same time %s asked for it, and brought a job of queue %s: their replies were swapped",
 		x.name(other.event), other.queue)
 	f.Events = append(f.Events, int(other.event))

@@ -12,18 +12,19 @@ func (j *judge) tell(p *proof) {
 	if len(p.rules) == 0 {
 		p.rules = []rule{p.guess()}
 	}
-	var clauses, reasons []string
+	var breaches []Breach
+	var reasons []string
 	for _, r := range p.rules {
-		clause, reason := j.broken(p, r)
-		clauses, reasons = append(clauses, clause), append(reasons, reason)
+		breach, reason := j.broken(p, r)
+		breaches, reasons = append(breaches, breach), append(reasons, reason)
 	}
 	what := fmt.Sprintf("job %s came with %s %s", l.jid, x.names(p.deliveries), reasons[0])
 	if len(reasons) > 1 {
 		what += "; or else, in another order of what overlaps, " + strings.Join(reasons[1:], ", or ")
 	}
 	events := slices.Concat([]int32{l.pushed}, p.deliveries, p.acks, p.flushes, p.fails)
-	j.find(clauses[0], l.jid, what, events...)
-	j.or(clauses[1:]...)
+	j.find(breaches[0], l.jid, what, events...)
+	j.or(breaches[1:]...)
 }
 
 // guess is the rule that is named where several are broken at a time.
@@ -42,52 +43,52 @@ func (p *proof) guess() rule {
 	}
 }
 
-// broken is the clause that stands for a rule, and in words how the job broke it.
-func (j *judge) broken(p *proof, r rule) (clause, reason string) {
+// broken is the breach of a rule, and in words how the job broke it.
+func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
 	case limit:
-		return l.retryClause(), fmt.Sprintf("although with %s, which was answered with OK, it had no try left: %s", x.names(p.fails), l.retryWords())
+		return l.retryBreach(), fmt.Sprintf("although with %s, which was answered with OK, it had no try left: %s", x.names(p.fails), l.retryWords())
 	case origin:
-		return "FWP-FETCH-03", fmt.Sprintf("although its first PUSH, %s, was sent only later", x.name(l.pushed))
+		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent only later", x.name(l.pushed))
 	case schedule:
-		return "FWP-STATE-11", fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushed))
+		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushed))
 	case clearing:
-		return "FWP-FLUSH-02", fmt.Sprintf("although it was pushed with %s and %s has cleared everything since", x.name(l.pushed), x.names(p.flushes))
+		return Flushed, fmt.Sprintf("although it was pushed with %s and %s has cleared everything since", x.name(l.pushed), x.names(p.flushes))
 	case purge:
-		return "FWP-ACK-02", fmt.Sprintf("although its holder acknowledged it with %s, before the last of them and within its reservation of %s",
+		return Returned, fmt.Sprintf("although its holder acknowledged it with %s, before the last of them and within its reservation of %s",
 			x.names(p.acks), l.reserve)
 	case backoff:
-		return "FWP-STATE-06", fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
+		return RetriedAtOnce, fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
 	default:
 		return j.twice(p), fmt.Sprintf("although, whatever the order of what overlaps, neither a FAIL nor the end of its reservation of %s "+
 			"can lie between two of them", l.reserve)
 	}
 }
 
-// twice is the clause of a job that was held by two at once. One that was held for a
-// while and then taken back was not held for its time, which is another clause.
-func (j *judge) twice(p *proof) string {
+// twice is the breach of a job that was held by two at once. One that was held for a
+// while and then taken back was not held for its time, which is another breach.
+func (j *judge) twice(p *proof) Breach {
 	l := &j.life
 	first := j.index.events[p.deliveries[0]]
 	last := j.index.events[p.deliveries[len(p.deliveries)-1]]
 	if len(p.deliveries) == 2 && last.Call-first.Return >= l.reserve/4 {
-		return "FWP-WU-05"
+		return ReservationCut
 	}
-	return "FWP-STATE-05"
+	return Duplicated
 }
 
-// retryClause is the clause that limits the tries of the job.
-func (l *life) retryClause() string {
+// retryBreach is the breach of the limit of the job's tries.
+func (l *life) retryBreach() Breach {
 	switch {
 	case l.push.Retry == nil:
-		return "FWP-RETRY-04"
+		return RetriedByDefault
 	case *l.push.Retry == 0:
-		return "FWP-RETRY-01"
+		return RetriedNever
 	case *l.push.Retry == -1:
-		return "FWP-RETRY-02"
+		return RetriedDiscarded
 	default:
-		return "FWP-RETRY-03"
+		return RetriedTooOften
 	}
 }
 

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -62,8 +63,10 @@ func words(f explore.Finding) string {
 
 // history saves what many clients did.
 func (k *keeper) history(h *history.History, found []history.Finding) {
-	k.past = k.save(found[0].Clause, ".history.jsonl", h.Save)
-	k.p.Say("%s among workers side by side: %s; the history is saved as %s", found[0].Clause, found[0].What, k.past)
+	breach := string(found[0].Breach)
+	name := cmp.Or(conformance.ClauseOf(breach), breach)
+	k.past = k.save(name, ".history.jsonl", h.Save)
+	k.p.Say("%s among workers side by side: %s; the history is saved as %s", name, found[0].What, k.past)
 }
 
 // save writes a file that there was not before, and returns its name.

@@ -159,9 +159,12 @@ func (f *judgedFile) examine(h *history.History) {
 	f.Events, f.Drained, f.Cut = len(h.Events), h.Drained, int64(h.Cut)
 	f.Jobs, f.Settled = report.Jobs, report.Settled
 	for _, found := range report.Findings {
-		clause, _ := conformance.ClauseByID(found.Clause) // a test knows that there is one
+		clause, _ := conformance.ClauseByID(conformance.ClauseOf(string(found.Breach))) // a test knows that there is one
 		shown := judgedFinding{
-			Clause: found.Clause, Level: clause.Level, Statement: clause.Statement, Or: found.Or, JID: found.JID, What: found.What,
+			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, What: found.What,
+		}
+		for _, other := range found.Or {
+			shown.Or = append(shown.Or, conformance.ClauseOf(string(other)))
 		}
 		for _, i := range found.Events {
 			shown.Events = append(shown.Events, judgedEvent{i, h.Events[i]})

@@ -1,0 +1,57 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestClausesLiveInConformance: ids of clauses are spelled in conformance, in scripts and in the catalogue of faults
+// alone. All others name breaches, and conformance.ClauseOf has the clause of each.
+func TestClausesLiveInConformance(t *testing.T) {
+	t.Parallel()
+	for _, p := range modulePackages(t) {
+		if room, _, _ := strings.Cut(p.Name, "/"); room == "conformance" || room == "fakes" {
+			continue
+		}
+		fset, files := p.parse(t)
+		for _, found := range clauseIDs(fset, files) {
+			assert.Fail(t, "the id of a clause outside conformance", found)
+		}
+	}
+}
+
+var clauseID = regexp.MustCompile(`^FWP-[A-Z]+-[0-9]+[a-z]?$`)
+
+// clauseIDs returns the string literals that are ids of clauses, each with its place.
+func clauseIDs(fset *token.FileSet, files []*ast.File) []string {
+	var found []string
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, is := n.(*ast.BasicLit)
+			if !is || literal.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(literal.Value); err == nil && clauseID.MatchString(text) {
+				found = append(found, fset.Position(literal.Pos()).String()+": "+text)
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func TestClauseIDs(t *testing.T) {
+	t.Parallel()
+	fset, files := parseText(t, `package x
+
+// FWP-PUSH-01 in a comment is a reference.
+const a, b, c = "FWP-PUSH-01", "explain FWP-PUSH-01", `+"`FWP-WU-05b`"+`
+`)
+	assert.Equal(t, []string{"x.go:4:17: FWP-PUSH-01", "x.go:4:55: FWP-WU-05b"}, clauseIDs(fset, files))
+}
