@@ -58,26 +58,20 @@ func sentText(segments [][]byte, s *Send) string {
 // text fills in the names of a template. In lines (not in raw bytes) the
 // characters that JSON must escape are escaped.
 func (l *lane) text(c *conn, t Template, line bool) (string, error) {
-	var b strings.Builder
-	for _, p := range t {
-		if p.ref == nil {
-			b.WriteString(p.lit)
-			continue
-		}
-		v, err := l.value(c, p.ref)
+	return t.expand(func(r *ref) (string, error) {
+		v, err := l.value(c, r)
 		if err != nil {
 			return "", err
 		}
-		if s, ok := v.(string); ok && line && p.ref.kind == refPlain {
+		if s, ok := v.(string); ok && line && r.kind == refPlain {
 			quoted, err := marshal(s)
 			if err != nil {
 				return "", err
 			}
 			v = quoted[1 : len(quoted)-1]
 		}
-		b.WriteString(plain(v))
-	}
-	return b.String(), nil
+		return plain(v), nil
+	})
 }
 
 // value computes a name of a client line.

@@ -112,13 +112,11 @@ func (sc *scope) lookup(r *ref) (any, bool) {
 	if v, ok := sc.find(r.text); ok {
 		return v, true
 	}
-	if r.kind == refNow {
-		return sc.now(r), true
+	v, ok := r.computed(time.Now())
+	if r.kind == refNow { // bound at its first use
+		sc.values[r.text] = v
 	}
-	if r.kind == refFiller {
-		return filler(r.size), true
-	}
-	return nil, false
+	return v, ok
 }
 
 // capture binds r to v if r is free: the first match binds.
@@ -171,32 +169,16 @@ func (sc *scope) make(r *ref) string {
 	return fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
 }
 
-// now binds a time at its first use; the lock is held.
-func (sc *scope) now(r *ref) any {
-	t := time.Now().UTC().Add(r.offset)
-	if r.zone != nil {
-		t = t.In(r.zone)
-	}
-	v := t.Format(timeForm)
-	sc.values[r.text] = v
-	return v
-}
-
 // known is the text of a template whose names are all bound.
 func (sc *scope) known(t Template) (string, bool) {
-	var b []byte
-	for _, p := range t {
-		if p.ref == nil {
-			b = append(b, p.lit...)
-			continue
-		}
-		v, ok := sc.lookup(p.ref)
+	text, err := t.expand(func(r *ref) (string, error) {
+		v, ok := sc.lookup(r)
 		if !ok {
-			return "", false
+			return "", fmt.Errorf("%s has no value", r.text)
 		}
-		b = append(b, plain(v)...)
-	}
-	return string(b), true
+		return plain(v), nil
+	})
+	return text, err == nil
 }
 
 // instant is the time behind one end of a range; false if there is none.

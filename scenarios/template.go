@@ -214,6 +214,9 @@ func (c *cursor) pwdhashName(r *ref) error {
 	return nil
 }
 
+// Cut stands in a client line where one segment ends and the next begins.
+const Cut = "<|>"
+
 // ParseTemplate parses the text of a client line in the segments into which
 // <|> cuts it, at least one.
 func ParseTemplate(text string) ([]Template, error) { return parseTemplate(&cursor{line: text}) }
@@ -232,9 +235,9 @@ func parseTemplate(c *cursor) ([]Template, error) {
 	}
 	for !c.done() {
 		switch {
-		case strings.HasPrefix(c.rest(), "<|>"):
+		case strings.HasPrefix(c.rest(), Cut):
 			flush()
-			c.pos += len("<|>")
+			c.pos += len(Cut)
 			begin = c.pos
 			segments = append(segments, Template{})
 		case c.take("$$"):
@@ -300,13 +303,69 @@ func (t Template) Rename(rename func(name string) string) (Template, error) {
 	return renamed, nil
 }
 
+// Name is one use of a name in a template.
+type Name struct{ ref *ref }
+
+// String returns the name as it is written, such as $jid4, $queue# or $now+2s.
+func (n Name) String() string { return n.ref.text }
+
+// Base returns the name alone: jid4, queue or now.
+func (n Name) Base() string { return n.ref.base }
+
+// Indexed reports whether the name has one value for each repetition.
+func (n Name) Indexed() bool { return n.ref.indexed }
+
+// Computed returns the value of a name that depends on nothing but the time, such
+// as $now+2s and $filler(64KiB); false if it is another name.
+func (n Name) Computed(now time.Time) (string, bool) { return n.ref.computed(now) }
+
+// Expand returns the text of the template with each name replaced by its value.
+func (t Template) Expand(value func(Name) string) string {
+	text, _ := t.expand(func(r *ref) (string, error) { return value(Name{r}), nil })
+	return text
+}
+
+func (t Template) expand(value func(*ref) (string, error)) (string, error) {
+	if len(t) == 1 && t[0].ref == nil {
+		return t[0].lit, nil
+	}
+	var b strings.Builder
+	for _, p := range t {
+		if p.ref == nil {
+			b.WriteString(p.lit)
+			continue
+		}
+		v, err := value(p.ref)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(v)
+	}
+	return b.String(), nil
+}
+
+// computed is the value of a name that depends on nothing but the time.
+func (r *ref) computed(now time.Time) (string, bool) {
+	switch r.kind {
+	case refNow:
+		t := now.UTC().Add(r.offset)
+		if r.zone != nil {
+			t = t.In(r.zone)
+		}
+		return t.Format(timeForm), true
+	case refFiller:
+		return filler(r.size), true
+	}
+	return "", false
+}
+
 // JoinSegments returns the text of a client line in segments, as it is written.
 func JoinSegments(segments []Template) string {
 	texts := make([]string, len(segments))
 	for i, t := range segments {
 		texts[i] = t.String()
 	}
-	return strings.Join(texts, "<|>")
+	return strings.Join(texts, Cut)
 }
 
 // String returns the template as it was written.

@@ -101,6 +101,8 @@ func TestNamesAreFilledIn(t *testing.T) {
 		n := &names{prefix: "fwp0", times: map[string]string{}, value: func(_ int, name string) string { return name }}
 		once := n.fill(text, 1)
 		assert.Equal(t, once, n.fill(text, 1))
-		assert.Equal(t, once, n.fill(Tokenize(text).String(), 1), "in pieces")
+		if _, err := scenarios.ParseTemplate(text); err == nil { // else it stays as it is
+			assert.Equal(t, once, n.fill(Tokenize(text).String(), 1), "in pieces")
+		}
 	})
 }

@@ -31,7 +31,8 @@ var playName = regexp.MustCompile("\x00([a-z]+[0-9]*)(-[0-9]+)?")
 // symbols writes the names of a play as a script does.
 func (w *writer) symbols(text string) string {
 	text = strings.ReplaceAll(text, w.r.prefix+"-", "\x00")
-	text = strings.ReplaceAll(text, strings.Repeat("x", 70<<10), "$filler(70KiB)")
+	const filler = "$filler(70KiB)"
+	text = strings.ReplaceAll(text, new(names).fill(filler, noConn), filler)
 	for name, value := range w.r.times {
 		text = strings.ReplaceAll(text, `"`+value+`"`, `"`+name+`"`)
 		text = strings.ReplaceAll(text, value, name)

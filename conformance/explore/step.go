@@ -91,67 +91,43 @@ type names struct {
 	now    time.Time
 }
 
-// fill writes a text with its names replaced; a value may be that of a connection.
+// fill writes a text with its names replaced; a value may be that of a connection. What
+// is no text of the language, as a saved run may have it, stays as it is.
 func (n *names) fill(text string, conn int) string {
 	if strings.IndexByte(text, '$') < 0 {
 		return text
 	}
-	var b strings.Builder
-	b.Grow(len(text) + 64)
-	for {
-		i := strings.IndexByte(text, '$')
-		if i < 0 || i+1 >= len(text) {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(text[:i])
-		used := n.one(&b, text[i:], conn)
-		text = text[i+used:]
+	segments, err := scenarios.ParseTemplate(text)
+	if err != nil {
+		return text
 	}
+	filled := make([]string, len(segments))
+	for i, t := range segments {
+		filled[i] = t.Expand(func(name scenarios.Name) string { return n.one(name, conn) })
+	}
+	return strings.Join(filled, scenarios.Cut)
 }
 
-// one writes the value of the name at the start of the text and says how long the
-// name is.
-func (n *names) one(b *strings.Builder, text string, conn int) int {
-	end := nameEnd(text)
-	switch word := text[1:end]; {
-	case strings.HasPrefix(text, "$$"):
-		b.WriteByte('$')
-		return 2
-	case word == "now":
-		for end < len(text) && strings.IndexByte("+-0123456789hms@:", text[end]) >= 0 {
-			end++
+// one is the value of a name. Jobs and indexed names are others in each round.
+func (n *names) one(name scenarios.Name, conn int) string {
+	base := name.Base()
+	job := strings.HasPrefix(base, "jid")
+	switch {
+	case base == "now":
+		return n.time(name)
+	case base == "pwdhash":
+		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
+	case job || strings.HasPrefix(base, "queue") || strings.HasPrefix(base, "wid"):
+		real := n.prefix + "-" + base
+		if n.round > 0 && (job || name.Indexed()) {
+			real += "-" + strconv.Itoa(n.round)
 		}
-		b.WriteString(n.time(text[:end]))
-	case word == "pwdhash":
-		if rest, found := strings.CutPrefix(text[end:], "."); found {
-			v := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz"))]
-			b.WriteString(n.value(conn, "pwdhash."+v))
-			return end + 1 + len(v)
-		}
-		b.WriteString(n.value(conn, "pwdhash"))
-	case word == "filler":
-		stop := strings.IndexByte(text, ')')
-		if stop < end { // what a saved run says may be anything
-			b.WriteString(text[:end])
-			return end
-		}
-		b.WriteString(strings.Repeat("x", fillerSize(text[end+1:stop])))
-		return stop + 1
-	case strings.HasPrefix(word, "jid"), strings.HasPrefix(word, "queue"), strings.HasPrefix(word, "wid"):
-		b.WriteString(n.prefix)
-		b.WriteByte('-')
-		b.WriteString(word)
-		series := strings.HasPrefix(text[end:], "#") // as in scripts
-		if n.round > 0 && (word[0] == 'j' || series) {
-			b.WriteByte('-')
-			b.WriteString(strconv.Itoa(n.round))
-			end += b2i(series)
-		}
-	default:
-		b.WriteString(text[:end])
+		return real
 	}
-	return end
+	if text, ok := name.Computed(n.now); ok {
+		return text
+	}
+	return name.String()
 }
 
 // nameEnd is where the name ends that begins with the dollar at the start of a text.
@@ -163,28 +139,13 @@ func nameEnd(text string) int {
 	return end
 }
 
-// fillerSize reads the size of a $filler, as in 70KiB.
-func fillerSize(text string) int {
-	n, _ := strconv.Atoi(strings.TrimRight(text, "KMiB"))
-	if strings.Contains(text, "KiB") {
-		n <<= 10
-	}
-	return n
-}
-
 // time binds a time at its first use, as scripts do.
-func (n *names) time(name string) string {
-	if s, ok := n.times[name]; ok && n.round == 0 {
+func (n *names) time(name scenarios.Name) string {
+	if s, ok := n.times[name.String()]; ok && n.round == 0 {
 		return s
 	}
-	rest, zone, _ := strings.Cut(strings.TrimPrefix(name, "$now"), "@")
-	d, _ := time.ParseDuration(rest)
-	t := n.now.Add(d).UTC()
-	if z, err := time.Parse("-07:00", zone); err == nil {
-		t = t.In(z.Location())
-	}
-	s := t.Format("2006-01-02T15:04:05.000000Z07:00")
-	n.times[name] = s
+	s, _ := name.Computed(n.now)
+	n.times[name.String()] = s
 	return s
 }
 
