@@ -38,7 +38,7 @@ func (r *run) report() *reports.Load {
 }
 
 func (r *run) reportOps() (ops []reports.LoadOp) {
-	for op := range measure.Ops {
+	for _, op := range r.figures.total.Ops() {
 		if o := r.reportOp(op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
 			ops = append(ops, o)
 		}
@@ -49,7 +49,7 @@ func (r *run) reportOps() (ops []reports.LoadOp) {
 func (r *run) reportOp(op measure.Op) reports.LoadOp {
 	set := r.figures.total
 	o := reports.LoadOp{
-		Op: op.String(), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured), Outside: set.Aside(op),
+		Op: string(op), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured), Outside: set.Aside(op),
 		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
 		Response: latency(set, measure.SeriesOf(op, measure.Response)),
@@ -117,7 +117,7 @@ func text(err error) string {
 // reportRate compares the arrivals of the plan in the window with those that were answered.
 func (r *run) reportRate() reports.LoadRate {
 	f := &r.figures
-	rate := reports.LoadRate{Op: r.arrival().String(), Done: f.answered, Carried: reports.PerSecond(f.answered, f.measured)}
+	rate := reports.LoadRate{Op: string(r.arrival()), Done: f.answered, Carried: reports.PerSecond(f.answered, f.measured)}
 	if r.plan == nil {
 		return rate
 	}

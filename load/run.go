@@ -136,7 +136,7 @@ func (r *run) start() {
 		r.recorder = history.NewRecorder()
 	}
 	for i, loop := range loops {
-		recorder := measure.NewRecorder()
+		recorder := measure.NewRecorder(measure.Ops()...)
 		r.recorders = append(r.recorders, recorder)
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,

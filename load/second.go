@@ -57,7 +57,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 		s.Asked = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds()
 		s.Backlog = r.status.Backlog
 	}
-	for op := range measure.Ops {
+	for _, op := range set.Ops() {
 		if o, ok := secondOp(set, op); ok {
 			s.Ops = append(s.Ops, o)
 		}
@@ -77,7 +77,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {
 	late, service, response := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service), measure.SeriesOf(op, measure.Response)
 	o := reports.SecondOp{
-		Op: op.String(), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
+		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
 		LatenessP99: set.Percentile(late, 99),
 		ServiceP50:  set.Percentile(service, 50), ServiceP99: set.Percentile(service, 99),
 		ResponseP50: set.Percentile(response, 50), ResponseP99: set.Percentile(response, 99),

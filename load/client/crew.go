@@ -95,7 +95,7 @@ type Crew struct {
 	active        int // workers that may FETCH
 
 	status   Status
-	firsts   [measure.Ops][measure.ErrorKinds]error // the first of each
+	firsts   map[failure]error // the first of each
 	breaches []Breach
 }
 
@@ -107,7 +107,7 @@ func NewCrew(config Config) *Crew {
 		work: config.Workload.Filled(), jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
 		run: config.Run, began: config.Began, speaker: config.Speaker,
-		patience: config.Patience, plan: config.Plan,
+		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),
 	}
 	any := c.speaker("")
 	c.verb, c.times = any.Verb, any.Times()

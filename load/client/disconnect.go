@@ -9,7 +9,7 @@ import (
 )
 
 // phaseOf is the phase of a connection whose command of this kind is in flight.
-var phaseOf = [measure.Ops]workload.Phase{
+var phaseOf = map[measure.Op]workload.Phase{
 	measure.Push: workload.AtPush, measure.Fetch: workload.AtFetch, measure.Ack: workload.AtAck,
 	measure.Fail: workload.AtFail, measure.Beat: workload.AtBeat, measure.Info: workload.AtInfo,
 }

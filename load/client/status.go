@@ -72,6 +72,12 @@ func (w *worker) fetchesNoMore() {
 	}
 }
 
+// failure is a way in which commands of a kind fail.
+type failure struct {
+	op   measure.Op
+	kind measure.ErrorKind
+}
+
 // trouble books something that went wrong.
 func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 	c.recorder.Error(op, kind)
@@ -80,8 +86,8 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 		c.status.First = err
 	}
 	c.status.Last = err
-	if c.firsts[op][kind] == nil {
-		c.firsts[op][kind] = err
+	if which := (failure{op, kind}); c.firsts[which] == nil {
+		c.firsts[which] = err
 	}
 	if breach, ok := errors.AsType[*protocol.BreachError](err); ok {
 		c.breached(breach)
@@ -90,7 +96,7 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 
 // First is the first error of commands of a kind that went wrong in this way; nil if
 // there was none.
-func (c *Crew) First(op measure.Op, kind measure.ErrorKind) error { return c.firsts[op][kind] }
+func (c *Crew) First(op measure.Op, kind measure.ErrorKind) error { return c.firsts[failure{op, kind}] }
 
 // Breach is how often the protocol was broken in the same way at the same command.
 type Breach struct {

@@ -173,7 +173,7 @@ func (s *speaker) greeted(r fwp.Reply) (protocol.Event, error) {
 	return e, nil
 }
 
-var verbs = [measure.Ops]string{
+var verbs = map[measure.Op]string{
 	measure.Hello: fwp.HELLO, measure.Push: fwp.PUSH, measure.Fetch: fwp.FETCH, measure.FetchFound: fwp.FETCH,
 	measure.FetchWaited: fwp.FETCH, measure.FetchEmpty: fwp.FETCH, measure.Ack: fwp.ACK, measure.Fail: fwp.FAIL,
 	measure.Beat: fwp.BEAT, measure.Info: fwp.INFO, measure.End: fwp.END,

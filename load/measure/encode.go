@@ -57,14 +57,14 @@ func (e *encoder) encode(h *hdrhistogram.Histogram) {
 	b = binary.BigEndian.AppendUint64(b, uint64(snapshot.HighestTrackableValue))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1)) // values are integers
 	header := len(b)
-	b = appendCounts(b, snapshot.Counts)
+	b = appendBuckets(b, snapshot.Counts)
 	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-header))
 	e.plain = b
 }
 
-// appendCounts appends each count, or for a run of two zeros or more its negative length, in zigzag LEB128. (That is
+// appendBuckets appends each count, or for a run of two zeros or more its negative length, in zigzag LEB128. (That is
 // Go's varint as long as a count is below 2^55; the format has a way of its own for the ninth byte.)
-func appendCounts(b []byte, counts []int64) []byte {
+func appendBuckets(b []byte, counts []int64) []byte {
 	zeros := int64(0)
 	for _, n := range counts {
 		if n == 0 {

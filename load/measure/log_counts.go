@@ -6,51 +6,71 @@ import (
 	"strings"
 )
 
-// eachCount calls visit with the name and the place of every count that is not in a histogram. The names are what a
-// log's Interval comments hold: "dropped", "push.aside", "push.rejected", "push.response.above".
-func (s *Set) eachCount(visit func(name func() string, n *int64)) {
-	visit(func() string { return "dropped" }, &s.dropped)
-	for op := range Ops {
-		visit(func() string { return op.String() + ".aside" }, &s.aside[op])
-		for kind := range ErrorKinds {
-			visit(func() string { return op.String() + "." + kind.String() }, &s.errors[op][kind])
-		}
-	}
-	for series := range AllSeries {
-		visit(func() string { return series.String() + ".below" }, &s.beyond[series].Below)
-		visit(func() string { return series.String() + ".above" }, &s.beyond[series].Above)
-	}
-}
+// The counts that are not in a histogram have names in a log's Interval comments: "dropped", "push.aside",
+// "push.rejected", "push.response.above".
 
-// appendCountNames appends " name=count" for each count that is not zero.
-func (s *Set) appendCountNames(dst []byte) []byte {
-	s.eachCount(func(name func() string, n *int64) {
-		if *n != 0 {
-			dst = append(append(append(dst, ' '), name()...), '=')
-			dst = strconv.AppendInt(dst, *n, 10)
+// appendCounts appends " name=count" for each count that is not zero.
+func (s *Set) appendCounts(dst []byte) []byte {
+	add := func(n int64, name ...string) {
+		if n != 0 {
+			dst = append(append(append(dst, ' '), strings.Join(name, ".")...), '=')
+			dst = strconv.AppendInt(dst, n, 10)
 		}
-	})
+	}
+	add(s.dropped, "dropped")
+	for i := range s.ops {
+		o := &s.ops[i]
+		add(o.aside, string(o.op), "aside")
+		for kind, n := range o.errors {
+			add(n, string(o.op), ErrorKind(kind).String())
+		}
+	}
+	for series, t := range s.all() {
+		add(t.beyond.Below, series.String(), "below")
+		add(t.beyond.Above, series.String(), "above")
+	}
 	return dst
 }
 
-// parseCounts adds what appendCountNames wrote.
+// parseCounts adds what appendCounts wrote.
 func (s *Set) parseCounts(text string) error {
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		return nil
-	}
-	places := make(map[string]*int64)
-	s.eachCount(func(name func() string, n *int64) { places[name()] = n })
-	for _, field := range fields {
+	for field := range strings.FieldsSeq(text) {
 		name, number, _ := strings.Cut(field, "=")
+		place := s.place(name)
 		n, err := strconv.ParseInt(number, 10, 64)
 		switch {
-		case places[name] == nil:
+		case place == nil:
 			return fmt.Errorf("unknown count %q", name)
 		case err != nil || n < 0:
 			return fmt.Errorf("count %q: expected a number of 0 or more, got %q", name, number)
 		}
-		*places[name] += n
+		*place += n
+	}
+	return nil
+}
+
+// place returns where the count of that name is kept, nil if there is none.
+func (s *Set) place(name string) *int64 {
+	if name == "dropped" {
+		return &s.dropped
+	}
+	dot := strings.LastIndexByte(name, '.')
+	if dot <= 0 {
+		return nil
+	}
+	of, what := name[:dot], name[dot+1:]
+	if series, ok := ParseSeries(of); ok && what == "below" {
+		return &s.series(series).beyond.Below
+	} else if ok && what == "above" {
+		return &s.series(series).beyond.Above
+	}
+	if what == "aside" {
+		return &s.of(Op(of)).aside
+	}
+	for kind := range ErrorKinds {
+		if what == kind.String() {
+			return &s.of(Op(of)).errors[kind]
+		}
 	}
 	return nil
 }

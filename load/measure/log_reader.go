@@ -232,7 +232,7 @@ func (r *LogReader) readHistogram(line string) error {
 	if r.set == nil || r.set.From != set.From || r.set.Until != set.Until {
 		r.set = set
 	}
-	r.set.adopt(series, h)
+	r.set.series(series).adopt(h)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func NewLogWriter(w io.Writer, start time.Time, comments ...string) *LogWriter {
 func (w *LogWriter) Write(s *Set) error {
 	w.buf = append(w.buf, "#[Interval: "...)
 	w.buf = appendSpan(w.buf, s)
-	w.buf = s.appendCountNames(w.buf)
+	w.buf = s.appendCounts(w.buf)
 	w.buf = append(w.buf, "]\n"...)
 	for series, h := range s.Histograms() {
 		if err := w.appendLine(s, series, h); err != nil && w.err == nil {

@@ -1,44 +1,42 @@
 package measure
 
-// Op is a kind of command, as far as its times are worth telling apart.
-type Op uint8
+// Op names a kind of command, as far as its times are worth telling apart: "push", "fetch.found". What follows a dot
+// distinguishes kinds of one command. Names are those in logs, thresholds and reports.
+type Op string
 
+// The kinds of commands of FWP.
 const (
 	// Connect is the dial, until the connection is there.
-	Connect Op = iota
-	// Hello is HELLO, without the password's hash.
-	Hello
+	Connect Op = "connect"
+	// Hello is HELLO, without the time for the password hash.
+	Hello Op = "hello"
 	// Push is PUSH.
-	Push
-	// Fetch is a FETCH that brought an error or no answer, so that nobody knows which of the next three it would have
-	// been. It has errors only.
-	Fetch
+	Push Op = "push"
+	// Fetch is a FETCH that was answered with an error or not at all, so that it is none of the next three. It has
+	// errors only.
+	Fetch Op = "fetch"
 	// FetchFound is a FETCH that found a job waiting.
-	FetchFound
+	FetchFound Op = "fetch.found"
 	// FetchWaited is a FETCH that was there before the push of the job that it brought.
-	FetchWaited
+	FetchWaited Op = "fetch.waited"
 	// FetchEmpty is a FETCH that came back without a job.
-	FetchEmpty
+	FetchEmpty Op = "fetch.empty"
 	// Ack is ACK.
-	Ack
+	Ack Op = "ack"
 	// Fail is FAIL.
-	Fail
+	Fail Op = "fail"
 	// Beat is BEAT.
-	Beat
+	Beat Op = "beat"
 	// Info is INFO.
-	Info
+	Info Op = "info"
 	// End is END, until its reply or the end of the stream.
-	End
-	// Ops is how many there are: for op := range measure.Ops.
-	Ops
+	End Op = "end"
 )
 
-var opNames = [Ops]string{
-	"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+// Ops returns the kinds of commands of FWP, in the order of tables. It is the one list of them.
+func Ops() []Op {
+	return []Op{Connect, Hello, Push, Fetch, FetchFound, FetchWaited, FetchEmpty, Ack, Fail, Beat, Info, End}
 }
-
-// String is the name in logs, thresholds and reports, such as "push" or "fetch.found".
-func (o Op) String() string { return nameOf(opNames[:], int(o)) }
 
 // Measure is one of the three times of a command.
 type Measure uint8

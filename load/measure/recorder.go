@@ -26,10 +26,12 @@ type Recorder struct {
 	since  time.Duration
 	set    *Set
 	spare  atomic.Pointer[Set]
+	ops    []Op
 }
 
-// NewRecorder returns a Recorder that records everything, whatever its intended time, until SetWindow.
-func NewRecorder() *Recorder { return &Recorder{set: new(Set)} }
+// NewRecorder returns a Recorder that records everything, whatever its intended time, until SetWindow. Its sets have
+// the ops in that order; others follow as they come.
+func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 
 // SetWindow says which commands and flows are recorded from now on: those whose intended time is in w. The others are
 // counted apart (Set.Aside). Until the first call that is all of them; a run that wants the times of its connects but
@@ -39,26 +41,26 @@ func (r *Recorder) SetWindow(w Window) { r.window = w }
 // Command records the lateness, service and response time of a command that got its reply. One that got an error, or
 // none, is for Error instead.
 func (r *Recorder) Command(op Op, t Timing) {
-	set := r.current()
+	figures := r.current().of(op)
 	if !r.window.Holds(t.Intended) {
-		set.aside[op]++
+		figures.aside++
 		return
 	}
-	set.record(SeriesOf(op, Lateness), since(t.Sent, max(t.Intended, t.Free)))
-	set.record(SeriesOf(op, Service), since(t.Replied, t.Sent))
-	set.record(SeriesOf(op, Response), since(t.Replied, t.Intended))
+	figures.times[Lateness].record(since(t.Sent, max(t.Intended, t.Free)))
+	figures.times[Service].record(since(t.Replied, t.Sent))
+	figures.times[Response].record(since(t.Replied, t.Intended))
 }
 
 // Job records that a job, whose push was intended for the time intended, has come to the end of f now.
 func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
-		r.current().record(FlowSeries(f), since(now, intended))
+		r.current().flows[f].record(since(now, intended))
 	}
 }
 
 // Error counts a command that did not get what it asked for, at any time, in the window or not. It has no times: a
 // refusal is quick, and would make a failing server look fast.
-func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().errors[op][kind]++ }
+func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
 
 // Drop counts n arrivals that were not sent because all connections were busy.
 func (r *Recorder) Drop(n int64) { r.current().dropped += n }
@@ -84,7 +86,7 @@ func (r *Recorder) Recycle(s *Set) {
 func (r *Recorder) current() *Set {
 	if r.set == nil {
 		if r.set = r.spare.Swap(nil); r.set == nil {
-			r.set = new(Set)
+			r.set = newSet(r.ops)
 		}
 	}
 	return r.set

@@ -22,46 +22,138 @@ type Set struct {
 	// From and Until are the span, in time since the engine's start. Add widens it.
 	From, Until time.Duration
 
-	histograms [AllSeries]*hdrhistogram.Histogram
-	beyond     [AllSeries]Beyond
-	aside      [Ops]int64
-	errors     [Ops][ErrorKinds]int64
-	dropped    int64
+	ops     []opFigures // in the order in which they were first recorded or added, or that of NewRecorder
+	flows   [Flows]times
+	dropped int64
+}
+
+// opFigures are the figures of one kind of command.
+type opFigures struct {
+	op     Op
+	times  [Measures]times
+	aside  int64
+	errors [ErrorKinds]int64
+}
+
+// times is one series.
+type times struct {
+	histogram *hdrhistogram.Histogram // nil before the first value
+	beyond    Beyond
 }
 
 // Beyond counts the values of a series that were out of range and have been recorded as its least (0) or greatest (1 h)
 // value.
 type Beyond struct{ Below, Above int64 }
 
-// Histogram is the series' histogram, values in nanoseconds; nil if it has no value. It belongs to the set.
-func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
-	if h := s.histograms[series]; h != nil && h.TotalCount() > 0 {
-		return h
+// newSet returns an empty set with the ops in that order.
+func newSet(ops []Op) *Set {
+	s := &Set{ops: make([]opFigures, len(ops))}
+	for i, op := range ops {
+		s.ops[i].op = op
+	}
+	return s
+}
+
+// Ops returns the kinds of commands of which the set has figures, in their order.
+func (s *Set) Ops() []Op {
+	var ops []Op
+	for i := range s.ops {
+		o := &s.ops[i]
+		recorded := o.aside > 0 || o.errors != [ErrorKinds]int64{}
+		for _, t := range o.times {
+			recorded = recorded || t.count() > 0
+		}
+		if recorded {
+			ops = append(ops, o.op)
+		}
+	}
+	return ops
+}
+
+// find returns the figures of op, nil if there are none. A set has a dozen ops, which is too few for a map.
+func (s *Set) find(op Op) *opFigures {
+	for i := range s.ops {
+		if s.ops[i].op == op {
+			return &s.ops[i]
+		}
 	}
 	return nil
 }
 
-// Histograms goes through the series that have a value, in their order.
-func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
-	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
-		for series := range AllSeries {
-			if h := s.Histogram(series); h != nil && !yield(series, h) {
+// of returns the figures of op, and makes room for them.
+func (s *Set) of(op Op) *opFigures {
+	if o := s.find(op); o != nil {
+		return o
+	}
+	s.ops = append(s.ops, opFigures{op: op})
+	return &s.ops[len(s.ops)-1]
+}
+
+// series returns the times of the series, and makes room for them.
+func (s *Set) series(series Series) *times {
+	if op, m, ok := series.Op(); ok {
+		return &s.of(op).times[m]
+	}
+	return &s.flows[series.flow]
+}
+
+// read returns the times of the series, without values if there are none.
+func (s *Set) read(series Series) times {
+	op, m, ok := series.Op()
+	if !ok {
+		return s.flows[series.flow]
+	}
+	if o := s.find(op); o != nil {
+		return o.times[m]
+	}
+	return times{}
+}
+
+// all goes through the series that the set has room for.
+func (s *Set) all() iter.Seq2[Series, *times] {
+	return func(yield func(Series, *times) bool) {
+		for i := range s.ops {
+			for m := range Measures {
+				if !yield(SeriesOf(s.ops[i].op, m), &s.ops[i].times[m]) {
+					return
+				}
+			}
+		}
+		for f := range Flows {
+			if !yield(FlowSeries(f), &s.flows[f]) {
 				return
 			}
 		}
 	}
 }
 
-// Count is how many values the series has.
-func (s *Set) Count(series Series) int64 {
-	if h := s.histograms[series]; h != nil {
-		return h.TotalCount()
+// Histogram returns the series' histogram, values in nanoseconds; nil if it has no value. It belongs to the set.
+func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
+	if t := s.read(series); t.count() > 0 {
+		return t.histogram
 	}
-	return 0
+	return nil
 }
 
-// Percentile is the least value of the series such that p percent (0 to 100) of its values or more are not greater, as
-// far as the buckets tell: the greatest value of the bucket. It is 0 if there are no values; see Count.
+// Histograms goes through the series that have a value: by op, and then the flows.
+func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
+	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
+		for series, t := range s.all() {
+			if t.count() > 0 && !yield(series, t.histogram) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns how many values the series has.
+func (s *Set) Count(series Series) int64 {
+	t := s.read(series)
+	return t.count()
+}
+
+// Percentile returns the least value of the series such that p percent (0 to 100) of its values or more are not
+// greater, as far as the buckets tell: the greatest value of the bucket. It is 0 if there are no values; see Count.
 //
 // That is the rule of the standard tools. The library rounds to the nearest value instead, so that of 70 values it gives
 // the second greatest as the 99th percentile.
@@ -76,61 +168,72 @@ func (s *Set) Percentile(series Series, p float64) time.Duration {
 	return time.Duration(h.ValueAtPercentile(rank / n * 100))
 }
 
-// Done is how many commands of the kind were recorded: replied to, without an error, and intended for the window.
+// Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
 func (s *Set) Done(op Op) int64 { return s.Count(SeriesOf(op, Service)) }
 
-// Aside is how many commands were replied to, without an error, and not recorded: intended for a time outside of the
-// window.
-func (s *Set) Aside(op Op) int64 { return s.aside[op] }
+// Aside returns how many commands were replied to, without an error, and not recorded: intended for a time outside of
+// the window.
+func (s *Set) Aside(op Op) int64 {
+	if o := s.find(op); o != nil {
+		return o.aside
+	}
+	return 0
+}
 
-// Errors is how many commands of the kind ended in that way, in the window or not.
-func (s *Set) Errors(op Op, kind ErrorKind) int64 { return s.errors[op][kind] }
+// Errors returns how many commands of the kind ended in that way, in the window or not.
+func (s *Set) Errors(op Op, kind ErrorKind) int64 {
+	if o := s.find(op); o != nil {
+		return o.errors[kind]
+	}
+	return 0
+}
 
-// Failed is the sum of Errors over all kinds of errors.
+// Failed returns the sum of Errors over all kinds of errors.
 func (s *Set) Failed(op Op) int64 {
 	var sum int64
-	for _, n := range s.errors[op] {
-		sum += n
+	for kind := range ErrorKinds {
+		sum += s.Errors(op, kind)
 	}
 	return sum
 }
 
-// Dropped is how many arrivals were not sent.
+// Dropped returns how many arrivals were not sent.
 func (s *Set) Dropped() int64 { return s.dropped }
 
-// Beyond is how many of the series' values were out of range.
-func (s *Set) Beyond(series Series) Beyond { return s.beyond[series] }
+// Beyond returns how many of the series' values were out of range.
+func (s *Set) Beyond(series Series) Beyond { return s.read(series).beyond }
 
 // Add adds what is in other, which stays as it is, bucket by bucket and count by count. The span becomes the least that
 // holds both; that of an empty set with the span 0 to 0 does not count. Values are never lost: all histograms of this
 // package have the same buckets.
 func (s *Set) Add(other *Set) {
 	s.widen(other.From, other.Until)
-	for series, h := range other.Histograms() {
-		s.merge(series, h)
-	}
-	for i, b := range other.beyond {
-		s.beyond[i].Below += b.Below
-		s.beyond[i].Above += b.Above
-	}
-	for op := range Ops {
-		s.aside[op] += other.aside[op]
-		for kind, n := range other.errors[op] {
-			s.errors[op][kind] += n
+	for i := range other.ops {
+		from := &other.ops[i]
+		into := s.of(from.op)
+		into.aside += from.aside
+		for kind, n := range from.errors {
+			into.errors[kind] += n
 		}
+	}
+	for series, t := range other.all() {
+		s.series(series).add(t)
 	}
 	s.dropped += other.dropped
 }
 
 // Reset empties s and keeps its memory for new values.
 func (s *Set) Reset() {
-	histograms := s.histograms
-	*s = Set{histograms: histograms}
-	for _, h := range histograms {
-		if h != nil && h.TotalCount() > 0 {
-			h.Reset()
+	for _, t := range s.all() {
+		t.beyond = Beyond{}
+		if t.count() > 0 {
+			t.histogram.Reset()
 		}
 	}
+	for i := range s.ops {
+		s.ops[i].aside, s.ops[i].errors = 0, [ErrorKinds]int64{}
+	}
+	s.From, s.Until, s.dropped = 0, 0, 0
 }
 
 func (s *Set) widen(from, until time.Duration) {
@@ -143,43 +246,51 @@ func (s *Set) widen(from, until time.Duration) {
 	}
 }
 
+func (t *times) count() int64 {
+	if t.histogram == nil {
+		return 0
+	}
+	return t.histogram.TotalCount()
+}
+
 // record takes down one value, clamped to the range.
-func (s *Set) record(series Series, d time.Duration) {
+func (t *times) record(d time.Duration) {
 	v := int64(d)
 	switch {
 	case v < 0:
-		s.beyond[series].Below++
+		t.beyond.Below++
 		v = 0
 	case v > highest:
-		s.beyond[series].Above++
+		t.beyond.Above++
 		v = highest
 	}
-	h := s.histograms[series]
-	if h == nil {
-		h = newHistogram()
-		s.histograms[series] = h
+	if t.histogram == nil {
+		t.histogram = newHistogram()
 	}
-	if h.RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
-		s.beyond[series].Above++
+	if t.histogram.RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
+		t.beyond.Above++
 	}
 }
 
-// merge adds h, whose buckets must be those of newHistogram.
-func (s *Set) merge(series Series, h *hdrhistogram.Histogram) {
-	if s.histograms[series] == nil {
-		s.histograms[series] = newHistogram()
-	}
-	// Nothing is dropped: the buckets are the same.
-	s.histograms[series].Merge(h)
-}
-
-// adopt is merge for an h that nobody else uses.
-func (s *Set) adopt(series Series, h *hdrhistogram.Histogram) {
-	if s.histograms[series] == nil {
-		s.histograms[series] = h
+func (t *times) add(other *times) {
+	t.beyond.Below += other.beyond.Below
+	t.beyond.Above += other.beyond.Above
+	if other.count() == 0 {
 		return
 	}
-	s.histograms[series].Merge(h)
+	if t.histogram == nil {
+		t.histogram = newHistogram()
+	}
+	t.histogram.Merge(other.histogram) // nothing is dropped: the buckets are the same
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(lowest, highest, digits) }
+
+// adopt is add for an h that the caller gives away.
+func (t *times) adopt(h *hdrhistogram.Histogram) {
+	if t.histogram == nil {
+		t.histogram = h
+		return
+	}
+	t.histogram.Merge(h)
+}

@@ -32,18 +32,33 @@ func play(random *rand.Rand, n int, record func(func(*Recorder))) {
 // same asserts that two sets are equal bucket by bucket and count by count.
 func same(t *testing.T, want, got *Set) {
 	t.Helper()
-	for series := range AllSeries {
+	for series := range allSeries(want, got) {
 		a, b := want.Histogram(series), got.Histogram(series)
 		if a == nil || b == nil {
 			require.Equal(t, a == nil, b == nil, "%v", series)
 			continue
 		}
 		require.True(t, a.Equals(b), "%v", series)
+		require.Equal(t, want.Beyond(series), got.Beyond(series))
 	}
-	require.Equal(t, want.beyond, got.beyond)
-	require.Equal(t, want.aside, got.aside)
-	require.Equal(t, want.errors, got.errors)
+	for _, op := range append(want.Ops(), got.Ops()...) {
+		require.Equal(t, want.Aside(op), got.Aside(op))
+		for kind := range ErrorKinds {
+			require.Equal(t, want.Errors(op, kind), got.Errors(op, kind))
+		}
+	}
 	require.Equal(t, want.dropped, got.dropped)
+}
+
+// allSeries are those that any of the sets has room for.
+func allSeries(sets ...*Set) map[Series]bool {
+	all := make(map[Series]bool)
+	for _, s := range sets {
+		for series := range s.all() {
+			all[series] = true
+		}
+	}
+	return all
 }
 
 func TestAddIsExact(t *testing.T) {
@@ -106,35 +121,56 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-func TestNamesAreUniqueAndFound(t *testing.T) {
+func TestSeriesHaveNames(t *testing.T) {
 	t.Parallel()
 	seen := make(map[string]bool)
-	for series := range AllSeries {
-		found, ok := ParseSeries(series.String())
+	for series := range newSet(append(Ops(), "job", "put.job.acked")).all() {
+		tag := series.String()
+		found, ok := ParseSeries(tag)
 		assert.True(t, ok)
 		assert.Equal(t, series, found)
-		assert.False(t, seen[series.String()], series)
-		seen[series.String()] = true
+		assert.False(t, seen[tag], tag)
+		seen[tag] = true
 		if op, m, ok := series.Op(); ok {
 			assert.Equal(t, series, SeriesOf(op, m))
-			assert.Equal(t, op.String()+"."+m.String(), series.String())
+			assert.Equal(t, string(op)+"."+m.String(), tag)
 		}
 	}
-	for f := range Flows {
-		assert.Equal(t, f.String(), FlowSeries(f).String())
-		_, _, ok := FlowSeries(f).Op()
-		assert.False(t, ok)
+	assert.Len(t, seen, 14*3+2)
+	for _, tag := range []string{"push.nothing", "push", ".service", "service", "job.lost", ""} {
+		_, ok := ParseSeries(tag)
+		assert.False(t, ok, tag)
 	}
-	_, ok := ParseSeries("push.nothing")
-	assert.False(t, ok)
-
-	names := make(map[string]bool)
-	new(Set).eachCount(func(name func() string, _ *int64) {
-		assert.False(t, names[name()], name())
-		names[name()] = true
-	})
-	assert.Equal(t, "unknown", Ops.String())
 	assert.Equal(t, "unknown", ErrorKinds.String())
+}
+
+func TestCountsHaveNames(t *testing.T) {
+	t.Parallel()
+	names := []string{
+		"dropped", "put.aside", "put.rejected", "put.out-of-memory", "put.service.below", "put.service.above", "job.acked.above",
+	}
+	for _, name := range names {
+		set := new(Set)
+		require.NoError(t, set.parseCounts(name+"=7"))
+		assert.Equal(t, " "+name+"=7", string(set.appendCounts(nil)))
+	}
+	for _, name := range []string{"put", "aside", ".aside", "put.below", "put.forgotten", "put.forgotten.above", ""} {
+		assert.ErrorContains(t, new(Set).parseCounts(name+"=7"), "unknown count", name)
+	}
+}
+
+func TestOpsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	r := NewRecorder("join", "put", "take")
+	r.Error("done", Closed)
+	r.Command("take", Timing{})
+	r.SetWindow(Window{From: 1})
+	r.Command("put", Timing{})
+	sum := new(Set)
+	sum.Add(r.Take(1))
+	assert.Equal(t, []Op{"put", "take", "done"}, sum.Ops(), "those of the recorder, then the others")
+	sum.Reset()
+	assert.Empty(t, sum.Ops())
 }
 
 func BenchmarkAdd(b *testing.B) {
