@@ -25,7 +25,7 @@ func (s *runState) accuse(ctx context.Context, h *host) {
 	h.dying[0], h.dying[first] = h.dying[first], h.dying[0]
 	for _, t := range h.dying {
 		if h.crashed == "" {
-			s.settle(t)
+			s.record(t)
 		} else {
 			s.forestalled(ctx, t)
 		}

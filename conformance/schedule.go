@@ -137,7 +137,7 @@ func (s *runState) forestalled(ctx context.Context, t *task) bool {
 		return false
 	case t.death != nil && late == "": // nobody will look again: it is what it seemed
 		t.evidence = t.death
-		s.settle(t)
+		s.record(t)
 	case !t.filed:
 		s.file(t, s.unanswered(t.about, reports.NotRun, why, ""))
 	}
@@ -172,16 +172,27 @@ func (s *runState) end(ctx context.Context, t *task) {
 	case t.err != nil:
 		s.fault(t.err)
 		s.file(t, s.unanswered(t.about, reports.Inconclusive, "the suite itself failed", ""))
-	case t.host != nil && t.host.crashed != "" && !t.evidence.held(): // that may be why
-		s.forestalled(ctx, t)
-	case t.host != nil && ctx.Err() == nil && s.postponed(t):
-	case t.host != nil && (t.evidence.Dead != "" || len(t.host.dying) > 0 && !t.evidence.held()):
-		t.host.dying = append(t.host.dying, t)
+	case t.host == nil:
+		s.record(t)
 	default:
-		s.settle(t)
+		s.endShared(ctx, t)
 	}
 	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
 		s.accuse(ctx, h)
+	}
+}
+
+// endShared decides what becomes of a play on a server that other checks use, too.
+func (s *runState) endShared(ctx context.Context, t *task) {
+	h := t.host
+	switch {
+	case h.crashed != "" && !t.evidence.held(): // that may be why
+		s.forestalled(ctx, t)
+	case ctx.Err() == nil && s.postponed(t):
+	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.held():
+		h.dying = append(h.dying, t)
+	default:
+		s.record(t)
 	}
 }
 
@@ -227,9 +238,9 @@ func (s *runState) suspect(t *task) bool {
 	return true
 }
 
-// settle files what a play says, and has it tried again if lag kept it from
-// saying anything.
-func (s *runState) settle(t *task) {
+// record files the verdicts of a play, and queues the check again if lag made it
+// inconclusive.
+func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
 	if s.stopped != "" && t.evidence.Err != nil { // it was ended for that

@@ -25,26 +25,19 @@ func (d *decoder) readNumber(b []byte) error {
 	return ErrShort
 }
 
-// digit takes the next byte of a number, or says what should have come instead.
+// digit takes the next byte of a number, or returns what belongs there instead.
 func (d *decoder) digit(c byte) (expected string) {
-	first := d.pos == d.start
-	length := d.kind != Integer
+	isLength, isDigit := d.kind != Integer, '0' <= c && c <= '9'
 	switch {
-	case first && c == '-':
-		d.neg = true
+	case d.pos == d.start && d.sign(c):
 		return ""
-	case first && c == '+' && !length:
-		return ""
-	case length && d.neg && d.digits == 0 && c != '1':
-		return "-1, the only negative length"
-	case length && d.neg && d.digits == 1:
-		return "CR LF after -1, the only negative length"
-	case c < '0' || c > '9':
-		if d.digits > 0 {
-			return "a digit or CR LF in " + d.numberName()
-		}
+	case isLength && d.neg:
+		return d.minusOne(c)
+	case !isDigit && d.digits > 0:
+		return "a digit or CR LF in " + d.numberName()
+	case !isDigit:
 		return "a digit in " + d.numberName()
-	case length && d.num == 0 && d.digits > 0:
+	case isLength && d.num == 0 && d.digits > 0:
 		return "CR LF: a length has no leading zeros"
 	}
 	most := uint64(math.MaxInt64)
@@ -57,6 +50,24 @@ func (d *decoder) digit(c byte) (expected string) {
 	}
 	d.num = d.num*10 + digit
 	d.digits++
+	return ""
+}
+
+// sign takes the first byte of a number if it is a sign. A length has no plus.
+func (d *decoder) sign(c byte) bool {
+	d.neg = c == '-'
+	return d.neg || c == '+' && d.kind == Integer
+}
+
+// minusOne takes what follows the minus of a length.
+func (d *decoder) minusOne(c byte) (expected string) {
+	switch {
+	case d.digits > 0:
+		return "CR LF after -1, the only negative length"
+	case c != '1':
+		return "-1, the only negative length"
+	}
+	d.num, d.digits = 1, 1
 	return ""
 }
 

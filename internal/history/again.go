@@ -12,21 +12,29 @@ func (l *life) refusedAgain(x *index, events []int32) bool {
 	unread := false
 	for _, i := range events {
 		e := &x.events[i]
+		mine := x.holder(e) == holder
 		switch {
 		case e.Op == Push || e.Call >= l.until:
 		case e.delivery():
 			holder, until, unread = x.holder(e), e.Call+l.reserve-x.limits.Early, false
 		case until == 0:
-		case e.Op == Fail && e.Outcome != Refused && (l.retries > 0 || x.holder(e) != holder):
-			until = 0 // it may wait for its next try
-		case x.holder(e) != holder:
+		case l.mayFree(e, mine):
+			until = 0
+		case !mine:
 		case !e.closed():
 			unread = true
 		case e.Outcome == Refused && unread && e.Return < until:
 			return true
-		case e.Outcome == OK:
-			until = 0
 		}
 	}
 	return false
+}
+
+// mayFree reports whether an ACK or a FAIL may have ended the reservation of the job, by
+// itself or because the job then waits for its next try.
+func (l *life) mayFree(e *Event, mine bool) bool {
+	if mine && e.Outcome == OK {
+		return true
+	}
+	return e.Op == Fail && e.Outcome != Refused && (l.retries > 0 || !mine)
 }
