@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
@@ -130,4 +133,75 @@ func mustUse(t *testing.T, sc *scope, r *ref) any {
 	v, err := sc.use(r)
 	assert.NoError(t, err)
 	return v
+}
+
+// only is the single name of a text.
+func only(t *testing.T, text string) *ref {
+	t.Helper()
+	segments, err := ParseTemplate(text)
+	require.NoError(t, err)
+	return segments[0].only()
+}
+
+func TestUseOfNames(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		name, captured string // a name, and what a reply brought for it before
+		want, problem  string
+	}{
+		"a fresh value":                 {"$jid", "", "p-jid-1", ""},
+		"of a family with a number":     {"$queue7", "", "p-queue7-1", ""},
+		"captured":                      {"$x", "v", "v", ""},
+		"a family that was captured":    {"$jid", "v", "v", ""},
+		"nothing captured":              {"$x", "", "", "$x has no value yet: no reply has bound it"},
+		"an index without a repetition": {"$jid#", "", "", "$jid# has values in a repeat block only"},
+		"filler":                        {"$filler(3)", "", "012", ""},
+		"filler is not captured":        {"$filler(3)", "v", "012", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sc, r := newScope("p"), only(t, test.name)
+			if test.captured != "" {
+				sc.capture(r, test.captured)
+			}
+			v, err := sc.use(r)
+			if test.problem != "" {
+				assert.EqualError(t, err, test.problem)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, v)
+			again, err := sc.use(r)
+			require.NoError(t, err)
+			assert.Equal(t, v, again)
+		})
+	}
+}
+
+func TestTimesAreBoundAtTheirFirstUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sc, later, zoned := newScope("p"), only(t, "$now+2s"), only(t, "$now-1h@+05:30")
+		first, _ := sc.lookup(later)
+		assert.Equal(t, time.Now().UTC().Add(2*time.Second).Format(timeForm), first)
+		time.Sleep(time.Minute) // of the bubble
+		again, _ := sc.lookup(later)
+		assert.Equal(t, first, again)
+		other, _ := sc.lookup(zoned)
+		assert.Equal(t, time.Now().Add(-time.Hour).In(time.FixedZone("", 5*3600+30*60)).Format(timeForm), other)
+	})
+}
+
+func TestScopesOfRepetitions(t *testing.T) {
+	t.Parallel()
+	sc, b := newScope("p"), &Block{Kind: Repeat}
+	plain, indexed, captured := only(t, "$jid"), only(t, "$jid#"), only(t, "$x")
+	first, second := sc.repetition(b, 0), sc.repetition(b, 1)
+	assert.Equal(t, mustUse(t, first, plain), mustUse(t, second, plain), "fresh values belong to the script")
+	assert.NotEqual(t, mustUse(t, first, indexed), mustUse(t, second, indexed))
+	assert.Equal(t, mustUse(t, first, indexed), mustUse(t, sc.repetition(&Block{}, 0), indexed), "in another block, too")
+	first.capture(captured, "v")
+	_, known := second.lookup(captured)
+	assert.False(t, known, "what a repetition captures is its own")
 }
