@@ -37,7 +37,7 @@ func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 }
 
 // beaten takes the reply to a heartbeat: OK, or the state to enter.
-func (d *duty) beaten(now time.Duration, e protocol.Event) outcome {
+func (d *duty) beaten(now time.Duration, e *protocol.Event) outcome {
 	switch {
 	case e.Kind == protocol.Ordered:
 		d.worker.order(now, e.State)

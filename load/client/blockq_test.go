@@ -40,15 +40,15 @@ func (s *blockSpeaker) Open(out []byte) ([]byte, error) {
 	return s.say(out, measure.Hello, blockq.Command{Verb: blockq.VerbJoin, Name: name}), nil
 }
 
-func (s *blockSpeaker) Push(out []byte, job workload.Push) []byte {
+func (s *blockSpeaker) Push(out []byte, job *workload.Push) []byte {
 	s.body = job.AppendBody(s.body[:0])
 	return s.say(out, measure.Push, blockq.Command{
 		Verb: blockq.VerbPut, Queue: string(job.Jobs.AppendQueue(nil, job.K)), ID: string(job.Jobs.AppendJID(nil, job.K)), Block: s.body,
 	})
 }
 
-func (s *blockSpeaker) Take(out []byte, queues []string) []byte {
-	return s.say(out, measure.Fetch, blockq.Command{Verb: blockq.VerbTake, Queue: queues[0]})
+func (s *blockSpeaker) Take(out []byte, from *protocol.Queues) []byte {
+	return s.say(out, measure.Fetch, blockq.Command{Verb: blockq.VerbTake, Queue: from.Names[0]})
 }
 
 func (s *blockSpeaker) Done(out, jid []byte) []byte {
@@ -72,22 +72,24 @@ var blockReplies = map[measure.Op]map[blockq.Kind]protocol.Kind{
 	measure.Fetch: {blockq.Job: protocol.Job, blockq.None: protocol.Empty}, measure.Info: {blockq.Count: protocol.OK},
 }
 
-func (s *blockSpeaker) Hear(in []byte) (protocol.Event, int, error) {
+func (s *blockSpeaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	r, n, err := blockq.Decode(in)
+	verb := s.Verb(s.asked)
 	switch {
 	case errors.Is(err, blockq.ErrShort):
-		return protocol.Event{}, 0, protocol.ErrShort
+		return 0, protocol.ErrShort
 	case err != nil:
-		return protocol.Event{}, 0, &protocol.BreachError{Verb: s.Verb(s.asked), Breach: protocol.BrokenGrammar, What: err.Error()}
+		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.BrokenGrammar, What: err.Error()}
 	case r.Kind == blockq.Err:
-		return protocol.Event{Kind: protocol.Refused, Err: errors.New(r.Reason)}, n, nil
+		e.Kind, e.Err = protocol.Refused, errors.New(r.Reason)
+		return n, nil
 	}
 	kind, fits := blockReplies[s.asked][r.Kind]
 	if !fits {
-		verb := s.Verb(s.asked)
-		return protocol.Event{}, 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: verb + " was answered with " + string(r.Kind)}
+		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: verb + " was answered with " + string(r.Kind)}
 	}
-	return protocol.Event{Kind: kind, Body: r.Block}, n, nil
+	e.Kind, e.Body = kind, r.Block
+	return n, nil
 }
 
 func (*blockSpeaker) Verb(op measure.Op) string {

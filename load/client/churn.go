@@ -68,7 +68,7 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 	return s.crew.push(now, out, s.speaker, s.todo, s.index)
 }
 
-func (s *churner) answered(_ time.Duration, e protocol.Event) outcome {
+func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 	s.told = true
 	if s.crew.share.churnInfo {
 		return outcome{measure.Info, e.Err}

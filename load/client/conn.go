@@ -58,7 +58,7 @@ type role interface {
 	// appends nothing and sets due, or waits to be poked.
 	next(now time.Duration, out []byte) []byte
 	// answered books the reply to the command in flight.
-	answered(now time.Duration, e protocol.Event) outcome
+	answered(now time.Duration, e *protocol.Event) outcome
 	// lost books that the connection is gone, and calls reopen unless it is not needed
 	// any more. asked says that a command was in flight, which has no reply.
 	lost(now time.Duration, asked bool)

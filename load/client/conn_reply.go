@@ -21,7 +21,9 @@ func (c *conn) hear(now time.Duration, in []byte) {
 		c.kept = append(c.kept, in...)
 		b = c.kept
 	}
-	e, n, err := c.speaker.Hear(b)
+	e := &c.crew.heard
+	*e = protocol.Event{}
+	n, err := c.speaker.Hear(b, e)
 	switch {
 	case err == nil:
 		c.book(now, e)
@@ -54,7 +56,7 @@ func (c *conn) release() {
 }
 
 // book takes the reply that was awaited.
-func (c *conn) book(now time.Duration, e protocol.Event) {
+func (c *conn) book(now time.Duration, e *protocol.Event) {
 	switch c.phase {
 	case greeting:
 		c.greeted(now, e)
@@ -67,7 +69,7 @@ func (c *conn) book(now time.Duration, e protocol.Event) {
 	}
 }
 
-func (c *conn) answered(now time.Duration, e protocol.Event) {
+func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	got := c.role.answered(now, e)
 	asked := c.asked
 	c.phase, c.free = idle, now
@@ -94,7 +96,7 @@ func (c *conn) slow(now time.Duration) {
 }
 
 // bye takes the reply to what ends the connection.
-func (c *conn) bye(now time.Duration, e protocol.Event) {
+func (c *conn) bye(now time.Duration, e *protocol.Event) {
 	if e.Err == nil {
 		c.gone(now)
 	} else {

@@ -82,6 +82,8 @@ type Crew struct {
 	workers    []*worker
 	conns      []*conn // all of them
 	buffers    [][]byte
+	heard      protocol.Event // the message that is being handled
+	pushing    workload.Push  // the job that is being pushed
 
 	fails         bool // some jobs are to fail
 	disconnects   bool // some clients end their connections
@@ -251,7 +253,7 @@ func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 	if a := known[line]; a != nil {
 		return a
 	}
-	a := &asks{queues: names}
+	a := &asks{queues: protocol.Queues{Names: names}}
 	for _, queue := range c.jobs.Queues() {
 		a.names = append(a.names, slices.Contains(names, queue))
 	}

@@ -54,7 +54,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 	return out
 }
 
-func (d *duty) answered(now time.Duration, e protocol.Event) outcome {
+func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
 	switch d.saying {
 	case beating:
 		return d.beaten(now, e)

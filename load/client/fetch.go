@@ -22,7 +22,7 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 }
 
 // fetched takes the reply to FETCH: a job or none.
-func (d *duty) fetched(now time.Duration, e protocol.Event) outcome {
+func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	w := d.worker
 	switch e.Kind {
 	case protocol.Job:
@@ -66,7 +66,7 @@ func (w *worker) opOf(p *place) measure.Op {
 
 // asks are the queues that a worker names when it FETCHes.
 type asks struct {
-	queues []string
+	queues protocol.Queues
 	names  []bool // by queue: whether it is named
 }
 

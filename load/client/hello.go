@@ -17,7 +17,7 @@ type preparing struct {
 }
 
 // greeted takes the server's greeting.
-func (c *conn) greeted(now time.Duration, e protocol.Event) {
+func (c *conn) greeted(now time.Duration, e *protocol.Event) {
 	if e.Kind == protocol.Refused {
 		c.lose(now, measure.Rejected, e.Err)
 		return
@@ -26,10 +26,10 @@ func (c *conn) greeted(now time.Duration, e protocol.Event) {
 	if e.Work == nil {
 		return
 	}
-	p := &preparing{began: now}
+	p, work := &preparing{began: now}, e.Work
 	c.preparing = p
 	c.crew.loop.Aside(c, func() {
-		e.Work()
+		work()
 		p.done.Store(true)
 	})
 }
@@ -61,7 +61,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 
 // identified takes the reply to what opens the connection. What is timed is everything
 // since the connection was there: a server that is slow to greet is slow.
-func (c *conn) identified(now time.Duration, e protocol.Event) {
+func (c *conn) identified(now time.Duration, e *protocol.Event) {
 	switch e.Kind {
 	case protocol.Refused:
 		c.lose(now, measure.Rejected, e.Err)

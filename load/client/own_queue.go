@@ -1,6 +1,7 @@
 package client
 
 import (
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -116,15 +117,15 @@ func (d *duty) answeredOwn(k int64, empty bool) {
 }
 
 // queues are those that the FETCH in flight names.
-func (d *duty) queues() []string {
+func (d *duty) queues() *protocol.Queues {
 	if len(d.own) == 0 {
-		return d.worker.asks.queues
+		return &d.worker.asks.queues
 	}
 	names := make([]string, len(d.own))
 	for i, k := range d.own {
 		names[i] = d.crew.jid(k)
 	}
-	return names
+	return &protocol.Queues{Names: names}
 }
 
 // named reports whether the FETCH in flight names the queue of a job that has come.

@@ -77,7 +77,7 @@ func (p *producer) ready() time.Duration {
 	return max(ready, p.pause, d.start)
 }
 
-func (p *producer) answered(now time.Duration, e protocol.Event) outcome {
+func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
 	got := p.crew.pushed(p.todo.k, e.Err)
 	p.notePush(p.todo.k, replied(e.Err))
 	if e.Err != nil {
@@ -102,7 +102,8 @@ func (p *producer) left(time.Duration) { p.retire() }
 // push appends the PUSH of an arrival and books it.
 func (c *Crew) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
 	c.ledger.Sent(a.k, now)
-	return s.Push(out, workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)})
+	c.pushing = workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)}
+	return s.Push(out, &c.pushing)
 }
 
 // pushed books the reply to a PUSH, which was refused if there is an error.

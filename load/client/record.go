@@ -103,7 +103,7 @@ func (c *Crew) queueOf(k int64) string {
 // noteFetch records a FETCH that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
 	if d.lane != nil {
-		d.note(history.Event{Op: history.Fetch, Queues: d.queues()}, o)
+		d.note(history.Event{Op: history.Fetch, Queues: d.queues().Names}, o)
 	}
 }
 
@@ -111,7 +111,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 // returns the job's jid. What has no jid may have been any job, so that the FETCH is
 // one of which nothing is known.
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
-	e := history.Event{Op: history.Fetch, Queues: d.queues()}
+	e := history.Event{Op: history.Fetch, Queues: d.queues().Names}
 	if err == nil {
 		e.JID, e.Queue, e.Body = d.crew.jid(job.K), d.crew.queueOf(job.K), asPushed
 	} else {

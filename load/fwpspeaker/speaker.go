@@ -3,6 +3,7 @@ package fwpspeaker
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -60,18 +61,17 @@ func (s *speaker) Open(out []byte) ([]byte, error) {
 	return fwp.AppendCommand(out, hello.Command()), nil
 }
 
-func (s *speaker) Push(out []byte, job workload.Push) []byte {
+func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	s.asked = fwp.PUSH
 	return append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
 }
 
-func (s *speaker) Take(out []byte, queues []string) []byte {
+func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
 	s.asked = fwp.FETCH
-	out = append(out, "FETCH"...)
-	for _, queue := range queues {
-		out = append(append(out, ' '), queue...)
+	if from.Line == nil {
+		from.Line = []byte("FETCH " + strings.Join(from.Names, " ") + "\r\n")
 	}
-	return append(out, "\r\n"...)
+	return append(out, from.Line...)
 }
 
 func (s *speaker) Done(out, jid []byte) []byte {
@@ -109,68 +109,72 @@ func (s *speaker) Bye(out []byte) []byte {
 }
 
 // Hear reads a reply by the command that it answers.
-func (s *speaker) Hear(in []byte) (protocol.Event, int, error) {
+func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	r, n, err := fwp.Decode(in, 0)
 	switch {
 	case errors.Is(err, fwp.ErrShort):
-		return protocol.Event{}, 0, protocol.ErrShort
+		return 0, protocol.ErrShort
 	case err != nil:
-		return protocol.Event{}, 0, NoRESP(s.asked, err)
+		return 0, NoRESP(s.asked, err)
+	case s.asked == "":
+		err = s.greeted(r, e)
+	case r.Kind == fwp.ErrorReply:
+		e.Kind, e.Err = protocol.Refused, r.Err()
+	case !s.answers(&r, e):
+		err = WrongReply(s.asked, r)
 	}
-	e, err := s.meaning(r)
 	if err != nil {
-		return protocol.Event{}, 0, err
+		return 0, err
 	}
-	return e, n, nil
+	return n, nil
 }
 
-// meaning is what a reply means; the error is a *BreachError.
-func (s *speaker) meaning(r fwp.Reply) (protocol.Event, error) {
-	if s.asked == "" {
-		return s.greeted(r)
-	}
-	switch {
-	case r.Kind == fwp.ErrorReply:
-		return protocol.Event{Kind: protocol.Refused, Err: r.Err()}, nil
-	case s.asked == fwp.FETCH && r.Kind == fwp.BulkString:
-		return protocol.Event{Kind: protocol.Job, Body: r.Text}, nil
-	case s.asked == fwp.FETCH && r.Kind == fwp.NullBulk:
-		return protocol.Event{Kind: protocol.Empty}, nil
-	case s.asked == fwp.FETCH:
-	case s.asked == fwp.INFO:
-		if r.Kind == fwp.BulkString {
-			return protocol.Event{}, nil
+// answers reports whether the command in flight has such a reply, which is no error, and
+// writes what it means.
+func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
+	switch s.asked {
+	case fwp.FETCH:
+		e.Kind, e.Body = protocol.Job, r.Text
+		if r.Kind == fwp.NullBulk {
+			e.Kind = protocol.Empty
 		}
-	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
-		return protocol.Event{}, nil
-	case s.asked == fwp.BEAT:
-		switch fwp.Identified.Next(fwp.BEAT, r) {
-		case fwp.Quiet:
-			return protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}, nil
-		case fwp.Terminating:
-			return protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}, nil
-		}
+		return r.Kind == fwp.BulkString || r.Kind == fwp.NullBulk
+	case fwp.INFO:
+		return r.Kind == fwp.BulkString
 	}
-	return protocol.Event{}, WrongReply(s.asked, r)
+	return r.Kind == fwp.SimpleString && string(r.Text) == "OK" || s.asked == fwp.BEAT && ordered(r, e)
+}
+
+// ordered reports whether a reply to BEAT orders a state, and writes which. (BEAT Command)
+func ordered(r *fwp.Reply, e *protocol.Event) bool {
+	e.Kind = protocol.Ordered
+	switch fwp.Identified.Next(fwp.BEAT, *r) {
+	case fwp.Quiet:
+		e.State = protocol.Quiet
+	case fwp.Terminating:
+		e.State = protocol.Terminating
+	}
+	return e.State != protocol.Working
 }
 
 // greeted takes HI. The work is the password's hash.
-func (s *speaker) greeted(r fwp.Reply) (protocol.Event, error) {
+func (s *speaker) greeted(r fwp.Reply, e *protocol.Event) error {
 	hi, err := fwp.ParseHi(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
-		return protocol.Event{Kind: protocol.Refused, Err: err}, nil
+		e.Kind, e.Err = protocol.Refused, err
+		return nil
 	case err != nil:
-		return protocol.Event{}, &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}
+		return &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}
 	}
 	s.asked = fwp.HELLO
-	e := protocol.Event{Kind: protocol.Greeted}
+	e.Kind = protocol.Greeted
 	if hi.Protected {
 		h, password := new(hash), s.config.Password
 		s.hash = h
 		e.Work = func() { h.text, h.err = fwp.PasswordHash(password, hi.Salt, hi.Iterations) }
 	}
-	return e, nil
+	return nil
 }
 
 var verbs = map[measure.Op]string{

@@ -21,6 +21,12 @@ const (
 	ok = "+OK\r\n"
 )
 
+// hear is what a text means to a speaker.
+func hear(s protocol.Speaker, text string) (e protocol.Event, n int, err error) {
+	n, err = s.Hear([]byte(text), &e)
+	return e, n, err
+}
+
 // opened is the speaker of a connection that may send commands.
 func opened(t *testing.T, worker string) protocol.Speaker {
 	t.Helper()
@@ -28,7 +34,7 @@ func opened(t *testing.T, worker string) protocol.Speaker {
 	out, err := s.Open(nil)
 	require.NoError(t, err)
 	require.Empty(t, out, "the server speaks first")
-	e, n, err := s.Hear([]byte(hi))
+	e, n, err := hear(s, hi)
 	require.NoError(t, err)
 	assert.Equal(t, protocol.Event{Kind: protocol.Greeted}, e)
 	assert.Equal(t, len(hi), n)
@@ -39,7 +45,7 @@ func opened(t *testing.T, worker string) protocol.Speaker {
 	} else {
 		assert.Equal(t, `HELLO {"hostname":"here","wid":"w1","pid":7,"labels":["fwpbench"],"v":2}`+"\r\n", string(out))
 	}
-	e, _, err = s.Hear([]byte(ok))
+	e, _, err = hear(s, ok)
 	require.NoError(t, err)
 	assert.Equal(t, protocol.Event{Kind: protocol.OK}, e)
 	return s
@@ -54,7 +60,7 @@ var commands = map[string]struct {
 }{
 	"PUSH": {func(s protocol.Speaker, out []byte) []byte {
 		w := workload.Workload{Queues: workload.Queues{Number: 1}}
-		return s.Push(out, workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
+		return s.Push(out, &workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
@@ -71,7 +77,9 @@ var commands = map[string]struct {
 	"END":            {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
 }
 
-func take(s protocol.Speaker, out []byte) []byte { return s.Take(out, []string{"q1", "q2"}) }
+func take(s protocol.Speaker, out []byte) []byte {
+	return s.Take(out, &protocol.Queues{Names: []string{"q1", "q2"}})
+}
 
 func beat(state protocol.State) func(protocol.Speaker, []byte) []byte {
 	return func(s protocol.Speaker, out []byte) []byte { return s.Beat(out, state) }
@@ -83,10 +91,10 @@ func TestCommandsAndReplies(t *testing.T) {
 		s := opened(t, "w1")
 		assert.Equal(t, "before "+c.line+"\r\n", string(c.say(s, []byte("before "))), name)
 		for end := range c.reply {
-			_, _, err := s.Hear([]byte(c.reply[:end]))
+			_, _, err := hear(s, c.reply[:end])
 			require.ErrorIs(t, err, protocol.ErrShort, name)
 		}
-		e, n, err := s.Hear([]byte(c.reply + "more"))
+		e, n, err := hear(s, c.reply+"more")
 		require.NoError(t, err, name)
 		assert.Equal(t, c.want, e, name)
 		assert.Equal(t, len(c.reply), n, name)
@@ -101,7 +109,7 @@ func TestWhatIsNoReply(t *testing.T) {
 		s := opened(t, "w1")
 		c.say(s, nil)
 		verb, _, _ := strings.Cut(c.line, " ")
-		e, _, err := s.Hear([]byte("-ERR no\r\n"))
+		e, _, err := hear(s, "-ERR no\r\n")
 		require.NoError(t, err, name)
 		assert.Equal(t, protocol.Refused, e.Kind, name)
 		refused, is := errors.AsType[*fwp.ReplyError](e.Err)
@@ -111,7 +119,7 @@ func TestWhatIsNoReply(t *testing.T) {
 			"+YES\r\n": protocol.ForeignReply + verb, ":1\r\n": protocol.ForeignReply + verb, "*0\r\n": protocol.ForeignReply + verb,
 			"?": protocol.BrokenGrammar + "reply type", "*-1\r\n": protocol.BrokenGrammar + "null",
 		} {
-			_, n, err := s.Hear([]byte(text))
+			_, n, err := hear(s, text)
 			b, is := errors.AsType[*protocol.BreachError](err)
 			require.True(t, is, "%s %q", name, text)
 			assert.Equal(t, breach, b.Breach, "%s %q", name, text)
@@ -125,7 +133,7 @@ func TestGreetings(t *testing.T) {
 	t.Parallel()
 	config := &fwpspeaker.Config{Password: "foobar"}
 	s := config.Speaker("")
-	e, _, err := s.Hear([]byte("+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n"))
+	e, _, err := hear(s, "+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n")
 	require.NoError(t, err)
 	require.NotNil(t, e.Work)
 	e.Work()
@@ -134,7 +142,7 @@ func TestGreetings(t *testing.T) {
 	assert.Contains(t, string(out), `"pwdhash":"`)
 
 	s = config.Speaker("")
-	e, _, err = s.Hear([]byte("-ERR busy\r\n"))
+	e, _, err = hear(s, "-ERR busy\r\n")
 	require.NoError(t, err)
 	assert.Equal(t, protocol.Refused, e.Kind)
 	require.ErrorContains(t, e.Err, "ERR busy")
@@ -142,7 +150,7 @@ func TestGreetings(t *testing.T) {
 	for greeting, breach := range map[string]string{
 		"+HI\r\n": protocol.ForeignReply, ok: protocol.ForeignReply, "HTTP/1.1 400\r\n": protocol.BrokenGrammar + "reply type",
 	} {
-		_, _, err = config.Speaker("").Hear([]byte(greeting))
+		_, _, err = hear(config.Speaker(""), greeting)
 		b, is := errors.AsType[*protocol.BreachError](err)
 		require.True(t, is, greeting)
 		assert.Equal(t, breach, b.Breach)
@@ -172,10 +180,12 @@ func TestVerbsAndTimes(t *testing.T) {
 func TestASpeakerAllocatesNothing(t *testing.T) {
 	s := opened(t, "w1")
 	w := workload.Workload{}
-	push, queues, jid := workload.Push{Jobs: w.Jobs("r", 1)}, []string{"q1", "q2"}, []byte("j1")
+	push, queues, jid := &workload.Push{Jobs: w.Jobs("r", 1)}, &protocol.Queues{Names: []string{"q1", "q2"}}, []byte("j1")
 	out, job, reply := make([]byte, 0, 4096), []byte("$2\r\n{}\r\n"), []byte(ok)
+	event := new(protocol.Event)
 	hear := func(in []byte) {
-		if _, _, err := s.Hear(in); err != nil {
+		*event = protocol.Event{}
+		if _, err := s.Hear(in, event); err != nil {
 			panic(err)
 		}
 	}

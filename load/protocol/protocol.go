@@ -26,10 +26,9 @@ type Speaker interface {
 	// client cannot go on.
 	Open(out []byte) ([]byte, error)
 	// Push appends the command that enqueues a job.
-	Push(out []byte, job workload.Push) []byte
-	// Take appends the command that asks for a job of these queues, of which there is one
-	// at least.
-	Take(out []byte, queues []string) []byte
+	Push(out []byte, job *workload.Push) []byte
+	// Take appends the command that asks for a job of some queues.
+	Take(out []byte, from *Queues) []byte
 	// Done appends the report that the work on a job is done, Fail that it failed. The jid
 	// is as the job's body has it between its quotes.
 	Done(out, jid []byte) []byte
@@ -40,16 +39,25 @@ type Speaker interface {
 	Info(out []byte) []byte
 	Bye(out []byte) []byte
 
-	// Hear reads the first message of in, which takes n bytes. The error is [ErrShort] if in
-	// is only the beginning of one, and a *[BreachError] if it cannot be understood, or does
-	// not belong to the command in flight: then n is 0.
-	Hear(in []byte) (e Event, n int, err error)
+	// Hear reads the first message of in, which takes n bytes, and writes what it means to e,
+	// which is empty. The error is [ErrShort] if in is only the beginning of a message, and a
+	// *[BreachError] if it cannot be understood, or does not belong to the command in flight:
+	// then n is 0.
+	Hear(in []byte, e *Event) (n int, err error)
 
 	// Verb returns what the protocol calls a command, as in "PUSH": empty if it has no such
 	// command. It depends on nothing else.
 	Verb(op measure.Op) string
 	// Times returns the times that the protocol sets. They depend on nothing else.
 	Times() Times
+}
+
+// Queues are those of which a worker asks for a job: one at least, the first one first.
+type Queues struct {
+	Names []string
+	// Line is the speaker's, to keep what it sends for these queues. Speakers of one loop
+	// share it.
+	Line []byte
 }
 
 // Times are what a protocol asks of its clients.

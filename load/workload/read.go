@@ -75,14 +75,15 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
 	d := Delivery{K: k, Producer: int(a.producer), Intended: time.Duration(a.intended), Queue: j.QueueOf(k), Failed: p.failed, JID: p.jid}
-	return d, j.compare(&p, &a, k)
+	return d, j.compare(&p, &a, &d)
 }
 
-// compare finds the part that is not job k's.
-func (j *Jobs) compare(p *parts, a *arguments, k int64) error {
+// compare finds the part that is not as job d.K was pushed.
+func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
+	k := d.K
 	wrong := func(part, what string) error { return &WrongError{string(p.jid), part, what} }
 	switch jobtype := j.types[j.typeOf(k)]; {
-	case !j.isQueueOf(p.queue, p.jid, k):
+	case !j.isQueue(d.Queue, p.queue, p.jid):
 		return wrong("queue", fmt.Sprintf("came as %q, was pushed to %q", p.queue, j.AppendQueue(nil, k)))
 	case string(p.jobtype) != jobtype:
 		return wrong("jobtype", fmt.Sprintf("came as %q, was pushed as %q", p.jobtype, jobtype))
@@ -96,12 +97,12 @@ func (j *Jobs) compare(p *parts, a *arguments, k int64) error {
 	return nil
 }
 
-// isQueueOf reports whether queue is the name of the queue of job k, which has this jid.
-func (j *Jobs) isQueueOf(queue, jid []byte, k int64) bool {
-	if i := j.QueueOf(k); i != OwnQueue {
-		return string(queue) == j.queues[i]
+// isQueue reports whether name is that of queue i, or of the own queue of the job with this jid.
+func (j *Jobs) isQueue(i int, name, jid []byte) bool {
+	if i == OwnQueue {
+		return bytes.Equal(name, jid)
 	}
-	return bytes.Equal(queue, jid)
+	return string(name) == j.queues[i]
 }
 
 // read collects the fields of the one object that the text must be.
