@@ -77,10 +77,19 @@ type Result struct {
 	Judged history.Report
 }
 
-// NewRun is a name for a run that no other has.
+// NewRun returns a name for a run that no other has.
 func NewRun() string { return strings.ToLower(rand.Text()[:8]) }
 
-// Connections is how many connections a workload has open at a time, at most.
+// Ops returns the kinds of commands of a load, as reports and thresholds name them, in the order of tables.
+func Ops() []string {
+	var names []string
+	for _, op := range measure.Ops() {
+		names = append(names, string(op))
+	}
+	return names
+}
+
+// Connections returns how many connections a workload has open at a time, at most.
 func Connections(w *workload.Workload) int {
 	full := w.Filled()
 	each := 1

@@ -135,7 +135,7 @@ func TestThresholds(t *testing.T) {
 	t.Parallel()
 	var all []reports.Threshold
 	for _, text := range []string{"push.response.p99<20ms", "lost==0", "push.response.p50<1us", "beat.response.p99<1s"} {
-		threshold, err := reports.ParseThreshold(text)
+		threshold, err := reports.ParseThreshold(text, load.Ops()...)
 		require.NoError(t, err)
 		all = append(all, threshold)
 	}

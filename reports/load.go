@@ -44,7 +44,7 @@ type Load struct {
 	Connections Connections `json:"connections"`
 	// Rate is what was asked of the plan's arrivals and what of it was carried.
 	Rate LoadRate `json:"rate"`
-	// Ops holds every kind of command that was sent at least once, in the order of LoadOps.
+	// Ops holds every kind of command that was sent at least once, in the order of tables.
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the ways of jobs, in the order of LoadFlows, each if at least one job went it.
 	Flows []LoadFlow `json:"flows"`
@@ -176,22 +176,6 @@ type LoadRate struct {
 	Backlog int64 `json:"backlog,omitempty"`
 }
 
-// LoadOps returns the names of the kinds of commands, in the order of tables:
-//
-//	connect        opening a connection, until it is there
-//	hello          HELLO, without the time for the password hash
-//	push
-//	fetch          a FETCH that brought an error or no answer; it has errors only
-//	fetch.found    a FETCH that found a job waiting
-//	fetch.waited   a FETCH that was there before the PUSH of the job that it brought
-//	fetch.empty    a FETCH that came back without a job
-//	ack  fail  beat  info  end
-func LoadOps() []string {
-	return []string{
-		"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
-	}
-}
-
 // LoadFlows returns the names of the ways of a job, in the order of tables, each from the intended time of its PUSH:
 //
 //	job.fetched   until the job was delivered for the first time
@@ -200,7 +184,10 @@ func LoadFlows() []string { return []string{"job.fetched", "job.acked"} }
 
 // LoadOp is what became of the commands of one kind whose intended time was in the measured window.
 type LoadOp struct {
-	// Op is one of LoadOps.
+	// Op is the kind of command: "connect" (until the connection is open), "hello" (without the time for the password
+	// hash), "push", "fetch" (a FETCH that brought an error or no answer: it has errors only), "fetch.found" (that found
+	// a job waiting), "fetch.waited" (that was there before the PUSH of its job), "fetch.empty" (that brought no job),
+	// "ack", "fail", "beat", "info" or "end".
 	Op string `json:"op"`
 	// Count is how many were answered, error replies not included.
 	Count int64 `json:"count"`
@@ -305,7 +292,7 @@ type Second struct {
 	CPU float64 `json:"cpu"`
 	// MemoryBytes is what the generator had resident at its end; 0 where the operating system does not tell.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
-	// Ops and Flows hold what came in this second, in the order of LoadOps and LoadFlows.
+	// Ops and Flows hold what came in this second, in the order of tables.
 	Ops   []SecondOp   `json:"ops,omitempty"`
 	Flows []SecondFlow `json:"flows,omitempty"`
 }

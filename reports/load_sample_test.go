@@ -91,7 +91,7 @@ func carriedLoad() *Load {
 func parsed(sources ...string) []Threshold {
 	var all []Threshold
 	for _, source := range sources {
-		t, err := ParseThreshold(source)
+		t, err := ParseThreshold(source, sampleOps()...)
 		if err != nil {
 			panic(err)
 		}
@@ -152,4 +152,11 @@ func newFinding(kind FindingKind, clause string, count int64, jids []string) Loa
 	f := NewLoadFinding(kind, count, jids)
 	f.Clause = clause
 	return f
+}
+
+// sampleOps are the kinds of commands of the samples.
+func sampleOps() []string {
+	return []string{
+		"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+	}
 }

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -124,18 +125,12 @@ func kinds(errors []LoadError) []Text {
 // opWords returns how a kind of command, or the way of a job, is called in tables.
 func opWords(op string) string {
 	switch op {
-	case "fetch.found":
-		return "fetch, found"
-	case "fetch.waited":
-		return "fetch, waited"
-	case "fetch.empty":
-		return "fetch, empty"
 	case "job.fetched":
 		return "push to fetch"
 	case "job.acked":
 		return "push to ack"
-	default:
-		return op
+	default: // "fetch.found": a kind of fetch
+		return strings.Replace(op, ".", ", ", 1)
 	}
 }
 

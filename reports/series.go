@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,15 +53,31 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	return nil
 }
 
-// inSeries returns the commands and the ways of jobs that have a value in the series, in the order of tables.
+// inSeries returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which are
+// in the order of tables.
 func (l *Load) inSeries() (ops, flows []string) {
-	for _, name := range LoadOps() {
-		if slices.ContainsFunc(l.Series, func(s Second) bool { return s.op(name) != nil }) {
+	recorded := map[string]bool{}
+	var all []string
+	for i := range l.Ops {
+		all = append(all, l.Ops[i].Op)
+	}
+	for i := range l.Series {
+		for _, op := range l.Series[i].Ops {
+			recorded[op.Op] = true
+			all = append(all, op.Op)
+		}
+		for _, flow := range l.Series[i].Flows {
+			recorded[flow.Flow] = true
+		}
+	}
+	for _, name := range all {
+		if recorded[name] {
 			ops = append(ops, name)
+			delete(recorded, name) // once
 		}
 	}
 	for _, name := range LoadFlows() {
-		if slices.ContainsFunc(l.Series, func(s Second) bool { return s.flow(name) != nil }) {
+		if recorded[name] {
 			flows = append(flows, name)
 		}
 	}

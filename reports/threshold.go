@@ -11,9 +11,9 @@ import (
 
 // Threshold is one thing that the user asks of a run, in the form METRIC OPERATOR VALUE: "push.response.p99<20ms".
 //
-// Metrics (Metrics returns all of them):
+// Metrics (Metrics returns all of them; OP is a kind of command, such as push or fetch.found, see LoadOp):
 //
-//	OP.response.STAT OP.service.STAT OP.lateness.STAT   a time; OP is one of LoadOps
+//	OP.response.STAT OP.service.STAT OP.lateness.STAT   a time
 //	FLOW.STAT                                           a time; FLOW is one of LoadFlows
 //	lateness.STAT                                       a time: the longest of all commands
 //	rate OP.rate                                        a second: what was carried of the arrivals; what was answered
@@ -21,7 +21,8 @@ import (
 //	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
 //	dropped waited connections.lost findings            a number
 //
-// fetch.errors, fetch.count and fetch.rate are about all FETCHes; times are those of the three kinds.
+// Of a command of which there are kinds (fetch, with fetch.found and others) errors, count and rate are about all of
+// them; times are those of each kind.
 //
 // STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns, us,
 // ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the rate
@@ -53,7 +54,7 @@ type ThresholdResult struct {
 // Judge holds t against l. Without data, and if l is INVALID, t does not hold.
 func (t Threshold) Judge(l *Load) ThresholdResult {
 	result := ThresholdResult{Threshold: t.Source, NoData: true, Came: "no data"}
-	m, ok := findMetric(t.Metric)
+	m, ok := findMetric(t.Metric, []string{opOf(t.Metric)})
 	if !ok {
 		result.Came = "no metric of this name"
 		return result

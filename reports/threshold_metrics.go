@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,22 +21,33 @@ type reading struct {
 	ok           bool
 }
 
-// Metrics returns the names of all that a Threshold can be about.
-func Metrics() []string {
+// Metrics returns the names of all that a Threshold can be about, in a load with these kinds of commands.
+func Metrics(ops ...string) []string {
 	var names []string
-	for _, m := range metrics() {
+	for _, m := range metrics(ops) {
 		names = append(names, m.name)
 	}
 	return names
 }
 
-func findMetric(name string) (metric, bool) {
-	for _, m := range metrics() {
+// findMetric returns the metric of that name, if it is one of those in a load with these kinds of commands.
+func findMetric(name string, ops []string) (metric, bool) {
+	for _, m := range metrics(ops) {
 		if m.name == name {
 			return m, true
 		}
 	}
 	return metric{}, false
+}
+
+// opOf returns the kind of command that a metric of this name would be about, and the name itself if about none.
+func opOf(name string) string {
+	for _, m := range opMetrics("") {
+		if op, ok := strings.CutSuffix(name, m.name); ok {
+			return op
+		}
+	}
+	return name
 }
 
 // stats are the parts of a Latency, as they are called in metrics.
@@ -64,10 +76,13 @@ func (l *Latency) stat(name string) time.Duration {
 }
 
 // metrics returns all metrics. Of two that are equally near to a name that is none, the first is suggested.
-func metrics() []metric {
+func metrics(ops []string) []metric {
 	all := runMetrics()
-	for _, op := range LoadOps() {
-		all = append(all, opMetrics(op)...)
+	for _, op := range ops {
+		all = append(all, sumMetrics(op)...)
+		if !slices.ContainsFunc(ops, func(other string) bool { return strings.HasPrefix(other, op+".") }) {
+			all = append(all, timeMetrics(op)...)
+		}
 	}
 	for _, stat := range stats() {
 		for _, flow := range LoadFlows() {
@@ -84,8 +99,11 @@ func metrics() []metric {
 }
 
 // opMetrics returns the metrics of one kind of command.
-func opMetrics(name string) []metric {
-	all := []metric{
+func opMetrics(name string) []metric { return append(sumMetrics(name), timeMetrics(name)...) }
+
+// sumMetrics returns those metrics of one kind of command that are sums.
+func sumMetrics(name string) []metric {
+	return []metric{
 		{name + ".rate", aRate, false, func(l *Load) reading {
 			sum := l.sumOf(name)
 			return reading{value: sum.rate, ok: sum.count > 0}
@@ -98,9 +116,10 @@ func opMetrics(name string) []metric {
 			return reading{value: float64(l.sumOf(name).count), ok: len(l.Ops) > 0}
 		}},
 	}
-	if name == "fetch" {
-		return all
-	}
+}
+
+// timeMetrics returns those metrics of one kind of command that are times. A command of which there are kinds has none.
+func timeMetrics(name string) (all []metric) {
 	about := func(of func(*LoadOp) *Latency, stat string) func(*Load) reading {
 		return func(l *Load) reading {
 			if op := l.op(name); op != nil {

@@ -25,9 +25,9 @@ func (e *ThresholdError) Error() string {
 	return fmt.Sprintf("threshold %q, column %d: %s", e.Source, e.Col, e.Reason)
 }
 
-// ParseThreshold reads a threshold; see Threshold for the grammar. Blanks around its parts do not matter. Every error
-// is a *ThresholdError.
-func ParseThreshold(source string) (Threshold, error) {
+// ParseThreshold reads a threshold of a load with these kinds of commands; see Threshold for the grammar. Blanks around
+// its parts do not matter. Every error is a *ThresholdError.
+func ParseThreshold(source string, ops ...string) (Threshold, error) {
 	t := Threshold{Source: strings.TrimSpace(source)}
 	fail := func(at int, format string, args ...any) (Threshold, error) {
 		col := utf8.RuneCountInString(source[:at]) + 1
@@ -39,12 +39,12 @@ func ParseThreshold(source string) (Threshold, error) {
 		return fail(len(source), "an operator is missing: one of < <= > >= == !=, as in push.response.p99<20ms")
 	}
 	t.Metric = strings.TrimSpace(source[:operator])
-	m, ok := findMetric(t.Metric)
+	m, ok := findMetric(t.Metric, ops)
 	switch {
 	case t.Metric == "":
 		return fail(from, "a metric is missing before %s, as in push.response.p99<20ms", source[operator:operator+1])
 	case !ok:
-		return fail(from, "no metric %q; do you mean %s?", t.Metric, nearestMetric(t.Metric))
+		return fail(from, "no metric %q; do you mean %s?", t.Metric, nearestMetric(t.Metric, ops))
 	}
 	end := operator
 	for end < len(source) && strings.IndexByte("<>=!", source[end]) >= 0 {
@@ -124,9 +124,9 @@ func (m metric) example() string {
 
 // nearestMetric returns the metric that was most likely meant: one that has all parts of name in their order, or else
 // the one that takes the fewest changes.
-func nearestMetric(name string) string {
+func nearestMetric(name string, ops []string) string {
 	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
-	for _, m := range metrics() {
+	for _, m := range metrics(ops) {
 		changes := text.Distance(name, m.name)
 		if whole := strings.Split(m.name, "."); hasParts(whole, parts) {
 			changes = len(whole) - 100

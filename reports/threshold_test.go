@@ -33,7 +33,7 @@ func TestParseThreshold(t *testing.T) {
 		{"dropped<5", Threshold{Metric: "dropped", Operator: "<", Value: 5}},
 	}
 	for _, c := range cases {
-		got, err := ParseThreshold(c.source)
+		got, err := ParseThreshold(c.source, sampleOps()...)
 		require.NoError(t, err, c.source)
 		c.want.Source = strings.TrimSpace(c.source)
 		assert.InDelta(t, c.want.Value, got.Value, 1e-9, c.source)
@@ -72,7 +72,7 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 		{"rate>µ5", 6, `"µ5" is no number`},
 	}
 	for _, c := range cases {
-		_, err := ParseThreshold(c.source)
+		_, err := ParseThreshold(c.source, sampleOps()...)
 		var wrong *ThresholdError
 		require.ErrorAs(t, err, &wrong, c.source)
 		assert.Equal(t, c.col, wrong.Col, c.source)
@@ -152,14 +152,19 @@ func TestMetricsAreDistinctAndReadable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	l := carriedLoad()
-	for _, m := range metrics() {
+	for _, m := range metrics(sampleOps()) {
 		assert.False(t, seen[m.name], m.name)
 		seen[m.name] = true
-		_, err := ParseThreshold(m.name + "<" + strings.SplitN(m.example(), " ", 2)[0])
+		_, err := ParseThreshold(m.name+"<"+strings.SplitN(m.example(), " ", 2)[0], sampleOps()...)
 		assert.NoError(t, err, m.name)
 		assert.False(t, math.IsNaN(m.of(l).value), m.name)
+		again, ok := findMetric(m.name, []string{opOf(m.name)}) // as Judge does, which does not know all kinds of commands
+		assert.True(t, ok, m.name)
+		assert.Equal(t, m.of(l), again.of(l), m.name)
 	}
-	assert.Len(t, Metrics(), len(seen))
+	assert.Len(t, Metrics(sampleOps()...), len(seen))
+	assert.NotContains(t, seen, "fetch.service.p99", "its kinds have times")
+	assert.Contains(t, Metrics("put"), "put.service.p99", "of another protocol")
 }
 
 func TestStatsAreThoseOfLatency(t *testing.T) {
@@ -176,7 +181,7 @@ func FuzzParseThreshold(f *testing.F) {
 	}
 	l := carriedLoad()
 	f.Fuzz(func(t *testing.T, source string) {
-		got, err := ParseThreshold(source)
+		got, err := ParseThreshold(source, sampleOps()...)
 		if err != nil {
 			wrong, ok := errors.AsType[*ThresholdError](err)
 			require.True(t, ok && wrong.Col >= 1 && wrong.Col <= len([]rune(source))+1, err)

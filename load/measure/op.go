@@ -4,7 +4,7 @@ package measure
 // distinguishes kinds of one command. Names are those in logs, thresholds and reports.
 type Op string
 
-// The kinds of commands of FWP.
+// The kinds of commands of a load, in the terms of FWP; another protocol has other words for some of them.
 const (
 	// Connect is the dial, until the connection is there.
 	Connect Op = "connect"
@@ -33,7 +33,7 @@ const (
 	End Op = "end"
 )
 
-// Ops returns the kinds of commands of FWP, in the order of tables. It is the one list of them.
+// Ops returns the kinds of commands of a load, in the order of tables. It is the one list of them.
 func Ops() []Op {
 	return []Op{Connect, Hello, Push, Fetch, FetchFound, FetchWaited, FetchEmpty, Ack, Fail, Beat, Info, End}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -55,7 +56,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.history, "history", "", "record every PUSH, FETCH, ACK and FAIL, judge them, and write them to `FILE` (for fwpcheck judge)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "threshold": reports.Metrics,
+		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "threshold": func() []string { return reports.Metrics(load.Ops()...) },
 	})
 }
 
@@ -182,7 +183,7 @@ func (o *benchOptions) validate() error {
 		return errors.New("--connect-rate has to be more than 0")
 	}
 	for _, text := range o.thresholds {
-		t, err := reports.ParseThreshold(text)
+		t, err := reports.ParseThreshold(text, load.Ops()...)
 		if err != nil {
 			return fmt.Errorf("--threshold: %w", err)
 		}
