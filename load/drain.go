@@ -26,7 +26,7 @@ func (r *run) drain() {
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
 	from := r.now()
 	r.resetWatchdog() // a server that answers no PUSH may answer a FETCH
-	r.each(func(c *client.Crew) { c.Drain(from) })
+	r.each(func(c *client.Shard) { c.Drain(from) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
 	if r.figures.drained = r.allDrained(); r.figures.drained {
 		r.note(fmt.Sprintf("empty after %v", (r.now() - from).Round(time.Millisecond)))
@@ -73,12 +73,12 @@ func (r *run) leave() {
 	if r.watchdog.stalled() {
 		limit = r.now() + stalledLimit
 	}
-	r.each((*client.Crew).Stop)
+	r.each((*client.Shard).Stop)
 	r.until(context.Background(), func() bool { return r.status.Open == 0 || r.now() > limit || r.gone() })
 	if r.gone() {
 		r.figures.gone = r.whyGone()
 	}
-	r.each((*client.Crew).Abandon)
+	r.each((*client.Shard).Abandon)
 	r.tick(r.now())
 }
 

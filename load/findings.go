@@ -67,7 +67,7 @@ func (r *run) breaches() []client.Breach {
 	if r.met.breach != nil {
 		add(client.Breach{First: r.met.breach, Count: 1})
 	}
-	r.each(func(c *client.Crew) {
+	r.each(func(c *client.Shard) {
 		for _, b := range c.Breaches() {
 			add(b)
 		}

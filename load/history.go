@@ -20,7 +20,7 @@ func (r *run) examineHistory() {
 		return
 	}
 	h := r.recorder.History()
-	r.each(func(c *client.Crew) { c.Complete(h) })
+	r.each(func(c *client.Shard) { c.Complete(h) })
 	h.Drained = r.figures.drained
 	h.Limits.Early = time.Second // the clocks of two machines
 	judged := history.Examine(h)

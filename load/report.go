@@ -67,7 +67,7 @@ func (r *run) reportOp(op measure.Op) reports.LoadOp {
 
 // example returns the text of the first error of that kind.
 func (r *run) example(op measure.Op, kind measure.ErrorKind) (text string) {
-	r.each(func(c *client.Crew) {
+	r.each(func(c *client.Shard) {
 		if err := c.First(op, kind); err != nil && text == "" {
 			text = errorText(err)
 		}

@@ -60,14 +60,14 @@ type run struct {
 
 	engine    engine.Engine // nil until the server has introduced itself
 	began     time.Time     // of the engine
-	crews     []*client.Crew
+	shards    []*client.Shard
 	recorders []*measure.Recorder
 	recorder  *history.Recorder // nil: none
 	ledger    *ledger.Ledger
 	jobs      *workload.Jobs
 	sampler   *health.Sampler
 
-	status   client.Status // of all crews together
+	status   client.Status // of all shards together
 	watchdog watchdog
 	window   measure.Window // in time of the engine; zero until the load begins
 	loadFrom time.Duration  // when the first arrival is due
@@ -115,7 +115,7 @@ func newRun(config Config) *run {
 	}
 }
 
-// start makes the engine and the crews.
+// start makes the engine and the shards.
 func (r *run) start() {
 	build := r.config.Engine
 	if build == nil {
@@ -146,15 +146,15 @@ func (r *run) start() {
 		}
 		config.Plan = r.plan
 		config.History, config.HistoryLimit = r.recorder, HistoryLimit/int64(len(loops))
-		r.crews = append(r.crews, client.NewCrew(config))
+		r.shards = append(r.shards, client.NewShard(config))
 	}
 	r.figures.busy = make([]time.Duration, len(loops))
 }
 
-// each calls fn for every crew, inside its loop.
-func (r *run) each(fn func(*client.Crew)) {
-	for i, crew := range r.crews {
-		r.engine.Do(i, func(time.Duration) { fn(crew) })
+// each calls fn for every shard, inside its loop.
+func (r *run) each(fn func(*client.Shard)) {
+	for i, shard := range r.shards {
+		r.engine.Do(i, func(time.Duration) { fn(shard) })
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *run) now() time.Duration { return time.Since(r.began) }
 // connections are open it puts no load on the server: the figures would be those of another workload, and the queues
 // of the missing workers would not be emptied.
 func (r *run) phases(ctx context.Context) {
-	r.each((*client.Crew).Connect)
+	r.each((*client.Shard).Connect)
 	r.enter("connect")
 	r.until(ctx, r.connected)
 	r.figures.wanted, r.figures.opened = r.status.Wanted, r.status.Ready
@@ -197,7 +197,7 @@ func (r *run) prefill(ctx context.Context) {
 	r.enter("prefill")
 	r.setWindow(measure.Window{From: math.MaxInt64}) // these jobs are not measured
 	r.resetWatchdog()
-	r.each((*client.Crew).Prefill)
+	r.each((*client.Shard).Prefill)
 	r.until(ctx, func() bool { return !r.status.Pushing || r.watchdog.stalled() })
 	r.noteStall()
 }
@@ -212,12 +212,12 @@ func (r *run) noteStall() {
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
 	if ctx.Err() != nil || r.watchdog.stalled() { // the jobs that are there already have to be fetched
-		r.each(func(c *client.Crew) { c.Start(r.now()); c.StopPushing() })
+		r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
 		return
 	}
 	r.open()
 	r.resetWatchdog()
-	r.each(func(c *client.Crew) { c.Start(r.loadFrom) })
+	r.each(func(c *client.Shard) { c.Start(r.loadFrom) })
 	if r.window.From > r.loadFrom {
 		r.enter("warm-up")
 		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })
@@ -227,13 +227,13 @@ func (r *run) load(ctx context.Context) {
 	r.takeBusy()
 	r.until(ctx, r.over)
 	r.shut()
-	r.each((*client.Crew).StopPushing)
+	r.each((*client.Shard).StopPushing)
 }
 
 // open sets the window, and the time of the first arrival.
 func (r *run) open() {
 	from, until := r.config.Workload.Window()
-	r.loadFrom = r.now() + time.Millisecond // the same for all crews
+	r.loadFrom = r.now() + time.Millisecond // the same for all shards
 	r.window = measure.Window{From: r.loadFrom + from}
 	if until > 0 {
 		r.window.Until = r.loadFrom + until

@@ -56,10 +56,10 @@ func (r *run) until(ctx context.Context, done func() bool) {
 	}
 }
 
-// look reads the status of all crews.
+// look reads the status of all shards.
 func (r *run) look(now time.Duration) {
 	sum := client.Status{Drained: true}
-	r.each(func(c *client.Crew) { sum = together(sum, c.Status()) })
+	r.each(func(c *client.Shard) { sum = together(sum, c.Status()) })
 	if sum.Ready > 0 || sum.Readied > r.status.Readied { // a connection that is closed at once was there
 		r.lastSeen = now
 	}
@@ -74,7 +74,7 @@ func (r *run) look(now time.Duration) {
 	}
 }
 
-// together adds the status of one more crew.
+// together adds the status of one more shard.
 func together(a, b client.Status) client.Status {
 	b.Wanted += a.Wanted
 	b.Ready += a.Ready

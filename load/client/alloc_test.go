@@ -26,13 +26,13 @@ func (b *bare) Now() time.Duration           { return 0 }
 
 // steady is a producer and workers in the steady state, stepped directly.
 type steady struct {
-	loop *bare
-	crew *Crew
-	now  time.Duration
-	out  []byte
-	ok   []byte
-	jobs [][]byte
-	k    int
+	loop  *bare
+	shard *Shard
+	now   time.Duration
+	out   []byte
+	ok    []byte
+	jobs  [][]byte
+	k     int
 }
 
 func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config)) *steady {
@@ -45,19 +45,19 @@ func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config
 	for _, c := range change {
 		c(&config)
 	}
-	s.crew = NewCrew(config)
+	s.shard = NewShard(config)
 	for k := range int64(1 << 13) {
 		body := jobs.AppendBody(nil, k, 0, 0, time.Time{})
 		s.jobs = append(s.jobs, fmt.Appendf(nil, "$%d\r\n%s\r\n", len(body), body))
 		books.Sent(k, 0)
 	}
-	for _, c := range s.crew.conns {
+	for _, c := range s.shard.conns {
 		c.phase = dialing
 		s.step(c, engine.Event{Kind: engine.Opened})
 		s.data(c, []byte(hi))
 		s.data(c, s.ok)
 	}
-	s.crew.Start(0)
+	s.shard.Start(0)
 	s.settle()
 	return s
 }
@@ -78,11 +78,11 @@ func (s *steady) settle() {
 	}
 }
 
-func (s *steady) push() { s.data(&s.crew.producers[0].conn, s.ok) }
+func (s *steady) push() { s.data(&s.shard.producers[0].conn, s.ok) }
 
 // job is a FETCH that brings a job, and its ACK.
 func (s *steady) job() {
-	conns := s.crew.workers[0].conns
+	conns := s.shard.workers[0].conns
 	s.data(&conns[0].conn, s.jobs[s.k])
 	s.k++
 	s.settle()
@@ -96,7 +96,7 @@ func (s *steady) job() {
 
 // pieces is a FETCH whose job comes in two reads.
 func (s *steady) pieces() {
-	c := &s.crew.workers[0].conns[0].conn
+	c := &s.shard.workers[0].conns[0].conn
 	body := s.jobs[s.k]
 	s.k++
 	s.data(c, body[:20])
@@ -114,8 +114,8 @@ func TestTheSteadyStateAllocatesNothing(t *testing.T) {
 		do() // the first of each kind makes its histograms
 		assert.Zero(t, testing.AllocsPerRun(1000, do), name)
 	}
-	assert.Zero(t, single.crew.status.Errors+pool.crew.status.Errors)
-	counts := single.crew.ledger.Count(false)
+	assert.Zero(t, single.shard.status.Errors+pool.shard.status.Errors)
+	counts := single.shard.ledger.Count(false)
 	assert.Equal(t, int64(2004), counts.Acked)
 	assert.Equal(t, int64(1002), counts.Pushed)
 }
@@ -136,7 +136,7 @@ func BenchmarkPushRecorded(b *testing.B) {
 	}
 }
 
-// limited has a crew record the first million calls.
+// limited has a shard record the first million calls.
 func limited(c *Config) { c.History, c.HistoryLimit = history.NewRecorder(), 1_000_000 }
 
 func BenchmarkFetchAndAck(b *testing.B) {

@@ -10,12 +10,12 @@ import (
 // beatDue says whether it is time for a heartbeat, and sees to it that the connection is
 // woken for the next one.
 func (d *duty) beatDue(now time.Duration) bool {
-	if d.duties&beating == 0 || d.crew.times.Beat == 0 {
+	if d.duties&beating == 0 || d.shard.times.Beat == 0 {
 		return false
 	}
 	w := d.worker
 	if w.beat == 0 {
-		w.beat = now + w.crew.times.Beat
+		w.beat = now + w.shard.times.Beat
 		if d.duties&observing != 0 {
 			w.beat = now // it says at once that it is there
 		}
@@ -30,8 +30,8 @@ func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.begin(now, measure.Beat, w.beat)
 	d.saying = beating
-	for w.beat < now+w.crew.times.BeatApart {
-		w.beat += w.crew.times.Beat
+	for w.beat < now+w.shard.times.BeatApart {
+		w.beat += w.shard.times.Beat
 	}
 	return d.speaker.Beat(out, w.state)
 }

@@ -197,7 +197,7 @@ func TestFaultsOfASecondProtocol(t *testing.T) {
 			t.Parallel()
 			blockRun(t, fault, blockLoad(), func(r *run, _ bool, _ *history.History) {
 				var breaches []client.Breach
-				r.each(func(c *client.Crew) { breaches = append(breaches, c.Breaches()...) })
+				r.each(func(c *client.Shard) { breaches = append(breaches, c.Breaches()...) })
 				judge(t, r, breaches)
 			})
 		})

@@ -34,16 +34,16 @@ func (s *churner) give(_ time.Duration, a arrival) bool {
 // again implements taker.
 func (s *churner) again(now time.Duration) {
 	if s.phase == shut && !s.has {
-		s.crew.cycler.add(now, &s.conn)
+		s.shard.cycler.add(now, &s.conn)
 	}
 }
 
 // open is asked after a pause. It dials by itself: the arrival says when it was due.
 func (s *churner) open(now time.Duration) bool {
-	d := &s.crew.dispatcher
+	d := &s.shard.dispatcher
 	switch {
-	case s.crew.stopping:
-		s.crew.unpushed(s.todo, s.has, false)
+	case s.shard.stopping:
+		s.shard.unpushed(s.todo, s.has, false)
 		s.has = false
 		s.retire()
 	case !s.has:
@@ -60,21 +60,21 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 	if s.told || !s.has {
 		return s.leave(now, out)
 	}
-	if s.crew.share.churnInfo {
+	if s.shard.share.churnInfo {
 		s.begin(now, measure.Info, s.todo.intended)
 		return s.speaker.Info(out)
 	}
 	s.begin(now, measure.Push, s.todo.intended)
-	return s.crew.push(now, out, s.speaker, s.todo, s.index)
+	return s.shard.push(now, out, s.speaker, s.todo, s.index)
 }
 
 func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 	s.told = true
-	if s.crew.share.churnInfo {
+	if s.shard.share.churnInfo {
 		return outcome{measure.Info, e.Err}
 	}
 	s.notePush(s.todo.k, replied(e.Err))
-	return s.crew.pushed(s.todo.k, e.Err)
+	return s.shard.pushed(s.todo.k, e.Err)
 }
 
 // lost gives the arrival up: it was tried, and is counted as an error. Another one is
@@ -82,12 +82,12 @@ func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 // back for the same arrival.
 func (s *churner) lost(now time.Duration, asked bool) {
 	switch {
-	case asked && !s.crew.share.churnInfo:
+	case asked && !s.shard.share.churnInfo:
 		s.notePush(s.todo.k, history.Open)
-		s.crew.ledger.Doubtful(s.todo.k)
-		s.crew.expectOwn(s.todo.k, false)
+		s.shard.ledger.Doubtful(s.todo.k)
+		s.shard.expectOwn(s.todo.k, false)
 	case !asked && !s.told && s.quit.decided && s.has:
-		s.crew.dispatcher.giveBack(s.todo)
+		s.shard.dispatcher.giveBack(s.todo)
 		s.has = false
 	}
 	s.settle(now, s.comeback())
@@ -95,8 +95,8 @@ func (s *churner) lost(now time.Duration, asked bool) {
 
 func (s *churner) left(now time.Duration) {
 	think := time.Duration(0)
-	if d := &s.crew.dispatcher; d.thinks && d.mode == closed && s.has {
-		think = s.crew.jobs.Think(s.todo.k)
+	if d := &s.shard.dispatcher; d.thinks && d.mode == closed && s.has {
+		think = s.shard.jobs.Think(s.todo.k)
 	}
 	s.settle(now, think)
 }
@@ -104,9 +104,9 @@ func (s *churner) left(now time.Duration) {
 // settle makes the place free again after a pause.
 func (s *churner) settle(now, pause time.Duration) {
 	if s.has {
-		s.crew.dispatcher.taken--
+		s.shard.dispatcher.taken--
 	}
 	s.has, s.told = false, false
 	s.pause = now + pause
-	s.crew.cycler.add(s.pause, &s.conn)
+	s.shard.cycler.add(s.pause, &s.conn)
 }

@@ -44,7 +44,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 		s.start()
 		for range 3 {
 			for i := range 2 {
-				cycle(t, s, &s.crew.churners[i].conn, name)
+				cycle(t, s, &s.shard.churners[i].conn, name)
 			}
 		}
 		set := s.set()
@@ -52,14 +52,14 @@ func TestConnectionsComeAndGo(t *testing.T) {
 		assert.Equal(t, int64(6), set.Done(measure.Hello))
 		assert.Equal(t, int64(6), set.Done(measure.Push)+set.Done(measure.Info))
 		assert.Equal(t, int64(6), set.Done(measure.End))
-		s.do(s.crew.StopPushing)
-		assert.True(t, s.crew.Status().Pushing, "two are on their way")
-		cycle(t, s, &s.crew.churners[0].conn, name)
-		cycle(t, s, &s.crew.churners[1].conn, name)
-		assert.False(t, s.crew.Status().Pushing)
-		s.do(s.crew.Stop)
-		assert.Zero(t, s.crew.Status().Open)
-		assert.Zero(t, s.crew.Status().Errors)
+		s.do(s.shard.StopPushing)
+		assert.True(t, s.shard.Status().Pushing, "two are on their way")
+		cycle(t, s, &s.shard.churners[0].conn, name)
+		cycle(t, s, &s.shard.churners[1].conn, name)
+		assert.False(t, s.shard.Status().Pushing)
+		s.do(s.shard.Stop)
+		assert.Zero(t, s.shard.Status().Open)
+		assert.Zero(t, s.shard.Status().Errors)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestComingByThePlan(t *testing.T) {
 	s := play(t, w)
 	s.connect()
 	s.start()
-	c := &s.crew.churners[0].conn
+	c := &s.shard.churners[0].conn
 	s.pass(99 * time.Millisecond)
 	for range 3 {
 		cycle(t, s, c, "PUSH")
@@ -89,7 +89,7 @@ func TestChurnAtAServerThatRefuses(t *testing.T) {
 	s := play(t, churn(1))
 	s.connect()
 	s.start()
-	c := &s.crew.churners[0].conn
+	c := &s.shard.churners[0].conn
 	dials := 0
 	for s.now < 21*time.Second {
 		if len(s.dials) > 0 {
@@ -101,9 +101,9 @@ func TestChurnAtAServerThatRefuses(t *testing.T) {
 	assert.Less(t, dials, 20, "it does not spin")
 	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
 	assert.Zero(t, s.ledger.Count(false).Sent)
-	s.do(s.crew.Stop)
-	assert.Zero(t, s.crew.Status().Open)
-	assert.False(t, s.crew.Status().Pushing)
+	s.do(s.shard.Stop)
+	assert.Zero(t, s.shard.Status().Open)
+	assert.False(t, s.shard.Status().Pushing)
 }
 
 func TestChurnInDoubt(t *testing.T) {
@@ -111,7 +111,7 @@ func TestChurnInDoubt(t *testing.T) {
 	s := play(t, churn(1))
 	s.connect()
 	s.start()
-	c := &s.crew.churners[0].conn
+	c := &s.shard.churners[0].conn
 	s.open(c)
 	s.data(c, hi)
 	s.data(c, ok)
@@ -120,9 +120,9 @@ func TestChurnInDoubt(t *testing.T) {
 	assert.Equal(t, int64(1), s.ledger.Count(false).Doubtful)
 	s.pass(firstDelay)
 	cycle(t, s, c, s.jid(1))
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	assert.Empty(t, s.dials, "the one that was being opened is given up")
-	assert.Zero(t, s.crew.Status().Open)
+	assert.Zero(t, s.shard.Status().Open)
 	assert.Equal(t, int64(1), s.set().Dropped())
 }
 
@@ -133,7 +133,7 @@ func TestChurnThinks(t *testing.T) {
 	s := play(t, w)
 	s.connect()
 	s.start()
-	c := &s.crew.churners[0].conn
+	c := &s.shard.churners[0].conn
 	cycle(t, s, c, "PUSH")
 	s.pass(999 * time.Millisecond)
 	assert.Empty(t, s.dials)

@@ -12,11 +12,11 @@ import (
 // conn is one connection: how it opens, then one command at a time, and its end. What it
 // says once it is identified is up to its role.
 //
-// It never opens itself: that is for the crew's opener, since a session that closes
+// It never opens itself: that is for the shard's opener, since a session that closes
 // its connection is not woken any more.
 type conn struct {
 	engine.Link
-	crew    *Crew
+	shard   *Shard
 	role    role
 	speaker protocol.Speaker // of the present connection
 
@@ -29,7 +29,7 @@ type conn struct {
 
 	lane *history.Lane // of its calls; nil if there is no history
 
-	kept      []byte     // the beginning of a reply whose rest has not come; borrowed from the crew
+	kept      []byte     // the beginning of a reply whose rest has not come; borrowed from the shard
 	preparing *preparing // what the speaker has to do aside: under way or done; nil if there is nothing
 	asked     command    // in flight; in the phases that wait for a reply
 	quit      quit       // by the client's own choice
@@ -120,30 +120,32 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 // since when it could have been done.
 func (c *conn) dial(planned, free time.Duration) {
 	c.phase, c.planned, c.free = dialing, planned, free
-	c.crew.loop.Open(c)
+	c.shard.loop.Open(c)
 }
 
 func (c *conn) connected(now time.Duration) {
 	if c.phase != dialing {
 		return
 	}
-	c.crew.recorder.Command(measure.Connect, measure.Timing{
+	c.shard.recorder.Command(measure.Connect, measure.Timing{
 		Intended: c.planned, Free: c.free, Sent: c.Dialed(), Replied: now,
 	})
 	c.phase, c.opened = greeted, now
-	c.speaker = c.crew.speaker(c.role.wid())
+	c.speaker = c.shard.speaker(c.role.wid())
 }
 
 // begin puts a command in flight. intended is when it was due; it was sent now.
 func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
-	c.crew.status.InFlight++
+	c.shard.status.InFlight++
 	c.expect(busy, command{op: op, intended: intended, free: max(c.free, c.pause), sent: now})
-	c.mayQuit(now, phaseOf[op])
+	if c.shard.disconnects {
+		c.mayQuit(now, phaseOf[op])
+	}
 }
 
 // leave ends the connection in order. Nothing may be sent after it.
 func (c *conn) leave(now time.Duration, out []byte) []byte {
-	c.crew.unready()
+	c.shard.unready()
 	c.expect(leaving, command{op: measure.End, intended: now, free: c.free, sent: now})
 	return c.speaker.Bye(out)
 }
@@ -154,7 +156,7 @@ func (c *conn) leave(now time.Duration, out []byte) []byte {
 func (c *conn) expect(p phase, asked command) {
 	c.phase, c.asked = p, asked
 	if c.alarm == 0 {
-		c.alarm = asked.sent + c.crew.patience
+		c.alarm = asked.sent + c.shard.patience
 	}
 }
 
@@ -172,7 +174,7 @@ func (c *conn) look(now time.Duration) {
 	if !c.waits() {
 		return
 	}
-	if overdue := c.asked.sent + c.crew.patience; now < overdue {
+	if overdue := c.asked.sent + c.shard.patience; now < overdue {
 		c.alarm = overdue
 		return
 	}
@@ -186,7 +188,7 @@ func (c *conn) speak(now time.Duration, out []byte) []byte {
 	}
 	switch c.phase {
 	case dialing, greeting:
-		if c.crew.stopping && !c.role.open(now) {
+		if c.shard.stopping && !c.role.open(now) {
 			c.retire()
 		}
 	case greeted:
@@ -217,6 +219,6 @@ func (c *conn) call() bool {
 		return false
 	}
 	c.called = true
-	c.crew.loop.Poke(c)
+	c.shard.loop.Poke(c)
 	return true
 }

@@ -21,7 +21,7 @@ func (c *conn) hear(now time.Duration, in []byte) {
 		c.kept = append(c.kept, in...)
 		b = c.kept
 	}
-	e := &c.crew.heard
+	e := &c.shard.heard
 	*e = protocol.Event{}
 	n, err := c.speaker.Hear(b, e)
 	switch {
@@ -34,7 +34,7 @@ func (c *conn) hear(now time.Duration, in []byte) {
 	case !errors.Is(err, protocol.ErrShort):
 		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
-		c.kept = append(c.crew.borrow(), in...)
+		c.kept = append(c.shard.borrow(), in...)
 	}
 }
 
@@ -44,13 +44,13 @@ func (c *conn) verb(p phase) string {
 	if p == greeting {
 		return ""
 	}
-	return c.crew.verb(c.asked.op)
+	return c.shard.verb(c.asked.op)
 }
 
 // release gives the memory of a reply back.
 func (c *conn) release() {
 	if c.kept != nil {
-		c.crew.giveBack(c.kept)
+		c.shard.giveBack(c.kept)
 		c.kept = nil
 	}
 }
@@ -73,16 +73,16 @@ func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	got := c.role.answered(now, e)
 	asked := c.asked
 	c.phase, c.free = idle, now
-	c.crew.status.InFlight--
+	c.shard.status.InFlight--
 	if got.err != nil {
-		c.crew.trouble(got.op, measure.Rejected, got.err)
+		c.shard.trouble(got.op, measure.Rejected, got.err)
 		c.failures = min(c.failures+1, worst)
 	} else {
 		c.failures = 0
 		if got.op != measure.Beat {
-			c.crew.status.Served++
+			c.shard.status.Served++
 		}
-		c.crew.recorder.Command(got.op, measure.Timing{
+		c.shard.recorder.Command(got.op, measure.Timing{
 			Intended: asked.intended, Free: asked.free, Sent: asked.sent, Replied: now,
 		})
 	}
@@ -100,14 +100,14 @@ func (c *conn) bye(now time.Duration, e *protocol.Event) {
 	if e.Err == nil {
 		c.gone(now)
 	} else {
-		c.crew.trouble(measure.End, measure.Rejected, e.Err)
+		c.shard.trouble(measure.End, measure.Rejected, e.Err)
 	}
 	c.finish(now)
 }
 
 // gone times a goodbye that came to its end in order.
 func (c *conn) gone(now time.Duration) {
-	c.crew.recorder.Command(measure.End, measure.Timing{
+	c.shard.recorder.Command(measure.End, measure.Timing{
 		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
 	})
 }
@@ -138,7 +138,7 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 	case c.phase == shut || c.phase == over:
 		return
 	case c.quit.halved && kind != measure.Malformed && kind != measure.Rejected:
-		c.crew.status.Disconnects++
+		c.shard.status.Disconnects++
 		c.drop(now)
 		return
 	}
@@ -146,9 +146,9 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 	if breach, ok := errors.AsType[*protocol.BreachError](err); c.waits() || ok && breach.Verb != "" {
 		op = c.asked.op
 	}
-	c.crew.trouble(op, kind, err)
+	c.shard.trouble(op, kind, err)
 	if c.phase == idle || c.phase == busy {
-		c.crew.lost(err)
+		c.shard.lost(err)
 	}
 	c.drop(now)
 }
@@ -167,9 +167,9 @@ func (c *conn) drop(now time.Duration) {
 		c.failures = 0
 		c.role.left(now)
 	case idle, busy:
-		c.crew.unready()
+		c.shard.unready()
 		if was == busy {
-			c.crew.status.InFlight--
+			c.shard.status.InFlight--
 		}
 		c.role.lost(now, was == busy)
 	default:

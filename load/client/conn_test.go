@@ -23,8 +23,8 @@ const (
 func TestAProducerGreetsAndPushes(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(1))
-	p := &s.crew.producers[0].conn
-	s.do(s.crew.Connect)
+	p := &s.shard.producers[0].conn
+	s.do(s.shard.Connect)
 	require.Len(t, s.dials, 1)
 	s.open(p)
 	assert.Empty(t, s.said(p))
@@ -32,19 +32,19 @@ func TestAProducerGreetsAndPushes(t *testing.T) {
 	assert.Equal(t, "HELLO {\"v\":2}\r\n", s.said(p))
 	s.data(p, ok)
 	assert.Empty(t, s.said(p), "nothing is pushed before the start")
-	assert.Equal(t, 1, s.crew.Status().Ready)
+	assert.Equal(t, 1, s.shard.Status().Ready)
 	s.start()
 	first := s.said(p)
 	assert.True(t, strings.HasPrefix(first, `PUSH {"jid":"`+s.jid(0)+`"`), first)
 	s.pass(3 * time.Millisecond)
 	s.data(p, ok)
 	assert.Contains(t, s.said(p), s.jid(1))
-	s.do(s.crew.StopPushing)
-	assert.True(t, s.crew.Status().Pushing)
+	s.do(s.shard.StopPushing)
+	assert.True(t, s.shard.Status().Pushing)
 	s.data(p, ok)
-	assert.False(t, s.crew.Status().Pushing)
+	assert.False(t, s.shard.Status().Pushing)
 	assert.Empty(t, s.said(p))
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	assert.Equal(t, "END\r\n", s.said(p))
 	s.data(p, ok)
 	assert.True(t, s.over[p])
@@ -55,15 +55,15 @@ func TestAProducerGreetsAndPushes(t *testing.T) {
 	assert.Equal(t, int64(1), set.Done(measure.Hello))
 	assert.Equal(t, int64(1), set.Done(measure.Connect))
 	assert.Equal(t, int64(1), set.Done(measure.End))
-	assert.Zero(t, s.crew.Status().Errors)
+	assert.Zero(t, s.shard.Status().Errors)
 }
 
 // A reply is the same however it is cut.
 func TestRepliesComeInPieces(t *testing.T) {
 	t.Parallel()
 	s := play(t, consumers(1))
-	w := &s.crew.workers[0].conns[0].conn
-	s.do(s.crew.Connect)
+	w := &s.shard.workers[0].conns[0].conn
+	s.do(s.shard.Connect)
 	s.pass(time.Millisecond)
 	pieces := func(text string) {
 		for i := range len(text) {
@@ -84,17 +84,17 @@ func TestRepliesComeInPieces(t *testing.T) {
 	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
 	pieces("$-1\r\n")
 	assert.Equal(t, "FETCH fwpbench-run-0\r\n", s.said(w))
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	pieces("$-1\r\n")
 	assert.Equal(t, "END\r\n", s.said(w))
 	pieces(ok)
 	assert.True(t, s.over[w])
 	assert.Equal(t, int64(1), s.ledger.Count(false).Acked)
-	assert.Len(t, s.crew.buffers, 1, "one buffer serves all replies")
-	assert.Zero(t, s.crew.Status().Errors)
+	assert.Len(t, s.shard.buffers, 1, "one buffer serves all replies")
+	assert.Zero(t, s.shard.Status().Errors)
 }
 
-// at brings a connection of a crew of one producer and one worker into a phase.
+// at brings a connection of a shard of one producer and one worker into a phase.
 var phases = map[string]struct {
 	worker bool
 	lines  []string // of the server, until then
@@ -113,11 +113,11 @@ func at(t *testing.T, phase string) (*scene, *conn) {
 	t.Helper()
 	p := phases[phase]
 	s := play(t, consumers(1))
-	c := &s.crew.producers[0].conn
+	c := &s.shard.producers[0].conn
 	if p.worker {
-		c = &s.crew.workers[0].conns[0].conn
+		c = &s.shard.workers[0].conns[0].conn
 	}
-	s.do(s.crew.Connect)
+	s.do(s.shard.Connect)
 	s.pass(time.Millisecond)
 	s.open(c)
 	for _, line := range p.lines[:min(2, len(p.lines))] {
@@ -172,7 +172,7 @@ func TestConnectionsThatBreak(t *testing.T) {
 				assert.True(t, s.over[c], "the connection is closed")
 				assert.Equal(t, shut, c.phase)
 				assert.Equal(t, int64(1), s.set().Errors(p.op, kind))
-				assert.Zero(t, s.crew.status.Ready)
+				assert.Zero(t, s.shard.status.Ready)
 				assert.NotContains(t, s.dials, c)
 				s.pass(firstDelay)
 				assert.Contains(t, s.dials, c, "it is opened again")
@@ -205,15 +205,15 @@ func TestBytesThatNobodyAskedFor(t *testing.T) {
 			s.data(c, p.lines)
 			assert.Empty(t, s.said(c), "nothing is sent on a connection that is out of step")
 			assert.True(t, s.over[c])
-			b := s.crew.Breaches()
+			b := s.shard.Breaches()
 			require.Len(t, b, 1)
 			assert.Equal(t, p.breach, b[0].First.Breach)
 			assert.Equal(t, p.verb, b[0].First.Verb)
 			if p.verb != "" {
 				assert.Equal(t, int64(1), s.set().Errors(c.asked.op, measure.Malformed), "it is booked where it belongs")
 			}
-			assert.Equal(t, b[0].First, s.crew.Status().Last)
-			assert.Equal(t, int64(1), s.crew.Status().Errors)
+			assert.Equal(t, b[0].First, s.shard.Status().Last)
+			assert.Equal(t, int64(1), s.shard.Status().Errors)
 			counts := s.ledger.Count(false)
 			assert.Zero(t, counts.Doubtful)
 			assert.Zero(t, counts.FetchesLost)
@@ -238,7 +238,7 @@ func TestErrorReplies(t *testing.T) {
 			s, c := at(t, phase)
 			s.data(c, "-ERR no\r\n")
 			assert.Equal(t, int64(1), s.set().Errors(p.op, measure.Rejected))
-			require.ErrorContains(t, s.crew.First(p.op, measure.Rejected), "ERR no")
+			require.ErrorContains(t, s.shard.First(p.op, measure.Rejected), "ERR no")
 			counts := s.ledger.Count(false)
 			switch phase {
 			case "greeting", "hello":
@@ -281,13 +281,13 @@ func TestTheEndComesInManyWays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, c := at(t, "idle")
-			s.do(s.crew.Stop)
+			s.do(s.shard.Stop)
 			require.Equal(t, "END\r\n", s.said(c))
 			e.do(s, c)
 			assert.True(t, s.over[c])
-			assert.Zero(t, s.crew.Status().Open, "the worker's dial was given up, the producer has ended")
+			assert.Zero(t, s.shard.Status().Open, "the worker's dial was given up, the producer has ended")
 			assert.Empty(t, s.dials)
-			assert.Equal(t, e.errors, s.crew.Status().Errors)
+			assert.Equal(t, e.errors, s.shard.Status().Errors)
 			assert.Equal(t, 1-e.errors, s.set().Done(measure.End))
 			s.pass(time.Hour)
 			assert.Empty(t, s.dials, "nothing is opened again")
@@ -298,8 +298,8 @@ func TestTheEndComesInManyWays(t *testing.T) {
 func TestAPasswordIsHashedAside(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(1), func(c *Config) { c.Speaker = (&fwpspeaker.Config{Password: "foobar"}).Speaker })
-	p := &s.crew.producers[0].conn
-	s.do(s.crew.Connect)
+	p := &s.shard.producers[0].conn
+	s.do(s.shard.Connect)
 	s.open(p)
 	s.pass(2 * time.Millisecond)
 	s.data(p, "+HI {\"v\":2,\"s\":\"123456789abc\",\"i\":1735}\r\n")
@@ -319,8 +319,8 @@ func TestAPasswordIsHashedAside(t *testing.T) {
 func TestAHashThatIsNotNeededAnyMore(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(1))
-	p := &s.crew.producers[0].conn
-	s.do(s.crew.Connect)
+	p := &s.shard.producers[0].conn
+	s.do(s.shard.Connect)
 	s.open(p)
 	s.data(p, "+HI {\"v\":2,\"s\":\"a\",\"i\":2}\r\n")
 	s.end(p, nil)
@@ -338,14 +338,14 @@ func TestAHashThatNobodyShouldCompute(t *testing.T) {
 	s.data(c, "+HI {\"v\":2,\"s\":\"a\",\"i\":2000000000}\r\n")
 	s.asides[0]()
 	assert.True(t, s.over[c])
-	require.ErrorContains(t, s.crew.Status().First, "2000000000 iterations")
+	require.ErrorContains(t, s.shard.Status().First, "2000000000 iterations")
 }
 
 // A server that is gone is asked less and less often, and never at once by everybody.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(10))
-	s.do(s.crew.Connect)
+	s.do(s.shard.Connect)
 	dials := 0
 	for s.now < time.Minute {
 		for len(s.dials) > 0 {
@@ -357,14 +357,14 @@ func TestBackoff(t *testing.T) {
 	assert.Greater(t, dials, 10*12)
 	assert.Less(t, dials, 10*40)
 	assert.Equal(t, int64(dials), s.set().Errors(measure.Connect, measure.Refused))
-	assert.Len(t, s.crew.opener.waiting.entries, 10, "each connection waits once")
-	require.ErrorIs(t, s.crew.Status().First, syscall.ECONNREFUSED)
+	assert.Len(t, s.shard.opener.waiting.entries, 10, "each connection waits once")
+	require.ErrorIs(t, s.shard.Status().First, syscall.ECONNREFUSED)
 }
 
 func TestConnectionsOpenAtAPace(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(10), func(c *Config) { c.ConnectRate = 100 })
-	s.do(s.crew.Connect)
+	s.do(s.shard.Connect)
 	for n := range 10 {
 		assert.Len(t, s.dials, n+1)
 		s.pass(10 * time.Millisecond)

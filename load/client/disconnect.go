@@ -25,13 +25,13 @@ type quit struct {
 
 // mayQuit decides whether the client ends its connection in the phase that it enters.
 func (c *conn) mayQuit(now time.Duration, at workload.Phase) {
-	if c.crew.disconnects && !c.crew.stopping {
+	if c.shard.disconnects && !c.shard.stopping {
 		c.draw(now, at)
 	}
 }
 
 func (c *conn) draw(now time.Duration, at workload.Phase) {
-	d, ends := c.crew.jobs.Disconnect(int(c.number), c.quit.turns, at)
+	d, ends := c.shard.jobs.Disconnect(int(c.number), c.quit.turns, at)
 	c.quit.turns++
 	if ends {
 		c.quit.decided, c.quit.ending, c.quit.at = true, d.Ending, now+d.After
@@ -57,7 +57,7 @@ func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 		return next
 	}
 	reset := q.ending == workload.Reset
-	c.crew.status.Disconnects++
+	c.shard.status.Disconnects++
 	c.drop(now)
 	return engine.Next{Close: true, Reset: reset}
 }

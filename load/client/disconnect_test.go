@@ -22,7 +22,7 @@ func pushing(t *testing.T, ending workload.Ending, after time.Duration) (*scene,
 	t.Helper()
 	s := play(t, producers(1))
 	s.connect()
-	p := &s.crew.producers[0].conn
+	p := &s.shard.producers[0].conn
 	s.start()
 	require.Contains(t, s.said(p), "PUSH ")
 	quits(p, s.now, ending, after)
@@ -42,7 +42,7 @@ func TestHowAClientDisconnects(t *testing.T) {
 	for name, test := range cases {
 		s, p := pushing(t, test.ending, 0)
 		assert.Equal(t, test.next, s.nexts[p], name)
-		status := s.crew.Status()
+		status := s.shard.Status()
 		assert.EqualValues(t, 1, status.Disconnects)
 		assert.Zero(t, status.Lost+status.Errors, "it is not the server's doing")
 		assert.Zero(t, status.Ready)
@@ -92,12 +92,12 @@ func TestAHalfCloseAwaitsTheReply(t *testing.T) {
 		s, p := pushing(t, workload.HalfClose, 0)
 		assert.True(t, s.nexts[p].CloseWrite, name)
 		assert.False(t, s.nexts[p].Close, name)
-		assert.Zero(t, s.crew.Status().Disconnects, name)
+		assert.Zero(t, s.shard.Status().Disconnects, name)
 		test.then(s, p)
 		assert.Equal(t, test.pushed, s.ledger.Count(false).Pushed, name)
 		assert.Equal(t, 1-test.pushed, s.ledger.Count(false).Doubtful, name)
-		assert.Equal(t, test.errors, s.crew.Status().Errors, name)
-		assert.Equal(t, 1-test.errors, s.crew.Status().Disconnects, name)
+		assert.Equal(t, test.errors, s.shard.Status().Errors, name)
+		assert.Equal(t, 1-test.errors, s.shard.Status().Disconnects, name)
 	}
 }
 
@@ -109,23 +109,23 @@ func TestAnAckThatWasNotAwaitedIsRepeated(t *testing.T) {
 		s := play(t, consumers(1))
 		s.connect()
 		s.start()
-		d := &s.crew.workers[0].conns[0].conn
+		d := &s.shard.workers[0].conns[0].conn
 		s.said(d)
-		s.crew.ledger.Sent(0, 0)
+		s.shard.ledger.Sent(0, 0)
 		s.data(d, s.body(0))
 		require.Contains(t, s.said(d), "ACK ")
 		quits(d, s.now, workload.Close, 0)
 		s.step(d, engine.Event{Kind: engine.Woken})
-		assert.Equal(t, 1, s.crew.Status().Held)
+		assert.Equal(t, 1, s.shard.Status().Held)
 		s.pass(time.Millisecond)
 		s.open(d)
 		s.data(d, hi)
 		s.data(d, ok)
 		assert.Contains(t, s.said(d), `ACK {"jid":"`+s.jid(0))
 		s.data(d, reply)
-		assert.Zero(t, s.crew.Status().Errors)
+		assert.Zero(t, s.shard.Status().Errors)
 		assert.Equal(t, int64(1), s.set().Done(measure.Ack))
-		assert.Equal(t, reply != ok, s.crew.Status().Repeated == 1)
-		assert.Zero(t, s.crew.Status().Held)
+		assert.Equal(t, reply != ok, s.shard.Status().Repeated == 1)
+		assert.Zero(t, s.shard.Status().Held)
 	}
 }

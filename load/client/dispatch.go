@@ -45,7 +45,7 @@ const (
 // has up to now and nobody has taken, so that a server which hangs costs no memory.
 type dispatcher struct {
 	engine.Link
-	crew     *Crew
+	shard    *Shard
 	mode     mode
 	overload Overload
 	aborted  bool
@@ -54,7 +54,7 @@ type dispatcher struct {
 
 	start time.Duration // of the plan, or of the closed loop
 	plan  *arrivals.Cursor
-	of    int   // crews that share the arrivals: those that have somebody to take them
+	of    int   // shards that share the arrivals: those that have somebody to take them
 	base  int64 // the number of the first job of this mode
 	limit int64 // of the whole run's jobs in this mode; 0 is none
 	count int64 // numbers given out, closed loop
@@ -69,19 +69,19 @@ type dispatcher struct {
 	taken    int // arrivals that are neither booked nor returned
 }
 
-// begin starts a mode. Jobs are counted from base, and takers over all crews.
+// begin starts a mode. Jobs are counted from base, and takers over all shards.
 func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, takers int) {
 	d.mode, d.start, d.base, d.limit, d.count = m, start, base, limit, 0
-	d.of = min(d.crew.of, takers)
-	d.more = d.crew.index < d.of
+	d.of = min(d.shard.of, takers)
+	d.more = d.shard.index < d.of
 	if m == planned && d.more {
-		d.plan = d.crew.plan.Share(d.crew.index, d.of)
+		d.plan = d.shard.plan.Share(d.shard.index, d.of)
 		d.passed = -1
 		d.advance()
-		d.ahead = lookout{plan: d.crew.plan.Share(d.crew.index, d.of), due: -1}
+		d.ahead = lookout{plan: d.shard.plan.Share(d.shard.index, d.of), due: -1}
 		d.ahead.next()
 	}
-	d.crew.loop.Poke(d)
+	d.shard.loop.Poke(d)
 	if m == closed {
 		d.callAll(start)
 	}
@@ -108,7 +108,7 @@ func (d *dispatcher) stop(now time.Duration) {
 		d.advance()
 	}
 	if dropped > 0 {
-		d.crew.recorder.Drop(dropped)
+		d.shard.recorder.Drop(dropped)
 	}
 	d.mode, d.more = resting, false
 }
@@ -166,7 +166,7 @@ func (d *dispatcher) ask(now time.Duration, t taker, ready time.Duration) (arriv
 		d.free.push(t)
 	}
 	if d.asleep {
-		d.crew.loop.Poke(d)
+		d.shard.loop.Poke(d)
 	}
 	return arrival{}, false
 }
@@ -181,7 +181,7 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 		return d.number(ready)
 	case d.mode == planned && d.overload == Queue && d.head.intended <= now:
 		if d.free.len() > 0 { // it is for who was free before; the timer is late
-			d.crew.loop.Poke(d)
+			d.shard.loop.Poke(d)
 			break
 		}
 		a := d.head
@@ -192,9 +192,9 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 	return arrival{}, false
 }
 
-// number is the next job of a closed loop. The crews of a run take turns.
+// number is the next job of a closed loop. The shards of a run take turns.
 func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
-	k := int64(d.crew.index) + d.count*int64(d.of)
+	k := int64(d.shard.index) + d.count*int64(d.of)
 	if d.limit > 0 && k >= d.limit {
 		d.more = false
 		return arrival{}, false
@@ -207,11 +207,11 @@ func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
 func (d *dispatcher) giveBack(a arrival) {
 	d.taken--
 	if d.mode == resting {
-		d.crew.recorder.Drop(1)
+		d.shard.recorder.Drop(1)
 		return
 	}
 	d.returned.push(a)
-	d.crew.loop.Poke(d)
+	d.shard.loop.Poke(d)
 }
 
 // Step implements engine.Session.
@@ -251,11 +251,11 @@ func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
 func (d *dispatcher) turnAway() bool {
 	switch d.overload {
 	case Drop:
-		d.crew.recorder.Drop(1)
+		d.shard.recorder.Drop(1)
 		return true
 	case Abort:
 		d.aborted = true
-		d.crew.recorder.Drop(1)
+		d.shard.recorder.Drop(1)
 		d.mode, d.more = resting, false
 	}
 	return false

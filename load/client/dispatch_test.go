@@ -33,7 +33,7 @@ func TestArrivalsGoToWhoHasBeenFreeTheLongest(t *testing.T) {
 	s.connect()
 	s.start()
 	for k := range int64(9) {
-		p := &s.crew.producers[k%3].conn
+		p := &s.shard.producers[k%3].conn
 		require.Contains(t, s.said(p), s.jid(k))
 		s.data(p, ok)
 		assert.Empty(t, s.said(p), "the plan says when")
@@ -52,7 +52,7 @@ func TestALateTimerIsFairToWhoWaited(t *testing.T) {
 	s := play(t, openLoop(3))
 	s.connect()
 	s.start()
-	fast, waiting := &s.crew.producers[0].conn, &s.crew.producers[1].conn
+	fast, waiting := &s.shard.producers[0].conn, &s.shard.producers[1].conn
 	require.Contains(t, s.said(fast), s.jid(0))
 	s.now += 13 * time.Millisecond // the timer of 10 ms has not fired yet
 	s.data(fast, ok)
@@ -60,7 +60,7 @@ func TestALateTimerIsFairToWhoWaited(t *testing.T) {
 	assert.Contains(t, s.said(waiting), s.jid(1))
 	s.data(waiting, ok)
 	s.pass(7 * time.Millisecond)
-	assert.Contains(t, s.said(&s.crew.producers[2].conn), s.jid(2))
+	assert.Contains(t, s.said(&s.shard.producers[2].conn), s.jid(2))
 }
 
 // A server that stalls makes arrivals wait: in full in the response times, and not at
@@ -70,9 +70,9 @@ func TestAStallIsTheServersOwn(t *testing.T) {
 	s := play(t, openLoop(1))
 	s.connect()
 	s.start()
-	p := &s.crew.producers[0].conn
+	p := &s.shard.producers[0].conn
 	s.pass(500 * time.Millisecond)
-	assert.InDelta(t, 490*time.Millisecond, s.crew.Status().Behind, 1e7)
+	assert.InDelta(t, 490*time.Millisecond, s.shard.Status().Behind, 1e7)
 	for s.said(p) != "" {
 		s.data(p, ok)
 	}
@@ -81,13 +81,13 @@ func TestAStallIsTheServersOwn(t *testing.T) {
 	assert.InDelta(t, 500*time.Millisecond, percentile(set, measure.Response, 100), 1e6)
 	assert.InDelta(t, 250*time.Millisecond, percentile(set, measure.Response, 50), 2e7)
 	assert.Less(t, percentile(set, measure.Lateness, 100), 2*time.Microsecond)
-	assert.Zero(t, s.crew.Status().Behind)
+	assert.Zero(t, s.shard.Status().Behind)
 	s.pass(time.Minute)
 	assert.NotEmpty(t, s.said(p))
-	s.do(s.crew.StopPushing)
+	s.do(s.shard.StopPushing)
 	assert.Equal(t, int64(48), s.set().Dropped(), "were due and never taken")
 	s.data(p, ok)
-	assert.False(t, s.crew.Status().Pushing)
+	assert.False(t, s.shard.Status().Pushing)
 }
 
 func TestTheGeneratorsOwnDelayIsLateness(t *testing.T) {
@@ -95,7 +95,7 @@ func TestTheGeneratorsOwnDelayIsLateness(t *testing.T) {
 	s := play(t, openLoop(1))
 	s.connect()
 	s.start()
-	p := &s.crew.producers[0].conn
+	p := &s.shard.producers[0].conn
 	s.data(p, ok)
 	s.now += 13 * time.Millisecond // the timer of 10 ms comes 3 ms late
 	s.pass(0)
@@ -118,12 +118,12 @@ func TestOverloads(t *testing.T) {
 		s.connect()
 		s.start()
 		s.pass(495 * time.Millisecond)
-		p := &s.crew.producers[0].conn
-		assert.Equal(t, want.aborted, s.crew.Status().Aborted)
+		p := &s.shard.producers[0].conn
+		assert.Equal(t, want.aborted, s.shard.Status().Aborted)
 		s.said(p)
 		s.data(p, ok)
 		assert.Equal(t, overload == Queue, s.said(p) != "", "what waits is sent at once")
-		s.do(s.crew.StopPushing)
+		s.do(s.shard.StopPushing)
 		assert.Equal(t, want.dropped, s.set().Dropped(), overload)
 	}
 }
@@ -134,18 +134,18 @@ func TestAnArrivalIsNotLostWithItsConnection(t *testing.T) {
 	t.Parallel()
 	s := play(t, openLoop(2))
 	s.connect()
-	s.crew.Start(s.now)
-	first, second := s.crew.producers[0], s.crew.producers[1]
+	s.shard.Start(s.now)
+	first, second := s.shard.producers[0], s.shard.producers[1]
 	s.poked = nil
-	s.one(&s.crew.dispatcher, engine.Event{Kind: engine.Woken})
+	s.one(&s.shard.dispatcher, engine.Event{Kind: engine.Woken})
 	require.True(t, first.has)
 	s.one(&first.conn, engine.Event{Kind: engine.Ended}) // before it has its turn
 	s.settle()
 	assert.Contains(t, s.said(&second.conn), s.jid(0))
 	assert.Zero(t, s.ledger.Count(false).Doubtful)
 	s.data(&second.conn, ok)
-	s.do(s.crew.StopPushing)
-	assert.False(t, s.crew.Status().Pushing)
+	s.do(s.shard.StopPushing)
+	assert.False(t, s.shard.Status().Pushing)
 }
 
 func TestADeadServerCostsNoMemory(t *testing.T) {
@@ -156,7 +156,7 @@ func TestADeadServerCostsNoMemory(t *testing.T) {
 	s.connect()
 	s.start()
 	for i := range 3 {
-		s.end(&s.crew.producers[i].conn, syscall.ECONNRESET)
+		s.end(&s.shard.producers[i].conn, syscall.ECONNRESET)
 	}
 	for range 100 {
 		for len(s.dials) > 0 {
@@ -164,11 +164,11 @@ func TestADeadServerCostsNoMemory(t *testing.T) {
 		}
 		s.pass(100 * time.Millisecond)
 	}
-	assert.LessOrEqual(t, len(s.crew.dispatcher.free.ring), 4)
-	assert.LessOrEqual(t, len(s.crew.opener.waiting.entries), 3)
-	assert.Zero(t, s.crew.dispatcher.returned.len())
-	assert.Zero(t, s.wakes[&s.crew.dispatcher], "it sleeps while nobody is free")
-	assert.Greater(t, s.crew.Status().Behind, 9*time.Second)
+	assert.LessOrEqual(t, len(s.shard.dispatcher.free.ring), 4)
+	assert.LessOrEqual(t, len(s.shard.opener.waiting.entries), 3)
+	assert.Zero(t, s.shard.dispatcher.returned.len())
+	assert.Zero(t, s.wakes[&s.shard.dispatcher], "it sleeps while nobody is free")
+	assert.Greater(t, s.shard.Status().Behind, 9*time.Second)
 }
 
 func TestThinking(t *testing.T) {
@@ -178,7 +178,7 @@ func TestThinking(t *testing.T) {
 	s := play(t, w)
 	s.connect()
 	s.start()
-	p := &s.crew.producers[0].conn
+	p := &s.shard.producers[0].conn
 	assert.NotEmpty(t, s.said(p))
 	s.pass(10 * time.Millisecond)
 	s.data(p, ok)
@@ -199,8 +199,8 @@ func TestALimitOfJobs(t *testing.T) {
 	s := play(t, w)
 	s.connect()
 	s.start()
-	for s.crew.Status().Pushing {
-		for _, p := range s.crew.producers {
+	for s.shard.Status().Pushing {
+		for _, p := range s.shard.producers {
 			if s.said(&p.conn) != "" {
 				s.data(&p.conn, ok)
 			}
@@ -209,8 +209,8 @@ func TestALimitOfJobs(t *testing.T) {
 	assert.Equal(t, int64(5), s.ledger.Count(false).Pushed)
 }
 
-// The crews of a run push every job once, also those that have nobody to push.
-func TestCrewsShareTheJobs(t *testing.T) {
+// The shards of a run push every job once, also those that have nobody to push.
+func TestShardsShareTheJobs(t *testing.T) {
 	t.Parallel()
 	for _, load := range []workload.Workload{
 		{Producers: 1, JobLimit: 10}, {Producers: 5, JobLimit: 10}, {Producers: 2, Rate: 1000, JobLimit: 10},
@@ -223,13 +223,13 @@ func TestCrewsShareTheJobs(t *testing.T) {
 			s := play(t, load, func(c *Config) { c.Index, c.Of = index, 3 })
 			s.connect()
 			s.start()
-			for round := 0; s.crew.Status().Pushing && round < 1000; round++ {
-				for _, c := range s.crew.conns {
+			for round := 0; s.shard.Status().Pushing && round < 1000; round++ {
+				for _, c := range s.shard.conns {
 					answer(s, c, &pushed)
 				}
 				s.pass(time.Millisecond)
 			}
-			conns += len(s.crew.producers) + len(s.crew.churners)
+			conns += len(s.shard.producers) + len(s.shard.churners)
 		}
 		slices.Sort(pushed)
 		assert.Equal(t, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, pushed)
@@ -260,11 +260,11 @@ func TestPrefillComesFirst(t *testing.T) {
 	t.Parallel()
 	s := play(t, workload.Workload{Consumers: 1, Prefill: 3, Payload: workload.Constant(1)})
 	s.connect()
-	w := &s.crew.workers[0].conns[0].conn
-	s.do(s.crew.Prefill)
+	w := &s.shard.workers[0].conns[0].conn
+	s.do(s.shard.Prefill)
 	assert.Empty(t, s.said(w))
-	for s.crew.Status().Pushing {
-		for _, p := range s.crew.producers {
+	for s.shard.Status().Pushing {
+		for _, p := range s.shard.producers {
 			if s.said(&p.conn) != "" {
 				s.data(&p.conn, ok)
 			}
@@ -273,10 +273,10 @@ func TestPrefillComesFirst(t *testing.T) {
 	assert.Equal(t, int64(3), s.ledger.Count(false).Pushed)
 	s.start()
 	assert.Equal(t, fetchLineOfOne, s.said(w))
-	for _, p := range s.crew.producers {
+	for _, p := range s.shard.producers {
 		assert.Equal(t, "END\r\n", s.said(&p.conn), "they are not needed any more")
 	}
-	assert.False(t, s.crew.Status().Pushing)
+	assert.False(t, s.shard.Status().Pushing)
 }
 
 // A workload without consumers leaves its queues empty all the same.
@@ -284,11 +284,11 @@ func TestWithoutConsumersSomebodyDrains(t *testing.T) {
 	t.Parallel()
 	s := play(t, producers(1))
 	s.connect()
-	assert.Len(t, s.crew.workers, helpers)
-	assert.Equal(t, 1, s.crew.Status().Wanted)
+	assert.Len(t, s.shard.workers, helpers)
+	assert.Equal(t, 1, s.shard.Status().Wanted)
 	s.start()
-	s.do(s.crew.StopPushing)
-	s.do(func() { s.crew.Drain(s.now) })
+	s.do(s.shard.StopPushing)
+	s.do(func() { s.shard.Drain(s.now) })
 	s.pass(time.Millisecond)
 	require.Len(t, s.dials, helpers)
 	c := s.dials[0]
@@ -297,7 +297,7 @@ func TestWithoutConsumersSomebodyDrains(t *testing.T) {
 	s.said(c)
 	s.data(c, ok)
 	assert.Equal(t, fetchLineOfOne, s.said(c))
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	assert.Empty(t, s.dials, "what was not open yet is given up")
 }
 

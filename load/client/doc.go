@@ -1,18 +1,23 @@
-// Package client speaks the Faktory Work Protocol on the connections of a load run:
-// producers that push, workers that fetch, report and beat, and connections that come
-// and go.
+// Package client is the clients of a load run: producers that push jobs, workers that take,
+// finish and report them and send heartbeats, observers, and short-lived connections. It
+// knows no protocol: a protocol.Speaker writes the commands and reads what comes back.
 //
-// Everything here is a state machine driven by a loop of package engine: an event and
-// the time go in, bytes and the next wake come out. There are no goroutines and no
-// clocks, and no locks but that of [Shared]. What the connections of one loop share is
-// a [Crew]; a run has one for each loop, each with its share of the connections and of
-// the jobs.
+// All clients are state machines driven by a loop of package engine: an event and the time
+// go in, bytes and the next wake come out. There are no goroutines and no clocks, and no
+// lock but that of [Shared]. What the connections of one loop share is a [Shard]; a run has
+// one for each loop, each with its part of the connections and of the jobs.
 //
-// Every command is timed in the crew's recorder, and every job is booked in the run's
-// ledger. A history of who asked what and when, to be judged afterwards, is kept if
-// there is a Config.History.
+// Every command is timed in the shard's recorder, and every job is booked in the run's
+// ledger. With Config.History every call that moves a job is recorded, to be examined
+// afterwards.
 //
-// A crew goes through a run in this order, told from outside by its methods: Connect,
-// Prefill, Start, then StopPushing, Drain and Stop, or Abandon when there is no more
-// patience. [Crew.Status] says how far it is.
+// The methods of a shard lead it through a run, in this order: Connect, Prefill, Start,
+// then StopPushing, Drain and Stop, or Abandon instead of waiting longer.
+// [Shard.Status] reports the progress.
+//
+// To read: shard.go is what there is, phases.go the order of a run. conn.go is a connection
+// and the interface of its role, hello.go how it opens, conn_reply.go what arrives. The roles
+// are producer.go, churn.go, and duty.go with worker.go, fetch.go, receive.go, report.go,
+// beat.go and observer.go. dispatch.go hands out arrivals. disconnect.go, own_queue.go and
+// record.go are what a workload may add.
 package client

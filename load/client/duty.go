@@ -48,7 +48,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 		}
 	case w.stops() && w.settled():
 		return d.leave(now, out)
-	case d.duties&observing != 0 && d.crew.observing:
+	case d.duties&observing != 0 && d.shard.observing:
 		return d.sendInfo(now, out)
 	}
 	return out
@@ -84,7 +84,7 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	case d.saying == fetching:
 		d.noteFetch(history.Open)
 		d.answeredOwn(-1, false)
-		w.crew.ledger.FetchLost()
+		w.shard.ledger.FetchLost()
 		w.vacate(now, d.place)
 	case d.saying == reporting:
 		d.noteReport(&w.places[d.place], history.Open)

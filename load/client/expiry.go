@@ -21,7 +21,7 @@ const (
 // clock knows when work ends. It is a timer and nothing else.
 type clock struct {
 	engine.Link
-	crew  *Crew
+	shard *Shard
 	tasks timetable[task]
 	wake  time.Duration // that it has asked for
 }
@@ -29,7 +29,7 @@ type clock struct {
 func (k *clock) add(at time.Duration, t task) {
 	k.tasks.add(at, t)
 	if k.wake == 0 || at < k.wake {
-		k.crew.loop.Poke(k)
+		k.shard.loop.Poke(k)
 	}
 }
 
@@ -56,15 +56,15 @@ func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, eng
 // server hands them out again. It is a timer and nothing else.
 type sweeper struct {
 	engine.Link
-	crew *Crew
+	shard *Shard
 }
 
 // Step implements engine.Session. One look at all places now and then costs less than
 // a timer for every job.
 func (s *sweeper) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
-	reserve := s.crew.jobs.ReserveFor()
+	reserve := s.shard.jobs.ReserveFor()
 	every := max(reserve/60, time.Second)
-	for _, w := range s.crew.workers {
+	for _, w := range s.shard.workers {
 		for i := range w.places {
 			if p := &w.places[i]; p.jobHeld() && p.asked+reserve <= now+every {
 				w.mayReturn(p)

@@ -15,7 +15,7 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	last := len(w.free) - 1
 	d.place, w.free = w.free[last], w.free[:last]
 	w.places[d.place].stage = awaited
-	d.begin(now, measure.Fetch, max(w.room, w.crew.fetchingSince, d.free, d.pause))
+	d.begin(now, measure.Fetch, max(w.room, w.shard.fetchingSince, d.free, d.pause))
 	d.saying = fetching
 	d.takeOwn()
 	return d.speaker.Take(out, d.queues())
@@ -28,8 +28,8 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	case protocol.Job:
 		p := &w.places[d.place]
 		p.by, p.asked = d, d.asked.sent
-		if w.crew.stopping {
-			w.crew.status.TakenAtStop++
+		if w.shard.stopping {
+			w.shard.status.TakenAtStop++
 		}
 		w.read(now, p, e.Body)
 		op := w.opOf(p)
@@ -42,7 +42,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 			w.emptied = max(w.emptied, d.asked.sent)
 			w.empty()
 		}
-		d.pause = now + w.crew.times.Poll
+		d.pause = now + w.shard.times.Poll
 		w.vacate(now, d.place)
 		return outcome{op: measure.FetchEmpty}
 	}
@@ -57,7 +57,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 // after it, or the job was not due before.
 func (w *worker) opOf(p *place) measure.Op {
 	if p.ours {
-		if at, known := w.crew.ledger.SentAt(p.k); known && at+w.crew.jobs.Delay(p.k) > p.asked {
+		if at, known := w.shard.ledger.SentAt(p.k); known && at+w.shard.jobs.Delay(p.k) > p.asked {
 			return measure.FetchWaited
 		}
 	}

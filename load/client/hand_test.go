@@ -139,11 +139,11 @@ func (h *hand) end(s engine.Session, err error) {
 	h.step(s, engine.Event{Kind: engine.Ended, Err: err})
 }
 
-// scene is a crew on a loop that is turned by hand.
+// scene is a shard on a loop that is turned by hand.
 type scene struct {
 	*hand
 	t        *testing.T
-	crew     *Crew
+	shard    *Shard
 	ledger   *ledger.Ledger
 	recorder *measure.Recorder
 	jobs     *workload.Jobs
@@ -162,11 +162,11 @@ func play(t *testing.T, w workload.Workload, change ...func(*Config)) *scene {
 	for _, c := range change {
 		c(&config)
 	}
-	s.crew = NewCrew(config)
+	s.shard = NewShard(config)
 	return s
 }
 
-// do calls a method of the crew as Engine.Do would.
+// do calls a method of the shard as Engine.Do would.
 func (s *scene) do(f func()) {
 	f()
 	s.settle()
@@ -175,9 +175,9 @@ func (s *scene) do(f func()) {
 // connect opens all connections that are asked for, and has them identified.
 func (s *scene) connect() {
 	s.t.Helper()
-	s.do(s.crew.Connect)
+	s.do(s.shard.Connect)
 	s.greetAll()
-	require.Equal(s.t, s.crew.status.Wanted, s.crew.status.Ready)
+	require.Equal(s.t, s.shard.status.Wanted, s.shard.status.Ready)
 }
 
 func (s *scene) greetAll() {
@@ -193,7 +193,7 @@ func (s *scene) greetAll() {
 
 // start lets the load begin now.
 func (s *scene) start() {
-	s.do(func() { s.crew.Start(s.now) })
+	s.do(func() { s.shard.Start(s.now) })
 	s.pass(0)
 }
 

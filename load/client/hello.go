@@ -28,7 +28,7 @@ func (c *conn) greeted(now time.Duration, e *protocol.Event) {
 	}
 	p, work := &preparing{began: now}, e.Work
 	c.preparing = p
-	c.crew.loop.Aside(c, func() {
+	c.shard.loop.Aside(c, func() {
 		work()
 		p.done.Store(true)
 	})
@@ -70,9 +70,9 @@ func (c *conn) identified(now time.Duration, e *protocol.Event) {
 		c.greeted(now, e)
 		return
 	}
-	c.crew.recorder.Command(measure.Hello, measure.Timing{
+	c.shard.recorder.Command(measure.Hello, measure.Timing{
 		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
 	})
 	c.phase, c.free, c.pause = idle, now, 0
-	c.crew.becameReady()
+	c.shard.becameReady()
 }

@@ -12,14 +12,14 @@ import (
 
 // sendInfo asks, unless it is too early for that.
 func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
-	ready := max(d.free+time.Duration(d.crew.work.ObserveEvery), d.pause)
+	ready := max(d.free+time.Duration(d.shard.work.ObserveEvery), d.pause)
 	if ready > now {
 		if d.due == 0 || ready < d.due {
 			d.due = ready
 		}
 		return out
 	}
-	d.begin(now, measure.Info, max(ready, d.crew.fetchingSince))
+	d.begin(now, measure.Info, max(ready, d.shard.fetchingSince))
 	d.saying = observing
 	return d.speaker.Info(out)
 }

@@ -20,7 +20,7 @@ const (
 // gap, at once. It is a timer and nothing else.
 type opener struct {
 	engine.Link
-	crew    *Crew
+	shard   *Shard
 	waiting timetable[*conn]
 	gap     time.Duration // between two openings
 	next    time.Duration // the soonest instant for the next one
@@ -31,7 +31,7 @@ type opener struct {
 func (o *opener) add(at time.Duration, c *conn) {
 	o.waiting.add(at, c)
 	if o.wake == 0 || at < o.wake {
-		o.crew.loop.Poke(o)
+		o.shard.loop.Poke(o)
 	}
 }
 
@@ -57,7 +57,7 @@ func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, en
 // reopen has the connection opened again, the later the more often it has failed.
 func (c *conn) reopen(now time.Duration) {
 	if c.role.open(now) {
-		c.crew.opener.add(now+c.comeback(), c)
+		c.shard.opener.add(now+c.comeback(), c)
 	}
 }
 
@@ -80,5 +80,5 @@ func (c *conn) retire() {
 	c.release()
 	c.preparing = nil
 	c.phase = over
-	c.crew.status.Open--
+	c.shard.status.Open--
 }

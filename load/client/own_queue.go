@@ -80,19 +80,19 @@ func (s *Shared) ownLeft() bool {
 }
 
 // expectOwn notes that job k may be in its queue, if that is its own.
-func (c *Crew) expectOwn(k int64, accepted bool) {
+func (c *Shard) expectOwn(k int64, accepted bool) {
 	if c.ownQueues && c.jobs.QueueOf(k) == workload.OwnQueue {
 		c.shared.expect(k, accepted)
 	}
 }
 
 // ownLeft reports whether the drain still has to ask queues of single jobs.
-func (c *Crew) ownLeft() bool { return c.ownQueues && c.shared.ownLeft() }
+func (c *Shard) ownLeft() bool { return c.ownQueues && c.shared.ownLeft() }
 
 // takeOwn takes the queues of single jobs that the next FETCH is to name. In the drain
 // every other FETCH names those of the worker.
 func (d *duty) takeOwn() {
-	c, draining := d.crew, d.crew.drainFrom > 0
+	c, draining := d.shard, d.shard.drainFrom > 0
 	last := len(d.own) > 0
 	d.own = d.own[:0]
 	if c.ownQueues && (!draining || !last || d.worker.drained) {
@@ -103,7 +103,7 @@ func (d *duty) takeOwn() {
 // answeredOwn puts back what the FETCH in flight has named and not brought; job k came, or
 // none if k is negative. empty says that there was no job in any of the queues.
 func (d *duty) answeredOwn(k int64, empty bool) {
-	c := d.crew
+	c := d.shard
 	for _, asked := range d.own {
 		switch {
 		case asked == k:
@@ -123,7 +123,7 @@ func (d *duty) queues() *protocol.Queues {
 	}
 	names := make([]string, len(d.own))
 	for i, k := range d.own {
-		names[i] = d.crew.jid(k)
+		names[i] = d.shard.jid(k)
 	}
 	return &protocol.Queues{Names: names}
 }

@@ -5,7 +5,7 @@ import "time"
 // Connect opens the connections that stay, at the pace of Config.ConnectRate.
 // Status.Ready says how many are identified, of Status.Wanted. Connections that fail
 // are tried again until Stop.
-func (c *Crew) Connect() {
+func (c *Shard) Connect() {
 	now := c.loop.Now()
 	for _, p := range c.producers {
 		c.want(now, &p.conn)
@@ -17,7 +17,7 @@ func (c *Crew) Connect() {
 }
 
 // gather opens the connections of the workers that fetch, or of those that do not.
-func (c *Crew) gather(now time.Duration, passive bool) {
+func (c *Shard) gather(now time.Duration, passive bool) {
 	for _, w := range c.workers {
 		for _, d := range w.conns {
 			if w.passive == passive {
@@ -27,15 +27,15 @@ func (c *Crew) gather(now time.Duration, passive bool) {
 	}
 }
 
-func (c *Crew) want(now time.Duration, conn *conn) {
+func (c *Shard) want(now time.Duration, conn *conn) {
 	c.status.Wanted++
 	c.opener.add(now, conn)
 }
 
-// Prefill pushes this crew's share of the jobs that are to be there before the first
+// Prefill pushes this shard's share of the jobs that are to be there before the first
 // FETCH, as fast as replies come. It is done when Status.Pushing is false. Call it
 // before Start, even if there is nothing to prefill.
-func (c *Crew) Prefill() {
+func (c *Shard) Prefill() {
 	if c.work.Prefill > 0 {
 		c.dispatcher.thinks = false
 		c.dispatcher.begin(closed, c.loop.Now(), 0, c.work.Prefill, c.share.producers)
@@ -44,7 +44,7 @@ func (c *Crew) Prefill() {
 
 // Start begins the load: the workers FETCH from now on, and the first arrival of the
 // plan, or the first push of a closed loop, is due at the instant at.
-func (c *Crew) Start(at time.Duration) {
+func (c *Shard) Start(at time.Duration) {
 	d := &c.dispatcher
 	d.stop(at)
 	c.filled, c.observing = true, true
@@ -74,7 +74,7 @@ func (c *Crew) Start(at time.Duration) {
 }
 
 // fetch has the workers FETCH from now on.
-func (c *Crew) fetch() {
+func (c *Shard) fetch() {
 	now := c.loop.Now()
 	c.fetching, c.fetchingSince = true, now
 	for _, w := range c.workers {
@@ -88,19 +88,19 @@ func (c *Crew) fetch() {
 // The observers ask no more.
 //
 // It may be called while a closed loop or a plan goes on, and must be before Drain.
-func (c *Crew) StopPushing() {
+func (c *Shard) StopPushing() {
 	c.observing = false
 	c.dispatcher.stop(c.loop.Now())
 }
 
 // Drain has the workers go on until every queue is empty: until each has had an empty
-// FETCH that was sent after from, the instant at which the last push of all crews was
+// FETCH that was sent after from, the instant at which the last push of all shards was
 // done, or after the last scheduled job was due. Status.Drained says whether that is so
 // and nothing is held. Jobs that are to return may still be missing then: the ledger
 // knows.
 //
 // A workload without consumers gets some workers now, to leave the queues empty.
-func (c *Crew) Drain(from time.Duration) {
+func (c *Shard) Drain(from time.Duration) {
 	c.drainFrom = max(from+c.work.Delay.Max, 1)
 	c.status.Emptied = 0
 	for _, w := range c.workers {
@@ -117,7 +117,7 @@ func (c *Crew) Drain(from time.Duration) {
 // Stop ends every connection in order: nothing more is pushed or fetched, but every
 // outstanding FETCH is awaited, and what it brings is worked on and reported
 // (Status.TakenAtStop). It is done when Status.Open is 0.
-func (c *Crew) Stop() {
+func (c *Shard) Stop() {
 	now := c.loop.Now()
 	c.stopping, c.fetching = true, false
 	c.dispatcher.stop(now)
@@ -127,8 +127,8 @@ func (c *Crew) Stop() {
 }
 
 // Abandon cuts what Stop could not end in time. The ledger learns what is in doubt
-// because of that. Nothing happens in the crew after it.
-func (c *Crew) Abandon() {
+// because of that. Nothing happens in the shard after it.
+func (c *Shard) Abandon() {
 	c.stopping, c.fetching = true, false
 	c.dispatcher.stop(c.loop.Now())
 	for _, conn := range c.conns {

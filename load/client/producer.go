@@ -34,7 +34,7 @@ func (p *producer) give(_ time.Duration, a arrival) bool {
 func (p *producer) again(time.Duration) { p.call() }
 
 func (p *producer) open(time.Duration) bool {
-	if p.crew.stopping {
+	if p.shard.stopping {
 		p.retire()
 		return false
 	}
@@ -44,9 +44,9 @@ func (p *producer) open(time.Duration) bool {
 func (*producer) wid() string { return "" }
 
 func (p *producer) next(now time.Duration, out []byte) []byte {
-	d := &p.crew.dispatcher
+	d := &p.shard.dispatcher
 	if !p.has {
-		if p.crew.stopping || p.crew.filled && p.crew.share.fillOnly {
+		if p.shard.stopping || p.shard.filled && p.shard.share.fillOnly {
 			return p.leave(now, out)
 		}
 		ready := p.ready()
@@ -59,32 +59,32 @@ func (p *producer) next(now time.Duration, out []byte) []byte {
 		}
 	}
 	p.begin(now, measure.Push, p.todo.intended)
-	return p.crew.push(now, out, p.speaker, p.todo, p.index)
+	return p.shard.push(now, out, p.speaker, p.todo, p.index)
 }
 
 // ready is the instant from which the producer may take its next arrival: at once in
 // an open loop, after the time to think in a closed one.
 func (p *producer) ready() time.Duration {
-	d := &p.crew.dispatcher
+	d := &p.shard.dispatcher
 	if d.mode != closed {
 		p.pause = 0 // the plan knows no mercy
 		return 0
 	}
 	ready := p.free
 	if d.thinks && p.thinks {
-		ready += p.crew.jobs.Think(p.todo.k)
+		ready += p.shard.jobs.Think(p.todo.k)
 	}
 	return max(ready, p.pause, d.start)
 }
 
 func (p *producer) answered(now time.Duration, e *protocol.Event) outcome {
-	got := p.crew.pushed(p.todo.k, e.Err)
+	got := p.shard.pushed(p.todo.k, e.Err)
 	p.notePush(p.todo.k, replied(e.Err))
 	if e.Err != nil {
 		p.slow(now)
 	}
 	p.has, p.thinks = false, true
-	p.crew.dispatcher.taken--
+	p.shard.dispatcher.taken--
 	return got
 }
 
@@ -92,7 +92,7 @@ func (p *producer) lost(now time.Duration, asked bool) {
 	if asked {
 		p.notePush(p.todo.k, history.Open)
 	}
-	p.crew.unpushed(p.todo, p.has, asked)
+	p.shard.unpushed(p.todo, p.has, asked)
 	p.has, p.thinks = false, false
 	p.reopen(now)
 }
@@ -100,14 +100,14 @@ func (p *producer) lost(now time.Duration, asked bool) {
 func (p *producer) left(time.Duration) { p.retire() }
 
 // push appends the PUSH of an arrival and books it.
-func (c *Crew) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
+func (c *Shard) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
 	c.ledger.Sent(a.k, now)
 	c.pushing = workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)}
 	return s.Push(out, &c.pushing)
 }
 
 // pushed books the reply to a PUSH, which was refused if there is an error.
-func (c *Crew) pushed(k int64, refused error) outcome {
+func (c *Shard) pushed(k int64, refused error) outcome {
 	if refused != nil {
 		c.ledger.Refused(k)
 	} else {
@@ -118,7 +118,7 @@ func (c *Crew) pushed(k int64, refused error) outcome {
 }
 
 // unpushed books that a connection is gone which had an arrival, sent or not.
-func (c *Crew) unpushed(a arrival, has, sent bool) {
+func (c *Shard) unpushed(a arrival, has, sent bool) {
 	switch {
 	case sent:
 		c.ledger.Doubtful(a.k)

@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// record is the crew's part of a history. A call goes in when its reply has come, or
+// record is the shard's part of a history. A call goes in when its reply has come, or
 // when it is known that none will, with the instants of the engine.
 type record struct {
 	recorder *history.Recorder
@@ -37,7 +37,7 @@ func newRecord(config *Config) *record {
 
 // record has a connection recorded, if there is a history.
 func (c *conn) record(worker string) {
-	if r := c.crew.record; r != nil {
+	if r := c.shard.record; r != nil {
 		c.lane = r.recorder.Lane(int(c.number), worker)
 	}
 }
@@ -47,17 +47,17 @@ func (c *conn) record(worker string) {
 // A call that is taken to have begun too early, or to have ended too late, proves less
 // than it could; the opposite would prove what is not so.
 func (c *conn) note(e history.Event, o history.Outcome) {
-	r := c.crew.record
+	r := c.shard.record
 	if r.cut > 0 && c.asked.sent >= r.cut {
 		return
 	}
 	e.Outcome, e.Call, e.Return = o, r.began+c.asked.sent, -1
 	if o != history.Open {
-		e.Return = max(e.Call, r.began+c.crew.loop.Now())
+		e.Return = max(e.Call, r.began+c.shard.loop.Now())
 	}
 	c.lane.Add(e)
 	if r.calls++; r.calls == r.limit {
-		r.cut = max(c.crew.loop.Now(), 1)
+		r.cut = max(c.shard.loop.Now(), 1)
 	}
 }
 
@@ -77,23 +77,23 @@ func (c *conn) notePush(k int64, o history.Outcome) {
 	if c.lane == nil {
 		return
 	}
-	crew := c.crew
+	shard := c.shard
 	e := history.Event{
-		Op: history.Push, JID: crew.jid(k), Queue: crew.queueOf(k), Body: asPushed,
-		Retry: &crew.record.retry, ReserveFor: &crew.record.reserve,
+		Op: history.Push, JID: shard.jid(k), Queue: shard.queueOf(k), Body: asPushed,
+		Retry: &shard.record.retry, ReserveFor: &shard.record.reserve,
 	}
-	if delay := crew.jobs.Delay(k); delay > 0 {
-		e.At = crew.record.began + c.asked.sent + delay
+	if delay := shard.jobs.Delay(k); delay > 0 {
+		e.At = shard.record.began + c.asked.sent + delay
 	}
 	c.note(e, o)
 }
 
-func (c *Crew) jid(k int64) string {
+func (c *Shard) jid(k int64) string {
 	var room [64]byte // so that only the text itself is allocated
 	return string(c.jobs.AppendJID(room[:0], k))
 }
 
-func (c *Crew) queueOf(k int64) string {
+func (c *Shard) queueOf(k int64) string {
 	if i := c.jobs.QueueOf(k); i != workload.OwnQueue {
 		return c.jobs.Queues()[i]
 	}
@@ -113,7 +113,7 @@ func (d *duty) noteFetch(o history.Outcome) {
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.queues().Names}
 	if err == nil {
-		e.JID, e.Queue, e.Body = d.crew.jid(job.K), d.crew.queueOf(job.K), asPushed
+		e.JID, e.Queue, e.Body = d.shard.jid(job.K), d.shard.queueOf(job.K), asPushed
 	} else {
 		e.JID, e.Queue, e.Body = came(body, err)
 	}
@@ -152,14 +152,14 @@ func (d *duty) noteReport(p *place, o history.Outcome) {
 	d.note(history.Event{Op: op, JID: p.name}, o)
 }
 
-// Complete adds to the run's history what the crew knows only when its connections have
+// Complete adds to the run's history what the shard knows only when its connections have
 // ended: after Stop, and after Abandon if not all did. It must have been made then, by
-// the Recorder that all crews share.
+// the Recorder that all shards share.
 //
 //   - Where Config.HistoryLimit was reached the history is cut, if it was not before.
 //   - A worker that is told to be quiet, or to terminate, learns that by its next BEAT
 //     only. FETCHes that may have met it in that state are marked as quiet. (AMB-32)
-func (c *Crew) Complete(h *history.History) {
+func (c *Shard) Complete(h *history.History) {
 	r := c.record
 	if r == nil {
 		return

@@ -22,8 +22,8 @@ func recording(c *Config) {
 // written is what a connection has recorded, in words, with the times of the engine.
 func written(s *scene, c *conn) []string {
 	var list []string
-	at := func(t time.Duration) time.Duration { return t - s.crew.record.began }
-	for _, e := range s.crew.record.recorder.History().Events {
+	at := func(t time.Duration) time.Duration { return t - s.shard.record.began }
+	for _, e := range s.shard.record.recorder.History().Events {
 		if e.Client != int(c.number) {
 			continue
 		}
@@ -42,7 +42,7 @@ func TestWhatAProducerRecords(t *testing.T) {
 	load.Delay = workload.Range{Min: time.Minute, Max: time.Minute}
 	s := play(t, load, recording)
 	s.connect()
-	p := &s.crew.producers[0].conn
+	p := &s.shard.producers[0].conn
 	s.pass(time.Second - time.Millisecond)
 	s.start()
 	s.pass(time.Second)
@@ -54,7 +54,7 @@ func TestWhatAProducerRecords(t *testing.T) {
 	assert.Equal(t, []string{
 		"2s PUSH " + s.jid(0) + " ok 3s", "3s PUSH " + s.jid(1) + " refused 4s", "4.0025s PUSH " + s.jid(2) + " open",
 	}, written(s, p))
-	first := s.crew.record.recorder.History().Events[0]
+	first := s.shard.record.recorder.History().Events[0]
 	assert.Equal(t, s.jobs.Queues()[0], first.Queue)
 	assert.EqualValues(t, 25, *first.Retry)
 	assert.EqualValues(t, 1800, *first.ReserveFor)
@@ -86,7 +86,7 @@ func TestWhatAWorkerRecords(t *testing.T) {
 			s.connect()
 			s.pass(time.Second - time.Millisecond)
 			s.start()
-			c := &s.crew.workers[0].conns[0].conn
+			c := &s.shard.workers[0].conns[0].conn
 			for _, say := range test.say {
 				s.pass(time.Second)
 				switch say {
@@ -102,9 +102,9 @@ func TestWhatAWorkerRecords(t *testing.T) {
 				test.want[i] = strings.ReplaceAll(test.want[i], "%s", s.jid(100))
 			}
 			assert.Equal(t, test.want, written(s, c))
-			for _, e := range s.crew.record.recorder.History().Events {
+			for _, e := range s.shard.record.recorder.History().Events {
 				if e.Op == history.Fetch {
-					assert.Equal(t, s.crew.workers[0].id, e.Worker)
+					assert.Equal(t, s.shard.workers[0].id, e.Worker)
 					assert.Equal(t, s.jobs.Queues(), e.Queues)
 				}
 			}
@@ -118,10 +118,10 @@ func TestWhoHasALane(t *testing.T) {
 	load := consumers(1)
 	load.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
 	s := play(t, load, recording)
-	for _, d := range s.crew.workers[0].conns {
+	for _, d := range s.shard.workers[0].conns {
 		assert.Equal(t, d.duties != beating, d.lane != nil)
 	}
-	for _, c := range play(t, load).crew.conns {
+	for _, c := range play(t, load).shard.conns {
 		assert.Nil(t, c.lane, "there is no history")
 	}
 }
@@ -135,7 +135,7 @@ func TestWhatIsRecordedOfAnAlteredJob(t *testing.T) {
 	s.data(c, ok)
 	s.data(c, strings.Replace(s.body(101), `"args":["run"`, `"args":["nur"`, 1))
 	var came []history.Event
-	for _, e := range s.crew.record.recorder.History().Events {
+	for _, e := range s.shard.record.recorder.History().Events {
 		if e.Op == history.Fetch {
 			came = append(came, e)
 		}

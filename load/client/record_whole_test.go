@@ -30,7 +30,7 @@ func recorded(t *testing.T, server fakes.Config, load workload.Workload, patienc
 		during(r)
 		drained := r.finish()
 		h := recorder.History()
-		r.each(func(c *client.Crew) { c.Complete(h) })
+		r.each(func(c *client.Shard) { c.Complete(h) })
 		h.Drained = drained
 		test(r, h)
 	}, append(change, func(c *client.Config) {

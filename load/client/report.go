@@ -38,24 +38,24 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 		if p.repeated { // the job may have been settled by the report before; either answer is right
 			got.err = nil
 			if !p.fails {
-				w.crew.status.Repeated++
+				w.shard.status.Repeated++
 			}
 		}
 	case !p.ours:
 	case p.fails:
 		if !p.returns {
-			w.crew.shared.settle(p.k)
+			w.shard.shared.settle(p.k)
 		}
-		w.crew.ledger.Failed(p.k, p.returns)
+		w.shard.ledger.Failed(p.k, p.returns)
 		if p.returns {
 			w.expectBack(p)
 		}
 	default:
-		if w.crew.fails {
-			w.crew.shared.settle(p.k)
+		if w.shard.fails {
+			w.shard.shared.settle(p.k)
 		}
-		w.crew.ledger.Acked(p.k)
-		w.crew.recorder.Job(measure.ToAcked, p.intended, now)
+		w.shard.ledger.Acked(p.k)
+		w.shard.recorder.Job(measure.ToAcked, p.intended, now)
 	}
 	w.vacate(now, d.place)
 	return got

@@ -2,7 +2,7 @@ package client
 
 import "sync"
 
-// Shared is what the crews of a run know together, since a job may reach another crew
+// Shared is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it. It takes memory only for jobs that failed and were not
 // settled since, and for queues of a single job that still have to be asked. The zero
 // value is empty. It is safe for concurrent use.

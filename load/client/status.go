@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// Status is how far a crew is.
+// Status is how far a shard is.
 type Status struct {
 	Wanted    int // connections that are to stay open, since Connect
 	Ready     int // connections that are identified
@@ -40,8 +40,8 @@ type Status struct {
 	TakenAtStop int64 // jobs that came after Stop
 }
 
-// Status says how far the crew is. It costs little, whatever the crew's size.
-func (c *Crew) Status() Status {
+// Status says how far the shard is. It costs little, whatever the shard's size.
+func (c *Shard) Status() Status {
 	s := c.status
 	d := &c.dispatcher
 	s.Pushing, s.Aborted, s.Waited = d.pushing(), d.aborted, d.waited
@@ -52,7 +52,7 @@ func (c *Crew) Status() Status {
 
 // empty notes that a worker has found nothing since the drain began.
 func (w *worker) empty() {
-	c := w.crew
+	c := w.shard
 	if c.drainFrom > 0 && !w.drained && w.emptied >= c.drainFrom && w.state == protocol.Working {
 		w.drained = true
 		c.status.Emptied++
@@ -61,7 +61,7 @@ func (w *worker) empty() {
 
 // fetchesNoMore takes a worker, which is told to FETCH no more, from those who drain.
 func (w *worker) fetchesNoMore() {
-	c := w.crew
+	c := w.shard
 	if w.passive {
 		return
 	}
@@ -79,7 +79,7 @@ type failure struct {
 }
 
 // trouble books something that went wrong.
-func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
+func (c *Shard) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 	c.recorder.Error(op, kind)
 	c.status.Errors++
 	if c.status.First == nil {
@@ -96,7 +96,9 @@ func (c *Crew) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 
 // First is the first error of commands of a kind that went wrong in this way; nil if
 // there was none.
-func (c *Crew) First(op measure.Op, kind measure.ErrorKind) error { return c.firsts[failure{op, kind}] }
+func (c *Shard) First(op measure.Op, kind measure.ErrorKind) error {
+	return c.firsts[failure{op, kind}]
+}
 
 // Breach is how often the protocol was broken in the same way at the same command.
 type Breach struct {
@@ -106,9 +108,9 @@ type Breach struct {
 
 // Breaches are the breaches of the protocol so far, those that came first in front. The
 // caller may keep them.
-func (c *Crew) Breaches() []Breach { return slices.Clone(c.breaches) }
+func (c *Shard) Breaches() []Breach { return slices.Clone(c.breaches) }
 
-func (c *Crew) breached(b *protocol.BreachError) {
+func (c *Shard) breached(b *protocol.BreachError) {
 	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Breach == b.Breach })
 	if i < 0 {
 		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
@@ -117,19 +119,19 @@ func (c *Crew) breached(b *protocol.BreachError) {
 }
 
 // lost counts a connection that the server has ended, or that had to be given up.
-func (c *Crew) lost(err error) {
+func (c *Shard) lost(err error) {
 	if c.status.Lost++; c.status.Lost == 1 {
 		c.status.FirstLost = err
 	}
 }
 
-func (c *Crew) becameReady() {
+func (c *Shard) becameReady() {
 	c.status.Ready++
 	c.status.Readied++
 	c.status.MostReady = max(c.status.MostReady, c.status.Ready)
 }
 
-func (c *Crew) unready() { c.status.Ready-- }
+func (c *Shard) unready() { c.status.Ready-- }
 
 // Memory for replies that come in pieces. It is shared, for few connections have such a
 // reply at a time.
@@ -138,7 +140,7 @@ const (
 	keptSize    = 64 << 10
 )
 
-func (c *Crew) borrow() []byte {
+func (c *Shard) borrow() []byte {
 	if last := len(c.buffers) - 1; last >= 0 {
 		b := c.buffers[last]
 		c.buffers = c.buffers[:last]
@@ -147,7 +149,7 @@ func (c *Crew) borrow() []byte {
 	return make([]byte, 0, 1024)
 }
 
-func (c *Crew) giveBack(b []byte) {
+func (c *Shard) giveBack(b []byte) {
 	if len(c.buffers) < keptBuffers && cap(b) <= keptSize {
 		c.buffers = append(c.buffers, b[:0])
 	}

@@ -13,7 +13,7 @@ func (c *conn) nudge(now time.Duration) {
 	case shut:
 		c.role.open(now)
 	case dialing, greeting, greeted:
-		c.crew.loop.Poke(c)
+		c.shard.loop.Poke(c)
 	case idle:
 		c.call()
 	}
@@ -27,14 +27,14 @@ func (c *conn) cut() {
 		c.retire()
 	default:
 		c.doomed = true
-		c.crew.loop.Poke(c)
+		c.shard.loop.Poke(c)
 	}
 }
 
 // fall is the step in which a connection that was cut ends.
 func (c *conn) fall(now time.Duration) {
 	if c.waits() {
-		c.crew.trouble(c.asked.op, measure.Timeout, errSilent)
+		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)
 	}
 	c.drop(now)
 	c.retire()

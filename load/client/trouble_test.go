@@ -46,7 +46,7 @@ func TestBreachesNameCommandAndReply(t *testing.T) {
 	for _, test := range cases {
 		s, c := at(t, test.phase)
 		s.data(c, test.line)
-		b := s.crew.Breaches()
+		b := s.shard.Breaches()
 		require.Len(t, b, 1)
 		assert.Equal(t, int64(1), b[0].Count)
 		assert.Equal(t, test.verb, b[0].First.Verb)

@@ -21,12 +21,12 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// run is a whole load run in virtual time: engine, crews, and a server of fakes.
+// run is a whole load run in virtual time: engine, shards, and a server of fakes.
 type run struct {
 	t         *testing.T
 	server    *fakes.Server
 	engine    engine.Engine
-	crews     []*client.Crew
+	shards    []*client.Shard
 	recorders []*measure.Recorder
 	ledger    *ledger.Ledger
 	patience  time.Duration // with the drain
@@ -80,21 +80,21 @@ func (r *run) hire(load workload.Workload, change []func(*client.Config)) {
 		for _, c := range change {
 			c(&config)
 		}
-		r.crews = append(r.crews, client.NewCrew(config))
+		r.shards = append(r.shards, client.NewShard(config))
 	}
 }
 
 // each calls f in every loop.
-func (r *run) each(f func(c *client.Crew)) {
-	for i, c := range r.crews {
+func (r *run) each(f func(c *client.Shard)) {
+	for i, c := range r.shards {
 		r.engine.Do(i, func(time.Duration) { f(c) })
 	}
 }
 
-// status is that of all crews together.
+// status is that of all shards together.
 func (r *run) status() client.Status {
 	sum := client.Status{Drained: true}
-	r.each(func(c *client.Crew) {
+	r.each(func(c *client.Shard) {
 		s := c.Status()
 		sum.Wanted += s.Wanted
 		sum.Ready += s.Ready
@@ -142,24 +142,24 @@ func (r *run) now() (now time.Duration) {
 
 // begin connects, fills and starts.
 func (r *run) begin() {
-	r.each((*client.Crew).Connect)
+	r.each((*client.Shard).Connect)
 	require.True(r.t, r.until(time.Minute, func(s client.Status) bool { return s.Ready == s.Wanted }))
-	r.each((*client.Crew).Prefill)
+	r.each((*client.Shard).Prefill)
 	require.True(r.t, r.until(time.Minute, func(s client.Status) bool { return !s.Pushing }))
 	at := r.now()
-	r.each(func(c *client.Crew) { c.Start(at) })
+	r.each(func(c *client.Shard) { c.Start(at) })
 }
 
 // finish stops, drains and ends. It says whether the drain was complete.
 func (r *run) finish() bool {
-	r.each((*client.Crew).StopPushing)
+	r.each((*client.Shard).StopPushing)
 	pushed := r.until(time.Minute, func(s client.Status) bool { return !s.Pushing })
 	from := r.now()
-	r.each(func(c *client.Crew) { c.Drain(from) })
+	r.each(func(c *client.Shard) { c.Drain(from) })
 	drained := r.until(r.patience, func(s client.Status) bool { return s.Drained && r.ledger.Count(false).Waiting <= s.Repeated })
-	r.each((*client.Crew).Stop)
+	r.each((*client.Shard).Stop)
 	ended := r.until(time.Minute, func(s client.Status) bool { return s.Open == 0 })
-	r.each((*client.Crew).Abandon)
+	r.each((*client.Shard).Abandon)
 	for i, recorder := range r.recorders {
 		r.engine.Do(i, func(now time.Duration) { r.total.Add(recorder.Take(now)) })
 	}
@@ -360,13 +360,13 @@ func TestAServerThatIsKilled(t *testing.T) {
 func TestAWrongPassword(t *testing.T) {
 	t.Parallel()
 	whole(t, fakes.Config{Password: "secret"}, roundtrip(), func(r *run) {
-		r.each((*client.Crew).Connect)
+		r.each((*client.Shard).Connect)
 		time.Sleep(10 * time.Second)
 		s := r.status()
 		assert.Zero(t, s.Ready)
 		require.ErrorContains(t, s.First, "error")
 		assert.Less(t, s.Errors, int64(10*12), "it is not tried all the time")
-		r.each((*client.Crew).Stop)
+		r.each((*client.Shard).Stop)
 		assert.True(t, r.until(time.Minute, func(s client.Status) bool { return s.Open == 0 }))
 	}, func(c *client.Config) { c.Speaker = (&fwpspeaker.Config{Password: "wrong"}).Speaker })
 }
@@ -375,11 +375,11 @@ func TestAServerThatTakesOnlySome(t *testing.T) {
 	t.Parallel()
 	load := roundtrip()
 	whole(t, fakes.Config{MaxConnections: 7}, load, func(r *run) {
-		r.each((*client.Crew).Connect)
+		r.each((*client.Shard).Connect)
 		time.Sleep(10 * time.Second)
 		assert.Equal(t, 7, r.status().Ready)
 		assert.Equal(t, 10, r.status().Wanted)
-		r.each((*client.Crew).Stop)
+		r.each((*client.Shard).Stop)
 		assert.True(t, r.until(time.Minute, func(s client.Status) bool { return s.Open == 0 }))
 	})
 }

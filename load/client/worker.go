@@ -23,13 +23,13 @@ const (
 // FETCH brought was reported, so that no more is fetched than can be worked on and
 // reported.
 type worker struct {
-	crew    *Crew
+	shard   *Shard
 	index   int    // in the whole run
 	id      string // wid
 	asks    *asks
 	state   protocol.State // as the server orders by BEAT
 	passive bool           // it has no places: it only beats, or observes
-	drained bool           // it is among the crew's Emptied
+	drained bool           // it is among the shard's Emptied
 
 	conns  []*duty
 	places []place
@@ -75,12 +75,12 @@ func (p *place) jobHeld() bool { return p.stage >= working }
 // mayFetch says whether one more job is wanted. A worker that has drained its queues
 // asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
-	c := w.crew
+	c := w.shard
 	return c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
 }
 
 // stops says whether the worker is on its way out: it goes when nothing is held.
-func (w *worker) stops() bool { return w.crew.stopping || w.state == protocol.Terminating }
+func (w *worker) stops() bool { return w.shard.stopping || w.state == protocol.Terminating }
 
 // settled says that nothing is held and no FETCH is out.
 func (w *worker) settled() bool { return len(w.free) == len(w.places) }
@@ -109,17 +109,17 @@ func (w *worker) take(now time.Duration, i int32) {
 		return
 	}
 	p.stage, p.ends = working, now
-	w.crew.status.Held++
+	w.shard.status.Held++
 	work := time.Duration(0)
 	if p.ours {
-		work = w.crew.jobs.Work(p.k)
+		work = w.shard.jobs.Work(p.k)
 	}
 	if work <= 0 {
 		w.finish(i)
 		return
 	}
 	p.ends = now + work
-	w.crew.clock.add(p.ends, task{w, i})
+	w.shard.clock.add(p.ends, task{w, i})
 }
 
 // finish ends the work; the report is due since then.
@@ -133,7 +133,7 @@ func (w *worker) finish(i int32) {
 func (w *worker) vacate(now time.Duration, i int32) {
 	p := &w.places[i]
 	if p.jobHeld() {
-		w.crew.status.Held--
+		w.shard.status.Held--
 	}
 	p.stage, p.by = vacant, nil
 	if len(w.free) == 0 {
@@ -152,14 +152,14 @@ func (w *worker) vacate(now time.Duration, i int32) {
 func (w *worker) mayReturn(p *place) {
 	if p.ours && !p.told {
 		p.told = true
-		w.crew.ledger.MayReturn(p.k)
+		w.shard.ledger.MayReturn(p.k)
 	}
 }
 
 // expectBack notes that the job of a place may come back to its queue, if that is its own.
 func (w *worker) expectBack(p *place) {
 	if p.ours {
-		w.crew.expectOwn(p.k, false)
+		w.shard.expectOwn(p.k, false)
 	}
 }
 
@@ -170,18 +170,18 @@ func (w *worker) order(now time.Duration, s protocol.State) {
 		return
 	}
 	if w.state == protocol.Quiet {
-		w.crew.status.Quiet--
+		w.shard.status.Quiet--
 	} else {
 		w.fetchesNoMore()
 	}
 	w.state = s
 	if s == protocol.Quiet {
-		w.crew.status.Quiet++
+		w.shard.status.Quiet++
 	}
 	if s == protocol.Terminating {
-		w.crew.status.Terminated++
-		w.crew.clock.add(now+w.crew.times.FailAfter, task{w, giveUpWork})
-		w.crew.clock.add(now+w.crew.times.EndAfter, task{w, giveUpAll})
+		w.shard.status.Terminated++
+		w.shard.clock.add(now+w.shard.times.FailAfter, task{w, giveUpWork})
+		w.shard.clock.add(now+w.shard.times.EndAfter, task{w, giveUpAll})
 		w.callAll(now)
 	}
 }
@@ -192,8 +192,8 @@ func (w *worker) giveUpWork(now time.Duration) {
 		p := &w.places[i]
 		if p.stage == working {
 			if !p.fails && p.ours {
-				p.returns = w.crew.shared.attempts(p.k) < w.crew.jobs.Retry(p.k)
-				w.crew.shared.fail(p.k)
+				p.returns = w.shard.shared.attempts(p.k) < w.shard.jobs.Retry(p.k)
+				w.shard.shared.fail(p.k)
 			}
 			p.fails, p.ends = true, now
 			w.finish(int32(i))

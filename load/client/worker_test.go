@@ -14,7 +14,7 @@ import (
 
 const fetchLineOfOne = "FETCH fwpbench-run-0\r\n"
 
-// works is a crew of workers that have just begun to FETCH.
+// works is a shard of workers that have just begun to FETCH.
 func works(t *testing.T, w workload.Workload, change ...func(*Config)) (*scene, *worker) {
 	t.Helper()
 	s := play(t, w, change...)
@@ -24,7 +24,7 @@ func works(t *testing.T, w workload.Workload, change ...func(*Config)) (*scene, 
 		s.ledger.Sent(k+100, s.now)
 		s.ledger.Pushed(k + 100)
 	}
-	return s, s.crew.workers[0]
+	return s, s.shard.workers[0]
 }
 
 func TestTheThreeKindsOfFetch(t *testing.T) {
@@ -63,7 +63,7 @@ func TestWorkTakesItsTime(t *testing.T) {
 	s.said(c)
 	s.data(c, s.body(100))
 	assert.Empty(t, s.said(c))
-	assert.Equal(t, 1, s.crew.Status().Held)
+	assert.Equal(t, 1, s.shard.Status().Held)
 	s.pass(14 * time.Second)
 	assert.Empty(t, s.said(c))
 	s.pass(time.Second)
@@ -87,7 +87,7 @@ func TestBeatKeepsItsTimetable(t *testing.T) {
 	s := play(t, workload.Workload{BeatOnly: true, Connections: 1, Payload: workload.Constant(1)})
 	s.connect()
 	s.start()
-	c := &s.crew.workers[0].conns[0].conn
+	c := &s.shard.workers[0].conns[0].conn
 	ready := s.now
 	var at []time.Duration
 	for s.now < ready+10*time.Minute {
@@ -107,7 +107,7 @@ func TestBeatKeepsItsTimetable(t *testing.T) {
 	assert.InDelta(t, 70*time.Second, at[3], 2e8, "late at once, as the one of 60 s is due")
 	assert.InDelta(t, 75*time.Second+15*time.Second*0, at[4], 2e8)
 	for i := 4; i < len(at); i++ {
-		assert.GreaterOrEqual(t, at[i]-at[i-1], s.crew.times.BeatApart-200*time.Millisecond)
+		assert.GreaterOrEqual(t, at[i]-at[i-1], s.shard.times.BeatApart-200*time.Millisecond)
 		assert.LessOrEqual(t, at[i]-at[i-1], 20*time.Second)
 	}
 	assert.InDelta(t, 40, len(at), 2)
@@ -126,11 +126,11 @@ func TestQuietIsObeyed(t *testing.T) {
 			assert.Contains(t, s.said(c), "BEAT ")
 			s.data(c, r)
 			assert.Empty(t, s.said(c))
-			assert.Equal(t, 1, s.crew.Status().Quiet)
+			assert.Equal(t, 1, s.shard.Status().Quiet)
 			s.pass(15 * time.Second)
 			assert.Equal(t, "BEAT {\"wid\":\"fwpbench-run-w0\",\"current_state\":\"quiet\"}\r\n", s.said(c))
 			s.data(c, r)
-			s.do(s.crew.Stop)
+			s.do(s.shard.Stop)
 			assert.Equal(t, "END\r\n", s.said(c))
 		})
 	}
@@ -157,7 +157,7 @@ func TestTerminateIsObeyed(t *testing.T) {
 	s.said(f1)
 	assert.Contains(t, s.said(b), "BEAT ")
 	s.data(b, terminate)
-	assert.Equal(t, 1, s.crew.Status().Terminated)
+	assert.Equal(t, 1, s.shard.Status().Terminated)
 	s.pass(time.Second)
 	s.data(f2, "$-1\r\n")
 	s.said(f2)
@@ -221,14 +221,14 @@ func TestAPool(t *testing.T) {
 	s.data(r, ok)
 	assert.Equal(t, `ACK {"jid":"`+s.jid(101)+"\"}\r\n", s.said(r))
 	assert.Equal(t, fetchLineOfOne, s.said(f1)+s.said(f2), "one place, one FETCH")
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	assert.Empty(t, s.said(f2), "nobody leaves while the worker holds jobs")
 	s.data(r, ok)
 	s.said(r)
 	s.data(r, ok)
 	assert.Empty(t, s.said(r))
 	s.data(f1, s.body(103))
-	assert.Equal(t, int64(1), s.crew.Status().TakenAtStop)
+	assert.Equal(t, int64(1), s.shard.Status().TakenAtStop)
 	s.pass(time.Second)
 	assert.Contains(t, s.said(r), s.jid(103))
 	s.data(r, ok)
@@ -237,7 +237,7 @@ func TestAPool(t *testing.T) {
 		s.data(&d.conn, ok)
 	}
 	assert.Equal(t, int64(4), s.ledger.Count(false).Acked)
-	assert.Equal(t, 1, s.crew.Status().Open, "the producer's push has no reply")
+	assert.Equal(t, 1, s.shard.Status().Open, "the producer's push has no reply")
 }
 
 func TestAReporterThatIsGone(t *testing.T) {
@@ -250,7 +250,7 @@ func TestAReporterThatIsGone(t *testing.T) {
 	s.data(f, s.body(101))
 	s.end(r, syscall.ECONNRESET)
 	assert.Equal(t, int64(1), s.ledger.Count(false).Waiting, "the ACK may have arrived or not")
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	s.pass(firstDelay)
 	s.open(r)
 	s.data(r, hi)
@@ -270,7 +270,7 @@ func TestAJobWhoseConnectionIsGone(t *testing.T) {
 	load := consumers(2)
 	load.Work = workload.Range{Min: 10 * time.Second, Max: 10 * time.Second}
 	s, w := works(t, load)
-	c, other := &w.conns[0].conn, &s.crew.workers[1].conns[0].conn
+	c, other := &w.conns[0].conn, &s.shard.workers[1].conns[0].conn
 	s.data(c, s.body(100))
 	s.end(c, nil)
 	s.data(other, s.body(100))
@@ -292,14 +292,14 @@ func TestReservationsRunOut(t *testing.T) {
 	load.ReserveFor = workload.Duration(60 * time.Second)
 	load.Work = workload.Range{Min: 30 * time.Second, Max: 30 * time.Second}
 	s, w := works(t, load)
-	s.crew.patience = time.Hour // for an ACK that has no reply
+	s.shard.patience = time.Hour // for an ACK that has no reply
 	s.data(&w.conns[0].conn, s.body(100))
 	s.pass(50 * time.Second)
 	assert.Zero(t, s.ledger.Count(false).Waiting)
 	s.pass(10*time.Second - time.Millisecond)
 	assert.Equal(t, int64(1), s.ledger.Count(false).Waiting, "before the server can know")
 	s.pass(time.Millisecond)
-	s.data(&s.crew.workers[1].conns[0].conn, s.body(100))
+	s.data(&s.shard.workers[1].conns[0].conn, s.body(100))
 	assert.Equal(t, int64(1), s.ledger.Count(false).Redelivered)
 }
 
@@ -329,18 +329,18 @@ func TestAWorkerDrains(t *testing.T) {
 	s, w := works(t, consumers(1))
 	c := &w.conns[0].conn
 	s.pass(time.Second)
-	s.do(func() { s.crew.Drain(s.now) })
+	s.do(func() { s.shard.Drain(s.now) })
 	s.pass(time.Second)
 	s.data(c, "$-1\r\n")
-	assert.False(t, s.crew.Status().Drained, "that FETCH was sent before the drain began")
+	assert.False(t, s.shard.Status().Drained, "that FETCH was sent before the drain began")
 	s.data(c, s.body(100))
-	assert.False(t, s.crew.Status().Drained)
+	assert.False(t, s.shard.Status().Drained)
 	s.data(c, ok)
 	s.data(c, "$-1\r\n")
-	assert.True(t, s.crew.Status().Drained)
-	assert.Equal(t, 1, s.crew.Status().Emptied)
+	assert.True(t, s.shard.Status().Drained)
+	assert.Equal(t, 1, s.shard.Status().Emptied)
 	s.said(c)
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	assert.Equal(t, "END\r\n", s.said(c), "its queues are empty: no FETCH is out that would have to be awaited")
 }
 
@@ -350,26 +350,26 @@ func TestScheduledJobsProlongTheDrain(t *testing.T) {
 	load.Delay = workload.Range{Min: 5 * time.Second, Max: 10 * time.Second}
 	s, w := works(t, load)
 	c := &w.conns[0].conn
-	s.do(func() { s.crew.Drain(s.now) })
+	s.do(func() { s.shard.Drain(s.now) })
 	for range 5 {
 		s.data(c, "$-1\r\n")
 		s.pass(2 * time.Second)
-		assert.False(t, s.crew.Status().Drained)
+		assert.False(t, s.shard.Status().Drained)
 	}
 	s.data(c, "$-1\r\n")
 	s.data(c, "$-1\r\n")
-	assert.True(t, s.crew.Status().Drained)
+	assert.True(t, s.shard.Status().Drained)
 }
 
 func TestAbandonTellsWhatIsInDoubt(t *testing.T) {
 	t.Parallel()
 	s, w := works(t, consumers(2))
-	p, c := &s.crew.producers[0].conn, &w.conns[0].conn
+	p, c := &s.shard.producers[0].conn, &w.conns[0].conn
 	s.data(c, s.body(100))
-	s.do(s.crew.Stop)
+	s.do(s.shard.Stop)
 	s.pass(time.Second)
-	s.do(s.crew.Abandon)
-	assert.Zero(t, s.crew.Status().Open)
+	s.do(s.shard.Abandon)
+	assert.Zero(t, s.shard.Status().Open)
 	assert.True(t, s.over[p])
 	assert.True(t, s.over[c])
 	counts := s.ledger.Count(false)

@@ -13,7 +13,7 @@ import (
 // read fills a place with the job that a FETCH has brought, and books it.
 func (w *worker) read(now time.Duration, p *place, body []byte) {
 	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
-	job, err := w.crew.jobs.Read(body)
+	job, err := w.shard.jobs.Read(body)
 	if p.by.lane != nil {
 		p.name = p.by.noteDelivery(body, job, err)
 	}
@@ -25,14 +25,14 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 	p.by.answeredOwn(job.K, false)
 	p.jid = append(p.jid, job.JID...)
 	if !p.by.named(job) {
-		w.crew.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
+		w.shard.ledger.Foreign(ledger.WrongQueue, string(job.JID), "came to worker "+w.id+", which did not ask for its queue")
 	}
 	w.accept(now, p, job)
 }
 
 // accept takes a job of this run.
 func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
-	c := w.crew
+	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, job.Intended
 	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
 		c.recorder.Job(measure.ToFetched, job.Intended, now)
@@ -51,7 +51,7 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 // accepted, so that its queue is left empty; what belongs to somebody else is reported
 // as failed, so that the server does not take it for done.
 func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
-	book := w.crew.ledger.Foreign
+	book := w.shard.ledger.Foreign
 	wrong, isWrong := errors.AsType[*workload.WrongError](err)
 	foreign, isForeign := errors.AsType[*workload.ForeignError](err)
 	switch {

@@ -15,16 +15,16 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// Config is what a crew is made of. What has no zero value named here is needed.
+// Config is what a shard is made of. What has no zero value named here is needed.
 type Config struct {
 	Loop     engine.Loop
-	Index    int // this crew's place among the crews of the run, from 0
-	Of       int // how many crews there are; 0 is 1
+	Index    int // this shard's place among the shards of the run, from 0
+	Of       int // how many shards there are; 0 is 1
 	Workload *workload.Workload
 	Jobs     *workload.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
-	Shared   *Shared           // of the run; nil is one of the crew's own
+	Shared   *Shared           // of the run; nil is one of the shard's own
 
 	Plan     *arrivals.Plan // of the run; nil is a closed loop
 	Overload Overload
@@ -36,25 +36,25 @@ type Config struct {
 	Run   string    // its name; part of the worker ids
 	Began time.Time // the wall clock's time at the engine's start, for scheduled jobs
 
-	// ConnectRate is how many connections are opened a second, by this crew; 0 is 1000.
+	// ConnectRate is how many connections are opened a second, by this shard; 0 is 1000.
 	ConnectRate float64
 	// Patience is how long a reply may take before the connection is given up; 0 is
 	// 30 s. It must be longer than a FETCH may block.
 	Patience time.Duration
 	// History records every PUSH, FETCH, ACK and FAIL with its reply, to be completed by
-	// [Crew.Complete]; nil is none. A client of it is a connection of the run, which stays
+	// [Shard.Complete]; nil is none. A client of it is a connection of the run, which stays
 	// the same when it is opened anew. Began must be what time.Now gave.
 	History *history.Recorder
-	// HistoryLimit is how many of them this crew records, but for those in flight when
+	// HistoryLimit is how many of them this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
 	HistoryLimit int64
 	// ChurnInfo has connections that come and go ask for INFO instead of pushing a job.
 	ChurnInfo bool
 }
 
-// Crew is what the connections of one loop share. Its methods may be called inside its
+// Shard is what the connections of one loop share. Its methods may be called inside its
 // loop only: in a function given to Engine.Do.
-type Crew struct {
+type Shard struct {
 	loop      engine.Loop
 	index, of int
 	work      workload.Workload
@@ -101,10 +101,10 @@ type Crew struct {
 	breaches []Breach
 }
 
-// NewCrew makes the connections of a crew; none is opened before Connect. It may be
+// NewShard makes the connections of a shard; none is opened before Connect. It may be
 // called outside of the loop.
-func NewCrew(config Config) *Crew {
-	c := &Crew{
+func NewShard(config Config) *Shard {
+	c := &Shard{
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
 		work: config.Workload.Filled(), jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
@@ -123,10 +123,10 @@ func NewCrew(config Config) *Crew {
 	if rate <= 0 {
 		rate = 1000
 	}
-	c.opener = opener{crew: c, gap: time.Duration(float64(time.Second) / rate)}
-	c.cycler = opener{crew: c}
-	c.clock.crew, c.sweeper.crew = c, c
-	c.dispatcher.crew, c.dispatcher.overload = c, config.Overload
+	c.opener = opener{shard: c, gap: time.Duration(float64(time.Second) / rate)}
+	c.cycler = opener{shard: c}
+	c.clock.shard, c.sweeper.shard = c, c
+	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
 	c.fails = c.work.FailShare > 0
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
 	c.share = shareOf(&c.work, config.ChurnInfo)
@@ -135,7 +135,7 @@ func NewCrew(config Config) *Crew {
 	return c
 }
 
-// share is what connections a run has, and when. A crew has those whose number leaves
+// share is what connections a run has, and when. A shard has those whose number leaves
 // the remainder index when divided by of.
 type share struct {
 	producers int
@@ -180,14 +180,14 @@ func shareOf(w *workload.Workload, churnInfo bool) share {
 	return s
 }
 
-// own goes through the numbers below n that are this crew's.
-func (c *Crew) own(n int, build func(i int)) {
+// own goes through the numbers below n that are this shard's.
+func (c *Shard) own(n int, build func(i int)) {
 	for i := c.index; i < n; i += c.of {
 		build(i)
 	}
 }
 
-func (c *Crew) build() {
+func (c *Shard) build() {
 	c.own(c.share.producers, func(i int) {
 		p := &producer{index: i}
 		c.enlist(&p.conn, p)
@@ -206,15 +206,15 @@ func (c *Crew) build() {
 	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.hire(i, known) })
 }
 
-func (c *Crew) enlist(conn *conn, r role) {
-	conn.crew, conn.role, conn.number = c, r, int32(len(c.conns)*c.of+c.index)
+func (c *Shard) enlist(conn *conn, r role) {
+	conn.shard, conn.role, conn.number = c, r, int32(len(c.conns)*c.of+c.index)
 	c.conns = append(c.conns, conn)
 }
 
 // hire makes a worker with its places and connections.
-func (c *Crew) hire(i int, known map[string]*asks) {
+func (c *Shard) hire(i int, known map[string]*asks) {
 	w := &worker{
-		crew: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
+		shard: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
 	}
 	c.workers = append(c.workers, w)
 	places, pool := 1, c.work.Topology
@@ -247,7 +247,7 @@ func (c *Crew) hire(i int, known map[string]*asks) {
 }
 
 // asksOf is what a worker says when it FETCHes. Workers that say the same share it.
-func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
+func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 	names := c.jobs.Asks(i)
 	line := strings.Join(names, " ")
 	if a := known[line]; a != nil {
@@ -261,7 +261,7 @@ func (c *Crew) asksOf(i int, known map[string]*asks) *asks {
 	return a
 }
 
-func (c *Crew) connect(w *worker, does duties) {
+func (c *Shard) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
 	c.enlist(&d.conn, d)
 	if does&(fetching|reporting) != 0 {
