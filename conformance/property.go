@@ -24,9 +24,6 @@ type Property struct {
 	Run func(ctx context.Context, on Setup) Evidence
 }
 
-// Properties are those of the suite, in the order of their names.
-func Properties() []Property { return []Property{madeUpCommands(), manyClients()} }
-
 // Describe returns what is known of the property.
 func (p Property) Describe() Description {
 	return Description{

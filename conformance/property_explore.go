@@ -8,26 +8,21 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // How far the properties go. No run may take much longer because of them.
 const (
-	commandsMadeUp   = 600                     // of an exploration
-	exploringFor     = 3 * time.Second         // at most; what waits for its end is not counted
-	commandsOfCrowd  = 900                     // three for each job: what comes with every 50th job comes six times
-	producersInCrowd = 12                      // more than there are workers
-	workersInCrowd   = 4                       // each with a queue of its own
-	findingsTold     = 20                      // of one property
-	shrinkingFor     = 1500 * time.Millisecond // for all findings of an exploration together
-	shorteningFor    = 6 * time.Second         // the same of a crowd, which may have to wait twice for a job that does not come
-	exploringLasts   = 10 * time.Second        // on a server that leaves something unanswered; mostly it is 2 s
-	lateness         = 2 * time.Second         // of replies for which other checks or the network may be the reason
+	commandsMadeUp = 600                     // of an exploration
+	exploringFor   = 3 * time.Second         // at most; what waits for its end is not counted
+	findingsTold   = 20                      // of one property
+	shrinkingFor   = 1500 * time.Millisecond // for all findings of an exploration together
+	exploringLasts = 10 * time.Second        // on a server that leaves something unanswered; mostly it is 2 s
+	lateness       = 2 * time.Second         // of replies for which other checks or the network may be the reason
 )
 
-// madeUpCommands is a short walk through states that nobody listed.
-func madeUpCommands() Property {
+// Exploration is a short walk through states that nobody listed.
+func Exploration() Property {
 	return Property{
 		Name:  "explore/commands",
 		Title: "Whatever several clients send in whatever order, each reply is one that the specification allows",
@@ -36,31 +31,12 @@ func madeUpCommands() Property {
 			"`fwpcheck explore`, which goes on for as long as it is asked to.",
 		Wait: exploringLasts, Connections: 12,
 		Run: func(ctx context.Context, on Setup) Evidence {
-			return on.explore(ctx, inTurn, exploredAgain, shrinkingFor)
+			return on.explore(ctx)
 		},
 	}
 }
 
-// manyClients is a short history of producers and workers that work side by side. The
-// producers are more than the workers, so that queues are not empty before the end: a
-// FETCH that waits for nothing takes as long as all else. Each worker has a queue of its
-// own, because a job that was sent to the wrong one shows only if that one did not ask
-// for it. Clients go away only where it will be known what became of their jobs.
-func manyClients() Property {
-	return Property{
-		Name:  "explore/crowd",
-		Title: "With many producers and workers at a time each job is delivered once, and none is lost",
-		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one goes away without reading " +
-			"an answer, or with jobs in hand, and comes back. Each call and each reply is recorded with its time, and the history of " +
-			"every job is judged: what no order of overlapping calls can explain is a finding.",
-		Wait: exploringLasts, Connections: producersInCrowd + workersInCrowd + 2, // to ask whether the server lives
-		Run: func(ctx context.Context, on Setup) Evidence {
-			return on.explore(ctx, inCrowd, shortened, shorteningFor)
-		},
-	}
-}
-
-// explored is what an exploration or a crowd saw.
+// explored is what an exploration saw.
 type explored struct {
 	findings []explore.Finding
 	served   bool // a client was identified
@@ -112,50 +88,31 @@ func inTurn(ctx context.Context, e explore.Explorer) explored {
 	return s
 }
 
-// inCrowd has a crowd work.
-func inCrowd(ctx context.Context, e explore.Explorer) explored {
-	e.Steps, e.Connections = commandsOfCrowd, workersInCrowd
-	h := (&explore.Crowd{Explorer: e, Producers: producersInCrowd, Queues: workersInCrowd}).Run(ctx)
-	s := explored{findings: h.Findings, dead: h.Dead, commands: h.Commands, leftover: h.Left, served: h.Commands > 0}
-	for _, call := range h.Events {
-		if call.Outcome != history.Open {
-			s.answered++
-		}
-	}
-	if !h.Drained || len(h.Left) > 0 {
-		s.open = "not every job could be accounted for: the queues could not be emptied"
-	}
-	return s
-}
-
-// explore looks once, and if that finds something, has scripts made that show it. What
-// was found is reported all the same if there is no time for that.
-func (on Setup) explore(ctx context.Context, look func(context.Context, explore.Explorer) explored,
-	show func(context.Context, explore.Explorer, *explored), showing time.Duration,
-) Evidence {
+// explore looks once, and if that finds something, explores once more with shrinking, and
+// takes the scripts of what comes up again. What was found is reported all the same if
+// there is no time for that.
+func (on Setup) explore(ctx context.Context) Evidence {
 	e := explore.Explorer{
 		Subject: fwpsubject.New(),
 		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
-		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: showing / 4,
+		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: shrinkingFor / 4,
 		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther }, // so that it does not wait for jobs that were put off
 	}
 	limited, cancel := context.WithTimeout(ctx, exploringFor+6*on.Timeout)
 	defer cancel()
-	s := look(limited, e)
+	s := inTurn(limited, e)
 	if limited.Err() != nil && s.open == "" {
 		s.open = "the server kept it waiting for too long"
 	}
 	if len(s.findings) > 0 && s.served && ctx.Err() == nil && (!s.dead || on.Fresh != nil) {
-		on.script(ctx, e, show, showing, &s)
+		on.script(ctx, e, &s)
 	}
 	return s.evidence()
 }
 
-// script has scripts made that show what was found: on another server if there can be one, where faults count from the
+// script explores again, on another server if there can be one, where faults count from the
 // start and the dead serve again.
-func (on Setup) script(ctx context.Context, e explore.Explorer,
-	show func(context.Context, explore.Explorer, *explored), showing time.Duration, s *explored,
-) {
+func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 	if on.Fresh != nil {
 		target, end, err := on.Fresh()
 		if err != nil {
@@ -164,14 +121,9 @@ func (on Setup) script(ctx context.Context, e explore.Explorer,
 		defer end()
 		e.Target = target
 	}
-	ctx, end := context.WithTimeout(ctx, showing)
+	ctx, end := context.WithTimeout(ctx, shrinkingFor)
 	defer end()
 	e.Fresh, e.Unshrunk = on.Fresh, false
-	show(ctx, e, s)
-}
-
-// exploredAgain explores once more, and takes the scripts of what comes up again.
-func exploredAgain(ctx context.Context, e explore.Explorer, s *explored) {
 	again := inTurn(ctx, e)
 	if e.Fresh == nil {
 		s.leftover = append(s.leftover, again.leftover...)
@@ -181,20 +133,6 @@ func exploredAgain(ctx context.Context, e explore.Explorer, s *explored) {
 		same := func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule && o.Script != "" }
 		if j := slices.IndexFunc(again.findings, same); j >= 0 {
 			*f = again.findings[j]
-		}
-	}
-}
-
-// shortened looks for short conversations. What turns out to be the same as another
-// finding is reported once.
-func shortened(ctx context.Context, e explore.Explorer, s *explored) {
-	found := s.findings
-	s.findings = nil
-	e.Shrinking = shorteningFor - time.Second // a loss that is seen once more, after one FETCH for nothing, takes four seconds
-	for _, f := range found {
-		e.Shorten(ctx, &f)
-		if !slices.ContainsFunc(s.findings, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
-			s.findings = append(s.findings, f)
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -178,12 +179,17 @@ func TestPropertiesAreSelected(t *testing.T) {
 	}
 }
 
+// theProperties are the checks of the suite that are no scripts.
+func theProperties() []conformance.Property {
+	return []conformance.Property{conformance.Exploration(), stress.Check()}
+}
+
 // theSuites are the properties of the suite.
-func theSuites() func(*conformance.Runner, *stage) { return trying(conformance.Properties()...) }
+func theSuites() func(*conformance.Runner, *stage) { return trying(theProperties()...) }
 
 func TestPropertiesLastNoLongerThanTheySay(t *testing.T) {
 	t.Parallel()
-	for _, p := range conformance.Properties() {
+	for _, p := range theProperties() {
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait, p.Name)
@@ -195,7 +201,7 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{40, 20, 4} {
 		for _, silent := range []bool{false, true} {
-			limited(t, limit, silent, append(checksOf(conformance.Properties()), scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
+			limited(t, limit, silent, append(checksOf(theProperties()), scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
 				for _, c := range r.Checks {
 					if strings.HasPrefix(c.ID, "x") {

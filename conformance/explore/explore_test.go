@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/stress"
 )
 
 var (
@@ -79,8 +80,8 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := explore.Expedition{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
-			expedition(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *explore.History, s *stage) {
+			e := stress.Campaign{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
+			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *stress.Result, s *stage) {
 				all := r.Findings
 				if h != nil {
 					all = append(all, h.Findings...)

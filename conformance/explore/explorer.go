@@ -151,13 +151,15 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	return x
 }
 
-// end makes what is left to be made small small, and cleans up.
+// end makes what is left to be made small small, and cleans up. What cleans up is not
+// counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.examine(ctx, true)
+	x.result.Commands = x.play.commands
 	x.cleanup(ctx)
 	x.examine(ctx, true)
 	x.play.close()
-	x.result.Took, x.result.Commands, x.result.Dead = time.Since(x.begun), x.play.commands, x.play.dead
+	x.result.Took, x.result.Dead = time.Since(x.begun), x.play.dead
 	return x.result
 }
 

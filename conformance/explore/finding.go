@@ -93,13 +93,13 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 	case ctx.Err() != nil:
 		p.Unscripted = "there was no time to make it small"
 		return
-	case x.Fresh == nil && x.play.dead && !x.revive(ctx):
+	case x.Fresh == nil && x.play.dead && !x.Revive(ctx):
 		p.Unscripted = "the server is gone, and nobody could be asked to start it again"
 		return
 	}
 	s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, before: x.reported, limit: x.Shrinking}
 	if x.Fresh == nil {
-		s.revive = x.revive
+		s.revive = x.Revive
 		x.withdraw()
 	}
 	s.shrink(ctx, &p.Finding)
@@ -129,17 +129,11 @@ func (x *exploration) reset(ctx context.Context) {
 	}
 }
 
-// revive starts a server again that is gone, if an operator can be asked for that.
-func (x *exploration) revive(ctx context.Context) bool {
-	t, can := x.Target.(scenarios.Restarter)
-	return x.Restarts && can && t.Restart(context.WithoutCancel(ctx)) == nil && x.play.alive(ctx)
-}
-
 const revivals = 20 // of a server that dies again and again
 
 // resume goes on with a server that was gone, and of whose jobs nobody knows anything.
 func (x *exploration) resume(ctx context.Context) bool {
-	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.revive(ctx) {
+	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.Revive(ctx) {
 		return false
 	}
 	x.withdraw()

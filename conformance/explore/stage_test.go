@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -84,9 +85,9 @@ func settled(watch func(explore.Step)) func(explore.Step) {
 	}
 }
 
-// expedition runs an expedition in virtual time against servers of a kind: what the
-// command `explore` does.
-func expedition(t *testing.T, config func() fakes.Config, e explore.Expedition, look func(t *testing.T, r *explore.Result, h *explore.History, fresh *stage)) {
+// campaign runs a campaign in virtual time against servers of a kind: what the command
+// `explore` does.
+func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign, look func(t *testing.T, r *explore.Result, loaded *stress.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{network: memnet.New(), config: config}
@@ -95,10 +96,10 @@ func expedition(t *testing.T, config func() fakes.Config, e explore.Expedition, 
 			t.Fatal(err)
 		}
 		defer end()
+		e := &c.Explorer
 		e.Target, e.Password, e.Alone, e.Restarts, e.Fresh = target, config().Password, true, true, s.start
-		e.Watch = settled(e.Watch)
-		r, h := e.Run(t.Context())
-		look(t, r, h, s)
+		r, loaded := c.Run(t.Context())
+		look(t, r, loaded, s)
 	})
 }
 
@@ -138,21 +139,6 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		return ""
 	}
 	return fmt.Sprint("not reproduced: ", check.Verdict, " ", check.Why, " ", check.Clauses)
-}
-
-// crowding runs a crowd in virtual time against servers of a kind.
-func crowding(t *testing.T, config func() fakes.Config, c explore.Crowd, look func(t *testing.T, h *explore.History, fresh *stage)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		s := &stage{network: memnet.New(), config: config}
-		target, end, err := s.start()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer end()
-		c.Target, c.Password, c.Fresh = target, config().Password, s.start
-		look(t, c.Run(t.Context()), s)
-	})
 }
 
 // dialed is an embedded server on a real socket.

@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program", "internal/history", "internal/selftest",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program", "internal/history", "internal/selftest", "internal/stress",
 			"internal/target", "internal/text", "load/health", "reports", "scenarios",
 		},
 		speaks: true,
@@ -46,11 +46,15 @@ var rooms = map[string]room{
 	},
 	"internal/selftest": {
 		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
-		testsAlso: []string{"fwp"},
+		testsAlso: []string{"fwp", "internal/stress"},
 	},
 
-	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/history", "internal/text", "reports", "scenarios"}},
-	"conformance/explore":    {mayImport: []string{"conformance/model", "fwp", "internal/history", "scenarios"}},
+	"internal/stress": {mayImport: []string{
+		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/workload", "reports", "scenarios",
+	}},
+
+	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios"}},
+	"conformance/explore":    {mayImport: []string{"fwp", "scenarios"}},
 	"conformance/fwpsubject": {mayImport: []string{"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "scenarios"}},
 	"conformance/oracle":     {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":      {mayImport: []string{"fwp"}},

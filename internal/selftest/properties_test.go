@@ -15,13 +15,14 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // properties are the checks without a script, or those of these names.
 func properties(names ...string) []conformance.Check {
 	var all []conformance.Check
-	for _, p := range conformance.Properties() {
+	for _, p := range []conformance.Property{conformance.Exploration(), stress.Check()} {
 		if len(names) == 0 || slices.Contains(names, p.Name) {
 			all = append(all, p)
 		}

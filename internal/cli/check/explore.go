@@ -13,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -121,7 +122,7 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 	x.Found = d.keep.whole
 	x.Progress = func(commands int, c *explore.Coverage) {
 		what := fmt.Sprintf("%d workers side by side", d.clients)
-		if c != nil { // a crowd covers nothing
+		if c != nil { // the load covers nothing
 			what = fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes))
 		}
 		d.bar.show(commands, what)
@@ -130,7 +131,7 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 		d.keep.fill(d.report, x.Replay(ctx, *again))
 		return
 	}
-	both := explore.Expedition{Explorer: x, Workers: d.clients, Recorded: d.keep.history}
+	both := stress.Campaign{Explorer: x, Workers: d.clients, Recorded: d.keep.history}
 	both.Explored = func(r *explore.Result) { d.keep.fill(d.report, r) }
 	if _, h := both.Run(ctx); h != nil {
 		d.keep.add(d.report, h)

@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -115,10 +116,10 @@ func (k *keeper) fill(e *reports.Exploration, r *explore.Result) {
 }
 
 // add writes what many clients brought up into the report.
-func (k *keeper) add(e *reports.Exploration, h *explore.History) {
-	e.Commands += h.Commands
-	k.left(e, h.Left)
-	for _, f := range h.Findings {
+func (k *keeper) add(e *reports.Exploration, r *stress.Result) {
+	e.Commands += r.Commands
+	k.left(e, r.Left)
+	for _, f := range r.Findings {
 		k.keep(e, f, k.past)
 	}
 	if k.wrong != nil {

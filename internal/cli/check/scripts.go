@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -198,7 +199,7 @@ func checks() ([]conformance.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range conformance.Properties() {
+	for _, p := range []conformance.Property{conformance.Exploration(), stress.Check()} {
 		all = append(all, p)
 	}
 	return all, nil

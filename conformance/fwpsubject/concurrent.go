@@ -1,0 +1,41 @@
+package fwpsubject
+
+import (
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// RuleOf returns the rule of the law that a finding of a history would break in a short
+// conversation, "" if it would break none.
+func RuleOf(clause string) string { return ruleOf[clause] }
+
+var ruleOf = map[string]string{
+	"FWP-STATE-05": "delivered", "FWP-STATE-06": "delivered", "FWP-ACK-02": "delivered",
+	"FWP-RETRY-01": "delivered", "FWP-RETRY-03": "delivered",
+	"FWP-PUSH-01": "missing", "FWP-PUSH-04": "missing", "FWP-STATE-04": "missing", "FWP-STATE-09": "missing",
+	"FWP-FETCH-01": "swapped", "FWP-FETCH-04": "swapped", "FWP-RESP-06": "swapped",
+	"FWP-WU-03": "field", "FWP-WU-04": "field",
+}
+
+// OneJob returns what concurrent clients do with a job: what shows with every job, or with
+// every so many, shows there. Where jobs come too often it asks for one more; else that
+// would wait for nothing, each time.
+func OneJob(rule string) []explore.Step {
+	const conn = 2
+	args := "[]"
+	if rule == "field" {
+		args = "[9007199254740993]"
+	}
+	steps := []explore.Step{
+		{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: 1},
+		explore.Line(conn, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
+		explore.Line(conn, seedFetch), explore.Line(conn, seedAck),
+	}
+	switch rule {
+	case "delivered":
+		return append(steps, explore.Line(conn, seedFetch))
+	case "field":
+		return steps[:3]
+	}
+	return steps
+}

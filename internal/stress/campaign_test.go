@@ -1,0 +1,81 @@
+package stress_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/stress"
+)
+
+func TestACampaignKeepsWithinItsSteps(t *testing.T) {
+	t.Parallel()
+	for _, longest := range []time.Duration{0, time.Minute} {
+		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+			most, second := 0, false
+			e.Steps, e.Longest = 4000, longest
+			e.Progress = func(n int, c *explore.Coverage) { most, second = max(most, n), second || c == nil }
+			c := stress.Campaign{Explorer: e, Workers: 4}
+			r, l := c.Run(t.Context())
+			require.NotNil(t, l)
+			assert.InDelta(t, 4000, r.Commands+l.Commands, 200)
+			assert.Greater(t, l.Commands, 500)
+			assert.Equal(t, r.Commands+l.Commands, most)
+			assert.True(t, second, "the second part reports its progress too")
+			assert.Empty(t, append(r.Findings, l.Findings...))
+		})
+	}
+}
+
+func TestACampaignWithoutALoad(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		fault   string
+		workers int
+	}{
+		"none is wanted":   {"", 0},
+		"enough was found": {"ack-other-answer", 4},
+		"the server died":  {"dies-of-unknown-job", 4},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+				explored := 0
+				e.Steps, e.Unshrunk, e.Alone = 3000, true, true
+				c := stress.Campaign{Explorer: e, Workers: test.workers, Explored: func(*explore.Result) { explored++ }}
+				r, l := c.Run(t.Context())
+				assert.Nil(t, l)
+				assert.Equal(t, 1, explored)
+				assert.Equal(t, test.fault != "", len(r.Findings) > 0)
+			})
+		})
+	}
+}
+
+// A finding of the load is counted and numbered as one of the whole.
+func TestALoadCountsOnFromTheExploration(t *testing.T) {
+	t.Parallel()
+	slow.Only(t)
+	in(t, behaving("push-lost-seldom", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+		recorded := 0
+		e.Steps, e.Findings = 20_000, 2
+		c := stress.Campaign{Explorer: e, Workers: 8, Recorded: func(*history.History, []history.Finding) { recorded++ }}
+		r, l := c.Run(t.Context())
+		require.NotNil(t, l)
+		require.NotEmpty(t, l.Findings)
+		f := l.Findings[0]
+		assert.Equal(t, "FWP-PUSH-04", f.Clause)
+		assert.Greater(t, f.Commands, r.Commands)
+		assert.LessOrEqual(t, f.Commands, 21_000)
+		assert.Contains(t, f.Script, "repeat 6000")
+		assert.True(t, strings.HasPrefix(f.Script, "title: FWP-PUSH-04"), f.Script)
+		assert.Equal(t, 1, recorded)
+	})
+}

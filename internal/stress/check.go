@@ -1,0 +1,96 @@
+package stress
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// How far the check goes. No run may take much longer because of it.
+const (
+	producers    = 12 // more than there are workers, so that queues are not empty before the end
+	workers      = 4
+	commands     = 930              // three for each job: what comes with every 50th job comes six times
+	lasts        = 10 * time.Second // on a server that leaves something unanswered; mostly it is 4 s
+	shrinkingFor = 6 * time.Second  // for all findings, some of which wait twice for a job that does not come
+	findingsMost = 20
+	lateness     = 2 * time.Second // of replies for which other checks or the network may be the reason
+)
+
+// Check is the check of many clients at a time.
+func Check() conformance.Property {
+	return conformance.Property{
+		Name:  "explore/crowd",
+		Title: "With many producers and workers at a time each job is delivered once, and none is lost",
+		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one ends its connection " +
+			"without reading an answer, or with jobs in hand, and comes back. Each call and each reply is recorded with its time, and " +
+			"the history of every job is examined: what no order of overlapping calls can explain is a finding.",
+		Wait: lasts, Connections: producers + workers + 2, // to ask whether the server lives
+		Run: check,
+	}
+}
+
+var errNoOther = errors.New("there is no other server like this one")
+
+func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
+	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
+		Subject: fwpsubject.New(), Target: on.Target, Password: on.Password, Seed: on.Seed, Steps: commands,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness, Findings: findingsMost, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
+		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther },
+	}}
+	limited, cancel := context.WithTimeout(ctx, lasts-shrinkingFor+6*on.Timeout)
+	defer cancel()
+	r := l.Run(limited)
+	e := conformance.Evidence{Served: r.Served, Leftover: r.Left}
+	switch {
+	case limited.Err() != nil:
+		e.Open = "the server kept it waiting for too long"
+	case 2*r.Answered < r.Commands:
+		e.Open = "fewer than half of the commands were answered"
+	case !r.History.Drained || len(r.Left) > 0:
+		e.Open = "not every job could be accounted for: the queues could not be emptied"
+	}
+	if r.Dead {
+		e.Dead = "no new connection is served"
+	}
+	if r.Served && ctx.Err() == nil && (!r.Dead || on.Fresh != nil) {
+		r.Findings = shortened(ctx, on, l.Explorer, r.Findings)
+	}
+	for _, f := range r.Findings {
+		e.Findings = append(e.Findings, conformance.Finding{
+			Clause: f.Clause, Should: f.Should, Crash: f.Crash, Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+		})
+	}
+	return e
+}
+
+// shortened looks for short conversations that show the findings: on another server if
+// there can be one, where faults count from the start and the dead serve again. What
+// turns out to be the same as another finding is reported once.
+func shortened(ctx context.Context, on conformance.Setup, e explore.Explorer, found []explore.Finding) (kept []explore.Finding) {
+	if on.Fresh != nil && len(found) > 0 {
+		target, end, err := on.Fresh()
+		if err != nil {
+			return found
+		}
+		defer end()
+		e.Target = target
+	}
+	ctx, cancel := context.WithTimeout(ctx, shrinkingFor)
+	defer cancel()
+	e.Fresh, e.Unshrunk = on.Fresh, false
+	for _, f := range found {
+		f.Unscripted = ""
+		Shorten(ctx, &e, &f)
+		if !slices.ContainsFunc(kept, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}

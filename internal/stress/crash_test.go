@@ -1,0 +1,96 @@
+package stress_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/stress"
+)
+
+// racy is a server that goes over its queues for INFO without a lock: it dies if a job for
+// a queue that it has not seen comes meanwhile. (Faktory up to 1.10)
+func racy() fakes.Config {
+	var mu sync.Mutex
+	asked, dead, queues := 0, false, map[string]bool{}
+	return fakes.Config{Hook: func(e *fakes.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Point == fakes.Restarted:
+			asked, dead = 0, false
+		case e.Point == fakes.Accepted:
+			e.Skip = dead
+		case dead && e.Point < fakes.Ran: // what is on its way changes nothing any more
+			e.Skip = e.Point == fakes.Judged || e.Point == fakes.Defaulted
+		case e.Point == fakes.Parsed && e.Command.Verb == fwp.INFO:
+			asked++
+			e.Delay = time.Millisecond
+		case e.Point == fakes.Defaulted && e.Conn != nil:
+			queue := e.Object.Text("queue")
+			dead = asked > 0 && !queues[queue]
+			e.Skip = dead
+			queues[queue] = true
+		case e.Point == fakes.Ran && e.Command.Verb == fwp.INFO:
+			asked--
+		}
+		if e.Point == fakes.Ran && dead {
+			e.Reply, e.Close = fwp.Reply{}, true
+		}
+	}}
+}
+
+// A server that dies of what two clients do at the same time is found, and a conversation
+// that shows it to others.
+func TestARaceIsFound(t *testing.T) {
+	t.Parallel()
+	loaded(t, racy, stress.Load{Observers: 1}, func(t *testing.T, r *stress.Result) {
+		require.NotEmpty(t, r.Findings)
+		f := r.Findings[0]
+		t.Log(r.Took, f.What)
+		assert.True(t, r.Dead)
+		assert.True(t, f.Crash)
+		assert.Empty(t, f.Clause)
+		assert.Regexp(t, `no answer yet: .*c\d+: PUSH fwpbench-`, f.What)
+		assert.Equal(t, 5, f.Shown)
+		answered := strings.NewReplacer("S[c1]: <any>", "S[c1]: $", "S[c2]: <any>", "S[c2]: +OK") // it may die in the first round
+		assert.Equal(t, strings.Join([]string{
+			"title: expected a server that serves, got no new connection is served", "",
+			"connect c1 as producer", "connect c2 as producer", "repeat 2000",
+			"  C[c1]: INFO", `  C[c2]: PUSH {"jid":"$jid#","jobtype":"t","args":[],"queue":"$queue#"}`,
+			"  S[c1]: $", "  S[c2]: +OK", "end", "",
+		}, "\n"), answered.Replace(f.Script))
+	})
+}
+
+// A server that can be started again serves afterwards.
+func TestACrashedServerIsRestarted(t *testing.T) {
+	t.Parallel()
+	in(t, racy, func(t *testing.T, e explore.Explorer, _ *fixture) {
+		e.Fresh, e.Restarts = nil, true
+		l := stress.Load{Observers: 1, Explorer: e}
+		r := l.Run(t.Context())
+		require.NotEmpty(t, r.Findings)
+		assert.True(t, r.Findings[0].Crash)
+		assert.Equal(t, 5, r.Findings[0].Shown)
+		assert.False(t, r.Dead)
+		assert.True(t, e.Serves(t.Context()))
+		t.Log(len(r.Left), r.Took)
+	})
+}
+
+func TestWhyThereIsNoScript(t *testing.T) {
+	t.Parallel()
+	loaded(t, racy, stress.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}, func(t *testing.T, r *stress.Result) {
+		require.NotEmpty(t, r.Findings)
+		assert.Empty(t, r.Findings[0].Script)
+		assert.NotEmpty(t, r.Findings[0].Unscripted)
+	})
+}

@@ -1,0 +1,121 @@
+package stress
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// RuleHistory is the rule of a finding that only the history of many clients shows.
+const RuleHistory = "history"
+
+// report makes findings of what a load shows, each clause once.
+func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed bool) {
+	shown := done.Judged.Findings
+	var all []explore.Finding
+	if crashed {
+		f := crash(r.History)
+		briefly, _, _ := strings.Cut(f.What, ";")
+		all, shown = append(all, f), append([]history.Finding{{Breach: history.Breach(f.Rule), What: briefly}}, shown...)
+	}
+	if l.Recorded != nil && len(shown) > 0 {
+		l.Recorded(r.History, shown)
+	}
+	for _, f := range done.Judged.Findings {
+		all = append(all, explore.Finding{Clause: conformance.ClauseOf(string(f.Breach)), Rule: RuleHistory, What: f.What, Commands: slices.Max(f.Events) + 1})
+	}
+	for _, f := range done.Report.Findings { // a server that crashes leaves replies unfinished
+		if !crashed && (f.Kind == reports.FindingReply || f.Kind == reports.FindingGrammar) {
+			all = append(all, explore.Finding{
+				Clause: conformance.ClauseOf(f.Breach), Rule: rules[f.Kind], What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
+			})
+		}
+	}
+	for _, f := range all {
+		l.add(ctx, r, f)
+	}
+}
+
+// rules are those of the law that a finding of a load breaks.
+var rules = map[reports.FindingKind]string{reports.FindingReply: "foreign", reports.FindingGrammar: explore.RuleGrammar}
+
+// add adds a finding, unless its clause is reported already or there are enough.
+func (l *Load) add(ctx context.Context, r *Result, f explore.Finding) {
+	reported := func(clause string) bool {
+		return slices.Contains(l.Known, clause) || slices.ContainsFunc(r.Findings, func(o explore.Finding) bool { return o.Clause == clause })
+	}
+	if !f.Crash && reported(f.Clause) || len(r.Findings) >= max(1, l.Explorer.Findings) {
+		return
+	}
+	before := f.Clause
+	switch {
+	case l.Explorer.Unshrunk:
+		f.Unscripted = "it was not made small"
+	case r.Dead && l.Explorer.Fresh == nil:
+		f.Unscripted = "the server is gone, and nobody could be asked to start it again"
+	default:
+		Shorten(ctx, &l.Explorer, &f)
+	}
+	if f.Clause != before && reported(f.Clause) { // it turned out to be another one
+		return
+	}
+	f.Number = len(r.Findings) + 1
+	r.Findings = append(r.Findings, f)
+}
+
+// manyCommands is after how many a fault is one that counts by the thousand, for which
+// it takes thousands of jobs to see it again.
+const manyCommands = 2000
+
+// Shorten looks for a short conversation that shows what a load has found, and fills it
+// in if there is one. It blocks, no longer than e.Shrinking or until ctx is done.
+func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
+	if f.Crash {
+		e.ShortenCrash(ctx, f)
+		return
+	}
+	rule := f.Rule
+	if rule == RuleHistory {
+		rule = fwpsubject.RuleOf(f.Clause)
+	}
+	if rule == "" {
+		f.Unscripted = "it shows only in what many clients did, which is no conversation"
+		return
+	}
+	var start []explore.Step
+	if f.Commands > manyCommands || rule == "field" {
+		start = fwpsubject.OneJob(rule)
+	}
+	e.Shorten(ctx, f, rule, start)
+}
+
+// crash is the finding that the server died while many clients were at work. Which of
+// their commands killed it is not known; so it breaks no clause, and lists those that
+// have no reply.
+func crash(h *history.History) explore.Finding {
+	clients := map[int]bool{}
+	var open []string
+	for _, e := range h.Events {
+		clients[e.Client] = true
+		if e.Outcome == history.Open {
+			open = append(open, fmt.Sprintf("c%d: %s %s", e.Client, e.Op, e.JID))
+		}
+	}
+	what := fmt.Sprintf("the server died while %d connections were at work side by side", len(clients))
+	if len(open) > 0 {
+		what += "; what had no answer yet: " + strings.Join(open[max(0, len(open)-mostOpen):], "; ")
+	}
+	return explore.Finding{
+		Rule: explore.RuleCrash, Crash: true, Expected: "a server that serves", Got: "no new connection is served", What: what, Commands: len(h.Events),
+	}
+}
+
+const mostOpen = 20 // calls that a crash lists

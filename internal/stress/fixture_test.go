@@ -1,0 +1,85 @@
+package stress_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// fixture is a place in virtual time where servers with one behaviour are started.
+type fixture struct {
+	network *memnet.Network
+	config  func() fakes.Config
+	count   atomic.Int64
+}
+
+// server is an embedded server as a target.
+type server struct {
+	*fakes.Server
+	network *memnet.Network
+}
+
+func (s server) Dial(ctx context.Context) (net.Conn, error) {
+	return s.network.DialContext(ctx, "tcp", s.Addr())
+}
+
+// Restart is an orderly restart.
+func (s server) Restart(context.Context) error { return s.Server.Restart() }
+
+func (f *fixture) start() (scenarios.Target, func(), error) {
+	c := f.config()
+	addr := "fwp" + strconv.FormatInt(f.count.Add(1), 10) + ":7419"
+	c.Listen = func() (net.Listener, error) { return f.network.Listen(addr) }
+	s := fakes.NewServer(c)
+	return server{s, f.network}, s.Close, nil
+}
+
+// behaving is a server with a fault or a variation, either of which may be "".
+func behaving(fault, variation string) func() fakes.Config {
+	return func() fakes.Config {
+		var c fakes.Config
+		if i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == fault }); i >= 0 {
+			c.Hook = fakes.Faults()[i].Hook()
+		}
+		if i := slices.IndexFunc(fakes.Variations(), func(v fakes.Variation) bool { return v.Name == variation }); i >= 0 {
+			fakes.Variations()[i].Configure(&c)
+		}
+		return c
+	}
+}
+
+// in runs a function in virtual time, with an explorer for a server of a kind.
+func in(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explore.Explorer, f *fixture)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{network: memnet.New(), config: config}
+		target, end, err := f.start()
+		require.NoError(t, err)
+		defer end()
+		run(t, explore.Explorer{Subject: fwpsubject.New(), Target: target, Password: config().Password, Seed: 1, Fresh: f.start}, f)
+	})
+}
+
+// loaded runs a load in virtual time.
+func loaded(t *testing.T, config func() fakes.Config, l stress.Load, look func(t *testing.T, r *stress.Result)) {
+	t.Helper()
+	in(t, config, func(t *testing.T, e explore.Explorer, _ *fixture) {
+		given := l.Explorer
+		e.Steps, e.Findings, e.Unshrunk = given.Steps, given.Findings, given.Unshrunk
+		l.Explorer = e
+		look(t, l.Run(t.Context()))
+	})
+}

@@ -1,0 +1,109 @@
+package stress
+
+import (
+	"context"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// Load is a load of producers and workers that end their connections now and then, in
+// any phase that leaves no job reserved, and come back. One job in eight has a queue of
+// its own. Explorer.Target must be set; the zero value of everything else works.
+type Load struct {
+	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
+	// three for each job: 900 if it and Time are zero.
+	Explorer  explore.Explorer
+	Workers   int      // 8 if zero
+	Producers int      // as many as there are workers if zero
+	Observers int      // clients that ask with INFO all the time: a server that counts what others change may crash
+	Known     []string // clauses that are reported already
+
+	// Recorded is called with a history that shows something wrong before that is shrunk;
+	// may be nil.
+	Recorded func(*history.History, []history.Finding)
+}
+
+// Result is what came of a load.
+type Result struct {
+	History  *history.History // never nil
+	Jobs     int              // that were pushed
+	Findings []explore.Finding
+	Commands int
+	Answered int // of the commands
+	Took     time.Duration
+	Left     []string // jobs that were accepted, and whose end is not known
+	Dead     bool     // the server serves no more
+	Served   bool     // the clients were let in
+}
+
+const (
+	commandsOfJob = 3 // PUSH, FETCH and ACK
+	mostCommands  = 1_000_000
+	drainLimit    = 20 * time.Second // of which the FETCHes that find nothing take four
+)
+
+// Run blocks until the load is over and what it shows is shrunk. When ctx is done, what
+// was recorded is examined, and nothing is shrunk.
+func (l *Load) Run(ctx context.Context) *Result {
+	begun := time.Now()
+	l.fill()
+	e := &l.Explorer
+	done := load.Run(ctx, load.Config{
+		Workload: l.workload(), Seed: e.Seed, Run: load.NewRun(), Dial: e.Target.Dial, Password: e.Password, History: true, Coarse: true,
+	})
+	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
+	if r.History == nil {
+		r.History = &history.History{}
+	}
+	r.Commands = len(r.History.Events)
+	for _, call := range r.History.Events {
+		if call.Outcome != history.Open {
+			r.Answered++
+		}
+	}
+	for _, u := range done.Judged.Undecided {
+		if !u.Unsent {
+			r.Left = append(r.Left, u.JID)
+		}
+	}
+	if r.Dead = r.Served && ctx.Err() == nil && !e.Serves(ctx); r.Dead && e.Fresh == nil {
+		r.Dead = !e.Revive(ctx)
+		l.report(ctx, r, done, true)
+	} else {
+		l.report(ctx, r, done, r.Dead)
+	}
+	r.Took = time.Since(begun)
+	return r
+}
+
+func (l *Load) fill() {
+	e := &l.Explorer
+	switch {
+	case e.Steps == 0 && e.Time > 0:
+		e.Steps = mostCommands
+	case e.Steps == 0:
+		e.Steps = 900
+	}
+	if l.Workers == 0 {
+		l.Workers = 8
+	}
+	if l.Producers == 0 {
+		l.Producers = l.Workers
+	}
+}
+
+// workload is the load. Its rate keeps queues short, so that a job which is handed out
+// twice comes while it is held.
+func (l *Load) workload() workload.Workload {
+	const ms = time.Millisecond
+	return workload.Workload{
+		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: workload.Duration(ms),
+		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)), Duration: workload.Duration(l.Explorer.Time),
+		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
+		Disconnects: 0.05, QueuePerJob: 0.125, Drain: workload.Duration(drainLimit),
+	}
+}

@@ -1,0 +1,69 @@
+package stress_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/stress"
+)
+
+func TestARightServer(t *testing.T) {
+	t.Parallel()
+	loaded(t, behaving("", ""), stress.Load{Observers: 1}, func(t *testing.T, r *stress.Result) {
+		assert.Empty(t, r.Findings)
+		assert.Empty(t, r.Left)
+		assert.True(t, r.Served && r.History.Drained && !r.Dead)
+		assert.Equal(t, 300, r.Jobs)
+		open := map[history.Op]int{}
+		for _, e := range r.History.Events {
+			if e.Outcome == history.Open {
+				open[e.Op]++
+			}
+		}
+		assert.Positive(t, open[history.Push])
+		assert.Positive(t, open[history.Ack])
+	})
+}
+
+func TestVariationsAreNotBlamed(t *testing.T) {
+	t.Parallel()
+	for _, v := range fakes.Variations() {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			l := stress.Load{Observers: 1, Explorer: explore.Explorer{Steps: 300, Unshrunk: true}}
+			loaded(t, behaving("", v.Name), l, func(t *testing.T, r *stress.Result) {
+				assert.Empty(t, r.Findings)
+			})
+		})
+	}
+}
+
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered", "reply-null-array"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := stress.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}
+			loaded(t, behaving(name, ""), l, func(t *testing.T, r *stress.Result) {
+				declared := faultNamed(t, name).Clauses
+				for _, f := range r.Findings {
+					t.Log(f.Clause, f.Rule, f.What, f.Got, "\n"+f.Script, f.Unscripted)
+				}
+				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool { return slices.Contains(declared, f.Clause) }))
+			})
+		})
+	}
+}
+
+func faultNamed(t *testing.T, name string) fakes.Fault {
+	t.Helper()
+	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == name })
+	require.GreaterOrEqual(t, i, 0)
+	return fakes.Faults()[i]
+}
