@@ -92,7 +92,7 @@ func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 		for _, c := range r.Checks {
 			verdicts = append(verdicts, c.Verdict.String())
 		}
-		assert.Equal(t, []string{"crash", "undecided", "undecided"}, verdicts)
+		assert.Equal(t, []string{"crash", "inconclusive", "inconclusive"}, verdicts)
 	}, func(_ *conformance.Runner, s *stage) { s.down = gone.Load })
 }
 

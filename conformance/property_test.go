@@ -72,7 +72,7 @@ func TestVerdictsOfProperties(t *testing.T) {
 		"a plain clause":      {found(conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
 		"a SHOULD":            {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
 		"a recommended value": {found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
-		"what is noted":       {found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 note"},
+		"what is noted":       {found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 observed"},
 		"two of one clause": {found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
 		"no clause":              {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
@@ -106,7 +106,7 @@ func TestEvidenceOfAProperty(t *testing.T) {
 	run(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
 		assert.Equal(t, "+OK", got.Expected)
-		assert.Equal(t, "-ERR; it was held", got.Got)
+		assert.Equal(t, "-ERR; it was held", got.Actual)
 		assert.Equal(t, reports.LevelPlain, got.Level)
 		assert.NotEmpty(t, got.Statement)
 		require.Len(t, got.Conversation, 3)
@@ -235,7 +235,7 @@ func TestAServerThatDiesOfAPropertyIsACrashOfOneCheck(t *testing.T) {
 		for _, c := range r.Checks {
 			verdicts = append(verdicts, c.Verdict.String())
 		}
-		assert.ElementsMatch(t, []string{"crash", "undecided"}, verdicts)
+		assert.ElementsMatch(t, []string{"crash", "inconclusive"}, verdicts)
 	}, theSuites(), func(_ *conformance.Runner, s *stage) {
 		s.down = func() bool { return fetches.Load() > 20 }
 	})

@@ -106,7 +106,7 @@ func unoffered(t *testing.T, r *reports.Report) {
 			why[c.Why]++
 		}
 	}
-	for _, need := range []string{"exclusive use", "FLUSH that may be used"} {
-		assert.NotZero(t, why["the target offers no "+need], "%v", why)
+	for _, need := range []string{"exclusive use", "permission to FLUSH"} {
+		assert.NotZero(t, why["needs "+need], "%v", why)
 	}
 }

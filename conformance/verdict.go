@@ -19,18 +19,18 @@ func (s *runState) unanswered(d Description, v reports.Verdict, why, provide str
 }
 
 func (s *runState) notOffered(d Description, n scenarios.Need) reports.Check {
-	return s.unanswered(d, reports.Skipped, "the target offers no "+needWords[n], s.Provide[n])
+	return s.unanswered(d, reports.Skipped, "needs "+needWords[n], s.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
-	scenarios.NeedOpen:     "connection without a password",
-	scenarios.NeedPassword: "password",
+	scenarios.NeedOpen:     "a server without a password",
+	scenarios.NeedPassword: "a password",
 	scenarios.NeedSignals:  "operator signals (quiet and terminate)",
-	scenarios.NeedRestart:  "restart",
-	scenarios.NeedKill:     "kill",
+	scenarios.NeedRestart:  "a restart",
+	scenarios.NeedKill:     "a kill",
 	scenarios.NeedAlone:    "exclusive use",
-	scenarios.NeedFlush:    "FLUSH that may be used",
-	scenarios.NeedEmbedded: "prepared embedded server",
+	scenarios.NeedFlush:    "permission to FLUSH",
+	scenarios.NeedEmbedded: "a prepared embedded server",
 }
 
 // verdicts turns what a play saw into the verdicts of its check; again means that another

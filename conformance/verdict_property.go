@@ -42,7 +42,7 @@ func (v *verdicts) found(f Finding) {
 	}
 	v.finding(verdict, m, scenarios.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Got, last.Conversation = oneOrBoth(f.Got, f.What), shownBy(f)
+	last.Actual, last.Conversation = oneOrBoth(f.Got, f.What), shownBy(f)
 }
 
 // oneOrBoth joins what came and what is wrong with it.

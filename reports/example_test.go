@@ -16,7 +16,7 @@ func ExampleReport_Page() {
 			{ID: "info/bulk", Verdict: reports.Pass},
 			{ID: "push/rejected", Verdict: reports.Fail, Findings: []reports.Finding{{
 				Clause: "FWP-PUSH-03", Level: reports.LevelPlain, Statement: "A PUSH that is answered with an error enqueues nothing.",
-				Verdict: reports.Fail, Expected: "a null bulk string", Got: "a bulk string of 61 bytes",
+				Verdict: reports.Fail, Expected: "a null bulk string", Actual: "a bulk string of 61 bytes",
 			}}},
 		},
 	}
@@ -27,14 +27,14 @@ func ExampleReport_Page() {
 	// Output:
 	// target    tcp://localhost:7419 (from --url)
 	//
-	// FINDINGS: 1 departure from what is expected
+	// FINDINGS: 1 difference between expected and actual behaviour
 	//
 	// fail  FWP-PUSH-03 (plain: stated as a fact)
 	//   A PUSH that is answered with an error enqueues nothing.
 	//
 	//   check     push/rejected
 	//   expected  a null bulk string
-	//   got       a bulk string of 61 bytes
+	//   actual    a bulk string of 61 bytes
 	//
 	// COUNTS
 	//                    checks  clauses

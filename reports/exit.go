@@ -11,9 +11,9 @@ const (
 	ExitWell         = 0   // all well
 	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
-	ExitInconclusive = 3   // something selected is undecided or not run, or nothing was decided. fwpbench: an INVALID run
+	ExitInconclusive = 3   // something selected is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
 	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it went away
-	ExitInternal     = 5   // a fault of the suite itself
+	ExitInternal     = 5   // an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
 )
@@ -29,14 +29,14 @@ type exit struct {
 // exits is the table of exit codes. Where several apply, the first one counts.
 var exits = [...]exit{
 	{ExitInterrupted, Caution, "interrupted; the report is written all the same", "interrupted; the report is written all the same"},
-	{ExitInternal, Bad, "our own fault", "our own fault"},
+	{ExitInternal, Bad, "internal error", "internal error"},
 	{ExitUnreachable, Bad,
 		"the target is not reachable, is not an FWP server, or does not take the password", "the same, or it went away in mid-run"},
 	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
 	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too", "a threshold was missed"},
 	{ExitInconclusive, Caution,
-		"something selected is undecided or not run, or nothing was decided at all",
+		"something selected is inconclusive or not run, or nothing was evaluated",
 		"the run is INVALID, or its queues could not be drained"},
 	{ExitWell, Good, "all well", "all well"},
 }
@@ -106,7 +106,7 @@ type trouble struct {
 func (t trouble) claims(sum, undone string) []claim {
 	return []claim{
 		claimed(ExitInterrupted, t.interrupted, "interrupted: "+sum),
-		claimed(ExitInternal, t.internal != "", "the suite itself failed: "+text.OneLine(t.internal)),
+		claimed(ExitInternal, t.internal != "", "internal error: "+text.OneLine(t.internal)),
 		claimed(ExitUnreachable, t.unreachable != "", undone+": "+text.OneLine(t.unreachable)),
 		claimed(ExitUsage, t.usage != "", "usage error: "+text.OneLine(t.usage)),
 	}

@@ -10,7 +10,7 @@ import (
 
 // ExplorationSchema is the value of the key "schema" of the JSON of every Exploration. Its number grows when a key is
 // removed, renamed or changes its meaning.
-const ExplorationSchema = "fwpexplore/1"
+const ExplorationSchema = "fwpexplore/2"
 
 // Exploration is what came of walking a server through states that nobody listed. Durations are nanoseconds in JSON, in
 // keys that end in _ns. It is plain data without locks.
@@ -53,9 +53,9 @@ type Explored struct {
 	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
 	Path string `json:"path,omitempty"`
 	Run  string `json:"run,omitempty"`
-	// Shown is how often the script showed it, of Tried times.
-	Shown int `json:"shown,omitempty"`
-	Tried int `json:"tried,omitempty"`
+	// Reproduced is how often the script showed it, of Tried times.
+	Reproduced int `json:"reproduced,omitempty"`
+	Tried      int `json:"tried,omitempty"`
 }
 
 // ExitCode returns the exit code for e; see the constants and Outcome.
@@ -80,14 +80,14 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 	if o.Strict {
 		bad += counts[Warn]
 	}
-	seen := fmt.Sprintf("%s, %s, %s of a verb in a state",
+	seen := fmt.Sprintf("%s, %s, %s",
 		text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
 	found := text.Count(len(e.Findings), "finding") + " in " + seen
 	identified := e.States["identified"] + e.States["identified worker"]
 	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
-		claimed(ExitInconclusive, identified == 0, "nothing was decided: no connection was identified"),
-		claimed(ExitWell, len(e.Findings) > 0, found+", none of them against what is required"),
+		claimed(ExitInconclusive, identified == 0, "nothing was evaluated: no connection was identified"),
+		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),
 	))
 }

@@ -22,12 +22,12 @@ func explored() *Exploration {
 			{
 				Finding: Finding{
 					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default and no other.", Verdict: Fail,
-					Check: "explore", Expected: "$", Got: "-ERR must call fetch with at least one queue", Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
+					Check: "explore", Expected: "$", Actual: "-ERR must call fetch with at least one queue", Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
 				},
 				After: 812, Script: "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
-				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Shown: 5, Tried: 5,
+				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
 			},
-			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Check: "explore", Got: "a job \x1b[2J"}, After: 1900, Run: "FWP-ACK-02.run.json"},
+			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Check: "explore", Actual: "a job \x1b[2J"}, After: 1900, Run: "FWP-ACK-02.run.json"},
 		},
 	}
 	for i := range 1234 {

@@ -18,7 +18,7 @@ func (r *Report) Findings() []Finding {
 	for _, c := range r.Clauses {
 		if c.Verdict.Breach() && !speaksOf(all, c.ID) {
 			all = append(all, r.complete(Finding{
-				Clause: c.ID, Verdict: c.Verdict, Check: strings.Join(c.Checks, ", "), Got: c.Why,
+				Clause: c.ID, Verdict: c.Verdict, Check: strings.Join(c.Checks, ", "), Actual: c.Why,
 			}))
 		}
 	}
@@ -36,7 +36,7 @@ func (r *Report) checkFindings(c *Check) []Finding {
 	}
 	for _, cv := range c.Clauses {
 		if cv.Verdict.Breach() && !speaksOf(found, cv.ID) {
-			bare := c.own(Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Got: cv.Why})
+			bare := c.own(Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Actual: cv.Why})
 			if len(found) > 0 {
 				bare.Conversation = nil // it is that of the finding before
 			}
@@ -44,7 +44,7 @@ func (r *Report) checkFindings(c *Check) []Finding {
 		}
 	}
 	if c.Verdict.Breach() && len(found) == 0 {
-		found = append(found, c.own(Finding{Verdict: c.Verdict, Got: c.Why}))
+		found = append(found, c.own(Finding{Verdict: c.Verdict, Actual: c.Why}))
 	}
 	return found
 }

@@ -15,7 +15,7 @@ func repetitive() *Report {
 	r := &Report{}
 	add := func(check, clause, got string) {
 		r.Checks = append(r.Checks, Check{ID: check, Verdict: Fail, Findings: []Finding{{
-			Clause: clause, Verdict: Fail, Expected: "a job", Got: got, Conversation: []Line{{From: FromClient, Text: "FETCH fwp-" + check}},
+			Clause: clause, Verdict: Fail, Expected: "a job", Actual: got, Conversation: []Line{{From: FromClient, Text: "FETCH fwp-" + check}},
 		}}})
 	}
 	for i := range 54 {
@@ -33,7 +33,7 @@ func TestFindingsThatAreAlikeAreToldOnce(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, repetitive().Page(PageOptions{}).WriteText(&out, TextOptions{}))
 	text := out.String()
-	assert.Contains(t, text, "58 departures")
+	assert.Contains(t, text, "58 differences")
 	assert.Equal(t, 4, strings.Count(text, "FETCH fwp-"), "the first of each symptom, and whatever names no clause")
 	assert.Contains(t, text, "and in 53 more checks (--verbose shows all): fetch/number-1, fetch/number-2,")
 	assert.Contains(t, text, "and 1 more like this in the same checks")

@@ -50,7 +50,7 @@ func TestGolden(t *testing.T) {
 			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
 		}, PageOptions{}, false},
 		{"script", &Report{Checks: []Check{{ID: "my-bug", File: "my-bug.fwp", Verdict: Fail, Findings: []Finding{{
-			Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Got: "the connection was closed",
+			Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "the connection was closed",
 		}}}}}, PageOptions{}, false},
 	}
 	for _, c := range cases {

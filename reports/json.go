@@ -10,7 +10,7 @@ import (
 // WriteJSON writes r as one indented JSON object and a final newline. The keys are those in the struct tags of
 // Report, Target, Clause, Check, ClauseVerdict, Finding and Line, always in the same order:
 //
-//	schema         "fwpcheck/1", always the first key
+//	schema         "fwpcheck/2", always the first key
 //	took_ns, at_ns an integer, nanoseconds; at_ns of a line of a conversation counts since the check began
 //	started        RFC 3339, UTC
 //	seed           a string of decimal digits

@@ -70,7 +70,7 @@ func TestJSONFormat(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, WriteJSON(&out, rich()))
 	text := out.String()
-	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/1\",\n  \"version\": \"fwpcheck 0.1.0\",\n"), text[:80])
+	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/2\",\n  \"version\": \"fwpcheck 0.1.0\",\n"), text[:80])
 	assert.True(t, strings.HasSuffix(text, "\n}\n"))
 	assert.Contains(t, text, `\"jobtype\":\"<b>&'\\u001b\"`, "no escapes for HTML")
 	assert.Contains(t, text, `"seed": "18446744073709551557"`)

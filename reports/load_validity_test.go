@@ -187,7 +187,7 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitUnreachable, "the target went away: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed", func(l *Load) {
 			l.Gone, l.Findings = "EOF", []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)}
 		}},
-		{ExitInternal, "the suite itself failed: a b", func(l *Load) { l.Internal = "a\nb" }},
+		{ExitInternal, "internal error: a b", func(l *Load) { l.Internal = "a\nb" }},
 		{ExitInterrupted, "interrupted: 7 jobs lost", func(l *Load) {
 			l.Interrupted, l.Findings, l.Internal = true, []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)}, "boom"
 		}},

@@ -24,8 +24,8 @@ func (r *Report) ExitCode(o ExitOptions) int {
 	return code
 }
 
-// Outcome returns the exit code and what it stands for in one line of words: "all well: 52 clauses held",
-// "2 findings: 1 crash, 1 fail" or "nothing was decided" for example.
+// Outcome returns the exit code and what it stands for in one line of words: "all well: 52 clauses passed",
+// "2 findings: 1 crash, 1 fail" or "nothing was evaluated" for example.
 func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 	decided := r.decide(o)
 	return decided.code, decided.words
@@ -34,13 +34,13 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
 	bad := t.findings[Crash]+t.findings[Fail] > 0 || o.Strict && t.findings[Warn] > 0
-	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be judged"),
+	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be tested"),
 		claimed(ExitFindings, bad, join(t.found(), t.open())),
-		claimed(ExitInconclusive, !t.decided, join("nothing was decided", t.open())),
-		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not decided: "+join(strings.Join(t.missing, ", "), t.sum())),
+		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.open())),
+		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+join(strings.Join(t.missing, ", "), t.sum())),
 		claimed(ExitInconclusive, t.open() != "", t.sum()),
-		claimed(ExitWell, t.findings[Warn] > 0, join(t.found(), t.held())),
-		claimed(ExitWell, true, "all well: "+t.held()),
+		claimed(ExitWell, t.findings[Warn] > 0, join(t.found(), t.passed())),
+		claimed(ExitWell, true, "all well: "+t.passed()),
 	))
 }
 
@@ -93,10 +93,10 @@ func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum says everything that was counted.
 func (t tally) sum() string {
-	if s := join(t.found(), t.open(), t.held()); s != "" {
+	if s := join(t.found(), t.open(), t.passed()); s != "" {
 		return s
 	}
-	return "nothing was decided"
+	return "nothing was evaluated"
 }
 
 // found says how many findings there are: "3 findings: 1 fail, 2 warn".
@@ -118,7 +118,7 @@ func (t tally) found() string {
 	return words
 }
 
-// open says what was selected and is without an answer: "2 checks undecided, 1 check not run".
+// open says what was selected and is without an answer: "2 checks inconclusive, 1 check not run".
 func (t tally) open() string {
 	var parts []string
 	for _, v := range [...]Verdict{Inconclusive, NotRun} {
@@ -130,23 +130,23 @@ func (t tally) open() string {
 		}
 	}
 	if t.half > 0 {
-		parts = append(parts, text.Count(t.half, "check")+" undecided in part")
+		parts = append(parts, text.Count(t.half, "check")+" partly inconclusive")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// held says what is well: clauses, or checks where no check speaks of a clause.
-func (t tally) held() string {
-	counts, thing, held := t.clauses, "clause", "held"
+// passed returns what passed and what was observed: clauses, or checks where no check names a clause.
+func (t tally) passed() string {
+	counts, thing := t.clauses, "clause"
 	if counts[Pass]+counts[Observed] == 0 {
-		counts, thing, held = t.checks, "check", "passed"
+		counts, thing = t.checks, "check"
 	}
 	var parts []string
 	if n := counts[Pass]; n > 0 {
-		parts = append(parts, text.Count(n, thing)+" "+held)
+		parts = append(parts, text.Count(n, thing)+" passed")
 	}
 	if n := counts[Observed]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d noted", n))
+		parts = append(parts, fmt.Sprintf("%d observed", n))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -25,15 +25,15 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 		code, strict, required, together int // together: beside a check that passes
 		words                            string
 	}{
-		{NotRun, 3, 3, 3, 3, "nothing was decided; 1 check not run"},
-		{Pass, 0, 0, 0, 0, "all well: 1 clause held"},
+		{NotRun, 3, 3, 3, 3, "nothing was evaluated; 1 check not run"},
+		{Pass, 0, 0, 0, 0, "all well: 1 clause passed"},
 		{Fail, 1, 1, 1, 1, "1 finding: 1 fail"},
 		{Warn, 0, 1, 0, 0, "1 finding: 1 warn (a warn fails with --strict only)"},
-		{Observed, 0, 0, 0, 0, "all well: 1 noted"},
-		{NotApplicable, 3, 3, 3, 0, "nothing was decided"},
-		{NotSelected, 3, 3, 3, 0, "nothing was decided"},
-		{Skipped, 3, 3, 3, 0, "nothing was decided"},
-		{Inconclusive, 3, 3, 3, 3, "nothing was decided; 1 check undecided"},
+		{Observed, 0, 0, 0, 0, "all well: 1 observed"},
+		{NotApplicable, 3, 3, 3, 0, "nothing was evaluated"},
+		{NotSelected, 3, 3, 3, 0, "nothing was evaluated"},
+		{Skipped, 3, 3, 3, 0, "nothing was evaluated"},
+		{Inconclusive, 3, 3, 3, 3, "nothing was evaluated; 1 check inconclusive"},
 		{Crash, 1, 1, 1, 1, "1 finding: 1 crash"},
 	}
 	for _, c := range cases {
@@ -88,10 +88,10 @@ func TestRequire(t *testing.T) {
 		code    int
 		words   string
 	}{
-		{"nothing", nil, 0, "all well: 1 clause held, 1 noted"},
-		{"decided", []string{"FWP-HI-01", "FWP-END-01"}, 0, "all well: 1 clause held, 1 noted"},
-		{"not offered", []string{"FWP-HI-01", "FWP-AUTH-02"}, 3, "required, but not decided: FWP-AUTH-02; 1 clause held, 1 noted"},
-		{"not in the report", []string{"FWP-NONE-01"}, 3, "required, but not decided: FWP-NONE-01; 1 clause held, 1 noted"},
+		{"nothing", nil, 0, "all well: 1 clause passed, 1 observed"},
+		{"evaluated", []string{"FWP-HI-01", "FWP-END-01"}, 0, "all well: 1 clause passed, 1 observed"},
+		{"skipped", []string{"FWP-HI-01", "FWP-AUTH-02"}, 3, "required, but not evaluated: FWP-AUTH-02; 1 clause passed, 1 observed"},
+		{"not in the report", []string{"FWP-NONE-01"}, 3, "required, but not evaluated: FWP-NONE-01; 1 clause passed, 1 observed"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -117,17 +117,17 @@ func TestOutcomeInWords(t *testing.T) {
 		report *Report
 		want   string
 	}{
-		{"warn", warned, "1 finding: 1 warn (a warn fails with --strict only); 1 clause held"},
-		{"empty", &Report{}, "nothing was decided"},
-		{"interrupted at once", &Report{Interrupted: true}, "interrupted: nothing was decided"},
+		{"warn", warned, "1 finding: 1 warn (a warn fails with --strict only); 1 clause passed"},
+		{"empty", &Report{}, "nothing was evaluated"},
+		{"interrupted at once", &Report{Interrupted: true}, "interrupted: nothing was evaluated"},
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
-			"1 check undecided, 1 check not run; 1 clause held, 1 noted"},
-		{"internal", &Report{Internal: "boom"}, "the suite itself failed: boom"},
-		{"unreachable", &Report{Unreachable: "refused"}, "no FWP server could be judged: refused"},
+			"1 check inconclusive, 1 check not run; 1 clause passed, 1 observed"},
+		{"internal", &Report{Internal: "boom"}, "internal error: boom"},
+		{"unreachable", &Report{Unreachable: "refused"}, "no FWP server could be tested: refused"},
 		{"usage", &Report{Usage: "unknown flag"}, "usage error: unknown flag"},
-		{"in part", half, "1 check undecided in part; 1 clause held"},
+		{"in part", half, "1 check partly inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
-			"1 clause undecided; 1 clause held"},
+			"1 clause inconclusive; 1 clause passed"},
 		{"scripts that name no clause", &Report{Checks: []Check{{Verdict: Pass}, {Verdict: Pass}}}, "all well: 2 checks passed"},
 	}
 	for _, c := range cases {
@@ -148,11 +148,11 @@ func TestNoBreachIsLost(t *testing.T) {
 		want   []Finding
 	}{
 		{"check", Report{Checks: []Check{{ID: "c", File: "c.fwp", Verdict: Fail, Why: "because"}}},
-			[]Finding{{Verdict: Fail, Check: "c", File: "c.fwp", Got: "because"}}},
+			[]Finding{{Verdict: Fail, Check: "c", File: "c.fwp", Actual: "because"}}},
 		{"clause of a check", Report{
 			Checks:  []Check{{ID: "c", Verdict: Pass, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn, Why: "because"}}}},
 			Clauses: []Clause{{ID: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn}},
-		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn, Check: "c", Got: "because"}}},
+		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn, Check: "c", Actual: "because"}}},
 		{"clause", Report{Clauses: []Clause{{ID: "A", Verdict: Crash, Checks: []string{"c", "d"}}}},
 			[]Finding{{Clause: "A", Verdict: Crash, Check: "c, d"}}},
 		{"second clause of a departure", Report{Checks: []Check{{

@@ -16,29 +16,29 @@ func (e *Exploration) Page(o PageOptions) Page {
 	p.target(e.Target, e.Version)
 	p.troubles(e.trouble())
 	if len(e.Findings) > 0 {
-		p.section("FINDINGS", "what no reading of the specification allows")
+		p.section("FINDINGS", "replies and states that the specification does not allow")
 	}
 	for i := range e.Findings {
 		p.explored(&e.Findings[i], o)
 	}
 	p.coverage(e, o)
-	p.leftover(e.Left, "that this run put on the target and could not remove, or of which nobody knows", o)
+	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
 	p.conclusion(fmt.Sprintf("seed %d, took %s", e.Seed, short(e.Took)), e.decide(o.Exit))
 	return p
 }
 
 // explored appends one finding and the script that shows it.
 func (p *Page) explored(f *Explored, o PageOptions) {
-	more := []Field{exact("after", Words(text.Count(f.After, "command"))), exact("whole", Words(f.Run))}
+	more := []Field{exact("after", Words(text.Count(f.After, "command"))), exact("run", Words(f.Run))}
 	if f.Script == "" {
 		p.finding(&f.Finding, o, append(more, exact("script", Words("none: "+f.Unscripted)))...)
 		return
 	}
 	more = append(more,
-		exact("shown", Words(fmt.Sprintf("%d of %s", f.Shown, text.Count(f.Tried, "time")))), exact("script", Words(f.Path)))
+		exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))), exact("script", Words(f.Path)))
 	if f.Control.Breach() {
 		more = append(more, exact("control",
-			Words("the embedded server fails the script too: take this for a fault of fwpcheck, and please report it")))
+			Words("the embedded server fails the script too: this may be an error of fwpcheck; please report it")))
 	}
 	p.finding(&f.Finding, o, more...)
 	p.add(Code{strings.Split(strings.TrimRight(f.Script, "\n"), "\n")})
@@ -49,7 +49,7 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 	if e.Commands == 0 {
 		return
 	}
-	p.section("COVERAGE", "how often each was seen")
+	p.section("COVERAGE", "how often each state, transition and outcome was reached")
 	lists := []map[string]int{e.States, e.Transitions}
 	if o.Verbose {
 		lists = append(lists, e.Outcomes)
@@ -61,7 +61,7 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 		}
 	}
 	if !o.Verbose {
-		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)), "different outcomes of a verb in a state; -v lists them"))
+		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)), "different outcomes (command, state and reply); -v lists them"))
 	}
 	p.add(t)
 }

@@ -17,7 +17,7 @@ func (p *Page) findings(r *Report, o PageOptions) {
 	if len(all) == 0 {
 		return
 	}
-	p.section("FINDINGS", text.Count(len(all), "departure")+" from what is expected")
+	p.section("FINDINGS", text.Count(len(all), "difference")+" between expected and actual behaviour")
 	for _, alike := range likeFindings(all, o) {
 		p.finding(&alike[0], o)
 		p.moreOf(alike)
@@ -45,7 +45,7 @@ func likeFindings(all []Finding, o PageOptions) [][]Finding {
 // without the numbers, which differ from check to check.
 func (f *Finding) symptom() string {
 	const enough = 40
-	got, _, _ := strings.Cut(f.Got, "\n")
+	got, _, _ := strings.Cut(f.Actual, "\n")
 	begin := []rune(numbers.ReplaceAllString(got, "0"))
 	return fmt.Sprintf("%s|%s|%s", f.Verdict, f.Clause, string(begin[:min(len(begin), enough)]))
 }
@@ -75,9 +75,9 @@ func (p *Page) finding(f *Finding, o PageOptions, more ...Field) {
 		exact("check", Words(f.Check)),
 		exact("script", f.place()...),
 		exact("expected", LinesOf(f.Expected)...),
-		exact("got", LinesOf(f.Got)...),
+		exact("actual", LinesOf(f.Actual)...),
 		exact("differs", LinesOf(strings.Join(f.Differences, "\n"))...),
-		exact("seen", LinesOf(f.Seen)...),
+		exact("detail", LinesOf(f.Seen)...),
 		exact("closed", LinesOf(f.Close)...),
 		exact("rerun", LinesOf(f.Reproduce)...),
 	}, more)})
@@ -135,7 +135,7 @@ const beginning = 6
 // transcript returns what was sent and received on all connections, with the time since the check began. Of a long
 // conversation it has, unless all are wanted, the beginning and the lines around the finding.
 func transcript(all []Line, o PageOptions) Transcript {
-	t := Transcript{Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the departure)"}
+	t := Transcript{Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the finding)"}
 	first, last := around(all, o)
 	for i, l := range all {
 		switch {

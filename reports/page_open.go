@@ -2,14 +2,14 @@ package reports
 
 import "strings"
 
-// open appends what is undecided, not run or not offered: a cause, how to remove it, and the checks that it kept from
-// deciding, with their clauses.
+// open appends what is inconclusive, not run or skipped: a cause, how to remove it, and the checks that it kept from
+// a result, with their clauses.
 func (p *Page) open(r *Report) {
 	groups := r.openGroups()
 	if len(groups) == 0 {
 		return
 	}
-	p.section("WITHOUT AN ANSWER", "what is undecided, not run or not offered by the target, and why")
+	p.section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
 	for _, g := range groups {
 		why := g.why
 		if why == "" {
@@ -17,7 +17,7 @@ func (p *Page) open(r *Report) {
 		}
 		p.add(Heading{2, append(g.verdict.Text(), Span{": ", Plain}, Span{why, Plain})})
 		if g.provide != "" {
-			p.add(Prose{[]Text{{{"to have it decided: ", Plain}, {g.provide, Plain}}}})
+			p.add(Prose{[]Text{{{"to evaluate it: ", Plain}, {g.provide, Plain}}}})
 		}
 		t := Table{Wrap: true}
 		for _, row := range g.rows {
@@ -34,7 +34,7 @@ func defaultWhy(v Verdict) string {
 	case NotRun:
 		return "the run ended before its turn"
 	default:
-		return "the target does not offer what is needed"
+		return "the target lacks what the check needs"
 	}
 }
 
@@ -47,7 +47,7 @@ func (p *Page) evidence(r *Report, o PageOptions) {
 	if len(full) == 0 {
 		return
 	}
-	p.section("EVIDENCE", "what the undecided checks and the notes above rest on")
+	p.section("EVIDENCE", "for the inconclusive checks and the observations above")
 	for i := range full {
 		p.finding(&full[i], o)
 	}
@@ -68,23 +68,23 @@ func (r *Report) backing(c *Check) []Finding {
 				ids = append(ids, cv.ID)
 			}
 		}
-		full = append(full, c.own(Finding{Clause: strings.Join(ids, ", "), Verdict: c.Verdict, Got: c.Why}))
+		full = append(full, c.own(Finding{Clause: strings.Join(ids, ", "), Verdict: c.Verdict, Actual: c.Why}))
 	}
 	return full
 }
 
-// notes appends the readings and optional things that were observed, one a line.
-func (p *Page) notes(r *Report) {
+// observations appends the readings and optional things that were observed, one a line.
+func (p *Page) observations(r *Report) {
 	t := Table{Wrap: true}
 	for _, m := range r.remarks() {
 		what := m.what
 		if what == "" {
-			what = "seen"
+			what = "observed"
 		}
 		t.Rows = append(t.Rows, Cells(m.clause, what+" ["+strings.Join(m.checks, ", ")+"]"))
 	}
 	if len(t.Rows) > 0 {
-		p.section("NOTES", "choices that the specification leaves to a server; never a failure")
+		p.section("OBSERVED", "implementation-defined behaviour; never a failure")
 		p.add(t)
 	}
 }

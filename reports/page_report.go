@@ -20,8 +20,8 @@ func (r *Report) Page(o PageOptions) Page {
 	p.findings(r, o)
 	p.unsteady(r)
 	p.open(r)
-	p.notes(r)
-	p.leftover(r.leftover(), "that this run put on the target and could not remove", o)
+	p.observations(r)
+	p.leftover(r.leftover(), "of this run that are still on the target", o)
 	if o.Verbose {
 		p.evidence(r, o)
 	}
@@ -54,10 +54,10 @@ func named(url, chosen string) string {
 // troubles appends what kept a run from being complete.
 func (p *Page) troubles(t trouble) {
 	if t.interrupted {
-		p.trouble("The run was interrupted:", "what follows is what was found until then.")
+		p.trouble("The run was interrupted:", "the report has the results until then.")
 	}
-	p.trouble("The suite itself failed:", t.internal)
-	p.trouble("No FWP server could be judged:", t.unreachable)
+	p.trouble("Internal error:", t.internal)
+	p.trouble("No FWP server could be tested:", t.unreachable)
 	p.trouble("Usage error:", t.usage)
 }
 
@@ -72,7 +72,7 @@ func (p *Page) checks(r *Report) {
 	if len(r.Checks) == 0 {
 		return
 	}
-	p.section("CHECKS", "all of them, with the time that each took")
+	p.section("CHECKS", "all of them, with their duration")
 	t := Table{Columns: []Column{{Width: verdictWidth}, {}, {Right: true, Width: 10}}}
 	for _, c := range r.Checks {
 		took := ""
@@ -150,7 +150,7 @@ func (p *Page) leftover(jobs []string, why string, o PageOptions) {
 	if len(jobs) == 0 {
 		return
 	}
-	p.section("LEFT BEHIND", text.Count(len(jobs), "job")+" "+why)
+	p.section("LEFTOVER JOBS", text.Count(len(jobs), "job")+" "+why)
 	shown := jobs
 	if !o.Verbose && len(jobs) > leftoverShown {
 		shown = jobs[:leftoverShown]

@@ -84,7 +84,7 @@ func (p *Page) unsteady(r *Report) {
 		}
 	}
 	if len(t.Rows) > 0 {
-		p.section("UNSTEADY", "what did not come out alike each time; the worst counts")
+		p.section("UNSTABLE", "results that differ between the runs; the worst counts")
 		p.add(t)
 	}
 }

@@ -14,7 +14,7 @@ import "time"
 // Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
 // key is removed, renamed or changes its meaning; a key that is added does not change it. Durations are nanoseconds in
 // JSON, in keys that end in _ns, here and in every other output of this package.
-const Schema = "fwpcheck/1"
+const Schema = "fwpcheck/2"
 
 // Report is the result of one run. The exit code and every output are computed from it and from nothing else.
 type Report struct {
@@ -131,9 +131,9 @@ type Finding struct {
 	Width int    `json:"width,omitempty"`
 	// Source is the line of the script, without its end.
 	Source string `json:"source,omitempty"`
-	// Expected and Got say what the clause asks for and what came; they may have several lines.
+	// Expected and Got say what the clause asks for and what was received; they may have several lines.
 	Expected string `json:"expected,omitempty"`
-	Got      string `json:"got,omitempty"`
+	Actual   string `json:"actual,omitempty"`
 	// Differences lists the places in which a structured value differs, one each.
 	Differences []string `json:"differences,omitempty"`
 	// Close says how the connection ended, if it did: "the server reset the connection" for example.

@@ -57,7 +57,7 @@ func rejected() Check {
 		Findings: []Finding{{
 			Clause: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail, File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3,
 			Source: "S: $-1", Expected: "a null bulk string",
-			Got:         "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
+			Actual:      "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
 			Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
 			Close:       "the server reset the connection",
 			Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
@@ -78,7 +78,7 @@ func padded() Check {
 		Clauses: []ClauseVerdict{{ID: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Why: "the line was accepted"}},
 		Findings: []Finding{{
 			Clause: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Line: 9, Col: 99, Width: 1,
-			Source: "C(bad): INFO \t\x1b[2J", Expected: "an error", Got: "+OK",
+			Source: "C(bad): INFO \t\x1b[2J", Expected: "an error", Actual: "+OK",
 		}},
 	}
 }
@@ -112,7 +112,7 @@ func endReply() Check {
 			{ID: "FWP-END-01", Level: LevelPlain, Verdict: Observed, Why: "END was answered with +OK before the close"},
 			{ID: "FWP-RETRY-06", Level: LevelDerived, Verdict: Observed, Why: "retry -2 was refused"},
 		},
-		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Observed, Got: "+OK"}},
+		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Observed, Actual: "+OK"}},
 	}
 }
 

@@ -33,8 +33,8 @@ const (
 
 // verdictWords holds the word of each verdict; the order is that of the constants.
 var verdictWords = [...]string{
-	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Observed: "note", NotApplicable: "not applicable",
-	NotSelected: "not selected", Skipped: "not offered", Inconclusive: "undecided", Crash: "crash",
+	NotRun: "not run", Pass: "pass", Fail: "fail", Warn: "warn", Observed: "observed", NotApplicable: "not applicable",
+	NotSelected: "not selected", Skipped: "skipped", Inconclusive: "inconclusive", Crash: "crash",
 }
 
 // worstFirst is the order of Worst, and the order in which verdicts are counted in the text output.
@@ -42,8 +42,8 @@ var worstFirst = [...]Verdict{
 	Crash, Fail, Inconclusive, NotRun, Warn, Observed, Pass, Skipped, NotSelected, NotApplicable,
 }
 
-// String returns the word for v: "not run", "pass", "fail", "warn", "note", "not applicable", "not selected",
-// "not offered", "undecided" or "crash".
+// String returns the word for v: "not run", "pass", "fail", "warn", "observed", "not applicable", "not selected",
+// "skipped", "inconclusive" or "crash".
 func (v Verdict) String() string {
 	if int(v) < len(verdictWords) {
 		return verdictWords[v]
@@ -78,14 +78,14 @@ func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach(
 
 // Worst returns the verdict that counts when several checks speak about one clause. Worst first:
 //
-//	crash, fail, undecided, not run, warn, note, pass, not offered, not selected, not applicable
+//	crash, fail, inconclusive, not run, warn, observed, pass, skipped, not selected, not applicable
 //
-// The two that leave a question open stand above warn, note and pass: one check that passes does not answer for
-// another one that could not tell. They stand below fail, because a broken clause stays broken whatever else is
-// found out. The last three say only that a check had no occasion to speak; they never hide one that had.
-// A warn that an undecided hides here is still listed as a finding, and still counts for the exit code.
+// The two without a result stand above warn, observed and pass: a check that passes does not replace one without a
+// result. They stand below fail, because a broken clause stays broken whatever else is found. The last three say only
+// that a check did not evaluate the clause; they never hide one that did. A warn that an inconclusive hides here is
+// still listed as a finding, and still counts for the exit code.
 //
-// Without arguments Worst returns NotRun: nothing has spoken.
+// Without arguments Worst returns NotRun.
 func Worst(verdicts ...Verdict) Verdict {
 	if len(verdicts) == 0 {
 		return NotRun

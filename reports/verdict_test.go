@@ -16,7 +16,7 @@ func allVerdicts() []Verdict {
 func TestVerdictWords(t *testing.T) {
 	t.Parallel()
 	words := []string{
-		"not run", "pass", "fail", "warn", "note", "not applicable", "not selected", "not offered", "undecided", "crash",
+		"not run", "pass", "fail", "warn", "observed", "not applicable", "not selected", "skipped", "inconclusive", "crash",
 	}
 	for i, v := range allVerdicts() {
 		assert.Equal(t, words[i], v.String())
@@ -62,15 +62,15 @@ func TestWorst(t *testing.T) {
 	}{
 		{"one", []Verdict{Pass}, Pass},
 		{"crash beats fail", []Verdict{Fail, Crash}, Crash},
-		{"fail beats undecided", []Verdict{Inconclusive, Fail, Pass}, Fail},
-		{"undecided beats pass", []Verdict{Pass, Inconclusive}, Inconclusive},
-		{"undecided beats not run", []Verdict{NotRun, Inconclusive}, Inconclusive},
+		{"fail beats inconclusive", []Verdict{Inconclusive, Fail, Pass}, Fail},
+		{"inconclusive beats pass", []Verdict{Pass, Inconclusive}, Inconclusive},
+		{"inconclusive beats not run", []Verdict{NotRun, Inconclusive}, Inconclusive},
 		{"not run beats warn", []Verdict{Warn, NotRun}, NotRun},
 		{"warn beats note", []Verdict{Observed, Warn}, Warn},
 		{"note beats pass", []Verdict{Pass, Observed}, Observed},
-		{"not offered hides no pass", []Verdict{Skipped, Pass}, Pass},
+		{"skipped hides no pass", []Verdict{Skipped, Pass}, Pass},
 		{"not selected hides no pass", []Verdict{NotSelected, Pass, NotApplicable}, Pass},
-		{"not offered beats not selected", []Verdict{NotSelected, Skipped}, Skipped},
+		{"skipped beats not selected", []Verdict{NotSelected, Skipped}, Skipped},
 		{"not selected beats not applicable", []Verdict{NotApplicable, NotSelected}, NotSelected},
 		{"what is no verdict is seen", []Verdict{Crash, 99}, 99},
 	}

@@ -127,7 +127,7 @@ func insert(list []string, word string) []string {
 func evidence(check reports.Check) string {
 	var b strings.Builder
 	for _, f := range check.Findings {
-		fmt.Fprintf(&b, "\nline %d, %s: expected %s, got %s", f.Line, f.Clause, f.Expected, f.Got)
+		fmt.Fprintf(&b, "\nline %d, %s: expected %s, got %s", f.Line, f.Clause, f.Expected, f.Actual)
 	}
 	return b.String()
 }
@@ -190,7 +190,7 @@ func blamed(variation fakes.Variation, check reports.Check) []string {
 	}
 	for _, f := range check.Findings {
 		if f.Verdict != reports.Warn || !slices.Contains(variation.Warns, f.Clause) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s: expected %s, got %s", check.ID, f.Clause, f.Expected, f.Got))
+			wrong = append(wrong, fmt.Sprintf("%s: %s: expected %s, got %s", check.ID, f.Clause, f.Expected, f.Actual))
 		}
 	}
 	if len(check.Clauses) == 0 && check.Verdict != reports.Pass {

@@ -112,7 +112,7 @@ func TestPropertiesCatch(t *testing.T) {
 						shown += len(f.Conversation)
 						assert.NotEmpty(t, f.Level)
 						assert.Equal(t, "again "+check, f.Reproduce)
-						assert.True(t, !plain || slices.Contains(fault.Clauses, f.Clause), "%s: %s", f.Clause, f.Got)
+						assert.True(t, !plain || slices.Contains(fault.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)
 					}
 					inCrowd := check == "explore/crowd"
 					pairs := fault.Name == "reply-swapped" // of which there need not be one in a short conversation

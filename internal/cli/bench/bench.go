@@ -46,7 +46,7 @@ func newPresets(p process) *cobra.Command {
 		Short: "Print the presets, or one of them as a file for run",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return fmt.Errorf("presets takes one name, and here are %q", args)
+				return fmt.Errorf("presets takes one name, got %q", args)
 			}
 			return nil
 		},

@@ -159,10 +159,10 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 		return w, asFlags(err)
 	}
 	if program.IsURL(args[0]) {
-		return workload.Workload{}, errors.New("a server is given with --url: fwpbench run --url URL")
+		return workload.Workload{}, errors.New("use --url for a server: fwpbench run --url URL")
 	}
 	if slices.Contains(workload.Presets(), args[0]) {
-		return workload.Workload{}, fmt.Errorf("a preset is given with --preset: fwpbench run --preset %s", args[0])
+		return workload.Workload{}, fmt.Errorf("use --preset for a preset: fwpbench run --preset %s", args[0])
 	}
 	if o.preset != "" {
 		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)", o.preset, args[0], o.preset)
@@ -178,9 +178,9 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 func (o *benchOptions) validate() error {
 	switch {
 	case o.given.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
-		return fmt.Errorf("--processors has to be from 1 to %d, which is how many this machine has", runtime.NumCPU())
+		return fmt.Errorf("--processors must be from 1 to %d, which is how many this machine has", runtime.NumCPU())
 	case o.given.Changed("connect-rate") && o.pace <= 0:
-		return errors.New("--connect-rate has to be more than 0")
+		return errors.New("--connect-rate must be more than 0")
 	}
 	for _, text := range o.thresholds {
 		t, err := reports.ParseThreshold(text, load.Ops()...)

@@ -63,7 +63,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return fmt.Errorf("run takes one workload file, and here are %q", args)
+	return fmt.Errorf("run takes one workload file, got %q", args)
 }
 
 // bench is one run of load, from the flags to the exit code.
@@ -80,7 +80,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 		return err
 	}
 	if !at.Choice.Embedded && o.fault != "" {
-		return errors.New("--fault goes with the embedded server: a server of yours has its own")
+		return errors.New("--fault works only with the embedded server")
 	}
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),

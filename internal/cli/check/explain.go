@@ -61,9 +61,9 @@ func (p process) explain(id string) error {
 		return p.PrintPage(explainClause(c, checkRows(all)))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
-		return fmt.Errorf("there is no clause %q; %s", id, text.DidYouMean(clause))
+		return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
 	}
-	return fmt.Errorf("there is no clause and no check %q%s", id, program.Suggestion(id, namesOf(all)))
+	return fmt.Errorf("unknown clause or check %q%s", id, program.Suggestion(id, namesOf(all)))
 }
 
 // explainScript returns the script of a check and, below it and as comments, what the

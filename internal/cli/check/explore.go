@@ -27,8 +27,8 @@ func newExplore(p process) *cobra.Command {
 			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
 			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
 			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
-			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was decided, 4 no FWP server there,\n" +
-			"5 a fault of fwpcheck, 130 interrupted.",
+			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was evaluated, 4 target not reachable,\n" +
+			"5 internal error, 130 interrupted.",
 		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --replay FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
@@ -53,7 +53,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		return err
 	}
 	if !at.Choice.Embedded && o.fault != "" {
-		return errors.New("--fault goes with the embedded server: a server of yours has its own")
+		return errors.New("--fault works only with the embedded server")
 	}
 	o.fillIn()
 	script, err := o.saved()

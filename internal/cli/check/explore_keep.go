@@ -39,9 +39,9 @@ func (k *keeper) whole(f explore.Finding) {
 		k.runs = map[int]string{}
 	}
 	k.runs[f.Number] = k.save(filed(f), ".run.json", f.Whole.Save)
-	then := "it is made small now"
+	then := "it is shrunk now"
 	if k.o.noShrink {
-		then = "it goes on"
+		then = "exploring goes on"
 	}
 	k.p.Say("%s after %s: %s; saved as %s, and %s", filed(f), text.Count(f.Commands, "command"), words(f), k.runs[f.Number], then)
 }
@@ -137,8 +137,8 @@ func (k *keeper) left(e *reports.Exploration, jobs []string) {
 // keep writes one finding into the report.
 func (k *keeper) keep(e *reports.Exploration, f explore.Finding, run string) {
 	found := reports.Explored{
-		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Check: "explore", Expected: f.Expected, Got: f.Got, Seen: f.What},
-		After:   f.Commands, Run: run, Script: f.Script, Unscripted: f.Unscripted, Shown: f.Shown, Tried: f.Tried,
+		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What},
+		After:   f.Commands, Run: run, Script: f.Script, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
 	}
 	if c, ok := conformance.ClauseByID(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()

@@ -52,7 +52,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is found")
 	o.declareExtent(f)
 	o.declareFindings(f)
-	o.reportFlags.Declare(cmd, "list all outcomes that were seen")
+	o.reportFlags.Declare(cmd, "list all outcomes")
 	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 }
 
@@ -61,7 +61,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands, not counting those that shrink findings")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
 	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections that must stay unaffected")
-	f.IntVar(&o.clients, "clients", 8, "spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole history is judged; none if 0")
+	f.IntVar(&o.clients, "clients", 8, "spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole history is checked; none if 0")
 	f.DurationVar(&o.longest, "wait", 0, "let all clients wait together for up to this long: reservations and retries show only then")
 	f.StringVar(&o.replay, "replay", "", "play the run in `FILE`, which an earlier exploration saved, instead of making up another")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
@@ -88,11 +88,11 @@ func (o *exploreOptions) validateExtent() error {
 	case o.time < 0 || o.longest < 0 || o.clients < 0:
 		return errors.New("--time, --wait and --clients cannot be less than 0")
 	case o.given.Changed("steps") && o.steps < 1:
-		return errors.New("--steps has to be 1 or more")
+		return errors.New("--steps must be 1 or more")
 	case o.connections < 1 || o.findings < 1:
-		return errors.New("--connections and --findings have to be 1 or more")
+		return errors.New("--connections and --findings must be 1 or more")
 	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
-		return errors.New("--timeout, --patience and --shrink have to be longer than 0")
+		return errors.New("--timeout, --patience and --shrink must be longer than 0")
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (o *exploreOptions) validateExtent() error {
 // validateReplay checks that no flag contradicts the file that is played again.
 func (o *exploreOptions) validateReplay() error {
 	if o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps") || o.given.Changed("time")) {
-		return errors.New("--replay plays what the file says: --seed, --steps and --time mean nothing to it")
+		return errors.New("--replay plays a saved run: --seed, --steps and --time have no effect on it")
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (o *exploreOptions) validateProcess() error {
 	case !o.given.Changed("pid"):
 		return nil
 	case o.pid < 1:
-		return errors.New("--pid has to be the number of a process")
+		return errors.New("--pid must be the number of a process")
 	}
 	if _, err := health.Resident(o.pid); err != nil {
 		return fmt.Errorf("--pid: %w", err)

@@ -19,13 +19,13 @@ func newJudge(p process) *cobra.Command {
 	format := program.Formats()
 	cmd := &cobra.Command{
 		Use:   "judge FILE...|-",
-		Short: "Judge saved histories once more: what clients asked, and what they were told",
+		Short: "Check saved histories: what clients sent and received",
 		Long: "judge reads histories that a run has saved (- for standard input), checks them against the\n" +
 			"specification, job by job, and prints each finding with its clause and with the calls that prove it.\n" +
-			"A call without a reply may have had its effect at any time, or none. Each file is judged by itself.\n\n" +
+			"A call without a reply may have had its effect at any time, or none. Each file is checked by itself.\n\n" +
 			"Exit codes: 0 nothing was found, and the end of every job is known, 1 findings, 2 usage, or a file that\n" +
-			"is damaged (what could be read of it is judged all the same), 3 nothing was decided, or not what became\n" +
-			"of some jobs.",
+			"is damaged (what could be read of it is checked all the same), 3 nothing was evaluated, or the end of\n" +
+			"some jobs is not known.",
 		Example: "  fwpbench run --history run.history --url tcp://localhost:7419\n" +
 			"  fwpcheck judge run.history",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func newJudge(p process) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return p.judge(args, format.String()) },
 	}
-	cmd.Flags().Var(&format, "format", "format of the judgement")
+	cmd.Flags().Var(&format, "format", "format of the report")
 	program.CompleteFlags(cmd, map[string]func() []string{"format": format.Words})
 	return cmd
 }
@@ -68,7 +68,7 @@ func (p process) judge(names []string, format string) error {
 
 // judgeSchema is that of the JSON; its number grows when a key is removed, or gets
 // another meaning.
-const judgeSchema = "fwpcheck-judge/1"
+const judgeSchema = "fwpcheck-judge/2"
 
 // judgement is all that `judge` says.
 type judgement struct {
@@ -87,7 +87,7 @@ type judgedFile struct {
 	Jobs      int             `json:"jobs"`
 	Settled   int             `json:"settled"`
 	Findings  []judgedFinding `json:"findings"`
-	Undecided []judgedCause   `json:"undecided"`
+	Undecided []judgedCause   `json:"inconclusive"`
 
 	readable bool // at least in part
 }

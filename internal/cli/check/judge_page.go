@@ -22,7 +22,7 @@ func (f *judgedFile) page() reports.Page {
 			jobs := strings.Join(cause.JIDs, ", ") + more(cause.Jobs-len(cause.JIDs))
 			t.Rows = append(t.Rows, reports.Cells(fmt.Sprintf("%s: %s (%s)", text.Count(cause.Jobs, "job"), cause.Why, jobs)))
 		}
-		blocks = append(blocks, reports.Heading{Level: 2, Text: reports.Words("undecided")}, t)
+		blocks = append(blocks, reports.Heading{Level: 2, Text: reports.Styled(reports.Unclear, "inconclusive")}, t)
 	}
 	return reports.Page{Blocks: blocks}
 }
@@ -40,7 +40,7 @@ func (f *judgedFile) sum() string {
 	for _, cause := range f.Undecided {
 		undecided += cause.Jobs
 	}
-	return fmt.Sprintf("%s, %s; %s: %d settled, %d undecided; %s",
+	return fmt.Sprintf("%s, %s; %s: %d settled, %d inconclusive; %s",
 		text.Count(f.Events, "event"), whole, text.Count(f.Jobs, "job"), f.Settled, undecided,
 		text.Count(len(f.Findings), "finding"))
 }

@@ -63,14 +63,14 @@ func TestJudge(t *testing.T) {
 		out  []string
 		err  string
 	}{
-		"well": {well, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 undecided; 0 findings"}, ""},
+		"well": {well, reports.ExitWell, []string{"4 events, drained; 1 job: 1 settled, 0 inconclusive; 0 findings"}, ""},
 		"found": {wrong, reports.ExitFindings, []string{
 			"\nFWP-ACK-02  ", "job j1\n", "\n  found: ", "\n  #2  2s to 3s  w (client 1)  ACK j1: OK\n",
 			"\n  #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
 		}, ""},
 		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing"}, ""},
 		"undecided": {saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open)), reports.ExitInconclusive, []string{
-			"3 events, not drained; 3 jobs: 0 settled, 3 undecided; 0 findings", "  2 jobs: the queues were not drained (j1, j2)\n",
+			"3 events, not drained; 3 jobs: 0 settled, 3 inconclusive; 0 findings", "  2 jobs: the queues were not drained (j1, j2)\n",
 			"  1 job: its PUSH has no reply (j3)\n",
 		}, ""},
 		"nothing":   {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},

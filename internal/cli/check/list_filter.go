@@ -64,7 +64,7 @@ func pick[R interface{ facets() facets }](rows []R, thing string, want facets) (
 		return false
 	})
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("there is no such %s: each flag matches some, but none meets all of them", thing)
+		return nil, fmt.Errorf("no %s matches all of the flags, although each flag matches some", thing)
 	}
 	return rows, nil
 }

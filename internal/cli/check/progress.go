@@ -34,7 +34,7 @@ func (b *bar) show(done, total int, check string) {
 	b.mu.Lock()
 	b.last = check
 	if done == total {
-		b.last = "finishing: what is undecided is tried again"
+		b.last = "finishing: what is inconclusive is tried again"
 	}
 	b.mu.Unlock()
 	b.bar.SetCurrent(int64(done))

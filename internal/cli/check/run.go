@@ -21,12 +21,12 @@ func newRun(p process) *cobra.Command {
 	o := &runOptions{reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
 		Use:   "run [FILE...|-]",
-		Short: "Judge a server with the suite's checks, or with scripts of your own",
-		Long: "run judges the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else\n" +
+		Short: "Test a server with the checks of the suite, or with your own scripts",
+		Long: "run tests the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else\n" +
 			"the one of FAKTORY_URL, else an embedded server. Without files it plays the checks of the suite;\n" +
 			"with files, folders or - for standard input it plays those scripts only.\n\n" +
-			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is undecided, 4 no FWP server there,\n" +
-			"5 a fault of fwpcheck, 130 interrupted.",
+			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 target not\n" +
+			"reachable, 5 internal error, 130 interrupted.",
 		Example: "  fwpcheck run --url tcp://localhost:7419\n" +
 			"  fwpcheck run --quick --url tcp://localhost:7419\n" +
 			"  fwpcheck run --check 'fetch/*' --level MUST --url tcp+tls://:PASSWORD@faktory.example\n" +
@@ -57,7 +57,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	showBar := !o.reportFlags.NoProgress && !o.reportFlags.Verbose && p.WantsProgress()
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
-	p.Say("judging %s, seed %d", s.endpoint, o.seed)
+	p.Say("testing %s, seed %d", s.endpoint, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()

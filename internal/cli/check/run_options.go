@@ -49,7 +49,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 }
 
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
-	o.targetFlags.Declare(f, "judge")
+	o.targetFlags.Declare(f, "test")
 	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: play what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
@@ -63,7 +63,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
 	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
 	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String()+", and end within about three minutes on any server")
-	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is decided; may be repeated")
+	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 }
 
@@ -71,7 +71,7 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
 	f.IntVar(&o.parallel, "parallel", 0, "run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
-	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst counts, and what is unsteady is told")
+	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst verdict counts, and the report lists what differs")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
 }
@@ -80,13 +80,13 @@ func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 func (o *runOptions) validate() error {
 	switch {
 	case o.timeout <= 0:
-		return errors.New("--timeout has to be longer than 0")
+		return errors.New("--timeout must be longer than 0")
 	case o.patience <= 0:
-		return errors.New("--patience has to be longer than 0")
+		return errors.New("--patience must be longer than 0")
 	case o.given.Changed("parallel") && o.parallel < 1:
-		return errors.New("--parallel has to be 1 or more")
+		return errors.New("--parallel must be 1 or more")
 	case o.repeat < 1:
-		return errors.New("--repeat has to be 1 or more")
+		return errors.New("--repeat must be 1 or more")
 	}
 	for _, id := range o.require {
 		if _, ok := conformance.ClauseByID(id); ok {
@@ -96,7 +96,7 @@ func (o *runOptions) validate() error {
 		if near := conformance.Suggest(id); near != "" {
 			help = text.DidYouMean(near)
 		}
-		return fmt.Errorf("--require: there is no clause %q; %s", id, help)
+		return fmt.Errorf("--require: unknown clause %q; %s", id, help)
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()

@@ -67,7 +67,7 @@ func scriptNames(args []string) ([]string, error) {
 	var names []string
 	for _, arg := range args {
 		if program.IsURL(arg) {
-			return nil, errors.New("a URL is no script: a server is given with --url URL")
+			return nil, errors.New("a URL is not a script: use --url URL for the server")
 		}
 		found, err := scriptsAt(arg)
 		if err != nil {

@@ -39,11 +39,11 @@ func newSelftest(p process) *cobra.Command {
 	o := &selftestOptions{}
 	cmd := &cobra.Command{
 		Use:   "selftest",
-		Short: "Prove that the checks catch what is wrong and leave alone what is right",
+		Short: "Test the suite itself: all faults are detected, without false alarms",
 		Long: "selftest starts servers of its own on this machine: one for each fault of the catalogue, which the\n" +
 			"checks that decide its clauses must catch without blaming anything else, and one for each variation\n" +
 			"that the specification allows, where they must find nothing. It prints what is not so.\n\n" +
-			"Exit codes: 0 the proof holds, 1 it does not, 2 usage, 5 a fault of fwpcheck, 130 interrupted.",
+			"Exit codes: 0 passed, 1 failed, 2 usage, 5 internal error, 130 interrupted.",
 		Example: "  fwpcheck selftest\n" +
 			"  fwpcheck selftest --full\n" +
 			"  fwpcheck selftest --fault 'fetch-*'",
@@ -83,7 +83,7 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 // proof is what the flags ask for.
 func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if o.parallel < 1 {
-		return nil, errors.New("--parallel has to be 1 or more")
+		return nil, errors.New("--parallel must be 1 or more")
 	}
 	all, err := suite()
 	if err != nil {
@@ -113,7 +113,7 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 // tell prints what is not proved, counts, and returns the end of the command.
 func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
 	table, sum := unproved(out)
-	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good, "The proof holds.")}
+	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good, "The self-test passed.")}
 	var end error
 	switch {
 	case out.Stopped:
@@ -121,7 +121,7 @@ func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Du
 	case len(out.Errors) > 0:
 		conclusion.Words, end = nil, &program.InternalError{Cause: errors.Join(out.Errors...)}
 	case sum.wrong > 0:
-		conclusion.Words, end = reports.Styled(reports.Bad, "The proof does not hold."), program.Exit(reports.ExitFindings)
+		conclusion.Words, end = reports.Styled(reports.Bad, "The self-test failed."), program.Exit(reports.ExitFindings)
 	}
 	return cmp.Or(p.PrintPage(reports.Page{Blocks: append(table, conclusion)}), end)
 }
@@ -135,7 +135,7 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 	if out.Stopped || len(proof.Skipped) == 0 {
 		whereto = "open"
 	}
-	return fmt.Sprintf("%d of %s caught in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v",
+	return fmt.Sprintf("%d of %s detected in %s, %d left %s; %d of %s played; %d tried again; %d wrong; %v",
 		t.caught, text.Count(len(proof.Faults), "fault"), text.Count(out.Plays, "play"), t.later, whereto,
 		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
@@ -158,7 +158,7 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
 		for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
-			t.Rows = append(t.Rows, reports.Cells(name, "blamed", text.FirstLine(out.Blamed[name][check][0])))
+			t.Rows = append(t.Rows, reports.Cells(name, "false alarm", text.FirstLine(out.Blamed[name][check][0])))
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -171,10 +171,10 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 // interruption), or that makes a check fail that it should not.
 func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	if missing := r.Missing(); missing != "" && !stopped {
-		rows = append(rows, reports.Cells(r.Fault.Name, "not caught", missing))
+		rows = append(rows, reports.Cells(r.Fault.Name, "not detected", missing))
 	}
 	for _, stray := range r.Stray {
-		rows = append(rows, reports.Cells(r.Fault.Name, "stray", text.FirstLine(stray)))
+		rows = append(rows, reports.Cells(r.Fault.Name, "false alarm", text.FirstLine(stray)))
 	}
 	return rows
 }

@@ -60,7 +60,7 @@ func provide(s subject) map[scenarios.Need]string {
 		scenarios.NeedKill:     "give --kill-cmd COMMAND, which stops the server without warning and starts it again",
 		scenarios.NeedAlone:    "give --allow-shared, if nobody else uses the server",
 		scenarios.NeedFlush:    "give --allow-flush, if everything on the server may be deleted",
-		scenarios.NeedEmbedded: "leave out --url (and FAKTORY_URL): this check is about the embedded server",
+		scenarios.NeedEmbedded: "leave out --url (and FAKTORY_URL): this check tests the embedded server",
 	}
 }
 

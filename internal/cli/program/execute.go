@@ -17,7 +17,7 @@ import (
 func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.Say("%v\nThis is a fault of %s itself. Please report it with the command line (without passwords) at\n%s",
+			p.Say("%v\nThis is an internal error of %s. Please report it with the command line (without passwords) at\n%s",
 				r, p.Name, bugs)
 			code = reports.ExitInternal
 		}

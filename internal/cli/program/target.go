@@ -56,7 +56,7 @@ func (t *TargetFlags) Endpoint(given *pflag.FlagSet, lookup func(string) (string
 	found := Endpoint{choice, &target.Server{Address: choice.Address, TLS: config}, choice.Address.Password}
 	if given.Changed("password-file") {
 		if found.Password != "" {
-			return Endpoint{}, errors.New("two passwords: the URL has one, and --password-file gives another")
+			return Endpoint{}, errors.New("two passwords: one in the URL, and one of --password-file")
 		}
 		found.Password, err = target.ReadPassword(t.passwordFile)
 	}
@@ -67,7 +67,7 @@ func (t *TargetFlags) Endpoint(given *pflag.FlagSet, lookup func(string) (string
 func onlyWithURL(given *pflag.FlagSet, others []string) error {
 	for _, flag := range slices.Concat([]string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}, others) {
 		if given.Changed(flag) {
-			return fmt.Errorf("--%s goes with a server of yours (--url or FAKTORY_URL): the embedded one needs none of it", flag)
+			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), not with the embedded server", flag)
 		}
 	}
 	return nil
@@ -105,15 +105,15 @@ func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conforma
 
 func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error {
 	if e.Password == "" {
-		return &UnreachableError{errors.New("the server asks for a password, and none was given"),
+		return &UnreachableError{errors.New("the server requires a password, and none was given"),
 			"put it into the URL, " + e.withPassword() + " (the colon belongs to it), or name a file with --password-file"}
 	}
 	err := conformance.Authenticate(ctx, e.Server, e.Password, timeout)
 	switch {
 	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
-		return &UnreachableError{err, "the password came " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
+		return &UnreachableError{err, "the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
 	case errors.Is(err, conformance.ErrDeclined):
-		return &UnreachableError{err, "the password came from --password-file, where it is the first and only line"}
+		return &UnreachableError{err, "the password is from --password-file, where it is the first and only line"}
 	}
 	return err
 }
@@ -141,7 +141,7 @@ func (e Endpoint) advice(ctx context.Context, err error) string {
 		return "an FWP server greets with +HI {...}: is it at its limit of connections, still starting, or " + other
 	}
 	return fmt.Sprintf("an FWP server greets with +HI {...}: is %s the port on which it takes jobs "+
-		"(7419 unless it was told otherwise), and %s", e.Choice.Address.Port, other)
+		"(7419 unless configured otherwise), and %s", e.Choice.Address.Port, other)
 }
 
 // UnreachableError is why a target cannot be tested at all, and what to do.

@@ -17,13 +17,13 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if IsURL(args[0]) {
-		return fmt.Errorf("a server is given with --url: %s run --url URL", cmd.Name())
+		return fmt.Errorf("use --url for a server: %s run --url URL", cmd.Name())
 	}
 	if strings.HasSuffix(args[0], ".fwp") {
-		return fmt.Errorf("no command: to play a script: fwpcheck run %s", args[0])
+		return fmt.Errorf("not a command; to play a script: fwpcheck run %s", args[0])
 	}
 	if ext := filepath.Ext(args[0]); ext == ".yaml" || ext == ".yml" {
-		return fmt.Errorf("no command: to run a workload: fwpbench run %s", args[0])
+		return fmt.Errorf("not a command; to run a workload: fwpbench run %s", args[0])
 	}
 	var commands []string
 	for _, c := range cmd.Commands() {
@@ -39,7 +39,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s takes no arguments, and here is %q", cmd.CommandPath(), args[0])
+	return fmt.Errorf("%s takes no arguments, got %q", cmd.CommandPath(), args[0])
 }
 
 // Suggestion returns the end of a message about an unknown word: "; did you mean push or

@@ -27,7 +27,7 @@ func flagError(cmd *cobra.Command, err error) error {
 func invalidValue(invalid *pflag.InvalidValueError) error {
 	flag, text, cause := invalid.GetFlag(), invalid.GetValue(), invalid.Unwrap()
 	if IsURL(text) {
-		return fmt.Errorf("--%s takes no URL: a server is given with --url URL", flag.Name)
+		return fmt.Errorf("--%s does not take a URL; use --url URL for a server", flag.Name)
 	}
 	if _, told := errors.AsType[*workload.Problem](cause); !told {
 		if problem := misread(flag.Value.Type(), text); problem != nil {
@@ -43,17 +43,17 @@ func misread(kind, text string) error {
 	p := &workload.Problem{}
 	switch kind {
 	case "duration":
-		p.What, p.Expected, p.Do = "is no duration", "a duration", "write a number and a unit, as in 500ms, 30s or 5m"
+		p.What, p.Expected, p.Do = "is not a valid duration", "a duration", "write a number and a unit, as in 500ms, 30s or 5m"
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			p.What = "has no unit"
 		}
 	case "uint64":
-		p.What, p.Do = "is no seed", "write digits, as in 42"
+		p.What, p.Do = "is not a valid seed", "write digits, as in 42"
 		p.Expected = fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64))
 	case "int":
-		p.What, p.Expected, p.Do = "is no whole number", "a whole number", "write digits, as in 50"
+		p.What, p.Expected, p.Do = "is not a valid whole number", "a whole number", "write digits, as in 50"
 	case "float64":
-		p.What, p.Expected, p.Do = "is no number", "a number", "write it as in 50 or 0.5"
+		p.What, p.Expected, p.Do = "is not a valid number", "a number", "write it as in 50 or 0.5"
 	case "bool":
 		p.What, p.Expected, p.Do = "is neither true nor false", "true or false", "write one of them, or the flag alone"
 	default:
