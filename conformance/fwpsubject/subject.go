@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -14,7 +15,7 @@ func New() *explore.Subject {
 	return &explore.Subject{
 		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
-		Greets:   true,
+		Protocol: fwpsession.Protocol{},
 		Question: `HELLO {"v":2}`,
 		Family:   family,
 		Seeds:    seeds,
