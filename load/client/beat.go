@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// beatDue says whether it is time for a heartbeat, and sees to it that the connection is
-// woken for the next one.
+// beatDue reports whether a heartbeat is due, and has the connection woken for the next
+// one.
 func (d *duty) beatDue(now time.Duration) bool {
 	if d.duties&beating == 0 || d.shard.times.Beat == 0 {
 		return false
@@ -17,15 +17,14 @@ func (d *duty) beatDue(now time.Duration) bool {
 	if w.beat == 0 {
 		w.beat = now + w.shard.times.Beat
 		if d.duties&observing != 0 {
-			w.beat = now // it says at once that it is there
+			w.beat = now // the first one is due at once
 		}
 	}
 	d.due = w.beat
 	return w.beat <= now
 }
 
-// sendBeat says that the worker lives. The times of the timetable that have been missed
-// are left out.
+// sendBeat appends a heartbeat. Due times that were missed are left out.
 func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.begin(now, measure.Beat, w.beat)

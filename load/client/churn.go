@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// churner is a place for a connection that comes and goes: each arrival connects,
-// sends one command and says goodbye. The arrival is booked when the connection has
+// churner is a place for a short-lived connection: each arrival connects, sends one
+// command and says goodbye. The arrival is booked when the connection has
 // ended, so that the next one waits for that.
 type churner struct {
 	conn

@@ -88,7 +88,7 @@ const (
 	over                  // never to be opened again
 )
 
-// waits says whether the server is to speak.
+// waits reports whether a message of the server is due.
 func (c *conn) waits() bool {
 	return c.phase == greeting || c.phase == hello || c.phase == busy || c.phase == leaving
 }
@@ -150,9 +150,8 @@ func (c *conn) leave(now time.Duration, out []byte) []byte {
 	return c.speaker.Bye(out)
 }
 
-// expect waits for a reply, and sees to it that somebody looks whether it comes. The
-// alarm is left standing from one command to the next, so that it costs nothing: when
-// it rings too early, it is set again.
+// expect waits for a reply, for as long as the shard's patience. The alarm is not moved
+// for each command, so that it costs nothing: when it comes too early, it is set again.
 func (c *conn) expect(p phase, asked command) {
 	c.phase, c.asked = p, asked
 	if c.alarm == 0 {
@@ -160,8 +159,8 @@ func (c *conn) expect(p phase, asked command) {
 	}
 }
 
-// look is what a wake is for: a reply that is overdue, or the end of patience with the
-// connection as such. Everything else is found by speak.
+// look is what a wake is for: a reply that is overdue, or a connection that is to be cut.
+// Everything else is found by speak.
 func (c *conn) look(now time.Duration) {
 	if c.doomed {
 		c.fall(now)
@@ -181,7 +180,7 @@ func (c *conn) look(now time.Duration) {
 	c.lose(now, measure.Timeout, errSilent)
 }
 
-// speak says what there is to say in the present phase.
+// speak appends what is due in the present phase.
 func (c *conn) speak(now time.Duration, out []byte) []byte {
 	if c.quit.decided {
 		return out
@@ -213,7 +212,7 @@ func (c *conn) rest() engine.Next {
 	return engine.Next{Wake: wake}
 }
 
-// call has an idle connection ask its role again, and says whether it was idle.
+// call has an idle connection ask its role again, and reports whether it was idle.
 func (c *conn) call() bool {
 	if c.phase != idle || c.called {
 		return false

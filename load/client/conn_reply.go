@@ -153,7 +153,7 @@ func (c *conn) lose(now time.Duration, kind measure.ErrorKind, err error) {
 	c.drop(now)
 }
 
-// drop has the role know that the connection is gone.
+// drop reports to the role that the connection is gone.
 func (c *conn) drop(now time.Duration) {
 	c.release()
 	c.preparing = nil

@@ -23,7 +23,7 @@ type arrival struct {
 	intended time.Duration
 }
 
-// taker is who takes arrivals: a producer, or a connection that comes and goes.
+// taker takes arrivals: a producer, or a short-lived connection.
 type taker interface {
 	// give hands over an arrival, unless the taker is not free any more.
 	give(now time.Duration, a arrival) bool
@@ -41,20 +41,21 @@ const (
 	planned             // as the plan says
 )
 
-// dispatcher hands out arrivals. What waits is not kept anywhere: it is what the plan
-// has up to now and nobody has taken, so that a server which hangs costs no memory.
+// dispatcher hands out arrivals. Those that wait are not kept anywhere: they are
+// what the plan has up to now and no taker has taken, so that a server which hangs costs
+// no memory.
 type dispatcher struct {
 	engine.Link
 	shard    *Shard
 	mode     mode
 	overload Overload
 	aborted  bool
-	waited   int64 // arrivals that found nobody free
+	waited   int64 // arrivals that found no taker free
 	thinks   bool  // a closed loop with time to think
 
 	start time.Duration // of the plan, or of the closed loop
 	plan  *arrivals.Cursor
-	of    int   // shards that share the arrivals: those that have somebody to take them
+	of    int   // shards that share the arrivals: those that have takers
 	base  int64 // the number of the first job of this mode
 	limit int64 // of the whole run's jobs in this mode; 0 is none
 	count int64 // numbers given out, closed loop
@@ -87,7 +88,7 @@ func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, taker
 	}
 }
 
-// callAll has everybody who waits ask again.
+// callAll has all takers that wait ask again.
 func (d *dispatcher) callAll(now time.Duration) {
 	for range d.free.len() {
 		t, _ := d.free.pop()
@@ -96,8 +97,8 @@ func (d *dispatcher) callAll(now time.Duration) {
 	}
 }
 
-// stop ends the pushing. What the plan had up to now and nobody has taken is given up
-// and counted as dropped.
+// stop ends the pushing. What the plan had up to now and no taker has taken is
+// given up and counted as dropped.
 func (d *dispatcher) stop(now time.Duration) {
 	dropped := int64(d.returned.len())
 	for d.returned.len() > 0 {
@@ -113,7 +114,7 @@ func (d *dispatcher) stop(now time.Duration) {
 	d.mode, d.more = resting, false
 }
 
-// pushing says whether there are arrivals left, or pushes without a reply.
+// pushing reports whether there are arrivals left, or pushes without a reply.
 func (d *dispatcher) pushing() bool {
 	return d.taken > 0 || d.returned.len() > 0 || d.mode != resting && d.more
 }
@@ -154,8 +155,8 @@ func (o *lookout) count(now time.Duration) int64 {
 	return o.due
 }
 
-// ask is for whoever has become free: it gives an arrival that is waiting, or keeps
-// the taker in mind. In a closed loop the arrival is due at the instant ready.
+// ask is called by a taker that is free: it returns an arrival that is waiting, or puts
+// the taker on the list of those that are free. In a closed loop the arrival is due at the instant ready.
 func (d *dispatcher) ask(now time.Duration, t taker, ready time.Duration) (arrival, bool) {
 	if a, ok := d.waiting(now, ready); ok {
 		d.taken++
@@ -180,7 +181,7 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 	case d.mode == closed:
 		return d.number(ready)
 	case d.mode == planned && d.overload == Queue && d.head.intended <= now:
-		if d.free.len() > 0 { // it is for who was free before; the timer is late
+		if d.free.len() > 0 { // it belongs to a taker that was free before; the timer is late
 			d.shard.loop.Poke(d)
 			break
 		}
@@ -232,7 +233,7 @@ func (d *dispatcher) Step(now time.Duration, _ engine.Event, out []byte) ([]byte
 	return out, engine.Next{Wake: d.head.intended}
 }
 
-// handOut gives an arrival to whoever has been free the longest; false if nobody is.
+// handOut gives an arrival to the taker that has been free the longest; false if none is.
 func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
 	for {
 		t, ok := d.free.pop()
@@ -247,7 +248,7 @@ func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
 	}
 }
 
-// turnAway treats an arrival that found nobody free: true if it was dropped.
+// turnAway treats an arrival that found no taker free: true if it was dropped.
 func (d *dispatcher) turnAway() bool {
 	switch d.overload {
 	case Drop:

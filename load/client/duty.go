@@ -17,8 +17,8 @@ type duty struct {
 	own    []int64 // jobs whose own queues the FETCH in flight names; empty: those of the worker
 }
 
-// open implements role. A worker that is on its way out needs only those connections
-// on which it can report what it holds.
+// open implements role. A worker that stops needs only the connections on which it can
+// report what it holds.
 func (d *duty) open(time.Duration) bool {
 	w := d.worker
 	if w.stops() && (w.settled() || d.duties&reporting == 0) {
@@ -30,8 +30,8 @@ func (d *duty) open(time.Duration) bool {
 
 func (d *duty) wid() string { return d.worker.id }
 
-// next implements role: BEAT goes first, for it must not wait for a worker that is
-// always busy; then what is done, then more.
+// next implements role: heartbeats go first, for they must not wait for a worker that is
+// always busy; then reports, then one more job.
 func (d *duty) next(now time.Duration, out []byte) []byte {
 	w := d.worker
 	switch {

@@ -2,8 +2,8 @@ package client
 
 import "time"
 
-// Connect opens the connections that stay, at the pace of Config.ConnectRate.
-// Status.Ready says how many are identified, of Status.Wanted. Connections that fail
+// Connect opens the long-lived connections, at the pace of Config.ConnectRate.
+// Status.Ready of Status.Wanted are identified. Connections that fail
 // are tried again until Stop.
 func (c *Shard) Connect() {
 	now := c.loop.Now()
@@ -95,9 +95,9 @@ func (c *Shard) StopPushing() {
 
 // Drain has the workers go on until every queue is empty: until each has had an empty
 // FETCH that was sent after from, the instant at which the last push of all shards was
-// done, or after the last scheduled job was due. Status.Drained says whether that is so
-// and nothing is held. Jobs that are to return may still be missing then: the ledger
-// knows.
+// done, or after the last scheduled job was due. Status.Drained reports whether that
+// is so and nothing is held. Jobs that are to return may still be missing then:
+// see the ledger.
 //
 // A workload without consumers gets some workers now, to leave the queues empty.
 func (c *Shard) Drain(from time.Duration) {
@@ -126,8 +126,8 @@ func (c *Shard) Stop() {
 	}
 }
 
-// Abandon cuts what Stop could not end in time. The ledger learns what is in doubt
-// because of that. Nothing happens in the shard after it.
+// Abandon cuts what Stop could not end in time, and books what is in doubt because of
+// that. Nothing happens in the shard after it.
 func (c *Shard) Abandon() {
 	c.stopping, c.fetching = true, false
 	c.dispatcher.stop(c.loop.Now())

@@ -67,7 +67,7 @@ func (p *producer) next(now time.Duration, out []byte) []byte {
 func (p *producer) ready() time.Duration {
 	d := &p.shard.dispatcher
 	if d.mode != closed {
-		p.pause = 0 // the plan knows no mercy
+		p.pause = 0 // the plan does not wait for the server
 		return 0
 	}
 	ready := p.free

@@ -48,8 +48,8 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 }
 
 // suspect takes a job that is not as it should be. What is ours in spite of that is
-// accepted, so that its queue is left empty; what belongs to somebody else is reported
-// as failed, so that the server does not take it for done.
+// accepted, so that its queue is left empty; a job of another
+// client is reported as failed, so that the server does not take it for done.
 func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
 	book := w.shard.ledger.Foreign
 	wrong, isWrong := errors.AsType[*workload.WrongError](err)

@@ -157,7 +157,7 @@ func (d *duty) noteReport(p *place, o history.Outcome) {
 // the Recorder that all shards share.
 //
 //   - Where Config.HistoryLimit was reached the history is cut, if it was not before.
-//   - A worker that is told to be quiet, or to terminate, learns that by its next BEAT
+//   - A worker that is ordered to be quiet, or to terminate, learns that by its next BEAT
 //     only. FETCHes that may have met it in that state are marked as quiet. (AMB-32)
 func (c *Shard) Complete(h *history.History) {
 	r := c.record

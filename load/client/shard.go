@@ -48,7 +48,7 @@ type Config struct {
 	// HistoryLimit is how many of them this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
 	HistoryLimit int64
-	// ChurnInfo has connections that come and go ask for INFO instead of pushing a job.
+	// ChurnInfo has short-lived connections ask for INFO instead of pushing a job.
 	ChurnInfo bool
 }
 
@@ -73,8 +73,8 @@ type Shard struct {
 
 	share      share
 	dispatcher dispatcher
-	opener     opener // of connections that stay
-	cycler     opener // of connections that come and go
+	opener     opener // of long-lived connections
+	cycler     opener // of short-lived connections
 	clock      clock
 	sweeper    sweeper
 	producers  []*producer
@@ -142,16 +142,16 @@ type share struct {
 	workers   int  // those that fetch
 	beaters   int  // workers that only beat
 	observers int  // workers that only ask and beat
-	fillOnly  bool // the producers go when the prefill is done
-	sweepOnly bool // the workers come when the run drains
+	fillOnly  bool // the producers end when the prefill is done
+	sweepOnly bool // the workers connect when the run drains
 	churnInfo bool
 }
 
 // helpers is how many connections there are of a kind that a workload does not name.
 const helpers = 50
 
-// Helpers is how many connections a run has beyond those that its workload names:
-// somebody to prefill the queues, and somebody to leave them empty.
+// Helpers returns how many connections a run has beyond those that its workload names:
+// to prefill the queues, and to leave them empty.
 func Helpers(w *workload.Workload) int {
 	s := shareOf(w, false)
 	n := 0
@@ -246,7 +246,7 @@ func (c *Shard) hire(i int, known map[string]*asks) {
 	w.asks = c.asksOf(i, known)
 }
 
-// asksOf is what a worker says when it FETCHes. Workers that say the same share it.
+// asksOf returns the queues that a worker asks for. Workers with the same queues share them.
 func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 	names := c.jobs.Asks(i)
 	line := strings.Join(names, " ")

@@ -20,27 +20,27 @@ type Status struct {
 
 	Errors      int64 // of any kind, as in the recorder
 	First, Last error // nil if there was none
-	Lost        int64 // connections that were identified and ended, and nobody had told them to
+	Lost        int64 // connections that were identified, and ended without a cause on the client's side
 	FirstLost   error // why the first of them did
 	Disconnects int64 // connections that their clients have ended by themselves, without END
 	Served      int64 // commands that went well, but for HELLO, BEAT and END
 
 	Pushing bool          // arrivals are left, or pushes without a reply
 	Aborted bool          // an arrival found no free connection, and Overload is Abort
-	Behind  time.Duration // how long the first arrival that nobody has taken has been due
+	Behind  time.Duration // how long the first arrival that no client has taken has been due
 	Backlog int64         // how many such arrivals there are
 	Waited  int64         // arrivals that found no connection free, and waited for one
 
 	Held        int   // jobs that the workers have
-	Quiet       int   // workers that the server has told to be quiet
-	Terminated  int   // workers that the server has told to terminate
+	Quiet       int   // workers that the server has ordered to be quiet
+	Terminated  int   // workers that the server has ordered to terminate
 	Drained     bool  // every worker that may FETCH has found nothing, since Drain
 	Emptied     int   // how many those are
 	Repeated    int64 // jobs whose ACK was sent twice and refused the second time: the first may have settled them
 	TakenAtStop int64 // jobs that came after Stop
 }
 
-// Status says how far the shard is. It costs little, whatever the shard's size.
+// Status returns how far the shard is. It costs little, whatever the shard's size.
 func (c *Shard) Status() Status {
 	s := c.status
 	d := &c.dispatcher
@@ -59,7 +59,7 @@ func (w *worker) empty() {
 	}
 }
 
-// fetchesNoMore takes a worker, which is told to FETCH no more, from those who drain.
+// fetchesNoMore removes a worker that may not FETCH any more from those that drain.
 func (w *worker) fetchesNoMore() {
 	c := w.shard
 	if w.passive {
@@ -94,7 +94,7 @@ func (c *Shard) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 	}
 }
 
-// First is the first error of commands of a kind that went wrong in this way; nil if
+// First returns the first error of commands of a kind that went wrong in this way; nil if
 // there was none.
 func (c *Shard) First(op measure.Op, kind measure.ErrorKind) error {
 	return c.firsts[failure{op, kind}]
@@ -106,8 +106,8 @@ type Breach struct {
 	Count int64
 }
 
-// Breaches are the breaches of the protocol so far, those that came first in front. The
-// caller may keep them.
+// Breaches returns the breaches of the protocol so far, the earliest first. The caller
+// may keep them.
 func (c *Shard) Breaches() []Breach { return slices.Clone(c.breaches) }
 
 func (c *Shard) breached(b *protocol.BreachError) {

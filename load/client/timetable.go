@@ -2,8 +2,7 @@ package client
 
 import "time"
 
-// timetable holds what is to happen, the soonest first, and of what is due at the same
-// instant what was added first.
+// timetable is a heap of entries by due time, stable for equal times.
 type timetable[T any] struct {
 	entries []entry[T] // a binary heap
 	added   uint64
@@ -29,7 +28,7 @@ func (t *timetable[T]) next() time.Duration {
 	return t.entries[0].at
 }
 
-// due says whether the soonest entry's time has come.
+// due reports whether the time of the soonest entry has come.
 func (t *timetable[T]) due(now time.Duration) bool {
 	return len(t.entries) > 0 && t.entries[0].at <= now
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// What a server did not do, or did too early.
+// Errors of a server that breaks no rule of the grammar.
 var (
 	errSilent = errors.New("the server did not reply in time")
 	errClosed = errors.New("the server closed the connection")
@@ -69,8 +69,8 @@ func opening(err error) measure.ErrorKind {
 	return measure.Other
 }
 
-// ending sorts the ways in which a connection ends that nobody ended; nil is a close
-// in good order.
+// ending sorts the ways in which a server ends a connection; nil is a close in good
+// order.
 func ending(err error) (measure.ErrorKind, error) {
 	if err == nil {
 		return measure.Closed, errClosed

@@ -69,20 +69,20 @@ const (
 	reported // the report is in flight
 )
 
-// jobHeld says whether the worker has a job there.
+// jobHeld reports whether the worker has a job there.
 func (p *place) jobHeld() bool { return p.stage >= working }
 
-// mayFetch says whether one more job is wanted. A worker that has drained its queues
+// mayFetch reports whether one more job is wanted. A worker that has drained its queues
 // asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
 	c := w.shard
 	return c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
 }
 
-// stops says whether the worker is on its way out: it goes when nothing is held.
+// stops reports whether the worker ends its connections once it holds nothing.
 func (w *worker) stops() bool { return w.shard.stopping || w.state == protocol.Terminating }
 
-// settled says that nothing is held and no FETCH is out.
+// settled reports that nothing is held and no FETCH is out.
 func (w *worker) settled() bool { return len(w.free) == len(w.places) }
 
 // call has one idle connection with the duty look what there is to do.

@@ -186,7 +186,7 @@ var verbs = map[measure.Op]string{
 func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 
 // Times are what the protocol recommends for BEAT, what it advises not to go below, and
-// the 30 s of a worker that is told to terminate, of which some are left to report in.
+// the 30 s of a worker that is ordered to terminate, of which some are left to report in.
 // (Client Lifecycle; Terminating State)
 func (*speaker) Times() protocol.Times {
 	return protocol.Times{

@@ -67,7 +67,7 @@ type Times struct {
 	Beat, BeatApart time.Duration
 	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs.
 	Poll time.Duration
-	// A worker that is told to terminate reports as failed after FailAfter what is not done,
+	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
 }
@@ -117,7 +117,7 @@ type BreachError struct {
 	// Breach names what was broken: one of the constants of this package, with what follows
 	// it. The clauses of a specification are looked up by it.
 	Breach string
-	// What says what came, and what it came in place of.
+	// What describes the bytes, and what was due instead.
 	What string
 }
 

@@ -83,9 +83,9 @@ func (w *Workload) checkArrivals(r *rules) {
 	r.broken(!closed && w.Think != Range{},
 		"an open loop does not wait for replies", "think in a closed loop only", "remove think, or rate and stages", "think", "rate", "stages")
 	r.broken(!closed && w.Producers == 0 && !w.Churn,
-		"nobody pushes what arrives", "producers above 0", "add producers", "producers", "rate", "stages", "churn")
+		"there are no clients to push the arrivals", "producers above 0", "add producers", "producers", "rate", "stages", "churn")
 	r.broken(w.JobLimit > 0 && w.Producers == 0 && !w.Churn,
-		"nobody pushes these jobs", "producers above 0", "add producers, or use prefill", "jobs", "producers", "churn")
+		"there are no clients to push these jobs", "producers above 0", "add producers, or use prefill", "jobs", "producers", "churn")
 }
 
 func (w *Workload) checkLength(r *rules) {
@@ -112,12 +112,12 @@ func (w *Workload) checkLength(r *rules) {
 
 func (w *Workload) checkConnections(r *rules) {
 	r.broken(w.Producers+w.Consumers+w.Connections == 0,
-		"nobody connects", "producers, consumers or connections above 0", "add producers and consumers", "producers", "consumers", "connections")
+		"there are no connections", "producers, consumers or connections above 0", "add producers and consumers", "producers", "consumers", "connections")
 	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly,
 		"these connections have nothing to do", "churn or beat_only beside it", "use the preset idle or churn, or set producers and consumers",
 		"connections", "churn", "beat_only")
 	r.broken(w.Churn && w.BeatOnly,
-		"connections cannot both stay and come and go", "churn or beat_only", "remove one of them", "churn", "beat_only")
+		"connections cannot be both long-lived and short-lived", "churn or beat_only", "remove one of them", "churn", "beat_only")
 	r.broken((w.Churn || w.BeatOnly) && w.Connections == 0,
 		"there are no connections", "connections above 0 for churn and beat_only", "add connections", "connections", "churn", "beat_only")
 	r.broken(w.Churn && w.Producers > 0,
@@ -148,9 +148,9 @@ func (w *Workload) checkWorkers(r *rules) {
 			"set topology to pool, or remove "+s.key, s.key, "topology")
 	}
 	r.broken(pool && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers", "topology", "consumers")
-	r.broken(w.Work != Range{} && w.Consumers == 0, "nobody works", "consumers above 0", "add consumers, or remove work", "work", "consumers")
+	r.broken(w.Work != Range{} && w.Consumers == 0, "there are no workers", "consumers above 0", "add consumers, or remove work", "work", "consumers")
 	r.broken(w.FailShare > 0 && w.Consumers == 0,
-		"nobody works, so nobody fails", "consumers above 0", "add consumers, or remove fail_share", "fail_share", "consumers")
+		"there are no workers, so that no delivery fails", "consumers above 0", "add consumers, or remove fail_share", "fail_share", "consumers")
 }
 
 func (w *Workload) checkQueues(r *rules) {

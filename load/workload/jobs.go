@@ -66,7 +66,7 @@ type fragments struct {
 // paddingLength is how long the text is from which padding is cut: a power of two.
 const paddingLength = 4096
 
-// Jobs makes the jobs of a run. The run is a name that no other run at the server has
+// Jobs returns the jobs of a run. The run is a name that no other run at the server has
 // at the same time: letters, digits, - and _, a handful of them. The workload must
 // pass [Workload.Check].
 func (w *Workload) Jobs(run string, seed uint64) *Jobs {
@@ -93,7 +93,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 	return j
 }
 
-// padding is text that needs no escape in JSON and cannot be told by a formula.
+// padding returns text that needs no escape in JSON and looks random.
 func padding(seed uint64) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	text := make([]byte, paddingLength)
@@ -135,11 +135,11 @@ func (j *Jobs) random(purpose int, k int64) uint64 {
 	return arrivals.Mix(j.seeds[purpose], uint64(k))
 }
 
-// Queues are the names of the run's queues, fwpbench-RUN-0 and so on. The caller must
+// Queues returns the names of the run's queues, fwpbench-RUN-0 and so on. The caller must
 // not change them.
 func (j *Jobs) Queues() []string { return j.queues }
 
-// Asks are the queues that a worker names in a FETCH, in their order. If the queues are
+// Asks returns the queues that a worker names in a FETCH, in their order. If the queues are
 // all alike the workload's workers share them out, at least one for each worker: so a
 // job that reaches the wrong connection shows. Else each asks for all, in priority
 // order or from another queue for each worker, because a FETCH blocks on its first
@@ -159,7 +159,7 @@ func (j *Jobs) Asks(worker int) []string {
 	return asks
 }
 
-// QueueOf is the queue of job k, as an index of Queues, or OwnQueue.
+// QueueOf returns the queue of job k, as an index of Queues, or OwnQueue.
 func (j *Jobs) QueueOf(k int64) int {
 	if j.ownQueues > 0 && unit(j.random(forOwnQueue, k)) < j.ownQueues {
 		return OwnQueue
@@ -185,29 +185,29 @@ func (j *Jobs) typeOf(k int64) int {
 	return int(below(j.random(forType, k), uint64(len(j.types))))
 }
 
-// PayloadOf is the bytes of padding in job k, 0 to 16 MiB.
+// PayloadOf returns the bytes of padding in job k, 0 to 16 MiB.
 func (j *Jobs) PayloadOf(k int64) int {
 	return j.sizes.at(j.random(forSize, k), j.random(forBytes, k))
 }
 
-// Work is how long a worker holds job k.
+// Work returns how long a worker holds job k.
 func (j *Jobs) Work(k int64) time.Duration { return j.work.at(j.random(forWork, k)) }
 
-// Think is how long a producer of a closed loop waits after the reply to the push of
+// Think returns how long a producer of a closed loop waits after the reply to the push of
 // job k.
 func (j *Jobs) Think(k int64) time.Duration { return j.think.at(j.random(forThink, k)) }
 
-// Delay is how long after its push job k is due; 0 if it is not scheduled.
+// Delay returns how long after its push job k is due; 0 if it is not scheduled.
 func (j *Jobs) Delay(k int64) time.Duration { return j.delay.at(j.random(forDelay, k)) }
 
-// Fails says whether a delivery of job k ends in a FAIL; the first has attempt 0.
+// Fails reports whether a delivery of job k ends in a FAIL; the first has attempt 0.
 func (j *Jobs) Fails(k int64, attempt int) bool {
 	return unit(arrivals.Mix(j.random(forFailure, k), uint64(attempt))) < j.failShare
 }
 
-// Retry is the retry of job k: how often the server tries it again, -1 for a job that
+// Retry returns the retry of job k: how often the server tries it again, -1 for a job that
 // dies at once but is kept. (Work units)
 func (j *Jobs) Retry(int64) int { return j.retry }
 
-// ReserveFor is how long a worker may hold a job, whole seconds. (Work units)
+// ReserveFor returns how long a worker may hold a job, whole seconds. (Work units)
 func (j *Jobs) ReserveFor() time.Duration { return j.reserve }

@@ -42,7 +42,7 @@ func parseName(text string, names []string) (int, error) {
 		return i, nil
 	}
 	return 0, &Problem{
-		What: fmt.Sprintf("%q is not known", text), Expected: "one of " + strings.Join(names, ", "),
+		What: fmt.Sprintf("unknown name %q", text), Expected: "one of " + strings.Join(names, ", "),
 		Do: advise(text, names, "choose one of them"),
 	}
 }

@@ -22,7 +22,7 @@ func parseInt(text string, low, high int64) (int64, error) {
 	expected := fmt.Sprintf("a whole number from %d to %d", low, high)
 	switch {
 	case errors.Is(err, strconv.ErrSyntax):
-		return 0, bad(text, "is no whole number", expected, "write digits, as in 50")
+		return 0, bad(text, "is not a valid whole number", expected, "write digits, as in 50")
 	case err != nil || n < low || n > high:
 		return 0, bad(text, "is out of range", expected, "choose a number in that range")
 	}
@@ -35,7 +35,7 @@ func parseFloat(text string, low, high float64, example string) (float64, error)
 	expected := fmt.Sprintf("a number from %s to %s", number(low), number(high))
 	switch {
 	case errors.Is(err, strconv.ErrSyntax) || math.IsNaN(x):
-		return 0, bad(text, "is no number", expected, "write it as in "+example)
+		return 0, bad(text, "is not a valid number", expected, "write it as in "+example)
 	case err != nil || x < low || x > high:
 		return 0, bad(text, "is out of range", expected, "choose a number in that range")
 	}
@@ -48,13 +48,13 @@ func parseShare(text string) (float64, error) {
 	if !percent {
 		x, err := parseFloat(text, 0, 1, "0.05 or 5%")
 		if err != nil {
-			return 0, bad(text, "is no share", "a share from 0 to 1, or from 0% to 100%", "write it as in 0.05 or 5%")
+			return 0, bad(text, "is not a valid share", "a share from 0 to 1, or from 0% to 100%", "write it as in 0.05 or 5%")
 		}
 		return x, nil
 	}
 	x, err := parseFloat(digits, 0, 100, "0.05 or 5%")
 	if err != nil {
-		return 0, bad(text, "is no share", "a share from 0% to 100%", "write it as in 0.05 or 5%")
+		return 0, bad(text, "is not a valid share", "a share from 0% to 100%", "write it as in 0.05 or 5%")
 	}
 	return x / 100, nil
 }
@@ -78,7 +78,7 @@ func ParseDuration(text string) (Duration, error) {
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			return 0, bad(text, "has no unit", expected, do)
 		}
-		return 0, bad(text, "is no duration", expected, do)
+		return 0, bad(text, "is not a valid duration", expected, do)
 	}
 	if d < 0 || d > longest {
 		return 0, bad(text, "is out of range", expected, "choose a duration in that range")

@@ -60,7 +60,7 @@ func Preset(name string) (Workload, error) {
 		w.Drain = Duration(5 * time.Minute) // servers wait before they retry
 	default:
 		return Workload{}, &Problem{
-			Key: "preset", What: fmt.Sprintf("%q is no preset", name),
+			Key: "preset", What: fmt.Sprintf("unknown preset %q", name),
 			Expected: "one of " + strings.Join(Presets(), ", "), Do: advise(name, Presets(), "choose one of them"),
 		}
 	}

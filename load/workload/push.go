@@ -70,7 +70,7 @@ func (j *Jobs) paddingOf(k int64) string {
 	return j.padding[j.random(forPadding, k)%paddingLength:]
 }
 
-// padded says whether text is the padding of job k.
+// padded reports whether text is the padding of job k.
 func (j *Jobs) padded(text []byte, k int64) bool {
 	if len(text) != j.PayloadOf(k) {
 		return false

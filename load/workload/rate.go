@@ -67,7 +67,7 @@ func parseStage(text string) (arrivals.Stage, error) {
 	fail := func(err error) (arrivals.Stage, error) { return arrivals.Stage{}, err }
 	length, rates, found := strings.Cut(text, ":")
 	if !found {
-		return fail(bad(text, "is no stage", "a duration, a colon and a rate", "write stages as in "+stageExample))
+		return fail(bad(text, "is not a valid stage", "a duration, a colon and a rate", "write stages as in "+stageExample))
 	}
 	over, err := ParseDuration(length)
 	if err != nil {

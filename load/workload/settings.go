@@ -189,7 +189,7 @@ func parseBool(text string) (bool, error) {
 func parseSeed(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)
 	if err != nil {
-		return 0, bad(text, "is no seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)), "write digits, as in 42")
+		return 0, bad(text, "is not a valid seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)), "write digits, as in 42")
 	}
 	return n, nil
 }
@@ -215,14 +215,14 @@ func showRetry(retry *int) string {
 func parseReserveFor(text string) (Duration, error) {
 	d, err := ParseDuration(text)
 	if err == nil && d != 0 && (d < Duration(time.Minute) || d%Duration(time.Second) != 0) {
-		err = bad(text, "is no reservation", "whole seconds, 60s or more", "write it as in 60s or 30m")
+		err = bad(text, "is not a valid reservation", "whole seconds, 60s or more", "write it as in 60s or 30m")
 	}
 	return d, err
 }
 
 func parseJobType(text string) (string, error) {
 	if text == "" || len(text) > 200 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", bad(text, "is no job type", "1 to 200 bytes of text without control characters", "give it a name, as in email")
+		return "", bad(text, "is not a valid job type", "1 to 200 bytes of text without control characters", "give it a name, as in email")
 	}
 	return text, nil
 }

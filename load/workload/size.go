@@ -96,7 +96,7 @@ func parseBytes(text string) (int, error) {
 	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 10, 64)
 	const expected = "a size from 0 to 16MiB"
 	if err != nil {
-		return 0, bad(text, "is no size", expected, "write it as in "+sizeExample)
+		return 0, bad(text, "is not a valid size", expected, "write it as in "+sizeExample)
 	}
 	if n < 0 || n > MaxPayload/factor {
 		return 0, bad(text, "is out of range", expected, "choose a size in that range")

@@ -10,7 +10,7 @@ import (
 
 // Workload is what a run does. The zero value of a field is its default, which
 // [Workload.Filled] puts in where it is not zero. Its methods do not change it,
-// except through the values of [Workload.Settings]; a Workload that nobody changes is
+// except through the values of [Workload.Settings]; a Workload that is not changed is
 // safe for concurrent use.
 type Workload struct {
 	Preset string // where it started from; empty is roundtrip
@@ -43,7 +43,7 @@ type Workload struct {
 	Delay      Range    // how far in the future `at` lies; 0 is no `at`
 
 	Prefill  int64    // jobs that are there before the first FETCH
-	Churn    bool     // connections come and go: connect, HELLO, one command, END
+	Churn    bool     // connections are short-lived: connect, HELLO, one command, END
 	BeatOnly bool     // connections are consumers that do nothing but BEAT
 	Drain    Duration // how long the drain may take; 0 is 60 s
 
@@ -87,7 +87,7 @@ const (
 	DefaultQueues      = 10 // enough to see a job come from one that its worker has not asked for
 )
 
-// Filled is a copy with every default written out. It is meant for reading: what is
+// Filled returns a copy with every default written out. It is meant for reading: what is
 // filled in may contradict settings that are made afterwards.
 func (w *Workload) Filled() Workload {
 	f := *w
@@ -125,10 +125,10 @@ func orElse[T comparable](value, otherwise T) T {
 	return value
 }
 
-// Open says whether the arrivals follow a plan instead of the replies.
+// Open reports whether the arrivals follow a plan instead of the replies.
 func (w *Workload) Open() bool { return w.Rate > 0 || len(w.Stages) > 0 }
 
-// Window is the part of the run that is measured, as times since its first arrival.
+// Window returns the part of the run that is measured, as times since its first arrival.
 // An until of 0 is open: the run ends with its last job.
 func (w *Workload) Window() (from, until time.Duration) {
 	f := w.Filled()
@@ -141,7 +141,7 @@ func (w *Workload) Window() (from, until time.Duration) {
 	return time.Duration(f.Warmup), until
 }
 
-// Plan is the plan of arrivals of the run, warm-up included, or nil if the loop is
+// Plan returns the plan of arrivals of the run, warm-up included, or nil if the loop is
 // closed. A plan without an end in time is limited to JobLimit.
 func (w *Workload) Plan(seed uint64) *arrivals.Plan {
 	if !w.Open() {

@@ -105,7 +105,7 @@ func (f *yamlFile) root(source []byte) *yaml.Node {
 			line, _ = strconv.Atoi(m[1])
 		}
 		what := strings.TrimPrefix(lineOf.ReplaceAllString(err.Error(), ""), "yaml: ")
-		f.report(place{line: line}, &Problem{What: "this is no YAML: " + what, Expected: expected, Do: "look at this line and the one before"})
+		f.report(place{line: line}, &Problem{What: "invalid YAML: " + what, Expected: expected, Do: "look at this line and the one before"})
 		return nil
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
@@ -165,13 +165,13 @@ func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
 	for _, s := range settings {
 		known = append(known, s.Key)
 	}
-	name := strconv.Quote(key.Value)
+	what := "unknown key " + strconv.Quote(key.Value)
 	if key.Kind != yaml.ScalarNode {
-		name = kindOf(key)
+		what = kindOf(key) + " is not a key"
 	}
-	p := &Problem{What: name + " is no key of a workload", Expected: "one of " + strings.Join(known, ", "), Do: "remove it"}
+	p := &Problem{What: what, Expected: "one of " + strings.Join(known, ", "), Do: "remove it"}
 	if near := nearest(key.Value, known); near != "" {
-		p.Expected, p.Do = "a key that there is", "did you mean "+near+"?"
+		p.Expected, p.Do = "a key of a workload", "did you mean "+near+"?"
 	}
 	f.report(at(key), p)
 }
