@@ -143,3 +143,15 @@ func TestMergeRefusesARunTwice(t *testing.T) {
 	_, err = merge(log(), log())
 	require.NoError(t, err, "nobody knows")
 }
+
+func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {
+	t.Parallel()
+	r := NewRecorder()
+	for _, op := range []Op{"take", Ack, Push} {
+		r.Error(op, Closed)
+	}
+	log := written(t, begun(), r.Take(1))
+	total, err := Merge(nil, NewLogReader("run.hlog", strings.NewReader(log)))
+	require.NoError(t, err)
+	assert.Equal(t, []Op{Push, Ack, "take"}, total.Ops())
+}
