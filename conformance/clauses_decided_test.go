@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // deciders are the checks of the suite that decide each clause.
 func deciders(t *testing.T) map[string][]string {
 	t.Helper()
-	scripts, err := scenarios.Suite()
+	scripts, err := fwpdialect.Suite()
 	require.NoError(t, err)
 	by := map[string][]string{}
 	for _, s := range scripts {

@@ -39,7 +39,7 @@ Written by `+"`go test ./conformance -run Document -update`"+`; do not edit. It 
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
-`+"`scenarios/scripts`"+`; what binds clients only has none.
+`+"`scenarios/fwpdialect/scripts`"+`; what binds clients only has none.
 `, len(clauses), server)
 	files, err := clauseFiles.ReadDir(".")
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // tcp is a server at an address.
@@ -21,7 +22,7 @@ func (addr tcp) Dial(ctx context.Context) (net.Conn, error) {
 func ExampleRunner() {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
-	script, err := scenarios.Parse("beat/ok", []byte("connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "beat/ok", []byte("connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -68,7 +69,7 @@ func ExampleProperty() {
 }
 
 func ExampleSelection() {
-	scripts, err := scenarios.Suite()
+	scripts, err := fwpdialect.Suite()
 	if err != nil {
 		fmt.Println(err)
 		return

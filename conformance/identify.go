@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // Identity is what a server shows of itself at the start.
@@ -125,7 +126,7 @@ func Authenticate(ctx context.Context, t scenarios.Target, password string, time
 	player := &scenarios.Player{Target: t, Password: password, Timeout: timeout}
 	var first string
 	for _, hash := range []string{"$pwdhash", "$pwdhash.fewer", "$pwdhash.more", "$pwdhash.hex"} {
-		script, err := scenarios.Parse("authenticate", []byte(fmt.Sprintf(
+		script, err := scenarios.Parse(fwpdialect.Dialect{}, "authenticate", []byte(fmt.Sprintf(
 			"S: +HI {\"s\":string}\nC: HELLO {\"v\":2,\"pwdhash\":\"%s\"}\nS: +OK\n", hash)))
 		if err != nil {
 			return fmt.Errorf("authenticate: %w", err)

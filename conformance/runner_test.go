@@ -20,6 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 const address = "fwp.test:7419"
@@ -42,7 +43,7 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	t.Helper()
 	var all []conformance.Check
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		s, err := scenarios.Parse(name, []byte(sources[name]))
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(sources[name]))
 		require.NoError(t, err)
 		all = append(all, conformance.ScriptCheck{Script: s})
 	}

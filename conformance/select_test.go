@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestSelection(t *testing.T) {
@@ -79,7 +80,7 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	assert.Equal(t, conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}, *wrong)
 	_, _, err = conformance.Selection{Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
-	slow, err := scenarios.Parse("slow", []byte("connect as consumer\nsilence 9s\n"))
+	slow, err := scenarios.Parse(fwpdialect.Dialect{}, "slow", []byte("connect as consumer\nsilence 9s\n"))
 	require.NoError(t, err)
 	_, _, err = conformance.Selection{Quick: true}.Apply(conformance.Scripts(slow))
 	require.ErrorIs(t, err, conformance.ErrAllSlow)

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // town has every kind of server that checks ask for, in memory or, without a
@@ -110,7 +111,7 @@ const heaviest = "push/ten-thousand-jobs"
 // suite returns all checks, or the quick ones.
 func suite(tb testing.TB, quick bool) []conformance.Check {
 	tb.Helper()
-	all, err := scenarios.Suite()
+	all, err := fwpdialect.Suite()
 	require.NoError(tb, err)
 	in, _, err := conformance.Selection{Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)

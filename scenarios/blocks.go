@@ -81,7 +81,7 @@ func firstOf(errs []error) error {
 // worker plays rounds of a repeat block until none is left.
 func (l *lane) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
 	w := l.with(l.scope.child(), b)
-	w.scope.ownFresh(widName())
+	w.scope.ownFresh(l.dialect().Grammar().client())
 	c, err := l.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
 	if err != nil {
 		return l.noConnection(ctx, b, b.Role, err)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // conn is one connection of a play, with what the engine knows of it beside the
@@ -18,10 +17,10 @@ type conn struct {
 	role  Role
 	hello *Object // fields that replace or add to those of the engine's own HELLO, or nil
 
-	state   *fwpsession.State
+	state   session.State
 	says    func(text string) // records what the engine sends by itself
 	used    bool              // the script has sent something
-	beaten  time.Time         // when it was opened, or last sent a BEAT
+	beaten  time.Time         // when it was opened, or was last sent what keeps it alive
 	excused atomic.Bool       // the script or its operator caused the end
 	astray  string            // why nothing that comes can be tied to a line any more
 }

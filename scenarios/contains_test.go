@@ -51,10 +51,10 @@ func TestContainsProblems(t *testing.T) {
 		`${"f":$x:contains("a")}`:  "after $x: comes a type, such as int or time",
 		`${"f":contains("a<|>b")}`: "<|> cuts client lines only",
 	} {
-		_, err := (&cursor{line: line}).choices()
+		_, err := cursorAt(line).choices()
 		require.Error(t, err, line)
 		assert.Equal(t, want, err.Error(), line)
 	}
-	_, err := Parse("sent", []byte("connect as producer\nC: PUSH $job{\"args\":[contains(\"a\")]}\n"))
+	_, err := Parse(likeFWP{}, "sent", []byte("connect as producer\nC: PUSH $job{\"args\":[contains(\"a\")]}\n"))
 	assert.ErrorContains(t, err, `contains("a") cannot be sent`)
 }

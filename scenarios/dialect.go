@@ -1,362 +1,222 @@
 package scenarios
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// greet plays HI and HELLO on a fresh connection. (Not Identified State; HELLO
-// Command)
-func (l *lane) greet(ctx context.Context, c *conn) error {
-	a, err := c.Answer(ctx)
-	if err != nil {
-		return err
-	}
-	if err := greeting(a); err != nil {
-		return err
-	}
-	line, err := l.helloLine(c)
-	if err != nil {
-		return err
-	}
-	c.says(line)
-	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
-		return err
-	}
-	if a, err = c.Answer(ctx); err != nil {
-		return err
-	}
-	if a.Ending == Open && !a.GaveUp {
-		l.Crowd.seen.note(welcoming)
-	}
-	if !a.Whole() || fwp.Kind(a.Message.Kind) != fwp.SimpleString || string(a.Message.Text) != "OK" {
-		return unwelcome("HELLO", a)
-	}
-	return nil
+// Dialect is the protocol of a script: what its lines mean, how a client
+// introduces itself, and what the engine may ask by itself. It is safe for
+// concurrent use.
+type Dialect interface {
+	session.Protocol
+
+	// Grammar returns what scripts may write; it never changes.
+	Grammar() *Grammar
+
+	// Hello returns the line with which a client in a role introduces itself, as a
+	// script would write it: words that may hold names, and the fields of the object
+	// behind them. There are no words if nothing has to be sent. It returns false if
+	// what the server sent first is no greeting; the line is one then that any
+	// server may answer.
+	Hello(role Role, s session.State) (h Hello, ok bool)
+
+	// Question returns a command that every introduced client in the role is served
+	// and that changes nothing. Where Grammar.KeepAlive is set, it also tells the
+	// server that a consumer lives.
+	Question(role Role, s session.State) string
+
+	// Foreign reports whether a message is none of the answers that a command has;
+	// asked is empty for the greeting.
+	Foreign(asked []byte, m session.Message) bool
+
+	// Check returns the rule that a client in a role breaks with a line, empty if it
+	// breaks none, and advice about what is allowed.
+	Check(role Role, s session.State, line []byte) (fault string, advice []Advice)
+
+	// Sample returns the state of a conversation with a server that asks for a
+	// password, before or after the client has introduced itself.
+	Sample(introduced bool) session.State
+
+	// NewLedger returns the books of a fresh play.
+	NewLedger() Ledger
 }
 
-// greeting returns why what came first is no HI.
-func greeting(a session.Received) error {
-	if a.Whole() {
-		if _, ok := fwpsession.ReadHi(a.Message); ok {
-			return nil
-		}
-	}
-	return unwelcome("", a)
+// Hello is how a client introduces itself.
+type Hello struct {
+	Words  string
+	Fields []Field
+	Locked bool // the server asks for a password
 }
 
-// widName is the worker id of consumers that are not told another one.
-func widName() *ref { return &ref{text: "$wid", base: "wid"} }
+// Advice is about a line that breaks no rule.
+type Advice struct{ Message, Help string }
 
-// helloLine is the HELLO of a connection that greets by itself. Connections of
-// one script share its worker id unless told otherwise, and with it host name,
-// process id and labels.
-func (l *lane) helloLine(c *conn) (string, error) {
-	usual := &Object{}
-	if c.role == Consumer {
-		usual.fields = []field{
-			{"hostname", literal{"fwpcheck"}},
-			{"wid", capture{ref: widName()}},
-			{"pid", literal{os.Getpid()}},
-			{"labels", array{elems: []node{literal{"fwpcheck"}}}},
-		}
-	}
-	if c.state.Hi().Protected {
-		usual.fields = append(usual.fields, field{"pwdhash", capture{ref: &ref{text: "$pwdhash", kind: refPwdhash, same: true}}})
-	}
-	usual.fields = append(usual.fields, field{"v", literal{2}})
-	hello := c.hello
-	if hello == nil {
-		hello = &Object{}
-	}
-	text, err := l.merged(c, usual, hello)
-	return fwp.HELLO + " " + text, err
+// Ledger knows the jobs that a play has put on the server and that are still
+// there, as far as the answers tell. It is safe for concurrent use.
+type Ledger interface {
+	// Answered takes note of the answer to a line.
+	Answered(line []byte, m session.Message)
+
+	// Leftover names the jobs that are still there.
+	Leftover() []string
+
+	// Removable reports whether Cleanup can remove any of them.
+	Removable() bool
+
+	// Cleanup removes them with commands of a consumer of its own. It touches nothing
+	// that the play did not put there, but for giving it back. do sends a line and
+	// returns its answer, or false if no other line is worth trying; the answer is in
+	// the books then.
+	Cleanup(do func(line string) (session.Message, bool))
 }
 
-// pwdhash computes the password hash for the HI of a connection, or a wrong
-// one that misses it in a given way. (Required Fields for Protected Server)
-func (l *lane) pwdhash(c *conn, r *ref) (string, error) {
-	if !r.same {
-		l.mu.Lock()
-		c = l.conns[r.conn]
-		l.mu.Unlock()
-		if c == nil {
-			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
-		}
-	}
-	if !c.state.Hi().Protected {
-		return "", fmt.Errorf("%s: the server's HI asks for no password", r.text)
-	}
-	password, rounds := l.Password, c.state.Hi().Iterations
-	switch r.variant {
-	case "fewer":
-		if rounds--; rounds == 0 {
-			return hex.EncodeToString([]byte(password + c.state.Hi().Salt)), nil
-		}
-	case "more":
-		rounds++
-	case "wrong":
-		password += "-not"
-	case "hex":
-		return hexRounds(password+c.state.Hi().Salt, rounds)
-	}
-	return fwp.PasswordHash(password, c.state.Hi().Salt, rounds)
+// Grammar is what the scripts of a dialect may write.
+type Grammar struct {
+	Encoding string   // of messages, for reports: "RESP"
+	Greeting string   // the word that a server greets with, for reports: "HI"
+	Example  string   // two lines of a script, for a file that has none
+	Forms    []Form   // of messages; where one Sign begins another, the longer one comes first
+	Families []string // the names whose first use in a C: line makes a fresh value
+	Client   string   // the family that names clients: workers of a block have one each
+	Computed []Computed
+	Settings []string        // what the header may set of an embedded server
+	Waits    map[string]Wait // by verb: answers that may take time without being late
+	Due      string          // the field of a job that says from when on it can be had
+
+	// KeepAlive is how long a consumer may be idle before it has to ask the Question; 0
+	// if it may be idle for ever.
+	KeepAlive time.Duration
 }
 
-// hexRounds hashes the hexadecimal text between the rounds, which is wrong. Where
-// there is one round only, and so nothing between, it hashes that of the text.
-func hexRounds(text string, rounds int) (string, error) {
-	if rounds > fwp.MaxIterations {
-		return "", fmt.Errorf("%d iterations are more than the suite computes", rounds)
-	}
-	if rounds == 1 {
-		text = hex.EncodeToString([]byte(text))
-	}
-	for range rounds {
-		sum := sha256.Sum256([]byte(text))
-		text = hex.EncodeToString(sum[:])
-	}
-	return text, nil
+// Form is one form of message as S: lines write it.
+type Form struct {
+	Sign    string // how it begins: "+", "$-1", "JOB"
+	Kind    byte   // of the messages that it matches
+	Value   Value  // what may follow the sign
+	Words   string // with its article, for reports: "a simple string"
+	Short   string // the same where it is one of several alternatives; Words if empty
+	Example string // for a line that begins with no sign
+	Help    string // for a value that does not parse
+	Refusal bool   // the server refused the command
+	Sample  string // the text of a message of this form, for the linter
 }
 
-// job writes a work unit with every field set, so that a script tests what it
-// means to test; with replaces or adds fields. (Work units)
-func (l *lane) job(c *conn, with *Object) (string, error) {
-	jid := &ref{text: "$jid", base: "jid"}
-	if l.scope.round >= 0 { // every repetition pushes a job of its own
-		jid = &ref{text: "$jid#", base: "jid", indexed: true}
-	}
-	return l.merged(c, &Object{fields: []field{
-		{"jid", capture{ref: jid}},
-		{"jobtype", literal{"fwpcheck"}},
-		{"args", array{}},
-		{"queue", capture{ref: &ref{text: "$queue", base: "queue"}}},
-		{"reserve_for", literal{1800}},
-		{"retry", literal{0}},
-		{"backtrace", literal{0}},
-		{"created_at", literal{time.Now().UTC().Format(timeForm)}},
-		{"custom", &Object{}},
-	}}, with)
+// Value is what may follow the sign of a message.
+type Value uint8
+
+// The values. Each may be missing.
+const (
+	NoValue     Value = iota
+	LineValue         // text, /re/, or text that ends with a JSON object
+	BlockValue        // "text", /re/ or JSON
+	NumberValue       // an integer
+	PartsValue        // for each part of the message a string, /re/, name or JSON
+)
+
+// Wait says that a verb may be answered late.
+type Wait struct {
+	Kind  byte          // of the answer that takes time
+	Least time.Duration // how long it takes at least, if nothing happens meanwhile
 }
 
-// beat keeps the workers of a long script alive: a consumer that does not beat
-// has no claim on its connection. (BEAT Command)
-func (l *lane) beat(ctx context.Context) {
-	const every = 15 * time.Second
-	for _, c := range l.mine() {
-		status := c.Status()
-		alive := status.Phase == session.Serving || status.Phase == session.Restricted
-		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open || time.Since(c.beaten) < every {
-			continue
-		}
-		if _, came := c.Waiting(); came {
-			continue
-		}
-		wid, ok := l.widOf(c)
-		if !ok {
-			continue
-		}
-		line := fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
-		c.says(line)
-		c.beaten = time.Now()
-		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp { // what else it says is for scripts that ask
-			c.astray = "a BEAT of the suite's own was not answered"
-		}
-	}
+// Computed is a name whose value is computed, written $name, $name.variant,
+// $name@connection or $name{...}.
+type Computed struct {
+	Name     string
+	Fields   func(again bool) []Field // of an object, which {...} replaces or complements; again: in a repetition
+	Variants []string                 // known ones beside the plain name
+	Needs    Need                     // what its use in a line implies
+
+	// Value returns the value for a connection, of a name without Fields.
+	Value func(s session.State, password, variant string) (string, error)
 }
 
-// widOf is the worker id that a connection greeted with.
-func (l *lane) widOf(c *conn) (string, bool) {
-	n := node(capture{ref: widName()})
-	if c.hello != nil {
-		for _, f := range c.hello.fields {
-			if f.key == "wid" {
-				n = f.value
+// Field is a field of an object that a dialect sends. Its value is one that JSON
+// has, or a string that begins with $ for a name.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// form returns the form of a kind of message, or nil.
+func (g *Grammar) form(kind byte) *Form {
+	i := slices.IndexFunc(g.Forms, func(f Form) bool { return f.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return &g.Forms[i]
+}
+
+// words returns what a kind of message is called, with its article.
+func (g *Grammar) words(kind byte) string {
+	if f := g.form(kind); f != nil {
+		return f.Words
+	}
+	return "another kind of message"
+}
+
+// refused reports whether a message says that the command was refused.
+func (g *Grammar) refused(m session.Message) bool {
+	f := g.form(m.Kind)
+	return f != nil && f.Refusal
+}
+
+// family returns the family of a plain name, or "".
+func (g *Grammar) family(name string) string {
+	i := slices.IndexFunc(g.Families, func(f string) bool { return strings.HasPrefix(name, f) })
+	if i < 0 {
+		return ""
+	}
+	return g.Families[i]
+}
+
+// computed returns the computed name, or nil.
+func (g *Grammar) computed(name string) *Computed {
+	i := slices.IndexFunc(g.Computed, func(c Computed) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &g.Computed[i]
+}
+
+// client is the name of a client that is not given another one.
+func (g *Grammar) client() *ref { return &ref{text: "$" + g.Client, base: g.Client, grammar: g} }
+
+// object returns fields as a script writes them.
+func (g *Grammar) object(fields []Field) *Object {
+	o := new(Object)
+	for _, f := range fields {
+		o.fields = append(o.fields, field{f.Name, g.value(f.Value)})
+	}
+	return o
+}
+
+func (g *Grammar) value(v any) node {
+	switch v := v.(type) {
+	case string:
+		if c := (&cursor{line: v, grammar: g}); c.startsName() {
+			if r, err := c.name(); err == nil && c.done() {
+				return capture{ref: r}
 			}
 		}
-	}
-	switch n := n.(type) {
-	case literal:
-		s, ok := n.value.(string)
-		return s, ok
-	case interpolated:
-		return l.scope.known(n.parts)
-	case capture:
-		v, ok := l.scope.lookup(n.ref)
-		return plain(v), ok
-	}
-	return "", false
-}
-
-// probe asks whether the server lives after a line that provoked an error or a
-// close: on a new connection, and on the old one where it must still be open.
-func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a session.Received) error {
-	provoked := a.Ending != Open || fwp.Kind(a.Message.Kind) == fwp.ErrorReply
-	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
-		return nil
-	}
-	fresh, lives := l.lives(ctx, e.Pos, c)
-	if ctx.Err() != nil {
-		return interrupted(ctx, e)
-	}
-	if !lives {
-		return errStop
-	}
-	if a.Ending != Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !served(fresh) {
-		return nil
-	}
-	return l.probeOld(ctx, c, e)
-}
-
-// probeOld asks what a new connection in the same role has just been served, on a
-// connection that a rejected command must have left as it was. A producer's
-// connection may be closed at any time.
-func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
-	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
-		l.breach(Breach{Pos: e.Pos, Kind: c.surplus(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: text.Shorten(a.String())})
-		return errStop
-	}
-	question := l.question(c)
-	c.says(question + " (the suite asks whether the connection still serves)")
-	a, err := c.Aside(ctx, []byte(question+"\r\n"))
-	if err != nil {
-		return interrupted(ctx, e)
-	}
-	switch {
-	case l.trailed(c, e.Pos, a):
-	case a.Ending != Open && c.role != Consumer, served(fwp.Kind(a.Message.Kind)):
-		return nil
-	case a.Coming:
-		return l.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
-	case a.Broken != nil, a.Pending != "":
-		l.broken(c, e.Pos, a)
-	case a.GaveUp:
-		l.unanswered(c, e.Pos, a)
-	case a.Ending != Open:
-		l.lost(c, e.Pos, a)
-	default:
-		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
-			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection", Got: text.Shorten(a.String())})
-	}
-	return errStop
-}
-
-// served tells a reply of this kind from a refusal and from none.
-func served(k fwp.Kind) bool { return k != 0 && k != fwp.ErrorReply }
-
-// lives asks on a new connection. What is not there at the first try may be at
-// its limit of connections: only patience shows that nobody serves any more. It
-// tells what kind of reply a question gets there in the role of like, zero if none.
-// What nobody was ever served has not ceased: that too is life, as far as one can tell.
-func (l *lane) lives(ctx context.Context, at Pos, like *conn) (fwp.Kind, bool) {
-	info, err := l.untilAlive(ctx, l.Timeout, like)
-	if err == nil || ctx.Err() != nil {
-		return info, true
-	}
-	if l.neverSaw(err) {
-		l.rec.add(time.Now(), "", "--", err.Error()+"; this server has served nobody so far", at)
-		return 0, true
-	}
-	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dead, l.amid = err.Error(), l.Crowd.Open()
-	return 0, false
-}
-
-// neverSaw reports whether a probe failed at what the server has never done.
-func (l *lane) neverSaw(err error) bool {
-	unserved, is := errors.AsType[*unservedError](err)
-	return is && l.Crowd.seen.missing(unserved.what)
-}
-
-// untilAlive asks on new connections until one is answered. It begins no more
-// once the time is over; a slow server is given the time to answer, and one that
-// has never done what it is asked for is not asked twice.
-func (l *lane) untilAlive(ctx context.Context, limit time.Duration, like *conn) (fwp.Kind, error) {
-	const longest = 500 * time.Millisecond
-	begin := time.Now()
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
-		info, err := l.alive(ctx, l.Timeout, like)
-		if err == nil || time.Since(begin) > limit || l.neverSaw(err) {
-			return info, err
+	case []string:
+		all := array{}
+		for _, s := range v {
+			all.elems = append(all.elems, g.value(s))
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return 0, err
-		}
+		return all
+	case map[string]any:
+		return &Object{}
 	}
+	return literal{v}
 }
 
-// operate asks the target for what no client can do.
-func (l *lane) operate(ctx context.Context, s *Operate) error {
-	wid, err := l.text(nil, s.Worker, false)
-	if err != nil {
-		return l.fail(s, "a worker id", err.Error())
-	}
-	action := orWord(s.State, string(s.Action))
-	l.rec.add(time.Now(), "", "--", strings.TrimSpace("the operator: "+action+" "+wid), s.Pos)
-	if s.Action == NeedSignals {
-		err = l.signal(ctx, wid, s.State)
-	} else {
-		err = l.bounce(ctx, s.Action)
-	}
-	if err != nil && ctx.Err() != nil {
-		return interrupted(ctx, s)
-	}
-	if err != nil {
-		return l.fail(s, action, err.Error())
-	}
-	return nil
-}
-
-func (l *lane) signal(ctx context.Context, wid, state string) error {
-	t, ok := l.Target.(Signaller)
-	if !ok {
-		return errNotOffered
-	}
-	return t.Signal(ctx, wid, state)
-}
-
-var errNotOffered = errors.New("the target does not offer it")
-
-func orWord(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// bounce restarts or kills the target and waits until it serves again. The
-// connections of the script end with it, which is nobody's fault.
-func (l *lane) bounce(ctx context.Context, how Need) error {
-	for _, c := range l.open() {
-		c.excused.Store(true)
-	}
-	err := errNotOffered
-	if t, ok := l.Target.(Restarter); ok && how == NeedRestart {
-		err = t.Restart(ctx)
-	}
-	if t, ok := l.Target.(Killer); ok && how == NeedKill {
-		err = t.Kill(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = l.untilAlive(ctx, l.Patience, nil)
-	return err
+// verb returns the word with which a line begins.
+func verb(line string) string {
+	word, _, _ := strings.Cut(line, " ")
+	return strings.TrimRight(word, "\r\n")
 }

@@ -10,8 +10,8 @@
 // verdicts.
 //
 // The engine knows messages, connections, time and names. What is particular
-// to FWP (greeting, the legality of a client line, computed values, what asks
-// whether a server lives) is in the files dialect*.go.
+// to a protocol (greeting, the legality of a client line, computed values, what
+// asks whether a server lives) is a [Dialect]; package fwpdialect has that of FWP.
 //
 // docs/scripts.md describes the language with one example for each form.
 package scenarios

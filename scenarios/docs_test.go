@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // TestTheExamplesOfTheManualAreScripts keeps docs/scripts.md true, and its examples
@@ -23,7 +24,7 @@ func TestTheExamplesOfTheManualAreScripts(t *testing.T) {
 	for i, example := range examples {
 		t.Run(strconv.Itoa(i+1), func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse("example", example[1])
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "example", example[1])
 			require.NoError(t, err)
 			assert.Empty(t, scenarios.Lint(s))
 			assert.Equal(t, string(example[1]), string(scenarios.Format(s)))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -14,25 +13,27 @@ import (
 // Choice is one thing that an S: line accepts: a kind of reply with what it
 // must contain, or an end of the connection. [ParseChoices] makes one.
 type Choice struct {
-	source string // as written
-	ending Ending // if not Open, the connection must end like this
-	any    bool   // <any>: whatever reply
-	kind   fwp.Kind
-	exact  *string        // the whole text
-	prefix string         // what stands before json
-	re     *regexp.Regexp // what the text must match somewhere
-	json   node
+	source  string // as written
+	form    *Form
+	grammar *Grammar
+	ending  Ending         // if not Open, the connection must end like this
+	any     bool           // <any>: whatever reply
+	exact   *string        // the whole text
+	prefix  string         // what stands before json
+	re      *regexp.Regexp // what the text must match somewhere
+	json    node
+	parts   []node // what the parts must be
 }
 
 // String is the choice as the script writes it.
 func (ch *Choice) String() string { return ch.source }
 
 // ParseChoices parses what stands behind S: on a line, alternatives included.
-func ParseChoices(text string) ([]Choice, error) {
+func ParseChoices(d Dialect, text string) ([]Choice, error) {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return nil, complain(i, 1, "", "an expectation is one line")
 	}
-	return (&cursor{line: text}).choices()
+	return (&cursor{line: text, grammar: d.Grammar()}).choices()
 }
 
 var expectedEndings = map[string]Ending{"<close>": Closed, "<fin>": Fin, "<reset>": Reset}
@@ -60,25 +61,45 @@ func (c *cursor) choices() ([]Choice, error) {
 }
 
 func (c *cursor) choice() (Choice, error) {
-	switch b := c.peek(); b {
-	case '<':
+	if c.peek() == '<' {
 		return c.endingChoice()
-	case '+', '-':
-		c.pos++
-		return c.lineChoice(fwp.Kind(b))
-	case '$':
-		c.pos++
-		return c.bulkChoice()
-	case ':':
-		c.pos++
-		return c.integerChoice()
-	case '*':
-		c.pos++
-		return Choice{kind: fwp.Array}, nil
 	}
-	return Choice{}, complain(c.pos, 1,
-		`write +OK, - (any error), ${...} (bulk string), $-1 (null), <close> or <any>`,
-		"expected a RESP reply or an ending, %s", c.got())
+	for i := range c.grammar.Forms {
+		f := &c.grammar.Forms[i]
+		isWord := f.Sign[len(f.Sign)-1] >= 'A'
+		if next := strings.TrimPrefix(c.rest(), f.Sign); isWord && next != "" && next[0] != ' ' && next[0] != '\t' || !c.take(f.Sign) {
+			continue
+		}
+		if isWord {
+			c.skipBlanks()
+		}
+		ch, err := c.valueOf(f)
+		ch.form, ch.grammar = f, c.grammar
+		return ch, err
+	}
+	var examples []string
+	for _, f := range c.grammar.Forms {
+		if f.Example != "" {
+			examples = append(examples, f.Example)
+		}
+	}
+	return Choice{}, complain(c.pos, 1, "write "+strings.Join(examples, ", ")+", <close> or <any>",
+		"expected a %s reply or an ending, %s", c.grammar.Encoding, c.got())
+}
+
+// valueOf parses what follows the sign of a form.
+func (c *cursor) valueOf(f *Form) (Choice, error) {
+	switch f.Value {
+	case LineValue:
+		return c.lineChoice()
+	case BlockValue:
+		return c.blockChoice(f)
+	case NumberValue:
+		return c.numberChoice(), nil
+	case PartsValue:
+		return c.partsChoice()
+	}
+	return Choice{}, nil
 }
 
 func (c *cursor) endingChoice() (Choice, error) {
@@ -97,10 +118,9 @@ func (c *cursor) endingChoice() (Choice, error) {
 	return Choice{}, complain(start, len(word), didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"}), "unknown expectation %s", word)
 }
 
-// lineChoice parses the text of a simple string or an error: nothing, /re/,
-// or text that may end in a JSON object.
-func (c *cursor) lineChoice(k fwp.Kind) (Choice, error) {
-	ch := Choice{kind: k}
+// lineChoice parses the text of a line: nothing, /re/, or text that may end in a JSON object.
+func (c *cursor) lineChoice() (Choice, error) {
+	var ch Choice
 	var err error
 	if c.peek() == '/' {
 		ch.re, err = c.regexp()
@@ -125,14 +145,11 @@ func (c *cursor) lineChoice(k fwp.Kind) (Choice, error) {
 	return ch, nil
 }
 
-// bulkChoice parses -1 (null), a JSON value, a quoted text behind a second
-// quote mark, /re/, or nothing.
-func (c *cursor) bulkChoice() (Choice, error) {
-	ch := Choice{kind: fwp.BulkString}
+// blockChoice parses a JSON value, a quoted text, /re/, or nothing.
+func (c *cursor) blockChoice(f *Form) (Choice, error) {
+	var ch Choice
 	var err error
 	switch b := c.peek(); {
-	case c.take("-1"):
-		ch.kind = fwp.NullBulk
 	case b == '/':
 		ch.re, err = c.regexp()
 	case b == '"':
@@ -141,18 +158,30 @@ func (c *cursor) bulkChoice() (Choice, error) {
 		ch.exact = &s
 	case b == '{' || b == '[' || b == '=':
 		ch.json, err = c.value()
-	case !c.done() && strings.IndexByte(" \t|", b) < 0:
-		err = complain(c.pos, 1, `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`, "unexpected text after $")
+	case b != 0 && b != ' ' && b != '|':
+		err = complain(c.pos, 1, f.Help, "unexpected text after %s", f.Sign)
 	}
 	return ch, err
 }
 
-func (c *cursor) integerChoice() (Choice, error) {
-	ch := Choice{kind: fwp.Integer}
+func (c *cursor) numberChoice() Choice {
 	s := regexp.MustCompile(`^-?\d+`).FindString(c.rest())
 	c.pos += len(s)
-	if s != "" {
-		ch.exact = &s
+	if s == "" {
+		return Choice{}
+	}
+	return Choice{exact: &s}
+}
+
+// partsChoice parses values that are separated by blanks.
+func (c *cursor) partsChoice() (Choice, error) {
+	var ch Choice
+	for c.skipBlanks(); !c.done() && c.peek() != '|'; c.skipBlanks() {
+		n, err := c.value()
+		if err != nil {
+			return ch, err
+		}
+		ch.parts = append(ch.parts, n)
 	}
 	return ch, nil
 }
@@ -166,8 +195,10 @@ func (ch *Choice) compare(a session.Received, sc *scope) []Difference {
 		return []Difference{{Want: ch.words(), Got: a.String()}}
 	case ch.any:
 		return nil
-	case ch.kind != fwp.Kind(a.Message.Kind):
-		return []Difference{{Want: kindInWords(ch.kind), Got: kindInWords(fwp.Kind(a.Message.Kind))}}
+	case ch.form.Kind != a.Message.Kind:
+		return []Difference{{Want: ch.form.Words, Got: ch.grammar.words(a.Message.Kind)}}
+	case ch.parts != nil:
+		return ch.compareParts(a.Message.Parts, sc)
 	}
 	return ch.compareText(string(a.Message.Text), sc)
 }
@@ -199,6 +230,45 @@ func (ch *Choice) compareText(got string, sc *scope) []Difference {
 	return matchJSON(ch.json, value, sc)
 }
 
+// compareParts compares each part with its value: as JSON where that is an object or an
+// array, else as text.
+func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
+	if len(got) != len(ch.parts) {
+		return []Difference{{Want: fmt.Sprintf("%d parts", len(ch.parts)), Got: strconv.Itoa(len(got))}}
+	}
+	var all []Difference
+	for i, n := range ch.parts {
+		var value any = string(got[i])
+		switch n.(type) {
+		case *Object, array:
+			var err error
+			if value, err = parseJSON(got[i]); err != nil {
+				return []Difference{{Path: fmt.Sprintf("[%d]", i), Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Excerpt(got[i]))}}
+			}
+		}
+		for _, d := range matchJSON(n, value, sc) {
+			d.Path = fmt.Sprintf("[%d]%s", i, d.Path)
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// sample is a text that the choice matches, as far as that is easy to tell.
+func (ch *Choice) sample() session.Message {
+	m := session.Message{Kind: ch.form.Kind, Text: []byte(ch.form.Sample)}
+	switch {
+	case ch.exact != nil:
+		m.Text = []byte(*ch.exact)
+	case ch.json != nil:
+		m.Text = []byte(ch.prefix + ch.json.String())
+	}
+	for range ch.parts {
+		m.Parts = append(m.Parts, nil)
+	}
+	return m
+}
+
 // words says what the choice accepts, for those who do not know the language.
 func (ch *Choice) words() string {
 	switch {
@@ -211,20 +281,18 @@ func (ch *Choice) words() string {
 	case ch.any:
 		return "a reply, whatever it is"
 	case ch.exact != nil:
-		return kindInWords(ch.kind) + " " + strconv.Quote(*ch.exact)
+		return ch.form.Words + " " + strconv.Quote(*ch.exact)
 	case ch.re != nil:
-		return kindInWords(ch.kind) + " that matches /" + ch.re.String() + "/"
+		return ch.form.Words + " that matches /" + ch.re.String() + "/"
 	case ch.json != nil:
-		return kindInWords(ch.kind) + " with " + ch.prefix + ch.json.String()
+		return ch.form.Words + " with " + ch.prefix + ch.json.String()
 	}
-	return kindInWords(ch.kind)
-}
-
-// kindInWords names a RESP kind with its article.
-func kindInWords(k fwp.Kind) string {
-	switch k {
-	case fwp.ErrorReply, fwp.Integer, fwp.Array:
-		return "an " + k.String()
+	if len(ch.parts) > 0 {
+		texts := make([]string, len(ch.parts))
+		for i, n := range ch.parts {
+			texts[i] = n.String()
+		}
+		return ch.form.Words + " with " + strings.Join(texts, " ")
 	}
-	return "a " + k.String()
+	return ch.form.Words
 }

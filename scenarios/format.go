@@ -56,7 +56,7 @@ func (f *formatter) header(s *Script) {
 		case values[key] != "":
 			f.line(key+":", values[key])
 		case key == "embedded" && s.Embedded != nil:
-			f.line(append([]string{key + ":"}, settings(s.Embedded)...)...)
+			f.line(append([]string{key + ":"}, settings(s)...)...)
 		}
 	}
 }
@@ -72,11 +72,11 @@ func declared(s *Script) []string {
 	return slices.DeleteFunc(slices.Clone(declarable), func(word string) bool { return !slices.Contains(needs, Need(word)) })
 }
 
-// settings lists the settings of an embedded server in the order of the language.
-func settings(embedded map[string]string) []string {
+// settings lists the settings of an embedded server in the order of the dialect.
+func settings(s *Script) []string {
 	var all []string
-	for _, key := range embeddedKeys {
-		if value, ok := embedded[key]; ok {
+	for _, key := range s.Dialect.Grammar().Settings {
+		if value, ok := s.Embedded[key]; ok {
 			all = append(all, key+"="+value)
 		}
 	}

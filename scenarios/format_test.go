@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestFormatOfParsedScripts(t *testing.T) {
@@ -63,7 +64,7 @@ func TestFormatOfParsedScripts(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(name, []byte(test.source))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.source))
 			require.NoError(t, err)
 			assert.Equal(t, test.want, string(scenarios.Format(s)))
 		})
@@ -73,25 +74,25 @@ func TestFormatOfParsedScripts(t *testing.T) {
 // template parses a client's text of one segment or several.
 func template(t *testing.T, text string) []scenarios.Template {
 	t.Helper()
-	segments, err := scenarios.ParseTemplate(text)
+	segments, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text)
 	require.NoError(t, err)
 	return segments
 }
 
 func choices(t *testing.T, text string) []scenarios.Choice {
 	t.Helper()
-	all, err := scenarios.ParseChoices(text)
+	all, err := scenarios.ParseChoices(fwpdialect.Dialect{}, text)
 	require.NoError(t, err)
 	return all
 }
 
 func TestFormatOfBuiltScripts(t *testing.T) {
 	t.Parallel()
-	hello, err := scenarios.ParseObject(`{"wid":"$wid2"}`)
+	hello, err := scenarios.ParseObject(fwpdialect.Dialect{}, `{"wid":"$wid2"}`)
 	require.NoError(t, err)
 	empty := scenarios.Statement{Above: []scenarios.Aside{{}, {Comment: "# then"}}}
 	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
-	s := &scenarios.Script{
+	s := &scenarios.Script{Dialect: fwpdialect.Dialect{},
 		Title: "built", Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen}, Waits: time.Minute,
 		Steps: []scenarios.Step{
 			&scenarios.Connect{Conn: "a", Role: scenarios.Consumer, Hello: hello},
@@ -145,7 +146,7 @@ end
 # over
 `
 	assert.Equal(t, want, string(scenarios.Format(s)))
-	parsed, err := scenarios.Parse("built", []byte(want))
+	parsed, err := scenarios.Parse(fwpdialect.Dialect{}, "built", []byte(want))
 	require.NoError(t, err)
 	assert.Equal(t, want, string(scenarios.Format(parsed)))
 }
@@ -153,12 +154,12 @@ end
 func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func() error{
-		"a template":                  func() error { _, err := scenarios.ParseTemplate("$filler"); return err },
-		"choices":                     func() error { _, err := scenarios.ParseChoices("+OK | x"); return err },
-		"choices of two lines":        func() error { _, err := scenarios.ParseChoices("+OK\n"); return err },
-		"an object that is none":      func() error { _, err := scenarios.ParseObject("[]"); return err },
-		"text behind an object":       func() error { _, err := scenarios.ParseObject("{} "); return err },
-		"an object with a type in it": func() error { _, err := scenarios.ParseObject(`{"a":int}`); return err },
+		"a template":                  func() error { _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, "$filler"); return err },
+		"choices":                     func() error { _, err := scenarios.ParseChoices(fwpdialect.Dialect{}, "+OK | x"); return err },
+		"choices of two lines":        func() error { _, err := scenarios.ParseChoices(fwpdialect.Dialect{}, "+OK\n"); return err },
+		"an object that is none":      func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, "[]"); return err },
+		"text behind an object":       func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, "{} "); return err },
+		"an object with a type in it": func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, `{"a":int}`); return err },
 	}
 	for name, parse := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -195,12 +196,12 @@ repeat 2
   C: ACK {"jid":"$jid#"}
 end
 `
-	s, err := scenarios.Parse("marks", []byte(strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $").Replace(want)))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "marks", []byte(strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $").Replace(want)))
 	require.NoError(t, err)
 	scenarios.MarkBad(s)
 	assert.Equal(t, want, string(scenarios.Format(s)))
 	assert.Empty(t, scenarios.Lint(s))
-	built := &scenarios.Script{Steps: []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}}}
+	built := &scenarios.Script{Dialect: fwpdialect.Dialect{}, Steps: []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}}}
 	assert.Len(t, scenarios.Lint(built), 1)
 	scenarios.MarkBad(built)
 	assert.Empty(t, scenarios.Lint(built))

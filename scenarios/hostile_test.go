@@ -38,7 +38,7 @@ func TestHostileJSON(t *testing.T) {
 			t.Parallel()
 			begin := time.Now()
 			for _, p := range patterns {
-				choices, err := (&cursor{line: p}).choices()
+				choices, err := cursorAt(p).choices()
 				require.NoError(t, err, p)
 				a := session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}
 				for _, d := range choices[0].compare(a, newScope("x").oneReply()) {

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
@@ -86,7 +84,7 @@ func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
 		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
 		return res
 	case a.Broken != nil || a.Pending != "":
-		res.Outcome, res.Cause = Unsure, "the reply is not RESP: "+a.String()
+		res.Outcome, res.Cause = Unsure, "the reply is not "+l.dialect().Grammar().Encoding+": "+a.String()
 		return res
 	}
 	if a.GaveUp {
@@ -107,7 +105,7 @@ func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
 		}
 	}
 	res.Outcome = Mismatched
-	if e.foreignTo(a) {
+	if l.foreignTo(e, a) {
 		res.Outcome, res.Cause = Unsure, "this is not one of the replies that the command has: "+text.Shorten(a.String())
 	}
 	return res
@@ -129,10 +127,10 @@ func chosen(c *Choice, a session.Received) string {
 	switch {
 	case c.any || c.ending != Open:
 		return a.String()
-	case c.kind == fwp.NullBulk:
-		return "null"
-	case c.exact == nil && c.re == nil && c.json == nil:
-		return kindInWords(c.kind)
+	case c.form.Short != "":
+		return c.form.Short
+	case c.exact == nil && c.re == nil && c.json == nil && c.parts == nil:
+		return c.form.Words
 	}
 	return c.source
 }
@@ -180,7 +178,7 @@ func (l *lane) settle(c *conn, e *Expect, a session.Received, res Result) {
 	case a.Ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
-		if res.Outcome == Unsure && e.foreignTo(a) {
+		if res.Outcome == Unsure && l.foreignTo(e, a) {
 			l.noteForeign(c, e, a)
 		}
 		l.settleReply(c, e, a, res)
@@ -191,36 +189,19 @@ func (l *lane) settle(c *conn, e *Expect, a session.Received, res Result) {
 // only if no other answer was due.
 func (l *lane) settleReply(c *conn, e *Expect, a session.Received, res Result) {
 	last := a.Owed == 1
-	command := fwp.SplitCommand(bytes.TrimRight(a.Asked, "\r\n"))
+	line := trimmed(a.Asked)
 	if last {
-		l.ledger.note(command, fwpsession.Reply(a.Message))
+		l.ledger.Answered(line, a.Message)
 	}
-	l.Crowd.seen.replied(command.Verb, fwpsession.Reply(a.Message), c.state.Conn())
+	if !l.dialect().Grammar().refused(a.Message) {
+		l.Crowd.seen.replied(service(verb(string(line))), c.Status().Phase)
+	}
 	if last {
 		l.trailed(c, e.Pos, a)
 	}
-	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && prompt(command.Verb) {
+	_, waits := l.dialect().Grammar().Waits[verb(string(line))]
+	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && !waits {
 		l.Meter.noteTrip(a.At.Sub(sent))
-	}
-}
-
-// trailed notes bytes that came behind the only reply that was due. What they are
-// would be taken for the reply to the next command.
-func (l *lane) trailed(c *conn, at Pos, a session.Received) bool {
-	if a.Trailing == 0 {
-		return false
-	}
-	c.astray = "more than one reply to one command came"
-	l.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
-		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
-	return true
-}
-
-// lost notes the end of a connection that the server may not have ended.
-func (l *lane) lost(c *conn, at Pos, a session.Received) {
-	if c.role == Consumer && !c.excused.Load() && c.state.Conn() == fwp.Identified {
-		c.excused.Store(true) // told once
-		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
 	}
 }
 
@@ -331,3 +312,6 @@ func (l *lane) idle(ctx context.Context, until time.Time) error {
 		l.beat(ctx)
 	}
 }
+
+// trimmed is a line without its end.
+func trimmed(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }

@@ -3,9 +3,10 @@ package scenarios
 import (
 	"encoding/json"
 	"math/big"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // matches says whether got is of the type and in the range.
@@ -32,18 +33,18 @@ func (k kind) matches(got any, sc *scope) bool {
 	if !ok {
 		return false
 	}
-	value, ok := exactly(number)
+	value, ok := jsonnum.Exactly(number)
 	return ok && (k.word == "number" || value.IsInt()) && within(value, k.lo, k.hi)
 }
 
 func within(v *big.Rat, lo, hi *bound) bool {
 	if lo != nil {
-		if limit, ok := exactly(lo.number); ok && v.Cmp(limit) < 0 {
+		if limit, ok := jsonnum.Exactly(lo.number); ok && v.Cmp(limit) < 0 {
 			return false
 		}
 	}
 	if hi != nil {
-		if limit, ok := exactly(hi.number); ok && v.Cmp(limit) > 0 {
+		if limit, ok := jsonnum.Exactly(hi.number); ok && v.Cmp(limit) > 0 {
 			return false
 		}
 	}
@@ -85,30 +86,4 @@ func sameInstant(r *ref, a, b string) bool {
 	x, errA := time.Parse(time.RFC3339Nano, a)
 	y, errB := time.Parse(time.RFC3339Nano, b)
 	return errA == nil && errB == nil && x.Equal(y)
-}
-
-// sameNumber compares by value, exactly: 1 and 1.0 are equal,
-// 9007199254740993 and 9007199254740992 are not.
-func sameNumber(a, b json.Number) bool {
-	if a == b {
-		return true
-	}
-	x, okA := exactly(a)
-	y, okB := exactly(b)
-	return okA && okB && x.Cmp(y) == 0
-}
-
-// exactly is the value of n; false for digits and exponents that would need more
-// memory and time than a number is worth.
-func exactly(n json.Number) (*big.Rat, bool) {
-	const most = 5000
-	if len(n) > most {
-		return nil, false
-	}
-	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
-		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > most || e < -most {
-			return nil, false
-		}
-	}
-	return new(big.Rat).SetString(n.String())
 }

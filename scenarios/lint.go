@@ -2,12 +2,10 @@ package scenarios
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // Lint holds a script against the rules that a client must keep, and against
@@ -44,15 +42,15 @@ type linter struct {
 }
 
 func newLinter(s *Script) *linter {
-	sample := &play{Player: Player{Password: "sample"}, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
+	sample := &play{Player: Player{Password: "sample"}, script: s, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
 	return &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
 }
 
 // linted is what is known of a connection at a place of the script.
 type linted struct {
 	role  Role
-	state fwp.State
-	verb  string
+	state session.State
+	over  bool // it has ended
 }
 
 func (l *linter) say(at Pos, advice bool, help, format string, args ...any) {
@@ -67,7 +65,7 @@ func (l *linter) say(at Pos, advice bool, help, format string, args ...any) {
 // conn is the named connection, raw if nothing has opened it.
 func (l *linter) conn(name string) *linted {
 	if l.conns[name] == nil {
-		l.conns[name] = &linted{}
+		l.conns[name] = &linted{state: l.script.Dialect.Sample(false)}
 	}
 	return l.conns[name]
 }
@@ -95,13 +93,9 @@ func (l *linter) step(s Step, in *Block) {
 }
 
 func (l *linter) connect(s *Connect) {
-	c := &linted{role: s.Role}
-	if s.Role != Raw {
-		c.state = fwp.Identified
-	}
-	l.conns[s.Conn] = c
+	l.conns[s.Conn] = &linted{role: s.Role, state: l.script.Dialect.Sample(s.Role != Raw)}
 	if s.Role == Consumer && s.Hello == nil {
-		l.lane.scope.use(widName()) //nolint:errcheck // wid is a family: it always has a value
+		l.lane.scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
 	}
 }
 
@@ -127,7 +121,7 @@ func (l *linter) block(b *Block) {
 func (l *linter) send(s *Send, in *Block) {
 	c := l.conn(s.Conn)
 	if s.Ending != Open {
-		c.state = fwp.Ended
+		c.over = true
 		return
 	}
 	for _, t := range s.Segments {
@@ -135,7 +129,7 @@ func (l *linter) send(s *Send, in *Block) {
 			return
 		}
 	}
-	protected := &conn{state: fwpsession.Greeted(fwp.Hi{Protected: true, Salt: "salt", Iterations: 2})}
+	protected := &conn{state: l.script.Dialect.Sample(false)}
 	l.lane.conns = map[string]*conn{}
 	for name := range l.conns {
 		l.lane.conns[name] = protected
@@ -146,11 +140,8 @@ func (l *linter) send(s *Send, in *Block) {
 		return
 	}
 	line, whole := wholeLine(segments)
-	c.verb = fwp.SplitCommand(line).Verb
 	l.legality(s, c, line, whole)
-	if c.verb == fwp.END {
-		c.state = c.state.Next(fwp.END, fwp.Reply{})
-	}
+	c.state.Sent(slices.Concat(segments...))
 }
 
 // wholeLine is the line in the segments, without its end; false if they are
@@ -169,16 +160,19 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	if s.Raw && !s.Bad { // bytes are what they are: only lines are judged
 		return
 	}
-	fault := "this is not one line that ends with CRLF"
-	if whole {
-		fault = illegal(line, c)
+	fault, advice := "this is not one line that ends with CRLF", []Advice(nil)
+	switch {
+	case whole && c.over:
+		fault = verb(string(line)) + " may not be sent while the connection is ended"
+	case whole:
+		fault, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}
 	if l.marks {
 		s.Bad = fault != ""
 		return
 	}
 	help := "if that is the point of the script, say so: " + badForm(s)
-	if c.role == Raw && c.state == fwp.NotIdentified {
+	if c.role == Raw && c.state.Status().Phase == session.Greeting {
 		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
 	}
 	switch {
@@ -187,7 +181,9 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	case fault == "" && s.Bad:
 		l.say(s.Pos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
 	case fault == "":
-		l.style(s, line)
+		for _, a := range advice {
+			l.say(s.Pos, true, a.Help, "%s", a.Message)
+		}
 	}
 }
 
@@ -221,16 +217,16 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 func (l *linter) expect(e *Expect) {
 	c := l.conn(e.Conn)
 	for i := range e.Choices {
-		ch := &e.Choices[i]
-		sampleNames(ch.json, l.lane.scope)
-		accepted := ch.kind == fwp.SimpleString && ch.re == nil && ch.json == nil && (ch.exact == nil || *ch.exact == "OK")
+		ch, only := &e.Choices[i], len(e.Choices) == 1
+		for _, n := range slices.Concat(ch.parts, []node{ch.json}) {
+			sampleNames(n, l.lane.scope)
+		}
 		switch {
-		case c.verb == fwp.HELLO && c.state == fwp.NotIdentified && accepted:
-			c.state = fwp.Identified
-		case c.verb == fwp.BEAT && ch.json != nil && len(e.Choices) == 1:
-			c.state = c.state.Next(fwp.BEAT, fwp.Reply{Kind: fwp.BulkString, Text: []byte(ch.json.String())})
-		case ch.ending != Open && len(e.Choices) == 1:
-			c.state = fwp.Ended
+		case ch.ending != Open:
+			c.over = c.over || only
+		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !only: // it is not known what comes
+		default:
+			c.state.Came(ch.sample())
 		}
 	}
 }
@@ -259,19 +255,5 @@ func (l *linter) oldWords(e *Expect) {
 				return
 			}
 		}
-	}
-}
-
-var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
-
-// style gives advice about names that servers in use do not like.
-func (l *linter) style(s *Send, line []byte) {
-	for _, name := range queuesOf(line) {
-		if !plainQueue.MatchString(name) {
-			l.say(s.Pos, true, "plain names keep a script about what it tests; $queue makes a fresh one", "the queue name %q is not made of a-z, 0-9 and -", name)
-		}
-	}
-	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
-		l.say(s.Pos, true, "$jid makes a fresh one", "the jid %q has fewer than 16 characters, which servers in use refuse", jid)
 	}
 }

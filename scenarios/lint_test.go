@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // lint lists the problems of a script: line, advice or not, and message.
 func lint(t *testing.T, text string) []string {
 	t.Helper()
-	s, err := scenarios.Parse("script", []byte(text))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "script", []byte(text))
 	require.NoError(t, err)
 	var all []string
 	for _, p := range scenarios.Lint(s) {

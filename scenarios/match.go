@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/google/go-cmp/cmp"
 )
@@ -95,7 +96,7 @@ func bindInside(n node, got any, sc *scope) {
 func equal(n node, got any, sc *scope, exact bool, more ...cmp.Option) bool {
 	bind(n, got, sc)
 	return cmp.Equal(ideal(n, sc, exact), pruned(n, got, exact), append(more,
-		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(sameNumber))...)
+		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(jsonnum.Equal))...)
 }
 
 // leaf is a place of the expected tree that decides by itself what it takes.
@@ -219,7 +220,7 @@ func takes(n node, got any, sc *scope, exact bool) bool {
 			return false
 		}
 		want, known := sc.lookup(n.ref)
-		return known && cmp.Equal(want, got, cmp.Comparer(sameNumber))
+		return known && cmp.Equal(want, got, cmp.Comparer(jsonnum.Equal))
 	case kind:
 		return n.matches(got, sc)
 	case pattern:

@@ -11,7 +11,7 @@ import (
 // compareText parses an expectation and holds a bulk string against it.
 func compareText(t *testing.T, expectation, got string, sc *scope) []string {
 	t.Helper()
-	choices, err := (&cursor{line: expectation}).choices()
+	choices, err := cursorAt(expectation).choices()
 	require.NoError(t, err)
 	var texts []string
 	for _, d := range choices[0].compare(session.Received{Message: session.Message{Kind: '$', Text: []byte(got)}}, sc) {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads a script; name is the file that problems and reports point at.
+// Parse reads a script of a dialect; name is the file that problems and reports point at.
 // On error the result is nil and the error is [Problems]: all of them, not
 // only the first.
-func Parse(name string, source []byte) (*Script, error) {
-	p := &parser{script: &Script{Name: name}}
+func Parse(d Dialect, name string, source []byte) (*Script, error) {
+	p := &parser{script: &Script{Dialect: d, Name: name}, grammar: d.Grammar()}
 	if !utf8.Valid(source) {
 		p.problem(1, complain(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8"))
 		return nil, p.problems
@@ -39,6 +39,7 @@ func Parse(name string, source []byte) (*Script, error) {
 // parser goes through the lines once.
 type parser struct {
 	script   *Script
+	grammar  *Grammar
 	problems Problems
 	listed   []string // the lists of known words that some help has given
 	block    *Block   // the open one
@@ -83,7 +84,7 @@ func (p *parser) problem(line int, err error) {
 
 // line parses one line: blank, comment, header or statement.
 func (p *parser) line(n int) {
-	c := &cursor{line: p.source(n)}
+	c := &cursor{line: p.source(n), grammar: p.grammar}
 	c.skipBlanks()
 	if strings.TrimSpace(c.rest()) == "" || c.peek() == '#' {
 		p.asides = append(p.asides, Aside{Comment: strings.TrimSpace(c.rest())})
@@ -168,14 +169,12 @@ func (p *parser) needs(words []string, at, width int) error {
 	return nil
 }
 
-var embeddedKeys = []string{"salt", "iterations", "pwdhash", "state", "end"}
-
 func (p *parser) embedded(words []string, at, width int) error {
 	p.script.Embedded = map[string]string{}
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
-		if !ok || !slices.Contains(embeddedKeys, key) {
-			return complain(at, width, didYouMean(key, embeddedKeys), "unknown setting %q of the embedded server", w)
+		if !ok || !slices.Contains(p.grammar.Settings, key) {
+			return complain(at, width, didYouMean(key, p.grammar.Settings), "unknown setting %q of the embedded server", w)
 		}
 		p.script.Embedded[key] = value
 	}
@@ -192,8 +191,10 @@ func (p *parser) finish() {
 			p.script.Needs = append(p.script.Needs, s.Action)
 		case *Send:
 			for _, t := range s.Segments {
-				if slices.ContainsFunc(t.refs(), func(r *ref) bool { return r.kind == refPwdhash }) {
-					p.script.Needs = append(p.script.Needs, NeedPassword)
+				for _, r := range t.refs() {
+					if r.formula != nil && r.formula.Needs != "" {
+						p.script.Needs = append(p.script.Needs, r.formula.Needs)
+					}
 				}
 			}
 		}
@@ -204,7 +205,7 @@ func (p *parser) finish() {
 	slices.Sort(p.script.Needs)
 	p.script.Needs = slices.Compact(p.script.Needs)
 	if len(p.script.Steps) == 0 && len(p.problems) == 0 {
-		p.problem(1, complain(0, 1, `a script has lines such as   C: HELLO {"v":2}   and   S: +OK`, "nothing to play: the script has no statement"))
+		p.problem(1, complain(0, 1, "a script has lines such as   "+p.grammar.Example, "nothing to play: the script has no statement"))
 	}
 }
 

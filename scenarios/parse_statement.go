@@ -161,7 +161,7 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 			return nil, nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`, "expected a Go string in double quotes")
 		}
 		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
-		inner, err := parseTemplate(&cursor{line: lit})
+		inner, err := parseTemplate(&cursor{line: lit, grammar: c.grammar})
 		if err != nil {
 			return nil, nil, complain(c.pos, len(quoted), "", "%v", err)
 		}
@@ -284,8 +284,8 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 
 // ParseObject parses a JSON object that a client sends: its values are plain,
 // but may have names in them.
-func ParseObject(text string) (*Object, error) {
-	c := &cursor{line: text}
+func ParseObject(d Dialect, text string) (*Object, error) {
+	c := &cursor{line: text, grammar: d.Grammar()}
 	if c.peek() != '{' {
 		return nil, complain(0, 1, "", "expected a JSON object, %s", c.got())
 	}
@@ -334,7 +334,7 @@ func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 		return nil, a.wrong("write "+state+" $wid", "which worker?")
 	}
 	a.skipBlanks()
-	wid, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos})
+	wid, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos, grammar: a.grammar})
 	if err != nil {
 		return nil, err
 	}

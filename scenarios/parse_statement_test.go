@@ -40,7 +40,7 @@ func TestParseWindow(t *testing.T) {
 // parsed returns the steps of a script.
 func parsed(t *testing.T, text string) []Step {
 	t.Helper()
-	s, err := Parse("script", []byte(text))
+	s, err := Parse(likeFWP{}, "script", []byte(text))
 	require.NoError(t, err)
 	return s.Steps
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -45,7 +46,7 @@ func each(t *testing.T, folder string, test func(t *testing.T, name string, sour
 func TestParseTellsAllProblemsWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	each(t, "problems", func(t *testing.T, name string, source []byte) {
-		s, err := scenarios.Parse(name, source)
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)
 		require.Error(t, err)
 		assert.Nil(t, s)
 		golden(t, filepath.Join("testdata", "problems", name+".golden"), err.Error()+"\n")
@@ -55,7 +56,7 @@ func TestParseTellsAllProblemsWithTheirPlaces(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	each(t, "lint", func(t *testing.T, name string, source []byte) {
-		s, err := scenarios.Parse(name, source)
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)
 		require.NoError(t, err)
 		var all []string
 		for _, problem := range scenarios.Lint(s) {
@@ -67,7 +68,7 @@ func TestLint(t *testing.T) {
 
 func TestParseTakesWindowsLineEndsAndAByteOrderMark(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse("dos.fwp", []byte("\ufefftitle: from an editor\r\nC: INFO\r\nS: $\r\n"))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "dos.fwp", []byte("\ufefftitle: from an editor\r\nC: INFO\r\nS: $\r\n"))
 	require.NoError(t, err)
 	assert.Equal(t, "from an editor", s.Title)
 	assert.Len(t, s.Steps, 2)
@@ -90,7 +91,7 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(name, []byte(test.source))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.source))
 			require.NoError(t, err)
 			assert.Equal(t, test.want, s.Needs)
 		})
@@ -100,7 +101,7 @@ func TestNeedsFollowFromTheSteps(t *testing.T) {
 // FuzzParse: no input makes the parser or the linter panic, every problem points
 // into the source, and formatting is a fixed point.
 func FuzzParse(f *testing.F) {
-	for _, folder := range []string{"testdata/problems", "testdata/lint", "scripts/framing"} {
+	for _, folder := range []string{"testdata/problems", "testdata/lint", "fwpdialect/scripts/framing"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.fwp"))
 		require.NoError(f, err)
 		for _, file := range files {
@@ -110,14 +111,14 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, source []byte) {
-		s, err := scenarios.Parse("fuzz", source)
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, "fuzz", source)
 		var problems scenarios.Problems
 		if err != nil {
 			require.ErrorAs(t, err, &problems)
 		} else {
 			problems = scenarios.Lint(s)
 			once := scenarios.Format(s)
-			again, err := scenarios.Parse("formatted", once)
+			again, err := scenarios.Parse(fwpdialect.Dialect{}, "formatted", once)
 			require.NoError(t, err)
 			require.Equal(t, string(once), string(scenarios.Format(again)))
 		}

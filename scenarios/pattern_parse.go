@@ -143,7 +143,7 @@ func (c *cursor) stringValue() (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := &cursor{line: s}
+	inner := &cursor{line: s, grammar: c.grammar}
 	parts, err := parseTemplate(inner)
 	if err != nil {
 		return nil, complain(start, c.pos-start, "", "%v", err)

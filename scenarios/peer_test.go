@@ -14,6 +14,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // peer is a server for one test: what it says to a line is looked up by the
@@ -150,7 +151,7 @@ func (p *peer) lines() []string {
 // play plays a script on the peer in virtual time.
 func play(t *testing.T, p *peer, script string, check func(t *testing.T, r *scenarios.Run)) {
 	t.Helper()
-	s, err := scenarios.Parse("test.fwp", []byte(script))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p.serve(t)

@@ -11,9 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
 // Target is a server under test. What else it can do shows in the optional
@@ -64,7 +62,7 @@ const (
 func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	pl := &play{
 		Player: *p, script: s, scope: newScope(names), conns: map[string]*conn{},
-		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[Step]*Result{},
+		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[Step]*Result{}, ledger: s.Dialect.NewLedger(),
 	}
 	pl.Timeout = orElse(p.Timeout, defaultTimeout)
 	pl.Patience = orElse(p.Patience, defaultPatience)
@@ -82,7 +80,7 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	served := pl.served()
 	pl.hangUp(ctx)
 	pl.revive(ctx, served)
-	left := pl.sweep(ctx)
+	left := pl.cleanup(ctx)
 	return pl.run(left)
 }
 
@@ -102,7 +100,7 @@ type play struct {
 	script *Script
 	scope  *scope
 	rec    *recorder
-	ledger ledger
+	ledger Ledger
 	door   door
 
 	mu       sync.Mutex
@@ -114,6 +112,8 @@ type play struct {
 	amid     int // connections that were open when dead was found out
 	err      error
 }
+
+func (pl *play) dialect() Dialect { return pl.script.Dialect }
 
 // run collects what was seen, in the order of the script.
 func (pl *play) run(left []string) *Run {
@@ -246,13 +246,13 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	pl.Crowd.seen.note(opening)
 	v := pl.visit()
 	c := &conn{name: name, beaten: time.Now(), says: func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }}
-	c.Conn = session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: pl.Timeout, Closed: v.leave, Seen: func(a session.Received) {
+	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Closed: v.leave, Seen: func(a session.Received) {
 		v.meet(a)
 		if !a.GaveUp {
 			pl.rec.came(name, a)
 		}
 	}})
-	c.state = c.State().(*fwpsession.State)
+	c.state = c.State()
 	return c, nil
 }
 
@@ -302,7 +302,7 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		l.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the reason why nothing can be written shows at the next S: line
 	c.used = true
-	if c.Status().Verb == fwp.BEAT {
+	if c.role == Consumer && c.Status().Verb == verb(l.dialect().Question(c.role, c.state)) {
 		c.beaten = time.Now()
 	}
 	return nil
@@ -342,14 +342,4 @@ func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 func (l *lane) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
 	l.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
 	return errStop
-}
-
-// broken notes a breach of the grammar.
-func (l *lane) broken(c *conn, at Pos, a session.Received) {
-	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: a.Rule, Expected: "a whole RESP reply", Got: a.String()}
-	if a.Broken != nil {
-		b.Rule = a.Broken.Rule
-		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
-	}
-	l.breach(b)
 }

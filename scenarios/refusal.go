@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
@@ -80,7 +79,7 @@ func (v *visit) meet(a session.Received) {
 	if a.Bytes() {
 		v.Crowd.seen.note(greets)
 	}
-	hi := a.Bytes() && (a.Broken != nil || fwp.Kind(a.Message.Kind) != fwp.ErrorReply)
+	hi := a.Bytes() && (a.Broken != nil || !v.dialect().Grammar().refused(a.Message))
 	if !v.met && !hi {
 		v.refused = true
 		v.door.count(-1)

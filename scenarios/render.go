@@ -77,12 +77,31 @@ func (l *lane) text(c *conn, t Template, line bool) (string, error) {
 // value computes a name of a client line.
 func (l *lane) value(c *conn, r *ref) (any, error) {
 	switch r.kind {
-	case refJob:
-		return l.job(c, r.job)
-	case refPwdhash:
-		return l.pwdhash(c, r)
+	case refObject:
+		usual := l.dialect().Grammar().object(r.formula.Fields(l.scope.round >= 0))
+		return l.merged(c, usual, r.object)
+	case refValue:
+		return l.computed(c, r)
 	}
 	return l.scope.use(r)
+}
+
+// computed is the value of a computed name for a connection: the one that sends it, or
+// the one that the name says.
+func (l *lane) computed(c *conn, r *ref) (string, error) {
+	if !r.same {
+		l.mu.Lock()
+		c = l.conns[r.conn]
+		l.mu.Unlock()
+		if c == nil {
+			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
+		}
+	}
+	v, err := r.formula.Value(c.state, l.Password, r.variant)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", r.text, err)
+	}
+	return v, nil
 }
 
 // marshal is json.Marshal without the escapes meant for HTML.

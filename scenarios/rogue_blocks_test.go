@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestAWorkerGoesOnWithTheConnectionThatReplacedItsFirst(t *testing.T) {
@@ -38,7 +39,7 @@ func TestAWindowIsCountedFromTheLineOfTheScript(t *testing.T) {
 
 func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse("test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: $-1\nend\nC: INFO\nS: $\n"))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: $-1\nend\nC: INFO\nS: $\n"))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 const (
@@ -92,7 +93,7 @@ func greeted(c net.Conn, then func(in *bufio.Reader)) {
 // playOn plays a script on a rogue in virtual time.
 func playOn(t *testing.T, r *rogue, script string, check func(t *testing.T, run *scenarios.Run)) {
 	t.Helper()
-	s, err := scenarios.Parse("test.fwp", []byte(script))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		r.serve(t)
@@ -188,7 +189,7 @@ func TestAnInterruptedPlayEndsAtOnce(t *testing.T) {
 	for name, test := range interruptions() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse("test.fwp", []byte(test.script))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				r := &rogue{talk: test.talk}

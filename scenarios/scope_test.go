@@ -15,7 +15,7 @@ func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 	t.Parallel()
 	const lanes = 16
 	for range 300 {
-		sc, name := newScope("x"), &ref{text: "$queue", base: "queue"}
+		sc, name := newScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$queue", base: "queue"}
 		values := make([]any, lanes)
 		var begin, done sync.WaitGroup
 		begin.Add(1)
@@ -35,7 +35,7 @@ func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 
 func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 	t.Parallel()
-	sc, name := newScope("x"), &ref{text: "$job"}
+	sc, name := newScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$job"}
 	first, second := sc.oneReply(), sc.oneReply()
 	first.capture(name, "a")
 	second.capture(name, "b")
@@ -52,7 +52,7 @@ func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 func two(t *testing.T) (sc *scope, jid, x *ref, b *Block) {
 	t.Helper()
 	sc, b = newScope("x"), &Block{Kind: Repeat}
-	jid, x = &ref{text: "$jid#", base: "jid", indexed: true}, &ref{text: "$x#", base: "x", indexed: true}
+	jid, x = &ref{grammar: likeFWP{}.Grammar(), text: "$jid#", base: "jid", indexed: true}, &ref{grammar: likeFWP{}.Grammar(), text: "$x#", base: "x", indexed: true}
 	for round := range 3 {
 		in := sc.repetition(b, round)
 		for _, r := range []*ref{jid, x} {
@@ -138,7 +138,7 @@ func mustUse(t *testing.T, sc *scope, r *ref) any {
 // only is the single name of a text.
 func only(t *testing.T, text string) *ref {
 	t.Helper()
-	segments, err := ParseTemplate(text)
+	segments, err := ParseTemplate(likeFWP{}, text)
 	require.NoError(t, err)
 	return segments[0].only()
 }

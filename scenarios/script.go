@@ -9,6 +9,7 @@ import (
 
 // Script is one parsed file.
 type Script struct {
+	Dialect  Dialect           // the protocol that it is written in
 	Name     string            // how reports call it: a file name or a check id
 	Title    string            // one sentence, from the header
 	Needs    []Need            // what the target must offer, declared or implied by a step, sorted

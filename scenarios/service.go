@@ -1,64 +1,78 @@
 package scenarios
 
 import (
-	"sync/atomic"
+	"sync"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// service is one of the things that a server does for a new connection. A server that
-// never did it has not ceased to do it: a probe that fails there finds nobody dead.
-type service uint32
+// service is one of the things that a server does for a new connection: one of those
+// below, or the verb of a question that it answers. A probe that fails at a service
+// which the server never provided does not show that it is dead.
+type service string
 
 const (
-	opening   service = 1 << iota // a connection can be opened
-	greets                        // something comes first
-	welcoming                     // a HELLO as the engine sends it is answered
-	informing                     // INFO is answered
-	hearing                       // BEAT is answered
+	opening   service = "(a connection)" // it can be opened
+	greets    service = "(a greeting)"   // something comes first
+	welcoming service = "(a welcome)"    // the engine's introduction is answered
 )
 
 // services is what a server has done at least once, and what probes have asked for in
 // vain. It is safe for concurrent use.
-type services struct{ done, vain atomic.Uint32 }
+type services struct {
+	mu         sync.RWMutex
+	done, vain map[service]bool
+}
 
 func (s *services) note(what service) {
-	if !s.known(what) {
-		s.done.Or(uint32(what))
+	if s.known(what) {
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done == nil {
+		s.done = map[service]bool{}
+	}
+	s.done[what] = true
 }
 
 // missing notes that a probe failed at something; it reports whether the server has
 // never done that.
 func (s *services) missing(what service) bool {
-	if s.known(what) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done[what] {
 		return false
 	}
-	s.vain.Or(uint32(what))
+	if s.vain == nil {
+		s.vain = map[service]bool{}
+	}
+	s.vain[what] = true
 	return true
 }
 
 // hopeless reports whether a probe has failed at something that the server has still
-// not done. To ask for it again would cost each check a timeout, and tell nothing.
+// not done. To ask for it again would cost each check a timeout, and show nothing.
 func (s *services) hopeless(what service) bool {
-	return s.vain.Load()&uint32(what) != 0 && !s.known(what)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vain[what] && !s.done[what]
 }
 
-func (s *services) known(what service) bool { return s.done.Load()&uint32(what) != 0 }
-
-// replied notes what a reply to a command shows. An error shows nothing: it may be all
-// that the server ever says to it. In which state it came is the connection's after it.
-func (s *services) replied(verb string, r fwp.Reply, after fwp.State) {
-	if r.Kind == fwp.ErrorReply {
-		return
-	}
-	if what, asked := questions[verb]; asked && (what != welcoming || after == fwp.Identified) {
-		s.note(what)
-	}
+func (s *services) known(what service) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.done[what]
 }
 
-// questions are the commands with which the engine asks whether a server serves.
-var questions = map[string]service{fwp.HELLO: welcoming, fwp.INFO: informing, fwp.BEAT: hearing}
+// replied notes what the answer to a command shows which is no refusal: a refusal may
+// be all that the server ever answers. after is the phase that the answer led to.
+func (s *services) replied(asked service, after session.Phase) {
+	s.note(asked)
+	if after == session.Serving {
+		s.note(welcoming)
+	}
+}
 
 // unservedError is a probe that got no answer.
 type unservedError struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // What nobody was ever served has not ceased: no such server is dead.
@@ -93,7 +94,7 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse("test.fwp", []byte(consumer+"clause FWP-STATE-11\n"+test.block+waiting))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"clause FWP-STATE-11\n"+test.block+waiting))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}}
@@ -113,14 +114,14 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 func TestAMarkCanHaveALevelOfTwoWords(t *testing.T) {
 	t.Parallel()
 	for _, level := range scenarios.Levels() {
-		s, err := scenarios.Parse("test.fwp", []byte("clause FWP-A-01 "+level+" FWP-B-01\nC: INFO\nS: $\n"))
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("clause FWP-A-01 "+level+" FWP-B-01\nC: INFO\nS: $\n"))
 		require.NoError(t, err, level)
 		for m := range s.Marks() {
 			assert.Equal(t, level == m.Level, m.Clause == "FWP-A-01", level)
 		}
 	}
 	for _, wrong := range []string{"MAY NOT", "NOT", "plain NOT", "NOT MUST"} {
-		_, err := scenarios.Parse("test.fwp", []byte("clause FWP-A-01 "+wrong+"\nC: INFO\nS: $\n"))
+		_, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("clause FWP-A-01 "+wrong+"\nC: INFO\nS: $\n"))
 		require.ErrorContains(t, err, "neither a clause id nor a level", wrong)
 	}
 }

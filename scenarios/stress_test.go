@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // every n-th reply something goes wrong.
@@ -71,7 +72,7 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 		for name, script := range crowded() {
 			t.Run(what+" to "+name, func(t *testing.T) {
 				t.Parallel()
-				s, err := scenarios.Parse(name, []byte(script))
+				s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(script))
 				require.NoError(t, err)
 				synctest.Test(t, func(t *testing.T) {
 					target := embedded{memnet.New()}
@@ -104,7 +105,7 @@ func TestThePasswordIsNeverTold(t *testing.T) {
 	for i, greeting := range greetings {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse("test.fwp", []byte(script))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n", fwp.PUSH: "-ERR\r\n"}}

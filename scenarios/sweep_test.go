@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // embedded is a whole server in memory.
@@ -42,7 +43,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(name, []byte(test.script))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, name, []byte(test.script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				target := embedded{memnet.New()}
@@ -52,7 +53,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 				r := player.Play(t.Context(), s, "fwp-test-0001")
 				assert.Equal(t, test.left, r.Left)
 
-				look, err := scenarios.Parse("look", []byte("connect as consumer\nC: INFO\nS: ${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
+				look, err := scenarios.Parse(fwpdialect.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: ${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
 				require.NoError(t, err)
 				assert.True(t, player.Play(t.Context(), look, "fwp-look-0001").Complete())
 			})

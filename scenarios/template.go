@@ -24,11 +24,11 @@ type part struct {
 type refKind uint8
 
 const (
-	refPlain   refKind = iota // captured, or fresh for the families jid, queue, wid
-	refNow                    // $now, $now+2s, $now-1h@+05:30
-	refFiller                 // $filler(64KiB)
-	refJob                    // $job{...}: a whole work unit
-	refPwdhash                // $pwdhash for the HI of a connection
+	refPlain  refKind = iota // captured, or fresh if it belongs to a family
+	refNow                   // $now, $now+2s, $now-1h@+05:30
+	refFiller                // $filler(64KiB)
+	refObject                // computed: $job{...}, a whole object
+	refValue                 // computed: a value for a connection, as $pwdhash
 )
 
 // ref is one use of a name in a script.
@@ -37,30 +37,24 @@ type ref struct {
 	kind    refKind
 	base    string // the name alone
 	indexed bool   // $jid#: one value for each repetition
+	grammar *Grammar
 
 	offset  time.Duration // refNow
 	zone    *time.Location
-	size    int     // refFiller, bytes
-	job     *Object // refJob
-	variant string  // refPwdhash: "", fewer, more, wrong, hex
-	conn    string  // refPwdhash: whose HI, if sameConn is false
+	size    int       // refFiller, bytes
+	formula *Computed // refObject, refValue
+	object  *Object   // refObject: the fields that replace or complement those of the dialect
+	variant string    // refValue
+	conn    string    // refValue: for which connection, if same is false
 	same    bool
 }
-
-// families are the names whose first use in a client line makes a fresh value.
-var families = []string{"jid", "queue", "wid"}
 
 // family is the family of a plain name, or "".
 func (r *ref) family() string {
 	if r.kind != refPlain {
 		return ""
 	}
-	for _, f := range families {
-		if strings.HasPrefix(r.base, f) {
-			return f
-		}
-	}
-	return ""
+	return r.grammar.family(r.base)
 }
 
 // complaint is what is wrong at a place of a line, before it has a file.
@@ -78,8 +72,9 @@ func complain(at, width int, help, format string, args ...any) *complaint {
 
 // cursor walks over a line.
 type cursor struct {
-	line string
-	pos  int
+	line    string
+	pos     int
+	grammar *Grammar
 }
 
 func (c *cursor) rest() string { return c.line[c.pos:] }
@@ -110,10 +105,8 @@ var (
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*`)
 	nowForm     = regexp.MustCompile(`^\$now([+-]\d+(?:ms|s|m|h))?(@[+-]\d\d:\d\d)?`)
 	fillerForm  = regexp.MustCompile(`^\$filler\(\s*(\d+)\s*(B|KiB|MiB)?\s*\)`)
-	pwdhashForm = regexp.MustCompile(`^\$pwdhash(?:\.(\w+))?(@[a-z0-9]+)?`)
+	variantForm = regexp.MustCompile(`^(?:\.(\w+))?(@[a-z0-9]+)?`)
 )
-
-var pwdhashVariants = []string{"fewer", "more", "wrong", "hex"}
 
 // startsName reports whether a name begins at the cursor; a $ before anything
 // else is a literal dollar.
@@ -125,19 +118,19 @@ func (c *cursor) startsName() bool {
 func (c *cursor) name() (*ref, error) {
 	start := c.pos
 	base := nameForm.FindString(c.line[start+1:])
-	r := &ref{base: base}
+	r := &ref{base: base, grammar: c.grammar}
 	var err error
 	switch base {
 	case "now":
 		err = c.nowName(r)
 	case "filler":
 		err = c.fillerName(r)
-	case "job":
-		err = c.jobName(r)
-	case "pwdhash":
-		err = c.pwdhashName(r)
 	default:
 		c.pos += 1 + len(base)
+		if r.formula = c.grammar.computed(base); r.formula != nil {
+			err = c.computedName(r)
+			break
+		}
 		r.indexed = c.take("#")
 	}
 	r.text = c.line[start:c.pos]
@@ -182,11 +175,29 @@ func (c *cursor) fillerName(r *ref) error {
 	return nil
 }
 
-func (c *cursor) jobName(r *ref) error {
-	r.kind = refJob
-	c.pos += len("$job")
+// computedName parses what follows a computed name.
+func (c *cursor) computedName(r *ref) error {
+	if r.formula.Fields != nil {
+		return c.objectName(r)
+	}
+	r.kind, r.same = refValue, true
+	start := c.pos - len("$") - len(r.base)
+	m := variantForm.FindStringSubmatch(c.rest())
+	c.pos += len(m[0])
+	if m[1] != "" && !slices.Contains(r.formula.Variants, m[1]) {
+		return complain(start, c.pos-start, didYouMean(m[1], r.formula.Variants), "there is no $%s.%s", r.base, m[1])
+	}
+	r.variant = m[1]
+	if m[2] != "" {
+		r.conn, r.same = m[2][1:], false
+	}
+	return nil
+}
+
+func (c *cursor) objectName(r *ref) error {
+	r.kind = refObject
 	if c.peek() != '{' {
-		r.job = &Object{}
+		r.object = &Object{}
 		return nil
 	}
 	start := c.pos
@@ -194,24 +205,8 @@ func (c *cursor) jobName(r *ref) error {
 	if err != nil {
 		return err
 	}
-	r.job = n.(*Object)
-	return constant(r.job, start, c.pos-start)
-}
-
-func (c *cursor) pwdhashName(r *ref) error {
-	r.kind, r.same = refPwdhash, true
-	m := pwdhashForm.FindStringSubmatch(c.rest())
-	if m[1] != "" {
-		if !slices.Contains(pwdhashVariants, m[1]) {
-			return complain(c.pos, len(m[0]), didYouMean(m[1], pwdhashVariants), "there is no $pwdhash.%s", m[1])
-		}
-		r.variant = m[1]
-	}
-	if m[2] != "" {
-		r.conn, r.same = m[2][1:], false
-	}
-	c.pos += len(m[0])
-	return nil
+	r.object = n.(*Object)
+	return constant(r.object, start, c.pos-start)
 }
 
 // Cut stands in a client line where one segment ends and the next begins.
@@ -219,7 +214,9 @@ const Cut = "<|>"
 
 // ParseTemplate parses the text of a client line in the segments into which
 // <|> cuts it, at least one.
-func ParseTemplate(text string) ([]Template, error) { return parseTemplate(&cursor{line: text}) }
+func ParseTemplate(d Dialect, text string) ([]Template, error) {
+	return parseTemplate(&cursor{line: text, grammar: d.Grammar()})
+}
 
 // parseTemplate reads the text of a client line, cut where <|> stands.
 func parseTemplate(c *cursor) ([]Template, error) {
@@ -287,7 +284,7 @@ func (t Template) Rename(rename func(name string) string) (Template, error) {
 		if p.ref == nil || p.ref.kind != refPlain {
 			continue
 		}
-		c := &cursor{line: rename(p.ref.text)}
+		c := &cursor{line: rename(p.ref.text), grammar: p.ref.grammar}
 		if !c.startsName() {
 			return nil, fmt.Errorf("%q is not a name", c.line)
 		}

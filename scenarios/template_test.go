@@ -43,7 +43,7 @@ func TestParseTemplate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			segments, err := ParseTemplate(test.text)
+			segments, err := ParseTemplate(likeFWP{}, test.text)
 			require.NoError(t, err)
 			var got [][]string
 			for _, segment := range segments {
@@ -67,14 +67,14 @@ func TestParseTemplateProblems(t *testing.T) {
 		`$job{"a":int}`:              "int cannot be sent",
 		"$pwdhash.more $pwdhash.les": "there is no $pwdhash.les",
 	} {
-		_, err := ParseTemplate(text)
+		_, err := ParseTemplate(likeFWP{}, text)
 		assert.EqualError(t, err, want, text)
 	}
 }
 
 func TestRefsOfTemplates(t *testing.T) {
 	t.Parallel()
-	segments, err := ParseTemplate("$now-1h@+05:30 $filler(3KiB) $pwdhash.hex@a $pwdhash")
+	segments, err := ParseTemplate(likeFWP{}, "$now-1h@+05:30 $filler(3KiB) $pwdhash.hex@a $pwdhash")
 	require.NoError(t, err)
 	refs := segments[0].refs()
 	require.Len(t, refs, 4)
@@ -93,7 +93,7 @@ func TestFamilies(t *testing.T) {
 	for text, want := range map[string]string{
 		"$jid": "jid", "$jid7": "jid", "$queue_x": "queue", "$widget": "wid", "$x_wid": "", "$now": "", "$j": "",
 	} {
-		segments, err := ParseTemplate(text)
+		segments, err := ParseTemplate(likeFWP{}, text)
 		require.NoError(t, err)
 		assert.Equal(t, want, segments[0].only().family(), text)
 	}

@@ -5,39 +5,34 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/fwpsuite/fwp/fwp"
 )
-
-// emptyFetch is how long a FETCH waits for a job before it is answered with null.
-// (FETCH Command)
-const emptyFetch = 2 * time.Second
 
 // Wait is the time that playing the script takes at least, on a server that
 // answers everything at once and holds to the specification: its silences, the
-// lower bounds of its windows, FETCH on empty queues, the `at` of jobs that it
-// awaits, and what its header says that no line shows.
+// lower bounds of its windows, answers that take time by the protocol, jobs that are
+// due later, and what its header says that no line shows.
 func (s *Script) Wait() time.Duration {
-	c := newClock()
+	c := newClock(s.Dialect.Grammar())
 	c.steps(s.Steps)
 	return max(c.now, s.Waits)
 }
 
 // clock plays a script without a server and adds up what it waits.
 type clock struct {
-	now   time.Duration
-	due   time.Duration            // when the last job with an `at` can be fetched
-	sent  map[string]time.Duration // the last line, by connection
-	fetch map[string]bool          // whether that was a FETCH
+	grammar *Grammar
+	now     time.Duration
+	due     time.Duration            // when the last job that is not due at once can be had
+	sent    map[string]time.Duration // the last line, by connection
+	verb    map[string]string        // of that line
 }
 
-func newClock() *clock {
-	return &clock{sent: map[string]time.Duration{}, fetch: map[string]bool{}}
+func newClock(g *Grammar) *clock {
+	return &clock{grammar: g, sent: map[string]time.Duration{}, verb: map[string]string{}}
 }
 
 // fork is a clock that goes on from here by itself.
 func (c *clock) fork() *clock {
-	return &clock{now: c.now, due: c.due, sent: maps.Clone(c.sent), fetch: maps.Clone(c.fetch)}
+	return &clock{grammar: c.grammar, now: c.now, due: c.due, sent: maps.Clone(c.sent), verb: maps.Clone(c.verb)}
 }
 
 func (c *clock) steps(steps []Step) {
@@ -56,9 +51,9 @@ func (c *clock) steps(steps []Step) {
 }
 
 func (c *clock) send(s *Send) {
-	c.sent[s.Conn], c.fetch[s.Conn] = c.now, s.Verb() == fwp.FETCH
+	c.sent[s.Conn], c.verb[s.Conn] = c.now, s.Verb()
 	for _, t := range s.Segments {
-		if after, ok := t.at(); ok {
+		if after, ok := t.due(c.grammar.Due); ok {
 			c.due = max(c.due, c.now+after)
 		}
 	}
@@ -67,8 +62,9 @@ func (c *clock) send(s *Send) {
 // answered is when the answer to the last line can be there.
 func (c *clock) answered(e *Expect) time.Duration {
 	from := e.Within.From
-	if first := &e.Choices[0]; c.fetch[e.Conn] && first.ending == Open && first.kind == fwp.NullBulk {
-		from = max(from, emptyFetch)
+	wait := c.grammar.Waits[c.verb[e.Conn]]
+	if first := &e.Choices[0]; first.form != nil && first.form.Kind == wait.Kind {
+		from = max(from, wait.Least)
 	}
 	return c.sent[e.Conn] + from
 }
@@ -102,21 +98,21 @@ func (c *clock) sideBySide(lanes [][]Step) {
 		lane.steps(steps)
 		c.now, c.due = max(c.now, lane.now), max(c.due, lane.due)
 		maps.Copy(c.sent, lane.sent)
-		maps.Copy(c.fetch, lane.fetch)
+		maps.Copy(c.verb, lane.verb)
 	}
 }
 
-// at is how far in the future the `at` of a work unit lies; false if there is none,
-// or one for which nobody can wait.
-func (t Template) at() (time.Duration, bool) {
+// due is how far in the future a field says that a job is due; false if it does not, or
+// says what is too far to wait for.
+func (t Template) due(name string) (time.Duration, bool) {
 	for i, p := range t {
 		var r *ref
 		switch {
 		case p.ref == nil:
 			continue
-		case p.ref.kind == refJob:
-			r = p.ref.job.time("at")
-		case p.ref.kind == refNow && i > 0 && strings.HasSuffix(strings.ReplaceAll(t[i-1].lit, " ", ""), `"at":"`):
+		case p.ref.kind == refObject:
+			r = p.ref.object.time(name)
+		case p.ref.kind == refNow && i > 0 && strings.HasSuffix(strings.ReplaceAll(t[i-1].lit, " ", ""), `"`+name+`":"`):
 			r = p.ref
 		}
 		if r != nil && r.offset > 0 && r.offset <= defaultPatience {
@@ -151,7 +147,7 @@ func (s *Send) Verb() string {
 	if len(s.Segments) == 0 || len(s.Segments[0]) == 0 {
 		return ""
 	}
-	return strings.TrimRight(fwp.SplitCommand([]byte(s.Segments[0][0].lit)).Verb, "\r\n")
+	return verb(s.Segments[0][0].lit)
 }
 
 // Sends reports whether the script sends a command, by itself.

@@ -42,7 +42,7 @@ func TestWait(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Parse("x", []byte(test.script))
+			s, err := Parse(likeFWP{}, "x", []byte(test.script))
 			require.NoError(t, err)
 			assert.Equal(t, test.want, s.Wait())
 		})
@@ -60,7 +60,7 @@ func TestConnections(t *testing.T) {
 		"repeat 5\nconnect as consumer\nend\nC: INFO\nS: $\n":                                                                     6,
 		"connect a as consumer\nsilence 1s on a\nsilence 1s\n":                                                                    2,
 	} {
-		s, err := Parse("x", []byte(script))
+		s, err := Parse(likeFWP{}, "x", []byte(script))
 		require.NoError(t, err)
 		assert.Equal(t, want, s.Connections(), script)
 	}
@@ -68,7 +68,7 @@ func TestConnections(t *testing.T) {
 
 func TestSends(t *testing.T) {
 	t.Parallel()
-	s, err := Parse("x", []byte("C: FE<|>TCH $queue\nS: -\nC bad: INFO x\nS: -\nC: <close>\n"))
+	s, err := Parse(likeFWP{}, "x", []byte("C: FE<|>TCH $queue\nS: -\nC bad: INFO x\nS: -\nC: <close>\n"))
 	require.NoError(t, err)
 	assert.True(t, s.Sends("INFO"))
 	assert.False(t, s.Sends("PUSH"))
@@ -77,7 +77,7 @@ func TestSends(t *testing.T) {
 func TestWaitsHeader(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"", "soon", "-2s", "0s", "5"} {
-		_, err := Parse("x", []byte("waits: "+value+"\nS: +HI {}\n"))
+		_, err := Parse(likeFWP{}, "x", []byte("waits: "+value+"\nS: +HI {}\n"))
 		assert.ErrorContains(t, err, "is no time", value)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 func TestMain(m *testing.M) {
@@ -62,7 +63,7 @@ func setup(env *testscript.Env) error {
 // quickCheck is the shortest check of the suite that needs an open server and
 // nothing else.
 func quickCheck() (check, clause string, err error) {
-	suite, err := scenarios.Suite()
+	suite, err := fwpdialect.Suite()
 	if err != nil {
 		return "", "", err
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Draw is what an alphabet makes its choices from. They follow from the seed and the
@@ -23,8 +25,8 @@ type Draw struct {
 }
 
 // NewDraw returns a Draw without connections, for a round of an alphabet by itself.
-func NewDraw(seed, round uint64, terms Terms, value func(conn int, name string) string) *Draw {
-	n := &names{prefix: terms.Prefix, times: map[string]string{}, value: value, now: time.Now()}
+func NewDraw(d scenarios.Dialect, seed, round uint64, terms Terms, value func(conn int, name string) string) *Draw {
+	n := &names{dialect: d, prefix: terms.Prefix, times: map[string]string{}, value: value, now: time.Now()}
 	return &Draw{
 		Rand: rand.New(rand.NewPCG(seed, round)), Round: round, Terms: terms, dealt: map[string][]int{}, now: time.Now,
 		fill: func(text string) string { return n.fill(text, noConn) }, free: func() []int { return nil },

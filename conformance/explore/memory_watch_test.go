@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // hoard is what a server in a test keeps of what it is sent.
@@ -84,7 +85,7 @@ func TestMemoryThatIsKeptIsFound(t *testing.T) {
 			assert.Equal(t, explore.RuleMemory, f.Rule)
 			assert.Contains(t, f.Expected, test.what)
 			assert.Contains(t, f.Script, "repeat ")
-			script, err := scenarios.Parse("memory.fwp", []byte(f.Script))
+			script, err := scenarios.Parse(fwpdialect.Dialect{}, "memory.fwp", []byte(f.Script))
 			require.NoError(t, err, f.Script)
 			for _, p := range scenarios.Lint(script) {
 				assert.True(t, p.Advice, "%s\n%s", p.Error(), f.Script)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // anyText has what steps have in them, and what they should not have.
@@ -98,10 +99,10 @@ func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText().Draw(t, "text")
-		n := &names{prefix: "fwp0", times: map[string]string{}, value: func(_ int, name string) string { return name }}
+		n := &names{dialect: fwpdialect.Dialect{}, prefix: "fwp0", times: map[string]string{}, value: func(_ int, name string) string { return name }}
 		once := n.fill(text, 1)
 		assert.Equal(t, once, n.fill(text, 1))
-		if _, err := scenarios.ParseTemplate(text); err == nil { // else it stays as it is
+		if _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text); err == nil { // else it stays as it is
 			assert.Equal(t, once, n.fill(Tokenize(text).String(), 1), "in pieces")
 		}
 	})

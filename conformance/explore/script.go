@@ -12,6 +12,7 @@ import (
 // record is a conversation as it was played once: what each step was answered with,
 // and what was found.
 type record struct {
+	dialect scenarios.Dialect
 	answers map[int][]seen
 	hit     found
 	prefix  string
@@ -20,7 +21,7 @@ type record struct {
 
 // recorded keeps what came in a play that showed the finding.
 func recorded(p *play, hit found) record {
-	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times}
+	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, dialect: p.subject.Dialect}
 	for i, a := range p.seen {
 		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
@@ -53,9 +54,10 @@ func manyLines(t Trace, hit found) bool {
 	})
 }
 
-func newWriter(t Trace) *writer {
+func newWriter(d scenarios.Dialect, t Trace) *writer {
 	return &writer{
-		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
+		script: scenarios.Script{Dialect: d},
+		t:      t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
 		above: []scenarios.Aside{{}}, // an empty line below the header
 	}
 }
@@ -65,12 +67,12 @@ func script(t Trace, f *Finding, r record) string {
 	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) { // no line can say that two values differ, or how many come
 		return ""
 	}
-	names := newShortNames()
-	w := newWriter(t)
+	names := newShortNames(r.dialect)
+	w := newWriter(r.dialect, t)
 	w.f, w.r, w.names = f, r, names
 	w.found() // for the names that there are
 	names.final = true
-	w = newWriter(t)
+	w = newWriter(r.dialect, t)
 	w.f, w.r, w.names = f, r, names
 	w.found()
 	text := w.text()

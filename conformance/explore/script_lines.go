@@ -50,7 +50,7 @@ func (w *writer) connect(conn int, role scenarios.Role, hello string) {
 	c := &scenarios.Connect{Statement: w.statement(), Conn: w.conn(conn), Role: role}
 	if hello != "" {
 		var err error
-		c.Hello, err = scenarios.ParseObject(w.renamed(hello))
+		c.Hello, err = scenarios.ParseObject(w.script.Dialect, w.renamed(hello))
 		w.failed(err)
 	}
 	w.add(c)
@@ -60,7 +60,7 @@ func (w *writer) connect(conn int, role scenarios.Role, hello string) {
 func (w *writer) expect(conn int, within scenarios.Window, expected string) {
 	e := &scenarios.Expect{Statement: w.statement(), Conn: w.conn(conn), Within: within, Marks: w.marks}
 	var err error
-	e.Choices, err = scenarios.ParseChoices(w.renamed(expected))
+	e.Choices, err = scenarios.ParseChoices(w.script.Dialect, w.renamed(expected))
 	w.failed(err)
 	w.add(e)
 }
@@ -75,7 +75,7 @@ func (w *writer) failed(err error) {
 // template parses the text of a step, with the names of the script; one segment, unless
 // the text is cut.
 func (w *writer) template(text string) []scenarios.Template {
-	segments, err := scenarios.ParseTemplate(text)
+	segments, err := scenarios.ParseTemplate(w.script.Dialect, text)
 	w.failed(err)
 	for i, t := range segments {
 		segments[i], err = t.Rename(w.rename)

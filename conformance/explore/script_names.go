@@ -32,7 +32,7 @@ var playName = regexp.MustCompile("\x00([a-z]+[0-9]*)(-[0-9]+)?")
 func (w *writer) symbols(text string) string {
 	text = strings.ReplaceAll(text, w.r.prefix+"-", "\x00")
 	const filler = "$filler(70KiB)"
-	text = strings.ReplaceAll(text, new(names).fill(filler, noConn), filler)
+	text = strings.ReplaceAll(text, (&names{dialect: w.script.Dialect}).fill(filler, noConn), filler)
 	for name, value := range w.r.times {
 		text = strings.ReplaceAll(text, `"`+value+`"`, `"`+name+`"`)
 		text = strings.ReplaceAll(text, value, name)
@@ -49,14 +49,15 @@ func (w *writer) symbols(text string) string {
 // shortNames gives names small numbers, in the order in which they come, and none where
 // a family has one name only. It counts first, and then knows.
 type shortNames struct {
-	number map[string]int // by family and number: $jid12, c4
-	count  map[string]int // of the names of a family
-	uses   map[string]int // of all names of a family
-	final  bool           // all names have been counted
+	dialect scenarios.Dialect
+	number  map[string]int // by family and number: $jid12, c4
+	count   map[string]int // of the names of a family
+	uses    map[string]int // of all names of a family
+	final   bool           // all names have been counted
 }
 
-func newShortNames() *shortNames {
-	return &shortNames{number: map[string]int{}, count: map[string]int{}, uses: map[string]int{}}
+func newShortNames(d scenarios.Dialect) *shortNames {
+	return &shortNames{dialect: d, number: map[string]int{}, count: map[string]int{}, uses: map[string]int{}}
 }
 
 // short is the short name for a name such as $jid12, $queue3# or c4.
@@ -95,7 +96,7 @@ func (n *shortNames) onlyUse(family string) bool { return n != nil && n.final &&
 
 // title is a title with short names for those that the script has.
 func (n *shortNames) title(text string) string {
-	segments, err := scenarios.ParseTemplate(text)
+	segments, err := scenarios.ParseTemplate(n.dialect, text)
 	if err != nil || !n.final {
 		return text
 	}

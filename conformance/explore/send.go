@@ -62,7 +62,7 @@ func (p *play) segments(c *conn, s *Step) [][]byte {
 
 // transmit writes what counts as one command, and records it.
 func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, wild bool) {
-	all := segments[0]
+	all, limit := segments[0], p.timeout
 	if len(segments) > 1 {
 		all = bytes.Join(segments, nil)
 	}
@@ -71,9 +71,7 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 		c.pieces = 2
 	}
 	if wild {
-		limited, cancel := context.WithTimeout(ctx, longestWrite)
-		defer cancel()
-		ctx = limited
+		limit = min(limit, longestWrite)
 	}
 	p.commands++
 	sent := p.law.Sent(c.number, all, wild, time.Now())
@@ -81,5 +79,5 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	c.most += sent.Most
 	c.odd = c.odd || sent.Owed < 0
 	p.last = c.clause
-	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
+	_ = c.write(ctx, segments, pause, limit) // why nothing can be written shows at the next read
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // stage is a place in virtual time where servers with one behaviour are started.
@@ -107,7 +108,7 @@ func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign, look 
 // clause is a finding where it should be one, and the whole holds where not.
 func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	t.Helper()
-	script, err := scenarios.Parse("found.fwp", []byte(text))
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "found.fwp", []byte(text))
 	if err != nil {
 		return "does not parse: " + err.Error()
 	}

@@ -84,11 +84,12 @@ func Line(conn int, format string, args ...any) Step {
 
 // names fills in the names of one play.
 type names struct {
-	prefix string
-	round  int // of a repetition, counted from 1; 0 outside
-	times  map[string]string
-	value  func(conn int, name string) string // of the protocol
-	now    time.Time
+	dialect scenarios.Dialect
+	prefix  string
+	round   int // of a repetition, counted from 1; 0 outside
+	times   map[string]string
+	value   func(conn int, name string) string // of the protocol
+	now     time.Time
 }
 
 // fill writes a text with its names replaced; a value may be that of a connection. What
@@ -97,7 +98,7 @@ func (n *names) fill(text string, conn int) string {
 	if strings.IndexByte(text, '$') < 0 {
 		return text
 	}
-	segments, err := scenarios.ParseTemplate(text)
+	segments, err := scenarios.ParseTemplate(n.dialect, text)
 	if err != nil {
 		return text
 	}

@@ -3,6 +3,7 @@ package fwpsubject
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,8 +12,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -124,8 +123,7 @@ func mostAnswers(all []byte) int {
 }
 
 // Came judges a message.
-func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answer) {
-	r := fwpsession.Reply(m)
+func (l *law) Came(number int, r fwp.Reply, at time.Time) (a explore.Answer) {
 	c, wc := l.conns[number], l.world.Conns[number]
 	switch {
 	case wc.State == fwp.Ended:
@@ -223,9 +221,14 @@ var breaches = map[string]string{
 	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleUnheard: "no-greeting",
 }
 
-// Clause returns the clause that is broken by what the player sees by itself.
-func (l *law) Clause(rule string) string {
+// Clause returns the clause that is broken by what the player can see by itself.
+func (l *law) Clause(rule string, err error) string {
 	switch rule {
+	case explore.RuleGrammar:
+		if s, is := errors.AsType[*fwp.SyntaxError](err); is {
+			return model.ClauseOf(model.BrokenGrammar + s.Rule.String())
+		}
+		return ""
 	case explore.RuleLingers:
 		return "FWP-STATE-16"
 	case explore.RuleCut:
@@ -233,10 +236,7 @@ func (l *law) Clause(rule string) string {
 	case explore.RuleRestart:
 		return "FWP-STATE-08"
 	}
-	if name, is := breaches[rule]; is {
-		return model.ClauseOf(name)
-	}
-	return model.ClauseOf(rule) // of the grammar: its rules have one name everywhere
+	return model.ClauseOf(breaches[rule])
 }
 
 // Heartbeat returns the BEAT of a worker that has been silent.

@@ -6,16 +6,17 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // New returns FWP as a subject of exploring.
 func New() *explore.Subject {
 	return &explore.Subject{
+		Dialect:  fwpdialect.Dialect{},
 		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
-		Protocol: fwpsession.Protocol{},
+		Greets:   true,
 		Question: `HELLO {"v":2}`,
 		Family:   family,
 		Seeds:    seeds,

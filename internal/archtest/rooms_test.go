@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"internal/cli/check": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program", "internal/history", "internal/selftest", "internal/stress",
-			"internal/target", "internal/text", "load/health", "reports", "scenarios",
+			"internal/target", "internal/text", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
 		},
 		speaks: true,
 	},
@@ -46,22 +46,20 @@ var rooms = map[string]room{
 	},
 	"internal/selftest": {
 		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
-		testsAlso: []string{"fwp", "internal/stress"},
+		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},
 
 	"internal/stress": {mayImport: []string{
 		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/workload", "reports", "scenarios",
 	}},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios"}},
-	"conformance/explore": {mayImport: []string{"internal/session", "scenarios"}},
-	"conformance/fwpsubject": {mayImport: []string{
-		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session", "internal/session/fwpsession", "scenarios",
-	}},
-	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp"}},
-	"conformance/model":  {mayImport: []string{"fwp"}},
-	"fakes":              {mayImport: []string{"fwp"}, alone: true},
-	"internal/target":    {},
+	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios", "scenarios/fwpdialect"}},
+	"conformance/explore":    {mayImport: []string{"fwp", "scenarios"}, testsAlso: []string{"scenarios/fwpdialect"}},
+	"conformance/fwpsubject": {mayImport: []string{"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "scenarios", "scenarios/fwpdialect"}},
+	"conformance/oracle":     {mayImport: []string{"conformance/model", "fwp"}},
+	"conformance/model":      {mayImport: []string{"fwp"}},
+	"fakes":                  {mayImport: []string{"fwp"}, alone: true},
+	"internal/target":        {},
 
 	"load": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/fwpspeaker", "load/health", "load/ledger",
@@ -79,12 +77,16 @@ var rooms = map[string]room{
 	"load/ledger":     {alone: true},
 	"load/measure":    {},
 
-	"scenarios": {mayImport: []string{"fwp", "internal/session", "internal/session/fwpsession", "internal/text"}},
+	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/session", "internal/text"}},
+	"scenarios/fwpdialect": {mayImport: []string{
+		"fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",
+	}},
 
 	"internal/session":            {alone: true},
 	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/session", "internal/text"}, alone: true},
 
-	"fwp":              {alone: true},
+	"fwp":              {mayImport: []string{"internal/jsonnum"}, alone: true},
+	"internal/jsonnum": {alone: true},
 	"reports":          {mayImport: []string{"internal/text"}, alone: true},
 	"internal/text":    {alone: true},
 	"internal/memnet":  {alone: true},
@@ -170,8 +172,8 @@ func TestTableIsAcyclic(t *testing.T) {
 // its imports go.
 func TestEnginesKnowNoProtocol(t *testing.T) {
 	t.Parallel()
-	engines := []string{"load/client", "load/engine", "load/protocol", "load/workload"}
-	protocols := []string{"fwp", "fakes", "internal/blockq", "load/fwpspeaker"}
+	engines := []string{"internal/session", "scenarios", "load/client", "load/engine", "load/protocol", "load/workload"}
+	protocols := []string{"fwp", "fakes", "internal/blockq", "internal/session/fwpsession", "scenarios/fwpdialect", "load/fwpspeaker"}
 	for _, engine := range engines {
 		reached := []string{engine}
 		for i := 0; i < len(reached); i++ { //nolint:intrange // it grows

@@ -8,13 +8,14 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // suite is all scripts of the suite.
 // suite is the scripts of the suite as checks.
 func suite(t *testing.T) []conformance.Check {
 	t.Helper()
-	scripts, err := scenarios.Suite()
+	scripts, err := fwpdialect.Suite()
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
 	return conformance.Scripts(scripts...)

@@ -7,6 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // controlWait is the longest that a control waits for: what needs more is not tried.
@@ -16,7 +17,7 @@ const controlWait = 10 * time.Second
 // there says nothing against another. The verdict is Undecided if that was not tried, or
 // did not come to its end.
 func control(ctx context.Context, text string) reports.Verdict {
-	script, err := scenarios.Parse("control.fwp", []byte(text))
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "control.fwp", []byte(text))
 	if err != nil || script.Wait() > controlWait {
 		return reports.Inconclusive
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // keeper saves what an exploration finds, at once.
@@ -178,7 +179,7 @@ func (k *keeper) reproduce(path, script string) string {
 		return ""
 	}
 	var required []scenarios.Need
-	if parsed, err := scenarios.Parse(path, []byte(script)); err == nil {
+	if parsed, err := scenarios.Parse(fwpdialect.Dialect{}, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}

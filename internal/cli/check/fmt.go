@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // newFmt builds `fwpcheck fmt`.
@@ -40,7 +41,7 @@ func (p process) format(args []string, check bool) error {
 	}
 	unreadable, changed := 0, 0
 	for _, f := range files {
-		script, err := scenarios.Parse(f.name, f.source)
+		script, err := scenarios.Parse(fwpdialect.Dialect{}, f.name, f.source)
 		if err != nil {
 			p.Say("%v", err)
 			unreadable++

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // scriptFile is one script of the user's, as it was read.
@@ -127,7 +128,7 @@ func isCheck(arg string) string {
 // and what was found in all of them, file by file.
 func examine(files []scriptFile) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
-		script, err := scenarios.Parse(f.name, f.source)
+		script, err := scenarios.Parse(fwpdialect.Dialect{}, f.name, f.source)
 		problems, readable := errors.AsType[scenarios.Problems](err)
 		switch {
 		case err == nil:
@@ -207,7 +208,7 @@ func checks() ([]conformance.Check, error) {
 
 // suite is the suite's own scripts.
 func suite() ([]conformance.Check, error) {
-	scripts, err := scenarios.Suite()
+	scripts, err := fwpdialect.Suite()
 	if err != nil {
 		return nil, &program.InternalError{Cause: fmt.Errorf("the suite's own scripts: %w", err)}
 	}

@@ -90,14 +90,13 @@ func (r reader) Pending() (what, rule string) {
 
 // State is what the client of one connection knows. The zero State owes no HI.
 type State struct {
-	conn fwp.State
-	hi   fwp.Hi
-	line fwp.Command
-	owed int
+	conn    fwp.State
+	hi      fwp.Hi
+	greeted bool // hi has come
+	worker  string
+	line    fwp.Command
+	owed    int
 }
-
-// Greeted returns the state of a conversation whose HI has come.
-func Greeted(hi fwp.Hi) *State { return &State{hi: hi} }
 
 // Conn returns the state of the connection. (Client Lifecycle)
 func (s *State) Conn() fwp.State { return s.conn }
@@ -105,10 +104,23 @@ func (s *State) Conn() fwp.State { return s.conn }
 // Hi returns the server's greeting, the zero Hi before it came.
 func (s *State) Hi() fwp.Hi { return s.hi }
 
+// Greeted reports whether a HI has come.
+func (s *State) Greeted() bool { return s.greeted }
+
+// Worker returns the worker id of the last HELLO, empty if it has none.
+func (s *State) Worker() string { return s.worker }
+
 // Sent counts a reply for each line.
 func (s *State) Sent(b []byte) {
 	s.owed += bytes.Count(b, []byte{'\n'})
 	s.line = fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
+	if s.line.Verb == fwp.HELLO {
+		var hello struct {
+			WID any `json:"wid"`
+		}
+		_ = json.Unmarshal(s.line.Args, &hello) // a HELLO that is no JSON has no worker id
+		s.worker, _ = hello.WID.(string)
+	}
 	if s.line.Verb == fwp.END && s.conn != fwp.NotIdentified {
 		s.conn = fwp.Ended
 	}
@@ -126,7 +138,7 @@ func (s *State) Turn(session.Message) session.Turn {
 func (s *State) Came(m session.Message) {
 	s.owed--
 	if hi, ok := ReadHi(m); ok && s.conn == fwp.NotIdentified {
-		s.hi = hi
+		s.hi, s.greeted = hi, true
 	}
 	s.conn = s.conn.Next(s.line.Verb, Reply(m))
 }

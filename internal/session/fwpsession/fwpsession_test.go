@@ -84,7 +84,7 @@ func TestState(t *testing.T) {
 	}{
 		{"", `+HI {"v":2,"s":"salt","i":3}`, session.Answer, session.Status{}},
 		{"HELLO {}\r\n", "-ERR", session.Answer, session.Status{Verb: "HELLO"}},
-		{"HELLO {\"v\":2}\r\n", "+OK", session.Answer, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
+		{"HELLO {\"v\":2,\"wid\":\"w1\"}\r\n", "+OK", session.Answer, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
 		{"", "+OK", session.Unasked, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell, Owed: -1}},
 		{"INFO\nINFO\r\n", "$", session.Answer, session.Status{Verb: "INFO\nINFO", Phase: session.Serving, Farewell: farewell}},
 		{"BEAT {}\r\n", `${"state":"quiet"}`, session.Answer, session.Status{Verb: "BEAT", Phase: session.Restricted, Farewell: farewell}},
@@ -104,7 +104,8 @@ func TestState(t *testing.T) {
 	}
 	assert.Equal(t, fwp.Hi{Salt: "salt", Iterations: 3, Protected: true}, s.Hi())
 	assert.Equal(t, fwp.Ended, s.Conn())
-	assert.Equal(t, s.Hi(), fwpsession.Greeted(s.Hi()).Hi())
+	assert.True(t, s.Greeted())
+	assert.Equal(t, "w1", s.Worker())
 }
 
 // An END before the HELLO ends nothing until it is answered.

@@ -1,10 +1,12 @@
-package scenarios
+package fwpdialect
 
 import (
 	"embed"
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 //go:embed scripts
@@ -18,8 +20,8 @@ const suiteFolder = "scripts"
 // names. A script's name is its check id: the folder and the file without its
 // ending, "fetch/empty-queue-blocks". The error is that of the first script
 // that does not parse, which a test of the suite would have found.
-func Suite() ([]*Script, error) {
-	var all []*Script
+func Suite() ([]*scenarios.Script, error) {
+	var all []*scenarios.Script
 	err := fs.WalkDir(suiteFiles, suiteFolder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".fwp") {
 			return err
@@ -29,7 +31,7 @@ func Suite() ([]*Script, error) {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(path, suiteFolder+"/"), ".fwp")
-		s, err := Parse(name, source)
+		s, err := scenarios.Parse(Dialect{}, name, source)
 		if err != nil {
 			return err
 		}

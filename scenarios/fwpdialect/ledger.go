@@ -1,17 +1,16 @@
-package scenarios
+package fwpdialect
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // ledger knows the jobs that a play has put on the server and that are still
@@ -30,23 +29,24 @@ type entry struct {
 	foreign bool // fetched, and not pushed by this play
 }
 
-// note follows a command that was answered.
-func (g *ledger) note(cmd fwp.Command, r fwp.Reply) {
+// NewLedger returns the books of a fresh play.
+func (Dialect) NewLedger() scenarios.Ledger { return &ledger{jobs: map[string]entry{}} }
+
+// Answered follows a command that was answered.
+func (g *ledger) Answered(line []byte, m session.Message) {
+	cmd, kind := fwp.SplitCommand(line), fwp.Kind(m.Kind)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.jobs == nil {
-		g.jobs = map[string]entry{}
-	}
 	switch {
-	case cmd.Verb == fwp.FETCH && r.Kind == fwp.BulkString:
-		jid, e := jobOf(r.Text)
+	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
+		jid, e := jobOf(m.Text)
 		known, ours := g.jobs[jid]
 		if ours {
 			e = known
 		}
 		e.held, e.foreign = true, !ours
 		g.jobs[jid] = e
-	case r.Kind != fwp.SimpleString:
+	case kind != fwp.SimpleString:
 	case cmd.Verb == fwp.PUSH:
 		jid, e := jobOf(cmd.Args)
 		g.jobs[jid] = e
@@ -66,8 +66,7 @@ func (g *ledger) note(cmd fwp.Command, r fwp.Reply) {
 // jobOf reads what the ledger needs from a work unit, or from the argument of
 // ACK and FAIL.
 func jobOf(text []byte) (jid string, e entry) {
-	value, _ := parseJSON(text) // what is no JSON has no jid
-	fields, _ := value.(map[string]any)
+	fields, _ := object(text) // what is no object has no jid
 	jid, _ = fields["jid"].(string)
 	retry, _ := fields["retry"].(json.Number)
 	e = entry{queue: "default", tries: retry != "0", dies: strings.HasPrefix(retry.String(), "-")}
@@ -102,124 +101,74 @@ func (g *ledger) dead() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].dead })
 }
 
-// foreign reports whether a job was fetched that somebody else has pushed.
+// foreign reports whether a job was fetched that another client has pushed.
 func (g *ledger) foreign(jid string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.jobs[jid].foreign
 }
 
-// sweep removes what the script has left on the server, with a consumer of its
-// own, and tells what it could not remove. It fetches from the script's queues
-// only. A job of somebody else's that was fetched, which can only happen in a
-// queue that others use too, is given back with a FAIL.
-func (pl *play) sweep(ctx context.Context) []string {
-	byQueue, held := pl.ledger.left()
-	if len(byQueue) == 0 && len(held) == 0 || pl.dead != "" {
-		return pl.leftWords()
-	}
-	limit := pl.Timeout
-	if ctx.Err() != nil { // somebody waits for the end
-		limit = min(limit, time.Second)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	defer cancel()
-	pl.rec.add(time.Now(), "sweep", "--", "removing the jobs that the script has left", Pos{})
-	l := &lane{play: pl, scope: pl.scope.child()}
-	l.scope.ownFresh(widName())
-	c := l.sweeper(ctx)
-	if c == nil {
-		return pl.leftWords()
-	}
-	defer c.leave(ctx)
+// Removable reports whether there are jobs that a FETCH or an ACK removes.
+func (g *ledger) Removable() bool {
+	byQueue, held := g.left()
+	return len(byQueue) > 0 || len(held) > 0
+}
+
+// Cleanup acknowledges the jobs that were fetched, and fetches and acknowledges those
+// that wait, from the script's queues only. A job of another client that was fetched,
+// which can only happen in a queue that others use too, is given back with a FAIL.
+func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
+	byQueue, held := g.left()
 	for _, jid := range held {
-		if !l.release(ctx, c, jid) {
-			return pl.leftWords()
+		if !g.release(jid, do) {
+			return
 		}
 	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
-		l.empty(ctx, c, queue)
-	}
-	return pl.leftWords()
-}
-
-// sweeper is a consumer's connection, or nil. It is asked for again and again,
-// because the server may be at its limit of connections for a moment.
-func (l *lane) sweeper(ctx context.Context) *conn {
-	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		c, err := l.play.dial(ctx, "sweep")
-		if err == nil {
-			if c.role, err = Consumer, l.greet(ctx, c); err == nil {
-				return c
-			}
-			c.leave(ctx)
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		}
+		g.empty(queue, do)
 	}
 }
 
 // empty fetches from a queue until none of the script's jobs is left in it, or
 // nothing comes.
-func (l *lane) empty(ctx context.Context, c *conn, queue string) {
+func (g *ledger) empty(queue string, do func(line string) (session.Message, bool)) {
 	if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
 		return // no FETCH can name it
 	}
 	for {
-		byQueue, _ := l.ledger.left()
+		byQueue, _ := g.left()
 		if len(byQueue[queue]) == 0 {
 			return
 		}
-		r, ok := l.command(ctx, c, fwp.FETCH+" "+queue)
-		if !ok || r.Kind != fwp.BulkString {
+		m, ok := do(fwp.FETCH + " " + queue)
+		if !ok || fwp.Kind(m.Kind) != fwp.BulkString {
 			return
 		}
-		if jid, _ := jobOf(r.Text); !l.release(ctx, c, jid) {
+		if jid, _ := jobOf(m.Text); !g.release(jid, do) {
 			return
 		}
 	}
 }
 
 // release acknowledges a job of the script, and gives back any other.
-func (l *lane) release(ctx context.Context, c *conn, jid string) bool {
-	quoted, err := marshal(jid)
+func (g *ledger) release(jid string, do func(line string) (session.Message, bool)) bool {
+	quoted, err := json.Marshal(jid)
 	if err != nil {
 		return false
 	}
 	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
-	if l.ledger.foreign(jid) {
+	if g.foreign(jid) {
 		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`, fwp.FAIL, quoted)
 	}
-	_, ok := l.command(ctx, c, line)
+	_, ok := do(line)
 	return ok
 }
 
-// command sends a line that no script has, and keeps the ledger.
-func (l *lane) command(ctx context.Context, c *conn, line string) (fwp.Reply, bool) {
-	c.says(line)
-	if c.Ended() != Open || c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) != nil {
-		return fwp.Reply{}, false
-	}
-	_, sent := c.LastWrite()
-	a, ok := c.Take(ctx, sent.Add(l.Timeout))
-	if !ok || !a.Whole() {
-		return fwp.Reply{}, false
-	}
-	reply := fwpsession.Reply(a.Message)
-	l.ledger.note(fwp.SplitCommand([]byte(line)), reply)
-	return reply, true
-}
-
-// leftWords names the jobs that are still there.
-func (pl *play) leftWords() []string {
-	byQueue, held := pl.ledger.left()
+// Leftover names the jobs that are still there.
+func (g *ledger) Leftover() []string {
+	byQueue, held := g.left()
 	words := slices.Clone(held)
-	for _, jid := range pl.ledger.dead() {
+	for _, jid := range g.dead() {
 		words = append(words, jid+" among the dead jobs")
 	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {

@@ -1,0 +1,45 @@
+// Package jsonnum compares JSON numbers by their values, exactly and within bounds of
+// memory and time. It is the one place of the module that says when two numbers are
+// equal.
+package jsonnum
+
+import (
+	"encoding/json"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Exactly returns the value of n. It returns false for what is no number, and for digits
+// and exponents that would need more memory and time than a number is worth: more than
+// 5000.
+func Exactly(n json.Number) (*big.Rat, bool) {
+	const most = 5000
+	if len(n) > most {
+		return nil, false
+	}
+	if i := strings.IndexAny(n.String(), "eE"); i >= 0 {
+		if e, err := strconv.Atoi(n.String()[i+1:]); err != nil || e > most || e < -most {
+			return nil, false
+		}
+	}
+	return new(big.Rat).SetString(n.String())
+}
+
+// Equal reports whether two numbers have the same value: 1 and 1.0 are equal,
+// 9007199254740993 and 9007199254740992 are not. Numbers without a value that
+// [Exactly] returns are equal if they are written alike.
+func Equal(a, b json.Number) bool {
+	if a == b {
+		return true
+	}
+	x, okA := Exactly(a)
+	y, okB := Exactly(b)
+	return okA && okB && x.Cmp(y) == 0
+}
+
+// IsInt reports whether the value of n is an integer: 1e3 and 1.0 are.
+func IsInt(n json.Number) bool {
+	x, ok := Exactly(n)
+	return ok && x.IsInt()
+}

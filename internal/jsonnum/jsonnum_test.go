@@ -1,0 +1,62 @@
+package jsonnum_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
+)
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("9", 6000)
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{"1", "1", true},
+		{"1", "1.0", true},
+		{"1e3", "1000", true},
+		{"-0", "0", true},
+		{"0.1", "0.10", true},
+		{"1", "2", false},
+		{"9007199254740993", "9007199254740992", false},
+		{"18446744073709551616", "18446744073709551616.0", true},
+		{"0.1", "0.1000000000000000055511151231257827", false},
+		{"1e5000", "10e4999", true},
+		{"1e5001", "10e5000", false},
+		{"1e5001", "1e5001", true},
+		{"1e-999999999", "0", false},
+		{"1e99999999999999999999", "1", false},
+		{long, long, true},
+		{long, long + ".0", false},
+		{"x", "x", true},
+		{"x", "1", false},
+	}
+	for _, test := range tests {
+		assert.Equal(t, test.want, jsonnum.Equal(json.Number(test.a), json.Number(test.b)), "%.20s %.20s", test.a, test.b)
+		assert.Equal(t, test.want, jsonnum.Equal(json.Number(test.b), json.Number(test.a)), "%.20s %.20s", test.b, test.a)
+	}
+}
+
+func TestIsInt(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[string]bool{
+		"1": true, "-1": true, "1.0": true, "1e3": true, "10e-1": true, "1.5": false, "1e-1": false, "1e6000": false, "x": false,
+	} {
+		assert.Equal(t, want, jsonnum.IsInt(json.Number(n)), n)
+	}
+}
+
+func TestNoNumberCostsMuch(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	for _, n := range []string{"1e2147483647", "1e-2147483648", "1E+999999999", strings.Repeat("1", 1<<20)} {
+		assert.False(t, jsonnum.Equal(json.Number(n), "1"))
+	}
+	assert.Less(t, time.Since(begin), 10*time.Second)
+}

@@ -1,0 +1,90 @@
+package scenarios
+
+import (
+	"fmt"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// foreignTo reports whether a reply that a line did not expect is none that the
+// command has at all. Then it says nothing about what the line is for. A line
+// that expects an error and nothing else is about the difference.
+func (l *lane) foreignTo(e *Expect, a session.Received) bool {
+	if !a.Whole() || a.Owed != 1 || !l.dialect().Foreign(trimmed(a.Asked), a.Message) {
+		return false
+	}
+	for i := range e.Choices {
+		if ch := &e.Choices[i]; ch.ending == Open && (ch.any || !ch.form.Refusal) {
+			return true
+		}
+	}
+	return false
+}
+
+// noteForeign notes a reply that the command does not have.
+func (l *lane) noteForeign(c *conn, e *Expect, a session.Received) {
+	l.breach(Breach{Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: e.expected(), Got: text.Shorten(a.String())})
+}
+
+// unanswered notes a command, or a connection, that a server which lives has not
+// answered.
+func (l *lane) unanswered(c *conn, at Pos, a session.Received) {
+	verb := c.Status().Verb
+	kind, what := NoReply, "a reply to "+verb
+	switch {
+	case verb == "" && !c.Answered():
+		kind, what = NoGreeting, "a greeting"
+	case verb == "":
+		what = "a reply to an empty line"
+	}
+	got := a.String()
+	if c.Stuck() != nil {
+		got += ": " + c.Stuck().Error()
+	}
+	l.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
+}
+
+// mute reports whether a line was given up on that waits for a reply and for
+// nothing else. A line with a window is about the time, and tells it itself.
+func (e *Expect) mute(a session.Received) bool {
+	if !a.GaveUp || a.Pending != "" || e.Within != (Window{}) {
+		return false
+	}
+	for i := range e.Choices {
+		if e.Choices[i].ending != Open {
+			return false
+		}
+	}
+	return true
+}
+
+// trailed notes bytes that came behind the only reply that was due. What they are
+// would be taken for the reply to the next command.
+func (l *lane) trailed(c *conn, at Pos, a session.Received) bool {
+	if a.Trailing == 0 {
+		return false
+	}
+	c.astray = "more than one reply to one command came"
+	l.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
+		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
+	return true
+}
+
+// lost notes the end of a connection that the server may not have ended.
+func (l *lane) lost(c *conn, at Pos, a session.Received) {
+	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
+		c.excused.Store(true) // told once
+		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
+	}
+}
+
+// broken notes a breach of the grammar.
+func (l *lane) broken(c *conn, at Pos, a session.Received) {
+	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: a.Rule, Expected: "a whole " + l.dialect().Grammar().Encoding + " reply", Got: a.String()}
+	if a.Broken != nil {
+		b.Rule = a.Broken.Rule
+		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
+	}
+	l.breach(b)
+}

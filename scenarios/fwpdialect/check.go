@@ -1,0 +1,149 @@
+package fwpdialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Check returns what a client breaks with a line in the state of its connection, or
+// advice about names that servers in use do not like. (Client Protocol Sender; Client
+// Lifecycle; Client Commands)
+func (Dialect) Check(role scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
+	if fault = illegal(role, s.(*fwpsession.State).Conn(), line); fault == "" {
+		advice = style(line)
+	}
+	return fault, advice
+}
+
+func illegal(role scenarios.Role, state fwp.State, line []byte) string {
+	cmd, err := fwp.ParseCommand(line)
+	switch {
+	case err != nil:
+		return err.Error()
+	case role == scenarios.Producer && cmd.Verb == fwp.BEAT:
+		return "clients that are not consumers must not send BEAT"
+	case state == fwp.Identified && cmd.Verb == fwp.HELLO:
+		return "HELLO is the first command of a connection, and comes once"
+	case !state.Allows(cmd.Verb):
+		return fmt.Sprintf("%s may not be sent while the connection is %s", cmd.Verb, state)
+	case len(cmd.Args) == 0 || cmd.Verb == fwp.FETCH:
+		return ""
+	}
+	fields, ok := object(cmd.Args)
+	if !ok {
+		return "the argument is not a JSON object"
+	}
+	if s := unmet(cmd.Verb, fields); s != "" {
+		return s
+	}
+	switch cmd.Verb {
+	case fwp.HELLO:
+		return illegalHello(fields)
+	case fwp.PUSH:
+		return illegalJob(fields)
+	case fwp.ACK:
+		if len(fields) > 1 {
+			return "ACK has the single field jid"
+		}
+	case fwp.BEAT:
+		if v, ok := fields["current_state"]; ok && v != "quiet" && v != "terminate" {
+			return `current_state is "quiet" or "terminate"`
+		}
+	}
+	return ""
+}
+
+// unmet names the first field that is missing, of another type, or not the client's to
+// send.
+func unmet(verb string, fields map[string]any) string {
+	worker := false
+	for _, f := range fwp.Fields(verb) {
+		_, there := fields[f.Name]
+		worker = worker || f.Worker && there
+	}
+	for _, f := range fwp.Fields(verb) {
+		v, there := fields[f.Name]
+		required := f.Required || f.Worker && worker
+		switch {
+		case there && f.ReadOnly:
+			return fmt.Sprintf("the field %q is read-only", f.Name)
+		case !there && required:
+			return fmt.Sprintf("the field %q is missing", f.Name)
+		case !there || v == nil && !required:
+		case !f.Type.Is(v):
+			return fmt.Sprintf("the field %q must be of type %s", f.Name, f.Type)
+		}
+	}
+	return ""
+}
+
+func illegalHello(f map[string]any) string {
+	if f["v"] != json.Number("2") {
+		return "v is always 2"
+	}
+	return ""
+}
+
+func illegalJob(f map[string]any) string {
+	if q, ok := f["queue"].(string); ok && (q == "" || strings.ContainsAny(q, " \t\r\n")) {
+		return "a queue name is one word"
+	}
+	if n, ok := f["reserve_for"].(json.Number); ok {
+		if value, ok := jsonnum.Exactly(n); !ok || value.Cmp(big.NewRat(60, 1)) < 0 {
+			return "reserve_for is at least 60"
+		}
+	}
+	return ""
+}
+
+// queuesOf lists the queue names in a client line.
+func queuesOf(line []byte) []string {
+	cmd := fwp.SplitCommand(line)
+	switch cmd.Verb {
+	case fwp.FETCH:
+		return strings.Fields(string(cmd.Args))
+	case fwp.PUSH:
+		fields, _ := object(cmd.Args) // legality has been checked
+		if q, ok := fields["queue"].(string); ok {
+			return []string{q}
+		}
+	}
+	return nil
+}
+
+// jidOf is the jid in a client line.
+func jidOf(line []byte) (string, bool) {
+	cmd := fwp.SplitCommand(line)
+	if cmd.Verb != fwp.PUSH && cmd.Verb != fwp.ACK && cmd.Verb != fwp.FAIL {
+		return "", false
+	}
+	fields, _ := object(cmd.Args) // legality has been checked
+	jid, ok := fields["jid"].(string)
+	return jid, ok
+}
+
+var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+// style gives advice about names that servers in use do not like.
+func style(line []byte) (all []scenarios.Advice) {
+	for _, name := range queuesOf(line) {
+		if !plainQueue.MatchString(name) {
+			all = append(all, scenarios.Advice{Message: fmt.Sprintf("the queue name %q is not made of a-z, 0-9 and -", name),
+				Help: "plain names keep a script about what it tests; $queue makes a fresh one"})
+		}
+	}
+	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
+		all = append(all, scenarios.Advice{Message: fmt.Sprintf("the jid %q has fewer than 16 characters, which servers in use refuse", jid),
+			Help: "$jid makes a fresh one"})
+	}
+	return all
+}

@@ -1,0 +1,123 @@
+// Package fwpdialect is FWP as scripts are written in it and played: what is
+// particular to it in the script language and in the engine of package scenarios,
+// and the scripts of the suite.
+//
+// To read: dialect.go (what scripts may write, greeting, questions), check.go (what
+// a client may send), reply.go (what a server may answer), password.go (computed
+// hashes), ledger.go (the jobs of a play and their removal), suite.go.
+package fwpdialect
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Dialect is the client's side of FWP. The zero value is ready, and safe for
+// concurrent use.
+type Dialect struct{ fwpsession.Protocol }
+
+// Grammar returns what scripts may write.
+func (Dialect) Grammar() *scenarios.Grammar { return grammar() }
+
+// emptyFetch is how long a FETCH waits for a job before it is answered with null.
+// (FETCH Command)
+const emptyFetch = 2 * time.Second
+
+// grammar is made once; it never changes.
+var grammar = sync.OnceValue(func() *scenarios.Grammar {
+	return &scenarios.Grammar{
+		Encoding: "RESP",
+		Greeting: "HI",
+		Example:  `C: HELLO {"v":2}   and   S: +OK`,
+		Forms: []scenarios.Form{
+			{Sign: "+", Kind: byte(fwp.SimpleString), Value: scenarios.LineValue, Words: "a simple string", Example: "+OK", Sample: "OK"},
+			{Sign: "-", Kind: byte(fwp.ErrorReply), Value: scenarios.LineValue, Words: "an error", Example: "- (any error)", Refusal: true},
+			{Sign: "$-1", Kind: byte(fwp.NullBulk), Words: "a null bulk string", Short: "null"},
+			{Sign: "$", Kind: byte(fwp.BulkString), Value: scenarios.BlockValue, Words: "a bulk string", Example: "${...} (bulk string), $-1 (null)",
+				Help: `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`},
+			{Sign: ":", Kind: byte(fwp.Integer), Value: scenarios.NumberValue, Words: "an integer"},
+			{Sign: "*", Kind: byte(fwp.Array), Words: "an array"},
+		},
+		Families: []string{"jid", "queue", "wid"},
+		Client:   "wid",
+		Computed: []scenarios.Computed{
+			{Name: "job", Fields: job},
+			{Name: "pwdhash", Variants: []string{"fewer", "more", "wrong", "hex"}, Needs: scenarios.NeedPassword, Value: pwdhash},
+		},
+		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
+		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
+		Due:       "at",
+		KeepAlive: 15 * time.Second, // a consumer that does not beat has no claim on its connection (BEAT Command)
+	}
+})
+
+// timeForm is how the suite writes times: RFC 3339 with microseconds.
+const timeForm = "2006-01-02T15:04:05.000000Z07:00"
+
+// job is a work unit with every field set, so that a script tests what it means to
+// test. Every repetition pushes a job of its own. (Work units)
+func job(again bool) []scenarios.Field {
+	jid := "$jid"
+	if again {
+		jid = "$jid#"
+	}
+	return []scenarios.Field{
+		{Name: "jid", Value: jid},
+		{Name: "jobtype", Value: "fwpcheck"},
+		{Name: "args", Value: []string{}},
+		{Name: "queue", Value: "$queue"},
+		{Name: "reserve_for", Value: 1800},
+		{Name: "retry", Value: 0},
+		{Name: "backtrace", Value: 0},
+		{Name: "created_at", Value: time.Now().UTC().Format(timeForm)},
+		{Name: "custom", Value: map[string]any{}},
+	}
+}
+
+// Hello returns the HELLO of a connection whose server has sent its HI. Connections of
+// one script share its worker id unless the script says otherwise, and with it host
+// name, process id and labels. (HELLO Command)
+func (Dialect) Hello(role scenarios.Role, s session.State) (scenarios.Hello, bool) {
+	state := s.(*fwpsession.State)
+	hello := scenarios.Hello{Words: fwp.HELLO, Locked: state.Hi().Protected}
+	if role == scenarios.Consumer {
+		hello.Fields = []scenarios.Field{
+			{Name: "hostname", Value: "fwpcheck"},
+			{Name: "wid", Value: "$wid"},
+			{Name: "pid", Value: os.Getpid()},
+			{Name: "labels", Value: []string{"fwpcheck"}},
+		}
+	}
+	if hello.Locked {
+		hello.Fields = append(hello.Fields, scenarios.Field{Name: "pwdhash", Value: "$pwdhash"})
+	}
+	hello.Fields = append(hello.Fields, scenarios.Field{Name: "v", Value: fwp.Version})
+	return hello, state.Greeted()
+}
+
+// Question returns a BEAT for a consumer, since INFO makes a server look at all that it
+// holds, and an INFO for any other client.
+func (Dialect) Question(role scenarios.Role, s session.State) string {
+	if wid := s.(*fwpsession.State).Worker(); role == scenarios.Consumer && wid != "" {
+		return fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)
+	}
+	return fwp.INFO
+}
+
+// Sample returns the state of a conversation with a protected server.
+func (Dialect) Sample(introduced bool) session.State {
+	_, s := fwpsession.Protocol{}.Begin(session.Caller, nil)
+	s.Came(session.Message{Kind: byte(fwp.SimpleString), Text: []byte(`HI {"v":2,"s":"salt","i":2}`)})
+	if introduced {
+		s.Sent([]byte(fwp.HELLO + " {}\r\n"))
+		s.Came(session.Message{Kind: byte(fwp.SimpleString), Text: []byte("OK")})
+	}
+	return s
+}

@@ -1,0 +1,59 @@
+package fwpdialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+)
+
+// Foreign reports whether a reply is none of those that the command's list of responses
+// has. An error may come to every command, and nothing is known of other verbs. (Client
+// Commands, Responses)
+func (Dialect) Foreign(asked []byte, m session.Message) bool {
+	verb, r := fwp.SplitCommand(asked).Verb, fwpsession.Reply(m)
+	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
+	switch {
+	case r.Kind == fwp.ErrorReply:
+		return false
+	case verb == "":
+		hash, is := bytes.CutPrefix(r.Text, []byte("HI "))
+		return r.Kind != fwp.SimpleString || !is || !isObject(hash)
+	}
+	switch verb {
+	case fwp.HELLO, fwp.FLUSH, fwp.END, fwp.PUSH, fwp.ACK, fwp.FAIL:
+		return !okay
+	case fwp.INFO:
+		return r.Kind != fwp.BulkString
+	case fwp.FETCH:
+		return r.Kind != fwp.NullBulk && (r.Kind != fwp.BulkString || !isObject(r.Text))
+	case fwp.BEAT:
+		state := r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString
+		return !okay && (!state || !isObject(r.Text))
+	}
+	return false
+}
+
+func isObject(b []byte) bool {
+	_, is := object(b)
+	return is
+}
+
+// object reads one JSON object and keeps numbers as they are written.
+func object(b []byte) (fields map[string]any, is bool) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil, false
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, false
+	}
+	fields, is = v.(map[string]any)
+	return fields, is
+}

@@ -1,0 +1,123 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// greet lets the server greet, if it is to do so, and introduces the connection.
+func (l *lane) greet(ctx context.Context, c *conn) error {
+	var a session.Received
+	if c.Status().Owed > 0 {
+		var err error
+		if a, err = c.Answer(ctx); err != nil {
+			return err
+		}
+	}
+	hello, ok := l.dialect().Hello(c.role, c.state)
+	if !ok {
+		return l.unwelcome("", a)
+	}
+	if hello.Words == "" {
+		return nil
+	}
+	return l.introduce(ctx, c, hello)
+}
+
+// introduce sends a HELLO and takes its answer.
+func (l *lane) introduce(ctx context.Context, c *conn, hello Hello) error {
+	line, err := l.helloLine(c, hello)
+	if err != nil {
+		return err
+	}
+	c.says(line)
+	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+		return err
+	}
+	a, err := c.Answer(ctx)
+	if err != nil {
+		return err
+	}
+	if a.Ending == Open && !a.GaveUp {
+		l.Crowd.seen.note(welcoming)
+	}
+	if c.Status().Phase == session.Greeting {
+		return l.unwelcome(verb(line), a)
+	}
+	return nil
+}
+
+// helloLine writes the line of a connection that introduces itself; the fields of the
+// script's connect replace or complement those of the dialect.
+func (l *lane) helloLine(c *conn, hello Hello) (string, error) {
+	grammar := l.dialect().Grammar()
+	words, err := parseTemplate(&cursor{line: hello.Words, grammar: grammar})
+	if err != nil {
+		return "", err
+	}
+	line, err := l.text(c, words[0], true)
+	if err != nil || hello.Fields == nil && c.hello == nil {
+		return line, err
+	}
+	with := c.hello
+	if with == nil {
+		with = &Object{}
+	}
+	object, err := l.merged(c, grammar.object(hello.Fields), with)
+	return line + " " + object, err
+}
+
+// errUnwelcome is what a greeting fails with if the server answers, whatever it
+// says.
+var errUnwelcome = errors.New("the greeting failed")
+
+// unwelcome is the error of a greeting that something else came to than was expected:
+// to HELLO, or first of all if the verb is empty.
+func (l *lane) unwelcome(verb string, a session.Received) error {
+	on, instead := "on "+verb, verb+" was answered with"
+	greeting := l.dialect().Grammar().Greeting
+	if verb == "" {
+		on, instead = "instead of sending "+greeting, "instead of "+greeting+" came"
+	}
+	switch {
+	case a.Ending == Reset:
+		return fmt.Errorf("the greeting failed: the server reset the connection %s", on)
+	case a.Ending != Open:
+		return fmt.Errorf("the greeting failed: the server closed the connection %s", on)
+	case a.GaveUp && a.Pending == "" && verb == "":
+		return fmt.Errorf("the greeting failed: no %s came", greeting)
+	case a.GaveUp && a.Pending == "":
+		return fmt.Errorf("the greeting failed: %s was not answered", verb)
+	case a.GaveUp:
+		return fmt.Errorf("the greeting failed: %s %s", instead, a)
+	}
+	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
+}
+
+// beat keeps the workers of a long script alive, where the protocol asks for it.
+func (l *lane) beat(ctx context.Context) {
+	every := l.dialect().Grammar().KeepAlive
+	if every == 0 {
+		return
+	}
+	for _, c := range l.mine() {
+		status := c.Status()
+		alive := status.Phase == session.Serving || status.Phase == session.Restricted
+		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open || time.Since(c.beaten) < every {
+			continue
+		}
+		if _, came := c.Waiting(); came {
+			continue
+		}
+		line := l.dialect().Question(c.role, c.state)
+		c.says(line)
+		c.beaten = time.Now()
+		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp { // what else it says is for scripts that ask
+			c.astray = "a " + verb(line) + " of the suite's own was not answered"
+		}
+	}
+}
