@@ -81,7 +81,7 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.HELLO:
 		c.identify(e.Object)
 	case fwp.FLUSH:
-		c.s.store.Clear(e)
+		c.s.store.flush(e)
 	case fwp.INFO:
 		return bulk(c.s.info()), nil
 	case fwp.END:
@@ -94,9 +94,9 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.FETCH:
 		return c.fetch(e), nil
 	case fwp.ACK:
-		return okay(), refusal(c.s.store.Finish(e, e.Object.Text("jid")))
+		return okay(), c.s.store.ack(e, e.Object.Text("jid"))
 	case fwp.FAIL:
-		return okay(), refusal(c.s.store.Fail(e, e.Object.Text("jid"), newFailure(e.Object).fate(&c.s.cfg)))
+		return okay(), c.s.store.fail(e, e.Object.Text("jid"), newFailure(e.Object))
 	case fwp.BEAT:
 		return c.beat(e)
 	}

@@ -6,14 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
 // fetch answers with a job, or with null when none came in time. (FETCH)
 func (c *conn) fetch(e *Event) fwp.Reply {
 	wait := e.Wait
-	t := c.s.store.Take(e, e.Queues, e.Block, c.waiter)
+	t := c.s.store.take(e, &c.waiter)
 	if t == nil {
 		t = c.await(e, time.Now().Add(wait))
 	}
@@ -22,13 +21,13 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 	}
 	c.held = t
 	if c.s.cfg.Hook == nil {
-		return bulk(t.Job.text)
+		return bulk(t.text)
 	}
-	if c.s.ask(Delivered, e, t.Job) {
+	if c.s.ask(Delivered, e, t.job) {
 		return fwp.Reply{Kind: fwp.NullBulk}
 	}
 	if e.Again {
-		c.s.store.Repeat(e, t.Job)
+		c.s.store.copyBack(e, t)
 	}
 	return bulk(e.Object.text())
 }
@@ -75,23 +74,23 @@ func (c *conn) readQueues(args []byte) *Refusal {
 
 // await waits for a job until then, or until the consumer goes away. A job that is
 // given to one who has gone goes back to where it was.
-func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
+func (c *conn) await(e *Event, until time.Time) *timed {
 	gone := c.listen(until)
 	if gone {
 		e.Skip = false
 		c.s.at(Gone, e)
 		gone = !e.Skip
 	}
-	var t *store.Held[*job]
+	var t *timed
 	if !gone {
 		t = c.sit(until)
 	}
-	if late := c.s.store.Leave(c.waiter); t == nil {
+	if late := c.s.store.leave(&c.waiter); t == nil {
 		t = late
 	}
 	c.nc.SetReadDeadline(time.Time{})
 	if gone && t != nil {
-		c.s.store.GiveBack(e, t)
+		c.s.store.giveBack(e, t)
 		return nil
 	}
 	return t
@@ -106,7 +105,7 @@ func (c *conn) listen(until time.Time) (gone bool) {
 		return false
 	}
 	c.nc.SetReadDeadline(until)
-	if len(c.waiter.C()) > 0 { // its deadline came before ours
+	if len(c.waiter.got) > 0 { // its deadline came before ours
 		return false
 	}
 	_, err := c.in.Peek(1)
@@ -114,9 +113,9 @@ func (c *conn) listen(until time.Time) (gone bool) {
 }
 
 // sit waits without looking at the connection.
-func (c *conn) sit(until time.Time) *store.Held[*job] {
+func (c *conn) sit(until time.Time) *timed {
 	select {
-	case t := <-c.waiter.C():
+	case t := <-c.waiter.got:
 		return t
 	default:
 	}
@@ -127,10 +126,17 @@ func (c *conn) sit(until time.Time) *store.Held[*job] {
 	timer := time.NewTimer(rest)
 	defer timer.Stop()
 	select {
-	case t := <-c.waiter.C():
+	case t := <-c.waiter.got:
 		return t
 	case <-timer.C:
 	case <-c.done:
 	}
 	return nil
+}
+
+// copyBack enqueues a delivered job once more.
+func (st *store) copyBack(e *Event, t *timed) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.again(e, t.job)
 }

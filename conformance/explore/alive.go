@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -21,49 +22,31 @@ func (p *play) alive(ctx context.Context) bool {
 	return true
 }
 
-var errNoHi = errors.New("no greeting")
-
 // asks reports why a new connection is not answered, whatever the answer would be.
 func (p *play) asks(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
-	defer cancel()
-	nc, err := p.target.Dial(ctx)
+	c, err := p.dial(ctx, noConn)
 	if err != nil {
 		return err
 	}
-	c := open(-1, nc)
-	defer c.leave(scenarios.Closed)
-	if p.subject.Greets {
-		if err := p.next(ctx, c); err != nil {
-			return err
-		}
-	}
-	_ = c.write(ctx, [][]byte{[]byte(p.subject.Question + "\r\n")}, 0, p.timeout) // why not shows at the next read
-	return p.next(ctx, c)
-}
-
-// next waits for a message, be it one that breaks the grammar.
-func (p *play) next(ctx context.Context, c *conn) error {
-	select {
-	case a := <-c.arrivals:
-		if a.err != nil && p.law.Clause(RuleGrammar, a.err) == "" {
+	defer func() { _ = c.End(scenarios.Closed) }()
+	if c.owed > 0 {
+		if a, err := c.Answer(ctx); err != nil || !said(a) {
 			return errNoReply
 		}
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
+	if a, err := c.Ask(ctx, []byte(p.subject.Question+"\r\n")); err != nil || !said(a) {
+		return errNoReply
+	}
+	return nil
 }
+
+// said reports whether a message came, be it one that breaks the grammar.
+func said(r session.Received) bool { return r.Whole() || r.Broken != nil }
 
 var errNoReply = errors.New("no reply")
 
 // unheard is the clause by which a server speaks first, "" if it does not.
-func (p *play) unheard() string {
-	if !p.subject.Greets {
-		return ""
-	}
-	return p.law.Clause(RuleUnheard, nil)
-}
+func (p *play) unheard() string { return p.law.Clause(RuleUnheard) }
 
 // probe makes it a finding if the server does not serve any more.
 func (p *play) probe(ctx context.Context, c *conn) {

@@ -33,6 +33,6 @@ func (p *play) operate(ctx context.Context, s *Step) {
 	}
 	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
 		p.law.Operated(s)
-		p.probe(ctx, &conn{number: -1, clause: p.law.Clause(RuleRestart, nil)})
+		p.probe(ctx, &conn{number: -1, clause: p.law.Clause(RuleRestart)})
 	}
 }

@@ -95,22 +95,15 @@ func (p *play) open(ctx context.Context, s *Step) {
 	if old := p.conns[s.Conn]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
-	dialing, cancel := context.WithTimeout(ctx, p.timeout)
-	nc, err := p.target.Dial(dialing)
-	cancel()
+	c, err := p.dial(ctx, s.Conn)
 	if err != nil {
 		p.probe(ctx, &conn{number: s.Conn, clause: p.unheard()})
 		return
 	}
-	c := open(s.Conn, nc)
 	p.conns[s.Conn] = c
 	p.law.Open(s.Conn, time.Now())
 	c.sent, c.clause, c.judged = p.step, p.unheard(), true
-	if p.subject.Greets {
-		c.owed = 1
-		p.settle(ctx, c)
-	}
-	if p.conns[s.Conn] != c {
+	if p.settle(ctx, c); p.conns[s.Conn] != c {
 		return
 	}
 	if line := p.law.Introduce(s.Conn, s); line != "" {
@@ -130,9 +123,9 @@ func (p *play) broken(c *conn, v *Violation, step int) {
 	}
 	switch {
 	case p.cut && (v.Rule == "refused" || v.Rule == "reply"): // or it is refused in one piece too
-		v.Clause, v.Doubtful = p.law.Clause(RuleCut, nil), true
+		v.Clause, v.Doubtful = p.law.Clause(RuleCut), true
 	case c.pieces > 0 && v.Rule == RuleExtra:
-		v.Clause = p.law.Clause(RuleCut, nil)
+		v.Clause = p.law.Clause(RuleCut)
 	}
 	f := found{Violation: v, step: p.step, about: step, conn: c.number, owing: []string{c.awaited}}
 	for _, o := range p.conns {
@@ -153,7 +146,7 @@ func (p *play) drop(c *conn, how scenarios.Ending) {
 	}
 	p.forget(c)
 	_ = p.law.Close(c.number, false, time.Now()) // what clients end themselves is no violation
-	c.leave(how)
+	_ = c.End(how)                               // how the server takes it does not matter any more
 }
 
 // forget lets a connection be over, whoever ended it.
@@ -164,8 +157,10 @@ func (p *play) forget(c *conn) {
 
 // end plays an End.
 func (p *play) end(ctx context.Context, c *conn, how scenarios.Ending) {
-	half, can := c.nc.(interface{ CloseWrite() error })
-	if how != scenarios.HalfShut || !can || half.CloseWrite() != nil {
+	if how == scenarios.HalfShut && c.End(how) != nil { // this kind of connection has no half-close
+		how = scenarios.Closed
+	}
+	if how != scenarios.HalfShut {
 		p.drop(c, how)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -21,16 +22,14 @@ func (p *play) settle(ctx context.Context, c *conn) {
 		return
 	}
 	for c.owed > 0 && p.conns[c.number] == c {
-		timer := time.NewTimer(p.timeout)
-		select {
-		case a := <-c.arrivals:
+		switch a, came := c.within(ctx, p.timeout); {
+		case came:
 			p.arrived(ctx, c, a)
-		case <-timer.C:
-			p.silent(ctx, c)
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			c.owed = 0
+		default:
+			p.silent(ctx, c)
 		}
-		timer.Stop()
 	}
 }
 
@@ -56,12 +55,12 @@ func (p *play) loose(ctx context.Context, c *conn) {
 			}
 			break
 		}
-		if a.err != nil {
+		if !a.Whole() {
 			p.over(ctx, c, a)
 			return
 		}
 		if c.judged {
-			p.violated(c, p.law.Came(c.number, a.reply, a.at).Violation)
+			p.violated(c, p.law.Came(c.number, a.Message, a.At).Violation)
 			c.judged = false
 		}
 		limit = moment
@@ -85,16 +84,20 @@ func (p *play) hear(ctx context.Context, c *conn, limit time.Duration) {
 func (p *play) poll(ctx context.Context) {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
 		c := p.conns[n]
-		for c != nil && p.conns[n] == c && len(c.arrivals) > 0 {
-			p.arrived(ctx, c, <-c.arrivals)
+		for c != nil && p.conns[n] == c {
+			a, came := c.Take(ctx, time.Time{})
+			if !came {
+				break
+			}
+			p.arrived(ctx, c, a)
 		}
 	}
 }
 
 // arrived takes in one arrival.
-func (p *play) arrived(ctx context.Context, c *conn, a arrival) {
+func (p *play) arrived(ctx context.Context, c *conn, a session.Received) {
 	switch {
-	case a.err != nil:
+	case !a.Whole():
 		p.over(ctx, c, a)
 	case c.wild:
 		p.heard(c)
@@ -116,14 +119,14 @@ func (p *play) heard(c *conn) {
 
 // violation is one that the player sees by itself.
 func (p *play) violation(rule, expected, got string) *Violation {
-	return &Violation{Clause: p.law.Clause(rule, nil), Rule: rule, Expected: expected, Got: got}
+	return &Violation{Clause: p.law.Clause(rule), Rule: rule, Expected: expected, Got: got}
 }
 
 // judge has the law judge a message.
-func (p *play) judge(ctx context.Context, c *conn, a arrival) {
+func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
 	asked := c.owed > 0
 	c.owed = 0
-	answer := p.law.Came(c.number, a.reply, a.at)
+	answer := p.law.Came(c.number, a.Message, a.At)
 	c.judged = answer.Judged
 	if answer.Reply {
 		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer})
@@ -138,8 +141,8 @@ func (p *play) judge(ctx context.Context, c *conn, a arrival) {
 	switch {
 	case answer.Over:
 		p.drop(c, scenarios.Closed)
-	case a.more > 0:
-		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", a.more)))
+	case a.Trailing > 0:
+		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", a.Trailing)))
 		p.drop(c, scenarios.Closed)
 	case answer.Closes > 0:
 		p.ending(ctx, c, answer.Closes)
@@ -150,8 +153,8 @@ func (p *play) judge(ctx context.Context, c *conn, a arrival) {
 func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 	a, came := c.within(ctx, limit+p.terms.Slack)
 	switch {
-	case came && a.err == nil:
-		p.violated(c, p.law.Came(c.number, a.reply, a.at).Violation)
+	case came && a.Whole():
+		p.violated(c, p.law.Came(c.number, a.Message, a.At).Violation)
 	case !came && ctx.Err() == nil:
 		v := p.violation(RuleLingers, "<close>", "an open connection")
 		v.Window = [2]time.Duration{0, limit}
@@ -161,16 +164,16 @@ func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 }
 
 // over records that a connection ended, or can no longer be read.
-func (p *play) over(ctx context.Context, c *conn, a arrival) {
-	if clause := p.law.Clause(RuleGrammar, a.err); clause != "" {
-		p.violated(c, &Violation{Clause: clause, Rule: RuleGrammar, Expected: "RESP", Got: a.err.Error()})
+func (p *play) over(ctx context.Context, c *conn, a session.Received) {
+	if rule := grammar(a); rule != "" {
+		p.violated(c, &Violation{Clause: p.law.Clause(rule), Rule: RuleGrammar, Expected: "RESP", Got: a.String()})
 		p.drop(c, scenarios.Closed)
 		return
 	}
 	owed := c.owed
 	p.forget(c)
-	_ = c.nc.Close()
-	v := p.law.Close(c.number, !c.shut, a.at)
+	_ = c.End(scenarios.Closed)
+	v := p.law.Close(c.number, !c.shut, a.At)
 	if c.wild { // the next connection shows whether the server lives
 		return
 	}
@@ -204,17 +207,4 @@ func (p *play) halfway(ctx context.Context, c *conn) {
 	if a, came := c.within(ctx, p.timeout); came {
 		p.arrived(ctx, c, a)
 	}
-}
-
-// within waits for what a connection brings next.
-func (c *conn) within(ctx context.Context, limit time.Duration) (a arrival, came bool) {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case a = <-c.arrivals:
-		return a, true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return a, false
 }

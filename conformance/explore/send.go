@@ -62,7 +62,7 @@ func (p *play) segments(c *conn, s *Step) [][]byte {
 
 // transmit writes what counts as one command, and records it.
 func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause time.Duration, wild bool) {
-	all, limit := segments[0], p.timeout
+	all := segments[0]
 	if len(segments) > 1 {
 		all = bytes.Join(segments, nil)
 	}
@@ -71,7 +71,9 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 		c.pieces = 2
 	}
 	if wild {
-		limit = min(limit, longestWrite)
+		limited, cancel := context.WithTimeout(ctx, longestWrite)
+		defer cancel()
+		ctx = limited
 	}
 	p.commands++
 	sent := p.law.Sent(c.number, all, wild, time.Now())
@@ -79,5 +81,5 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	c.most += sent.Most
 	c.odd = c.odd || sent.Owed < 0
 	p.last = c.clause
-	_ = c.write(ctx, segments, pause, limit) // why nothing can be written shows at the next read
+	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read
 }

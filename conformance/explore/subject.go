@@ -4,7 +4,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -16,7 +16,6 @@ type Subject struct {
 	Start    func(Terms) Law                  // begins a play, of which the law knows nothing yet
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
-	Greets   bool   // the server sends a message before it is sent anything
 	Question string // a line that a server that serves answers on every new connection
 
 	// Family returns one name for all rules under which the same fault may show; a rule
@@ -68,7 +67,7 @@ type Law interface {
 	// commands they are.
 	Sent(conn int, all []byte, wild bool, at time.Time) Sent
 	// Came judges a message and follows what it means.
-	Came(conn int, r fwp.Reply, at time.Time) Answer
+	Came(conn int, m session.Message, at time.Time) Answer
 	// Shut records that a client has closed its half of a connection.
 	Shut(conn int)
 	// Close records the end of a connection, and judges it if the server was the one
@@ -76,9 +75,10 @@ type Law interface {
 	Close(conn int, byServer bool, at time.Time) *Violation
 	// State names the state of a connection.
 	State(conn int) string
-	// Clause returns the clause that is broken by what the player itself can see; see the
-	// rules beside Violation. err is that of a reader, for RuleGrammar.
-	Clause(rule string, err error) string
+	// Clause returns the clause that is broken by what the player itself sees; see the
+	// rules beside Violation. Behind RuleGrammar stands a colon and the rule of the
+	// protocol's reader.
+	Clause(rule string) string
 	// Heartbeat returns the line that a client has to send if it is silent for that long,
 	// "" for none.
 	Heartbeat(conn int, at time.Time) string

@@ -3,7 +3,6 @@ package fwpsubject
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -123,7 +124,8 @@ func mostAnswers(all []byte) int {
 }
 
 // Came judges a message.
-func (l *law) Came(number int, r fwp.Reply, at time.Time) (a explore.Answer) {
+func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answer) {
+	r := fwpsession.Reply(m)
 	c, wc := l.conns[number], l.world.Conns[number]
 	switch {
 	case wc.State == fwp.Ended:
@@ -221,14 +223,9 @@ var breaches = map[string]string{
 	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleUnheard: "no-greeting",
 }
 
-// Clause returns the clause that is broken by what the player can see by itself.
-func (l *law) Clause(rule string, err error) string {
+// Clause returns the clause that is broken by what the player sees by itself.
+func (l *law) Clause(rule string) string {
 	switch rule {
-	case explore.RuleGrammar:
-		if s, is := errors.AsType[*fwp.SyntaxError](err); is {
-			return model.ClauseOf(model.BrokenGrammar + s.Rule.String())
-		}
-		return ""
 	case explore.RuleLingers:
 		return "FWP-STATE-16"
 	case explore.RuleCut:
@@ -236,7 +233,10 @@ func (l *law) Clause(rule string, err error) string {
 	case explore.RuleRestart:
 		return "FWP-STATE-08"
 	}
-	return model.ClauseOf(breaches[rule])
+	if name, is := breaches[rule]; is {
+		return model.ClauseOf(name)
+	}
+	return model.ClauseOf(rule) // of the grammar: its rules have one name everywhere
 }
 
 // Heartbeat returns the BEAT of a worker that has been silent.

@@ -16,7 +16,6 @@ func New() *explore.Subject {
 		Dialect:  fwpdialect.Dialect{},
 		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
-		Greets:   true,
 		Question: `HELLO {"v":2}`,
 		Family:   family,
 		Seeds:    seeds,

@@ -53,14 +53,15 @@ var rooms = map[string]room{
 		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/workload", "reports", "scenarios",
 	}},
 
-	"conformance":            {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios", "scenarios/fwpdialect"}},
-	"conformance/explore":    {mayImport: []string{"fwp", "scenarios"}, testsAlso: []string{"scenarios/fwpdialect"}},
-	"conformance/fwpsubject": {mayImport: []string{"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "scenarios", "scenarios/fwpdialect"}},
-	"conformance/oracle":     {mayImport: []string{"conformance/model", "fwp"}},
-	"conformance/model":      {mayImport: []string{"fwp"}},
-	"fakes":                  {mayImport: []string{"fakes/store", "fwp"}, alone: true},
-	"fakes/store":            {alone: true},
-	"internal/target":        {},
+	"conformance":         {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios", "scenarios/fwpdialect"}},
+	"conformance/explore": {mayImport: []string{"internal/session", "scenarios"}, testsAlso: []string{"scenarios/fwpdialect"}},
+	"conformance/fwpsubject": {mayImport: []string{
+		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session", "internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
+	}},
+	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp"}},
+	"conformance/model":  {mayImport: []string{"fwp"}},
+	"fakes":              {mayImport: []string{"fwp"}, alone: true},
+	"internal/target":    {},
 
 	"load": {mayImport: []string{
 		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/fwpspeaker", "load/health", "load/ledger",
