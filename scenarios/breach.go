@@ -11,7 +11,7 @@ import (
 // command has at all. Then it says nothing about what the line is for. A line
 // that expects an error and nothing else is about the difference.
 func (l *lane) foreignTo(e *Expect, a session.Received) bool {
-	if !a.Whole() || a.Owed != 1 || !l.dialect().Foreign(trimmed(a.Asked), a.Message) {
+	if !a.Whole() || a.Owed != 1 || !l.dialect().Foreign(a.Asked, a.Message) {
 		return false
 	}
 	for i := range e.Choices {

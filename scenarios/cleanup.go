@@ -53,7 +53,8 @@ func (l *lane) sweeper(ctx context.Context) *conn {
 // command sends a line that no script has, and keeps the ledger.
 func (l *lane) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
 	c.says(line)
-	if c.Ended() != Open || c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0) != nil {
+	command := []byte(line + "\r\n")
+	if c.Ended() != Open || c.Write(ctx, [][]byte{command}, 0) != nil {
 		return session.Message{}, false
 	}
 	_, sent := c.LastWrite()
@@ -61,6 +62,6 @@ func (l *lane) command(ctx context.Context, c *conn, line string) (session.Messa
 	if !ok || !a.Whole() {
 		return session.Message{}, false
 	}
-	l.ledger.Answered([]byte(line), a.Message)
+	l.ledger.Answered(command, a.Message)
 	return a.Message, true
 }

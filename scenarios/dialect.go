@@ -29,8 +29,8 @@ type Dialect interface {
 	// server that a consumer lives.
 	Question(role Role, s session.State) string
 
-	// Foreign reports whether a message is none of the answers that a command has;
-	// asked is empty for the greeting.
+	// Foreign reports whether a message is none of the answers that a command has,
+	// given as it was sent; asked is empty for the greeting.
 	Foreign(asked []byte, m session.Message) bool
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it
@@ -58,8 +58,8 @@ type Advice struct{ Message, Help string }
 // Ledger knows the jobs that a play has put on the server and that are still
 // there, as far as the answers tell. It is safe for concurrent use.
 type Ledger interface {
-	// Answered takes note of the answer to a line.
-	Answered(line []byte, m session.Message)
+	// Answered takes note of the answer to a command, given as it was sent.
+	Answered(command []byte, m session.Message)
 
 	// Leftover names the jobs that are still there.
 	Leftover() []string

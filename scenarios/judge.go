@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -189,17 +188,16 @@ func (l *lane) settle(c *conn, e *Expect, a session.Received, res Result) {
 // only if no other answer was due.
 func (l *lane) settleReply(c *conn, e *Expect, a session.Received, res Result) {
 	last := a.Owed == 1
-	line := trimmed(a.Asked)
 	if last {
-		l.ledger.Answered(line, a.Message)
+		l.ledger.Answered(a.Asked, a.Message)
 	}
 	if !l.dialect().Grammar().refused(a.Message) {
-		l.Crowd.seen.replied(service(verb(string(line))), c.Status().Phase)
+		l.Crowd.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
 	}
 	if last {
 		l.trailed(c, e.Pos, a)
 	}
-	_, waits := l.dialect().Grammar().Waits[verb(string(line))]
+	_, waits := l.dialect().Grammar().Waits[verb(string(a.Asked))]
 	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && !waits {
 		l.Meter.noteTrip(a.At.Sub(sent))
 	}
@@ -312,6 +310,3 @@ func (l *lane) idle(ctx context.Context, until time.Time) error {
 		l.beat(ctx)
 	}
 }
-
-// trimmed is a line without its end.
-func trimmed(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }

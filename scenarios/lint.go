@@ -205,12 +205,21 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 			continue
 		}
 		if _, ok := l.lane.scope.lookup(r); !ok {
-			l.say(at, false, "names bind at their first match in an S: line; jid..., queue... and wid... make fresh values",
+			l.say(at, false, "names bind at their first match in an S: line; "+freshNames(l.script.Dialect.Grammar().Families)+" make fresh values",
 				"%s has no value here", r.text)
 			return false
 		}
 	}
 	return true
+}
+
+// freshNames lists families as in "jid..., queue... and wid...".
+func freshNames(families []string) string {
+	list := strings.Join(families, "..., ") + "..."
+	if last := strings.LastIndex(list, ", "); last >= 0 {
+		return list[:last] + " and " + list[last+len(", "):]
+	}
+	return list
 }
 
 // expect follows the state of the connection and binds the names of a line.

@@ -33,7 +33,6 @@ type Conn struct {
 	stale int       // marks of given-up waits that are still to come and mean nothing
 	ended Ending    // how the connection ended, as far as was taken
 	stuck error     // why nothing more can be written
-	asked []byte    // the bytes of the last write
 	times times
 
 	waived int // answers to commands in between that did not come

@@ -83,7 +83,8 @@ type State interface {
 type Status struct {
 	Phase    Phase
 	Owed     int    // how many messages the peer still has to send
-	Verb     string // the command that was sent last, empty before the first
+	Verb     string // of the command that was sent last, empty before the first
+	Asked    []byte // the bytes of that command, as far as the protocol can tell where it begins
 	Farewell []byte // what a polite client sends before it closes, nil if it just closes
 }
 

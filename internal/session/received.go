@@ -16,7 +16,7 @@ type Received struct {
 	Coming  bool   // bytes of it still came when the wait was given up
 
 	Turn     Turn   // of a whole message
-	Asked    []byte // the bytes of the last write before a whole message was taken
+	Asked    []byte // the command that was sent last before a whole message was taken
 	Owed     int    // how many messages the peer owed then, this one included
 	Trailing int    // bytes that came together with a message and stood behind it
 

@@ -138,7 +138,7 @@ func TestTurns(t *testing.T) {
 
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("b"), []byte("c\n")}, 0))
-		assert.Equal(t, session.Status{Phase: session.Serving, Owed: 2, Verb: "bc", Farewell: []byte("bye\n")}, c.Status())
+		assert.Equal(t, session.Status{Phase: session.Serving, Owed: 2, Verb: "bc", Asked: []byte("bc\n"), Farewell: []byte("bye\n")}, c.Status())
 		says(t, peer, "A\nB\n")
 		first, second := take(t, c), take(t, c)
 		assert.Equal(t, []int{2, 1}, []int{first.Owed, second.Owed})

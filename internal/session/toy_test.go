@@ -107,10 +107,12 @@ type toyState struct {
 	owed  int
 	phase session.Phase
 	verb  string
+	sent  []byte
 }
 
 func (s *toyState) Sent(b []byte) {
 	s.owed += bytes.Count(b, []byte("\n"))
+	s.sent = b
 	s.verb = string(bytes.TrimSpace(b))
 }
 
@@ -132,7 +134,7 @@ func (s *toyState) Came(m session.Message) {
 }
 
 func (s *toyState) Status() session.Status {
-	st := session.Status{Phase: s.phase, Owed: s.owed, Verb: s.verb}
+	st := session.Status{Phase: s.phase, Owed: s.owed, Verb: s.verb, Asked: s.sent}
 	if s.phase == session.Serving {
 		st.Farewell = []byte("bye\n")
 	}

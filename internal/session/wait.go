@@ -13,7 +13,8 @@ func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
 	}
 	r := *c.next
 	if r.Whole() {
-		r.Turn, r.Asked, r.Owed = c.turn(r), c.asked, c.Status().Owed
+		status := c.Status()
+		r.Turn, r.Asked, r.Owed = c.turn(r), status.Asked, status.Owed
 	}
 	return r, true
 }

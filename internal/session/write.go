@@ -14,11 +14,11 @@ import (
 // them within the timeout, or ctx is done, nothing can be written any more, since
 // it is not known how much has arrived; see [Conn.Stuck].
 func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration) error {
-	c.asked = segments[0]
+	all := segments[0]
 	if len(segments) > 1 {
-		c.asked = bytes.Join(segments, nil)
+		all = bytes.Join(segments, nil)
 	}
-	c.state.Sent(c.asked)
+	c.state.Sent(all)
 	if c.stuck != nil {
 		return c.stuck
 	}

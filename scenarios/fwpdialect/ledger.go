@@ -1,6 +1,7 @@
 package fwpdialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,8 +34,8 @@ type entry struct {
 func (Dialect) NewLedger() scenarios.Ledger { return &ledger{jobs: map[string]entry{}} }
 
 // Answered follows a command that was answered.
-func (g *ledger) Answered(line []byte, m session.Message) {
-	cmd, kind := fwp.SplitCommand(line), fwp.Kind(m.Kind)
+func (g *ledger) Answered(command []byte, m session.Message) {
+	cmd, kind := fwp.SplitCommand(bytes.TrimRight(command, "\r\n")), fwp.Kind(m.Kind)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {

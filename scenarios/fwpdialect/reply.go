@@ -15,7 +15,7 @@ import (
 // has. An error may come to every command, and nothing is known of other verbs. (Client
 // Commands, Responses)
 func (Dialect) Foreign(asked []byte, m session.Message) bool {
-	verb, r := fwp.SplitCommand(asked).Verb, fwpsession.Reply(m)
+	verb, r := fwp.SplitCommand(bytes.TrimRight(asked, "\r\n")).Verb, fwpsession.Reply(m)
 	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
 	switch {
 	case r.Kind == fwp.ErrorReply:

@@ -94,6 +94,7 @@ type State struct {
 	hi      fwp.Hi
 	greeted bool // hi has come
 	worker  string
+	sent    []byte // by the last write
 	line    fwp.Command
 	owed    int
 }
@@ -113,7 +114,7 @@ func (s *State) Worker() string { return s.worker }
 // Sent counts a reply for each line.
 func (s *State) Sent(b []byte) {
 	s.owed += bytes.Count(b, []byte{'\n'})
-	s.line = fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
+	s.sent, s.line = b, fwp.SplitCommand(bytes.TrimRight(b, "\r\n"))
 	if s.line.Verb == fwp.HELLO {
 		var hello struct {
 			WID any `json:"wid"`
@@ -145,7 +146,7 @@ func (s *State) Came(m session.Message) {
 
 // Status returns where the conversation stands.
 func (s *State) Status() session.Status {
-	status := session.Status{Owed: s.owed, Verb: s.line.Verb, Phase: phases[s.conn]}
+	status := session.Status{Owed: s.owed, Verb: s.line.Verb, Asked: s.sent, Phase: phases[s.conn]}
 	if status.Phase != session.Greeting && status.Phase != session.Over {
 		status.Farewell = []byte(fwp.END + "\r\n")
 	}
