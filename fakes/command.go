@@ -81,7 +81,7 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.HELLO:
 		c.identify(e.Object)
 	case fwp.FLUSH:
-		c.s.store.flush(e)
+		c.s.store.Clear(e)
 	case fwp.INFO:
 		return bulk(c.s.info()), nil
 	case fwp.END:
@@ -94,9 +94,9 @@ func (c *conn) run(e *Event) (fwp.Reply, error) {
 	case fwp.FETCH:
 		return c.fetch(e), nil
 	case fwp.ACK:
-		return okay(), c.s.store.ack(e, e.Object.Text("jid"))
+		return okay(), refusal(c.s.store.Finish(e, e.Object.Text("jid")))
 	case fwp.FAIL:
-		return okay(), c.s.store.fail(e, e.Object.Text("jid"), newFailure(e.Object))
+		return okay(), refusal(c.s.store.Fail(e, e.Object.Text("jid"), newFailure(e.Object).fate(&c.s.cfg)))
 	case fwp.BEAT:
 		return c.beat(e)
 	}

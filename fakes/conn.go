@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
@@ -20,10 +21,10 @@ type conn struct {
 	in      *bufio.Reader
 	event   Event
 	out     []byte
-	waiter  waiter
-	held    *timed // delivered by the reply that is not written yet
-	entered string // the wid that the connection counts for
-	over    bool   // beyond the connection limit
+	waiter  *store.Waiter[*job]
+	held    *store.Held[*job] // delivered by the reply that is not written yet
+	entered string            // the wid that the connection counts for
+	over    bool              // beyond the connection limit
 
 	// What a command needs, to be used again.
 	argument Object
@@ -43,8 +44,7 @@ func newConn(s *Server, raw net.Conn, id int64) *conn {
 	}
 	c.Conn = Conn{ID: id, Done: c.done, server: s}
 	c.in = bufio.NewReader(&tap{c: c})
-	c.waiter.got = make(chan *timed, 1)
-	c.waiter.wake = func() { c.nc.SetReadDeadline(longAgo()) }
+	c.waiter = store.NewWaiter[*job](func() { c.nc.SetReadDeadline(longAgo()) })
 	return c
 }
 
@@ -83,7 +83,7 @@ func (c *conn) leave() {
 	c.stopLater()
 	c.end(false)
 	if c.held != nil {
-		c.s.store.giveBack(&c.event, c.held)
+		c.s.store.GiveBack(&c.event, c.held)
 	}
 	if c.entered != "" {
 		c.s.workers.exit(c.entered)

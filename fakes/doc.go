@@ -5,7 +5,8 @@
 //
 // [NewServer] gives a running server; [Config] has the time constants and limits.
 // [Server.Restart], [Server.Kill] and [Server.Signal] do what an operator would.
-// The store outlives restarts, and nothing outlives the process.
+// The store (package store, which knows no protocol) outlives restarts, and nothing
+// outlives the process.
 //
 // [Config.Hook] is the one place where behaviour is changed: it sees an [Event] at
 // every seam of the server, from the first byte that comes in to the last one that

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/fakes/store"
 )
 
 // failure is what a worker, or the server on behalf of a silent one, reports about a
@@ -40,9 +42,33 @@ func newFailure(o *Object) failure {
 	return failure{errtype: o.Text("errtype"), message: o.Text("message"), backtrace: lines}
 }
 
+// fate returns what becomes of a job with the failure. (FAIL; Work units, retry; Work unit
+// state diagram)
+func (f failure) fate(cfg *Config) store.Fate[*job] {
+	return func(j *job, now time.Time) (*job, store.Set, time.Time) {
+		failures := j.failures + 1
+		due, set := now.Add(max(cfg.RetryDelay(failures), time.Second)), verdict(j.retry, failures)
+		failed := j.with("failure", f.json(j, failures, now, set, due, cfg))
+		failed.failures = failures
+		return failed, set, due
+	}
+}
+
+// verdict returns the set that a job goes to after so many failures. Numbers below -1
+// mean nothing in the text and count as -1.
+func verdict(retry int64, failures int) store.Set {
+	switch {
+	case retry == 0:
+		return store.Nowhere
+	case retry < 0 || int64(failures) > retry:
+		return store.Dead
+	}
+	return store.Retries
+}
+
 // json is the failure member of the job, cut to what the job and the server keep.
 // (Work units, backtrace; the guide's Report Result)
-func (f failure) json(j *job, failures int, now time.Time, set string, until time.Time, cfg *Config) string {
+func (f failure) json(j *job, failures int, now time.Time, set store.Set, until time.Time, cfg *Config) string {
 	o := &Object{}
 	o.SetText("errtype", f.errtype)
 	o.SetText("message", cut(f.message, cfg.MaxMessage))
@@ -58,7 +84,7 @@ func (f failure) json(j *job, failures int, now time.Time, set string, until tim
 	}
 	o.Set("failed_at", stamp(now))
 	o.Set("failures", itoa(int64(failures)))
-	if set == "retries" {
+	if set == store.Retries {
 		o.Set("retry_at", stamp(until))
 	}
 	return string(o.Append(nil))

@@ -69,18 +69,11 @@ func endReturns() func(*Event) {
 			jids := fetched[e.Conn.ID]
 			mu.Unlock()
 			for _, jid := range jids {
-				e.Conn.server.store.unhold(e.Conn, jid)
+				jobs := e.Conn.server.store
+				if held := jobs.Held(jid); held != nil { // it was not reported
+					jobs.GiveBack(&Event{Conn: e.Conn}, held)
+				}
 			}
 		}
-	}
-}
-
-// unhold gives a job back that nobody has reported.
-func (st *store) unhold(c *Conn, jid string) {
-	st.mu.Lock()
-	t := st.held[jid]
-	st.mu.Unlock()
-	if t != nil {
-		st.giveBack(&Event{Conn: c}, t)
 	}
 }

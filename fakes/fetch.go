@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes/store"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
 // fetch answers with a job, or with null when none came in time. (FETCH)
 func (c *conn) fetch(e *Event) fwp.Reply {
 	wait := e.Wait
-	t := c.s.store.take(e, &c.waiter)
+	t := c.s.store.Take(e, e.Queues, e.Block, c.waiter)
 	if t == nil {
 		t = c.await(e, time.Now().Add(wait))
 	}
@@ -21,13 +22,13 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 	}
 	c.held = t
 	if c.s.cfg.Hook == nil {
-		return bulk(t.text)
+		return bulk(t.Job.text)
 	}
-	if c.s.ask(Delivered, e, t.job) {
+	if c.s.ask(Delivered, e, t.Job) {
 		return fwp.Reply{Kind: fwp.NullBulk}
 	}
 	if e.Again {
-		c.s.store.copyBack(e, t)
+		c.s.store.Repeat(e, t.Job)
 	}
 	return bulk(e.Object.text())
 }
@@ -74,23 +75,23 @@ func (c *conn) readQueues(args []byte) *Refusal {
 
 // await waits for a job until then, or until the consumer goes away. A job that is
 // given to one who has gone goes back to where it was.
-func (c *conn) await(e *Event, until time.Time) *timed {
+func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
 	gone := c.listen(until)
 	if gone {
 		e.Skip = false
 		c.s.at(Gone, e)
 		gone = !e.Skip
 	}
-	var t *timed
+	var t *store.Held[*job]
 	if !gone {
 		t = c.sit(until)
 	}
-	if late := c.s.store.leave(&c.waiter); t == nil {
+	if late := c.s.store.Leave(c.waiter); t == nil {
 		t = late
 	}
 	c.nc.SetReadDeadline(time.Time{})
 	if gone && t != nil {
-		c.s.store.giveBack(e, t)
+		c.s.store.GiveBack(e, t)
 		return nil
 	}
 	return t
@@ -105,7 +106,7 @@ func (c *conn) listen(until time.Time) (gone bool) {
 		return false
 	}
 	c.nc.SetReadDeadline(until)
-	if len(c.waiter.got) > 0 { // its deadline came before ours
+	if len(c.waiter.C()) > 0 { // its deadline came before ours
 		return false
 	}
 	_, err := c.in.Peek(1)
@@ -113,9 +114,9 @@ func (c *conn) listen(until time.Time) (gone bool) {
 }
 
 // sit waits without looking at the connection.
-func (c *conn) sit(until time.Time) *timed {
+func (c *conn) sit(until time.Time) *store.Held[*job] {
 	select {
-	case t := <-c.waiter.got:
+	case t := <-c.waiter.C():
 		return t
 	default:
 	}
@@ -126,17 +127,10 @@ func (c *conn) sit(until time.Time) *timed {
 	timer := time.NewTimer(rest)
 	defer timer.Stop()
 	select {
-	case t := <-c.waiter.got:
+	case t := <-c.waiter.C():
 		return t
 	case <-timer.C:
 	case <-c.done:
 	}
 	return nil
-}
-
-// copyBack enqueues a delivered job once more.
-func (st *store) copyBack(e *Event, t *timed) {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	st.again(e, t.job)
 }

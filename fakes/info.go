@@ -7,52 +7,29 @@ import (
 	"time"
 )
 
-// sizes counts what the store holds.
-type sizes struct {
-	queues                            map[string]int
-	jobs                              int
-	scheduled, retries, dead, working int
-	processed, failures               int64
-}
-
-func (st *store) sizes() sizes {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	n := sizes{
-		queues: map[string]int{defaultQueue: 0}, jobs: st.jobs, working: st.working,
-		scheduled: len(st.scheduled.items), retries: len(st.retries.items), dead: len(st.dead),
-		processed: st.processed, failures: st.failures,
-	}
-	for name, q := range st.queues {
-		if name == defaultQueue || q.jobs.len() > 0 {
-			n.queues[name] = q.jobs.len()
-		}
-	}
-	return n
-}
-
 type size struct {
 	Size int `json:"size"`
 }
 
 // info is what INFO answers with, after the sample in the worker guide.
 func (s *Server) info() []byte {
-	n := s.store.sizes()
+	n := s.store.Sizes()
+	n.Queues[defaultQueue] += 0 // it is listed even if it is empty
 	b, err := json.Marshal(map[string]any{
 		"server_utc_time": time.Now().UTC().Format("15:04:05 UTC"),
 		"faktory": map[string]any{
-			"default_size": n.queues[defaultQueue],
-			"queues":       n.queues,
+			"default_size": n.Queues[defaultQueue],
+			"queues":       n.Queues,
 			"sets": map[string]int{
-				"scheduled": n.scheduled, "retries": n.retries, "dead": n.dead, "working": n.working,
+				"scheduled": n.Scheduled, "retries": n.Retries, "dead": n.Dead, "working": n.Working,
 			},
 			"tasks": map[string]size{
-				"Busy": {n.working}, "Dead": {n.dead}, "Retries": {n.retries}, "Scheduled": {n.scheduled},
+				"Busy": {n.Working}, "Dead": {n.Dead}, "Retries": {n.Retries}, "Scheduled": {n.Scheduled},
 			},
-			"total_enqueued":  n.jobs,
-			"total_failures":  n.failures,
-			"total_processed": n.processed,
-			"total_queues":    len(n.queues),
+			"total_enqueued":  n.Jobs,
+			"total_failures":  n.Failures,
+			"total_processed": n.Processed,
+			"total_queues":    len(n.Queues),
 		},
 		"server": map[string]any{
 			"command_count":   s.commands.Load(),

@@ -19,12 +19,20 @@ type job struct {
 	members   *Object // the work unit for hooks, which look at it at every seam; nil if there is none
 	jid       string
 	queue     string
-	at        time.Time // zero: now
 	reserve   time.Duration
 	retry     int64
 	backtrace int
 	failures  int
 }
+
+// ID returns the jid.
+func (j *job) ID() string { return j.jid }
+
+// Queue returns the name of the queue.
+func (j *job) Queue() string { return j.queue }
+
+// Reserve returns how long a worker may hold the job.
+func (j *job) Reserve() time.Duration { return j.reserve }
 
 // newJob reads what the server needs to know. It refuses nothing, since a hook may
 // have let something through: what makes no sense counts as omitted.
@@ -42,7 +50,6 @@ func newJob(doc *Object, cfg *Config) *job {
 	if n, ok := doc.Int("backtrace"); ok {
 		j.backtrace = int(max(0, min(n, math.MaxInt32)))
 	}
-	j.at, _ = asTime(doc.Get("at"))
 	j.hold(doc, cfg.Hook != nil)
 	return j
 }
@@ -113,7 +120,13 @@ func (c *conn) push(e *Event) error {
 	if c.rest(e); e.Skip {
 		return nil
 	}
-	return c.s.store.push(e, doc)
+	now := time.Now()
+	due, _ := asTime(doc.Get("at"))
+	if !due.After(now) {
+		due = time.Time{}
+		doc.setTime("enqueued_at", now)
+	}
+	return refusal(c.s.store.Push(e, newJob(doc, &c.s.cfg), due))
 }
 
 func stamp(t time.Time) string { return string(appendStamp(nil, t)) }

@@ -36,7 +36,7 @@ func (s *Server) restart(reset bool) error {
 		return errors.New("restart: the server was never started")
 	}
 	s.stop(reset)
-	s.store.restarted(reset)
+	s.store.Restarted(&Event{Reset: reset})
 	if err := s.listen(); err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}

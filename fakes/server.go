@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
 )
 
 // Server is an FWP server. Its methods may be called by many goroutines at once.
@@ -17,7 +19,7 @@ type Server struct {
 	Config Config
 
 	cfg      Config
-	store    *store
+	store    *store.Store[*job, *Event]
 	workers  workers
 	started  time.Time
 	commands atomic.Int64
@@ -61,11 +63,11 @@ func (s *Server) Start() {
 	s.stopped = make(chan struct{})
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)
-	s.store = newStore(s)
+	s.store = s.newStore()
 	if err := s.listen(); err != nil {
 		panic(fmt.Sprintf("fakes: %v", err))
 	}
-	s.clock.Go(func() { s.store.tick(s.stopped) })
+	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) }) // what time brings about has no connection
 }
 
 // listen opens the listener and accepts connections on it.

@@ -49,7 +49,7 @@ func acceptVariations() []Variation {
 		variation("accepts-acks-of-waiting-jobs", "AMB-21",
 			"an ACK of a job that waits in its queue purges it",
 			when(Ran, fwp.ACK, func(e *Event) {
-				if e.about() == AboutJob && e.Conn.server.store.purge(e.Object.Text("jid")) {
+				if e.about() == AboutJob && e.Conn.server.store.Purge(e.Object.Text("jid")) {
 					e.Err, e.Reply = nil, okay()
 				}
 			})),
@@ -70,26 +70,6 @@ func (e *Event) judgeJobAgain() {
 	if r := checkJob(e.Object, &e.Conn.server.cfg); r != nil {
 		e.decline(r.About, r.Text)
 	}
-}
-
-// purge takes a job that waits out of its queue; false if there is none.
-func (st *store) purge(jid string) bool {
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	for _, q := range st.queues {
-		for range q.jobs.len() {
-			j := q.jobs.pop()
-			if j.jid == jid {
-				if st.jobs--; q.jobs.len() == 0 {
-					st.filled--
-					st.tidy(q)
-				}
-				return true
-			}
-			q.jobs.pushBack(j)
-		}
-	}
-	return false
 }
 
 // refuseVariations refuse what others take.

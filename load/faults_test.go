@@ -134,7 +134,7 @@ func TestRepliesThatAreMissing(t *testing.T) {
 	assert.Contains(t, l.Connections.LostWhy, "did not reply in time")
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
-	assert.Contains(t, words, "undecided")
+	assert.Contains(t, words, "inconclusive")
 	assert.Empty(t, kinds(l), "a FETCH without a reply may have taken a job")
 	assert.LessOrEqual(t, l.Jobs.InDoubt, l.Jobs.Missing)
 }

@@ -127,8 +127,8 @@ var suspects = map[string]struct {
 	"HI, +YES":               {impostor{greeting: hi, hello: "+YES", rest: "+YES"}, reports.ExitLoss, "", "FWP-HELLO-03"},
 	"HELLO, then +OK":        {impostor{greeting: hi, hello: "+OK", rest: "+OK"}, reports.ExitLoss, "", "FWP-INFO-01"},
 	"HELLO, then -ERR":       {impostor{greeting: hi, hello: "+OK", rest: "-ERR no"}, reports.ExitInconclusive, "refused (ERR no)", ""},
-	"HELLO, then hangs":      {impostor{greeting: hi, hello: "+OK"}, reports.ExitInconclusive, "nothing was carried: ", ""},
-	"HELLO, then closes":     {impostor{greeting: hi, hello: "+OK", rest: closes}, reports.ExitInconclusive, "nothing was carried: ", ""},
+	"HELLO, then hangs":      {impostor{greeting: hi, hello: "+OK"}, reports.ExitInconclusive, "nothing was achieved: ", ""},
+	"HELLO, then closes":     {impostor{greeting: hi, hello: "+OK", rest: closes}, reports.ExitInconclusive, "nothing was achieved: ", ""},
 	"HELLO, then noise":      {impostor{greeting: hi, hello: "+OK", rest: noise}, reports.ExitLoss, "", "FWP-RESP-01"},
 	"HELLO, then too much":   {impostor{greeting: hi, hello: "+OK", rest: "+OK\r\n+OK"}, reports.ExitLoss, "", ""},
 	"FETCH is always empty":  {impostor{greeting: hi, hello: "+OK", fetch: "$-1", rest: "+OK"}, reports.ExitLoss, "", ""},
@@ -241,7 +241,7 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 		assert.Zero(t, l.Rate.Done, preset)
 		assert.Zero(t, l.Rate.Carried, preset)
 		_, words := l.Outcome()
-		assert.Regexp(t, `^nothing was carried: [0-9,]+ PUSH refused \(ERR no\)`, words)
+		assert.Regexp(t, `^nothing was achieved: [0-9,]+ PUSH refused \(ERR no\)`, words)
 		for _, s := range l.Series {
 			assert.Zero(t, s.Carried, preset)
 		}

@@ -106,7 +106,7 @@ func TestAServerThatDies(t *testing.T) {
 		time.Sleep(5*second + 500*time.Microsecond)
 		server.Close()
 	}}.run(t)
-	outcome(t, l, reports.ExitUnreachable, "the target went away", "confirmed", "without an answer")
+	outcome(t, l, reports.ExitUnreachable, "the target was lost", "confirmed", "without a reply")
 	assert.Contains(t, l.Gone, "connection refused, 5")
 	assert.Positive(t, l.Jobs.Pushed)
 	assert.Positive(t, l.Jobs.Acked)
@@ -162,7 +162,7 @@ func TestOverload(t *testing.T) {
 		return bench{load: steady(), hooks: []func(*fakes.Event){slow}, change: func(c *load.Config) { c.Overload = how }}.run(t)
 	}
 	queued := run(client.Queue)
-	outcome(t, queued, reports.ExitWell, "carried 23", "of 500 /s asked")
+	outcome(t, queued, reports.ExitWell, "achieved 23", "of 500 /s")
 	assert.Greater(t, op(t, queued, "push").Response.Max, 2*second)
 	assert.Less(t, op(t, queued, "push").Service.Max, 30*ms)
 	assert.LessOrEqual(t, op(t, queued, "push").Lateness.Max, ms)
@@ -229,5 +229,5 @@ func TestInterruptedInTheDrain(t *testing.T) {
 		time.Sleep(6 * second)
 		cancel()
 	}}.run(t)
-	outcome(t, l, reports.ExitInterrupted, "carried the 500 /s asked", "all 2,500 jobs accounted for")
+	outcome(t, l, reports.ExitInterrupted, "achieved the target rate of 500 /s", "all 2,500 jobs accounted for")
 }

@@ -30,7 +30,7 @@ func (l *Load) empty() []Reason {
 	if done || len(l.exhausted())+len(l.aborted()) > 0 {
 		return nil
 	}
-	do := "look at what the target says to these commands; fwpcheck run tells what is wrong with it"
+	do := "look at the replies of the target; fwpcheck run shows what is wrong with it"
 	what := l.failures(l.asked()...)
 	switch {
 	case what != "":
@@ -44,7 +44,7 @@ func (l *Load) empty() []Reason {
 			what = fmt.Sprintf("no %s was answered in %s of measuring", verb(l.Rate.Op), short(l.Measured))
 		}
 	}
-	return []Reason{{ID: "empty", What: "nothing was carried: " + what, Do: do}}
+	return []Reason{{ID: "empty", What: "nothing was achieved: " + what, Do: do}}
 }
 
 // failed says that too many commands of a kind failed.
@@ -66,7 +66,7 @@ func (l *Load) failed() []Reason {
 	return []Reason{{
 		ID:   "errors",
 		What: fmt.Sprintf("%s; allowed is %s", strings.Join(bad, ", "), percent(failedLimit)),
-		Do:   "look at what the target says to these commands, or ask for less than it takes",
+		Do:   "look at the replies of the target, or lower the load",
 	}}
 }
 

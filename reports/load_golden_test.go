@@ -119,7 +119,7 @@ func TestInvalidShowsNoFigures(t *testing.T) {
 	text := out.String()
 	assert.Contains(t, text, "INVALID: the generator could not sustain this load")
 	assert.Contains(t, text, "What to do:")
-	for _, heading := range []string{"RATE", "TIMES", "COMMANDS", "carried 8,300 of"} {
+	for _, heading := range []string{"RATE", "TIMES", "COMMANDS", "achieved 8,300 of"} {
 		assert.NotContains(t, text, heading)
 	}
 }

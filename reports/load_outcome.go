@@ -15,21 +15,21 @@ func (l *Load) ExitCode() int {
 	return code
 }
 
-// Outcome returns the exit code and what it stands for in one line of words, never empty: "carried 8,300 of 12,000 /s
-// asked; all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Judge comes first.
+// Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
+// all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Judge comes first.
 func (l *Load) Outcome() (code int, words string) {
 	decided := l.decide()
 	return decided.code, decided.words
 }
 
 func (l *Load) decide() outcome {
-	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was carried")
+	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was achieved")
 	return decide(append(l.trouble().claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
-		claimed(ExitUnreachable, l.Gone != "", join("the target went away: "+text.OneLine(l.Gone), l.found(), l.account())),
+		claimed(ExitUnreachable, l.Gone != "", join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		claimed(ExitLoss, len(l.Findings) > 0, sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
-		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), l.carried(), l.account())),
-		claimed(ExitInconclusive, l.undecided(), join("whether every job came is undecided", l.account(), l.carried())),
+		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), l.achieved(), l.account())),
+		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(), l.achieved())),
 		claimed(ExitWell, true, sum),
 	))
 }
@@ -46,12 +46,12 @@ func (l *Load) begun() string {
 	return ""
 }
 
-// sum says what was found, whether the run is valid, what was carried and what became of the jobs.
+// sum says what was found, whether the run is valid, what was achieved and what became of the jobs.
 func (l *Load) sum() string {
 	if !l.Validity.Valid {
 		return join(l.found(), l.invalid(), l.account())
 	}
-	return join(l.found(), l.carried(), l.account())
+	return join(l.found(), l.achieved(), l.account())
 }
 
 // found says what was wrong: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
@@ -84,19 +84,19 @@ func (l *Load) invalid() string {
 	return words
 }
 
-// carried says what was carried: "carried 8,300 of 12,000 /s asked".
-func (l *Load) carried() string {
+// achieved returns the achieved rate: "achieved 8,300 of 12,000 /s".
+func (l *Load) achieved() string {
 	switch r := l.Rate; {
 	case r.Asked > 0 && r.Carried >= carriedEnough*r.Asked && r.Dropped == 0:
-		return fmt.Sprintf("carried the %s /s asked", digits(r.Asked))
+		return fmt.Sprintf("achieved the target rate of %s /s", digits(r.Asked))
 	case r.Asked > 0:
-		words := fmt.Sprintf("carried %s of %s /s asked", digits(r.Carried), digits(r.Asked))
+		words := fmt.Sprintf("achieved %s of %s /s", digits(r.Carried), digits(r.Asked))
 		if r.Dropped > 0 {
 			words += fmt.Sprintf(" (%s dropped)", text.Grouped(r.Dropped))
 		}
 		return words
 	case r.Done > 0:
-		return fmt.Sprintf("carried %s /s (%s)", digits(r.Carried), arrivals(r.Op))
+		return fmt.Sprintf("achieved %s /s (%s)", digits(r.Carried), arrivals(r.Op))
 	default:
 		return ""
 	}
@@ -109,14 +109,14 @@ func (l *Load) account() string {
 	case j.Pushed+j.Doubtful == 0:
 		return ""
 	case l.Gone != "":
-		return fmt.Sprintf("%s confirmed, of these %s acknowledged and %s not seen again; %s pushed without an answer",
+		return fmt.Sprintf("%s confirmed, of these %s acknowledged and %s unaccounted for; %s pushed without a reply",
 			text.Count(j.Pushed, "job"), text.Grouped(j.Acked), text.Grouped(j.Missing), text.Grouped(j.Doubtful))
 	case j.Pushed == 0:
-		return text.Count(j.Doubtful, "job") + " pushed without an answer"
+		return text.Count(j.Doubtful, "job") + " pushed without a reply"
 	case l.undecided() && j.NotDrained != "":
-		return fmt.Sprintf("%s of %s not seen again: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"), text.OneLine(j.NotDrained))
+		return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"), text.OneLine(j.NotDrained))
 	case l.undecided():
-		return fmt.Sprintf("%s of %s not seen again: the queues were not drained", text.Grouped(j.Missing), text.Count(j.Pushed, "job"))
+		return fmt.Sprintf("%s of %s unaccounted for: the queues were not drained", text.Grouped(j.Missing), text.Count(j.Pushed, "job"))
 	case len(l.Findings) > 0:
 		return fmt.Sprintf("%s pushed, %s delivered", text.Count(j.Pushed, "job"), text.Grouped(j.Delivered))
 	case j.InDoubt > 0 || j.Doubtful > 0:
@@ -138,7 +138,7 @@ func missedWords(missed []ThresholdResult, of int) string {
 	if len(missed) == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("%d of %s missed: %s came to %s", len(missed), text.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
+	words := fmt.Sprintf("%d of %s missed: %s, actual %s", len(missed), text.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
 	if missed[0].NoData {
 		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)
 	}

@@ -20,7 +20,7 @@ func (l *Load) remarks() []string {
 		out = append(out, fmt.Sprintf("%s ended unexpectedly%s.", text.Count(n, "connection"), why))
 	}
 	if unknown := l.Health.Unknown; len(unknown) > 0 {
-		out = append(out, fmt.Sprintf("This machine does not tell the following, so no rule could check it: %s.",
+		out = append(out, fmt.Sprintf("This machine does not provide the following, so it was not checked: %s.",
 			strings.Join(slices.Sorted(slices.Values(unknown)), ", ")))
 	}
 	return out
@@ -34,19 +34,19 @@ func (l *Load) aboutTheRate() (out []string) {
 		say("The target, or the number of connections, was the limit: %s found no free connection.", text.Count(r.Waited+r.Dropped, "arrival"))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
-		say("The generator used %s of its %s: the target may be able to carry more than this.", percent(h.CPUShare), l.processors())
+		say("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())
 	}
 	if l.tooShort() {
-		say("Measuring for %s is too short to tell how busy the generator was.", short(h.Over))
+		say("Measuring for %s is too short to measure how busy the generator was.", short(h.Over))
 	}
 	switch {
 	case l.piledUp() && l.Plan.Consumers == 0:
-		say("Nobody fetched while jobs were pushed: they waited for the drain, %s from PUSH to FETCH in the median.",
+		say("No job was fetched while jobs were pushed: they waited for the drain, %s from PUSH to FETCH in the median.",
 			short(l.flow("job.fetched").Time.P50))
 	case l.piledUp():
 		say("Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their queues: %s from PUSH to "+
 			"FETCH in the median. That is how long the backlog was, not how fast a job gets through; to see that, give a --rate below "+
-			"what was carried.", short(l.flow("job.fetched").Time.P50))
+			"the achieved rate.", short(l.flow("job.fetched").Time.P50))
 	}
 	return out
 }
@@ -57,7 +57,7 @@ func (l *Load) aboutTheTimes() (out []string) {
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		if own := op.Lateness.P50; l.dueByPlan(op.Op) && op.Op != "fetch.empty" && own > op.Response.P50/10 && own >= 20*time.Microsecond {
-			say("Up to %s of %s's median response (%s) is the generator's own delay: the service time is closer to the truth.",
+			say("Up to %s of %s's median response (%s) is the generator's own delay: the service time is more accurate.",
 				short(own), op.Op, short(op.Response.P50))
 		}
 		if n := op.Lateness.OutOfRange + op.Service.OutOfRange + op.Response.OutOfRange; n > 0 {

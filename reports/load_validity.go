@@ -127,7 +127,7 @@ func (l *Load) late() []Reason {
 	if words == "" {
 		return nil
 	}
-	do := "lower the rate, give the generator more processors or a dedicated machine, or look for what else runs there"
+	do := "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else runs there"
 	return []Reason{{ID: "late", What: words, Do: do}}
 }
 
@@ -149,10 +149,10 @@ func (l *Load) dueByPlan(op string) bool {
 func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
 	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
 		if flow := l.flow("job.fetched"); flow != nil {
-			return flow.Time.P99, "the way from PUSH to FETCH"
+			return flow.Time.P99, "the time from PUSH to FETCH"
 		}
 	}
-	return op.Response.P99, "its response"
+	return op.Response.P99, "its response time"
 }
 
 func (l *Load) saturated() []Reason {
@@ -175,7 +175,7 @@ func (l *Load) saturated() []Reason {
 	return []Reason{{
 		ID:   "saturated",
 		What: fmt.Sprintf("%s; allowed is %s", what, percent(limit)),
-		Do:   "lower the rate or the number of connections, or give the generator more processors (GOMAXPROCS) or a dedicated machine",
+		Do:   "lower the rate or the number of connections, or give the generator more CPUs (GOMAXPROCS) or a dedicated machine",
 	}}
 }
 
@@ -184,9 +184,9 @@ func (l *Load) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < bus
 
 func (l *Load) processors() string {
 	if n := l.Machine.GOMAXPROCS; n > 0 {
-		return text.Count(n, "processor")
+		return text.Count(n, "CPU")
 	}
-	return "processors"
+	return "CPUs"
 }
 
 func (l *Load) behind() []Reason {
@@ -203,9 +203,9 @@ func (l *Load) behind() []Reason {
 	}
 	return []Reason{{
 		ID: "behind",
-		What: fmt.Sprintf("%s of %s /s were carried although connections were free: at most %s of the %s missing arrivals found none",
+		What: fmt.Sprintf("%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
 			digits(r.Carried), digits(r.Asked), text.Grouped(r.Waited+r.Dropped), text.Grouped(r.Planned-r.Done)),
-		Do: "lower the rate, or give the generator more processors or a dedicated machine",
+		Do: "lower the rate, or give the generator more CPUs or a dedicated machine",
 	}}
 }
 
@@ -224,7 +224,7 @@ func (l *Load) disturbed() []Reason {
 		reasons = append(reasons, Reason{
 			ID:   "throttled",
 			What: fmt.Sprintf("a cgroup throttled the generator for %s in %s", short(h.Throttled), short(h.Over)),
-			Do:   "raise the limit of processor time (cpu.max, or the limits of the container), or lower the rate",
+			Do:   "raise the limit of CPU time (cpu.max, or the limits of the container), or lower the rate",
 		})
 	}
 	for _, jump := range h.ClockJumps {

@@ -78,7 +78,7 @@ func TestJudge(t *testing.T) {
 		{"nobody is let in again, who has pushed before", func(l *Load) {
 			l.Ops = append(l.Ops, LoadOp{Op: "hello", Errors: []LoadError{{Kind: "rejected", Count: 1}}})
 		}, ""},
-		{"nothing was carried", func(l *Load) { l.Rate = LoadRate{Op: "push", Asked: 5000, Planned: 300_000} }, "empty behind"},
+		{"nothing was achieved", func(l *Load) { l.Rate = LoadRate{Op: "push", Asked: 5000, Planned: 300_000} }, "empty behind"},
 		{"a little behind", func(l *Load) { l.Rate.Carried = 4951 }, ""},
 
 		{"aborted", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "abort", 1 }, "aborted"},
@@ -148,7 +148,7 @@ func TestRemarks(t *testing.T) {
 func TestRemarksAboutABacklog(t *testing.T) {
 	t.Parallel()
 	for consumers, want := range map[int]string{
-		0: "Nobody fetched while jobs were pushed: they waited for the drain, 1.39 s from PUSH to FETCH in the median.",
+		0: "No job was fetched while jobs were pushed: they waited for the drain, 1.39 s from PUSH to FETCH in the median.",
 		5: "Producers pushed faster than workers fetched",
 	} {
 		l := carriedLoad()
@@ -165,18 +165,18 @@ func TestLoadOutcome(t *testing.T) {
 		words  string
 		change func(*Load)
 	}{
-		{ExitWell, "carried the 5,000 /s asked; all 325,011 jobs accounted for", func(*Load) {}},
-		{ExitWell, "carried 8,300 of 12,000 /s asked; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
-		{ExitFindings, "1 of 1 threshold missed: lost==1 came to 0; carried the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
+		{ExitWell, "achieved the target rate of 5,000 /s; all 325,011 jobs accounted for", func(*Load) {}},
+		{ExitWell, "achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
+		{ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
 		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
 		{ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
 			l.Health.Steal = 0.5
 			l.Judge(parsed("lost>1")...)
 		}},
-		{ExitInconclusive, "whether every job came is undecided; 3 of 325,011 jobs not seen again: the limit of 30 s", func(l *Load) {
+		{ExitInconclusive, "inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s", func(l *Load) {
 			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 		}},
-		{ExitLoss, "7 jobs lost (FWP-PUSH-04); carried", func(l *Load) { l.Findings = []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)} }},
+		{ExitLoss, "7 jobs lost (FWP-PUSH-04); achieved", func(l *Load) { l.Findings = []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)} }},
 		{ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: the host", func(l *Load) {
 			l.Findings = []LoadFinding{newFinding(FindingReply, "FWP-RESP-06", 1, nil), newFinding(FindingAltered, "FWP-WU-03", 1, nil)}
 			l.Health.Steal = 0.5
@@ -184,16 +184,16 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{ExitUsage, "usage error: no such preset", func(l *Load) { l.Usage = "no such preset" }},
 		{ExitUnreachable, "the target could not be loaded: refused", func(l *Load) { l.Unreachable = "refused" }},
-		{ExitUnreachable, "the target went away: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed", func(l *Load) {
+		{ExitUnreachable, "the target was lost: EOF; 7 jobs lost (FWP-PUSH-04); 325,011 jobs confirmed", func(l *Load) {
 			l.Gone, l.Findings = "EOF", []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)}
 		}},
 		{ExitInternal, "internal error: a b", func(l *Load) { l.Internal = "a\nb" }},
 		{ExitInterrupted, "interrupted: 7 jobs lost", func(l *Load) {
 			l.Interrupted, l.Findings, l.Internal = true, []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)}, "boom"
 		}},
-		{ExitWell, "carried the 5,000 /s asked", func(l *Load) { l.Jobs = LoadJobs{} }},
+		{ExitWell, "achieved the target rate of 5,000 /s", func(l *Load) { l.Jobs = LoadJobs{} }},
 		{ExitInterrupted, "interrupted: no load was put on the target yet", func(l *Load) { *l = Load{Interrupted: true} }},
-		{ExitInconclusive, "nothing was carried: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
 			*l = Load{
 				Measured: time.Second, Rate: LoadRate{Op: "push"}, Jobs: LoadJobs{Refused: 616, Doubtful: 50},
 				Ops: []LoadOp{
@@ -203,15 +203,15 @@ func TestLoadOutcome(t *testing.T) {
 			}
 			l.Judge(parsed("errors<1%")...)
 		}},
-		{ExitInconclusive, "nothing was carried: 12 FETCHes came back without a job", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: 12 FETCHes came back without a job", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "ack"}, Ops: []LoadOp{{Op: "fetch.empty", Count: 12}}}
 			l.Judge()
 		}},
-		{ExitInconclusive, "nothing was carried: no BEAT was due in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: no BEAT was due in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "beat"}, Ops: []LoadOp{{Op: "connect", Count: 12}}}
 			l.Judge()
 		}},
-		{ExitInconclusive, "nothing was carried: no PUSH was answered in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: no PUSH was answered in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
 			l.Judge()
 		}},
@@ -219,7 +219,7 @@ func TestLoadOutcome(t *testing.T) {
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
 			l.Judge()
 		}},
-		{ExitWell, "nothing was carried", func(l *Load) { *l = Load{Validity: Validity{Valid: true}} }},
+		{ExitWell, "nothing was achieved", func(l *Load) { *l = Load{Validity: Validity{Valid: true}} }},
 	}
 	for _, c := range cases {
 		l := carriedLoad()

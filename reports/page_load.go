@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns l for people: what was loaded, by what and how; what was carried, the times, the account of the jobs and
+// Page returns l for people: what was loaded, by what and how; the achieved rate, the times, the account of the jobs and
 // the findings; how busy the generator was; the thresholds; and a last line that says in words what the result is. Of an
 // INVALID run it has no rate and no times, but why, and what to do. Judge comes first.
 func (l *Load) Page(o PageOptions) Page {
@@ -48,11 +48,11 @@ func (p *Page) loaded(l *Load, o PageOptions) {
 	fields = append(fields, field("generator", join2(", ", l.Version, l.Machine.words())), field("phases", l.phases()))
 	p.add(Fields{LabelWidth: 10, Fields: fields})
 	if l.Interrupted {
-		p.trouble("The run was interrupted:", "what follows is what was found by then.")
+		p.trouble("The run was interrupted:", "the report has the results until then.")
 	}
-	p.trouble("The suite itself failed:", l.Internal)
+	p.trouble("Internal error:", l.Internal)
 	p.trouble("The target could not be loaded:", l.Unreachable)
-	p.trouble("The target went away in mid-run:", l.Gone)
+	p.trouble("The target was lost during the run:", l.Gone)
 	p.trouble("Usage error:", l.Usage)
 }
 
@@ -97,7 +97,7 @@ func (p *Page) validity(l *Load) {
 	v := &l.Validity
 	if v.Valid {
 		if len(v.Remarks) > 0 {
-			p.section("TO KNOW", "about the figures below")
+			p.section("REMARKS", "about the figures below")
 			p.add(Prose{wordsOf(v.Remarks)})
 		}
 		return
@@ -129,7 +129,7 @@ func (v *Validity) heading() string {
 	for _, r := range v.Reasons {
 		switch r.ID {
 		case "empty", "errors", "connections", "aborted":
-			return "INVALID: the load was not carried"
+			return "INVALID: the load was not achieved"
 		}
 	}
 	return "INVALID: the generator could not sustain this load"
@@ -147,14 +147,14 @@ func (p *Page) generator(l *Load) {
 	if h.Over <= 0 {
 		return
 	}
-	p.section("GENERATOR", "what it and its machine were busy with while measuring: the error bar of the figures")
+	p.section("GENERATOR", "its own load and that of its machine while measuring")
 	var fields []Field
 	if worst := l.worstLateness("p99"); worst.ok {
 		fields = append(fields, field("lateness", fmt.Sprintf("p99 %s, max %s (the highest of all commands)",
 			measured(time.Duration(worst.value)), measured(time.Duration(l.worstLateness("max").value)))))
 	}
 	fields = append(fields,
-		field("processor", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak))),
+		field("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak))),
 		field("loops", h.loops()), field("machine", h.machine()), field("memory", h.memory()))
 	if h.Files.Soft > 0 {
 		fields = append(fields, field("descriptors",
@@ -181,7 +181,7 @@ func (h *Health) machine() string {
 	if h.Throttled > 0 {
 		held = "; a cgroup throttled the generator for " + short(h.Throttled)
 	}
-	return fmt.Sprintf("busy %s, in the busiest second %s; stolen by its host %s%s",
+	return fmt.Sprintf("busy %s, in the busiest second %s; steal %s%s",
 		percent(h.MachineBusy), percent(h.MachinePeak), percent(h.Steal), held)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// rate appends what was asked and what of it was carried.
+// rate appends the target rate and the achieved one.
 func (p *Page) rate(l *Load) {
 	r := l.Rate
 	if r.Asked <= 0 && r.Done == 0 {
@@ -21,17 +21,17 @@ func (p *Page) rate(l *Load) {
 	}
 	switch {
 	case r.Asked <= 0:
-		row("carried", Plain, digits(r.Carried), "/s", "as fast as replies came")
+		row("achieved", Plain, digits(r.Carried), "/s", "as fast as replies arrived")
 	case r.Carried < carriedEnough*r.Asked:
-		row("asked", Plain, digits(r.Asked), "/s", "")
-		row("carried", Caution, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+		row("target", Plain, digits(r.Asked), "/s", "")
+		row("achieved", Caution, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
 	default:
-		row("asked", Plain, digits(r.Asked), "/s", "")
-		row("carried", Good, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+		row("target", Plain, digits(r.Asked), "/s", "")
+		row("achieved", Good, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
 	}
 	if r.Asked > 0 && r.Waited > 0 {
-		row("waited", Plain, text.Grouped(r.Waited), "",
-			"arrivals had to wait for a free connection, at most "+text.Grouped(r.Backlog)+" at a time")
+		row("queued", Plain, text.Grouped(r.Waited), "",
+			"arrivals waited for a free connection, at most "+text.Grouped(r.Backlog)+" at a time")
 	}
 	if r.Asked > 0 && r.Dropped > 0 {
 		row("dropped", Caution, text.Grouped(r.Dropped), "", "arrivals that found no free connection")
@@ -49,7 +49,7 @@ func arrivals(op string) string {
 	case "beat":
 		return "heartbeats answered"
 	case "connect":
-		return "connections that came, pushed a job and went"
+		return "short-lived connections, one PUSH each"
 	case "":
 		return "arrivals"
 	default:
@@ -122,7 +122,7 @@ func kinds(errors []LoadError) []Text {
 	return lines
 }
 
-// opWords returns how a kind of command, or the way of a job, is called in tables.
+// opWords returns the name of a kind of command, or of an end-to-end time, in tables.
 func opWords(op string) string {
 	switch op {
 	case "job.fetched":
@@ -140,7 +140,7 @@ func (p *Page) times(l *Load) {
 		return
 	}
 	p.section("TIMES", "")
-	t := Table{Columns: []Column{{Width: opWidth}, {Width: 8}}}
+	t := Table{Columns: []Column{{Width: opWidth}, {Width: len("end-to-end")}}}
 	for _, title := range []string{"mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} {
 		t.Columns = append(t.Columns, Column{Title: title, Right: true, Width: 7})
 	}
@@ -151,15 +151,15 @@ func (p *Page) times(l *Load) {
 			t.latency("", "lateness", Faint, &op.Lateness)
 		}
 	}
-	way := ""
+	flows := ""
 	if len(l.Flows) > 0 && !l.piledUp() { // if they are, a remark says what the flows would say
-		way = "way: from when a PUSH was due until its job was delivered, or its ACK answered. "
+		flows = "end-to-end: from the intended start of a PUSH until its job was delivered, or its ACK answered. "
 		for i := range l.Flows {
-			t.latency(opWords(l.Flows[i].Flow), "way", Plain, &l.Flows[i].Time)
+			t.latency(opWords(l.Flows[i].Flow), "end-to-end", Plain, &l.Flows[i].Time)
 		}
 	}
-	p.add(t, Prose{[]Text{Words("response: from when a command was due until its reply, what a user waits. service: from when it was " +
-		"sent until its reply. lateness: the generator's own delay in sending it. " + way +
+	p.add(t, Prose{[]Text{Words("response: from the intended start of a command until its reply (no coordinated omission). service: from when " +
+		"it was sent until its reply. lateness: the generator's own delay in sending it. " + flows +
 		"p99: 99 % took no longer; - where there are too few values to say.")}})
 }
 
@@ -207,7 +207,7 @@ func (p *Page) jobs(l *Load) {
 		if j.NotDrained != "" {
 			why = j.NotDrained
 		}
-		t.Note = Words("Whether jobs were lost is undecided: " + why + ".")
+		t.Note = Words("Whether jobs were lost is not known: " + why + ".")
 	}
 	p.add(t)
 }
@@ -299,16 +299,16 @@ func leftOver(left, unkept int64) string {
 	}
 }
 
-// thresholds appends what was wanted and what was measured.
+// thresholds appends the thresholds with expected and actual.
 func (p *Page) thresholds(l *Load) {
 	if len(l.Thresholds) == 0 {
 		return
 	}
-	p.section("THRESHOLDS", "what was wanted, and what came")
+	p.section("THRESHOLDS", "expected and actual")
 	const longest = 50 // of a threshold that has a place in the table
 	t := Table{}
 	for _, r := range l.Thresholds {
-		word := Styled(Good, "held")
+		word := Styled(Good, "passed")
 		if !r.Held {
 			word = Styled(Bad, "missed")
 		}

@@ -61,7 +61,7 @@ func (t Threshold) Judge(l *Load) ThresholdResult {
 	}
 	result.Wanted = t.Operator + " " + m.dimension.words(t.Value, t.Share)
 	if !l.Validity.Valid {
-		result.Came = "not judged: the run is INVALID"
+		result.Came = "not evaluated: the run is INVALID"
 		return result
 	}
 	came := m.of(l)

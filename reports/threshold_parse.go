@@ -74,14 +74,14 @@ func (t *Threshold) parseValue(m metric, text string) (reason string) {
 	number, unit := text[:end], strings.TrimSpace(text[end:])
 	value, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
 	if err != nil || math.IsInf(value, 0) {
-		return fmt.Sprintf("%q is no number; write %s%s%s for example", text, t.Metric, t.Operator, m.example())
+		return fmt.Sprintf("%q is not a valid number; write %s%s%s for example", text, t.Metric, t.Operator, m.example())
 	}
 	scale, ok := m.dimension.units()[unit]
 	switch {
 	case unit == "%" && m.shared:
 		t.Share, scale = true, 0.01
 	case unit == "%":
-		return fmt.Sprintf("%s is no part of anything, so it has no %%; write %s for example", t.Metric, m.example())
+		return fmt.Sprintf("%s is not a share, so it takes no %%; write %s for example", t.Metric, m.example())
 	case !ok && unit == "":
 		return fmt.Sprintf("%s is a time and needs a unit (ns, us, ms, s, m): %sms for example", t.Metric, number)
 	case !ok:

@@ -60,16 +60,16 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 		{"fetched.p99<1s", 1, "do you mean job.fetched.p99?"},
 		{"lost=0", 5, "no operator =:"},
 		{"lost=<0", 5, "no operator =<:"},
-		{"lost==", 7, `"" is no number; write lost==10 or 0.1% for example`},
-		{"lost==-1", 7, `"-1" is no number`},
-		{"lost==1.2.3", 7, `"1.2.3" is no number`},
+		{"lost==", 7, `"" is not a valid number; write lost==10 or 0.1% for example`},
+		{"lost==-1", 7, `"-1" is not a valid number`},
+		{"lost==1.2.3", 7, `"1.2.3" is not a valid number`},
 		{"lost== 5ms", 8, `no unit "ms" for lost`},
 		{"push.response.p99<20", 19, "is a time and needs a unit (ns, us, ms, s, m): 20ms"},
-		{"push.response.p99<20%", 19, "so it has no %"},
-		{"push.rate>20%", 11, "so it has no %"},
+		{"push.response.p99<20%", 19, "so it takes no %"},
+		{"push.rate>20%", 11, "so it takes no %"},
 		{"rate>5kHz", 6, `no unit "kHz" for rate; write 5000/s or 99% for example`},
 		{"lateness.µ<5ms", 1, `no metric "lateness.µ"`},
-		{"rate>µ5", 6, `"µ5" is no number`},
+		{"rate>µ5", 6, `"µ5" is not a valid number`},
 	}
 	for _, c := range cases {
 		_, err := ParseThreshold(c.source, sampleOps()...)
@@ -134,7 +134,7 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 	}{
 		{undrained, []string{"lost==0", "missing<5"}, "no data"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
-		{invalid, []string{"push.response.p99<1s", "lost==0"}, "not judged: the run is INVALID"},
+		{invalid, []string{"push.response.p99<1s", "lost==0"}, "not evaluated: the run is INVALID"},
 		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
 	} {
 		for _, threshold := range parsed(c.sources...) {

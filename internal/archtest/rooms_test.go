@@ -60,7 +60,8 @@ var rooms = map[string]room{
 	}},
 	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
-	"fakes":              {mayImport: []string{"fwp"}, alone: true},
+	"fakes":              {mayImport: []string{"fakes/store", "fwp"}, alone: true},
+	"fakes/store":        {alone: true},
 	"internal/target":    {},
 
 	"load": {mayImport: []string{

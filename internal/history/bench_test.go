@@ -115,9 +115,9 @@ func BenchmarkRecorder(b *testing.B) {
 	r := NewRecorder()
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
-		lane := r.Lane(1, "w")
+		client := r.Client(1, "w")
 		for pb.Next() {
-			lane.Call(Event{Op: Ack, JID: "job"}).Return(OK)
+			client.Call(Event{Op: Ack, JID: "job"}).Return(OK)
 		}
 	})
 }

@@ -70,14 +70,14 @@ func (j *judge) job(n int) {
 	if len(j.report.Findings) == before {
 		j.absence()
 	}
-	j.settle(before)
+	j.conclude(before)
 	if len(j.report.Findings) == before {
 		l.keepWindow(x)
 	}
 }
 
-// settle says what is known of the end of the job.
-func (j *judge) settle(before int) {
+// conclude counts the job as settled, or keeps why its end is not known.
+func (j *judge) conclude(before int) {
 	l := &j.life
 	switch {
 	case len(j.report.Findings) > before || l.settled && !l.tangled:

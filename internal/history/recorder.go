@@ -10,9 +10,9 @@ import (
 // Recorder collects the events of a run. Its zero value is not ready: see
 // [NewRecorder]. Its methods may be called by many goroutines at once.
 type Recorder struct {
-	begin time.Time
-	mu    sync.Mutex
-	lanes []*Lane
+	begin   time.Time
+	mu      sync.Mutex
+	clients []*Client
 }
 
 // NewRecorder returns a recorder whose history begins now.
@@ -22,44 +22,44 @@ func NewRecorder() *Recorder { return &Recorder{begin: time.Now()} }
 // turn an at into Event.At.
 func (r *Recorder) Begin() time.Time { return r.begin }
 
-// Lane is where one connection, or whoever has one call under way at a time, records
-// its events. Lanes share nothing, so that many of them do not wait for each other.
-type Lane struct {
+// Client records the events of one connection, or of anything else that has one call under
+// way at a time. Clients share nothing, so that many of them do not wait for each other.
+type Client struct {
 	begin  time.Time
-	client int
+	number int
 	worker string
 
 	mu     sync.Mutex // History may come at any time; else nobody competes for it
 	events []Event
 }
 
-// Lane opens a lane for a connection. Events that are called on it have the client
-// and the worker, unless they bring a worker of their own.
-func (r *Recorder) Lane(client int, worker string) *Lane {
-	lane := &Lane{begin: r.begin, client: client, worker: worker}
+// Client adds a client. Its events have the number and the worker, unless they bring a
+// worker of their own.
+func (r *Recorder) Client(number int, worker string) *Client {
+	client := &Client{begin: r.begin, number: number, worker: worker}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lanes = append(r.lanes, lane)
-	return lane
+	r.clients = append(r.clients, client)
+	return client
 }
 
 // Pending is a call without its reply. Unless one of its methods is called it stays
 // open for ever.
 type Pending struct {
-	lane  *Lane
-	index int
+	client *Client
+	index  int
 }
 
 // Call records that a command is about to be sent: it stamps the call of e, and
 // leaves it open.
-func (l *Lane) Call(e Event) Pending {
-	e.Client, e.Worker = l.client, cmp.Or(e.Worker, l.worker)
+func (c *Client) Call(e Event) Pending {
+	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
 	e.Outcome, e.Return = Open, -1
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e.Call = time.Since(l.begin)
-	l.events = append(l.events, e)
-	return Pending{lane: l, index: len(l.events) - 1}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.Call = time.Since(c.begin)
+	c.events = append(c.events, e)
+	return Pending{client: c, index: len(c.events) - 1}
 }
 
 // Return records the reply, which came now.
@@ -83,45 +83,45 @@ func (p Pending) DeliveredAt(at time.Time, jid, queue, body string) {
 }
 
 func (p Pending) set(at time.Time, change func(*Event)) {
-	p.lane.mu.Lock()
-	defer p.lane.mu.Unlock()
-	e := &p.lane.events[p.index]
+	p.client.mu.Lock()
+	defer p.client.mu.Unlock()
+	e := &p.client.events[p.index]
 	change(e)
 	if e.Outcome != Open {
-		e.Return = max(at.Sub(p.lane.begin), e.Call)
+		e.Return = max(at.Sub(p.client.begin), e.Call)
 	}
 }
 
 // Add records an event whose times the caller has taken; they count from
 // [Recorder.Begin].
-func (l *Lane) Add(e Event) {
-	e.Client, e.Worker = l.client, cmp.Or(e.Worker, l.worker)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, e)
+func (c *Client) Add(e Event) {
+	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.events = append(c.events, e)
 }
 
 // History returns what was recorded until now, sorted by the calls. Calls that are
 // under way are open in it. Recording may go on; what is returned does not change.
 func (r *Recorder) History() *History {
 	r.mu.Lock()
-	lanes := slices.Clone(r.lanes)
+	clients := slices.Clone(r.clients)
 	r.mu.Unlock()
 	now := time.Since(r.begin)
 	var events []Event
-	for _, lane := range lanes {
-		events = lane.until(events, now)
+	for _, client := range clients {
+		events = client.until(events, now)
 	}
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.Call, b.Call) })
 	return &History{Events: events}
 }
 
-// until appends what was called by then, as it was known then. Lanes are read one
+// until appends what was called by then, as it was known then. Clients are read one
 // after the other, and a job must not be seen to come before its PUSH is seen.
-func (l *Lane) until(events []Event, now time.Duration) []Event {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, e := range l.events {
+func (c *Client) until(events []Event, now time.Duration) []Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.events {
 		if e.Call > now {
 			continue
 		}

@@ -15,7 +15,7 @@ func TestRecorder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRecorder()
-		producer, consumer := r.Lane(1, ""), r.Lane(2, "w")
+		producer, consumer := r.Client(1, ""), r.Client(2, "w")
 		time.Sleep(time.Second)
 		pushing := producer.Call(Event{Op: Push, JID: "j"})
 		fetching := consumer.Call(Event{Op: Fetch})
@@ -42,14 +42,14 @@ func TestRecorder(t *testing.T) {
 
 func TestRecorderCutsAtOneInstant(t *testing.T) {
 	t.Parallel()
-	lane := NewRecorder().Lane(1, "w")
-	lane.Add(Event{Op: Ack, Outcome: OK, JID: "before", Call: 1, Return: 5})
-	lane.Add(Event{Op: Fetch, Outcome: OK, JID: "during", Queue: "q", Body: "b", Call: 4, Return: 6})
-	lane.Add(Event{Op: Push, Outcome: OK, JID: "after", Call: 6, Return: 7})
+	client := NewRecorder().Client(1, "w")
+	client.Add(Event{Op: Ack, Outcome: OK, JID: "before", Call: 1, Return: 5})
+	client.Add(Event{Op: Fetch, Outcome: OK, JID: "during", Queue: "q", Body: "b", Call: 4, Return: 6})
+	client.Add(Event{Op: Push, Outcome: OK, JID: "after", Call: 6, Return: 7})
 	assert.Equal(t, []Event{
 		{Client: 1, Worker: "w", Op: Ack, Outcome: OK, JID: "before", Call: 1, Return: 5},
 		{Client: 1, Worker: "w", Op: Fetch, Call: 4, Return: -1},
-	}, lane.until(nil, 5))
+	}, client.until(nil, 5))
 }
 
 // TestRecorderWhileItRecords takes histories in the middle of a run. None of them may
@@ -62,22 +62,22 @@ func TestRecorderWhileItRecords(t *testing.T) {
 	var running sync.WaitGroup
 	for n := range workers {
 		running.Go(func() {
-			lane := r.Lane(n, "")
+			client := r.Client(n, "")
 			for i := range jobs {
 				jid := fmt.Sprintf("%d-%d", n, i)
-				call := lane.Call(Event{Op: Push, JID: jid})
+				call := client.Call(Event{Op: Push, JID: jid})
 				pushed <- jid
 				call.Return(OK)
 			}
 		})
 		running.Go(func() {
 			worker := fmt.Sprintf("w%d", n)
-			lane := r.Lane(workers+n, worker)
+			client := r.Client(workers+n, worker)
 			for range jobs {
-				fetch := lane.Call(Event{Op: Fetch})
+				fetch := client.Call(Event{Op: Fetch})
 				jid := <-pushed
 				fetch.Delivered(jid, "", "")
-				lane.Call(Event{Op: Ack, JID: jid}).Return(OK)
+				client.Call(Event{Op: Ack, JID: jid}).Return(OK)
 			}
 		})
 	}

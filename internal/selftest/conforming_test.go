@@ -15,7 +15,7 @@ func TestConformingServer(t *testing.T) {
 	t.Parallel()
 	scripts := suite(t)
 	synctest.Test(t, func(t *testing.T) {
-		report, err := Stage{memnet.New()}.Vary(t.Context(), fakes.Variation{}, scripts)
+		report, err := Fixture{memnet.New()}.Vary(t.Context(), fakes.Variation{}, scripts)
 		require.NoError(t, err)
 		assert.Empty(t, report.Internal)
 		assert.Len(t, report.Checks, len(scripts))

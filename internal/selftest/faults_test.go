@@ -95,7 +95,7 @@ func play(t *testing.T, fault fakes.Fault, script conformance.Check) (check repo
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
 		var err error
-		check, err = Stage{memnet.New()}.Play(t.Context(), fault, script, nil)
+		check, err = Fixture{memnet.New()}.Play(t.Context(), fault, script, nil)
 		require.NoError(t, err)
 	})
 	return check

@@ -11,17 +11,17 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// Proof holds checks against faults, and against servers that are right, all on one
-// stage. Checks must be set.
+// Proof plays checks on servers with faults, which they have to find, and on servers that
+// are right. Checks must be set.
 type Proof struct {
-	Stage      Stage
+	Fixture    Fixture
 	Checks     []conformance.Check
 	Skipped    []conformance.Check // of the suite, and not played
 	Faults     []fakes.Fault
 	Variations []fakes.Variation // the zero Variation is the conforming server
 
-	// NoCrowds keeps the checks from variations that take most of the time.
-	NoCrowds bool
+	// NoSlow leaves out the plays of slow checks on variations.
+	NoSlow bool
 
 	Timeout  time.Duration // on servers with faults; see scenarios.Player
 	Patience time.Duration // on servers with faults; see scenarios.Player
@@ -43,7 +43,7 @@ type Outcome struct {
 
 // Run blocks until all has been played, or ctx is done: then it ends early.
 func (p *Proof) Run(ctx context.Context) *Outcome {
-	r := &rehearsal{Proof: p, out: &Outcome{Blamed: map[string]map[string][]string{}}, total: p.Size()}
+	r := &proofRun{proof: p, out: &Outcome{Blamed: map[string]map[string][]string{}}, total: p.Size()}
 	for _, f := range p.Faults {
 		for _, s := range p.Skipped {
 			if names(f, s) {
@@ -53,8 +53,8 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 	}
 	faults, variations := r.tasks(ctx)
 	var both sync.WaitGroup
-	both.Go(func() { r.all(ctx, faults, r.Parallel) })
-	both.Go(func() { r.all(ctx, variations, r.Parallel/4) })
+	both.Go(func() { r.all(ctx, faults, r.proof.Parallel) })
+	both.Go(func() { r.all(ctx, variations, r.proof.Parallel/4) })
 	both.Wait()
 	r.again(ctx)
 	r.out.Stopped = ctx.Err() != nil
@@ -62,16 +62,16 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 }
 
 // tasks are what has to be done.
-func (r *rehearsal) tasks(ctx context.Context) (faults, variations []task) {
-	for _, v := range r.Variations {
-		checks := r.Checks
-		if r.NoCrowds && v.Configure != nil {
-			checks = withoutCrowds(checks)
+func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
+	for _, v := range r.proof.Variations {
+		checks := r.proof.Checks
+		if r.proof.NoSlow && v.Configure != nil {
+			checks = withoutSlow(checks)
 		}
 		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
-	for _, f := range r.Faults {
-		for _, s := range r.of(f) {
+	for _, f := range r.proof.Faults {
+		for _, s := range r.proof.of(f) {
 			faults = append(faults, task{f.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, f, s) }})
 		}
 	}
@@ -83,16 +83,16 @@ func (p *Proof) of(fault fakes.Fault) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
 }
 
-// crowds are the checks that take most of the time: thousands of jobs, megabytes.
-var crowds = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"}
+// slowChecks are the checks that take most of the time: thousands of jobs, megabytes.
+var slowChecks = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"}
 
-func withoutCrowds(checks []conformance.Check) []conformance.Check {
-	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool { return slices.Contains(crowds, c.Describe().ID) })
+func withoutSlow(checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool { return slices.Contains(slowChecks, c.Describe().ID) })
 }
 
 // Size is the number of steps that Progress is told of.
 func (p *Proof) Size() int {
-	faults, variations := (&rehearsal{Proof: p}).tasks(context.Background())
+	faults, variations := (&proofRun{proof: p}).tasks(context.Background())
 	return len(faults) + len(variations)
 }
 
@@ -102,9 +102,9 @@ type task struct {
 	do   func() error
 }
 
-// rehearsal is one run of a proof.
-type rehearsal struct {
-	*Proof
+// proofRun is one run of a proof.
+type proofRun struct {
+	proof *Proof
 	mu    sync.Mutex // of what follows
 	out   *Outcome
 	done  int
@@ -112,7 +112,7 @@ type rehearsal struct {
 }
 
 // all does the tasks, some at a time.
-func (r *rehearsal) all(ctx context.Context, tasks []task, width int) {
+func (r *proofRun) all(ctx context.Context, tasks []task, width int) {
 	queue := make(chan task)
 	var workers sync.WaitGroup
 	for range max(width, 1) {
@@ -132,22 +132,22 @@ func (r *rehearsal) all(ctx context.Context, tasks []task, width int) {
 	workers.Wait()
 }
 
-func (r *rehearsal) end(ctx context.Context, t task, err error) {
+func (r *proofRun) end(ctx context.Context, t task, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err != nil {
 		r.note(ctx, fmt.Errorf("%s: %w", t.name, err))
 	}
 	r.done++
-	if r.Progress != nil {
-		r.Progress(r.done, r.total, t.name)
+	if r.proof.Progress != nil {
+		r.proof.Progress(r.done, r.total, t.name)
 	}
 }
 
 // play plays a check on servers with a fault.
-func (r *rehearsal) play(ctx context.Context, fault fakes.Fault, check conformance.Check) error {
-	result, err := r.Stage.Play(ctx, fault, check, func(runner *conformance.Runner) {
-		runner.Timeout, runner.Patience = r.Timeout, r.Patience
+func (r *proofRun) play(ctx context.Context, fault fakes.Fault, check conformance.Check) error {
+	result, err := r.proof.Fixture.Play(ctx, fault, check, func(runner *conformance.Runner) {
+		runner.Timeout, runner.Patience = r.proof.Timeout, r.proof.Patience
 	})
 	if err != nil {
 		return err
@@ -160,8 +160,8 @@ func (r *rehearsal) play(ctx context.Context, fault fakes.Fault, check conforman
 }
 
 // vary plays checks on servers that are right.
-func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) error {
-	report, err := r.Stage.Vary(ctx, variation, checks)
+func (r *proofRun) vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) error {
+	report, err := r.proof.Fixture.Vary(ctx, variation, checks)
 	switch {
 	case err != nil:
 		return err
@@ -189,7 +189,7 @@ func (r *rehearsal) vary(ctx context.Context, variation fakes.Variation, checks 
 
 // again plays once more, a few at a time, what is not as it should be: this machine may
 // have been too busy. What it shows then counts.
-func (r *rehearsal) again(ctx context.Context) {
+func (r *proofRun) again(ctx context.Context) {
 	var tasks []task
 	for _, row := range r.out.Matrix.Rows() {
 		if row.Missing() == "" && len(row.Stray) == 0 {
@@ -197,27 +197,27 @@ func (r *rehearsal) again(ctx context.Context) {
 		}
 		r.out.Again++
 		r.out.Matrix.forget(row)
-		for _, s := range r.of(row.Fault) {
+		for _, s := range r.proof.of(row.Fault) {
 			r.out.Plays--
 			tasks = append(tasks, task{row.Fault.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, row.Fault, s) }})
 		}
 	}
-	for _, v := range r.Variations {
+	for _, v := range r.proof.Variations {
 		wrong := r.out.Blamed[v.Name]
 		if len(wrong) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Varied--
-		checks := slices.DeleteFunc(slices.Clone(r.Checks), func(c conformance.Check) bool { return wrong[c.Describe().ID] == nil })
+		checks := slices.DeleteFunc(slices.Clone(r.proof.Checks), func(c conformance.Check) bool { return wrong[c.Describe().ID] == nil })
 		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	r.total += len(tasks)
-	r.all(ctx, tasks, r.Parallel/16)
+	r.all(ctx, tasks, r.proof.Parallel/16)
 }
 
 // note keeps an error, unless it comes from the interruption.
-func (r *rehearsal) note(ctx context.Context, err error) {
+func (r *proofRun) note(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.out.Errors = append(r.out.Errors, err)
 	}

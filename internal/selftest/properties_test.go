@@ -36,7 +36,7 @@ func tried(t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		v := newVillage(Stage{memnet.New()}, hook)
+		v := newServerPool(Fixture{memnet.New()}, hook)
 		defer v.close()
 		build := func() (conformance.Server, func(), error) {
 			config := fakes.Config{}

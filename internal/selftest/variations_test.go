@@ -17,13 +17,13 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// crowded are the kinds of variations that are played against crowds too: all others
+// crowded are the kinds of variations that are played with slow checks too: all others
 // do to each job, or to single commands, what shows in the other checks as well.
 const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
 // found, and everything must be decided. Without FWP_SLOW=1 each variation has half of the
-// scripts, and none of the crowds.
+// scripts, and none of the slow checks.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
@@ -57,12 +57,12 @@ func half(scripts []conformance.Check, i int) (half []conformance.Check) {
 	return half
 }
 
-// few is the suite without the crowds.
+// few is the suite without the slow checks.
 func few(t *testing.T) []conformance.Check {
 	t.Helper()
 	all := suite(t)
-	few := withoutCrowds(all)
-	require.Len(t, few, len(all)-len(crowds))
+	few := withoutSlow(all)
+	require.Len(t, few, len(all)-len(slowChecks))
 	return few
 }
 
@@ -73,7 +73,7 @@ func vary(t *testing.T, v fakes.Variation, scripts []conformance.Check) (report 
 		t.Helper()
 		time.Sleep(123456789 * time.Nanosecond) // bubbles begin at midnight, where times have no fractions
 		var err error
-		report, err = Stage{memnet.New()}.Vary(t.Context(), v, scripts)
+		report, err = Fixture{memnet.New()}.Vary(t.Context(), v, scripts)
 		require.NoError(t, err)
 	})
 	return report

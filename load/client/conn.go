@@ -27,7 +27,7 @@ type conn struct {
 	doomed   bool  // to be cut in the next step
 	number   int32 // of the connection, in the run
 
-	lane *history.Lane // of its calls; nil if there is no history
+	lane *history.Client // of its calls; nil if there is no history
 
 	kept      []byte     // the beginning of a reply whose rest has not come; borrowed from the shard
 	preparing *preparing // what the speaker has to do aside: under way or done; nil if there is nothing

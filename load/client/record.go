@@ -38,7 +38,7 @@ func newRecord(config *Config) *record {
 // record has a connection recorded, if there is a history.
 func (c *conn) record(worker string) {
 	if r := c.shard.record; r != nil {
-		c.lane = r.recorder.Lane(int(c.number), worker)
+		c.lane = r.recorder.Client(int(c.number), worker)
 	}
 }
 

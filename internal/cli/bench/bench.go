@@ -29,7 +29,7 @@ func newBench(p process) *cobra.Command {
 		Use:   "fwpbench",
 		Short: "A load generator for servers of the Faktory Work Protocol",
 		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
-			"Protocol, says what it carried and how long that took, and accounts for every job.",
+			"Protocol, measures what it sustains and how long that takes, and accounts for every job.",
 		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
 			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on a server of yours\n" +
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",

@@ -92,7 +92,7 @@ func moment(m load.Moment) string {
 	}
 	parts = append(parts, rate, wrong(m))
 	if m.Backlog > 0 {
-		parts = append(parts, fmt.Sprintf("%d waiting for a connection", m.Backlog))
+		parts = append(parts, fmt.Sprintf("%d queued", m.Backlog))
 	}
 	for _, op := range m.Ops {
 		if op.Op == "push" || op.Op == "fetch.found" || op.Op == "beat" || op.Op == "connect" && m.Phase == "measure" {

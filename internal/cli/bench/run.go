@@ -33,13 +33,13 @@ func newBenchRun(p process) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",
-		Short: "Put load on a server, and say what it carried",
+		Short: "Put load on a server, and measure what it sustains",
 		Long: "run loads the server of --url, else the one in the variable that FAKTORY_PROVIDER names, else the\n" +
 			"one of FAKTORY_URL, else an embedded server in a process of its own. It uses queues of its own and\n" +
 			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
-			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 nothing was decided:\n" +
-			"the run is INVALID, nothing was carried, or its queues could not be drained; 4 the server cannot be\n" +
-			"reached, is no FWP server, does not let us in, or went away; 5 a fault of fwpbench; 6 a job was lost,\n" +
+			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 inconclusive:\n" +
+			"the run is INVALID, nothing was achieved, or its queues could not be drained; 4 the server cannot be\n" +
+			"reached, is not an FWP server, refuses the password, or was lost; 5 internal error; 6 a job was lost,\n" +
 			"delivered twice, changed or from a wrong queue, or a reply broke the protocol; 130 interrupted.",
 		Example: "  fwpbench run --url tcp://localhost:7419\n" +
 			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
@@ -146,7 +146,7 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 		return p.Deliver(o.report(notMet(ctx, &config, began, err)))
 	}
 	config.Dial, config.Password = at.Server.Dial, at.Password
-	p.Say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, text.Count(runtime.GOMAXPROCS(0), "processor"), runtime.NumCPU())
+	p.Say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
 	live := p.newLive(o, &config)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)

@@ -89,7 +89,7 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if err != nil {
 		return nil, err
 	}
-	proof := &selftest.Proof{Parallel: o.parallel, NoCrowds: !o.full}
+	proof := &selftest.Proof{Parallel: o.parallel, NoSlow: !o.full}
 	checks, skipped, err := conformance.Selection{Quick: !o.full}.Apply(all)
 	if err != nil {
 		return nil, &program.InternalError{Cause: err}

@@ -1,0 +1,69 @@
+package fakes
+
+import (
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
+)
+
+// newStore returns the server's store.
+func (s *Server) newStore() *store.Store[*job, *Event] {
+	config := store.Config[*job, *Event]{
+		MaxQueueJobs: s.cfg.MaxQueueJobs, MaxQueues: s.cfg.MaxQueues, ScanEvery: s.cfg.ScanEvery,
+		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
+		Expire: failure{
+			errtype: "ReservationExpired",
+			message: "neither ACK nor FAIL came within the time that the job was reserved for",
+		}.fate(&s.cfg),
+	}
+	if s.cfg.Hook != nil {
+		config.Policy = hooked{s}
+	}
+	return store.New(config)
+}
+
+// hooked has the server's hook see and change what happens in the store.
+type hooked struct{ s *Server }
+
+// points are those of the store as hooks know them.
+var points = [...]Point{
+	store.Postponing: Scheduled, store.Ripening: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
+	store.Returning: GivenBack, store.Finishing: Acked, store.Failing: Failed, store.Expiring: Expired,
+	store.Clearing: Flushed, store.Restarting: Restarted,
+}
+
+// Ask calls the hook, and takes over what it changed.
+func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
+	e := step.By
+	switch p {
+	case store.Postponing, store.Ripening, store.Failing, store.Expiring:
+		e.Set, e.Until = string(step.Set), step.Until
+	case store.Reserving:
+		e.Until = step.Until
+	}
+	skip = h.s.ask(points[p], e, step.Job)
+	switch p {
+	case store.Postponing, store.Ripening, store.Enqueuing, store.Failing, store.Expiring:
+		changed := newJob(e.Object, &h.s.cfg)
+		changed.failures = step.Job.failures
+		step.Job = changed
+	}
+	step.Set, step.Until, step.Front, step.Again = store.Set(e.Set), e.Until, e.Front, e.Again
+	if p == store.Finishing {
+		e.Again = false
+	}
+	return skip
+}
+
+// refusal returns why a command is answered with an error that the store does not carry
+// out.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, store.ErrNotHeld):
+		return refuse(AboutJob, "%v", err)
+	case err != nil:
+		return refuse(AboutLimit, "%v", err)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package archtest
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// retiredWords is the list of words that were given up. A line holds, separated by tabs, a
+// regular expression, the files that it applies to ("go", "md" or "all"), and the word to use.
+const retiredWords = "testdata/retired.txt"
+
+// retired is one line of the list.
+type retired struct {
+	form   *regexp.Regexp
+	files  string
+	advice string
+}
+
+func TestRetiredWordsStayRetired(t *testing.T) {
+	t.Parallel()
+	list := readRetired(t)
+	for _, name := range trackedFiles(t) {
+		ending := strings.TrimPrefix(filepath.Ext(name), ".")
+		content, err := os.ReadFile(filepath.Join("..", "..", name))
+		if os.IsNotExist(err) { // removed, and not committed yet
+			continue
+		}
+		require.NoError(t, err)
+		assert.Empty(t, retiredIn(list, ending, content), "%s (docs/glossary.md has the words in use)", name)
+	}
+}
+
+func TestRetiredIn(t *testing.T) {
+	t.Parallel()
+	list := []retired{{regexp.MustCompile(`\bcrowd`), "go", "stress"}, {regexp.MustCompile(`\btold\b`), "all", "reported"}}
+	assert.Equal(t, []string{"line 2: crowd (use stress)"}, retiredIn(list, "go", []byte("a\nb crowds c")))
+	assert.Equal(t, []string{"line 1: told (use reported)"}, retiredIn(list, "md", []byte("told of a crowd\n")))
+	assert.Empty(t, retiredIn(list, "txt", []byte("a\n")))
+}
+
+// retiredIn returns the uses of retired words in one file.
+func retiredIn(list []retired, ending string, content []byte) []string {
+	var found []string
+	for _, r := range list {
+		if r.files != "all" && r.files != ending {
+			continue
+		}
+		for _, at := range r.form.FindAllIndex(content, -1) {
+			line := 1 + bytes.Count(content[:at[0]], []byte("\n"))
+			found = append(found, fmt.Sprintf("line %d: %s (use %s)", line, content[at[0]:at[1]], r.advice))
+		}
+	}
+	return found
+}
+
+func readRetired(t *testing.T) []retired {
+	t.Helper()
+	f, err := os.Open(retiredWords)
+	require.NoError(t, err)
+	defer f.Close()
+	var list []retired
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := lines.Text()
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.Split(line, "\t")
+		require.Len(t, parts, 3, line)
+		require.Contains(t, []string{"go", "md", "all"}, parts[1], line)
+		list = append(list, retired{regexp.MustCompile(parts[0]), parts[1], parts[2]})
+	}
+	require.NotEmpty(t, list)
+	return list
+}
+
+// trackedFiles lists the Go and Markdown files of the module, from its root.
+func trackedFiles(t *testing.T) []string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "*.go", "*.md")
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil {
+		t.Skip("the module is not in a git checkout: ", err)
+	}
+	return strings.Fields(string(out))
+}
