@@ -9,5 +9,7 @@
 // nanoseconds; 1 µs because what is finer is noise of the clock and of the scheduler, and would cost memory: such a
 // histogram takes 184 KiB, and is created when its first value comes.
 //
-// A log ([LogWriter], [LogReader]) is a file in the HdrHistogram log format, version 1.3, which the standard tools read.
+// A log ([LogWriter], [LogReader]) is a file in the HdrHistogram log format, version 1.3, which other tools can read.
+//
+// To read: op.go and series.go are the names, recorder.go and set.go what is recorded, merge.go sums up logs.
 package measure

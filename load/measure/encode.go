@@ -10,14 +10,15 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Cookies of HdrHistogram's V2 encoding. 0x10 says that counts are variable in length.
+// Cookies of HdrHistogram's V2 encoding. 0x10 stands for counts of variable length.
 const (
 	cookieV2           = 0x1c849303 | 0x10
 	cookieV2Compressed = 0x1c849304 | 0x10
 )
 
-// encoder writes histograms as the library does, and keeps its memory: the library takes 0.8 MB for each one, which at
-// thirty a second is enough to keep the collector busy beside the loops that are measured.
+// encoder writes histograms byte for byte as the library does, in a sixth of the time and a quarter of the memory: see
+// BenchmarkEncode. A second of a usual run has nine of them. The library would take some 8 ms and 8 MB for these; with
+// one processor, in which no loop runs meanwhile, the generator would be late for 0.8 % of the commands that it times.
 type encoder struct {
 	plain      []byte
 	compressed bytes.Buffer

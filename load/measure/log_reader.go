@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +14,10 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// longestLine is what a line of a log may take: a histogram in which each bucket has a count of its own takes a tenth.
+// longestLine bounds a line, in bytes. A histogram in which each bucket has a different count takes a tenth of it.
 const longestLine = 1 << 20
 
-// LogError is a log that cannot be read, and where.
+// LogError reports a line of a log that cannot be read.
 type LogError struct {
 	File string // as it was given to NewLogReader
 	Line int    // from 1
@@ -29,9 +30,12 @@ func (e *LogError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Li
 // Unwrap returns Err.
 func (e *LogError) Unwrap() error { return e.Err }
 
-// LogReader reads what a LogWriter wrote, set by set. It reads such a log too after another tool has written it anew,
-// as long as its tags and the ranges of its histograms are those of this package; comments may be missing. It is not
-// safe for concurrent use.
+// LogReader reads the sets of a log that a LogWriter wrote. It also reads such a log after another tool has rewritten
+// it, as long as its tags and the ranges of its histograms are those of this package; comments may be missing. It is
+// not safe for concurrent use.
+//
+// Histograms are decoded by the library. Its HistogramLogReader is not used for the lines: it skips those that it does
+// not understand without an error, truncates times to milliseconds and knows no line numbers.
 type LogReader struct {
 	file  string
 	lines *bufio.Scanner
@@ -58,7 +62,7 @@ func NewLogReader(file string, r io.Reader) *LogReader {
 	return &LogReader{file: file, lines: lines}
 }
 
-// Start is the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
+// Start returns the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
 func (r *LogReader) Start() time.Time {
 	if !r.start.known {
 		return time.Time{}
@@ -66,12 +70,12 @@ func (r *LogReader) Start() time.Time {
 	return time.UnixMicro(r.start.us).UTC()
 }
 
-// Runs are the runs that the log names as its own: more than one if it was merged, none if a tool has left out its
+// Runs returns the runs that the log names as its own: more than one if it was merged, none if a tool left out its
 // comments. They are known after the first Next.
 func (r *LogReader) Runs() []string { return slices.Clone(r.runs) }
 
-// Complete says whether the log's writer has closed it. It is known after Next has returned io.EOF. A log that is not
-// complete ends where its run was killed, or where the disk was full.
+// Complete reports whether the writer of the log closed it. It is known after Next has returned io.EOF. A log that is
+// not complete ends where its run was killed, or where the disk was full.
 func (r *LogReader) Complete() bool { return r.complete }
 
 // Next returns the next set, which is the caller's, with times since Start. It returns io.EOF after the last one, and a
@@ -273,4 +277,14 @@ func decode(text string) (*hdrhistogram.Histogram, error) {
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
 	}
 	return h, nil
+}
+
+// parseSeconds reads seconds with decimals as whole microseconds, rounded.
+func parseSeconds(text string) (us int64, err error) {
+	const most = 4e9 // about the year 2096, and twice that fits into a time.Duration
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(math.Abs(seconds) <= most) {
+		return 0, fmt.Errorf("expected seconds, got %q", text)
+	}
+	return int64(math.Round(seconds * 1e6)), nil
 }

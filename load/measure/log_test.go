@@ -302,3 +302,25 @@ func BenchmarkWrite(b *testing.B) {
 		require.NoError(b, w.Write(set))
 	}
 }
+
+// BenchmarkEncode compares our encoder with the library's: a histogram of a second with 5,000 commands.
+func BenchmarkEncode(b *testing.B) {
+	h := filled(5000).Histogram(SeriesOf(Push, Service))
+	b.Run("ours", func(b *testing.B) {
+		var e encoder
+		var out []byte
+		var err error
+		b.ReportAllocs()
+		for b.Loop() {
+			out, err = e.appendTo(out[:0], h)
+			require.NoError(b, err)
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := h.EncodeV2()
+			require.NoError(b, err)
+		}
+	})
+}

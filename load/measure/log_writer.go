@@ -22,7 +22,8 @@ import (
 //	Tag=push.lateness,0.000000,1.000000,0.012,HISTFAAAAC542pNpmSzMwMDAygABTBBKISQRiAEAMJ4EBA==
 //	#[Complete: 1 intervals]
 //
-// It is not safe for concurrent use.
+// It is not safe for concurrent use. The library's HistogramLogWriter is not used: it writes the start in whole
+// seconds, by which logs of several machines could not be merged; and see encoder.
 type LogWriter struct {
 	w         io.Writer
 	buf       []byte // what Write is about to write
@@ -31,7 +32,7 @@ type LogWriter struct {
 	err       error // the first; nothing is written after it
 }
 
-// RunComment is the comment at the top of a log that says which run it is of; see LogReader.Runs.
+// RunComment returns the comment at the top of a log that names its run; see LogReader.Runs.
 func RunComment(run string) string { return "fwpbench run " + run }
 
 // NewLogWriter returns a LogWriter for a run that began at start (kept to the millisecond), which is time 0 of the
@@ -68,7 +69,7 @@ func (w *LogWriter) Write(s *Set) error {
 	return w.flush()
 }
 
-// Close writes the line that says that the log is whole. It leaves the io.Writer open.
+// Close writes the last line, which marks the log as complete. It leaves the io.Writer open.
 func (w *LogWriter) Close() error {
 	w.buf = fmt.Appendf(w.buf, "#[Complete: %d intervals]\n", w.intervals)
 	return w.flush()

@@ -13,7 +13,8 @@ import (
 // gives the same sum.
 //
 // Sets are read as they are needed, so that logs of any length take the memory of a few of them. An error of reading is
-// a *LogError, with file and line. A run that is in two of the logs is an error, for it would count twice. Whether the logs were complete is for the caller to ask (LogReader.Complete).
+// a *LogError, with file and line. A run that is in two of the logs is an error, for it would count twice. The caller
+// has to check whether the logs were complete (LogReader.Complete).
 func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
 	sources, start, err := open(logs)
 	if err != nil {
