@@ -1,10 +1,11 @@
-// Package load puts the load of a workload on a server, and tells what came of it: how
-// many connections the server took, what it carried and how long that took, what became
-// of every job, and how far the generator itself is to be believed.
+// Package load puts the load of a workload on a server and reports the result: how many connections the server took,
+// the rate that it achieved and its times, the account of every job, and whether the generator itself kept up.
 //
-// Run goes through the phases of a run; what is below it (arrivals, workload, engine,
-// client, measure, ledger, health) knows nothing of them. The package prints nothing;
-// who wants to see a run while it goes gives Config.Watch.
+// Run goes through the phases of a run, of which the packages below it (arrivals, workload, engine, client, measure,
+// ledger, health) know nothing. The package prints nothing; Config.Watch shows a run while it lasts.
+//
+// To read: run.go and drain.go are the phases, watch.go and second.go what is looked at meanwhile, report.go and
+// findings.go the result.
 package load
 
 import (
@@ -25,7 +26,7 @@ import (
 // Config is one run. Workload, Run and Dial must be set.
 type Config struct {
 	Workload workload.Workload // passes its Check
-	Seed     uint64            // decides everything that looks like chance
+	Seed     uint64            // of all that is random
 	Run      string            // names queues, jobs and workers; see NewRun
 
 	Dial     func(context.Context) (net.Conn, error)
@@ -38,16 +39,14 @@ type Config struct {
 	// Engine makes the engine; nil is engine.NewPortable.
 	Engine func(engine.Config) engine.Engine
 
-	// Watch, if set, is told of every second when it is over. Calls do not come side
-	// by side; what it takes delays the next.
+	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
-	// History has every PUSH, FETCH, ACK and FAIL recorded, up to HistoryLimit of them, and
-	// judged: see Result.
+	// History makes Run record every PUSH, FETCH, ACK and FAIL, up to HistoryLimit of them, and examine them: see Result.
 	History bool
 
 	Version    string             // of the tool, for the report
-	Target     reports.LoadTarget // URL and how it was chosen; Run adds what the server says of itself
+	Target     reports.LoadTarget // URL and how it was chosen; Run adds HI and INFO
 	Thresholds []reports.Threshold
 
 	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report.
@@ -61,13 +60,12 @@ type Moment struct {
 	Began time.Time // when time 0 of the set was
 	// Set is what was recorded in the second. It is valid during the call only.
 	Set *measure.Set
-	// Left is how long the measured window still lasts; negative if that depends on the
-	// target.
+	// Left is how long the measured window still lasts, negative if that depends on the target.
 	Left   time.Duration
 	Errors int64 // so far
 }
 
-// Result is what came of a run.
+// Result is the result of a run.
 type Result struct {
 	Report *reports.Load
 	Total  *measure.Set // all that was measured; nil if nothing was

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -46,25 +47,7 @@ func (r *run) settings() json.RawMessage {
 // words describes the workload in one sentence.
 func (r *run) words() string {
 	w := &r.work
-	var parts []string
-	add := func(n int, one, many string) {
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+one)
-		case n > 0:
-			parts = append(parts, fmt.Sprintf("%d %s", n, many))
-		}
-	}
-	add(w.Producers, "producer", "producers")
-	add(w.Consumers, "worker", "workers")
-	switch {
-	case w.Churn:
-		add(w.Connections, "connection that comes and goes", "connections at a time that come and go")
-	case w.BeatOnly:
-		add(w.Connections, "connection that only beats", "connections that only beat")
-	}
-	add(w.Observers, "observer", "observers")
-	text := strings.Join(parts, " and ")
+	text := clients(w)
 	if w.Prefill > 0 {
 		text += fmt.Sprintf(", %d jobs pushed beforehand", w.Prefill)
 	}
@@ -86,6 +69,29 @@ func (r *run) words() string {
 		}
 	}
 	return text
+}
+
+// clients counts the clients of a workload: "5 producers and 1 worker".
+func clients(w *workload.Workload) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			parts = append(parts, "1 "+one)
+		case n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	add(w.Producers, "producer", "producers")
+	add(w.Consumers, "worker", "workers")
+	switch {
+	case w.Churn:
+		add(w.Connections, "connection that comes and goes", "connections at a time that come and go")
+	case w.BeatOnly:
+		add(w.Connections, "connection that only beats", "connections that only beat")
+	}
+	add(w.Observers, "observer", "observers")
+	return strings.Join(parts, " and ")
 }
 
 // rates describes the rates of the plan.

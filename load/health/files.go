@@ -6,15 +6,15 @@ import "fmt"
 // poller.
 const spareFiles = 64
 
-// FilesError says that the limit of open files is too low for a run.
+// FilesError reports that the limit of open files is too low for a run.
 type FilesError struct {
 	// Need is how many descriptors the run needs, Soft and Hard are the limits. Soft is already as high as it may be.
 	Need, Soft, Hard int64
-	// Err is what the operating system said when the limit was raised; nil if it was not tried.
+	// Err is the error of raising the limit; nil if it was not tried.
 	Err error
 }
 
-// Error tells the limits and what to do.
+// Error returns the limits and what to do.
 func (e *FilesError) Error() string {
 	words := fmt.Sprintf("too many open files: the run needs %d descriptors, the limit is %d (hard limit %d, which only root can raise: "+
 		"ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a container)", e.Need, e.Soft, e.Hard)
@@ -27,7 +27,7 @@ func (e *FilesError) Error() string {
 // Unwrap returns Err.
 func (e *FilesError) Unwrap() error { return e.Err }
 
-// RaiseFiles sees to it that the process may have connections open connections, and some files beside. It raises the
+// RaiseFiles makes sure that the process may have that many connections open, and some files. It raises the
 // soft limit as far as needed and allowed, and the hard one if the process has the right to. It returns both limits as
 // they are then; 0 means that this operating system has none. If they are too low the error is a *FilesError.
 func RaiseFiles(connections int) (soft, hard int64, err error) {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The parsers of what Linux tells in /proc and /sys. All are pure, and give zero values for what they do not find.
+// The parsers of files in /proc and /sys. All are pure, and return zero values for what they do not find.
 
-// machineTime is processor time of the whole machine, in ticks of the kernel.
+// machineTime is the CPU time of the whole machine, in ticks of the kernel.
 type machineTime struct {
 	total, idle, steal uint64 // idle includes waiting for input and output
 }
@@ -137,7 +137,7 @@ func parseStatm(text string) int64 {
 	return pages
 }
 
-// parseModel finds the model of the first processor in /proc/cpuinfo. Not every architecture tells it.
+// parseModel returns the model of the first CPU in /proc/cpuinfo. Not every architecture has it.
 func parseModel(text string) string {
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
@@ -147,7 +147,7 @@ func parseModel(text string) string {
 	return ""
 }
 
-// parseMemTotal finds the memory of the machine in /proc/meminfo, in bytes.
+// parseMemTotal returns the memory of the machine in /proc/meminfo, in bytes.
 func parseMemTotal(text string) int64 {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)

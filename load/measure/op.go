@@ -47,7 +47,7 @@ const (
 	Lateness Measure = iota
 	// Service is from sent to replied.
 	Service
-	// Response is from intended to replied: what somebody waits who comes at the intended time.
+	// Response is from intended to replied: the wait of a user who comes at the intended time.
 	Response
 	// Measures is how many there are.
 	Measures
@@ -75,7 +75,7 @@ var flowNames = [Flows]string{"job.fetched", "job.acked"}
 // String is the name in logs, thresholds and reports: "job.fetched" or "job.acked".
 func (f Flow) String() string { return nameOf(flowNames[:], int(f)) }
 
-// ErrorKind says in which way a command did not get what it asked for.
+// ErrorKind is the way in which a command failed.
 type ErrorKind uint8
 
 const (

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Timing is what is known of a command that was replied to. All are times since the engine's start. Free is the moment
-// from which the connection that sent the command could have sent it.
+// Timing holds the times of a command that was replied to, since the engine's start. From Free on its connection could
+// have sent it.
 type Timing struct{ Intended, Free, Sent, Replied time.Duration }
 
 // Window is a half-open span of time, From <= t < Until. Until 0 is no end, so the zero value is all time.
 type Window struct{ From, Until time.Duration }
 
-// Holds says whether t is in w.
+// Holds reports whether t is in w.
 func (w Window) Holds(t time.Duration) bool {
 	return t >= w.From && (w.Until == 0 || t < w.Until)
 }
 
-// Recorder takes down what the commands of one loop took. Its methods but Recycle must be called inside that loop. It
+// Recorder records the times of the commands of one loop. Its methods but Recycle must be called inside that loop. It
 // allocates only when a series gets its first value in a set that has not been used before. The zero value records
 // everything, whatever its intended time.
 type Recorder struct {
@@ -33,7 +33,7 @@ type Recorder struct {
 // the ops in that order; others follow as they come.
 func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 
-// SetWindow says which commands and flows are recorded from now on: those whose intended time is in w. The others are
+// SetWindow sets which commands and flows are recorded from now on: those whose intended time is in w. The others are
 // counted apart (Set.Aside). Until the first call that is all of them; a run that wants the times of its connects but
 // not those of its warm-up calls SetWindow in between.
 func (r *Recorder) SetWindow(w Window) { r.window = w }
@@ -58,8 +58,8 @@ func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 	}
 }
 
-// Error counts a command that did not get what it asked for, at any time, in the window or not. It has no times: a
-// refusal is quick, and would make a failing server look fast.
+// Error counts a command that failed, in the window or not. Its times are not recorded: a refusal is quick, and would
+// make a failing server look fast.
 func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
 
 // Drop counts n arrivals that were not sent because all connections were busy.

@@ -253,7 +253,7 @@ func (t *times) count() int64 {
 	return t.histogram.TotalCount()
 }
 
-// record takes down one value, clamped to the range.
+// record records one value, clamped to the range.
 func (t *times) record(d time.Duration) {
 	v := int64(d)
 	switch {
