@@ -62,7 +62,8 @@ func TestAShortStressFinds(t *testing.T) {
 			b.server = fakes.Config{Hook: fault.Hook()}
 			result := b.result(t)
 			is := func(clause string) bool { return slices.Contains(fault.Clauses, clause) }
-			assert.True(t, slices.ContainsFunc(result.Judged.Findings, func(f history.Finding) bool { return is(conformance.ClauseOf(string(f.Breach))) }))
+			assert.True(t, slices.ContainsFunc(result.Judged.Findings,
+				func(f history.Finding) bool { return is(conformance.ClauseOf(string(f.Breach))) }))
 			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f reports.LoadFinding) bool { return is(f.Clause) }))
 		})
 	}

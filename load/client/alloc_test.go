@@ -41,7 +41,8 @@ func newSteady(tb testing.TB, topology workload.Topology, change ...func(*Config
 	require.NoError(tb, w.Check())
 	s := &steady{loop: new(bare), now: time.Second, out: make([]byte, 0, 4096), ok: []byte(ok)}
 	jobs, books := w.Jobs("run", 1), ledger.New()
-	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run", Speaker: new(fwpspeaker.Config).Speaker}
+	config := Config{Loop: s.loop, Workload: &w, Jobs: jobs, Recorder: measure.NewRecorder(), Ledger: books, Run: "run",
+		Speaker: new(fwpspeaker.Config).Speaker}
 	for _, c := range change {
 		c(&config)
 	}

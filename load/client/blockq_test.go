@@ -43,7 +43,8 @@ func (s *blockSpeaker) Open(out []byte) ([]byte, error) {
 func (s *blockSpeaker) Push(out []byte, job *workload.Push) []byte {
 	s.body = job.AppendBody(s.body[:0])
 	return s.say(out, measure.Push, blockq.Command{
-		Verb: blockq.VerbPut, Queue: string(job.Jobs.AppendQueue(nil, job.K)), ID: string(job.Jobs.AppendJID(nil, job.K)), Block: s.body,
+		Verb: blockq.VerbPut, Block: s.body,
+		Queue: string(job.Jobs.AppendQueue(nil, job.K)), ID: string(job.Jobs.AppendJID(nil, job.K)),
 	})
 }
 
@@ -86,7 +87,8 @@ func (s *blockSpeaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	}
 	kind, fits := blockReplies[s.asked][r.Kind]
 	if !fits {
-		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: verb + " was answered with " + string(r.Kind)}
+		what := verb + " was answered with " + string(r.Kind)
+		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: what}
 	}
 	e.Kind, e.Body = kind, r.Block
 	return n, nil
@@ -102,7 +104,9 @@ func (*blockSpeaker) Verb(op measure.Op) string {
 func (*blockSpeaker) Times() protocol.Times { return protocol.Times{Poll: 10 * time.Millisecond} }
 
 // blockRun has a test work with a run of the second protocol that is over, and its history.
-func blockRun(t *testing.T, fault blockq.Fault, load workload.Workload, test func(r *run, drained bool, h *history.History)) {
+func blockRun(t *testing.T, fault blockq.Fault, load workload.Workload,
+	test func(r *run, drained bool, h *history.History),
+) {
 	t.Helper()
 	var recorder *history.Recorder
 	wholeAt(t, func(r *run, network *memnet.Network) func() {

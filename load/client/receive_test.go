@@ -22,7 +22,8 @@ func TestJobsThatAreNotAsTheyShouldBe(t *testing.T) {
 		reply, report string
 		delivered     int64
 	}{
-		"another queue":  {bulk(strings.Replace(inner, `"queue":"fwpbench-run-0"`, `"queue":"default"`, 1)), "ACK {\"jid\":\"" + s.jid(100), 1},
+		"another queue": {bulk(strings.Replace(inner, `"queue":"fwpbench-run-0"`, `"queue":"default"`, 1)),
+			"ACK {\"jid\":\"" + s.jid(100), 1},
 		"another's args": {bulk(strings.Replace(inner, s.jid(100), s.jid(101), 1)), "ACK {\"jid\":\"" + s.jid(101), 1},
 		"foreign":        {bulk(`{"jid":"some\"body","jobtype":"t","args":[]}`), `FAIL {"jid":"some\"body"`, 0},
 		"unknown jid":    {bulk(strings.Replace(inner, s.jid(100), "somebody", 1)), `ACK {"jid":"somebody"`, 0},

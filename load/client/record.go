@@ -178,7 +178,8 @@ func (c *Shard) Complete(h *history.History) {
 	}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if since, told := hushed[e.Worker]; told && e.Op == history.Fetch && (e.Outcome == history.Open || e.Return >= since) {
+		since, isQuiet := hushed[e.Worker]
+		if isQuiet && e.Op == history.Fetch && (e.Outcome == history.Open || e.Return >= since) {
 			e.Quiet = true
 		}
 	}

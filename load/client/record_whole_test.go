@@ -89,12 +89,15 @@ func TestTheHistoryFindsWhatTheLedgerFinds(t *testing.T) {
 		hook    func() func(*fakes.Event)
 		clauses []string // one of them at least, and no other
 	}{
-		"lost":           {everyHundredth(fakes.Defaulted, func(e *fakes.Event) { e.Skip = true }), []string{"FWP-PUSH-04"}},
-		"twice":          {everyHundredth(fakes.Delivered, func(e *fakes.Event) { e.Again = true }), []string{"FWP-STATE-05", "FWP-ACK-02"}},
-		"back after ACK": {everyHundredth(fakes.Acked, func(e *fakes.Event) { e.Again = true }), []string{"FWP-STATE-05", "FWP-ACK-02"}},
-		"wrong queue":    {wrongQueue, []string{"FWP-WU-04"}},
+		"lost": {everyHundredth(fakes.Defaulted, func(e *fakes.Event) { e.Skip = true }), []string{"FWP-PUSH-04"}},
+		"twice": {everyHundredth(fakes.Delivered, func(e *fakes.Event) { e.Again = true }),
+			[]string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"back after ACK": {everyHundredth(fakes.Acked, func(e *fakes.Event) { e.Again = true }),
+			[]string{"FWP-STATE-05", "FWP-ACK-02"}},
+		"wrong queue": {wrongQueue, []string{"FWP-WU-04"}},
 		"altered": {
-			everyHundredth(fakes.Delivered, func(e *fakes.Event) { e.Object.Set("args", `["whole",1,2,3,"x"]`) }), []string{"FWP-WU-03"},
+			everyHundredth(fakes.Delivered, func(e *fakes.Event) { e.Object.Set("args", `["whole",1,2,3,"x"]`) }),
+			[]string{"FWP-WU-03"},
 		},
 	}
 	for name, test := range cases {

@@ -111,7 +111,9 @@ type Breach struct {
 func (c *Shard) Breaches() []Breach { return slices.Clone(c.breaches) }
 
 func (c *Shard) breached(b *protocol.BreachError) {
-	i := slices.IndexFunc(c.breaches, func(known Breach) bool { return known.First.Verb == b.Verb && known.First.Breach == b.Breach })
+	i := slices.IndexFunc(c.breaches, func(known Breach) bool {
+		return known.First.Verb == b.Verb && known.First.Breach == b.Breach
+	})
 	if i < 0 {
 		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
 	}

@@ -19,7 +19,8 @@ var (
 
 // unasked is the breach of bytes that came while nothing was asked.
 func unasked(in []byte) *protocol.BreachError {
-	return &protocol.BreachError{Breach: protocol.Unasked, What: "the server sent " + protocol.Quote(in) + ", and nothing was asked"}
+	return &protocol.BreachError{Breach: protocol.Unasked, What: "the server sent " + protocol.Quote(in) +
+		", and nothing was asked"}
 }
 
 // surplus is the breach of bytes that follow on a whole reply.

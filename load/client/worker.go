@@ -76,7 +76,8 @@ func (p *place) jobHeld() bool { return p.stage >= working }
 // asks no more, unless jobs may come back.
 func (w *worker) mayFetch() bool {
 	c := w.shard
-	return c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping && (c.fails || !w.drained || c.ownLeft())
+	may := c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping
+	return may && (c.fails || !w.drained || c.ownLeft())
 }
 
 // stops reports whether the worker ends its connections once it holds nothing.

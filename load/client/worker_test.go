@@ -115,7 +115,8 @@ func TestBeatKeepsItsTimetable(t *testing.T) {
 
 func TestQuietIsObeyed(t *testing.T) {
 	t.Parallel()
-	for name, r := range map[string]string{"bulk": "$17\r\n{\"state\":\"quiet\"}\r\n", "simple": "+{\"state\": \"quiet\"}\r\n"} {
+	for name, r := range map[string]string{"bulk": "$17\r\n{\"state\":\"quiet\"}\r\n",
+		"simple": "+{\"state\": \"quiet\"}\r\n"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, w := works(t, consumers(1))

@@ -64,17 +64,21 @@ var commands = map[string]struct {
 	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
-	"ACK":         {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`, ok, protocol.Event{}},
+	"ACK": {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
+		ok, protocol.Event{}},
 	"FAIL": {
 		func(s protocol.Speaker, out []byte) []byte { return s.Fail(out, []byte("j1")) },
 		`FAIL {"jid":"j1","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`, ok, protocol.Event{},
 	},
-	"BEAT":           {beat(protocol.Working), `BEAT {"wid":"w1"}`, ok, protocol.Event{}},
-	"BEAT, quiet":    {beat(protocol.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}},
-	"quiet BEAT":     {beat(protocol.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`, "$21\r\n{\"state\":\"terminate\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}},
+	"BEAT": {beat(protocol.Working), `BEAT {"wid":"w1"}`, ok, protocol.Event{}},
+	"BEAT, quiet": {beat(protocol.Working), `BEAT {"wid":"w1"}`, "$17\r\n{\"state\":\"quiet\"}\r\n",
+		protocol.Event{Kind: protocol.Ordered, State: protocol.Quiet}},
+	"quiet BEAT": {beat(protocol.Quiet), `BEAT {"wid":"w1","current_state":"quiet"}`,
+		"$21\r\n{\"state\":\"terminate\"}\r\n", protocol.Event{Kind: protocol.Ordered, State: protocol.Terminating}},
 	"terminate BEAT": {beat(protocol.Terminating), `BEAT {"wid":"w1","current_state":"terminate"}`, ok, protocol.Event{}},
-	"INFO":           {func(s protocol.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n", protocol.Event{}},
-	"END":            {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
+	"INFO": {func(s protocol.Speaker, out []byte) []byte { return s.Info(out) }, "INFO", "$2\r\n{}\r\n",
+		protocol.Event{}},
+	"END": {func(s protocol.Speaker, out []byte) []byte { return s.Bye(out) }, "END", ok, protocol.Event{}},
 }
 
 func take(s protocol.Speaker, out []byte) []byte {

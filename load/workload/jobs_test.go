@@ -137,7 +137,8 @@ func TestQueuePicks(t *testing.T) {
 		{"one", workload.Queues{Number: 1}, []float64{1}},
 		{"uniform", workload.Queues{Number: 4}, []float64{0.25, 0.25, 0.25, 0.25}},
 		{"priority", workload.Queues{Number: 2, Pick: workload.Priority}, []float64{0.5, 0.5}},
-		{"weighted", workload.Queues{Pick: workload.Weighted, Weights: []float64{0, 80, 0, 20, 0}}, []float64{0, 0.8, 0, 0.2, 0}},
+		{"weighted", workload.Queues{Pick: workload.Weighted, Weights: []float64{0, 80, 0, 20, 0}},
+			[]float64{0, 0.8, 0, 0.2, 0}},
 		{"zipf", workload.Queues{Number: 3, Pick: workload.Zipf}, []float64{6. / 11, 3. / 11, 2. / 11}},
 		{"steep", workload.Queues{Number: 2, Pick: workload.Zipf, Skew: 2}, []float64{0.8, 0.2}},
 	} {
@@ -169,7 +170,8 @@ func TestAsks(t *testing.T) {
 	j = w.Jobs("x", 0)
 	assert.Equal(t, []string{"fwpbench-x-0", "fwpbench-x-2"}, j.Asks(0), "two workers share three queues out")
 	assert.Equal(t, []string{"fwpbench-x-1"}, j.Asks(1))
-	assert.Equal(t, []string{"fwpbench-x-2", "fwpbench-x-0", "fwpbench-x-1"}, j.Asks(2), "one who is not among them asks for all")
+	assert.Equal(t, []string{"fwpbench-x-2", "fwpbench-x-0", "fwpbench-x-1"}, j.Asks(2),
+		"one who is not among them asks for all")
 	w.Consumers = 7
 	assert.Equal(t, []string{"fwpbench-x-0"}, w.Jobs("x", 0).Asks(6))
 	w.Queues.Pick = workload.Priority

@@ -56,8 +56,10 @@ func TestParseRate(t *testing.T) {
 func TestParseStages(t *testing.T) {
 	t.Parallel()
 	tryAll(t, workload.ParseStages, []notation[workload.Stages]{
-		{text: "10s:0-1000,60s:1000,5s:5000", want: workload.Stages{{Over: 10 * time.Second, From: 0, To: 1000}, {Over: time.Minute, From: 1000, To: 1000}, {Over: 5 * time.Second, From: 5000, To: 5000}}},
-		{text: "1m:60-120/m, 1h:7200/h", want: workload.Stages{{Over: time.Minute, From: 1, To: 2}, {Over: time.Hour, From: 2, To: 2}}},
+		{text: "10s:0-1000,60s:1000,5s:5000", want: workload.Stages{{Over: 10 * time.Second, From: 0, To: 1000},
+			{Over: time.Minute, From: 1000, To: 1000}, {Over: 5 * time.Second, From: 5000, To: 5000}}},
+		{text: "1m:60-120/m, 1h:7200/h", want: workload.Stages{{Over: time.Minute, From: 1, To: 2},
+			{Over: time.Hour, From: 2, To: 2}}},
 		{text: "1s:5/s-300/m", want: workload.Stages{{Over: time.Second, From: 5, To: 5}}},
 		{text: "1000", error: `"1000" is not a valid stage; expected a duration, a colon and a rate; write stages as in 10s:0-1000,60s:1000`},
 		{text: "0s:5", error: `"0s:5" takes no time; expected a duration above 0; remove the stage or make it longer`},
@@ -74,15 +76,18 @@ func TestParseSize(t *testing.T) {
 		{text: "2KiB", want: workload.Constant(2048)},
 		{text: "16MiB", want: workload.Constant(workload.MaxPayload)},
 		{text: "100-2kB", want: list(workload.SizeShare{Min: 100, Max: 2000, Weight: 1})},
-		{text: "100:80,10000:20", want: list(workload.SizeShare{Min: 100, Max: 100, Weight: 80}, workload.SizeShare{Min: 10000, Max: 10000, Weight: 20})},
-		{text: "1-9:1, 5B:0.5", want: list(workload.SizeShare{Min: 1, Max: 9, Weight: 1}, workload.SizeShare{Min: 5, Max: 5, Weight: 0.5})},
+		{text: "100:80,10000:20", want: list(workload.SizeShare{Min: 100, Max: 100, Weight: 80},
+			workload.SizeShare{Min: 10000, Max: 10000, Weight: 20})},
+		{text: "1-9:1, 5B:0.5", want: list(workload.SizeShare{Min: 1, Max: 9, Weight: 1},
+			workload.SizeShare{Min: 5, Max: 5, Weight: 0.5})},
 		{text: "lognormal:500,1.2", want: workload.Size{Median: 500, Sigma: 1.2}},
 		{text: "17MiB", error: `"17MiB" is out of range; expected a size from 0 to 16MiB; choose a size in that range`},
 		{text: "-5", error: `"" is not a valid size; expected a size from 0 to 16MiB; write it as in 100, 2KiB, 100-2000, 100:80,10000:20 or lognormal:500,1.2`},
 		{text: "9-5", error: `"9-5" ends before it begins; expected the smaller size first; turn it around`},
 		{text: "5,6", error: `"5,6" mixes sizes with and without a weight; expected a weight for each size of a list; write it as in 100, 2KiB, 100-2000, 100:80,10000:20 or lognormal:500,1.2`},
 		{text: "5:0,6:1", error: `"0" is out of range; expected a number from 0.000001 to 1000000000; choose a number in that range`},
-		{text: "lognormal:5", error: `"lognormal:5" has one number; expected two: median and sigma; write it as in lognormal:500,1.2`},
+		{text: "lognormal:5",
+			error: `"lognormal:5" has one number; expected two: median and sigma; write it as in lognormal:500,1.2`},
 	})
 }
 

@@ -70,11 +70,13 @@ func (j *Jobs) Read(body []byte) (Delivery, error) {
 	k, own := j.number(p.jid)
 	switch {
 	case !own && a.run:
-		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid", fmt.Sprintf("the args are those of job %d", a.k)}
+		return Delivery{K: a.k, JID: p.jid}, &WrongError{string(p.jid), "jid",
+			fmt.Sprintf("the args are those of job %d", a.k)}
 	case !own:
 		return Delivery{}, &ForeignError{JID: string(p.jid)}
 	}
-	d := Delivery{K: k, Producer: int(a.producer), Intended: time.Duration(a.intended), Queue: j.QueueOf(k), Failed: p.failed, JID: p.jid}
+	d := Delivery{K: k, Producer: int(a.producer), Intended: time.Duration(a.intended), Queue: j.QueueOf(k),
+		Failed: p.failed, JID: p.jid}
 	return d, j.compare(&p, &a, &d)
 }
 
@@ -92,7 +94,8 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	case a.k != k:
 		return wrong("args", fmt.Sprintf("they are those of job %d, and this is job %d", a.k, k))
 	case !j.padded(a.padding, k):
-		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding), j.PayloadOf(k)))
+		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
+			j.PayloadOf(k)))
 	}
 	return nil
 }

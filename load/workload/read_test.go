@@ -32,7 +32,8 @@ func TestReadWhatWasPushed(t *testing.T) {
 	for k := range int64(2000) {
 		d, err := j.Read(j.AppendBody(nil, k, 5, time.Duration(k)*ms, noon()))
 		require.NoError(t, err)
-		require.Equal(t, workload.Delivery{K: k, Producer: 5, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k), JID: j.AppendJID(nil, k)}, d)
+		require.Equal(t, workload.Delivery{K: k, Producer: 5, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k),
+			JID: j.AppendJID(nil, k)}, d)
 	}
 }
 
@@ -73,15 +74,22 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 		{`a-00000007`, `a-ffffffffffffffff`, `job "fwpbench-a-ffffffffffffffff": jid: the args are those of job 7`},
 		{`a-00000007`, `a-00000008`, `job "fwpbench-a-00000008": args: they are those of job 7, and this is job 8`},
 		{`"jid":"fwpbench-a-00000007",`, ``, `job "": jid: the args are those of job 7`},
-		{`"queue":"fwpbench-a-0"`, `"queue":"default"`, `job "fwpbench-a-00000007": queue: came as "default", was pushed to "fwpbench-a-0"`},
-		{`"queue":"fwpbench-a-0"`, `"queue":null`, `job "fwpbench-a-00000007": queue: came as "", was pushed to "fwpbench-a-0"`},
-		{`"jobtype":"fwpbench"`, `"jobtype":"x"`, `job "fwpbench-a-00000007": jobtype: came as "x", was pushed as "fwpbench"`},
-		{`["a",2,7,9,"oba"]`, `["b",2,7,9,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `["a",2,7.1,9,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `["a",2,7,9,"oba",1]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+		{`"queue":"fwpbench-a-0"`, `"queue":"default"`,
+			`job "fwpbench-a-00000007": queue: came as "default", was pushed to "fwpbench-a-0"`},
+		{`"queue":"fwpbench-a-0"`, `"queue":null`,
+			`job "fwpbench-a-00000007": queue: came as "", was pushed to "fwpbench-a-0"`},
+		{`"jobtype":"fwpbench"`, `"jobtype":"x"`,
+			`job "fwpbench-a-00000007": jobtype: came as "x", was pushed as "fwpbench"`},
+		{`["a",2,7,9,"oba"]`, `["b",2,7,9,"oba"]`,
+			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+		{`["a",2,7,9,"oba"]`, `["a",2,7.1,9,"oba"]`,
+			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+		{`["a",2,7,9,"oba"]`, `["a",2,7,9,"oba",1]`,
+			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `{"a":1}`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`["a",2,7,9,"oba"]`, `["a",2,7,99999999999999999999,"oba"]`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
+		{`["a",2,7,9,"oba"]`, `["a",2,7,99999999999999999999,"oba"]`,
+			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`"oba"`, `"ob"`, `job "fwpbench-a-00000007": args: the padding of 2 bytes differs from the 3 bytes that were pushed`},
 		{`"oba"`, `"obb"`, `job "fwpbench-a-00000007": args: the padding of 3 bytes differs from the 3 bytes that were pushed`},
 		{good, `{"jid":"x","args":[]}`, `job "x" is not of this run`},

@@ -78,24 +78,30 @@ func (w *Workload) loadSettings() []Setting {
 		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, 0, largest), false},
 		{"connections", "connections that come and go (churn) or only beat (idle)", count(&w.Connections, 0, largest), false},
 		{"observers", "connections that only ask: INFO and BEAT", count(&w.Observers, 0, largest), false},
-		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop", of(&w.Rate, "rate", ParseRate, Rate.String), false},
-		{"stages", "rates of an open loop in stages, as in " + stageExample, of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
+		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop",
+			of(&w.Rate, "rate", ParseRate, Rate.String), false},
+		{"stages", "rates of an open loop in stages, as in " + stageExample,
+			of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
 		{"burst", "how many arrivals come at the same time", count(&w.Burst, 0, largest), false},
 		{"duration", "how long to measure", length(&w.Duration), false},
 		{"jobs", "end after so many pushes", count(&w.JobLimit, 0, mostJobs), false},
 		{"warmup", "time before the measurement", length(&w.Warmup), false},
-		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed, func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
+		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed,
+			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
 		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
-		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "), named(&w.Topology.Kind, kindNames[:]), false},
+		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
+			named(&w.Topology.Kind, kindNames[:]), false},
 		{"fetchers", "connections of a pool that fetch", count(&w.Topology.Fetchers, 0, largest), false},
 		{"reporters", "connections of a pool that report", count(&w.Topology.Reporters, 0, largest), false},
 		{"concurrency", "jobs that a pool works on at a time", count(&w.Topology.Concurrency, 0, largest), false},
 		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
 		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
 		{"observe_every", "pause of an observer between two INFOs; 0 asks all the time", length(&w.ObserveEvery), false},
-		{"disconnects", "share of the commands around which a client ends its connection and comes back, as in 2%", of(&w.Disconnects, "share", parseShare, number), false},
-		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)", of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},
+		{"disconnects", "share of the commands around which a client ends its connection and comes back, as in 2%",
+			of(&w.Disconnects, "share", parseShare, number), false},
+		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)",
+			of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},
 		{"drain", "how long emptying the queues at the end may take", length(&w.Drain), false},
 	}
 }
@@ -103,16 +109,24 @@ func (w *Workload) loadSettings() []Setting {
 func (w *Workload) jobSettings() []Setting {
 	return []Setting{
 		{"payload", "bytes of padding in a job, as in " + sizeExample, of(&w.Payload, "size", ParseSize, Size.String), false},
-		{"queues", "number of queues; 0 means 10, or as many as there are weights", count(&w.Queues.Number, 0, mostQueues), false},
-		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "), named(&w.Queues.Pick, pickNames[:]), false},
-		{"queue_weights", "a weight for each queue, as in 80,15,5", of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
+		{"queues", "number of queues; 0 means 10, or as many as there are weights",
+			count(&w.Queues.Number, 0, mostQueues), false},
+		{"queue_pick", "how jobs get their queue: " + strings.Join(pickNames[:], ", "),
+			named(&w.Queues.Pick, pickNames[:]), false},
+		{"queue_weights", "a weight for each queue, as in 80,15,5",
+			of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
 		{"queue_skew", "Zipf exponent (default 1)", of(&w.Queues.Skew, "number", parseSkew, number), false},
-		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%", of(&w.QueuePerJob, "share", parseShare, number), false},
-		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType), joined(func(s string) string { return s })), true},
-		{"reserve_for", "how long a worker may hold a job, 60s or more", of(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
+		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%",
+			of(&w.QueuePerJob, "share", parseShare, number), false},
+		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType),
+			joined(func(s string) string { return s })), true},
+		{"reserve_for", "how long a worker may hold a job, 60s or more",
+			of(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
 		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},
-		{"fail_share", "share of the deliveries that end in a FAIL, as in 0.05 or 5%", of(&w.FailShare, "share", parseShare, number), false},
-		{"retry", "how often the server is to try a failed job again; -1 keeps it as dead", of(&w.Retry, "number", optional(parseRetry), showRetry), false},
+		{"fail_share", "share of the deliveries that end in a FAIL, as in 0.05 or 5%",
+			of(&w.FailShare, "share", parseShare, number), false},
+		{"retry", "how often the server is to try a failed job again; -1 keeps it as dead",
+			of(&w.Retry, "number", optional(parseRetry), showRetry), false},
 		{"delay", "schedule jobs that far in the future, as in 5s or 1s-10s", span(&w.Delay), false},
 		{"prefill", "jobs to push before the first fetch", count(&w.Prefill, 0, mostJobs), false},
 	}
@@ -189,7 +203,8 @@ func parseBool(text string) (bool, error) {
 func parseSeed(text string) (uint64, error) {
 	n, err := strconv.ParseUint(strings.ReplaceAll(text, "_", ""), 10, 64)
 	if err != nil {
-		return 0, bad(text, "is not a valid seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)), "write digits, as in 42")
+		return 0, bad(text, "is not a valid seed", fmt.Sprintf("a whole number from 0 to %d", uint64(math.MaxUint64)),
+			"write digits, as in 42")
 	}
 	return n, nil
 }
@@ -222,7 +237,8 @@ func parseReserveFor(text string) (Duration, error) {
 
 func parseJobType(text string) (string, error) {
 	if text == "" || len(text) > 200 || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		return "", bad(text, "is not a valid job type", "1 to 200 bytes of text without control characters", "give it a name, as in email")
+		return "", bad(text, "is not a valid job type", "1 to 200 bytes of text without control characters",
+			"give it a name, as in email")
 	}
 	return text, nil
 }

@@ -42,7 +42,8 @@ func ParseSize(text string) (Size, error) {
 	for _, part := range parts {
 		sizes, weight, weighted := strings.Cut(strings.TrimSpace(part), ":")
 		if weighted != (len(parts) > 1) {
-			return Size{}, bad(text, "mixes sizes with and without a weight", "a weight for each size of a list", "write it as in "+sizeExample)
+			return Size{}, bad(text, "mixes sizes with and without a weight", "a weight for each size of a list",
+				"write it as in "+sizeExample)
 		}
 		share, err := parseSizeShare(sizes)
 		if err == nil && weighted {

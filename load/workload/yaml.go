@@ -105,15 +105,18 @@ func (f *yamlFile) root(source []byte) *yaml.Node {
 			line, _ = strconv.Atoi(m[1])
 		}
 		what := strings.TrimPrefix(lineOf.ReplaceAllString(err.Error(), ""), "yaml: ")
-		f.report(place{line: line}, &Problem{What: "invalid YAML: " + what, Expected: expected, Do: "look at this line and the one before"})
+		f.report(place{line: line}, &Problem{What: "invalid YAML: " + what, Expected: expected,
+			Do: "look at this line and the one before"})
 		return nil
 	}
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {
-		f.report(at(&more), &Problem{What: "there is a second document", Expected: "one workload in a file", Do: "remove what follows ---"})
+		f.report(at(&more), &Problem{What: "there is a second document", Expected: "one workload in a file",
+			Do: "remove what follows ---"})
 	}
 	root := document.Content[0]
 	if root.Kind != yaml.MappingNode && root.Tag != "!!null" {
-		f.report(at(root), &Problem{What: "this is " + kindOf(root), Expected: expected, Do: "write a key, a colon and a value in each line"})
+		f.report(at(root), &Problem{What: "this is " + kindOf(root), Expected: expected,
+			Do: "write a key, a colon and a value in each line"})
 		return nil
 	}
 	return root

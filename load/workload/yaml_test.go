@@ -126,7 +126,8 @@ func TestPresets(t *testing.T) {
 		assert.Equal(t, "preset: "+name+"\n", string(w.YAML()))
 	}
 	_, err := workload.Preset("psuh")
-	assert.EqualError(t, err, `preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; did you mean push?`)
+	assert.EqualError(t, err,
+		`preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; did you mean push?`)
 }
 
 // TestSettings: every setting has a text that it reads again, and says what it is.

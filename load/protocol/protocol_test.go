@@ -1,0 +1,18 @@
+package protocol_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/load/protocol"
+)
+
+func TestQuote(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, `"a\r\n"`, protocol.Quote([]byte("a\r\n")))
+	whole := strings.Repeat("x", 60)
+	assert.Equal(t, `"`+whole+`"`, protocol.Quote([]byte(whole)))
+	assert.Equal(t, `"`+whole+`" (61 bytes in all)`, protocol.Quote([]byte(whole+"y")))
+}
