@@ -132,7 +132,7 @@ func TestHowConnectionsEnd(t *testing.T) {
 	third.ended()
 	first.send("END\r\n")
 	first.ended()
-	require.Eventually(t, func() bool { return s.Connections() == 1 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Connections() == 1 }, time.Minute, time.Millisecond)
 	require.NoError(t, s.Restart())
 	second.ended()
 	second = produce(t, s)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -119,15 +118,14 @@ func TestPasswordHash(t *testing.T) {
 	}
 }
 
+// What is refused is refused before any hashing, which would never end.
 func TestPasswordHashBounds(t *testing.T) {
 	t.Parallel()
-	start := time.Now()
 	for _, bad := range []int{0, -1, math.MinInt, fwp.MaxIterations + 1, math.MaxInt} {
 		got, err := fwp.PasswordHash("foobar", "salt", bad)
 		require.ErrorContains(t, err, "outside 1 to 1048576")
 		assert.Empty(t, got)
 	}
-	assert.Less(t, time.Since(start), time.Minute, "refused before any hashing")
 	_, err := fwp.PasswordHash("foobar", "salt", fwp.MaxIterations)
 	assert.NoError(t, err)
 }

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/stretchr/testify/assert"
@@ -36,7 +35,6 @@ func TestHostileJSON(t *testing.T) {
 	for name, got := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			begin := time.Now()
 			for _, p := range patterns {
 				choices, err := cursorAt(p).choices()
 				require.NoError(t, err, p)
@@ -45,7 +43,6 @@ func TestHostileJSON(t *testing.T) {
 					assert.Less(t, len(d.String()), 5000, p)
 				}
 			}
-			assert.Less(t, time.Since(begin), 20*time.Second)
 		})
 	}
 }

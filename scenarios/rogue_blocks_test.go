@@ -168,17 +168,16 @@ func TestUnorderedLinesOfOneConnection(t *testing.T) {
 	})
 }
 
+// Trying the lines in every order would never end.
 func TestUnorderedLinesThatCannotFitAreSoonTold(t *testing.T) {
 	t.Parallel()
-	const many = 14
+	const many = 20
 	jids := slices.Repeat([]string{"any"}, many)
 	script := consumer + strings.Repeat("C: FETCH $queue\n", many) + "unordered\n" +
 		strings.Repeat("S: ${\"jid\":string}\n", many-1) + "S: ${\"jid\":\"one that never comes\"}\nend\n"
-	begin := time.Now()
 	play(t, fetches(&peer{}, jids...), script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, scenarios.Mismatched, r.Results[many-1].Outcome)
 	})
-	assert.Less(t, time.Since(begin), 10*time.Second)
 }
 
 func TestAnUnansweredBeatDoesNotAnswerTheNextLine(t *testing.T) {
