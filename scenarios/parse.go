@@ -145,7 +145,7 @@ func (p *parser) header(c *cursor) (bool, error) {
 	case "waits":
 		var err error
 		if p.script.Waits, err = time.ParseDuration(value); err != nil || p.script.Waits <= 0 {
-			return true, complain(valueAt, max(len(value), 1), "write waits: 60s", "%q is no time", value)
+			return true, complain(valueAt, max(len(value), 1), "write waits: 60s", "%q is not a valid duration", value)
 		}
 		p.script.waits = value
 	case "embedded":
@@ -161,7 +161,7 @@ var declarable = []string{string(NeedOpen), string(NeedPassword), string(NeedAlo
 func (p *parser) needs(words []string, at, width int) error {
 	for _, w := range words {
 		if !slices.Contains(declarable, w) {
-			return complain(at, width, didYouMean(w, declarable), "no target can offer %q", w)
+			return complain(at, width, didYouMean(w, declarable), "unknown value %q for needs", w)
 		}
 		p.script.Needs = append(p.script.Needs, Need(w))
 	}

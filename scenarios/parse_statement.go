@@ -185,7 +185,7 @@ func parseWindow(word string, at int) (Window, error) {
 	}
 	m := windowForm.FindStringSubmatch(word)
 	if m == nil || m[1] == "" && m[2] == "" {
-		return Window{}, complain(at, len(word), help, "%q is no time window", word)
+		return Window{}, complain(at, len(word), help, "%q is not a valid time window", word)
 	}
 	w := Window{written: word}
 	for i, d := range []*time.Duration{&w.From, &w.To} {
@@ -194,7 +194,7 @@ func parseWindow(word string, at int) (Window, error) {
 		}
 		v, err := time.ParseDuration(m[i+1])
 		if err != nil || v <= 0 {
-			return Window{}, complain(at, len(word), help, "%q is no time", m[i+1])
+			return Window{}, complain(at, len(word), help, "%q is not a valid duration", m[i+1])
 		}
 		*d = v
 	}
@@ -266,7 +266,7 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	}
 	var ok bool
 	if s.Role, ok = role(words[1]); !ok {
-		return nil, a.wrong(didYouMean(words[1], roleWords), "nobody can connect as %q", words[1])
+		return nil, a.wrong(didYouMean(words[1], roleWords), "unknown role %q", words[1])
 	}
 	if len(words) == 2 {
 		return s, nil
@@ -316,7 +316,7 @@ func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 	}
 	var err error
 	if s.For, err = time.ParseDuration(a.words[0]); err != nil || s.For <= 0 {
-		return nil, a.wrong("write silence 300ms", "%q is no time", a.words[0])
+		return nil, a.wrong("write silence 300ms", "%q is not a valid duration", a.words[0])
 	}
 	s.duration = a.words[0]
 	if rest := a.words[1:]; len(rest) > 0 {
@@ -399,16 +399,16 @@ func (p *parser) repeat(a *arguments, b *Block) error {
 		return a.wrong(help, "how often?")
 	}
 	if b.Count, ok = count(a.words[0], 1_000_000); !ok {
-		return a.wrong(help, "%q is no number from 1 to 1000000", a.words[0])
+		return a.wrong(help, "%q is not a number from 1 to 1000000", a.words[0])
 	}
 	if len(a.words) == 1 {
 		return nil
 	}
 	if b.By, ok = count(a.words[2], 10_000); !ok || a.words[1] != "by" {
-		return a.wrong(help, "%q is no number of connections from 1 to 10000", a.words[2])
+		return a.wrong(help, "%q is not a number of connections from 1 to 10000", a.words[2])
 	}
 	if b.Role, ok = role(strings.TrimSuffix(a.words[3], "s")); !ok {
-		return a.wrong(help, "nobody can connect as %q", a.words[3])
+		return a.wrong(help, "unknown role %q", a.words[3])
 	}
 	return nil
 }

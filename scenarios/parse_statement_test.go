@@ -25,10 +25,10 @@ func TestParseWindow(t *testing.T) {
 		assert.Equal(t, want, w, text)
 	}
 	for text, want := range map[string]string{
-		"..":     `".." is no time window`,
-		"2s":     `"2s" is no time window`,
-		"..2":    `"2" is no time`,
-		"0s..1s": `"0s" is no time`,
+		"..":     `".." is not a valid time window`,
+		"2s":     `"2s" is not a valid time window`,
+		"..2":    `"2" is not a valid duration`,
+		"0s..1s": `"0s" is not a valid duration`,
 		"2s..1s": "the window ends before it begins",
 		"1s..1s": "the window ends before it begins",
 	} {

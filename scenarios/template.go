@@ -145,14 +145,14 @@ func (c *cursor) nowName(r *ref) error {
 	if m[1] != "" {
 		d, err := time.ParseDuration(m[1])
 		if err != nil {
-			return complain(start, len(m[0]), "write $now+2s or $now-500ms", "%s is no time", m[0])
+			return complain(start, len(m[0]), "write $now+2s or $now-500ms", "%s is not a valid time", m[0])
 		}
 		r.offset = d
 	}
 	if m[2] != "" {
 		at, err := time.Parse("-07:00", m[2][1:])
 		if err != nil {
-			return complain(start, len(m[0]), "write $now@+05:30", "%s is no time zone", m[2])
+			return complain(start, len(m[0]), "write $now@+05:30", "%s is not a valid time zone", m[2])
 		}
 		r.zone = at.Location()
 	}

@@ -78,6 +78,6 @@ func TestWaitsHeader(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"", "soon", "-2s", "0s", "5"} {
 		_, err := Parse(likeFWP{}, "x", []byte("waits: "+value+"\nS: +HI {}\n"))
-		assert.ErrorContains(t, err, "is no time", value)
+		assert.ErrorContains(t, err, "is not a valid duration", value)
 	}
 }

@@ -19,7 +19,7 @@ type record struct {
 	times   map[string]string
 }
 
-// recorded keeps what came in a play that showed the finding.
+// recorded returns the record of a play that showed the finding.
 func recorded(p *play, hit found) record {
 	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, dialect: p.subject.Dialect}
 	for i, a := range p.seen {
@@ -46,8 +46,8 @@ type writer struct {
 	err    error             // why the language cannot express the conversation
 }
 
-// manyLines tells whether a finding is that more answers came than there were lines in
-// fuzzed bytes.
+// manyLines reports whether a finding is about more answers than there were lines in
+// made-up bytes.
 func manyLines(t Trace, hit found) bool {
 	return hit.Rule == "extra" && slices.ContainsFunc(t.Steps, func(s Step) bool {
 		return s.wild() && s.Conn == hit.conn && strings.Count(s.text(), "\n") > 1
@@ -68,16 +68,16 @@ func script(t Trace, f *Finding, r record) string {
 		return ""
 	}
 	names := newShortNames(r.dialect)
-	w := newWriter(r.dialect, t)
-	w.f, w.r, w.names = f, r, names
-	w.found() // for the names that there are
-	names.final = true
-	w = newWriter(r.dialect, t)
-	w.f, w.r, w.names = f, r, names
-	w.found()
+	var w *writer
+	for range 2 { // first for the names that there are
+		w = newWriter(r.dialect, t)
+		w.f, w.r, w.names = f, r, names
+		w.found()
+		names.final = true
+	}
 	text := w.text()
 	if slices.ContainsFunc(scenarios.Lint(&w.script), func(p *scenarios.Problem) bool { return !p.Advice }) {
-		return "" // what cannot be played shows nothing
+		return "" // it cannot be played
 	}
 	return text
 }
@@ -121,7 +121,7 @@ func (w *writer) text() string {
 	return string(scenarios.Format(&w.script))
 }
 
-// hashed tells whether a password is used.
+// hashed reports whether a password is used.
 func (w *writer) hashed() bool {
 	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.Contains(s.text(), "pwdhash") })
 }
@@ -196,7 +196,7 @@ func (w *writer) open(i int, s *Step) {
 	}
 }
 
-// greets tells whether a HELLO is written out.
+// greets reports whether a HELLO is written out.
 func (w *writer) greets() bool {
 	return w.t.Steps[w.r.hit.step].Kind == Open ||
 		slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.HasPrefix(s.text(), "HELLO") })
@@ -262,7 +262,7 @@ func (w *writer) send(s *Step) {
 	w.add(line)
 }
 
-// printable tells whether a line can stand in a script as it is.
+// printable reports whether a line can stand in a script as it is.
 func printable(text string) bool {
 	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
 	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, odd) && !strings.Contains(text, "<|>")
@@ -319,7 +319,8 @@ func (w *writer) answered(step, conn int) (first seen, is bool) {
 	return first, is
 }
 
-// pushes tells whether a step pushes the job of the finding, which then must be taken.
+// pushes reports whether a step pushes the job of the finding, which the server then has
+// to accept.
 func (w *writer) pushes(step int) bool {
 	text := w.t.Steps[step].text()
 	_, name, _ := strings.Cut(w.r.hit.JID, "-")

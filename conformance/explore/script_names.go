@@ -15,8 +15,8 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// rename gives a name of the conversation its name in the script: repeated jobs have a
-// series of names.
+// rename returns the name in the script for one of the conversation: repeated jobs have
+// indexed names.
 func (w *writer) rename(name string) string {
 	if w.t.N > 1 && strings.HasPrefix(name, "$jid") && !strings.HasSuffix(name, "#") {
 		name += "#"
@@ -46,8 +46,8 @@ func (w *writer) symbols(text string) string {
 	})
 }
 
-// shortNames gives names small numbers, in the order in which they come, and none where
-// a family has one name only. It counts first, and then knows.
+// shortNames gives names small numbers in the order of their first use, and no number
+// where a family has one name only. Names must be counted before they are shortened.
 type shortNames struct {
 	dialect scenarios.Dialect
 	number  map[string]int // by family and number: $jid12, c4
