@@ -40,13 +40,13 @@ type Load struct {
 	Phases []Phase `json:"phases"`
 	// Measured is the length of the window in which commands were recorded: that of the phase "measure".
 	Measured time.Duration `json:"measured_ns"`
-	// Connections tells how many connections the target took.
+	// Connections counts the connections that the target accepted.
 	Connections Connections `json:"connections"`
-	// Rate is what was asked of the plan's arrivals and what of it was carried.
+	// Rate is the target rate of the plan's arrivals, and the rate that was achieved.
 	Rate LoadRate `json:"rate"`
 	// Ops holds every kind of command that was sent at least once, in the order of tables.
 	Ops []LoadOp `json:"ops"`
-	// Flows holds the ways of jobs, in the order of LoadFlows, each if at least one job went it.
+	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
 	Flows []LoadFlow `json:"flows"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
@@ -54,32 +54,32 @@ type Load struct {
 	Findings []LoadFinding `json:"findings"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`
-	// Validity says whether the generator carried the run; see Judge.
+	// Validity is whether the generator kept up; see Judge.
 	Validity Validity `json:"validity"`
-	// Thresholds holds what the user asked for and what came, in the order in which they were given; see Judge.
+	// Thresholds holds the results of the thresholds, in the order in which they were given; see Judge.
 	Thresholds []ThresholdResult `json:"thresholds"`
 	// Series holds the run second by second.
 	Series []Second `json:"series"`
-	// Interrupted says that the user ended the run: what was gained until then is in the report.
+	// Interrupted is set if the user ended the run: the report has its figures up to then.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Internal tells a fault of the suite itself; empty if there was none.
+	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable tells why the target could not be loaded at all: nobody answered, it was no FWP server, or it did not
-	// let us in. Empty if it could.
+	// Unreachable is why no load could be put on the target: it did not answer, is not an FWP server, or refused the
+	// client. Empty if it could.
 	Unreachable string `json:"unreachable,omitempty"`
-	// Gone tells that the target went away in mid-run and did not come back: "connection refused, after 31.2 s" for
-	// example; empty if it stayed. Jobs then tells what was confirmed and what is in doubt.
+	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
+	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
 	Gone string `json:"gone,omitempty"`
-	// Usage tells what was wrong with the command line or the workload; empty if nothing was.
+	// Usage is what was wrong with the command line or the workload; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
 }
 
-// LoadTarget says what the load was put on. HI and Info are what the server sent, as JSON; what is no JSON is written
-// as a JSON string.
+// LoadTarget is the server under load. HI and Info are what it sent, as JSON; what is not JSON is written as a JSON
+// string.
 type LoadTarget struct {
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
-	// Chosen says how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
+	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
 	Chosen string `json:"chosen,omitempty"`
 	// HI is the JSON hash of the greeting.
 	HI json.RawMessage `json:"hi,omitempty"`
@@ -87,7 +87,7 @@ type LoadTarget struct {
 	Info json.RawMessage `json:"info,omitempty"`
 }
 
-// Machine says what the generator ran on. Fields that the operating system does not tell are empty or 0.
+// Machine is what the generator ran on. Fields that the operating system does not provide are empty or 0.
 type Machine struct {
 	OS         string `json:"os"`
 	Arch       string `json:"arch"`
@@ -100,14 +100,14 @@ type Machine struct {
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 }
 
-// LoadPlan is what was asked for, in words and as data.
+// LoadPlan is the requested load, in words and as data.
 type LoadPlan struct {
-	// Words says the plan in one or a few sentences.
+	// Words describes the plan in one or a few sentences.
 	Words string `json:"words"`
 	// Preset is the name of the preset that the workload was built on.
 	Preset string `json:"preset,omitempty"`
-	// Open says that arrivals come by a plan of their own, whatever the target does; if false, the next command follows
-	// the reply to the one before (a closed loop).
+	// Open is set if arrivals have planned times, whatever the target does (an open loop); if false, the next command
+	// follows the reply to the one before (a closed loop).
 	Open bool `json:"open"`
 	// Overload is "queue", "drop" or "abort": what becomes of an arrival that finds no free connection. Empty for a
 	// closed loop.
@@ -135,24 +135,24 @@ type Phase struct {
 	// From is counted from the start of the run.
 	From time.Duration `json:"from_ns"`
 	Took time.Duration `json:"took_ns"`
-	// Note tells what came of it, where there is something to tell: "empty after 1.2 s" for example.
+	// Note is a remark about it: "empty after 1.2 s" for example.
 	Note string `json:"note,omitempty"`
 }
 
-// Connections tells how many connections the target took.
+// Connections counts the connections that the target accepted.
 type Connections struct {
 	// Asked is how many were to be open before the load began, Opened how many of them got through HELLO.
 	Asked  int `json:"asked"`
 	Opened int `json:"opened"`
-	// Refused tells why the first of the others did not; empty if there were none.
+	// Refused is why the first of the others did not; empty if there were none.
 	Refused string `json:"refused,omitempty"`
-	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy tells why the first of them did.
+	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
 	Lost    int64  `json:"lost,omitempty"`
 	LostWhy string `json:"lost_why,omitempty"`
 }
 
-// LoadRate is what was asked of the arrivals of the plan and what of it was carried, within the measured window. In a
-// closed loop nothing is asked: Asked, Planned, Waited and Dropped are 0.
+// LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
+// closed loop has no target rate: Asked, Planned, Waited and Dropped are 0.
 type LoadRate struct {
 	// Op is the command of an arrival: "push", or "connect" in churn, where a connection comes, pushes one job and goes.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
@@ -251,7 +251,7 @@ type LoadJobs struct {
 	Failed      int64 `json:"failed"` // FAIL answered with OK
 	// Lost counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if Drained.
 	Lost int64 `json:"lost"`
-	// Duplicated counts deliveries of a job that somebody held or that was settled.
+	// Duplicated counts deliveries of a job that a worker held or that was settled.
 	Duplicated int64 `json:"duplicated"`
 	// Foreign counts deliveries that are not of this run, or from a queue that was not asked for, or changed.
 	Foreign int64 `json:"foreign"`
@@ -265,9 +265,9 @@ type LoadJobs struct {
 	FetchesLost int64 `json:"fetches_lost"`
 	// TakenAtEnd counts jobs that came with a FETCH which was awaited before its connection was closed.
 	TakenAtEnd int64 `json:"taken_at_end"`
-	// Drained says that the queues of the run were seen empty at the end.
+	// Drained is set if the queues of the run were seen empty at the end.
 	Drained bool `json:"drained"`
-	// NotDrained tells why not, if not.
+	// NotDrained is why not, if not.
 	NotDrained string `json:"not_drained,omitempty"`
 }
 
@@ -290,9 +290,9 @@ type Second struct {
 	Dropped int64 `json:"dropped"`
 	// CPU is the time that all processors together spent on the generator, in processors: 1.5 is one and a half.
 	CPU float64 `json:"cpu"`
-	// MemoryBytes is what the generator had resident at its end; 0 where the operating system does not tell.
+	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
-	// Ops and Flows hold what came in this second, in the order of tables.
+	// Ops and Flows hold the figures of this second, in the order of tables.
 	Ops   []SecondOp   `json:"ops,omitempty"`
 	Flows []SecondFlow `json:"flows,omitempty"`
 }

@@ -25,7 +25,7 @@ const (
 	FindingEarly FindingKind = "early"
 	// FindingNotRetried: a job that failed and was to be tried again did not come back in the time of the drain.
 	FindingNotRetried FindingKind = "not-retried"
-	// FindingReply: a reply that belongs to another command or connection, or that nobody asked for.
+	// FindingReply: a reply that belongs to another command or connection, or to none.
 	FindingReply FindingKind = "reply"
 	// FindingHistory: what only the order of all calls and replies proves.
 	FindingHistory FindingKind = "history"
@@ -39,11 +39,11 @@ const FindingsKept = 1000
 // LoadFinding is one way in which the target was wrong, with the jobs that it was wrong about.
 type LoadFinding struct {
 	Kind FindingKind `json:"kind"`
-	// Breach names what was broken: the kind itself, or a name that says more, "foreign-reply:PUSH" for example.
+	// Breach names what was broken: the kind itself, or a name with more detail, "foreign-reply:PUSH" for example.
 	Breach string `json:"breach,omitempty"`
 	// Clause is the id of the clause that was broken; empty if the specification has none.
 	Clause string `json:"clause,omitempty"`
-	// What says what happened, in a few words without a full stop.
+	// What is what happened, in a few words without a full stop.
 	What string `json:"what"`
 	// Count is how often it happened.
 	Count int64 `json:"count"`
@@ -52,7 +52,7 @@ type LoadFinding struct {
 	JIDs []string `json:"jids,omitempty"`
 	// More is how many there are beyond JIDs.
 	More int64 `json:"more,omitempty"`
-	// Notes tells more about single cases: "pushed to 0, delivered from 1" for example.
+	// Notes is more about single cases: "pushed to 0, delivered from 1" for example.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	}
 }
 
-// words says how often it happened: "3 jobs lost", "2,221 wrong replies".
+// words returns how often it happened: "3 jobs lost", "2,221 wrong replies".
 func (f *LoadFinding) words() string {
 	jobs := text.Count(f.Count, "job")
 	switch f.Kind {

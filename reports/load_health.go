@@ -2,12 +2,11 @@ package reports
 
 import "time"
 
-// Health is the generator's own error bar: what it and its machine were busy with while it measured. Over is the time
-// that all of it is about. Unknown names what this operating system did not tell; its field is then 0 and no
-// statement.
+// Health is the generator's own error bar: what it and its machine used while it measured, in the time Over. Unknown
+// names what this operating system does not provide; the fields are 0 then.
 type Health struct {
 	Over time.Duration `json:"over_ns"`
-	// CPUUser and CPUSystem are the processor time of this process.
+	// CPUUser and CPUSystem are the CPU time of this process.
 	CPUUser   time.Duration `json:"cpu_user_ns"`
 	CPUSystem time.Duration `json:"cpu_system_ns"`
 	// CPUShare is that time as a share of what GOMAXPROCS processors (or a smaller quota of the cgroup) can give;
@@ -16,16 +15,16 @@ type Health struct {
 	CPUPeak  float64 `json:"cpu_peak"`
 	// Loops holds, for each loop of the engine, the share of time in which it was not asleep.
 	Loops []float64 `json:"loops_busy,omitempty"`
-	// MachineBusy is the share of the machine's processor time that somebody used, this process and the target included
-	// if it runs here; MachinePeak is that of the busiest second.
+	// MachineBusy is the share of the machine's CPU time that was used, by this process, the target (if it runs here) and
+	// others; MachinePeak is that of the busiest second.
 	MachineBusy float64 `json:"machine_busy"`
 	MachinePeak float64 `json:"machine_peak"`
-	// Steal is the share of the machine's processor time that its host gave to others.
+	// Steal is the share of the machine's CPU time that its host gave to others.
 	Steal float64 `json:"steal"`
 	// Throttled is how long a cgroup held this process back, and ThrottledPeriods how often.
 	Throttled        time.Duration `json:"throttled_ns"`
 	ThrottledPeriods int64         `json:"throttled_periods"`
-	// GCPauses is how often the collector of garbage stopped the process, GCPause for how long in all, and GCPauseMax
+	// GCPauses is how often the garbage collector stopped the process, GCPause for how long in all, and GCPauseMax
 	// the longest of them.
 	GCPauses   int64         `json:"gc_pauses"`
 	GCPause    time.Duration `json:"gc_pause_ns"`
@@ -35,7 +34,7 @@ type Health struct {
 	HeapPeak   int64 `json:"heap_peak_bytes"`
 	// Files are the open descriptors of this process.
 	Files Files `json:"files"`
-	// NoFiles, NoPorts and NoMemory count connections that could not be opened for want of descriptors, of local ports
+	// NoFiles, NoPorts and NoMemory count connections that could not be opened for lack of descriptors, of local ports
 	// or of memory for sockets.
 	NoFiles  int64 `json:"no_files"`
 	NoPorts  int64 `json:"no_ports"`
@@ -54,7 +53,7 @@ type Files struct {
 	Hard int64 `json:"hard_limit"`
 }
 
-// ClockJump is a difference between the clock that tells the time of day and the one that counts.
+// ClockJump is a step of the time of day against the monotonic clock.
 type ClockJump struct {
 	// At is counted from the start of the run; the jump was in the second before.
 	At time.Duration `json:"at_ns"`
@@ -62,8 +61,8 @@ type ClockJump struct {
 	By time.Duration `json:"by_ns"`
 }
 
-// Validity says whether the figures of a run say something about the target. The zero value is INVALID: what nobody
-// judged is no result.
+// Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not judged
+// are not a result.
 type Validity struct {
 	Valid bool `json:"valid"`
 	// Reasons holds why not; empty if valid.
@@ -77,8 +76,8 @@ type Reason struct {
 	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
 	// "behind", "stolen", "throttled" or "clock".
 	ID string `json:"id"`
-	// What tells what was seen and which limit it passed, in one sentence without a full stop.
+	// What is what was observed and which limit it passed, in one sentence without a full stop.
 	What string `json:"what"`
-	// Do tells what to do about it, in one sentence without a full stop.
+	// Do is what to do about it, in one sentence without a full stop.
 	Do string `json:"do"`
 }

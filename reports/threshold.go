@@ -42,12 +42,12 @@ type Threshold struct {
 type ThresholdResult struct {
 	// Threshold is the threshold as it was given: "push.response.p99<20ms".
 	Threshold string `json:"threshold"`
-	// Held says whether it held; without data it did not.
+	// Held is set if it held; without data it did not.
 	Held bool `json:"held"`
 	// Wanted and Came are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
 	Wanted string `json:"wanted"`
 	Came   string `json:"came"`
-	// NoData says that there was nothing to compare with.
+	// NoData is set if there was nothing to compare with.
 	NoData bool `json:"no_data,omitempty"`
 }
 

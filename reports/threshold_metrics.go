@@ -10,7 +10,7 @@ import (
 type metric struct {
 	name      string
 	dimension dimension
-	// shared says that a share in % of something makes sense.
+	// shared is set if a share in % of something makes sense.
 	shared bool
 	of     func(*Load) reading
 }

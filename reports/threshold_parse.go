@@ -11,12 +11,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ThresholdError says what is wrong with a threshold and where.
+// ThresholdError reports what is wrong with a threshold, and where.
 type ThresholdError struct {
 	Source string
 	// Col is the place in Source, in characters counted from 1.
 	Col int
-	// Reason says what is wrong, and what to write instead.
+	// Reason is what is wrong, and what to write instead.
 	Reason string
 }
 
@@ -138,7 +138,7 @@ func nearestMetric(name string, ops []string) string {
 	return best
 }
 
-// hasParts says whether all of parts are in whole, in their order.
+// hasParts reports whether all of parts are in whole, in their order.
 func hasParts(whole, parts []string) bool {
 	for _, part := range parts {
 		at := slices.Index(whole, part)
