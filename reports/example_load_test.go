@@ -37,7 +37,7 @@ func ExampleLoad_Judge() {
 		fmt.Println(t.Threshold, t.Held, t.Came)
 	}
 	// Output:
-	// 1 1 of 1 threshold missed: push.response.p99<500us came to 600 us; carried the 500 /s asked; all 30,000 jobs accounted for
+	// 1 1 of 1 threshold missed: push.response.p99<500us, actual 600 us; achieved the target rate of 500 /s; all 30,000 jobs accounted for
 	// push.response.p99<500us false 600 us
 }
 
@@ -52,7 +52,7 @@ func ExampleNewLoadFinding() {
 	fmt.Println(code, words)
 	// Output:
 	// accepted with OK and never delivered 1
-	// 6 2 jobs lost (FWP-PUSH-04); carried the 500 /s asked; 30,000 jobs pushed, 30,000 delivered
+	// 6 2 jobs lost (FWP-PUSH-04); achieved the target rate of 500 /s; 30,000 jobs pushed, 30,000 delivered
 }
 
 // An error names the place and what may have been meant.
