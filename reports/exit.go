@@ -6,12 +6,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// The exit codes of the tools, fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
+// The exit codes of fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
 const (
 	ExitWell         = 0   // all well
 	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
-	ExitInconclusive = 3   // something selected is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
+	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
 	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it was lost
 	ExitInternal     = 5   // an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
@@ -28,10 +28,12 @@ type exit struct {
 
 // exits is the table of exit codes. Where several apply, the first one counts.
 var exits = [...]exit{
-	{ExitInterrupted, Caution, "interrupted; the report is written all the same", "interrupted; the report is written all the same"},
+	{ExitInterrupted, Caution, "interrupted; the report is written all the same",
+		"interrupted; the report is written all the same"},
 	{ExitInternal, Bad, "internal error", "internal error"},
 	{ExitUnreachable, Bad,
-		"the target is not reachable, is not an FWP server, or does not take the password", "the same, or it was lost during the run"},
+		"the target is not reachable, is not an FWP server, or does not take the password",
+		"the same, or it was lost during the run"},
 	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
 	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too", "a threshold was missed"},

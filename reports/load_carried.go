@@ -25,7 +25,8 @@ func (l *Load) asked() []string {
 func (l *Load) empty() []Reason {
 	done := l.Rate.Done > 0
 	if l.Interrupted && l.Measured == 0 {
-		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured", Do: "let it run for longer"}}
+		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured",
+			Do: "let it run for longer"}}
 	}
 	if done || len(l.exhausted())+len(l.aborted()) > 0 {
 		return nil
@@ -37,7 +38,8 @@ func (l *Load) empty() []Reason {
 	case l.Rate.Op == "ack" && l.sumOf("fetch.empty").count > 0:
 		what = fmt.Sprintf("%s came back without a job", fetches(l.sumOf("fetch.empty").count))
 	case l.Rate.Op == "beat":
-		what, do = fmt.Sprintf("no BEAT was due in %s of measuring", short(l.Measured)), "let it run for longer: a BEAT is due every 15 s"
+		what, do = fmt.Sprintf("no BEAT was due in %s of measuring",
+			short(l.Measured)), "let it run for longer: a BEAT is due every 15 s"
 	default:
 		what, do = "nothing was measured", "let it run for longer"
 		if l.Measured > 0 {

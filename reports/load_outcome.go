@@ -28,8 +28,10 @@ func (l *Load) decide() outcome {
 		claimed(ExitUnreachable, l.Gone != "", join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		claimed(ExitLoss, len(l.Findings) > 0, sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
-		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), l.achieved(), l.account())),
-		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(), l.achieved())),
+		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)),
+			l.achieved(), l.account())),
+		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(),
+			l.achieved())),
 		claimed(ExitWell, true, sum),
 	))
 }
@@ -114,13 +116,16 @@ func (l *Load) account() string {
 	case j.Pushed == 0:
 		return text.Count(j.Doubtful, "job") + " pushed without a reply"
 	case l.undecided() && j.NotDrained != "":
-		return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"), text.OneLine(j.NotDrained))
+		return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"),
+			text.OneLine(j.NotDrained))
 	case l.undecided():
-		return fmt.Sprintf("%s of %s unaccounted for: the queues were not drained", text.Grouped(j.Missing), text.Count(j.Pushed, "job"))
+		return fmt.Sprintf("%s of %s unaccounted for: the queues were not drained", text.Grouped(j.Missing),
+			text.Count(j.Pushed, "job"))
 	case len(l.Findings) > 0:
 		return fmt.Sprintf("%s pushed, %s delivered", text.Count(j.Pushed, "job"), text.Grouped(j.Delivered))
 	case j.InDoubt > 0 || j.Doubtful > 0:
-		return fmt.Sprintf("%s accounted for, %s in doubt", text.Count(j.Pushed-j.InDoubt, "job"), text.Grouped(j.InDoubt+j.Doubtful))
+		return fmt.Sprintf("%s accounted for, %s in doubt", text.Count(j.Pushed-j.InDoubt, "job"),
+			text.Grouped(j.InDoubt+j.Doubtful))
 	default:
 		return "all " + text.Count(j.Pushed, "job") + " accounted for"
 	}
@@ -138,7 +143,8 @@ func missedWords(missed []ThresholdResult, of int) string {
 	if len(missed) == 0 {
 		return ""
 	}
-	words := fmt.Sprintf("%d of %s missed: %s, actual %s", len(missed), text.Count(of, "threshold"), missed[0].Threshold, missed[0].Came)
+	words := fmt.Sprintf("%d of %s missed: %s, actual %s", len(missed), text.Count(of, "threshold"),
+		missed[0].Threshold, missed[0].Came)
 	if missed[0].NoData {
 		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)
 	}

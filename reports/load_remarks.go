@@ -31,7 +31,8 @@ func (l *Load) aboutTheRate() (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	h, r := &l.Health, l.Rate
 	if r.Asked > 0 && r.Carried < carriedEnough*r.Asked {
-		say("The target, or the number of connections, was the limit: %s found no free connection.", text.Count(r.Waited+r.Dropped, "arrival"))
+		say("The target, or the number of connections, was the limit: %s found no free connection.",
+			text.Count(r.Waited+r.Dropped, "arrival"))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
 		say("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())
@@ -75,7 +76,8 @@ func (l *Load) aboutTheMachine() (out []string) {
 			"runs there slowed each other down.", percent(h.MachineBusy)))
 	}
 	if h.Throttled > 0 {
-		out = append(out, fmt.Sprintf("A cgroup throttled the generator %s, for %s in all.", times(h.ThrottledPeriods), short(h.Throttled)))
+		out = append(out, fmt.Sprintf("A cgroup throttled the generator %s, for %s in all.",
+			times(h.ThrottledPeriods), short(h.Throttled)))
 	}
 	return out
 }

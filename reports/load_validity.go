@@ -54,7 +54,8 @@ const (
 // A target that carries less than asked, while the generator copes, makes no run INVALID. Figures of an INVALID run are
 // in the JSON for whoever looks for the cause; they are no results, so thresholds are not judged by them.
 func (l *Load) Judge(thresholds ...Threshold) {
-	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(), l.behind(), l.disturbed())
+	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
+		l.behind(), l.disturbed())
 	l.Validity = Validity{Valid: len(reasons) == 0, Reasons: reasons}
 	if l.Validity.Valid {
 		l.Validity.Remarks = l.remarks()
@@ -215,9 +216,10 @@ func (l *Load) disturbed() []Reason {
 	var reasons []Reason
 	if h.Steal > stealLimit {
 		reasons = append(reasons, Reason{
-			ID:   "stolen",
-			What: fmt.Sprintf("the host of this virtual machine took %s of its time; allowed is %s", percent(h.Steal), percent(stealLimit)),
-			Do:   "run it again when the host is quiet, or on a dedicated machine",
+			ID: "stolen",
+			What: fmt.Sprintf("the host of this virtual machine took %s of its time; allowed is %s", percent(h.Steal),
+				percent(stealLimit)),
+			Do: "run it again when the host is quiet, or on a dedicated machine",
 		})
 	}
 	if share := float64(h.Throttled) / float64(max(h.Over, 1)); share > throttleLimit {
@@ -230,9 +232,10 @@ func (l *Load) disturbed() []Reason {
 	for _, jump := range h.ClockJumps {
 		if jump.By.Abs() >= clockLimit {
 			reasons = append(reasons, Reason{
-				ID:   "clock",
-				What: fmt.Sprintf("the clock jumped by %s, or the machine was asleep, %s after the start", short(jump.By), short(jump.At)),
-				Do:   "run it again with a steady clock, and keep the machine awake",
+				ID: "clock",
+				What: fmt.Sprintf("the clock jumped by %s, or the machine was asleep, %s after the start", short(jump.By),
+					short(jump.At)),
+				Do: "run it again with a steady clock, and keep the machine awake",
 			})
 			break
 		}

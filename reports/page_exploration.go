@@ -35,7 +35,8 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 		return
 	}
 	more = append(more,
-		exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))), exact("script", Words(f.Path)))
+		exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried,
+			"time")))), exact("script", Words(f.Path)))
 	if f.Control.Breach() {
 		more = append(more, exact("control",
 			Words("the embedded server fails the script too: this may be an error of fwpcheck; please report it")))
@@ -61,7 +62,8 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 		}
 	}
 	if !o.Verbose {
-		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)), "different outcomes (command, state and reply); -v lists them"))
+		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)),
+			"different outcomes (command, state and reply); -v lists them"))
 	}
 	p.add(t)
 }

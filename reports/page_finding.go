@@ -64,7 +64,8 @@ func (p *Page) moreOf(alike []Finding) {
 		p.add(Prose{[]Text{Words(fmt.Sprintf("and %d more like this in the same checks (--verbose shows all)", same))}})
 	}
 	if len(checks) > 0 {
-		p.add(Prose{[]Text{Words(fmt.Sprintf("and in %s (--verbose shows all): %s", text.Count(len(checks), "more check"), strings.Join(checks, ", ")))}})
+		p.add(Prose{[]Text{Words(fmt.Sprintf("and in %s (--verbose shows all): %s", text.Count(len(checks),
+			"more check"), strings.Join(checks, ", ")))}})
 	}
 }
 

@@ -154,7 +154,8 @@ func (p *Page) generator(l *Load) {
 			measured(time.Duration(worst.value)), measured(time.Duration(l.worstLateness("max").value)))))
 	}
 	fields = append(fields,
-		field("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(), percent(h.CPUPeak))),
+		field("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(),
+			percent(h.CPUPeak))),
 		field("loops", h.loops()), field("machine", h.machine()), field("memory", h.memory()))
 	if h.Files.Soft > 0 {
 		fields = append(fields, field("descriptors",

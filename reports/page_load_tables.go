@@ -64,7 +64,8 @@ func (p *Page) commands(l *Load) {
 	}
 	p.section("COMMANDS", fmt.Sprintf("those that were due in %s of measuring", short(l.Measured)))
 	t := Table{Columns: []Column{
-		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true, Width: 9}, {Title: "errors", Right: true, Width: 8},
+		{Width: opWidth}, {Title: "answered", Right: true, Width: 13}, {Title: "/s", Right: true,
+			Width: 9}, {Title: "errors", Right: true, Width: 8},
 	}}
 	for i := range l.Ops {
 		op := &l.Ops[i]
@@ -103,7 +104,8 @@ func (p *Page) errors(l *Load) {
 	t := Table{Columns: []Column{{Width: opWidth}}}
 	for i := range l.Ops {
 		if op := &l.Ops[i]; op.errors() > 0 {
-			t.Rows = append(t.Rows, Row{Cells: []Text{Words(opWords(op.Op)), Words(text.Grouped(op.errors()))}, Detail: kinds(op.Errors)})
+			t.Rows = append(t.Rows, Row{Cells: []Text{Words(opWords(op.Op)), Words(text.Grouped(op.errors()))},
+				Detail: kinds(op.Errors)})
 		}
 	}
 	p.add(t)
@@ -293,7 +295,8 @@ func leftOver(left, unkept int64) string {
 	case unkept == left:
 		return fmt.Sprintf("and %s more", text.Grouped(left))
 	case unkept > 0:
-		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", text.Grouped(left), text.Grouped(FindingsKept))
+		return fmt.Sprintf("and %s more; --verbose and JSON name the first %s", text.Grouped(left),
+			text.Grouped(FindingsKept))
 	default:
 		return fmt.Sprintf("and %s more; --verbose and JSON name them all", text.Grouped(left))
 	}

@@ -104,7 +104,8 @@ func (p *Page) counts(r *Report) {
 		return
 	}
 	p.section("COUNTS", "")
-	t := Table{Columns: []Column{{Width: verdictWidth}, {Title: "checks", Right: true, Width: 7}, {Title: "clauses", Right: true, Width: 7}}}
+	t := Table{Columns: []Column{{Width: verdictWidth}, {Title: "checks", Right: true, Width: 7},
+		{Title: "clauses", Right: true, Width: 7}}}
 	row := func(name Text, checks, clauses string) {
 		t.Rows = append(t.Rows, Row{Cells: []Text{name, Words(checks), Words(clauses)}})
 	}

@@ -119,7 +119,8 @@ func (s *Second) row(ops, flows []string) []string {
 			op = &SecondOp{}
 		}
 		row = append(row, count(op.Count), count(op.Errors))
-		row = append(row, micros(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50, op.ResponseP99, op.ResponseMax)...)
+		row = append(row, micros(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50,
+			op.ResponseP99, op.ResponseMax)...)
 	}
 	for _, name := range flows {
 		flow := s.flow(name)

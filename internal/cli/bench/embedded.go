@@ -109,7 +109,7 @@ func embeddedCommand(ctx context.Context, fault string) (*exec.Cmd, error) {
 		args = append(args, "--fault", fault)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
-	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // the rest: idle processors of Go's look for work all the time
+	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // the rest, since idle threads of Go's poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(theirs))
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = ofItsOwn()

@@ -36,7 +36,8 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 		if err := os.MkdirAll(f.hgrm, 0o755); err != nil { //nolint:gosec // percentiles are no secret
 			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
-		probe, err := program.OpenFile(filepath.Join(f.hgrm, measure.SeriesOf(measure.Push, measure.Response).String()+".hgrm"))
+		series := measure.SeriesOf(measure.Push, measure.Response)
+		probe, err := program.OpenFile(filepath.Join(f.hgrm, series.String()+".hgrm"))
 		if err != nil {
 			return nil, fmt.Errorf("--hgrm: %w", err)
 		}
@@ -112,6 +113,7 @@ func (f *benchFiles) keep(flag string, err error) {
 func (f *benchFiles) percentiles(total *measure.Set) {
 	for series := range total.Histograms() {
 		name := filepath.Join(f.hgrm, series.String()+".hgrm")
-		f.keep("--hgrm", program.ReplaceFile(name, func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }))
+		write := func(w io.Writer) error { return measure.WritePercentiles(w, total, series) }
+		f.keep("--hgrm", program.ReplaceFile(name, write))
 	}
 }

@@ -60,7 +60,7 @@ func (p process) merge(names []string, output string) error {
 	}
 	for i, log := range logs {
 		if !log.Complete() {
-			p.Say("%s has no end: the run that wrote it was cut off; what it had written by then counts", names[i])
+			p.Logf("%s has no end: the run that wrote it was cut off; what it had written by then counts", names[i])
 		}
 	}
 	return p.printPercentiles(sum)
@@ -91,7 +91,7 @@ func mergeInto(output string, logs []*measure.LogReader) (*measure.Set, error) {
 		return measure.Merge(nil, logs...)
 	}
 	if _, err := os.Stat(output); err == nil {
-		return nil, fmt.Errorf("--output %s: the file is there already, and may be one of those to be read; name another, or remove it", output)
+		return nil, fmt.Errorf("--output %s: the file exists and may be one of the logs; name another, or remove it", output)
 	}
 	var sum *measure.Set
 	err := program.ReplaceFile(output, func(w io.Writer) (err error) {

@@ -43,20 +43,26 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
-	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
+	f.StringVar(&o.fault, "fault", "",
+		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
 	o.declareWorkload(f)
 	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
 	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
-	f.IntVar(&o.processors, "processors", 0, "use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
-	f.StringArrayVar(&o.thresholds, "threshold", nil, "fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', 'lost==0'; may be repeated")
+	f.IntVar(&o.processors, "processors", 0,
+		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
+	f.StringArrayVar(&o.thresholds, "threshold", nil,
+		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
+			"'lost==0'; may be repeated")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
 	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
-	f.StringVar(&o.history, "history", "", "record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck judge)")
+	f.StringVar(&o.history, "history", "",
+		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck judge)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "threshold": func() []string { return reports.Metrics(load.Ops()...) },
+		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words,
+		"threshold": func() []string { return reports.Metrics(load.Ops()...) },
 	})
 }
 
@@ -165,7 +171,8 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 		return workload.Workload{}, fmt.Errorf("use --preset for a preset: fwpbench run --preset %s", args[0])
 	}
 	if o.preset != "" {
-		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)", o.preset, args[0], o.preset)
+		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)",
+			o.preset, args[0], o.preset)
 	}
 	source, err := os.ReadFile(args[0])
 	if err != nil {

@@ -140,13 +140,14 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 	}
 	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
 	if !at.Choice.Embedded {
-		p.Say("connecting to %s", chosen)
+		p.Logf("connecting to %s", chosen)
 	}
 	if _, err := at.Identify(ctx, meetTimeout); err != nil {
 		return p.Deliver(o.report(notMet(ctx, &config, began, err)))
 	}
 	config.Dial, config.Password = at.Server.Dial, at.Password
-	p.Say("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed, text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
+	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
+		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
 	live := p.newLive(o, &config)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)
@@ -163,7 +164,8 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 // notMet is the report of a run that did not get as far as to a server.
 func notMet(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
 	report := &reports.Load{
-		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target, Machine: reports.Machine(health.ThisMachine()),
+		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
+		Machine: reports.Machine(health.ThisMachine()),
 		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
 	}
 	if !report.Interrupted {

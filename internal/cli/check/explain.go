@@ -57,7 +57,7 @@ func (p process) explain(id string) error {
 		}
 		return p.Print(script)
 	}
-	if c, ok := conformance.ClauseByID(strings.ToUpper(id)); ok {
+	if c, ok := clauseNamed(id); ok {
 		return p.PrintPage(explainClause(c, checkRows(all)))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
@@ -94,7 +94,8 @@ func explainScript(d conformance.Description) (string, error) {
 func explainProperty(p conformance.Property) reports.Page {
 	var f explained
 	f.add("does", p.About)
-	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was found in time. "+
+	f.add("decides", "It fails each clause that it finds broken, with a script that shows it where one was "+
+		"found in time. "+
 		"It passes no clause: it passes as a whole if nothing was found and most of its commands were answered.")
 	f.add("waits", "up to "+p.Wait.String())
 	return reports.Page{Blocks: []reports.Block{titled(p.Name, "property: "+p.Title), f.block()}}
@@ -198,7 +199,8 @@ var needs = map[scenarios.Need]string{
 	scenarios.NeedOpen: "a server without a password", scenarios.NeedPassword: "a server with a password",
 	scenarios.NeedSignals: "an operator who quiets or terminates workers", scenarios.NeedRestart: "a restart",
 	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server that nobody else uses",
-	scenarios.NeedFlush: "a server whose jobs may all be deleted", scenarios.NeedEmbedded: "an embedded server that is set up for it",
+	scenarios.NeedFlush:    "a server whose jobs may all be deleted",
+	scenarios.NeedEmbedded: "an embedded server that is set up for it",
 }
 
 // spelled writes out a list of abbreviations.
@@ -211,4 +213,14 @@ func spelled(list string, words map[string]string) string {
 		all = append(all, short)
 	}
 	return strings.Join(all, ", ")
+}
+
+// clauseNamed returns the clause with this id, whose case does not count.
+func clauseNamed(id string) (conformance.Clause, bool) {
+	all := conformance.Clauses()
+	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })
+	if i < 0 {
+		return conformance.Clause{}, false
+	}
+	return all[i], true
 }

@@ -48,7 +48,8 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, "allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv,
+		"allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
 	if err != nil {
 		return err
 	}
@@ -63,10 +64,12 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	showBar := !o.reportFlags.NoProgress && p.WantsProgress()
 	above := &aboveBar{out: p.Err}
 	p.Err = above
-	p.Say("exploring %s, seed %d", at, o.seed)
+	p.Logf("exploring %s, seed %d", at, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	e := &reports.Exploration{Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target("")}
+	e := &reports.Exploration{
+		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target(""),
+	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
 		return p.Deliver(o.report(p.unexplored(ctx, e, err)))
@@ -75,13 +78,15 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if showBar {
 		above.begin(o)
 	}
-	expedition{exploreOptions: o, keep: &keeper{p: p, o: o, at: at, control: func(script string) reports.Verdict { return control(ctx, script) }}, bar: above, report: e}.run(ctx, x, script)
+	again := func(script string) reports.Verdict { return control(ctx, script) }
+	store := &findingStore{p: p, o: o, at: at, control: again}
+	campaign{clients: o.clients, store: store, bar: above, report: e}.run(ctx, x, script)
 	above.end()
 	e.Interrupted = ctx.Err() != nil
 	return p.Deliver(o.report(e))
 }
 
-// unexplored says in a report why there was nothing to explore.
+// unexplored fills in a report why there was nothing to explore.
 func (p process) unexplored(ctx context.Context, e *reports.Exploration, err error) *reports.Exploration {
 	r := &reports.Report{}
 	blame(ctx, r, err)
@@ -107,19 +112,19 @@ func (o *exploreOptions) saved() (*explore.Trace, error) {
 	return &t, nil
 }
 
-// expedition is an exploration and what belongs to it.
-type expedition struct {
-	*exploreOptions
-	keep   *keeper
-	bar    *aboveBar
-	report *reports.Exploration
+// campaign is an exploration and what belongs to it.
+type campaign struct {
+	clients int
+	store   *findingStore
+	bar     *aboveBar
+	report  *reports.Exploration
 }
 
 // run explores: one client after the other, and then many side by side.
-func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.Trace) {
+func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Trace) {
 	begin := time.Now()
 	defer func() { d.report.Took = time.Since(begin) }()
-	x.Found = d.keep.whole
+	x.Found = d.store.saveRun
 	x.Progress = func(commands int, c *explore.Coverage) {
 		what := fmt.Sprintf("%d workers side by side", d.clients)
 		if c != nil { // the load covers nothing
@@ -128,13 +133,13 @@ func (d expedition) run(ctx context.Context, x explore.Explorer, again *explore.
 		d.bar.show(commands, what)
 	}
 	if again != nil {
-		d.keep.fill(d.report, x.Replay(ctx, *again))
+		d.store.addResult(d.report, x.Replay(ctx, *again))
 		return
 	}
-	both := stress.Campaign{Explorer: x, Workers: d.clients, Recorded: d.keep.history}
-	both.Explored = func(r *explore.Result) { d.keep.fill(d.report, r) }
+	both := stress.Campaign{Explorer: x, Workers: d.clients, Recorded: d.store.saveHistory}
+	both.Explored = func(r *explore.Result) { d.store.addResult(d.report, r) }
 	if _, h := both.Run(ctx); h != nil {
-		d.keep.add(d.report, h)
+		d.store.addHistory(d.report, h)
 	}
 }
 

@@ -44,11 +44,18 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "explore")
-	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: try what touches other clients' jobs too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: try FLUSH too (means --allow-shared)")
-	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server, whether it runs or is gone")
-	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
-	f.IntVar(&o.pid, "pid", 0, "watch the memory of the server's process, which is `PID` of this machine: see whether it grows without bound (Linux)")
+	f.BoolVar(&o.allowShared, "allow-shared", false,
+		"nobody else uses the server: try what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false,
+		"everything on the server may be deleted: try FLUSH too (means --allow-shared)")
+	f.StringVar(&o.hooks.Restart, "restart-cmd", "",
+		"the shell `COMMAND` that restarts the server, whether it runs or is gone")
+	f.StringVar(&o.hooks.Signal, "signal-cmd", "",
+		"the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, "+
+			"$FWP_WID the worker")
+	f.IntVar(&o.pid, "pid", 0,
+		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
+			"without bound (Linux)")
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is found")
 	o.declareExtent(f)
 	o.declareFindings(f)
@@ -57,20 +64,27 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 }
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
-	f.DurationVar(&o.time, "time", 0, "explore for this long; shrinking findings and cleaning up come on top (default: 20,000 commands)")
+	f.DurationVar(&o.time, "time", 0,
+		"explore for this long; shrinking findings and cleaning up come on top (default: 20,000 commands)")
 	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands, not counting those that shrink findings")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
-	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections that must stay unaffected")
-	f.IntVar(&o.clients, "clients", 8, "spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole history is checked; none if 0")
-	f.DurationVar(&o.longest, "wait", 0, "let all clients wait together for up to this long: reservations and retries show only then")
-	f.StringVar(&o.replay, "replay", "", "play the run in `FILE`, which an earlier exploration saved, instead of making up another")
+	f.IntVar(&o.connections, "connections", 6,
+		"use `N` connections at a time, plus two control connections that must stay unaffected")
+	f.IntVar(&o.clients, "clients", 8,
+		"spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole "+
+			"history is checked; none if 0")
+	f.DurationVar(&o.longest, "wait", 0,
+		"let all clients wait together for up to this long: reservations and retries show only then")
+	f.StringVar(&o.replay, "replay", "",
+		"play the run in `FILE`, which an earlier exploration saved, instead of making up another")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
 }
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.IntVar(&o.findings, "findings", 10, "stop after `N` findings")
-	f.DurationVar(&o.shrink, "shrink", 60*time.Second, "spend at most this long shrinking a finding; --wait adds three times its value")
+	f.DurationVar(&o.shrink, "shrink", 60*time.Second,
+		"spend at most this long shrinking a finding; --wait adds three times its value")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
 	f.StringVar(&o.folder, "save", ".", "put scripts and whole runs of findings into `FOLDER`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")

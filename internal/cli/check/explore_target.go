@@ -3,7 +3,9 @@ package check
 import (
 	"context"
 	"net"
+	"time"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
@@ -12,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // dialed is a server of which no operator is known.
@@ -20,12 +23,15 @@ type dialed struct{ server *target.Server }
 func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
 
 // explorer is what the flags ask for, on the server that is meant.
-func (o *exploreOptions) explorer(ctx context.Context, at program.Endpoint, e *reports.Exploration) (x explore.Explorer, end func(), err error) {
+func (o *exploreOptions) explorer(
+	ctx context.Context, at program.Endpoint, e *reports.Exploration,
+) (x explore.Explorer, end func(), err error) {
 	x = explore.Explorer{
 		Subject:  fwpsubject.New(),
 		Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections,
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
-		Alone: o.alone() || at.Choice.Embedded, NoFlush: !o.allowFlush && !at.Choice.Embedded, Restarts: o.hooks.Restart != "" || at.Choice.Embedded,
+		Alone: o.alone() || at.Choice.Embedded, NoFlush: !o.allowFlush && !at.Choice.Embedded,
+		Restarts: o.hooks.Restart != "" || at.Choice.Embedded,
 		Unshrunk: o.noShrink, Shrinking: o.shrink + 3*o.longest,
 	}
 	if at.Choice.Embedded {
@@ -54,4 +60,24 @@ func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
 	}
 	server, end, err := embed(config)
 	return server.Target, end, err
+}
+
+// controlWait is the longest that a control waits for: what needs more is not tried.
+const controlWait = 10 * time.Second
+
+// control plays the script of a finding on the embedded server, which is right: what fails
+// there says nothing against another. The verdict is Undecided if that was not tried, or
+// did not come to its end.
+func control(ctx context.Context, text string) reports.Verdict {
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "control.fwp", []byte(text))
+	if err != nil || script.Wait() > controlWait {
+		return reports.Inconclusive
+	}
+	servers, end, err := embedAll()
+	if err != nil {
+		return reports.Inconclusive
+	}
+	defer end()
+	runner := &conformance.Runner{Servers: servers, Checks: conformance.Scripts(script), Prepare: prepare}
+	return runner.Run(ctx).Checks[0].Verdict
 }

@@ -43,7 +43,7 @@ func (p process) format(args []string, check bool) error {
 	for _, f := range files {
 		script, err := scenarios.Parse(fwpdialect.Dialect{}, f.name, f.source)
 		if err != nil {
-			p.Say("%v", err)
+			p.Logf("%v", err)
 			unreadable++
 			continue
 		}
@@ -59,10 +59,10 @@ func (p process) format(args []string, check bool) error {
 	}
 	switch {
 	case unreadable > 0:
-		p.Say("%s: %d cannot be formatted", text.Count(len(files), "script"), unreadable)
+		p.Logf("%s: %d cannot be formatted", text.Count(len(files), "script"), unreadable)
 		return program.Exit(reports.ExitUsage)
 	case check && changed > 0:
-		p.Say("%s: %d not formatted", text.Count(len(files), "script"), changed)
+		p.Logf("%s: %d not formatted", text.Count(len(files), "script"), changed)
 		return program.Exit(reports.ExitFindings)
 	}
 	return nil

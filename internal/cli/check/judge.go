@@ -48,7 +48,7 @@ func (p process) judge(names []string, format string) error {
 	for _, name := range names {
 		f := p.judgeFile(name)
 		if f.Damage != "" {
-			p.Say("%s: %s", name, f.Damage)
+			p.Logf("%s: %s", name, f.Damage)
 		}
 		all.Histories = append(all.Histories, f)
 		if format == "text" && f.readable {

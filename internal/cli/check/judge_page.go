@@ -57,12 +57,14 @@ func (f *judgedFinding) blocks() []reports.Block {
 	}
 	lines := reports.LinesOf(f.Statement)
 	if len(f.Or) > 0 {
-		lines = append(lines, reports.Words("If not that, it is "+strings.Join(f.Or, " or ")+" that is broken: what overlaps leaves it open."))
+		others := strings.Join(f.Or, " or ")
+		lines = append(lines, reports.Words("Or it breaks "+others+": calls that overlap leave both possible."))
 	}
 	var t reports.Table
 	shown := f.Events[:min(len(f.Events), eventsShown)]
 	for _, e := range shown {
-		t.Rows = append(t.Rows, reports.Cells(fmt.Sprintf("#%d", e.Index), span(&e.Event), who(&e.Event), said(&e.Event)))
+		t.Rows = append(t.Rows, reports.Cells(fmt.Sprintf("#%d", e.Index), span(&e.Event), peer(&e.Event),
+			exchange(&e.Event)))
 	}
 	if left := len(f.Events) - len(shown); left > 0 {
 		t.Note = reports.Words("and " + text.Count(left, "more event"))
@@ -72,6 +74,7 @@ func (f *judgedFinding) blocks() []reports.Block {
 	}
 }
 
+// more returns how many more there are, empty if none.
 func more(n int) string {
 	if n <= 0 {
 		return ""
@@ -81,7 +84,7 @@ func more(n int) string {
 
 func instant(t time.Duration) string { return t.Round(time.Microsecond).String() }
 
-// span is when an event was.
+// span returns when an event was.
 func span(e *history.Event) string {
 	if e.Outcome == history.Open {
 		return instant(e.Call) + " on"
@@ -89,8 +92,8 @@ func span(e *history.Event) string {
 	return instant(e.Call) + " to " + instant(e.Return)
 }
 
-// who is who asked.
-func who(e *history.Event) string {
+// peer returns the client of an event, or the server itself.
+func peer(e *history.Event) string {
 	switch {
 	case e.Op == history.Restart || e.Op == history.Kill:
 		return "the server"
@@ -100,8 +103,8 @@ func who(e *history.Event) string {
 	return fmt.Sprintf("client %d", e.Client)
 }
 
-// said is what was asked, and what came back.
-func said(e *history.Event) string {
+// exchange returns a command and its reply.
+func exchange(e *history.Event) string {
 	asked := e.Op.String()
 	if e.Op == history.Fetch {
 		asked = strings.Join(append([]string{asked}, e.Queues...), " ")
@@ -114,10 +117,11 @@ func said(e *history.Event) string {
 	if e.At > 0 {
 		asked += ", at " + instant(e.At)
 	}
-	return asked + ": " + told(e)
+	return asked + ": " + reply(e)
 }
 
-func told(e *history.Event) string {
+// reply returns a reply in words.
+func reply(e *history.Event) string {
 	switch {
 	case e.Outcome == history.Open:
 		return "no reply"

@@ -39,7 +39,7 @@ func (p process) lint(args []string) error {
 		}
 	}
 	wrong := mistakes(found)
-	p.Say("%s: %s, %s",
+	p.Logf("%s: %s, %s",
 		text.Count(len(files), "script"), text.Count(len(wrong), "mistake"), text.Count(len(found)-len(wrong), "hint"))
 	if len(wrong) > 0 {
 		return program.Exit(reports.ExitUsage)

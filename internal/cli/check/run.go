@@ -57,7 +57,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	showBar := !o.reportFlags.NoProgress && !o.reportFlags.Verbose && p.WantsProgress()
 	terminal := p.Err
 	p.Err = &shared{w: p.Err}
-	p.Say("testing %s, seed %d", s.endpoint, o.seed)
+	p.Logf("testing %s, seed %d", s.endpoint, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
@@ -67,7 +67,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	defer on.end()
 	if wait := chosen.wait(); wait > conformance.QuickWait {
-		p.Say("%s must wait, the longest for %v; --quick leaves them out",
+		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
 			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
 	}
 	watch := watcher{}
@@ -96,7 +96,8 @@ func (o *runOptions) report(r *reports.Report) program.Output {
 // unjudged says in a report why nothing could be judged.
 func unjudged(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
 	r := &reports.Report{
-		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: s.endpoint.Target(""),
+		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
+		Target: s.endpoint.Target(""),
 	}
 	blame(ctx, r, err)
 	return r
@@ -191,7 +192,7 @@ func (p process) load(args []string) ([]conformance.Check, error) {
 	}
 	scripts, found := examine(files)
 	if wrong := mistakes(found); len(wrong) > 0 {
-		p.Say("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
+		p.Logf("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
 		return nil, program.Exit(reports.ExitUsage)
 	}
 	return conformance.Scripts(scripts...), nil

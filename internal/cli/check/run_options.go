@@ -50,8 +50,10 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 	o.targetFlags.Declare(f, "test")
-	f.BoolVar(&o.allowShared, "allow-shared", false, "nobody else uses the server: play what touches other clients' jobs too")
-	f.BoolVar(&o.allowFlush, "allow-flush", false, "everything on the server may be deleted: play FLUSH too (means --allow-shared)")
+	f.BoolVar(&o.allowShared, "allow-shared", false,
+		"nobody else uses the server: play what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false,
+		"everything on the server may be deleted: play FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
 	f.StringVar(&o.hooks.Kill, "kill-cmd", "", "the shell `COMMAND` that kills the server and starts it again")
 	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: "+
@@ -60,9 +62,12 @@ func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 
 func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.selection.Checks, "check", nil, "play the checks that match `GLOB` only; may be repeated")
-	f.StringArrayVar(&o.selection.Clauses, "clause", nil, "play the checks about clauses that match `GLOB` only; may be repeated")
-	f.StringArrayVar(&o.selection.Levels, "level", nil, "play the checks about clauses of a level that matches `GLOB` only; may be repeated")
-	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+conformance.QuickWait.String()+", and end within about three minutes on any server")
+	f.StringArrayVar(&o.selection.Clauses, "clause", nil,
+		"play the checks about clauses that match `GLOB` only; may be repeated")
+	f.StringArrayVar(&o.selection.Levels, "level", nil,
+		"play the checks about clauses of a level that matches `GLOB` only; may be repeated")
+	f.BoolVar(&o.selection.Quick, "quick", false, "leave out the checks that have to wait for more than "+
+		conformance.QuickWait.String()+", and end within about three minutes on any server")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
 }
@@ -70,8 +75,10 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "the longest wait for a reply")
 	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
-	f.IntVar(&o.parallel, "parallel", 0, "run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
-	f.IntVar(&o.repeat, "repeat", 1, "run every check `N` times: the worst verdict counts, and the report lists what differs")
+	f.IntVar(&o.parallel, "parallel", 0,
+		"run at most `N` checks at once (default: 2 that are busy, and any number that only wait)")
+	f.IntVar(&o.repeat, "repeat", 1,
+		"run every check `N` times: the worst verdict counts, and the report lists what differs")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail or crash")
 	f.Uint64Var(&o.seed, "seed", 0, "draw the order and the names from `N` (random if not given)")
 }

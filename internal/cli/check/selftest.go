@@ -52,9 +52,12 @@ func newSelftest(p process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.faults, "fault", nil, "only the faults that match `GLOB` (see fwpcheck list --faults), and no variations; may be repeated")
-	f.BoolVar(&o.full, "full", false, "play the checks too that have to wait for more than "+conformance.QuickWait.String())
-	f.IntVar(&o.parallel, "parallel", 64, "play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
+	f.StringArrayVar(&o.faults, "fault", nil,
+		"only the faults that match `GLOB` (see fwpcheck list --faults), and no variations; may be repeated")
+	f.BoolVar(&o.full, "full", false,
+		"play the checks too that have to wait for more than "+conformance.QuickWait.String())
+	f.IntVar(&o.parallel, "parallel", 64,
+		"play at most `N` checks on faults at once, which mostly wait, and a quarter as many variations")
 	f.BoolVar(&o.noProgress, "no-progress", false, "show no progress bar")
 	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 	return cmd
@@ -77,7 +80,7 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 	started := time.Now()
 	out := proof.Run(ctx)
 	watch.end()
-	return p.tell(proof, out, time.Since(started))
+	return p.conclude(proof, out, time.Since(started))
 }
 
 // proof is what the flags ask for.
@@ -110,10 +113,11 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	return proof, nil
 }
 
-// tell prints what is not proved, counts, and returns the end of the command.
-func (p process) tell(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
+// conclude prints what is not proved, counts, and returns the end of the command.
+func (p process) conclude(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
 	table, sum := unproved(out)
-	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good, "The self-test passed.")}
+	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good,
+		"The self-test passed.")}
 	var end error
 	switch {
 	case out.Stopped:

@@ -19,7 +19,8 @@ type subject struct {
 // subject works out the server from flags and environment. A flag that has no effect on
 // it is an error.
 func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error) {
-	e, err := o.targetFlags.Endpoint(o.given, lookup, "restart-cmd", "kill-cmd", "signal-cmd", "allow-shared", "allow-flush")
+	e, err := o.targetFlags.Endpoint(o.given, lookup, "restart-cmd", "kill-cmd", "signal-cmd", "allow-shared",
+		"allow-flush")
 	if err != nil || e.Choice.Embedded {
 		return subject{endpoint: e}, err
 	}
@@ -53,9 +54,11 @@ func provide(s subject) map[scenarios.Need]string {
 		return nil // it meets all
 	}
 	return map[scenarios.Need]string{
-		scenarios.NeedOpen:     "give the --url of a server that asks for no password",
-		scenarios.NeedPassword: "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file with --password-file",
-		scenarios.NeedSignals:  "give --signal-cmd COMMAND, which finds quiet or terminate in $FWP_SIGNAL and the worker's id in $FWP_WID",
+		scenarios.NeedOpen: "give the --url of a server that asks for no password",
+		scenarios.NeedPassword: "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) " +
+			"or name a file with --password-file",
+		scenarios.NeedSignals: "give --signal-cmd COMMAND, which finds quiet or terminate in $FWP_SIGNAL and the " +
+			"worker's id in $FWP_WID",
 		scenarios.NeedRestart:  "give --restart-cmd COMMAND, for example --restart-cmd 'systemctl restart faktory'",
 		scenarios.NeedKill:     "give --kill-cmd COMMAND, which stops the server without warning and starts it again",
 		scenarios.NeedAlone:    "give --allow-shared, if nobody else uses the server",

@@ -17,7 +17,7 @@ import (
 func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			p.Say("%v\nThis is an internal error of %s. Please report it with the command line (without passwords) at\n%s",
+			p.Logf("%v\nThis is an internal error of %s. Please report it with the command line (without passwords) at\n%s",
 				r, p.Name, bugs)
 			code = reports.ExitInternal
 		}
@@ -122,13 +122,13 @@ func (p Process) conclude(cmd *cobra.Command, err error) int {
 		return int(done)
 	}
 	if _, ours := errors.AsType[*InternalError](err); ours {
-		p.Say("%s", target.Redact(err.Error()))
+		p.Logf("%s", target.Redact(err.Error()))
 		return reports.ExitInternal
 	}
 	if cmd.Name() == "help" { // whose own help is not what is missing
 		cmd = cmd.Root()
 	}
-	p.Say("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())
+	p.Logf("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())
 	return reports.ExitUsage
 }
 

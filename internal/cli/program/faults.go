@@ -29,5 +29,6 @@ func FaultNamed(name string) (fakes.Fault, error) {
 		return fakes.Fault{}, nil
 	}
 	near := text.DidYouMean(text.Candidates(name, FaultNames())...)
-	return fakes.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near, "fwpcheck list --faults shows the faults"))
+	return fakes.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+		"fwpcheck list --faults shows the faults"))
 }

@@ -14,7 +14,7 @@ func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	tell := sync.OnceFunc(func() {
 		stop()
-		p.Say("interrupted: the report follows; interrupt again to end at once")
+		p.Logf("interrupted: the report follows; interrupt again to end at once")
 	})
 	forget := context.AfterFunc(ctx, tell)
 	return ctx, func() {

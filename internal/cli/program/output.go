@@ -32,21 +32,21 @@ func (o Output) write(w io.Writer, color bool) error {
 func (p Process) Deliver(o Output) error {
 	toFile := isFile(o.Flags.File)
 	if o.Unreachable != "" && (toFile || o.Flags.Format.String() != "text") { // the report may be read by programs only
-		p.Say("%s", o.Unreachable)
+		p.Logf("%s", o.Unreachable)
 	}
 	if toFile {
 		err := ReplaceFile(o.Flags.File, func(w io.Writer) error { return o.write(w, o.Flags.Color.String() == "always") })
 		if err == nil {
 			code, words := o.Outcome()
-			p.Say("%s; the report is in %s", words, o.Flags.File)
+			p.Logf("%s; the report is in %s", words, o.Flags.File)
 			return Ended(code)
 		}
 		err = fmt.Errorf("write report: %w", err)
-		p.Say("%v\nThe report goes to standard output instead.", err)
+		p.Logf("%v\nThe report goes to standard output instead.", err)
 		o.Fail(err.Error())
 	}
 	if err := o.write(p.Out, p.wantsColor(o.Flags.Color.String())); err != nil {
-		p.Say("%v", err)
+		p.Logf("%v", err)
 		o.Fail(err.Error())
 	}
 	code, _ := o.Outcome()

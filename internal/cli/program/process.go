@@ -21,9 +21,9 @@ type Process struct {
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
-// Say writes a message to standard error, where nothing can be done about an
+// Logf writes a message to standard error, where nothing can be done about an
 // error.
-func (p Process) Say(format string, args ...any) {
+func (p Process) Logf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Err, p.Name+": "+format+"\n", args...)
 }
 

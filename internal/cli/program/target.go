@@ -27,7 +27,8 @@ func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
 	f.StringVar(&t.tls.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
-	f.StringVar(&t.tls.ServerName, "tls-server-name", "", "the `NAME` that the certificate has to be for, if it is not the host")
+	f.StringVar(&t.tls.ServerName, "tls-server-name", "",
+		"the `NAME` that the certificate has to be for, if it is not the host")
 	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
 }
 
@@ -41,7 +42,9 @@ type Endpoint struct {
 // Endpoint works out the target from flags and environment. Flags that have no effect on
 // the embedded server are an error with it: those of TargetFlags, and others that the
 // caller names.
-func (t *TargetFlags) Endpoint(given *pflag.FlagSet, lookup func(string) (string, bool), others ...string) (Endpoint, error) {
+func (t *TargetFlags) Endpoint(
+	given *pflag.FlagSet, lookup func(string) (string, bool), others ...string,
+) (Endpoint, error) {
 	choice, err := target.Choose(t.url, given.Changed("url"), lookup)
 	if err != nil {
 		return Endpoint{}, err
@@ -67,7 +70,7 @@ func (t *TargetFlags) Endpoint(given *pflag.FlagSet, lookup func(string) (string
 func onlyWithURL(given *pflag.FlagSet, others []string) error {
 	for _, flag := range slices.Concat([]string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}, others) {
 		if given.Changed(flag) {
-			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), not with the embedded server", flag)
+			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), not with the embedded one", flag)
 		}
 	}
 	return nil
@@ -111,7 +114,8 @@ func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error
 	err := conformance.Authenticate(ctx, e.Server, e.Password, timeout)
 	switch {
 	case errors.Is(err, conformance.ErrDeclined) && e.Choice.Address.Password != "":
-		return &UnreachableError{err, "the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
+		return &UnreachableError{err,
+			"the password is " + e.Choice.How + ", where %, /, ? and # are written %25, %2F, %3F and %23"}
 	case errors.Is(err, conformance.ErrDeclined):
 		return &UnreachableError{err, "the password is from --password-file, where it is the first and only line"}
 	}

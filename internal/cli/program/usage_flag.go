@@ -43,7 +43,8 @@ func misread(kind, text string) error {
 	p := &workload.Problem{}
 	switch kind {
 	case "duration":
-		p.What, p.Expected, p.Do = "is not a valid duration", "a duration", "write a number and a unit, as in 500ms, 30s or 5m"
+		p.What, p.Expected = "is not a valid duration", "a duration"
+		p.Do = "write a number and a unit, as in 500ms, 30s or 5m"
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			p.What = "has no unit"
 		}
