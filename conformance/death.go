@@ -10,10 +10,10 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// accuse files the checks after which a server was dead, now that none is played on it
-// any more: first the one that is taken for the one that ended it.
-func (s *runState) accuse(ctx context.Context, h *host) {
-	for _, t := range s.pending { // they were to be tried again, which shows nothing now
+// recordDeath files the checks after which a server was dead, once no more are played on
+// it: first the one that probably ended it.
+func (s *runState) recordDeath(ctx context.Context, h *host) {
+	for _, t := range s.pending { // they are not tried again
 		if t.host == h && t.death != nil {
 			t.evidence = t.death
 			h.dying = append(h.dying, t)
@@ -21,13 +21,13 @@ func (s *runState) accuse(ctx context.Context, h *host) {
 		}
 	}
 	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
-	first := culprit(h.dying)
+	first := endedServer(h.dying)
 	h.dying[0], h.dying[first] = h.dying[first], h.dying[0]
 	for _, t := range h.dying {
 		if h.crashed == "" {
 			s.record(t)
 		} else {
-			s.forestalled(ctx, t)
+			s.skip(ctx, t)
 		}
 	}
 	h.dying = nil
@@ -41,13 +41,14 @@ type unanswered struct {
 	ended time.Time // when its connection ended; zero if it did not
 }
 
-// culprit is which of some checks sent the last command before the first connection
-// ended: the others were waiting, or came too late. If none ended, it is the one whose
-// command was the first that got no answer, but for a FETCH, which may wait.
-func culprit(dying []*task) int {
+// endedServer returns which check probably ended the server: the one that sent the last
+// command before the first connection ended, since the others were waiting, or came later.
+// If no connection ended, it is the one with the first command without a reply; a FETCH,
+// which may wait, comes after others.
+func endedServer(dying []*task) int {
 	var all []unanswered
 	for i, t := range dying {
-		if t.evidence.Dead == "" { // it was there, and saw only what came of it
+		if t.evidence.Dead == "" { // it only saw the consequences
 			continue
 		}
 		for _, u := range unansweredIn(t.evidence) {

@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// fold makes one answer of those of all repetitions: the worst counts, and how
-// often each came is kept.
+// fold makes one result of those of all repetitions: the worst verdict, and how often each
+// verdict came.
 func fold(runs []reports.Check) reports.Check {
 	if len(runs) == 1 {
 		return runs[0]
@@ -56,8 +56,7 @@ func foldClauses(runs []reports.Check) []reports.ClauseVerdict {
 	return all
 }
 
-// clauses folds the checks into the catalogue: every clause with the worst that
-// was said about it.
+// clauses folds the checks into the catalogue: every clause with its worst verdict.
 func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 	said := map[string][]reports.ClauseVerdict{}
 	by := map[string][]string{}

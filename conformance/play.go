@@ -32,11 +32,11 @@ func (s *runState) play(ctx context.Context, t *task) {
 // setup returns where and how a try is played.
 func (s *runState) setup(t *task) Setup {
 	on := Setup{
-		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.Seed, Names: t.names,
-		Timeout: s.Timeout, Patience: s.Patience, Quick: s.Quick, Meter: s.meter, host: t.server,
+		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
+		Timeout: s.runner.Timeout, Patience: s.runner.Patience, Quick: s.runner.Quick, Meter: s.meter, host: t.server,
 	}
-	if s.Watch != nil {
-		on.Watch = func(l scenarios.Line) { s.Watch(t.about.ID, l) }
+	if s.runner.Watch != nil {
+		on.Watch = func(l scenarios.Line) { s.runner.Watch(t.about.ID, l) }
 	}
 	if fresh := t.server.Fresh; fresh != nil {
 		on.Fresh = func() (scenarios.Target, func(), error) {

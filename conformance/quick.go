@@ -39,13 +39,13 @@ func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc)
 // tooLate returns why a quick run begins no more checks, or nothing.
 func (s *runState) tooLate() string {
 	limit := QuickRun
-	if s.Parallel > 0 {
+	if s.runner.Parallel > 0 {
 		for _, check := range s.described {
-			limit += check.Wait / time.Duration(s.Parallel)
+			limit += check.Wait / time.Duration(s.runner.Parallel)
 		}
 	}
 	limit = limit.Truncate(time.Second) * time.Duration(s.repeat)
-	if !s.Quick || time.Since(s.start) < limit {
+	if !s.runner.Quick || time.Since(s.start) < limit {
 		return ""
 	}
 	return fmt.Sprintf("a quick run begins no more checks after %v", limit)

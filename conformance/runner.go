@@ -45,10 +45,10 @@ type Runner struct {
 	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
 	Repeat   int           // how often each check is run; once if zero
 	FailFast bool          // stop at the first fail or crash
-	Quick    bool          // come to an end soon on whatever server, for checks that a quick selection picked: see QuickRun
+	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
 
-	Watch    func(check string, line scenarios.Line) // told each line of every conversation; calls may come side by side
-	Progress func(done, total int, check string)     // told when a check is over; calls do not come side by side
+	Watch    func(check string, line scenarios.Line) // receives each line of every conversation; calls may come side by side
+	Progress func(done, total int, check string)     // called when a check is over; calls do not come side by side
 }
 
 // Skipped is a check that a selection left out.
@@ -59,7 +59,7 @@ type Skipped struct {
 
 // Run runs the checks and returns their report, without target and version.
 // It blocks until all are over; when ctx is done it ends early, and the report
-// says so and holds what was gained.
+// is marked as interrupted and holds the results so far.
 func (r *Runner) Run(ctx context.Context) *reports.Report {
 	s := newRunState(r)
 	measuring, stop := context.WithCancel(ctx)
@@ -71,9 +71,9 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 	return s.report(ctx)
 }
 
-// report puts the answers together.
+// report makes the report of the results.
 func (s *runState) report(ctx context.Context) *reports.Report {
-	rep := &reports.Report{Started: s.start, Took: time.Since(s.start), Seed: s.Seed, Interrupted: ctx.Err() != nil}
+	rep := &reports.Report{Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed, Interrupted: ctx.Err() != nil}
 	if s.err != nil {
 		rep.Internal = s.err.Error()
 	}
@@ -83,7 +83,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	for _, runs := range s.results {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
-	for _, skipped := range s.Skipped {
+	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.unanswered(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
 	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	busyChecks    = 2                     // at a time, beside those that wait
-	busyFor       = 30 * time.Millisecond // a check is busy, unless it is over sooner
-	retriesOfLag  = 3                     // of a check that lag left undecided
-	triesTogether = 2                     // of a check that got no connection, before it is tried apart
-	triesApart    = 2                     // of a check that gets too few connections even then
+	busyChecks    = 2                     // at a time, beside the waiting ones
+	busyFor       = 30 * time.Millisecond // after its start a check counts as busy
+	retriesOfLag  = 3                     // of a check that lag left inconclusive
+	triesTogether = 2                     // of a check that was refused a connection, before it is tried apart
+	triesApart    = 2                     // of a check that is refused connections even then
 )
 
-// runState is one run of a Runner. One goroutine, that of its loop, starts the
-// plays, takes what they saw, and files what it means; everything below belongs to
-// it, except for what the plays only read.
+// runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
+// evidence and files the verdicts; the fields belong to it, except for those that plays
+// only read.
 type runState struct {
-	*Runner
+	runner *Runner
 	start  time.Time
 	repeat int
 	meter  *scenarios.Meter
@@ -33,8 +33,8 @@ type runState struct {
 
 	pending  []*task // in the order in which they begin
 	running  []*task
-	unsure   []*task // to be tried again when all others are over
-	over     chan *task
+	again    []*task // to be tried again after all others
+	ended    chan *task
 	most     int // that may run
 	mostBusy int // that may run and do more than wait
 
@@ -43,11 +43,11 @@ type runState struct {
 	done    int
 	stopped string // why no more checks are begun
 	stop    context.CancelFunc
-	err     error // a fault of ours
+	err     error // an internal error
 }
 
 func newRunState(r *Runner) *runState {
-	s := &runState{Runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), over: make(chan *task),
+	s := &runState{runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), ended: make(chan *task),
 		most: math.MaxInt, mostBusy: busyChecks}
 	if r.Parallel > 0 {
 		s.most, s.mostBusy = r.Parallel, r.Parallel
@@ -62,15 +62,15 @@ func newRunState(r *Runner) *runState {
 	return s
 }
 
-// all runs everything, and comes back when it is over.
+// all runs all checks. It blocks until they are over.
 func (s *runState) all(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
-	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.unsure = s.unsure, nil {
+	for s.pending = s.tasks(); len(s.pending) > 0; s.pending, s.again = s.again, nil {
 		for s.begin(ctx); len(s.running) > 0; s.begin(ctx) {
 			s.await(ctx)
 		}
-		s.mostBusy = 1 // whoever is tried again shall not be disturbed
+		s.mostBusy = 1 // nothing disturbs what is tried again
 	}
 }
 
@@ -80,15 +80,14 @@ func (s *runState) await(ctx context.Context) {
 	timer := time.NewTimer(calm)
 	defer timer.Stop()
 	select {
-	case t := <-s.over:
+	case t := <-s.ended:
 		s.end(ctx, t)
 	case <-timer.C:
 	}
 }
 
-// busy counts the checks that have just begun, and tells when the next of them
-// has not any more. What takes longer waits most of the time, and waiting is no
-// reason to keep others from running.
+// busy returns how many checks have begun just now, and for how long that stays so. A check
+// that takes longer waits most of the time, and others can run meanwhile.
 func (s *runState) busy() (n int, calm time.Duration) {
 	calm = time.Hour
 	for _, t := range s.running {
@@ -105,12 +104,12 @@ func (s *runState) begin(ctx context.Context) {
 	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
 		t := s.pending[i]
 		switch {
-		case s.forestalled(ctx, t):
+		case s.skip(ctx, t):
 		case len(s.running) == 0 || t.host == nil || t.host.takes(t):
 			s.enter(t)
 			go func() {
 				s.play(ctx, t)
-				s.over <- t
+				s.ended <- t
 			}()
 		default:
 			i++
@@ -120,8 +119,8 @@ func (s *runState) begin(ctx context.Context) {
 	}
 }
 
-// forestalled answers a check that is not played, or not again.
-func (s *runState) forestalled(ctx context.Context, t *task) bool {
+// skip files a check that is not played, or not again, and reports whether it did.
+func (s *runState) skip(ctx context.Context, t *task) bool {
 	why, late := s.stopped, s.tooLate()
 	switch {
 	case why != "":
@@ -135,7 +134,7 @@ func (s *runState) forestalled(ctx context.Context, t *task) bool {
 		s.file(t, s.unanswered(t.about, reports.Inconclusive, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
 	case why == "":
 		return false
-	case t.death != nil && late == "": // nobody will look again: it is what it seemed
+	case t.death != nil && late == "": // it is not tried again: the server is dead
 		t.evidence = t.death
 		s.record(t)
 	case !t.filed:
@@ -158,10 +157,10 @@ func (s *runState) enter(t *task) {
 	t.began = time.Now()
 	t.tries++
 	s.plays++
-	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), (s.Seed^uint64(s.start.Nanosecond()))&0xffff, s.plays)
+	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), (s.runner.Seed^uint64(s.start.Nanosecond()))&0xffff, s.plays)
 }
 
-// end takes what a play saw, and decides what becomes of it.
+// end takes the evidence of a play, and decides whether it counts.
 func (s *runState) end(ctx context.Context, t *task) {
 	ended := func(other *task) bool { return other == t }
 	s.running = slices.DeleteFunc(s.running, ended)
@@ -178,17 +177,17 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.endShared(ctx, t)
 	}
 	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
-		s.accuse(ctx, h)
+		s.recordDeath(ctx, h)
 	}
 }
 
-// endShared decides what becomes of a play on a server that other checks use, too.
+// endShared is end for a play on a server that other checks use, too.
 func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
 	switch {
-	case h.crashed != "" && !t.evidence.held(): // that may be why
-		s.forestalled(ctx, t)
-	case ctx.Err() == nil && s.postponed(t):
+	case h.crashed != "" && !t.evidence.held(): // the crash may be the reason
+		s.skip(ctx, t)
+	case ctx.Err() == nil && s.postpone(t):
 	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.held():
 		h.dying = append(h.dying, t)
 	default:
@@ -196,8 +195,9 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 	}
 }
 
-// postponed puts a check off whose outcome a limit of connections may explain.
-func (s *runState) postponed(t *task) bool {
+// postpone queues a check again whose outcome a limit of connections may explain, and reports
+// whether it did.
+func (s *runState) postpone(t *task) bool {
 	h := t.host
 	switch {
 	case t.death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
@@ -221,9 +221,9 @@ func (s *runState) postponed(t *task) bool {
 	return true
 }
 
-// suspect has a check that found the server dead tried again apart, before
-// anything else runs there: if nobody is let in, it was no limit. A server that
-// had ended every connection by then is dead.
+// suspect queues a check that found the server dead again, apart and before anything else on
+// that server: if it is refused then, too, a limit was not the reason. A server that had
+// ended every connection by then is dead.
 func (s *runState) suspect(t *task) bool {
 	if !t.together || t.evidence.Amid == 0 {
 		return false
@@ -243,23 +243,23 @@ func (s *runState) suspect(t *task) bool {
 func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
-	if s.stopped != "" && t.evidence.Err != nil { // it was ended for that
+	if s.stopped != "" && t.evidence.Err != nil { // the stop ended it
 		leftover := check.Left
 		check = s.unanswered(t.about, reports.NotRun, s.stopped, "")
 		check.Left = leftover
 	}
 	s.file(t, check)
-	if again && t.lagged < retriesOfLag && (!s.Quick || check.Took <= QuickPatience) {
+	if again && t.lagged < retriesOfLag && (!s.runner.Quick || check.Took <= QuickPatience) {
 		t.lagged++
-		s.unsure = append(s.unsure, t)
+		s.again = append(s.again, t)
 	}
-	if s.FailFast && s.stopped == "" && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+	if s.runner.FailFast && s.stopped == "" && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
 		s.stopped = "the run ended with the first finding, as was asked for"
 		s.stop()
 	}
 }
 
-// file keeps an answer, and tells when a check is over.
+// file keeps the result of a check, and reports progress.
 func (s *runState) file(t *task, check reports.Check) {
 	s.results[t.place][t.round] = check
 	if t.filed {
@@ -267,8 +267,8 @@ func (s *runState) file(t *task, check reports.Check) {
 	}
 	t.filed = true
 	s.done++
-	if s.Progress != nil {
-		s.Progress(s.done, len(s.Checks)*s.repeat, t.about.ID)
+	if s.runner.Progress != nil {
+		s.runner.Progress(s.done, len(s.runner.Checks)*s.repeat, t.about.ID)
 	}
 }
 

@@ -33,26 +33,26 @@ type task struct {
 	lagged  int       // tries that lag left undecided
 	refused int       // tries that did not get their connections
 	death   *Evidence // of an earlier try after which the server seemed dead
-	filed   bool      // it has an answer
+	filed   bool      // it has a result
 }
 
 // newTask returns one run of one check.
 func (s *runState) newTask(place, round int) *task {
-	t := &task{check: s.Checks[place], about: s.described[place], place: place, round: round}
+	t := &task{check: s.runner.Checks[place], about: s.described[place], place: place, round: round}
 	if t.wait = t.about.Wait; t.about.Fetches {
 		t.wait += time.Millisecond
 	}
 	return t
 }
 
-// tasks makes the list of all runs, in the order in which they begin: those that
-// wait long first, otherwise as the seed has it, those that run apart last. What
-// no server can serve is answered.
+// tasks returns all runs, in the order in which they begin: those that wait long first,
+// otherwise as the seed orders them, those that run apart last. Checks that need what no
+// server offers are filed as skipped.
 func (s *runState) tasks() []*task {
 	var all []*task
-	random := rand.New(rand.NewPCG(s.Seed, s.Seed))
+	random := rand.New(rand.NewPCG(s.runner.Seed, s.runner.Seed))
 	for round := range s.repeat {
-		for _, i := range random.Perm(len(s.Checks)) {
+		for _, i := range random.Perm(len(s.runner.Checks)) {
 			t := s.newTask(i, round)
 			if missing := s.assign(t); missing != "" {
 				s.file(t, s.notOffered(t.about, missing))
@@ -73,13 +73,13 @@ func (s *runState) tasks() []*task {
 	return all
 }
 
-// assign finds the server for a check; missing is the need that none meets, or "".
+// assign chooses the server of a check; missing is the need that no server meets, or "".
 func (s *runState) assign(t *task) (missing scenarios.Need) {
 	if slices.Contains(t.about.Needs, scenarios.NeedEmbedded) {
-		if s.Prepare == nil {
+		if s.runner.Prepare == nil {
 			return scenarios.NeedEmbedded
 		}
-		t.own = func() (Server, func(), error) { return s.Prepare(t.about.Embedded) }
+		t.own = func() (Server, func(), error) { return s.runner.Prepare(t.about.Embedded) }
 		return ""
 	}
 	for _, h := range s.hosts {

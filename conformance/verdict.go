@@ -8,8 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// unanswered is a check that was not played, with the same answer for all its
-// clauses.
+// unanswered is a check that was not played, with the same verdict for all its clauses.
 func (s *runState) unanswered(d Description, v reports.Verdict, why, provide string) reports.Check {
 	c := reports.Check{ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why, Provide: provide}
 	for _, m := range d.Clauses() {
@@ -19,7 +18,7 @@ func (s *runState) unanswered(d Description, v reports.Verdict, why, provide str
 }
 
 func (s *runState) notOffered(d Description, n scenarios.Need) reports.Check {
-	return s.unanswered(d, reports.Skipped, "needs "+needWords[n], s.Provide[n])
+	return s.unanswered(d, reports.Skipped, "needs "+needWords[n], s.runner.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
@@ -56,8 +55,8 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	return v.check, v.seen.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
 }
 
-// tooMany takes back what was made of a play that got some connections and not
-// all: how many a target has to give is its own affair.
+// tooMany makes the check inconclusive if the target refused some of its connections: no
+// clause says how many a target has to accept.
 func (v *verdicts) tooMany() bool {
 	r := v.seen.Refused
 	if r == nil || r.Own == 0 || v.seen.Dead != "" || v.seen.held() {
@@ -70,8 +69,8 @@ func (v *verdicts) tooMany() bool {
 	return true
 }
 
-// crash files the check as the one that ended its server, if it is the first
-// after which that no longer served; it is false for all others.
+// crash reports whether the check is the one that ended its server: the first after which
+// that no longer served.
 func (v *verdicts) crash() bool {
 	if v.host.crashed == "" {
 		v.host.crashed = v.check.ID
@@ -79,7 +78,7 @@ func (v *verdicts) crash() bool {
 	return v.host.crashed == v.check.ID
 }
 
-// verdicts is the making of one check's answer.
+// verdicts makes the result of one check.
 type verdicts struct {
 	state   *runState
 	about   Description
@@ -94,7 +93,7 @@ type cause struct {
 	passes bool // another try, alone, may go better
 }
 
-// stopCause is what kept the play from its end.
+// stopCause returns what kept the play from its end.
 func (v *verdicts) stopCause() cause {
 	run := v.seen
 	switch {
@@ -112,9 +111,9 @@ func (v *verdicts) stopCause() cause {
 		case r.Outcome == scenarios.Unsure:
 			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
 		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line, so that checks which it ended alike are listed together
-			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotWords(r)), r.Passing}
+			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
-			return cause{fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotWords(r)), r.Passing}
+			return cause{fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched:
 			return cause{words: fmt.Sprintf("line %d, which is about another clause, did not hold", r.Line)}
 		}
@@ -125,8 +124,8 @@ func (v *verdicts) stopCause() cause {
 	return cause{words: "the server no longer served: " + run.Dead}
 }
 
-// gotWords says what came, and when if that is the point.
-func gotWords(r scenarios.Result) string {
+// gotText describes what came, and the time if that is what is wrong.
+func gotText(r scenarios.Result) string {
 	if r.Cause != "" {
 		return r.Got + "; " + r.Cause
 	}
@@ -160,9 +159,9 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	v.check.Clauses = append(v.check.Clauses, cv)
 }
 
-// line is what one line says about one clause. A line that matched earns
-// nothing in a script that could not be played to its end: the lines that show
-// that the server would have done it right may be those that are missing.
+// line is the verdict of one line about one clause. A line that matched is no pass in a
+// script that was not played to its end: the lines that were not played may be those that
+// show that the server is wrong.
 func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	switch {
 	case r.Outcome == scenarios.Mismatched:
@@ -176,7 +175,7 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	return reports.Pass
 }
 
-// observed is what came where anything may.
+// observed describes what came where the clause leaves it open.
 func observed(r scenarios.Result) string {
 	const most = 120
 	what := []rune(r.Choice)
@@ -192,7 +191,7 @@ func observed(r scenarios.Result) string {
 	return "seen: " + string(what)
 }
 
-// departure judges a line that was not met.
+// departure is the verdict of a line that did not match.
 func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := breachOf(m)
 	switch {
@@ -204,15 +203,15 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 		cv.Why = observed(scenarios.Result{Got: r.Got})
 		return verdict
 	}
-	cv.Level, cv.Why = levelOf(m), gotWords(r)
+	cv.Level, cv.Why = levelOf(m), gotText(r)
 	v.finding(verdict, m, r)
 	return verdict
 }
 
-// breach judges a departure that no line was about.
+// breach adds a breach that no line is about.
 func (v *verdicts) breach(b scenarios.Breach) {
 	if v.seen.Dead != "" && b.Kind == scenarios.ConsumerClosed {
-		return // that the server lives no more is the finding
+		return // the finding is that the server is dead
 	}
 	id := ClauseOf(b.Name())
 	m := scenarios.Mark{Clause: id}
@@ -224,7 +223,7 @@ func (v *verdicts) breach(b scenarios.Breach) {
 	case i < 0:
 		v.check.Clauses = append(v.check.Clauses, cv)
 	case v.check.Clauses[i].Verdict.Breach():
-		return // the line has told it
+		return // the line has reported it
 	default:
 		v.check.Clauses[i] = cv
 	}
@@ -274,8 +273,8 @@ func (v *verdicts) ownExpectations() {
 	}
 }
 
-// conclude folds the clauses into the check, and keeps the conversation where
-// somebody will want to read it.
+// conclude folds the clauses into the verdict of the check, and keeps the conversation of
+// findings and of inconclusive checks.
 func (v *verdicts) conclude() {
 	if v.seen.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
 		v.check.Verdict = reports.Crash
@@ -295,7 +294,7 @@ func (v *verdicts) conclude() {
 	}
 }
 
-// lastReached stands for the place at which the server was lost.
+// lastReached is the place at which the server was last seen alive.
 func (v *verdicts) lastReached() scenarios.Result {
 	last := scenarios.Result{Pos: scenarios.Pos{Line: 1, Col: 1}}
 	for _, r := range v.seen.Results {

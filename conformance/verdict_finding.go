@@ -19,7 +19,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	f := reports.Finding{
 		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
 		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-		Expected: r.Expected, Actual: gotWords(r), Conversation: conversation(v.seen, r),
+		Expected: r.Expected, Actual: gotText(r), Conversation: conversation(v.seen, r),
 	}
 	if r.Line > 0 && r.Line <= len(v.about.Source) {
 		f.Source = v.about.Source[r.Line-1]
@@ -32,8 +32,8 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	if r.Ending != scenarios.Open {
 		f.Close = closeWords[r.Ending]
 	}
-	if v.state.Reproduce != nil {
-		f.Reproduce = v.state.Reproduce(v.check.ID)
+	if v.state.runner.Reproduce != nil {
+		f.Reproduce = v.state.runner.Reproduce(v.check.ID)
 	}
 	v.check.Findings = append(v.check.Findings, f)
 }
