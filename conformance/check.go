@@ -27,7 +27,7 @@ type Description struct {
 	File   string   // how reports name the file of its script; empty if it has none
 	Source []string // the lines of that file
 
-	Marks       []scenarios.Mark  // the clauses that its lines decide, in their order; a property has none, and may break any clause
+	Marks       []scenarios.Mark  // the clauses that its lines decide, in their order; none: it may find any clause broken
 	Needs       []scenarios.Need  // what a server must offer
 	Embedded    map[string]string // the settings of a server that is prepared for it, where it needs one
 	Wait        time.Duration     // how long a play takes at least, on a server that answers at once
@@ -113,12 +113,11 @@ type Finding struct {
 
 // complete reports whether every line was reached and decided and the target still serves.
 func (e *Evidence) complete() bool {
-	for _, r := range e.Results {
-		if r.Outcome == scenarios.NotReached || r.Outcome == scenarios.Unsure || r.Outcome == scenarios.Mismatched && len(r.Marks) == 0 {
-			return false
-		}
+	open := func(r scenarios.Result) bool {
+		return r.Outcome == scenarios.NotReached || r.Outcome == scenarios.Unsure ||
+			r.Outcome == scenarios.Mismatched && len(r.Marks) == 0
 	}
-	return e.Err == nil && e.Dead == "" && e.Open == ""
+	return !slices.ContainsFunc(e.Results, open) && e.Err == nil && e.Dead == "" && e.Open == ""
 }
 
 // held reports whether the play is complete and everything came as it was expected.

@@ -27,7 +27,8 @@ func (c ScriptCheck) Describe() Description {
 	s := c.Script
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
-		Embedded: s.Embedded, Wait: s.Wait(), Fetches: s.Sends(fwp.FETCH), Connections: s.Connections(), Sharing: sharing(s),
+		Embedded: s.Embedded, Wait: s.Wait(), Fetches: s.Sends(fwp.FETCH),
+		Connections: s.Connections(), Sharing: sharing(s),
 	}
 }
 
@@ -55,14 +56,16 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	defer cancel()
 	patience, hasty := on.patience()
 	player := &scenarios.Player{
-		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: hasty, Meter: on.Meter, Watch: on.Watch,
+		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: hasty,
+		Meter: on.Meter, Watch: on.Watch,
 	}
 	if on.host != nil {
 		player.Crowd = &on.host.crowd
 	}
 	run := player.Play(ctx, c.Script, on.Names)
 	e := Evidence{
-		Began: run.Began, Took: run.Took, Dead: run.Dead, Amid: run.Amid, Refused: run.Refused, Leftover: run.Left, Err: run.Err,
+		Began: run.Began, Took: run.Took, Dead: run.Dead, Amid: run.Amid, Refused: run.Refused,
+		Leftover: run.Left, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
 	}
 	if len(run.Results) == 0 && run.Held() {

@@ -87,8 +87,8 @@ func ClauseByID(id string) (Clause, bool) {
 // the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
 // empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
 // line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
-// "RESP" alone stands for the specification of RESP, which is not among the documents. The documents have a hash each in
-// clauses_source.go: where one changes, look at the clauses that cite it before the new hash is kept.
+// "RESP" alone stands for the specification of RESP, which is not among the documents. The documents have a hash each
+// in clauses_source.go: where one changes, look at the clauses that cite it before the new hash is kept.
 //
 //go:embed clauses_*.txt
 var clauseFiles embed.FS

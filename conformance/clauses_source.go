@@ -31,8 +31,14 @@ var documents = []struct {
 	section string // what stands before its headings in Clause.Section
 }{
 	{"fwp.md", "bdb60cded581ec94079b8c18ed4999de633967614b4b846eeb3ed55717cbf1e0", ""},
-	{"faktory-worker-lifecycle.md", "d6442f8c6c83619b71da67ae0252ede169bdf4080aa50ee4cf21f7420c40307a", "worker guide: "},
-	{"faktory-worker-ex-architecture.md", "bfbca4f174d644eba0cd9e10619d25f8733cf6214b6488622f1ba2199736bf74", "worker architecture: "},
+	{
+		"faktory-worker-lifecycle.md",
+		"d6442f8c6c83619b71da67ae0252ede169bdf4080aa50ee4cf21f7420c40307a", "worker guide: ",
+	},
+	{
+		"faktory-worker-ex-architecture.md",
+		"bfbca4f174d644eba0cd9e10619d25f8733cf6214b6488622f1ba2199736bf74", "worker architecture: ",
+	},
 }
 
 var (
@@ -92,7 +98,7 @@ func ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
 		}
 		hash := sha256.Sum256(text)
 		if got := hex.EncodeToString(hash[:]); got != d.sha256 {
-			changes = append(changes, DocumentChange{Document: d.name, SHA256: got, Expected: d.sha256, Clauses: citing(d.name)})
+			changes = append(changes, DocumentChange{d.name, got, d.sha256, citing(d.name)})
 		}
 	}
 	return changes, nil

@@ -24,7 +24,8 @@ func fold(runs []reports.Check) reports.Check {
 	for _, c := range runs {
 		worst.Left = append(worst.Left, c.Left...)
 		for _, f := range c.Findings {
-			if !slices.ContainsFunc(worst.Findings, func(g reports.Finding) bool { return f.Clause == g.Clause && f.Verdict == g.Verdict }) {
+			same := func(g reports.Finding) bool { return f.Clause == g.Clause && f.Verdict == g.Verdict }
+			if !slices.ContainsFunc(worst.Findings, same) {
 				worst.Findings = append(worst.Findings, f)
 			}
 		}

@@ -61,7 +61,8 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		e.Open = e.Err.Error()
 	}
 	if e.Open != "" && e.refusedAll() { // others had all connections
-		e.Open = "the target has too few connections for this check and those beside it: it refused one: " + e.Refused.Got
+		e.Open = "the target has too few connections for this check and those beside it: it refused one: " +
+			e.Refused.Got
 	}
 	e.excuse(on.Meter)
 	return e

@@ -47,8 +47,8 @@ type Runner struct {
 	FailFast bool          // stop at the first fail or crash
 	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
 
-	Watch    func(check string, line scenarios.Line) // receives each line of every conversation; calls may come side by side
-	Progress func(done, total int, check string)     // called when a check is over; calls do not come side by side
+	Watch    func(check string, line scenarios.Line) // receives each line of each conversation; calls may overlap
+	Progress func(done, total int, check string)     // called when a check is over; calls do not overlap
 }
 
 // Skipped is a check that a selection left out.
@@ -73,7 +73,9 @@ func (r *Runner) Run(ctx context.Context) *reports.Report {
 
 // report makes the report of the results.
 func (s *runState) report(ctx context.Context) *reports.Report {
-	rep := &reports.Report{Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed, Interrupted: ctx.Err() != nil}
+	rep := &reports.Report{
+		Started: s.start, Took: time.Since(s.start), Seed: s.runner.Seed, Interrupted: ctx.Err() != nil,
+	}
 	if s.err != nil {
 		rep.Internal = s.err.Error()
 	}

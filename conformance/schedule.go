@@ -47,8 +47,10 @@ type runState struct {
 }
 
 func newRunState(r *Runner) *runState {
-	s := &runState{runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), ended: make(chan *task),
-		most: math.MaxInt, mostBusy: busyChecks}
+	s := &runState{
+		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), ended: make(chan *task),
+		most: math.MaxInt, mostBusy: busyChecks,
+	}
 	if r.Parallel > 0 {
 		s.most, s.mostBusy = r.Parallel, r.Parallel
 	}
@@ -131,7 +133,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	}
 	switch {
 	case t.host != nil && t.host.crashed != "":
-		s.file(t, s.unanswered(t.about, reports.Inconclusive, fmt.Sprintf("the server no longer served after %s", t.host.crashed), ""))
+		s.file(t, s.unanswered(t.about, reports.Inconclusive, "the server no longer served after "+t.host.crashed, ""))
 	case why == "":
 		return false
 	case t.death != nil && late == "": // it is not tried again: the server is dead
@@ -157,7 +159,8 @@ func (s *runState) enter(t *task) {
 	t.began = time.Now()
 	t.tries++
 	s.plays++
-	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), (s.runner.Seed^uint64(s.start.Nanosecond()))&0xffff, s.plays)
+	salt := (s.runner.Seed ^ uint64(s.start.Nanosecond())) & 0xffff
+	t.names = fmt.Sprintf("fwp%s%04x-%d", s.start.UTC().Format("0102150405"), salt, s.plays)
 }
 
 // end takes the evidence of a play, and decides whether it counts.

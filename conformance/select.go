@@ -33,7 +33,8 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 			out = append(out, Skipped{check, "the selection leaves it out"})
 		case s.Quick && d.Wait > QuickWait:
 			slow++
-			out = append(out, Skipped{check, fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)})
+			why := fmt.Sprintf("it waits for more than %v, and a quick run leaves that out", QuickWait)
+			out = append(out, Skipped{check, why})
 		default:
 			in = append(in, check)
 		}

@@ -12,7 +12,9 @@ import (
 func (s *runState) unanswered(d Description, v reports.Verdict, why, provide string) reports.Check {
 	c := reports.Check{ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why, Provide: provide}
 	for _, m := range d.Clauses() {
-		c.Clauses = append(c.Clauses, reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide})
+		c.Clauses = append(c.Clauses, reports.ClauseVerdict{
+			ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide,
+		})
 	}
 	return c
 }
@@ -110,10 +112,11 @@ func (v *verdicts) stopCause() cause {
 		switch {
 		case r.Outcome == scenarios.Unsure:
 			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
-		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line, so that checks which it ended alike are listed together
+		case r.Refused && r.Outcome == scenarios.Mismatched: // the line makes no difference: it is one cause for all checks
 			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
-			return cause{fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r)), r.Passing}
+			words := fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r))
+			return cause{words, r.Passing}
 		case r.Outcome == scenarios.Mismatched:
 			return cause{words: fmt.Sprintf("line %d, which is about another clause, did not hold", r.Line)}
 		}
