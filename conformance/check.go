@@ -27,7 +27,7 @@ type Description struct {
 	File   string   // how reports name the file of its script; empty if it has none
 	Source []string // the lines of that file
 
-	Marks       []scenarios.Mark  // the clauses that its lines decide, in their order; none: it may find any clause broken
+	Marks       []scenarios.Mark  // the clauses that its lines decide, in their order; none: it may break any
 	Needs       []scenarios.Need  // what a server must offer
 	Embedded    map[string]string // the settings of a server that is prepared for it, where it needs one
 	Wait        time.Duration     // how long a play takes at least, on a server that answers at once

@@ -33,7 +33,8 @@ func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc)
 	if !on.Quick {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, QuickCheck, fmt.Errorf("a quick run gives a check no more than %v", QuickCheck))
+	cause := fmt.Errorf("a quick run gives a check no more than %v", QuickCheck)
+	return context.WithTimeoutCause(ctx, QuickCheck, cause)
 }
 
 // tooLate returns why a quick run begins no more checks, or nothing.

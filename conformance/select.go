@@ -53,8 +53,10 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 
 // What is wrong with a selection as a whole.
 var (
-	ErrAllSlow         = fmt.Errorf("all that is selected has to wait for more than %v, and a quick run leaves that out", QuickWait)
-	ErrNothingMeetsAll = errors.New("the selection matches no check: each of its parts matches some, but none meets all of them")
+	ErrAllSlow = fmt.Errorf("all that is selected has to wait for more than %v, and a quick run leaves that out",
+		QuickWait)
+	ErrNothingMeetsAll = errors.New("the selection matches no check: " +
+		"each of its parts matches some, but none meets all of them")
 )
 
 // SelectionError is a pattern of a [Selection] that is malformed, or matches nothing.

@@ -112,7 +112,7 @@ func (v *verdicts) stopCause() cause {
 		switch {
 		case r.Outcome == scenarios.Unsure:
 			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
-		case r.Refused && r.Outcome == scenarios.Mismatched: // the line makes no difference: it is one cause for all checks
+		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line: it is one cause for many checks
 			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Passing}
 		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
 			words := fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r))

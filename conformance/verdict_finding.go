@@ -39,7 +39,8 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 }
 
 var closeWords = map[scenarios.Ending]string{
-	scenarios.Fin: "the server closed the connection (orderly, FIN)", scenarios.Reset: "the server reset the connection",
+	scenarios.Fin:   "the server closed the connection (orderly, FIN)",
+	scenarios.Reset: "the server reset the connection",
 }
 
 var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
