@@ -60,7 +60,7 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 		Meter: on.Meter, Watch: on.Watch,
 	}
 	if on.host != nil {
-		player.Crowd = &on.host.crowd
+		player.Peers = &on.host.peers
 	}
 	run := player.Play(ctx, c.Script, on.Names)
 	e := Evidence{

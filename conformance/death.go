@@ -17,7 +17,7 @@ func (s *runState) recordDeath(ctx context.Context, h *host) {
 		if t.host == h && t.death != nil {
 			t.evidence = t.death
 			h.dying = append(h.dying, t)
-			h.suspects--
+			h.probation--
 		}
 	}
 	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })

@@ -39,11 +39,13 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	if on.host == nil {
 		on.host = newHost(Server{Target: on.Target})
 	}
-	door := &gate{Target: on.Target, host: on.host, patience: on.Timeout, start: time.Now(), watch: on.Watch}
-	on.Target = door
+	counting := &countingTarget{
+		Target: on.Target, count: scenarios.NewConnCounter(&on.host.peers), patience: on.Timeout, start: time.Now(), watch: on.Watch,
+	}
+	on.Target = counting
 	e := p.Run(ctx, on)
-	e.Began, e.Took, e.Err, e.Refused = door.start, time.Since(door.start), context.Cause(ctx), door.refusal()
-	if e.Dead != "" && e.refusedAll() && door.served(ctx) { // it was at its limit
+	e.Began, e.Took, e.Err, e.Refused = counting.start, time.Since(counting.start), context.Cause(ctx), counting.count.Refusal()
+	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it was at its limit
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
 		e.Open = "the target refused a connection: " + e.Refused.Got
@@ -55,7 +57,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		}
 	}
 	if e.Dead != "" {
-		e.Amid = on.host.open()
+		e.Amid = on.host.peers.Open()
 	}
 	if e.Open == "" && e.Err != nil {
 		e.Open = e.Err.Error()

@@ -207,18 +207,18 @@ func (s *runState) postpone(t *task) bool {
 		t.evidence = t.death
 		return false
 	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.held()):
-		h.deaf = false
+		h.limiter.refusesAll = false
 		return false
 	case t.evidence.Dead != "":
 		return s.suspect(t)
 	case !t.together && t.evidence.Refused.Own == 0:
-		h.deaf, h.limit = true, mostConnections
+		h.limiter.giveUp()
 	}
 	t.refused++
-	if h.deaf || !t.together && t.refused >= triesTogether+triesApart {
+	if h.limiter.refusesAll || !t.together && t.refused >= triesTogether+triesApart {
 		return false
 	}
-	h.lower(t)
+	h.limiter.lower(t.limits, t.evidence.Refused)
 	t.apart = t.apart || t.refused >= triesTogether
 	s.pending = append(s.pending, t)
 	return true
@@ -232,7 +232,7 @@ func (s *runState) suspect(t *task) bool {
 		return false
 	}
 	t.death, t.apart = t.evidence, true
-	t.host.suspects++
+	t.host.probation++
 	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
 	if others < 0 {
 		others = len(s.pending)

@@ -27,7 +27,7 @@ type task struct {
 	evidence *Evidence
 	err      error // an internal error
 	together bool  // others used the server meanwhile
-	epoch    int   // of the host, when it began
+	limits   int   // how often the limit of the server was lowered until it began
 
 	tries   int
 	lagged  int       // tries that lag left undecided

@@ -78,14 +78,14 @@ func (l *lane) lives(ctx context.Context, at Pos, like *conn) (served, lives boo
 	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dead, l.amid = err.Error(), l.Crowd.Open()
+	l.dead, l.amid = err.Error(), l.Peers.Open()
 	return false, false
 }
 
 // neverSaw reports whether a probe failed at what the server has never done.
 func (l *lane) neverSaw(err error) bool {
 	unserved, is := errors.AsType[*unservedError](err)
-	return is && l.Crowd.seen.missing(unserved.what)
+	return is && l.Peers.seen.missing(unserved.what)
 }
 
 // untilAlive asks on new connections until one is answered. It begins no more
@@ -120,8 +120,8 @@ func (l *lane) served(a session.Received) bool {
 // whether that is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
 func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
-	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Crowd: l.Crowd},
-		script: l.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope}
+	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Peers: l.Peers},
+		script: l.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope, count: NewConnCounter(l.Peers)}
 	inner := &lane{play: p, scope: l.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (se
 		return false, err
 	}
 	question := l.dialect().Question(c.role, c.state)
-	if l.Crowd.seen.hopeless(service(verb(question))) {
+	if l.Peers.seen.hopeless(service(verb(question))) {
 		return false, nil
 	}
 	a, err := inner.inquire(ctx, c, question)
@@ -150,7 +150,7 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (se
 func (l *lane) welcomed(ctx context.Context, c *conn) (goOn bool, err error) {
 	greeted := c.Status().Owed == 0
 	if !greeted {
-		if l.Crowd.seen.hopeless(greets) {
+		if l.Peers.seen.hopeless(greets) {
 			return false, nil
 		}
 		_, opened := c.LastWrite()
@@ -168,7 +168,7 @@ func (l *lane) welcomed(ctx context.Context, c *conn) (goOn bool, err error) {
 		return false, &unservedError{greets, l.unwelcome("", a).Error()}
 	case a.Whole() && l.dialect().Grammar().refused(a.Message): // it lives, and is at its limit of connections
 		return false, nil
-	case ok && hello.Locked && l.Password == "", l.Crowd.seen.hopeless(welcoming), !ok:
+	case ok && hello.Locked && l.Password == "", l.Peers.seen.hopeless(welcoming), !ok:
 		return false, nil
 	case hello.Words == "":
 		return true, nil
@@ -193,7 +193,7 @@ func (l *lane) provoke(ctx context.Context, c *conn) error {
 	if unserved, is := errors.AsType[*unservedError](err); is {
 		unserved.what = greets
 	} else if err == nil {
-		l.Crowd.seen.note(welcoming)
+		l.Peers.seen.note(welcoming)
 	}
 	return err
 }
@@ -205,6 +205,6 @@ func (l *lane) inquire(ctx context.Context, c *conn, line string) (session.Recei
 	if err != nil || a.Ending != Open || a.GaveUp && a.Pending == "" {
 		return a, &unservedError{asked, verb(line) + " on a new connection gets no answer"}
 	}
-	l.Crowd.seen.note(asked)
+	l.Peers.seen.note(asked)
 	return a, nil
 }

@@ -43,7 +43,7 @@ func (l *lane) introduce(ctx context.Context, c *conn, hello Hello) error {
 		return err
 	}
 	if a.Ending == Open && !a.GaveUp {
-		l.Crowd.seen.note(welcoming)
+		l.Peers.seen.note(welcoming)
 	}
 	if c.Status().Phase == session.Greeting {
 		return l.unwelcome(verb(line), a)

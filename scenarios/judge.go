@@ -192,7 +192,7 @@ func (l *lane) settleReply(c *conn, e *Expect, a session.Received, res Result) {
 		l.ledger.Answered(a.Asked, a.Message)
 	}
 	if !l.dialect().Grammar().refused(a.Message) {
-		l.Crowd.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
+		l.Peers.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
 	}
 	if last {
 		l.trailed(c, e.Pos, a)

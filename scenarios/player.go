@@ -46,7 +46,7 @@ type Player struct {
 	Patience time.Duration // for what the specification calls eventual; 150 s if zero
 	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
 	Meter    *Meter        // nil: nothing excuses an overrun
-	Crowd    *Crowd        // of all who play on the target; nil: this play alone
+	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
 	Watch    func(Line)    // told each line of the conversation as it happens, one at a time; may be nil
 }
 
@@ -69,9 +69,10 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	if pl.Meter == nil {
 		pl.Meter = new(Meter)
 	}
-	if pl.Crowd == nil {
-		pl.Crowd = new(Crowd)
+	if pl.Peers == nil {
+		pl.Peers = new(PeerStats)
 	}
+	pl.count = NewConnCounter(pl.Peers)
 	l := &lane{play: pl, scope: pl.scope}
 	err := l.steps(ctx, s.Steps)
 	if err != nil && !errors.Is(err, errStop) {
@@ -101,7 +102,7 @@ type play struct {
 	scope  *scope
 	rec    *recorder
 	ledger Ledger
-	door   door
+	count  *ConnCounter
 
 	mu       sync.Mutex
 	conns    map[string]*conn
@@ -118,7 +119,7 @@ func (pl *play) dialect() Dialect { return pl.script.Dialect }
 // run collects what was seen, in the order of the script.
 func (pl *play) run(left []string) *Run {
 	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.door.one, Err: pl.err}
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -239,15 +240,15 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	nc, err := pl.Target.Dial(dialing)
 	if err != nil {
 		if ctx.Err() == nil {
-			pl.door.refuse(err.Error(), pl.Crowd.Open())
+			pl.count.NotOpened(err.Error())
 		}
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	pl.Crowd.seen.note(opening)
-	v := pl.visit()
+	pl.Peers.seen.note(opening)
+	admission := pl.count.Opened()
 	c := &conn{name: name, beaten: time.Now(), says: func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }}
-	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Closed: v.leave, Seen: func(a session.Received) {
-		v.meet(a)
+	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Closed: admission.Over, Seen: func(a session.Received) {
+		pl.meet(admission, a)
 		if !a.GaveUp {
 			pl.rec.came(name, a)
 		}
@@ -262,7 +263,7 @@ func (l *lane) noConnection(ctx context.Context, s Step, role Role, err error) e
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true, Passing: l.Crowd.seen.known(welcoming),
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true, Passing: l.Peers.seen.known(welcoming),
 		Expected: "a " + role.String() + "'s connection", Got: err.Error()})
 	return errStop
 }

@@ -23,12 +23,39 @@ func TestTheRefusalClosestToTheLimitIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var d door
+			peers := new(PeerStats)
+			c := NewConnCounter(peers)
 			for _, r := range test.refusals {
-				d.in = r.own
-				d.refuse("no", r.all)
+				c.open = r.own
+				peers.open.Store(int64(r.all))
+				c.NotOpened("no")
 			}
-			assert.Equal(t, Refusal{Got: "no", Own: test.want.own, All: test.want.all}, *d.one)
+			assert.Equal(t, Refusal{Got: "no", Own: test.want.own, All: test.want.all}, *c.Refusal())
 		})
 	}
+}
+
+func TestConnCounter(t *testing.T) {
+	t.Parallel()
+	peers := new(PeerStats)
+	ours, others := NewConnCounter(peers), NewConnCounter(peers)
+	first, second := ours.Opened(), ours.Opened()
+	others.Opened()
+	first.Decide(true, "")
+	assert.Equal(t, 3, peers.Open())
+	assert.Nil(t, ours.Refusal())
+
+	second.Decide(false, "an error")
+	assert.Equal(t, &Refusal{Got: "an error", Own: 1, All: 2}, ours.Refusal())
+	assert.Equal(t, 2, peers.Open(), "it counts no more")
+	second.Over()
+	second.Decide(false, "its end")
+	first.Decide(false, "what comes later")
+	assert.Equal(t, 2, peers.Open(), "once")
+	assert.Equal(t, "an error", ours.Refusal().Got)
+
+	first.Over()
+	first.Over()
+	assert.Equal(t, 1, peers.Open())
+	assert.Nil(t, others.Refusal())
 }

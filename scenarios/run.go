@@ -19,7 +19,7 @@ type Run struct {
 	Began        time.Time
 	Took         time.Duration
 	Dead         string   // why the target is held to serve no longer, empty if it lives
-	Amid         int      // connections that were open then, of all plays that share a Crowd: a server that is gone has none
+	Amid         int      // connections that were open then, of all plays that share a PeerStats: a server that is gone has none
 	Refused      *Refusal // a connection that was not let in, nil if all were; those with which the suite asks after the server do not count
 	Left         []string // jobs of the script that are still on the server, with their queues
 	Err          error    // the play could not go on for a reason of ours, or was interrupted

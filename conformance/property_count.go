@@ -1,0 +1,161 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// countingTarget is a target as a property sees it: it cannot be restarted or signalled,
+// and its connections are counted. It is safe for concurrent use.
+type countingTarget struct {
+	scenarios.Target
+	count    *scenarios.ConnCounter
+	patience time.Duration // with a greeting
+	start    time.Time
+	watch    func(scenarios.Line) // may be nil
+	opened   atomic.Int64
+}
+
+// Dial opens a connection that is counted.
+func (g *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
+	begin := time.Now()
+	nc, err := g.Target.Dial(ctx)
+	if err != nil {
+		if ctx.Err() == nil || time.Since(begin) >= g.patience { // else we gave up, for reasons of our own
+			g.count.NotOpened(err.Error())
+		}
+		return nil, err
+	}
+	return &countedConn{Conn: nc, target: g, admission: g.count.Opened(), name: fmt.Sprintf("c%d", g.opened.Add(1)), since: time.Now()}, nil
+}
+
+// served reports whether a new connection is let in, within a while: the server may not
+// have noticed yet that others were closed.
+func (g *countingTarget) served(ctx context.Context) bool {
+	const patience, pause = 2 * time.Second, 100 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for ctx.Err() == nil {
+		if g.greeted(ctx) {
+			return true
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+	return false
+}
+
+// greeted reports whether a new connection is let in.
+func (g *countingTarget) greeted(ctx context.Context) bool {
+	nc, err := g.Target.Dial(ctx)
+	if err != nil {
+		return false
+	}
+	defer nc.Close()
+	if deadline, limited := ctx.Deadline(); limited {
+		nc.SetReadDeadline(deadline)
+	}
+	var first [1]byte
+	_, err = nc.Read(first[:])
+	return err == nil && first[0] != '-'
+}
+
+// countedConn is a connection of a countingTarget. What comes first tells whether it was
+// let in.
+type countedConn struct {
+	net.Conn
+	target    *countingTarget
+	admission *scenarios.Admission
+	name      string
+	since     time.Time
+
+	mu     sync.Mutex
+	met    bool // something has come
+	closed bool // by us
+}
+
+// Read reads, and looks at what came first.
+func (c *countedConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.report("S", b[:n])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.met || c.closed || n == 0 && err == nil:
+	case n > 0:
+		c.met = true
+		c.admission.Decide(b[0] != '-', oneLine(b[:n]))
+	default:
+		c.met = true
+		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")
+	}
+	if err != nil {
+		c.admission.Over()
+	}
+	return n, err
+}
+
+// Write writes.
+func (c *countedConn) Write(b []byte) (int, error) {
+	c.report("C", b)
+	return c.Conn.Write(b)
+}
+
+// Close ends the connection; one that has brought nothing for so long was not let in.
+func (c *countedConn) Close() error {
+	c.mu.Lock()
+	if patience := c.target.patience; !c.met && time.Since(c.since) >= patience {
+		c.admission.Decide(false, "nothing within "+patience.String())
+	}
+	c.admission.Over()
+	c.closed = true
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+var errNoHalf = errors.New("this connection cannot be closed by half")
+
+// CloseWrite closes our half.
+func (c *countedConn) CloseWrite() error {
+	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
+		return half.CloseWrite()
+	}
+	return errNoHalf
+}
+
+// SetLinger has Close reset the connection, where that can be done.
+func (c *countedConn) SetLinger(sec int) error {
+	if tcp, can := c.Conn.(interface{ SetLinger(sec int) error }); can {
+		return tcp.SetLinger(sec)
+	}
+	return nil
+}
+
+// report passes on what was sent.
+func (c *countedConn) report(from string, b []byte) {
+	if c.target.watch != nil && len(b) > 0 {
+		c.target.watch(scenarios.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: oneLine(b)})
+	}
+}
+
+// oneLine makes what was sent printable and short.
+func oneLine(b []byte) string {
+	const most = 300
+	cut := ""
+	if len(b) > most {
+		b, cut = b[:most], "..."
+	}
+	quoted := strconv.Quote(strings.TrimSuffix(string(b), "\r\n"))
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) + cut
+}

@@ -1,0 +1,120 @@
+package scenarios
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// PeerStats is what plays on one server have in common: how many connections they have
+// open, and what they were served so far. The zero value is ready. It is safe for
+// concurrent use.
+type PeerStats struct {
+	open atomic.Int64
+	seen services
+}
+
+// Open returns how many connections are open at the moment, without those that were
+// refused.
+func (s *PeerStats) Open() int { return int(s.open.Load()) }
+
+// Refusal describes a connection that was not let in: it could not be opened, or
+// an error, the end or nothing at all came instead of a greeting. A server that is at its
+// limit of connections looks like that, and so does one that is broken or gone.
+type Refusal struct {
+	Got string // what came instead
+	Own int    // connections of the play that were open then, and not refused so far
+	All int    // those of all plays that share a PeerStats
+}
+
+// closer reports whether a refusal is closer to the limit of the server than another one
+// of the same play. One at which no connection of the play was open says less than one at
+// which some were: it may be read only when the others are closed already.
+func (r Refusal) closer(other Refusal) bool {
+	if (r.Own > 0) != (other.Own > 0) {
+		return r.Own > 0
+	}
+	return r.All < other.All
+}
+
+// ConnCounter counts the connections of one play, and keeps the refusal that says most
+// about a limit of the server. It is safe for concurrent use.
+type ConnCounter struct {
+	peers *PeerStats
+
+	mu   sync.Mutex
+	open int
+	kept *Refusal
+}
+
+// NewConnCounter returns the counter of a play that shares stats with others.
+func NewConnCounter(peers *PeerStats) *ConnCounter { return &ConnCounter{peers: peers} }
+
+// Refusal returns the refusal that was kept, nil if there was none.
+func (c *ConnCounter) Refusal() *Refusal {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept
+}
+
+// NotOpened takes note of a connection that could not be opened.
+func (c *ConnCounter) NotOpened(got string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+}
+
+// keep keeps a refusal if it says more than the one before. The lock is held.
+func (c *ConnCounter) keep(r Refusal) {
+	if c.kept == nil || r.closer(*c.kept) {
+		c.kept = &r
+	}
+}
+
+// add changes the number of connections. The lock is held.
+func (c *ConnCounter) add(n int) {
+	c.open += n
+	c.peers.open.Add(int64(n))
+}
+
+// Opened takes note of a connection that was opened.
+func (c *ConnCounter) Opened() *Admission {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(1)
+	return &Admission{counter: c}
+}
+
+// Admission is one connection as it is counted: until it is over, or refused. It is safe
+// for concurrent use.
+type Admission struct {
+	counter *ConnCounter
+	decided bool // whether it was let in is known
+	gone    bool // it counts no more
+}
+
+// Decide says whether the connection was let in, by what came first, and what came if it
+// was not. Only the first call counts.
+func (a *Admission) Decide(admitted bool, got string) {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a.decided || a.gone {
+		return
+	}
+	a.decided = true
+	if !admitted {
+		a.gone = true
+		c.add(-1)
+		c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
+	}
+}
+
+// Over takes note that the connection has ended.
+func (a *Admission) Over() {
+	a.counter.mu.Lock()
+	defer a.counter.mu.Unlock()
+	if !a.gone {
+		a.gone = true
+		a.counter.add(-1)
+	}
+}
