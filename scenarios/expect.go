@@ -158,7 +158,7 @@ func (c *cursor) blockChoice(f *Form) (Choice, error) {
 		ch.exact = &s
 	case b == '{' || b == '[' || b == '=':
 		ch.json, err = c.value()
-	case b != 0 && b != ' ' && b != '|':
+	case b != 0 && b != ' ' && b != '\t' && b != '|':
 		err = complain(c.pos, 1, f.Help, "unexpected text after %s", f.Sign)
 	}
 	return ch, err
