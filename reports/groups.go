@@ -11,20 +11,20 @@ type cause struct {
 	why, provide string
 }
 
-// group lists the checks that one cause kept from deciding.
+// group lists the checks that have no result for the same cause.
 type group struct {
 	cause
 	rows []openRow
 }
 
-// openRow is a check with the clauses that it left open; either may be empty.
+// openRow is a check with its clauses without a result; either may be empty.
 type openRow struct {
 	check    string
 	clauses  []string
 	attempts int
 }
 
-// openGroups returns what is undecided, not run or not offered, in this order, grouped by cause.
+// openGroups returns what is inconclusive, not run or skipped, in this order, grouped by cause.
 func (r *Report) openGroups() []group {
 	var g grouping
 	for i := range r.Checks {
@@ -40,7 +40,7 @@ func (r *Report) openGroups() []group {
 	return g.groups
 }
 
-// wanting says whether v belongs into the section of what is undecided or not offered.
+// wanting reports whether v is inconclusive, not run or skipped.
 func wanting(v Verdict) bool { return isOpen(v) || v == Skipped }
 
 type grouping struct {
@@ -79,19 +79,19 @@ func (g *grouping) add(why cause, row openRow) {
 	in.rows = append(in.rows, row)
 }
 
-// mentions says whether the clause, or a check that decides it, is listed already.
+// mentions reports whether the clause, or a check that evaluates it, is listed already.
 func (g *grouping) mentions(c Clause) bool {
 	return slices.Contains(g.clauses, c.ID) ||
 		slices.ContainsFunc(c.Checks, func(id string) bool { return slices.Contains(g.checks, id) })
 }
 
-// remark is one line of the notes: what was seen, and by which checks.
+// remark is an observation, and the checks that made it.
 type remark struct {
 	clause, what string
 	checks       []string
 }
 
-// remarks returns the notes of all checks, in the order of the checks; the same remark is listed once.
+// remarks returns the observations of all checks, in the order of the checks; the same one is listed once.
 func (r *Report) remarks() []remark {
 	var all []remark
 	add := func(clause, what, check string) {

@@ -1,6 +1,6 @@
 package reports
 
-// Level says how strongly the specification asks for what a clause states. Its value is the word that is printed.
+// Level is how strongly the specification asks for what a clause states. Its value is the word that is printed.
 type Level string
 
 const (
@@ -39,7 +39,7 @@ func Levels() []Level {
 	return []Level{LevelMust, LevelMustNot, LevelShould, LevelShouldNot, LevelMay, LevelPlain, LevelDerived, LevelNote}
 }
 
-// Valid says whether l is one of the constants.
+// Valid reports whether l is one of the constants.
 func (l Level) Valid() bool {
 	_, ok := levelWords[l]
 	return ok
@@ -48,8 +48,8 @@ func (l Level) Valid() bool {
 // Words explains l in a few words, "required" or "stated as a fact" for example; empty if l is not valid.
 func (l Level) Words() string { return levelWords[l] }
 
-// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Observed for MAY
-// and note, Fail for everything else. A script that names no clause has no level, and what it expects has to hold:
+// Breach returns the verdict for a clause of level l that does not hold: Warn for SHOULD and SHOULD NOT, Observed for
+// MAY and note, Fail for everything else. A script that names no clause has no level, and what it expects has to hold:
 // so the empty level gives Fail too.
 //
 // Where the reading chosen for a clause only records what is seen, a check reports Observed whatever its level is.

@@ -8,17 +8,17 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ExitOptions says what the user asked for beyond the verdicts. The zero value is the default.
+// ExitOptions is what the exit code depends on beside the verdicts. The zero value is the default.
 type ExitOptions struct {
 	// Strict makes a warn count like a fail.
 	Strict bool
-	// Require holds ids of clauses that have to be decided: not selected, not offered, not applicable, or missing in
-	// the report, is then as bad as undecided. The ids are taken as they are, without patterns.
+	// Require holds ids of clauses that must be evaluated: not selected, skipped, not applicable, or missing in the
+	// report, then counts as inconclusive. The ids are taken as they are, without patterns.
 	Require []string
 }
 
-// ExitCode returns the exit code for r; see the constants. Not selected, not offered and not applicable do not change
-// it, nor does a clause that no check decides (NotRun without Checks), unless o.Require names the clause.
+// ExitCode returns the exit code for r; see the constants. Not selected, skipped and not applicable do not change it,
+// nor does a clause that no check evaluates (NotRun without Checks), unless o.Require names the clause.
 func (r *Report) ExitCode(o ExitOptions) int {
 	code, _ := r.Outcome(o)
 	return code
@@ -89,10 +89,10 @@ func (r *Report) tally(o ExitOptions) tally {
 	return t
 }
 
-// isOpen says whether v leaves something that was selected without an answer.
+// isOpen reports whether v leaves something that was selected without a result.
 func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
-// sum says everything that was counted.
+// sum returns everything that was counted.
 func (t tally) sum() string {
 	if s := join(t.found(), t.open(), t.passed()); s != "" {
 		return s
@@ -100,7 +100,7 @@ func (t tally) sum() string {
 	return "nothing was evaluated"
 }
 
-// found says how many findings there are: "3 findings: 1 fail, 2 warn".
+// found returns how many findings there are: "3 findings: 1 fail, 2 warn".
 func (t tally) found() string {
 	total, parts := 0, []string{}
 	for _, v := range worstFirst {
@@ -119,7 +119,7 @@ func (t tally) found() string {
 	return words
 }
 
-// open says what was selected and is without an answer: "2 checks inconclusive, 1 check not run".
+// open returns what was selected and has no result: "2 checks inconclusive, 1 check not run".
 func (t tally) open() string {
 	var parts []string
 	for _, v := range [...]Verdict{Inconclusive, NotRun} {

@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns r for people: the target; the findings with their evidence; what is undecided, not run or not offered,
-// by cause; the notes; the counts; and a last line that says in words what the result is.
+// Page returns r for people: the target; the findings with their evidence; what is inconclusive, not run or
+// skipped, by cause; the observations; the counts; and a last line that says in words what the result is.
 func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	p.target(r.Target, r.Version)
@@ -18,7 +18,7 @@ func (r *Report) Page(o PageOptions) Page {
 		p.checks(r)
 	}
 	p.findings(r, o)
-	p.unsteady(r)
+	p.unstable(r)
 	p.open(r)
 	p.observations(r)
 	p.leftover(r.leftover(), "of this run that are still on the target", o)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Count is how often a verdict came when the user had each check run several times.
+// Count is how often a verdict occurred when each check was run several times.
 type Count struct {
 	Verdict Verdict `json:"verdict"`
 	Times   int     `json:"times"`
@@ -38,12 +38,12 @@ func runs(counts []Count) int {
 	return n
 }
 
-// steady says whether all runs of the check came out alike.
+// steady reports whether all runs of the check had the same verdict.
 func (c *Check) steady(counts []Count) bool {
 	return len(counts) == 0 || counts[0].Times == runs(c.Runs)
 }
 
-// often says how often each verdict came: "fail in 2 of 10, pass in 8 of 10".
+// often returns how often each verdict occurred: "fail in 2 of 10, pass in 8 of 10".
 func (c *Check) often(counts []Count) string {
 	parts := make([]string, len(counts))
 	for i, count := range counts {
@@ -52,7 +52,7 @@ func (c *Check) often(counts []Count) string {
 	return strings.Join(parts, ", ")
 }
 
-// seen says in how many runs a verdict on a clause came, or on the check if it says nothing about the clause: "in 2 of
+// seen returns in how many runs a verdict on a clause occurred, or on the check if it has none on the clause: "in 2 of
 // 10 runs". It is empty if there was one run only.
 func (c *Check) seen(v Verdict, clause string) string {
 	counts := c.Runs
@@ -66,8 +66,8 @@ func (c *Check) seen(v Verdict, clause string) string {
 	return fmt.Sprintf("in %d of %d runs", counts[at].Times, runs(c.Runs))
 }
 
-// unsteady appends what did not come out alike in all runs: the clauses of each check, or the check if it names none.
-func (p *Page) unsteady(r *Report) {
+// unstable appends what differs between the runs: the clauses of each check, or the check if it names none.
+func (p *Page) unstable(r *Report) {
 	var t Table
 	row := func(c *Check, clause string, counts []Count) {
 		if !c.steady(counts) {

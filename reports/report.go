@@ -1,10 +1,13 @@
-// Package reports owns the result types of the suite: what a check says about a clause, with its evidence, and how
-// all of it becomes an exit code, a text for people and JSON for programs. The suite fills a Report and never reads
-// one back; the writers here only read it.
+// Package reports owns the result types of the suite: the verdict of a check on a clause, with its evidence, and how
+// all of it becomes an exit code, a page for people and JSON for programs. The suite fills a result once and never
+// reads one back; the writers here only read it.
 //
-// Nothing here escapes, shortens or removes passwords for its caller: URLs and commands arrive without them, and
-// payloads arrive escaped and, where they are long, already shortened. The text writer shows control characters in
-// escaped form all the same, so that a hostile server cannot reach the reader's terminal.
+// Read report.go, load.go and exploration.go for the results, exit.go for the table of exit codes, page.go for the
+// blocks that a result becomes (page_*.go build them) and page_text.go for the renderer that writes them as text.
+//
+// Nothing here shortens or removes passwords for its caller: URLs and commands arrive without them, and payloads arrive
+// escaped and, where they are long, already shortened. The renderer escapes control characters all the same, so that a
+// hostile server cannot reach the reader's terminal.
 //
 // A Report is plain data without locks: fill it from one goroutine, or guard it.
 package reports

@@ -70,10 +70,10 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return fmt.Errorf("verdict %q is unknown", text)
 }
 
-// Breach says whether v is the verdict of a finding: Crash, Fail or Warn.
+// Breach reports whether v is the verdict of a finding: Crash, Fail or Warn.
 func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
 
-// Decided says whether v tells something about the target: Pass, Observed, Warn, Fail or Crash.
+// Decided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
 func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach() }
 
 // Worst returns the verdict that counts when several checks speak about one clause. Worst first:
