@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/blockq"
+	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -33,7 +34,7 @@ func playBlockq(t *testing.T, fault blockq.Fault, texts ...string) (runs []*scen
 		go func() { _ = server.Serve(l) }()
 		player := &scenarios.Player{Target: blockqTarget{nw}}
 		for _, text := range texts {
-			s, err := scenarios.Parse(blockqDialect{}, "test.blockq", []byte(text))
+			s, err := scenarios.Parse(blockqdialect.Dialect{}, "test.blockq", []byte(text))
 			require.NoError(t, err)
 			require.Empty(t, scenarios.Lint(s))
 			assert.Equal(t, text, string(scenarios.Format(s)))
@@ -132,7 +133,7 @@ func TestASecondProtocolWhoseServerDies(t *testing.T) {
 		l, err := nw.Listen(addr)
 		require.NoError(t, err)
 		go func() { _ = server.Serve(l) }()
-		s, err := scenarios.Parse(blockqDialect{}, "test", []byte("connect as consumer\nC: ping\nS: OK\nsilence 1m\nC: ping\nS: OK\n"))
+		s, err := scenarios.Parse(blockqdialect.Dialect{}, "test", []byte("connect as consumer\nC: ping\nS: OK\nsilence 1m\nC: ping\nS: OK\n"))
 		require.NoError(t, err)
 		time.AfterFunc(30*time.Second, func() { _ = server.Close() })
 		run := (&scenarios.Player{Target: blockqTarget{nw}}).Play(t.Context(), s, "test")
@@ -151,13 +152,13 @@ func TestLintOfASecondProtocol(t *testing.T) {
 		"connect as producer\nC: bye\nS: <fin>\nC: ping\n":                          "4:4: this line breaks the protocol: ping may not be sent while the connection is ended",
 		"connect as producer\nC: take $queue\nS: JOB $x \"a\"\nC: done $y\nS: OK\n": "4:4: $y has no value here",
 	} {
-		s, err := scenarios.Parse(blockqDialect{}, "x", []byte(text))
+		s, err := scenarios.Parse(blockqdialect.Dialect{}, "x", []byte(text))
 		require.NoError(t, err)
 		assert.ErrorContains(t, scenarios.Lint(s), want, text)
 	}
-	_, err := scenarios.Parse(blockqDialect{}, "x", []byte("C: join me\nS: +OK\n"))
+	_, err := scenarios.Parse(blockqdialect.Dialect{}, "x", []byte("C: join me\nS: +OK\n"))
 	require.ErrorContains(t, err, "expected a blockq reply or an ending")
 	require.ErrorContains(t, err, `write OK, NONE, JOB $id "text", <close> or <any>`)
-	_, err = scenarios.Parse(blockqDialect{}, "x", []byte("S: OKAY\n"))
+	_, err = scenarios.Parse(blockqdialect.Dialect{}, "x", []byte("S: OKAY\n"))
 	require.Error(t, err, "a word is the whole word")
 }

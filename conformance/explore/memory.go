@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Memory that grows without bound. The same input, which leaves nothing behind on a right
@@ -111,7 +109,7 @@ func (x *exploration) leak(l Leak, levels, again []int64) {
 		What: "the process grew all the time, and not with the input of a right client; " +
 			"no line of the script fails: watch the process while it is played",
 		Whole:  whole,
-		Script: watchScript(x.config.subject.Dialect, "memory grows with "+l.Name, whole),
+		Script: watchScript(x.config.subject, "memory grows with "+l.Name, whole),
 	}
 	if x.Found != nil {
 		x.Found(f)
@@ -121,8 +119,8 @@ func (x *exploration) leak(l Leak, levels, again []int64) {
 
 // watchScript writes a conversation as a script of which no line can fail: the server's
 // memory has to be watched while it is played.
-func watchScript(d scenarios.Dialect, title string, t Trace) string {
-	w := newWriter(d, Trace{Steps: t.Steps})
+func watchScript(s *Subject, title string, t Trace) string {
+	w := newWriter(s, Trace{Steps: t.Steps})
 	w.r.hit.step = -1
 	w.script.Title = title
 	for i := range t.Steps {

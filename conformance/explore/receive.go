@@ -166,7 +166,7 @@ func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 // over records that a connection ended, or can no longer be read.
 func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 	if rule := grammar(a); rule != "" {
-		p.violated(c, &Violation{Clause: p.law.Clause(rule), Rule: RuleGrammar, Expected: "RESP", Got: a.String()})
+		p.violated(c, &Violation{Clause: p.law.Clause(rule), Rule: RuleGrammar, Expected: p.subject.Dialect.Grammar().Encoding, Got: a.String()})
 		p.drop(c, scenarios.Closed)
 		return
 	}

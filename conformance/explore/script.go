@@ -12,7 +12,7 @@ import (
 // record is a conversation as it was played once: what each step was answered with,
 // and what was found.
 type record struct {
-	dialect scenarios.Dialect
+	subject *Subject
 	answers map[int][]seen
 	hit     found
 	prefix  string
@@ -21,7 +21,7 @@ type record struct {
 
 // recorded returns the record of a play that showed the finding.
 func recorded(p *play, hit found) record {
-	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, dialect: p.subject.Dialect}
+	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, subject: p.subject}
 	for i, a := range p.seen {
 		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
@@ -54,10 +54,10 @@ func manyLines(t Trace, hit found) bool {
 	})
 }
 
-func newWriter(d scenarios.Dialect, t Trace) *writer {
+func newWriter(s *Subject, t Trace) *writer {
 	return &writer{
-		script: scenarios.Script{Dialect: d},
-		t:      t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
+		script: scenarios.Script{Dialect: s.Dialect}, r: record{subject: s},
+		t: t, awaits: map[int]int{}, opened: map[int]bool{}, single: len(connections(t.Steps)) == 1,
 		above: []scenarios.Aside{{}}, // an empty line below the header
 	}
 }
@@ -67,10 +67,10 @@ func script(t Trace, f *Finding, r record) string {
 	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) { // no line can say that two values differ, or how many come
 		return ""
 	}
-	names := newShortNames(r.dialect)
+	names := newShortNames(r.subject.Dialect)
 	var w *writer
 	for range 2 { // first for the names that there are
-		w = newWriter(r.dialect, t)
+		w = newWriter(r.subject, t)
 		w.f, w.r, w.names = f, r, names
 		w.found()
 		names.final = true
@@ -192,7 +192,14 @@ func (w *writer) open(i int, s *Step) {
 	}
 	w.connect(s.Conn, s.Role, hello)
 	if s.Role == scenarios.Raw {
-		w.expect(s.Conn, scenarios.Window{}, usualHi)
+		w.greeted(s.Conn)
+	}
+}
+
+// greeted expects what the server sends first, if it does.
+func (w *writer) greeted(conn int) {
+	if hi := w.r.subject.Greeting; hi != "" {
+		w.expect(conn, scenarios.Window{}, hi)
 	}
 }
 
@@ -202,20 +209,18 @@ func (w *writer) greets() bool {
 		slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.HasPrefix(s.text(), "HELLO") })
 }
 
-const usualHi = `+HI {"v":2}`
-
 // greeting writes the HI and the HELLO of which one is the finding.
 func (w *writer) greeting(s *Step) {
 	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Rule == RuleSilent && w.r.hit.Clause == "FWP-HI-01" {
 		w.clause()
-		expected := w.wanted(usualHi)
+		expected := w.wanted(w.r.subject.Greeting)
 		if w.r.hit.crash {
-			expected = usualHi
+			expected = w.r.subject.Greeting
 		}
 		w.expect(s.Conn, scenarios.Window{}, expected)
 		return
 	}
-	w.expect(s.Conn, scenarios.Window{}, usualHi)
+	w.greeted(s.Conn)
 	hello := `"v":2}`
 	if w.hashed() {
 		hello = `"pwdhash":"$pwdhash",` + hello

@@ -16,6 +16,7 @@ type Subject struct {
 	Start    func(Terms) Law                  // begins a play, of which the law knows nothing yet
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
+	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
 	Question string // a line that a server that serves answers on every new connection
 
 	// Family returns one name for all rules under which the same fault may show; a rule

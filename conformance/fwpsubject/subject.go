@@ -16,6 +16,7 @@ func New() *explore.Subject {
 		Dialect:  fwpdialect.Dialect{},
 		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
 		Alphabet: alphabet,
+		Greeting: `+HI {"v":2}`,
 		Question: `HELLO {"v":2}`,
 		Family:   family,
 		Seeds:    seeds,

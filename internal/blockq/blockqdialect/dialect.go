@@ -1,4 +1,5 @@
-package scenarios_test
+// Package blockqdialect is blockq as a dialect of scripts. It exists for tests only.
+package blockqdialect
 
 import (
 	"errors"
@@ -15,20 +16,22 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// blockqDialect is a second protocol: the client speaks first, a command may have a
+// Dialect is a second protocol: the client speaks first, a command may have a
 // second line, and a message may have parts.
-type blockqDialect struct{}
+type Dialect struct{}
 
 // The kinds of messages.
-var blockqKinds = map[blockq.Kind]byte{blockq.OK: 'O', blockq.Err: 'E', blockq.None: 'N', blockq.Job: 'J', blockq.Count: 'C'}
+var kinds = map[blockq.Kind]byte{blockq.OK: 'O', blockq.Err: 'E', blockq.None: 'N', blockq.Job: 'J', blockq.Count: 'C'}
 
-func (blockqDialect) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	return blockqReader{blockq.NewReader(from)}, &blockqState{}
+// Begin implements [scenarios.Dialect].
+func (Dialect) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
+	return reader{blockq.NewReader(from)}, &state{}
 }
 
-func (blockqDialect) Text(m session.Message) string {
+// Text implements [scenarios.Dialect].
+func (Dialect) Text(m session.Message) string {
 	words := []string{"another"}
-	for kind, b := range blockqKinds {
+	for kind, b := range kinds {
 		if b == m.Kind {
 			words = []string{string(kind)}
 		}
@@ -42,7 +45,8 @@ func (blockqDialect) Text(m session.Message) string {
 	return strings.Join(words, " ")
 }
 
-func (blockqDialect) Grammar() *scenarios.Grammar {
+// Grammar implements [scenarios.Dialect].
+func (Dialect) Grammar() *scenarios.Grammar {
 	return &scenarios.Grammar{
 		Encoding: "blockq",
 		Example:  "C: join $name   and   S: OK",
@@ -58,24 +62,28 @@ func (blockqDialect) Grammar() *scenarios.Grammar {
 	}
 }
 
-func (blockqDialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
+// Hello implements [scenarios.Dialect].
+func (Dialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
 	return scenarios.Hello{Words: "join $name"}, true
 }
 
-func (blockqDialect) Question(scenarios.Role, session.State) string { return blockq.VerbPing }
+// Question implements [scenarios.Dialect].
+func (Dialect) Question(scenarios.Role, session.State) string { return blockq.VerbPing }
 
-func (blockqDialect) Foreign(asked []byte, m session.Message) bool {
+// Foreign implements [scenarios.Dialect].
+func (Dialect) Foreign(asked []byte, m session.Message) bool {
 	verb, _, _ := strings.Cut(string(asked), " ")
-	kinds := map[string]string{"take": "JN", "count": "C"}[strings.TrimSpace(verb)]
-	if kinds == "" {
-		kinds = "O"
+	has := map[string]string{"take": "JN", "count": "C"}[strings.TrimSpace(verb)]
+	if has == "" {
+		has = "O"
 	}
-	return m.Kind != 'E' && !strings.Contains(kinds, string(rune(m.Kind)))
+	return m.Kind != 'E' && !strings.Contains(has, string(rune(m.Kind)))
 }
 
-func (blockqDialect) Check(_ scenarios.Role, s session.State, line []byte) (string, []scenarios.Advice) {
-	state := s.(*blockqState)
-	whole := string(state.begun) + string(line) + "\r\n"
+// Check implements [scenarios.Dialect].
+func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (string, []scenarios.Advice) {
+	spoken := s.(*state) //nolint:forcetypeassert // the dialect's own
+	whole := string(spoken.begun) + string(line) + "\r\n"
 	c, _, err := blockq.ParseCommand([]byte(whole))
 	free := c.Verb == blockq.VerbJoin || c.Verb == blockq.VerbPing || c.Verb == blockq.VerbBye
 	switch {
@@ -83,7 +91,7 @@ func (blockqDialect) Check(_ scenarios.Role, s session.State, line []byte) (stri
 		return "", nil
 	case err != nil:
 		return err.Error(), nil
-	case state.phase == session.Greeting && !free:
+	case spoken.phase == session.Greeting && !free:
 		return "join first", nil
 	case len(c.ID) > 40:
 		return "", []scenarios.Advice{{Message: "a long id"}}
@@ -91,26 +99,28 @@ func (blockqDialect) Check(_ scenarios.Role, s session.State, line []byte) (stri
 	return "", nil
 }
 
-func (blockqDialect) Sample(introduced bool) session.State {
-	s := &blockqState{}
+// Sample implements [scenarios.Dialect].
+func (Dialect) Sample(introduced bool) session.State {
+	s := &state{}
 	if introduced {
 		s.phase = session.Serving
 	}
 	return s
 }
 
-func (blockqDialect) NewLedger() scenarios.Ledger {
-	return &blockqLedger{queues: map[string]string{}, held: map[string]bool{}}
+// NewLedger implements [scenarios.Dialect].
+func (Dialect) NewLedger() scenarios.Ledger {
+	return &ledger{queues: map[string]string{}, held: map[string]bool{}}
 }
 
-type blockqReader struct{ *blockq.Reader }
+type reader struct{ *blockq.Reader }
 
-func (r blockqReader) Read() (session.Message, error) {
+func (r reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	if syntax, is := errors.AsType[*blockq.SyntaxError](err); is {
 		return session.Message{}, &session.SyntaxError{Rule: "grammar", Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got}
 	}
-	m := session.Message{Kind: blockqKinds[reply.Kind], Text: []byte(reply.Reason)}
+	m := session.Message{Kind: kinds[reply.Kind], Text: []byte(reply.Reason)}
 	switch reply.Kind {
 	case blockq.Count:
 		m.Text = strconv.AppendInt(nil, int64(reply.N), 10)
@@ -120,17 +130,17 @@ func (r blockqReader) Read() (session.Message, error) {
 	return m, err
 }
 
-func (r blockqReader) Pending() (what, rule string) {
+func (r reader) Pending() (what, rule string) {
 	if len(r.Reader.Buffered()) == 0 {
 		return "", ""
 	}
 	return "the rest of a reply", "grammar"
 }
 
-func (r blockqReader) Buffered() int { return len(r.Reader.Buffered()) }
+func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
 
-// blockqState joins the lines of a command.
-type blockqState struct {
+// state joins the lines of a command.
+type state struct {
 	begun []byte   // of a command that is not whole yet
 	asked []byte   // the last command
 	verbs []string // of the commands that are not answered
@@ -138,7 +148,7 @@ type blockqState struct {
 	phase session.Phase
 }
 
-func (s *blockqState) Sent(b []byte) {
+func (s *state) Sent(b []byte) {
 	for s.begun = append(s.begun, b...); len(s.begun) > 0; {
 		c, n, err := blockq.ParseCommand(s.begun)
 		if errors.Is(err, blockq.ErrShort) {
@@ -156,14 +166,14 @@ func (s *blockqState) Sent(b []byte) {
 	}
 }
 
-func (s *blockqState) Turn(session.Message) session.Turn {
+func (s *state) Turn(session.Message) session.Turn {
 	if len(s.verbs) > 0 {
 		return session.Answer
 	}
 	return session.Unasked
 }
 
-func (s *blockqState) Came(m session.Message) {
+func (s *state) Came(m session.Message) {
 	if len(s.verbs) == 0 {
 		return
 	}
@@ -173,7 +183,7 @@ func (s *blockqState) Came(m session.Message) {
 	s.verbs = s.verbs[1:]
 }
 
-func (s *blockqState) Status() session.Status {
+func (s *state) Status() session.Status {
 	status := session.Status{Phase: s.phase, Owed: len(s.verbs), Verb: s.verb, Asked: s.asked}
 	if s.phase == session.Serving {
 		status.Farewell = []byte("bye\r\n")
@@ -181,14 +191,14 @@ func (s *blockqState) Status() session.Status {
 	return status
 }
 
-// blockqLedger knows the queue of each job, and which are taken.
-type blockqLedger struct {
+// ledger knows the queue of each job, and which are taken.
+type ledger struct {
 	mu     sync.Mutex
 	queues map[string]string
 	held   map[string]bool
 }
 
-func (l *blockqLedger) Answered(command []byte, m session.Message) {
+func (l *ledger) Answered(command []byte, m session.Message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c, _, _ := blockq.ParseCommand(command)
@@ -203,9 +213,9 @@ func (l *blockqLedger) Answered(command []byte, m session.Message) {
 	}
 }
 
-func (l *blockqLedger) Removable() bool { return len(l.Leftover()) > 0 }
+func (l *ledger) Removable() bool { return len(l.Leftover()) > 0 }
 
-func (l *blockqLedger) Leftover() (all []string) {
+func (l *ledger) Leftover() (all []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(l.queues)) {
@@ -214,7 +224,7 @@ func (l *blockqLedger) Leftover() (all []string) {
 	return all
 }
 
-func (l *blockqLedger) Cleanup(do func(line string) (session.Message, bool)) {
+func (l *ledger) Cleanup(do func(line string) (session.Message, bool)) {
 	for _, id := range l.Leftover() {
 		l.mu.Lock()
 		queue, held := l.queues[id], l.held[id]
