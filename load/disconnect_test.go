@@ -3,6 +3,7 @@ package load_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -67,4 +68,16 @@ func TestAShortStressFinds(t *testing.T) {
 			assert.True(t, slices.ContainsFunc(result.Report.Findings, func(f reports.LoadFinding) bool { return is(f.Clause) }))
 		})
 	}
+}
+
+// A job whose ACK was sent twice and refused the second time does not keep the drain waiting.
+func TestTheDrainEndsAfterRepeatedReports(t *testing.T) {
+	t.Parallel()
+	b, once := stress(), 1
+	b.load.FailShare, b.load.Retry, b.load.Disconnects = 0.1, &once, 0.2
+	b.server = fakes.Config{RetryDelay: func(int) time.Duration { return second }}
+	l := b.run(t)
+	assert.Positive(t, l.Jobs.Waiting)
+	assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+	assert.Empty(t, l.Findings)
 }

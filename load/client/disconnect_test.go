@@ -46,6 +46,7 @@ func TestHowAClientDisconnects(t *testing.T) {
 		assert.EqualValues(t, 1, status.Disconnects)
 		assert.Zero(t, status.Lost+status.Errors, "it is not the server's doing")
 		assert.Zero(t, status.Ready)
+		assert.Zero(t, p.failures)
 		assert.EqualValues(t, 1, s.ledger.Count(false).Doubtful)
 		s.pass(time.Millisecond)
 		assert.Len(t, s.dials, 1, "it is back at once")
@@ -128,4 +129,52 @@ func TestAnAckThatWasNotAwaitedIsRepeated(t *testing.T) {
 		assert.Equal(t, reply != ok, s.shard.Status().Repeated == 1)
 		assert.Zero(t, s.shard.Status().Held)
 	}
+}
+
+// Once the run stops, connections end in order.
+func TestNoClientDisconnectsWhenTheRunStops(t *testing.T) {
+	t.Parallel()
+	load := consumers(1)
+	load.Disconnects, load.DisconnectAt = 0.999, []workload.Phase{workload.AtIdle}
+	s := play(t, load)
+	s.connect()
+	s.start()
+	w := &s.shard.workers[0].conns[0].conn
+	assert.Contains(t, s.said(w), "FETCH")
+	s.do(s.shard.Stop)
+	s.data(w, nothing)
+	assert.Equal(t, "END\r\n", s.said(w))
+}
+
+// A short-lived connection that ends before its command comes back for the same job.
+func TestAChurnerComesBackForItsJob(t *testing.T) {
+	t.Parallel()
+	s := play(t, churn(1))
+	s.connect()
+	s.start()
+	c := &s.shard.churners[0].conn
+	s.open(c)
+	s.data(c, hi)
+	assert.Contains(t, s.said(c), "HELLO")
+	quits(c, s.now, workload.Close, 0)
+	s.step(c, engine.Event{Kind: engine.Woken})
+	assert.Zero(t, s.ledger.Count(false).Sent)
+	cycle(t, s, c, s.jid(0))
+	assert.EqualValues(t, 1, s.ledger.Count(false).Pushed)
+}
+
+// Where a server does not wait for jobs, a worker that got none waits before it asks again.
+func TestAWorkerPollsAServerThatDoesNotWait(t *testing.T) {
+	t.Parallel()
+	s := play(t, consumers(1))
+	s.shard.times.Poll = 10 * time.Millisecond
+	s.connect()
+	s.start()
+	w := &s.shard.workers[0].conns[0].conn
+	s.said(w)
+	s.data(w, nothing)
+	s.pass(10*time.Millisecond - 1)
+	assert.Empty(t, s.said(w))
+	s.pass(1)
+	assert.Contains(t, s.said(w), "FETCH")
 }
