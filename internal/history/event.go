@@ -19,7 +19,10 @@ const (
 	Kill       // the server was killed and started again
 )
 
-var opNames = [...]string{Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH", Restart: "restart", Kill: "kill"}
+var opNames = [...]string{
+	Push: "PUSH", Fetch: "FETCH", Ack: "ACK", Fail: "FAIL", Flush: "FLUSH",
+	Restart: "restart", Kill: "kill",
+}
 
 // String is the verb of the command, "restart" or "kill".
 func (o Op) String() string {

@@ -43,7 +43,9 @@ type line struct {
 }
 
 func newIndex(h *History) *index {
-	x := &index{history: h, events: h.sorted(), limits: h.Limits.filled(), queues: map[string]*queue{}, holders: map[holder]int32{}}
+	x := &index{
+		history: h, events: h.sorted(), limits: h.Limits.filled(), queues: map[string]*queue{}, holders: map[holder]int32{},
+	}
 	x.groupByJob()
 	for i := range x.events {
 		x.place(int32(i)) //nolint:gosec // memory ends before int32 does

@@ -52,7 +52,8 @@ func (j *judge) lost(d deadline) {
 	x, l := j.index, &j.life
 	empty := x.name(d.empty)
 	if l.push.At > 0 && len(l.calls) == 1 {
-		j.find(ScheduledLost, l.jid, fmt.Sprintf("%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
+		j.find(ScheduledLost, l.jid, fmt.Sprintf(
+			"%s was accepted with an at of %s, job %s never came, and later %s found queue %s empty",
 			x.name(l.pushed), clock(l.push.At), l.jid, empty, l.push.queue()), l.pushed, d.empty)
 		return
 	}
@@ -72,13 +73,17 @@ func (j *judge) lost(d deadline) {
 	}
 	last := deliveries[len(deliveries)-1]
 	if len(fails) > 0 {
-		j.find(NotRetried, l.jid, fmt.Sprintf("job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
-			"and with %s the patience of %s ended", l.jid, x.name(last), x.names(fails), l.retries, empty, x.limits.Patience),
+		j.find(NotRetried, l.jid, fmt.Sprintf(
+			"job %s came with %s and failed with %s, which was not the last of its %d retries; it never came again, "+
+				"and with %s the patience of %s ended",
+			l.jid, x.name(last), x.names(fails), l.retries, empty, x.limits.Patience),
 			append(fails, l.pushed, last, d.empty)...)
 		return
 	}
-	j.find(NotReturned, l.jid, fmt.Sprintf("job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
-		"and with %s the patience of %s ended", l.jid, x.name(last), l.reserve, empty, x.limits.Patience), l.pushed, last, d.empty)
+	j.find(NotReturned, l.jid, fmt.Sprintf(
+		"job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
+			"and with %s the patience of %s ended",
+		l.jid, x.name(last), l.reserve, empty, x.limits.Patience), l.pushed, last, d.empty)
 }
 
 // miss keeps a job that never came and that a FETCH without a reply may have taken.
@@ -96,8 +101,10 @@ func (j *judge) swallowed(q *queue) {
 	}
 	x := j.index
 	evidence := append([]int32{q.last}, q.missing...)
-	j.find(Lost, "", fmt.Sprintf("%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
-		"and later %s found the queue empty", len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
+	j.find(Lost, "", fmt.Sprintf(
+		"%d jobs that were accepted for queue %s never came, only %d FETCHes without a reply can have taken one each, "+
+			"and later %s found the queue empty",
+		len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
 }
 
 // restarted judges a job that lived over a restart and was never seen: that it
@@ -113,7 +120,8 @@ func (j *judge) restarted(d deadline) {
 			return
 		}
 	}
-	j.find(LostByRestart, l.jid, fmt.Sprintf("%s was accepted, then came %s, job %s never came, and later %s found queue %s empty",
+	j.find(LostByRestart, l.jid, fmt.Sprintf(
+		"%s was accepted, then came %s, job %s never came, and later %s found queue %s empty",
 		x.name(l.pushed), x.name(l.stopped), l.jid, x.name(d.empty), l.push.queue()), l.pushed, l.stopped, d.empty)
 }
 
@@ -122,7 +130,8 @@ func (j *judge) restarted(d deadline) {
 func (j *judge) sequence() {
 	x, l := j.index, &j.life
 	j.search = search{calls: l.calls, machine: machine{
-		reserve: max(l.reserve-x.limits.Early, 0), ready: max(l.ready, 0), backoff: x.limits.Backoff, retries: l.retries,
+		reserve: max(l.reserve-x.limits.Early, 0), ready: max(l.ready, 0),
+		backoff: x.limits.Backoff, retries: l.retries,
 	}}
 	d, due := l.deadline(x)
 	switch {

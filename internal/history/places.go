@@ -19,7 +19,8 @@ func (j *judge) stranger(n int) {
 // refused judges a job whose only PUSH was refused.
 func (j *judge) refused(n int) {
 	j.invented(n, RefusedButDelivered, func(d int32) string {
-		return fmt.Sprintf("%s was refused, and yet %s brought job %s", j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
+		return fmt.Sprintf("%s was refused, and yet %s brought job %s",
+			j.index.name(j.life.pushed), j.index.name(d), j.life.jid)
 	}, j.life.pushed)
 }
 
@@ -47,13 +48,15 @@ func (j *judge) places(n int) {
 		j.choose(i)
 		if queue := l.push.queue(); !astray && !slices.Contains(e.asked(), queue) {
 			astray = true
-			j.find(strayBreach(e), l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and %s brought it though it asked %s only",
+			j.find(strayBreach(e), l.jid, fmt.Sprintf(
+				"%s pushed job %s to queue %s, and %s brought it though it asked %s only",
 				x.name(l.pushed), l.jid, queue, x.name(i), strings.Join(e.asked(), ", ")), l.pushed, i)
 			j.strays = append(j.strays, stray{finding: len(j.report.Findings) - 1, event: i, queue: queue})
 		}
 		if e.Queue != "" && !moved && e.Queue != l.push.queue() {
 			moved = true
-			j.find(QueueAltered, l.jid, fmt.Sprintf("%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
+			j.find(QueueAltered, l.jid, fmt.Sprintf(
+				"%s pushed job %s to queue %s, and the work unit that %s brought names queue %s",
 				x.name(l.pushed), l.jid, l.push.queue(), x.name(i), e.Queue), l.pushed, i)
 		}
 		if e.Body != "" && l.push.Body != "" && !changed && e.Body != l.push.Body {

@@ -87,9 +87,11 @@ func (j *judge) order(c choice) {
 			continue
 		}
 		if w, found := q.around(e); found {
-			j.find(QueueOrder, e.JID, fmt.Sprintf("%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
-				"%s was answered before, and nothing that could take it was sent before the FETCH was answered",
-				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place], w.jid, name, x.name(w.push)), w.push, c.event)
+			j.find(QueueOrder, e.JID, fmt.Sprintf(
+				"%s asked %s and brought job %s of queue %s, while job %s was in queue %s all the time: "+
+					"%s was answered before, and nothing that could take it was sent before the FETCH was answered",
+				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place],
+				w.jid, name, x.name(w.push)), w.push, c.event)
 			j.or(Absent) // it came later, but the PUSH may not have put it there at once
 			return
 		}

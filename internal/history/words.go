@@ -48,21 +48,25 @@ func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
 	case limit:
-		return l.retryBreach(), fmt.Sprintf("although with %s, which was answered with OK, it had no try left: %s", x.names(p.fails), l.retryWords())
+		return l.retryBreach(), fmt.Sprintf("although with %s, which was answered with OK, it had no try left: %s",
+			x.names(p.fails), l.retryWords())
 	case origin:
 		return BeforePush, fmt.Sprintf("although its first PUSH, %s, was sent only later", x.name(l.pushed))
 	case schedule:
 		return Early, fmt.Sprintf("before its at of %s, with which %s pushed it", clock(l.push.At), x.name(l.pushed))
 	case clearing:
-		return Flushed, fmt.Sprintf("although it was pushed with %s and %s has cleared everything since", x.name(l.pushed), x.names(p.flushes))
+		return Flushed, fmt.Sprintf("although it was pushed with %s and %s has cleared everything since",
+			x.name(l.pushed), x.names(p.flushes))
 	case purge:
-		return Returned, fmt.Sprintf("although its holder acknowledged it with %s, before the last of them and within its reservation of %s",
+		return Returned, fmt.Sprintf(
+			"although its holder acknowledged it with %s, before the last of them and within its reservation of %s",
 			x.names(p.acks), l.reserve)
 	case backoff:
 		return RetriedAtOnce, fmt.Sprintf("less than %s after it failed with %s", x.limits.Backoff, x.names(p.fails))
 	default:
-		return j.twice(p), fmt.Sprintf("although, whatever the order of what overlaps, neither a FAIL nor the end of its reservation of %s "+
-			"can lie between two of them", l.reserve)
+		return j.twice(p), fmt.Sprintf(
+			"although, whatever the order of what overlaps, neither a FAIL nor the end of its reservation of %s "+
+				"can lie between two of them", l.reserve)
 	}
 }
 
