@@ -59,7 +59,8 @@ func (r *run) whyNotDrained() string {
 	case r.status.Held > 0:
 		return fmt.Sprintf("%d jobs were still being worked on when the time for the drain was up", r.status.Held)
 	case r.status.Ready < r.status.Wanted:
-		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied", r.status.Wanted-r.status.Ready, r.status.Wanted)
+		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied",
+			r.status.Wanted-r.status.Ready, r.status.Wanted)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
 		return fmt.Sprintf("%d jobs were still to be tried again when the time for the drain was up", counts.Waiting)
 	}

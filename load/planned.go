@@ -24,7 +24,8 @@ func (r *run) planned() reports.LoadPlan {
 	if r.plan == nil {
 		return plan
 	}
-	plan.Overload = map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}[r.config.Overload]
+	names := map[client.Overload]string{client.Queue: "queue", client.Drop: "drop", client.Abort: "abort"}
+	plan.Overload = names[r.config.Overload]
 	for _, s := range r.plan.Stages {
 		plan.Stages = append(plan.Stages, reports.Stage{Over: s.Over, From: s.From, To: s.To})
 	}

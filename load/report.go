@@ -49,7 +49,8 @@ func (r *run) reportOps() (ops []reports.LoadOp) {
 func (r *run) reportOp(op measure.Op) reports.LoadOp {
 	set := r.figures.total
 	o := reports.LoadOp{
-		Op: string(op), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured), Outside: set.Aside(op),
+		Op: string(op), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured),
+		Outside:  set.Aside(op),
 		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
 		Response: latency(set, measure.SeriesOf(op, measure.Response)),

@@ -75,7 +75,8 @@ func (r *run) second(set *measure.Set) reports.Second {
 }
 
 func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {
-	late, service, response := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service), measure.SeriesOf(op, measure.Response)
+	late, service := measure.SeriesOf(op, measure.Lateness), measure.SeriesOf(op, measure.Service)
+	response := measure.SeriesOf(op, measure.Response)
 	o := reports.SecondOp{
 		Op: string(op), Count: set.Done(op) + set.Aside(op), Errors: set.Failed(op),
 		LatenessP99: set.Percentile(late, 99),

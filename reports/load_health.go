@@ -61,8 +61,8 @@ type ClockJump struct {
 	By time.Duration `json:"by_ns"`
 }
 
-// Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not judged
-// are not a result.
+// Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not
+// judged are not a result.
 type Validity struct {
 	Valid bool `json:"valid"`
 	// Reasons holds why not; empty if valid.

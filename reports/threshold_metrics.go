@@ -112,7 +112,7 @@ func sumMetrics(name string) []metric {
 			sum := l.sumOf(name)
 			return partOf(sum.errors, sum.count+sum.errors)
 		}},
-		{name + ".count", aNumber, false, func(l *Load) reading { // of a command that never was there are none, and that is data
+		{name + ".count", aNumber, false, func(l *Load) reading { // 0 is data too
 			return reading{value: float64(l.sumOf(name).count), ok: len(l.Ops) > 0}
 		}},
 	}

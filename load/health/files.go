@@ -16,8 +16,9 @@ type FilesError struct {
 
 // Error returns the limits and what to do.
 func (e *FilesError) Error() string {
-	words := fmt.Sprintf("too many open files: the run needs %d descriptors, the limit is %d (hard limit %d, which only root can raise: "+
-		"ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a container)", e.Need, e.Soft, e.Hard)
+	words := fmt.Sprintf("too many open files: the run needs %d descriptors, the limit is %d "+
+		"(hard limit %d, which only root can raise: ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a container)",
+		e.Need, e.Soft, e.Hard)
 	if e.Err != nil {
 		words += ": " + e.Err.Error()
 	}

@@ -14,8 +14,8 @@ type machineTime struct {
 	total, idle, steal uint64 // idle includes waiting for input and output
 }
 
-// parseStat reads the first line of /proc/stat (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal, and
-// guest and guest_nice, which are in user and nice already.
+// parseStat reads the first line of /proc/stat (proc_stat(5)): user, nice, system, idle, iowait, irq, softirq, steal,
+// and guest and guest_nice, which are in user and nice already.
 func parseStat(text string) machineTime {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
@@ -95,8 +95,8 @@ type cgroupDir struct {
 	old  bool // version 1
 }
 
-// parseCgroup reads /proc/self/cgroup and returns the directories in which the processor time of the process is limited:
-// its own and those above, because any of them may hold it back. Version 1 has lines like "4:cpu,cpuacct:/a/b", version
+// parseCgroup reads /proc/self/cgroup and returns the directories in which the CPU time of the process is limited: its
+// own and those above, because any of them may hold it back. Version 1 has lines like "4:cpu,cpuacct:/a/b", version
 // 2 has one: "0::/a/b".
 func parseCgroup(text string) []cgroupDir {
 	root, below, old := "", "", false

@@ -49,7 +49,8 @@ func (s *snapshot) unknown() []string {
 		name  string
 		known bool
 	}{
-		{"cpu", s.cpuKnown}, {"machine", s.machine.total > 0}, {"files", s.files > 0}, {"cgroup", s.cgroup.known}, {"memory", s.memory > 0},
+		{"cpu", s.cpuKnown}, {"machine", s.machine.total > 0}, {"files", s.files > 0},
+		{"cgroup", s.cgroup.known}, {"memory", s.memory > 0},
 	} {
 		if !part.known {
 			names = append(names, part.name)

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Merge adds up all sets of the logs, bucket by bucket and count by count, and returns the sum, with the ops in the order
-// of Ops and any others behind them. Times are since the earliest start of the logs. If w is not nil it gets a log with
-// a set for each second in which sets of the logs begin: the seconds of runs side by side are added up. Merging that log
-// gives the same sum.
+// Merge adds up all sets of the logs, bucket by bucket and count by count, and returns the sum, with the ops in the
+// order of Ops and any others behind them. Times are since the earliest start of the logs. If w is not nil it gets a
+// log with a set for each second in which sets of the logs begin: the seconds of runs side by side are added up.
+// Merging that log gives the same sum.
 //
 // Sets are read as they are needed, so that logs of any length take the memory of a few of them. An error of reading is
 // a *LogError, with file and line. A run that is in two of the logs is an error, for it would count twice. The caller

@@ -104,7 +104,8 @@ const (
 )
 
 var errorNames = [ErrorKinds]string{
-	"rejected", "malformed", "timeout", "refused", "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory", "other",
+	"rejected", "malformed", "timeout", "refused", "reset", "closed",
+	"out-of-files", "out-of-ports", "out-of-memory", "other",
 }
 
 // String is the name in logs and reports, such as "rejected" or "out-of-files".

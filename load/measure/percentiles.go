@@ -32,7 +32,8 @@ func WritePercentiles(w io.Writer, s *Set, series Series) error {
 	}
 	out = fmt.Appendf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", h.Mean()/ms, h.StdDev()/ms)
 	out = fmt.Appendf(out, "#[Max     = %12.3f, Total count    = %12d]\n", greatest/ms, h.TotalCount())
-	out = fmt.Appendf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", len(h.Export().Counts)/(subBuckets/2)-1, subBuckets)
+	buckets := len(h.Export().Counts)/(subBuckets/2) - 1
+	out = fmt.Appendf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", buckets, subBuckets)
 	if _, err := w.Write(out); err != nil {
 		return fmt.Errorf("write percentiles of %s: %w", series, err)
 	}

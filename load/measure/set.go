@@ -155,8 +155,8 @@ func (s *Set) Count(series Series) int64 {
 // Percentile returns the least value of the series such that p percent (0 to 100) of its values or more are not
 // greater, as far as the buckets tell: the greatest value of the bucket. It is 0 if there are no values; see Count.
 //
-// That is the rule of the standard tools. The library rounds to the nearest value instead, so that of 70 values it gives
-// the second greatest as the 99th percentile.
+// That is the rule of other tools. The library rounds to the nearest value instead, so that of 70 values it returns the
+// second greatest as the 99th percentile.
 func (s *Set) Percentile(series Series, p float64) time.Duration {
 	h := s.Histogram(series)
 	if h == nil {
