@@ -69,7 +69,9 @@ func declared(s *Script) []string {
 	if s.Source == nil {
 		needs = s.Needs
 	}
-	return slices.DeleteFunc(slices.Clone(declarable), func(word string) bool { return !slices.Contains(needs, Need(word)) })
+	return slices.DeleteFunc(slices.Clone(declarable), func(word string) bool {
+		return !slices.Contains(needs, Need(word))
+	})
 }
 
 // settings lists the settings of an embedded server in the order of the dialect.

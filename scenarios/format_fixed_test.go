@@ -102,14 +102,17 @@ func (u *untidy) asides(marks bool) {
 			u.line(u.draw("#", "# why", "#!x: y", "# C: INFO", "# é "))
 		case "mark":
 			if marks {
-				u.line(strings.Fields(u.draw("setup", "clause A-1", "clause A-1 B-2", "clause A-1 MUST NOT B-2 SHOULD", "record C-3"))...)
+				mark := u.draw("setup", "clause A-1", "clause A-1 B-2", "clause A-1 MUST NOT B-2 SHOULD", "record C-3")
+				u.line(strings.Fields(mark)...)
 			}
 		}
 	}
 }
 
 func (u *untidy) header() {
-	lines := []string{"title: a  title", "needs: flush alone", "needs: open", "waits: 90s", "waits: 1m0s", "embedded: end=ok salt=x"}
+	lines := []string{
+		"title: a  title", "needs: flush alone", "needs: open", "waits: 90s", "waits: 1m0s", "embedded: end=ok salt=x",
+	}
 	for _, line := range rapid.Permutation(lines).Draw(u.T, "header")[:rapid.IntRange(0, len(lines)).Draw(u.T, "keys")] {
 		u.asides(false)
 		key, value, _ := strings.Cut(line, " ")
@@ -122,15 +125,19 @@ func (u *untidy) transcript() {
 	conn := u.draw("", "", "[a]", "[b2]")
 	switch u.draw("C", "raw", "S") {
 	case "C":
-		u.lines = append(u.lines, u.draw("", "  ")+"C"+conn+u.draw("", " bad", "  bytewise", " bytewise bad")+u.draw(":", ": ", ":  ", ":\t")+
-			u.draw("", "INFO", "INFO ", "FE<|>TCH $queue", `PUSH $job{"args":[ 1.50, "é\u00e9" ]}`, "<close>", "<half-close> ", "$5 $$ $$jid $jid1", "<|>", "# x", "S: x"))
+		form := u.draw("", "  ") + "C" + conn + u.draw("", " bad", "  bytewise", " bytewise bad")
+		u.lines = append(u.lines, form+u.draw(":", ": ", ":  ", ":\t")+
+			u.draw("", "INFO", "INFO ", "FE<|>TCH $queue", `PUSH $job{"args":[ 1.50, "é\u00e9" ]}`, "<close>",
+				"<half-close> ", "$5 $$ $$jid $jid1", "<|>", "# x", "S: x"))
 	case "raw":
 		u.lines = append(u.lines, "C"+conn+u.draw(" raw:", " bad  raw:", " raw bytewise:")+
 			u.draw(`"INFO\r\n"`, "`a` \"\\x00\\u00e9\"", `"a<|>b"`, `"" "$jid1" "\x24$"`, `"a""b"`))
 	case "S":
-		u.lines = append(u.lines, u.draw("", "\t")+"S"+conn+u.draw("", " ..2s", "  1.50s..", " 1s..90s ")+u.draw(":", ": ", ":   ")+
-			u.draw("+OK", "-", "+", "$-1", "$", ":12", "*", "<any>", "<reset>", "+OK |-", `${"jid":"$jid1", "a" : absent | int(1..)}`,
-				`${"x":holds("a",!"b")}`, "$=[1,...]", `+HI {"v":2}`, `-/a\/b/`, "-/a|b/", `$"te\u00e9xt"`, "+OK\u00a0", "+a\tb", `${"t":$t:time($now-5s..)}`)+
+		form := u.draw("", "\t") + "S" + conn + u.draw("", " ..2s", "  1.50s..", " 1s..90s ")
+		u.lines = append(u.lines, form+u.draw(":", ": ", ":   ")+
+			u.draw("+OK", "-", "+", "$-1", "$", ":12", "*", "<any>", "<reset>", "+OK |-", `+HI {"v":2}`, `-/a\/b/`, "-/a|b/",
+				`${"jid":"$jid1", "a" : absent | int(1..)}`, `${"x":holds("a",!"b")}`, "$=[1,...]", `$"te\u00e9xt"`,
+				"+OK\u00a0", "+a\tb", `${"t":$t:time($now-5s..)}`)+
 			u.draw("", " | <close>", "|<fin>", " | - | +")+u.draw("", " ", "\t"))
 	}
 }
@@ -138,7 +145,8 @@ func (u *untidy) transcript() {
 func (u *untidy) step() {
 	switch u.draw("transcript", "transcript", "transcript", "connect", "silence", "operate") {
 	case "connect":
-		u.line(strings.Fields(u.draw("connect as raw", "connect a as producer", `connect b2 as consumer {"wid":"$wid2","x":[1,{}]}`))...)
+		const consumer = `connect b2 as consumer {"wid":"$wid2","x":[1,{}]}`
+		u.line(strings.Fields(u.draw("connect as raw", "connect a as producer", consumer))...)
 	case "silence":
 		u.line(strings.Fields(u.draw("silence 90s", "silence 300ms on a", "silence 1.0s on a b2"))...)
 	case "operate":
@@ -149,8 +157,8 @@ func (u *untidy) step() {
 }
 
 func (u *untidy) block() {
-	head := u.draw("repeat 07", "repeat 4 by 2 consumers", "repeat 4 by 1 producer", "repeat 2 by 2 raw", "parallel", "unordered",
-		"eventually", "eventually 1s..2m", "table")
+	head := u.draw("repeat 07", "repeat 4 by 2 consumers", "repeat 4 by 1 producer", "repeat 2 by 2 raw", "parallel",
+		"unordered", "eventually", "eventually 1s..2m", "table")
 	u.line(strings.Fields(head)...)
 	for range rapid.IntRange(1, 3).Draw(u.T, "body") {
 		u.asides(true)

@@ -38,27 +38,35 @@ func TestFormatOfParsedScripts(t *testing.T) {
 			"\ufefftitle: x\r\n\r\n\r\n# y\r\nC: INFO\r\nS: $", "title: x\n\n# y\nC: INFO\nS: $\n",
 		},
 		"what clients send stays as it is": {
-			"C:INFO\nC:  INFO \nC:\nC[a]   bytewise   bad : A<|>$5 $$ $jid#\n", "C: INFO\nC:  INFO \nC:\nC[a] bad bytewise: A<|>$5 $$ $jid#\n",
+			"C:INFO\nC:  INFO \nC:\nC[a]   bytewise   bad : A<|>$5 $$ $jid#\n", "C: INFO\nC:  INFO \nC:\n" +
+				"C[a] bad bytewise: A<|>$5 $$ $jid#\n",
 		},
 		"Go strings as they were written": {
-			"C raw:  \"\\x41\"\t`b`\"\\u0000\"\nC raw: \"a<|>b\" \"\\x41\"\n", "C raw: \"\\x41\" `b` \"\\u0000\"\nC raw: \"a\" \"b\" \"A\"\n",
+			"C raw:  \"\\x41\"\t`b`\"\\u0000\"\nC raw: \"a<|>b\" \"\\x41\"\n",
+			"C raw: \"\\x41\" `b` \"\\u0000\"\nC raw: \"a\" \"b\" \"A\"\n",
 		},
-		"endings": {"C:<close> \nC[a]:  <half-close>\nS: <fin>|<reset>\n", "C: <close>\nC[a]: <half-close>\nS: <fin> | <reset>\n"},
+		"endings": {"C:<close> \nC[a]:  <half-close>\nS: <fin>|<reset>\n", "C: <close>\nC[a]: <half-close>\n" +
+			"S: <fin> | <reset>\n"},
 		"expectations": {
 			"S   ..2s :+OK |-\nS[a] 1.50s..:${ \"a\" : holds( \"b\" ) }|$-1\nS: -/a\\/b/\n",
 			"S ..2s: +OK |-\nS[a] 1.50s..: ${ \"a\" : holds( \"b\" ) } | $-1\nS: -/a\\/b/\n",
 		},
 		"connections": {
-			"connect   as  raw\nconnect a as consumer   { \"wid\" : \"x\" } \n", "connect as raw\nconnect a as consumer { \"wid\" : \"x\" }\n",
+			"connect   as  raw\nconnect a as consumer   { \"wid\" : \"x\" } \n", "connect as raw\n" +
+				"connect a as consumer { \"wid\" : \"x\" }\n",
 		},
-		"waiting":   {"silence   90s\nsilence 1s  on a  b\neventually   1m..\nC: INFO\nend\n", "silence 90s\nsilence 1s on a b\neventually 1m..\n  C: INFO\nend\n"},
+		"waiting": {"silence   90s\nsilence 1s  on a  b\neventually   1m..\nC: INFO\nend\n", "silence 90s\n" +
+			"silence 1s on a b\neventually 1m..\n  C: INFO\nend\n"},
 		"operators": {"quiet  $wid \nterminate x\nkill\nrestart\n", "quiet $wid\nterminate x\nkill\nrestart\n"},
 		"blocks": {
-			"repeat 07\nC: INFO\nend\nrepeat 2 by 1 consumer\nC: INFO\nend\nrepeat 2 by 2 raw\nC: INFO\nend\nparallel\nC: INFO\n barrier\nend\n",
-			"repeat 7\n  C: INFO\nend\nrepeat 2 by 1 consumers\n  C: INFO\nend\nrepeat 2 by 2 raw\n  C: INFO\nend\nparallel\n  C: INFO\n  barrier\nend\n",
+			"repeat 07\nC: INFO\nend\nrepeat 2 by 1 consumer\nC: INFO\nend\nrepeat 2 by 2 raw\nC: INFO\nend\nparallel\n" +
+				"C: INFO\n barrier\nend\n",
+			"repeat 7\n  C: INFO\nend\nrepeat 2 by 1 consumers\n  C: INFO\nend\nrepeat 2 by 2 raw\n  C: INFO\nend\n" +
+				"parallel\n  C: INFO\n  barrier\nend\n",
 		},
 		"marks stay where they are": {
-			"setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n", "setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n",
+			"setup\nclause A-1\nclause A-1\nC: INFO\nrecord B-1 SHOULD NOT\nS: $\n", "setup\nclause A-1\nclause A-1\n" +
+				"C: INFO\nrecord B-1 SHOULD NOT\nS: $\n",
 		},
 	}
 	for name, test := range tests {
@@ -91,21 +99,27 @@ func TestFormatOfBuiltScripts(t *testing.T) {
 	hello, err := scenarios.ParseObject(fwpdialect.Dialect{}, `{"wid":"$wid2"}`)
 	require.NoError(t, err)
 	empty := scenarios.Statement{Above: []scenarios.Aside{{}, {Comment: "# then"}}}
+	soon := scenarios.Window{From: time.Second, To: 2 * time.Second}
+	record := []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}
 	marks := []scenarios.Mark{{Clause: "FWP-ACK-01"}, {Clause: "FWP-ACK-02", Level: "SHOULD NOT"}}
 	s := &scenarios.Script{Dialect: fwpdialect.Dialect{},
-		Title: "built", Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen}, Waits: time.Minute,
+		Title: "built", Waits: time.Minute,
+		Needs: []scenarios.Need{scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedOpen},
 		Steps: []scenarios.Step{
 			&scenarios.Connect{Conn: "a", Role: scenarios.Consumer, Hello: hello},
 			&scenarios.Send{Statement: empty, Conn: "a", Segments: template(t, "FE<|>TCH $queue"), Bad: true},
 			&scenarios.Send{Conn: "a", Segments: template(t, "INFO\r\nEND"), Bytewise: true},
 			&scenarios.Send{Conn: "a", Segments: template(t, "\xff $jid\n"), Raw: true},
 			&scenarios.Send{Conn: "a", Segments: template(t, "<close>")},
-			&scenarios.Expect{Conn: "a", Within: scenarios.Window{To: 90 * time.Second}, Choices: choices(t, "+OK | -"), Marks: marks},
-			&scenarios.Expect{Conn: "a", Choices: choices(t, "+OK"), Marks: []scenarios.Mark{{Clause: "FWP-END-01", Record: true}}},
+			&scenarios.Send{Conn: "a", Segments: template(t, "INFO\r")},
+			&scenarios.Expect{
+				Conn: "a", Within: scenarios.Window{To: 90 * time.Second}, Choices: choices(t, "+OK | -"), Marks: marks,
+			},
+			&scenarios.Expect{Conn: "a", Choices: choices(t, "+OK"), Marks: record},
 			&scenarios.Silence{For: 1500 * time.Millisecond, Conns: []string{"a"}},
 			&scenarios.Operate{Action: scenarios.NeedSignals, State: "quiet", Worker: template(t, "$wid2")[0]},
 			&scenarios.Operate{Action: scenarios.NeedKill},
-			&scenarios.Block{Kind: scenarios.Eventually, Within: scenarios.Window{From: time.Second, To: 2 * time.Second}, Marks: marks, Steps: []scenarios.Step{
+			&scenarios.Block{Kind: scenarios.Eventually, Within: soon, Marks: marks, Steps: []scenarios.Step{
 				&scenarios.Send{Conn: "a", Ending: scenarios.HalfShut},
 			}, After: []scenarios.Aside{{Comment: "# nothing more"}}},
 			&scenarios.Block{Kind: scenarios.Repeat, Count: 4, By: 2, Role: scenarios.Producer, Steps: []scenarios.Step{
@@ -125,6 +139,7 @@ C[a] bad: FE<|>TCH $queue
 C[a] raw bytewise: "INFO\r\nEND\r\n"
 C[a] raw: "\xff $jid\n"
 C[a] raw: "<close>\r\n"
+C[a] raw: "INFO\r\r\n"
 clause FWP-ACK-01 FWP-ACK-02 SHOULD NOT
 S[a] ..1m30s: +OK | -
 record FWP-END-01
@@ -153,18 +168,36 @@ end
 
 func TestPartsOfScriptsThatDoNotParse(t *testing.T) {
 	t.Parallel()
-	tests := map[string]func() error{
-		"a template":                  func() error { _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, "$filler"); return err },
-		"choices":                     func() error { _, err := scenarios.ParseChoices(fwpdialect.Dialect{}, "+OK | x"); return err },
-		"choices of two lines":        func() error { _, err := scenarios.ParseChoices(fwpdialect.Dialect{}, "+OK\n"); return err },
-		"an object that is none":      func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, "[]"); return err },
-		"text behind an object":       func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, "{} "); return err },
-		"an object with a type in it": func() error { _, err := scenarios.ParseObject(fwpdialect.Dialect{}, `{"a":int}`); return err },
+	tests := map[string]func(d scenarios.Dialect) error{
+		"a template": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseTemplate(d, "$filler")
+			return err
+		},
+		"choices": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseChoices(d, "+OK | x")
+			return err
+		},
+		"choices of two lines": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseChoices(d, "+OK\n")
+			return err
+		},
+		"an object that is none": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseObject(d, "[]")
+			return err
+		},
+		"text behind an object": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseObject(d, "{} ")
+			return err
+		},
+		"an object with a type in it": func(d scenarios.Dialect) error {
+			_, err := scenarios.ParseObject(d, `{"a":int}`)
+			return err
+		},
 	}
 	for name, parse := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Error(t, parse())
+			assert.Error(t, parse(fwpdialect.Dialect{}))
 		})
 	}
 }
@@ -196,12 +229,16 @@ repeat 2
   C: ACK {"jid":"$jid#"}
 end
 `
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "marks", []byte(strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $").Replace(want)))
+	wrong := strings.NewReplacer("C bad: ", "C: ", "C bad bytewise", "C bytewise", "C: FETCH $", "C bad: FETCH $")
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "marks", []byte(wrong.Replace(want)))
 	require.NoError(t, err)
 	scenarios.MarkBad(s)
 	assert.Equal(t, want, string(scenarios.Format(s)))
 	assert.Empty(t, scenarios.Lint(s))
-	built := &scenarios.Script{Dialect: fwpdialect.Dialect{}, Steps: []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}}}
+	built := &scenarios.Script{
+		Dialect: fwpdialect.Dialect{},
+		Steps:   []scenarios.Step{&scenarios.Send{Segments: template(t, "info")}},
+	}
 	assert.Len(t, scenarios.Lint(built), 1)
 	scenarios.MarkBad(built)
 	assert.Empty(t, scenarios.Lint(built))

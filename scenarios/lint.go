@@ -42,7 +42,9 @@ type linter struct {
 }
 
 func newLinter(s *Script) *linter {
-	sample := &play{Player: Player{Password: "sample"}, script: s, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{}}
+	sample := &play{
+		Player: Player{Password: "sample"}, script: s, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{},
+	}
 	return &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
 }
 
@@ -205,8 +207,9 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 			continue
 		}
 		if _, ok := l.lane.scope.lookup(r); !ok {
-			l.say(at, false, "names bind at their first match in an S: line; "+freshNames(l.script.Dialect.Grammar().Families)+" make fresh values",
-				"%s has no value here", r.text)
+			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Families) +
+				" make fresh values"
+			l.say(at, false, help, "%s has no value here", r.text)
 			return false
 		}
 	}

@@ -205,7 +205,8 @@ func (p *parser) finish() {
 	slices.Sort(p.script.Needs)
 	p.script.Needs = slices.Compact(p.script.Needs)
 	if len(p.script.Steps) == 0 && len(p.problems) == 0 {
-		p.problem(1, complain(0, 1, "a script has lines such as   "+p.grammar.Example, "nothing to play: the script has no statement"))
+		p.problem(1, complain(0, 1, "a script has lines such as   "+p.grammar.Example,
+			"nothing to play: the script has no statement"))
 	}
 }
 

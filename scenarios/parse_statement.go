@@ -56,7 +56,8 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 	if slices.Contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
 		return nil, complain(start, len(words[0]), "", "the header stands above the first statement")
 	}
-	return nil, complain(start, len(words[0]), didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...)), "unknown statement %q", words[0])
+	help := didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...))
+	return nil, complain(start, len(words[0]), help, "unknown statement %q", words[0])
 }
 
 // arguments are the words behind the first one of a statement.
@@ -267,7 +268,9 @@ func (p *parser) end(a *arguments, start int) error {
 // open parses the first line of a block.
 func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
-		return nil, complain(at.Col-1, at.Width, fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go", p.block.Kind, p.block.Line), "blocks do not hold blocks")
+		help := fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go",
+			p.block.Kind, p.block.Line)
+		return nil, complain(at.Col-1, at.Width, help, "blocks do not hold blocks")
 	}
 	b := &Block{Statement: p.placed(at)}
 	for k, name := range blockNames {

@@ -59,7 +59,8 @@ func TestMarksGoOnUntilTheNextOnes(t *testing.T) {
 			got = append(got, b.Steps[0].(*Expect).Marks)
 		}
 	}
-	assert.Equal(t, [][]Mark{nil, clause, clause, clause, clause, clause, {{Clause: "C-3", Level: "SHOULD", Record: true}}, nil}, got)
+	record := []Mark{{Clause: "C-3", Level: "SHOULD", Record: true}}
+	assert.Equal(t, [][]Mark{nil, clause, clause, clause, clause, clause, record, nil}, got)
 }
 
 func TestFormsOfClientLines(t *testing.T) {

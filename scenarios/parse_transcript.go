@@ -12,7 +12,8 @@ func connName(c *cursor, m []int, base int) (string, error) {
 	}
 	name := c.line[base+m[4] : base+m[5]]
 	if !connForm.MatchString(name) {
-		return "", complain(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:", "bad connection name %q", name)
+		return "", complain(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:",
+			"bad connection name %q", name)
 	}
 	return name, nil
 }
@@ -85,7 +86,8 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 	for c.skipBlanks(); !c.done(); c.skipBlanks() {
 		quoted, err := strconv.QuotedPrefix(c.rest())
 		if err != nil {
-			return nil, nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`, "expected a Go string in double quotes")
+			return nil, nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`,
+				"expected a Go string in double quotes")
 		}
 		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
 		inner, err := parseTemplate(&cursor{line: lit, grammar: c.grammar})

@@ -236,7 +236,8 @@ func (c *cursor) wordValue() (node, error) {
 		return nil, complain(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
 	}
 	if !slices.Contains(kindWords, word) {
-		return nil, complain(start, len(word), didYouMean(word, append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)), "unknown word %q", word)
+		known := append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)
+		return nil, complain(start, len(word), didYouMean(word, known), "unknown word %q", word)
 	}
 	k := kind{word: word}
 	if c.peek() != '(' {
@@ -258,7 +259,8 @@ func (c *cursor) rangeOf(k kind) (node, error) {
 		return nil, err
 	}
 	if !c.take("..") {
-		return nil, complain(c.pos, 1, "write int(60..) or time($now-5s..$now+5s)", "expected .. between the ends of the range, %s", c.got())
+		return nil, complain(c.pos, 1, "write int(60..) or time($now-5s..$now+5s)",
+			"expected .. between the ends of the range, %s", c.got())
 	}
 	if k.hi, err = c.bound(k.word); err != nil {
 		return nil, err

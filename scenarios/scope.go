@@ -32,12 +32,18 @@ type scope struct {
 }
 
 func newScope(prefix string) *scope {
-	return &scope{mu: new(sync.Mutex), values: map[string]any{}, indexed: map[string]*indexedName{}, round: -1, prefix: prefix, fresh: new(int)}
+	return &scope{
+		mu: new(sync.Mutex), values: map[string]any{}, indexed: map[string]*indexedName{}, round: -1,
+		prefix: prefix, fresh: new(int),
+	}
 }
 
 // child is a scope inside sc, whose names vanish with it.
 func (sc *scope) child() *scope {
-	return &scope{parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block, prefix: sc.prefix, fresh: sc.fresh}
+	return &scope{
+		parent: sc, mu: sc.mu, values: map[string]any{}, round: sc.round, block: sc.block,
+		prefix: sc.prefix, fresh: sc.fresh,
+	}
 }
 
 // attempt is a child that is committed if what it was made for comes out well.

@@ -46,7 +46,8 @@ func LoadTrace(r io.Reader) (Trace, error) {
 		return Trace{}, fmt.Errorf("load a conversation: version %d, and %d is known", saved.Version, traceVersion)
 	}
 	if saved.From < 0 || saved.From > saved.To || saved.To > len(saved.Steps) {
-		return Trace{}, fmt.Errorf("load a conversation: steps %d to %d are repeated, of %d", saved.From, saved.To, len(saved.Steps))
+		return Trace{}, fmt.Errorf("load a conversation: steps %d to %d are repeated, of %d",
+			saved.From, saved.To, len(saved.Steps))
 	}
 	for i, step := range saved.Steps {
 		if step.Kind < Open || step.Kind > Operate || step.Kind == Send && len(step.Segments) == 0 {

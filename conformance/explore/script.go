@@ -64,7 +64,8 @@ func newWriter(s *Subject, t Trace) *writer {
 
 // script writes a conversation in the suite's language; empty if that cannot be done.
 func script(t Trace, f *Finding, r record) string {
-	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) { // no line can say that two values differ, or how many come
+	// No line can express that two values differ, or how many replies come.
+	if r.hit.Rule == "salt" || r.answers == nil || manyLines(t, r.hit) {
 		return ""
 	}
 	names := newShortNames(r.subject.Dialect)
@@ -270,7 +271,8 @@ func (w *writer) send(s *Step) {
 // printable reports whether a line can stand in a script as it is.
 func printable(text string) bool {
 	odd := func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u2028' || r == 0xfffd }
-	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, odd) && !strings.Contains(text, "<|>")
+	return text != "" && strings.TrimSpace(text) == text && !strings.ContainsFunc(text, odd) &&
+		!strings.Contains(text, scenarios.Cut)
 }
 
 // answers writes all answers that are still owed.
