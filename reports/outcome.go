@@ -33,12 +33,12 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 
 func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
+	missing := join(strings.Join(t.missing, ", "), t.sum())
 	bad := t.findings[Crash]+t.findings[Fail] > 0 || o.Strict && t.findings[Warn] > 0
 	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be tested"),
 		claimed(ExitFindings, bad, join(t.found(), t.open())),
 		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.open())),
-		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+join(strings.Join(t.missing,
-			", "), t.sum())),
+		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
 		claimed(ExitInconclusive, t.open() != "", t.sum()),
 		claimed(ExitWell, t.findings[Warn] > 0, join(t.found(), t.passed())),
 		claimed(ExitWell, true, "all well: "+t.passed()),
@@ -55,9 +55,9 @@ type tally struct {
 	findings map[Verdict]int
 	checks   map[Verdict]int
 	clauses  map[Verdict]int // without those that no check decides
-	half     int             // checks with another verdict that leave one of their clauses undecided or not run
+	half     int             // checks with another verdict that leave one of their clauses inconclusive or not run
 	decided  bool
-	missing  []string // required and not decided
+	missing  []string // required and not evaluated
 }
 
 func (r *Report) tally(o ExitOptions) tally {

@@ -88,7 +88,7 @@ type Check struct {
 	Provide string `json:"provide,omitempty"`
 	// Took is how long the last attempt was.
 	Took time.Duration `json:"took_ns"`
-	// Attempts is how often the check was run: more than 1 if it was tried again because it was undecided.
+	// Attempts is how often the check was run: more than 1 if it was tried again because it was inconclusive.
 	Attempts int `json:"attempts,omitempty"`
 	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
 	// Verdict is the worst, and the evidence is that of the first run that had it.
@@ -98,7 +98,7 @@ type Check struct {
 	Findings []Finding       `json:"findings,omitempty"`
 	// Left names the jobs that the check put on the target and could not remove.
 	Left []string `json:"left,omitempty"`
-	// Conversation is kept where somebody will want to read it: for findings and undecided checks.
+	// Conversation is kept where somebody will want to read it: for findings and inconclusive checks.
 	Conversation []Line `json:"conversation,omitempty"`
 }
 
