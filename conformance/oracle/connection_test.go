@@ -1,0 +1,158 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/model"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+)
+
+const (
+	info    = "1 C INFO\n1 S $x"
+	noInfo  = "1 C INFO\n1 S -ERR"
+	noFetch = "1 C FETCH q\n1 S -ERR"
+	flush   = "1 C FLUSH\n1 S +OK"
+)
+
+// TestBlame has a legal command refused, and the clause that says why it should still have
+// been served: what came before it must do no harm.
+func TestBlame(t *testing.T) {
+	t.Parallel()
+	done := all(hello, with(""), take, ack)
+	failed := all(hello, with(""), take, fail)
+	judge(t, map[string]row{
+		"nothing before":           {all(hello, noInfo), "FWP-STATE-03 refused"},
+		"after a PUSH":             {all(hello, with(""), noInfo), "FWP-STATE-03 refused"},
+		"after a FETCH":            {all(hello, none, noInfo), "FWP-STATE-03 refused"},
+		"after an ACK":             {all(done, noInfo), "FWP-STATE-10 refused"},
+		"after a FAIL":             {all(failed, noInfo), "FWP-STATE-10 refused"},
+		"a PUSH after an ACK":      {all(done, refused(second(""))), "FWP-STATE-10 refused"},
+		"a FETCH after an ACK":     {all(done, noFetch), "FWP-STATE-10 refused"},
+		"after an ACK and an INFO": {all(done, info, noInfo), "FWP-STATE-03 refused"},
+		"after an ACK refused": {
+			all(hello, `1 C ACK {"jid":"x"}`, "1 S -ERR", noInfo),
+			"FWP-STATE-12 refused",
+		},
+		"after an ACK of no job":      {all(hello, `1 C ACK {"jid":"x"}`, "1 S +OK", noInfo), "FWP-STATE-10 refused"},
+		"after a FLUSH":               {all(hello, flush, noInfo), "FWP-FLUSH-04 refused"},
+		"after a second HELLO":        {all(hello, hello, noInfo), "FWP-HELLO-08 refused"},
+		"after one that was refused":  {all(hello, refused(hello), noInfo), "FWP-STATE-12 refused"},
+		"after a malformed command":   {all(hello, "1 C INFO x", "1 S -ERR", noInfo), "FWP-STATE-12 refused"},
+		"HELLO after an INFO refused": {all("1 C INFO", "1 S -ERR", refused(hello)), "FWP-STATE-12 refused"},
+		"the 99th command":            {all(hello, strings.Repeat(info+"\n", 98)+noInfo), "FWP-STATE-03 refused"},
+		"the 101st command":           {all(hello, strings.Repeat(info+"\n", 99)+noInfo), "FWP-LINK-03 refused"},
+		"a wrong reply after an ACK":  {all(done, "1 C INFO", "1 S :1"), "FWP-INFO-01 foreign"},
+	})
+}
+
+func TestBeforeHELLO(t *testing.T) {
+	t.Parallel()
+	unit := strings.Split(with(""), "\n")[0]
+	judge(t, map[string]row{
+		"PUSH":                      {all(unit, "1 S -ERR"), ""},
+		"PUSH served":               {all(unit, "1 S +OK"), "FWP-STATE-01 reply"},
+		"PUSH served, protected":    {all("protected", unit, "1 S +OK"), "FWP-AUTH-06 reply"},
+		"FETCH served":              {all("1 C FETCH q", "1 S $-1"), "FWP-STATE-01 reply"},
+		"END served":                {all("1 C END", "1 S +OK"), ""},
+		"END closed":                {all("1 C END", "1 close"), ""},
+		"END answered with a bulk":  {all("1 C END", "1 S $x"), "FWP-END-01 foreign"},
+		"malformed, served":         {all("1 C INFO x", "1 S $x"), "FWP-STATE-01 reply"},
+		"a word of nobody, served":  {all("1 C XYZZY", "1 S +OK"), ""},
+		"not UTF-8, served":         {all("1 C HELLO {\"v\":2,\"x\":\"\xff\"}", "1 S +OK"), ""},
+		"not UTF-8, HELLO, refused": {all("1 C HELLO {\"v\":2,\"x\":\"\xff\"}", "1 S -ERR"), ""},
+		"HELLO refused":             {refused(hello), "FWP-HELLO-16 refused"},
+		"HELLO of a producer":       {all(`1 C HELLO {"v":2}`, "1 S -ERR"), "FWP-HELLO-15 refused"},
+	})
+}
+
+// TestCloses has the server end a connection, which it may for some reasons.
+func TestCloses(t *testing.T) {
+	t.Parallel()
+	const end = "1 C END\n1 S +OK"
+	judge(t, map[string]row{
+		"of a worker":               {all(hello, "1 close"), "FWP-STATE-13 closed"},
+		"of a worker, by itself":    {all(hello, "1 leave"), ""},
+		"of a worker, half-closed":  {all(hello, "1 shut", "1 close"), ""},
+		"of one that is not judged": {all(hello, "1 loosen", "1 close"), ""},
+		"of a worker after 59 s":    {all(hello, "wait 59s", "1 close"), "FWP-STATE-13 closed"},
+		"of a worker after 60 s":    {all(hello, "wait 60s", "1 close"), ""},
+		"of a worker that beat": {
+			all(hello, "wait 50s", `1 C BEAT {"wid":"worker-1"}`, "1 S +OK", "wait 59s", "1 close"),
+			"FWP-STATE-13 closed",
+		},
+		"of a worker whose BEAT was refused": {
+			all(hello, "wait 50s", `1 C BEAT {"wid":5}`, "1 S -ERR", "wait 59s", "1 close"),
+			"",
+		},
+		"of a producer":                       {all(`1 C HELLO {"v":2}`, "1 S +OK", "1 close"), ""},
+		"of a quiet worker":                   {all(hello, "signal worker-1 quiet", "1 close"), ""},
+		"of a worker with a command":          {all(hello, "1 C INFO", "1 close"), "FWP-STATE-13 closed"},
+		"after END":                           {all(hello, end, "1 close"), ""},
+		"in the place of END's OK":            {all(hello, "1 C END", "1 close"), ""},
+		"in the place of an error to END":     {all(hello, "1 C END x", "1 close"), "FWP-FRAME-03 reply"},
+		"in the place of an error":            {"1 C INFO\n1 close", "FWP-STATE-01 mute"},
+		"in the place of an error, protected": {"protected\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
+		"of a malformed HELLO":                {"1 C HELLO x\n1 close", "FWP-HELLO-06 mute"},
+		"of a HELLO that is right":            {strings.Split(hello, "\n")[0] + "\n1 close", ""},
+		"of a HELLO that may be refused":      {"1 C HELLO {\"v\":3}\n1 close", ""},
+		"of a word of nobody":                 {"1 C XYZZY\n1 close", ""},
+		"before any command":                  {"1 HI {\"v\":2}\n1 close", ""},
+		"of a client within a second":         {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
+		"of a client that is slow":            {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
+	})
+}
+
+// A client that says nothing of when it came may be slow.
+func TestNobodyKnowsWhenTheClientCame(t *testing.T) {
+	t.Parallel()
+	w, now := oracle.NewWorld(), time.Now()
+	w.Open(1)
+	assert.Nil(t, w.Greet(1, reply(`+HI {"v":2}`)))
+	w.Sent(1, []byte("INFO"), now)
+	assert.Equal(t, "FWP-STATE-01 mute", brief(w.Close(1, true, now)))
+	assert.Empty(t, w.Conns)
+
+	w.Open(2)
+	w.Sent(2, []byte("INFO"), now) // before the greeting
+	assert.Nil(t, w.Close(2, true, now), "it may have been at its limit")
+}
+
+func TestWhatIsNotJudged(t *testing.T) {
+	t.Parallel()
+	judge(t, map[string]row{
+		"a loose connection":              {all(hello, "1 loosen", noInfo), ""},
+		"a wrong kind on it":              {all(hello, "1 loosen", "1 C INFO", "1 S :1"), ""},
+		"a half-closed connection":        {all(hello, "1 shut", noInfo), ""},
+		"a job that comes to it":          {all(hello, with(""), take, "1 shut", take), "FWP-STATE-05 delivered"},
+		"END with an argument, served":    {all(hello, "1 C END x", "! 1 S +OK", noInfo), ""},
+		"a job of one that was not taken": {all(hello, with(""), "1 loosen", take, "2 C FETCH q", "2 S -ERR"), ""},
+	})
+}
+
+// What a command may be answered with, and the clause that rules it by itself.
+func TestExpects(t *testing.T) {
+	t.Parallel()
+	w, now := oracle.NewWorld(), time.Now()
+	w.Open(1)
+	assert.Zero(t, w.Expects(1))
+	for _, test := range []struct {
+		line    string
+		clause  string
+		answers string
+	}{
+		{"INFO", "FWP-STATE-01", "-"},
+		{"END", "FWP-STATE-01", "+OK | - | <close>"},
+		{"XYZZY", "FWP-FRAME-03", "+OK | -"},
+		{`HELLO {"v":2}`, "FWP-HELLO-15", "+OK"},
+	} {
+		assert.Equal(t, test.clause, w.Sent(1, []byte(test.line), now), test.line)
+		assert.Equal(t, test.answers, w.Expects(1).String(), test.line)
+	}
+	w.Loosen(1)
+	w.Sent(1, []byte("INFO"), now)
+	assert.Equal(t, model.Anything, w.Expects(1))
+}

@@ -1,0 +1,215 @@
+package oracle_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/oracle"
+)
+
+// TestFields has a job come with other fields than it was pushed with.
+func TestFields(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ pushed, came, want string }{
+		"as it was":                    {"", `{}`, ""},
+		"with what nobody asked for":   {"", `{"mine":1}`, ""},
+		"jobtype":                      {"", `{"jobtype":"u"}`, "FWP-WU-02 field"},
+		"args":                         {"", `{"args":[9007199254740992]}`, "FWP-WU-03 field"},
+		"args, another notation":       {"", `{"args":[9007199254740993.0]}`, ""},
+		"args, another kind":           {"", `{"args":["9007199254740993"]}`, "FWP-WU-03 field"},
+		"args left out":                {"", `{"args":"ABSENT"}`, "FWP-WU-03 field"},
+		"queue":                        {"", `{"queue":"r"}`, "FWP-WU-04 field"},
+		"queue left out":               {"", `{"queue":"ABSENT"}`, ""},
+		"letters in args":              {`,"args":["é"]`, `{"args":["?"]}`, "FWP-FRAME-09 field"},
+		"letters in args, but some":    {`,"args":["éé"]`, `{"args":["é"]}`, "FWP-WU-03 field"},
+		"custom":                       {`,"custom":{"a":1}`, `{"custom":{"a":2}}`, "FWP-WU-11 field"},
+		"custom left out":              {`,"custom":{"a":1}`, `{"custom":"ABSENT"}`, "FWP-WU-11 field"},
+		"custom invented":              {"", `{"custom":{"a":1}}`, "FWP-WU-11 field"},
+		"custom, null":                 {"", `{"custom":null}`, ""},
+		"custom, empty, left out":      {`,"custom":{}`, `{"custom":"ABSENT"}`, ""},
+		"retry":                        {`,"retry":5`, `{"retry":6}`, "FWP-WU-07 field"},
+		"retry left out":               {`,"retry":5`, `{"retry":"ABSENT"}`, "FWP-WU-07 field"},
+		"retry, the default":           {"", `{"retry":25}`, ""},
+		"retry, another default":       {"", `{"retry":24}`, "FWP-RETRY-04 field"},
+		"retry, the default left out":  {`,"retry":25`, `{"retry":"ABSENT"}`, ""},
+		"retry, null and something":    {`,"retry":null`, `{"retry":25}`, ""},
+		"backtrace":                    {`,"backtrace":5`, `{"backtrace":6}`, "FWP-WU-09 field"},
+		"backtrace, the default":       {"", `{"backtrace":0}`, ""},
+		"backtrace, another default":   {"", `{"backtrace":5}`, "FWP-WU-08 field"},
+		"reserve_for":                  {`,"reserve_for":60`, `{"reserve_for":61}`, "FWP-WU-05 field"},
+		"reserve_for, the default":     {"", `{"reserve_for":1800}`, ""},
+		"reserve_for, another default": {"", `{"reserve_for":600}`, "FWP-WU-05 field"},
+		"reserve_for, raised":          {`,"reserve_for":59`, `{"reserve_for":60}`, ""},
+		"created_at left out":          {"", `{"created_at":"ABSENT"}`, "FWP-WU-10 field"},
+		"created_at, no time":          {"", `{"created_at":"now"}`, "FWP-WU-10 field"},
+		"created_at, another": {
+			`,"created_at":"2026-01-01T00:00:00Z"`,
+			`{"created_at":"2026-01-01T00:00:02Z"}`,
+			"FWP-WU-10 field",
+		},
+		"created_at, cut to seconds": {
+			`,"created_at":"2026-01-01T00:00:00.9Z"`,
+			`{"created_at":"2026-01-01T00:00:00Z"}`,
+			"",
+		},
+		"created_at, another zone": {
+			`,"created_at":"2026-01-01T00:00:00Z"`,
+			`{"created_at":"2026-01-01T01:00:00+01:00"}`,
+			"",
+		},
+		"enqueued_at left out": {"", `{"enqueued_at":"ABSENT"}`, "FWP-WU-12 field"},
+		"enqueued_at of the client": {
+			`,"enqueued_at":"2026-01-01T00:00:00Z"`,
+			`{"enqueued_at":"2026-01-01T00:00:00Z"}`,
+			"FWP-WU-12 field",
+		},
+		"enqueued_at is created_at, old": {
+			`,"created_at":"2025-12-31T00:00:00Z"`,
+			`{"enqueued_at":"2025-12-31T00:00:00Z"}`,
+			"FWP-WU-12 field",
+		},
+		"enqueued_at is created_at, fresh": {
+			`,"created_at":"2026-01-02T03:00:00Z"`,
+			`{"enqueued_at":"2026-01-02T03:00:00Z"}`,
+			"",
+		},
+		"enqueued before at": {
+			`,"at":"2026-01-02T03:04:06.5Z"`,
+			`{"enqueued_at":"2026-01-02T03:04:05Z"}`,
+			"FWP-WU-06 field",
+		},
+		"enqueued just before at": {
+			`,"at":"2026-01-02T03:04:06Z"`,
+			`{"enqueued_at":"2026-01-02T03:04:05Z"}`,
+			"",
+		},
+		"at": {
+			`,"at":"2026-01-02T03:04:05Z"`,
+			`{"at":"2026-01-02T03:04:06Z"}`,
+			"FWP-WU-06 field",
+		},
+		"at left out":      {`,"at":"2026-01-02T03:04:05Z"`, `{"at":"ABSENT"}`, ""},
+		"failure invented": {"", `{"failure":{"message":"x"}}`, "FWP-WU-13 field"},
+		"failure, null":    {"", `{"failure":null}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.want, brief(talk(t, all(hello, with(test.pushed), take+" "+test.came))))
+		})
+	}
+}
+
+// TestFailures has a job come back after a FAIL.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	failed := func(more string) string { return all(hello, with(more), take, fail, "wait 20s", "1 C FETCH q") }
+	const good, at = `"errtype":"Boom","message":"it broke"`, `"enqueued_at":"2026-01-02T03:04:25Z"`
+	came := func(failure string) string { return `1 S JOB {"failure":{` + failure + `},` + at + `}` }
+	again := func(failure, second string) string {
+		const other = `"errtype":"Other","message":"once more"`
+		return all(failed(""), came(failure), `1 C FAIL {"jid":"jid-0000000000000001",`+other+`,"backtrace":[]}`, "1 S +OK",
+			"wait 20s", "1 C FETCH q", `1 S JOB {"failure":{`+second+`}}`)
+	}
+	judge(t, map[string]row{
+		"as it was":               {all(failed(""), came(good)), ""},
+		"anywhere in it":          {all(failed(""), came(`"x":[{"y":"Boom: it broke"}]`)), ""},
+		"without the type":        {all(failed(""), came(`"message":"it broke"`)), "FWP-FAIL-06 field"},
+		"without the message":     {all(failed(""), came(`"errtype":"Boom"`)), "FWP-FAIL-06 field"},
+		"without any":             {all(failed(""), "1 S JOB"), "FWP-WU-13 field doubtful"},
+		"two failures":            {again(good, `"errtype":"Other","message":"once more"`), ""},
+		"two failures, the first": {again(good, good), "FWP-WU-13 field"},
+		"two failures, neither":   {again(good, `"message":"x"`), "FWP-FAIL-06 field"},
+		"a backtrace unasked": {
+			all(failed(""), came(good+`,"backtrace":["line one of it"]`)),
+			"FWP-WU-08 field",
+		},
+		"a backtrace of 0 lines": {
+			all(failed(`,"backtrace":0`), came(good+`,"backtrace":["line one of it"]`)),
+			"FWP-WU-08 field",
+		},
+		"a backtrace": {
+			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line one of it"]`)),
+			"",
+		},
+		"a backtrace missing": {all(failed(`,"backtrace":1`), came(good)), "FWP-WU-09 field"},
+		"a backtrace with more": {
+			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line one of it","line two of it"]`)),
+			"FWP-WU-09 field",
+		},
+		"a backtrace, the wrong line": {
+			all(failed(`,"backtrace":1`), came(good+`,"backtrace":["line two of it"]`)),
+			"FWP-WU-09 field",
+		},
+		"a backtrace, all": {
+			all(failed(`,"backtrace":9`), came(good+`,"backtrace":["line one of it","line two of it"]`)),
+			"",
+		},
+	})
+}
+
+// TestReservationsThatEnd has a job come back that its worker did not report.
+func TestReservationsThatEnd(t *testing.T) {
+	t.Parallel()
+	const failure = `"failure":{"message":"x"}`
+	expired := all(hello, with(`,"reserve_for":60`), take, "wait 61s", "1 C FETCH q")
+	judge(t, map[string]row{
+		"with a failure": {all(expired, `1 S JOB {`+failure+`}`), ""},
+		"without one, two that wait": {
+			all(
+				hello, with(`,"reserve_for":60`), take, "wait 61s", `2 C HELLO {"v":2}`, "2 S +OK", "2 C FETCH q",
+				"1 C FETCH q", "1 S JOB",
+			),
+			"FWP-WU-13 field doubtful",
+		},
+		"enqueued then": {
+			all(expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
+			"",
+		},
+		"enqueued at first": {
+			all(expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:04:05Z"}`),
+			"FWP-WU-12 field doubtful",
+		},
+		"just before it ends": {
+			all(hello, with(`,"reserve_for":60`), take, "wait 59s", take),
+			"FWP-WU-05 delivered",
+		},
+		"a report that comes late": {all(expired[:len(expired)-12], ack), ""},
+		"and is refused":           {all(expired[:len(expired)-12], refused(ack)), ""},
+		"reserved for less than 60": {
+			all(hello, with(`,"reserve_for":5`), take, "wait 59s", take),
+			"FWP-WU-05b delivered",
+		},
+		"reserved for 1800 s at all": {all(hello, with(""), take, "wait 1799s", take), "FWP-WU-05 delivered"},
+	})
+}
+
+func TestEqual(t *testing.T) {
+	t.Parallel()
+	n := func(s string) any { return json.Number(s) }
+	for _, test := range []struct {
+		a, b any
+		want bool
+	}{
+		{"a", "a", true}, {"a", "b", false}, {nil, nil, true}, {nil, "", false}, {true, true, true},
+		{true, false, false},
+		{n("1"), n("1"), true}, {n("1"), n("2"), false}, {n("1"), "1", false}, {"1", n("1"), false},
+		{n("1"), n("1.0"), true}, {n("100"), n("1e2"), true}, {n("0.1"), n("1e-1"), true},
+		{n("0.1"), n("0.2"), false}, {n("-0"), n("0"), true},
+		{n("9007199254740993"), n("9007199254740992"), false},
+		{n("4611686018427387905"), n("4611686018427387904"), false},
+		{n("-4611686018427387905"), n("-4611686018427387904"), false},
+		{n("9223372036854775808"), n("9223372036854775809"), true}, {n("1e400"), n("2e400"), true},
+		{n("0.1000000000000000055"), n("0.1"), true},
+		{[]any{n("1")}, []any{n("1.0")}, true}, {[]any{n("1")}, []any{}, false},
+		{[]any{n("1"), n("2")}, []any{n("2"), n("1")}, false}, {[]any{}, nil, false},
+		{map[string]any{"a": n("1")}, map[string]any{"a": n("1.0")}, true},
+		{map[string]any{"a": nil}, map[string]any{"b": nil}, false},
+		{map[string]any{"a": nil}, map[string]any{}, false}, {map[string]any{}, map[string]any{"a": nil}, false},
+		{map[string]any{}, []any{}, false},
+		{map[string]any{"a": n("1")}, map[string]any{"a": n("2")}, false},
+	} {
+		assert.Equal(t, test.want, oracle.Equal(test.a, test.b), "%v and %v", test.a, test.b)
+	}
+}

@@ -1,0 +1,130 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	badFail = "1 C FAIL {\"jid\":\"jid-0000000000000001\",\"errtype\":5}\n1 S -ERR"
+	noAck   = "1 C ACK {\"jid\":\"jid-0000000000000001\"}\n1 S -ERR"
+)
+
+// TestReports has an ACK or a FAIL refused.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	held := all(hello, other, with(""), take)
+	judge(t, map[string]row{
+		"an ACK":                       {all(held, noAck), "FWP-ACK-01 refused"},
+		"a FAIL":                       {all(held, refused(fail)), "FWP-FAIL-01 refused"},
+		"an ACK within 20 s":           {all(held, "wait 20s", noAck), "FWP-ACK-01 refused"},
+		"an ACK after 20 s":            {all(held, "wait 21s", noAck), "FWP-WU-05 refused"},
+		"a FAIL after 20 s":            {all(held, "wait 21s", refused(fail)), "FWP-WU-05 refused"},
+		"an ACK when it is over":       {all(held, "wait 1800s", noAck), ""},
+		"an ACK just before":           {all(held, "wait 1799s", noAck), "FWP-WU-05 refused"},
+		"an ACK after a bad FAIL":      {all(held, badFail, noAck), "FWP-FAIL-02 refused"},
+		"an ACK after a FLUSH refused": {all(held, "2 C FLUSH x", "2 S -ERR", noAck), "FWP-FLUSH-03 refused"},
+		"an ACK of a flushed job":      {all(held, flush, noAck), ""},
+		"an ACK of another's job":      {all(held, by("2", noAck)), ""},
+		"an ACK of a job of nobody":    {all(hello, noAck), ""},
+		"an ACK by a producer":         {all(held, `3 C HELLO {"v":2}`, "3 S +OK", by("3", noAck)), ""},
+		"and answered with a bulk": {
+			all(held, `3 C HELLO {"v":2}`, "3 S +OK", strings.ReplaceAll(by("3", noAck), "-ERR", "$x")),
+			"FWP-ACK-01 foreign",
+		},
+		"a second ACK":                    {all(held, ack, noAck), ""},
+		"an ACK of a job that nobody has": {all(hello, with(""), noAck), ""},
+		"an ACK after two HELLOs":         {all(held, hello, noAck), ""},
+		"an ACK after another's FAIL":     {all(held, by("2", fail), noAck), ""},
+		"an ACK after another's bad FAIL": {all(held, by("2", badFail), noAck), "FWP-FAIL-02 refused"},
+		"an ACK of a job pushed twice":    {all(held, with(""), noAck), ""},
+		"an ACK before HELLO":             {all(held, by("3", noAck)), ""},
+		"an ACK after a lost FAIL": {
+			all(held, strings.Split(fail, "\n")[0], "1 leave", "2 C FETCH a", "wait 2s", "2 S $-1"),
+			"",
+		},
+		"delivered after a lost ACK": {
+			all(held, strings.Split(ack, "\n")[0], "1 leave", by("2", take)),
+			"FWP-ACK-02 delivered",
+		},
+		"delivered after a lost FAIL":    {all(held, strings.Split(fail, "\n")[0], "1 leave", by("2", take)), ""},
+		"delivered after another's ACK":  {all(held, by("2", ack), by("2", take)), "FWP-ACK-02 delivered"},
+		"delivered after another's FAIL": {all(held, by("2", fail), by("2", take)), ""},
+		"missing after another's FAIL":   {all(held, by("2", fail), "wait 1800s", "wait 150s", none), ""},
+		"missing after another's lost ACK": {
+			all(held, by("2", strings.Split(ack, "\n")[0]), "2 leave", "wait 1800s", "wait 150s", none),
+			"",
+		},
+		"missing after a lost PUSH": {
+			all(hello, strings.Split(with(""), "\n")[0], "1 leave", by("2", all(hello, none))),
+			"",
+		},
+		"delivered after a lost PUSH": {
+			all(hello, strings.Split(with(""), "\n")[0], "1 leave", by("2", all(hello, take))),
+			"",
+		},
+		"missing after a lost FLUSH":   {all(hello, other, with(""), "2 C FLUSH", "2 leave", none), ""},
+		"delivered after a lost FLUSH": {all(hello, other, with(""), "2 C FLUSH", "2 leave", take), ""},
+		"missing after a lost FETCH":   {all(hello, other, with(""), "2 C FETCH q", "2 leave", none), ""},
+		"pushed within 4 s of a lost FETCH": {
+			all(hello, other, "2 C FETCH q", "2 leave", "wait 4s", with(""), none),
+			"",
+		},
+		"pushed later": {
+			all(hello, other, "2 C FETCH q", "2 leave", "wait 4001ms", with(""), none),
+			"FWP-PUSH-04 missing",
+		},
+		"pushed elsewhere": {
+			all(hello, other, "2 C FETCH a", "2 leave", with(""), none),
+			"FWP-PUSH-04 missing",
+		},
+		"and its reservation ends": {
+			all(hello, other, with(""), "2 C FETCH q", "2 leave", "wait 1950s", none),
+			"FWP-PUSH-04 missing",
+		},
+		"and it is never tried again": {
+			all(hello, other, with(`,"retry":0`), "2 C FETCH q", "2 leave", "wait 1950s", none),
+			"",
+		},
+	})
+}
+
+// TestWrongAnswersAreToldOnce has what a wrong answer may have changed judged no more.
+func TestWrongAnswersAreToldOnce(t *testing.T) {
+	t.Parallel()
+	held := all(hello, other, with(""), take)
+	wrong := func(lines string) string {
+		i := strings.LastIndexByte(lines, '\n')
+		return lines[:i] + "\n! " + lines[i+1:]
+	}
+	judge(t, map[string]row{
+		"a job whose ACK was refused":  {all(held, wrong(noAck), by("2", take)), ""},
+		"a job whose FAIL was refused": {all(held, wrong(refused(fail)), by("2", take)), ""},
+		"a job of nobody": {
+			all(hello, "1 C PUSH 5", "! 1 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
+			"",
+		},
+		"after a HELLO that must be refused": {all("1 C HELLO 5", "! 1 S +OK", noInfo), ""},
+		"and jobs of nobody": {
+			all(hello, "2 C HELLO 5", "! 2 S +OK", "1 C FETCH q", `1 S ${"jid":"x"}`),
+			"",
+		},
+		"after a FLUSH that must be refused": {all(hello, with(""), "1 C FLUSH x", "! 1 S +OK", none), ""},
+		"FETCH served with spaces":           {all(hello, with(""), "1 C FETCH  q", "! 1 S $-1", none), ""},
+		"and with a job": {
+			all(held[:len(held)-len(take)-1], "1 C FETCH  q", "! 1 S JOB", by("2", take)),
+			"",
+		},
+		"of another queue": {
+			all(hello, with(""), "1 C FETCH  a", "! 1 S $-1", none),
+			"FWP-PUSH-04 missing",
+		},
+		"of the queue default": {
+			all(
+				hello, unnamed, "1 C FETCH  a",
+				"! 1 S $-1", "1 C FETCH", "wait 2s", missing,
+			),
+			"",
+		},
+	})
+}

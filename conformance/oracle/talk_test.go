@@ -1,0 +1,231 @@
+package oracle_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// The parts of most conversations.
+const (
+	hello = `1 C HELLO {"hostname":"h","wid":"worker-1","pid":1,"labels":[],"v":2}` + "\n1 S +OK"
+	other = `2 C HELLO {"hostname":"h","wid":"worker-2","pid":2,"labels":[],"v":2}` + "\n2 S +OK"
+	push  = `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[9007199254740993],"queue":"q"MORE}` +
+		"\n1 S +OK"
+	take = "1 C FETCH q\n1 S JOB"
+	none = "1 C FETCH q\nwait 2s\n1 S $-1"
+	fail = `1 C FAIL {"jid":"jid-0000000000000001","errtype":"Boom","message":"it broke",` +
+		`"backtrace":["line one of it","line two of it"]}` + "\n1 S +OK"
+	ack = `1 C ACK {"jid":"jid-0000000000000001"}` + "\n1 S +OK"
+)
+
+// all joins the parts of a conversation.
+func all(parts ...string) string { return strings.Join(parts, "\n") }
+
+// with is a PUSH that is accepted, with more fields.
+func with(more string) string { return strings.Replace(push, "MORE", more, 1) }
+
+// second is a PUSH of another job.
+func second(more string) string { return strings.ReplaceAll(with(more), `01"`, `02"`) }
+
+// refused has the reply of a command be an error.
+func refused(command string) string { return strings.Replace(command, "+OK", "-ERR", 1) }
+
+// by has the first connection's lines be those of another.
+func by(conn, lines string) string {
+	return conn + strings.ReplaceAll(lines[1:], "\n1 ", "\n"+conn+" ")
+}
+
+// conversation is a world, and the clock that it is told.
+type conversation struct {
+	t    *testing.T
+	w    *oracle.World
+	now  time.Time
+	jobs []map[string]any // that were pushed
+}
+
+// talk plays a conversation and returns what its last line broke. A line that begins with
+// "! " breaks something, and no other may before the last. Lines are
+//
+//	1 C text        connection 1 sends a command; HASH is the hash that a HELLO needs
+//	1 S reply       its reply: $ begins a bulk string, $-1 is null, JOB the first job that
+//	                was pushed, JOB2 the second, with fields of a JSON object behind them in
+//	                the place of their own ("ABSENT" leaves one out)
+//	1 HI {"v":2}    its greeting; without this line it is right
+//	1 close         the server ends the connection; leave: the client does; shut: half of it;
+//	                loosen: it is not judged any more
+//	wait 3s         time passes
+//	protected, slack 1s, restart, signal worker-1 quiet
+func talk(t *testing.T, text string) *oracle.Violation {
+	t.Helper()
+	c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	var v *oracle.Violation
+	for line := range strings.SplitSeq(text, "\n") {
+		require.Nil(t, v, "before %s", line)
+		wrong := strings.HasPrefix(line, "! ")
+		if v = c.play(strings.TrimPrefix(line, "! ")); wrong {
+			require.NotNil(t, v, line)
+			v = nil
+		}
+	}
+	return v
+}
+
+func (c *conversation) play(line string) *oracle.Violation {
+	word, rest, _ := strings.Cut(line, " ")
+	switch word {
+	case "wait", "slack":
+		d, err := time.ParseDuration(rest)
+		require.NoError(c.t, err)
+		if word == "slack" {
+			c.w.Slack = d
+		} else {
+			c.now = c.now.Add(d)
+		}
+	case "protected":
+		c.w.Protected, c.w.Password = true, "secret"
+	case "restart":
+		c.w.Restarted()
+	case "signal":
+		wid, state, _ := strings.Cut(rest, " ")
+		c.w.Signal(wid, state)
+	default:
+		conn, err := strconv.Atoi(word)
+		require.NoError(c.t, err, line)
+		side, said, _ := strings.Cut(rest, " ")
+		return c.on(conn, side, said)
+	}
+	return nil
+}
+
+// on plays a line of a connection, which is opened by its first one.
+func (c *conversation) on(conn int, side, said string) *oracle.Violation {
+	if c.w.Conns[conn] == nil {
+		c.w.Open(conn)
+		c.w.Conns[conn].Opened = c.now
+		if side == "C" {
+			hi := `{"v":2}`
+			if c.w.Protected {
+				hi = `{"v":2,"i":3,"s":"salt-` + strconv.Itoa(conn) + `"}`
+			}
+			require.Nil(c.t, c.on(conn, "HI", hi))
+		}
+	}
+	switch side {
+	case "HI":
+		return c.w.Greet(conn, reply("+HI "+said))
+	case "C":
+		c.sent(conn, said)
+	case "S":
+		_, v := c.w.Replied(conn, c.reply(said), c.now)
+		return v
+	case "shut":
+		c.w.Shut(conn)
+	case "loosen":
+		c.w.Loosen(conn)
+	case "close", "leave":
+		return c.w.Close(conn, side == "close", c.now)
+	}
+	return nil
+}
+
+func (c *conversation) sent(conn int, said string) {
+	if unit, is := strings.CutPrefix(said, "PUSH "); is {
+		job := map[string]any{}
+		if json.Unmarshal([]byte(unit), new(any)) == nil && strings.HasPrefix(unit, "{") {
+			decoder := json.NewDecoder(strings.NewReader(unit))
+			decoder.UseNumber()
+			require.NoError(c.t, decoder.Decode(&job))
+		}
+		c.jobs = append(c.jobs, job)
+	}
+	if hi := c.w.Conns[conn].Hi; strings.Contains(said, "HASH") {
+		hash, err := fwp.PasswordHash(c.w.Password, hi.Salt, hi.Iterations)
+		require.NoError(c.t, err)
+		said = strings.ReplaceAll(said, "HASH", hash)
+	}
+	c.w.Sent(conn, []byte(said), c.now)
+}
+
+// reply is what an S line says.
+func (c *conversation) reply(said string) fwp.Reply {
+	more, is := strings.CutPrefix(said, "JOB")
+	if !is {
+		return reply(said)
+	}
+	n := 0
+	if more, is = strings.CutPrefix(more, "2"); is {
+		n = 1
+	}
+	now := c.now.Format(time.RFC3339)
+	job := map[string]any{"created_at": now, "enqueued_at": now}
+	for name, value := range c.jobs[n] {
+		if name != "enqueued_at" && name != "failure" {
+			job[name] = value
+		}
+	}
+	change, trailing := map[string]any{}, ""
+	if strings.HasPrefix(more, " ") {
+		decoder := json.NewDecoder(strings.NewReader(strings.ReplaceAll(more, "NOW", now)))
+		decoder.UseNumber()
+		require.NoError(c.t, decoder.Decode(&change), more)
+	} else {
+		trailing = more
+	}
+	for name, value := range change {
+		if job[name] = value; value == "ABSENT" {
+			delete(job, name)
+		}
+	}
+	text, err := json.Marshal(job)
+	require.NoError(c.t, err)
+	return fwp.Reply{Kind: fwp.BulkString, Text: append(text, trailing...)}
+}
+
+func reply(text string) fwp.Reply {
+	switch {
+	case text == "$-1":
+		return fwp.Reply{Kind: fwp.NullBulk}
+	case text[0] == ':':
+		return fwp.Reply{Kind: fwp.Integer, Int: 1}
+	}
+	return fwp.Reply{Kind: fwp.Kind(text[0]), Text: []byte(text[1:])}
+}
+
+// brief is a violation in short: its clause and rule, and whether it is only doubtful or
+// breaks a recommendation; "" for none.
+func brief(v *oracle.Violation) string {
+	if v == nil {
+		return ""
+	}
+	words := []string{v.Clause, v.Rule}
+	if v.Doubtful {
+		words = append(words, "doubtful")
+	}
+	if v.Should {
+		words = append(words, "should")
+	}
+	return strings.Join(words, " ")
+}
+
+// row is a conversation and what its last line breaks, in short.
+type row struct{ talk, want string }
+
+func judge(t *testing.T, rows map[string]row) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := talk(t, row.talk)
+			assert.Equal(t, row.want, brief(v), "%v", v)
+		})
+	}
+}

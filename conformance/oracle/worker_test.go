@@ -1,0 +1,167 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/oracle"
+)
+
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	beat := func(more, reply string) string { return `1 C BEAT {"wid":"worker-1"` + more + "}\n1 S " + reply }
+	const quiet, told = `,"current_state":"quiet"`, `${"state":"quiet"}`
+	ordered := all(hello, "signal worker-1 quiet")
+	producer := `1 C HELLO {"v":2}` + "\n1 S +OK"
+	judge(t, map[string]row{
+		"a BEAT refused":          {all(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
+		"told, without an order":  {all(hello, beat("", told)), ""},
+		"told in a simple string": {all(hello, beat("", `+{"state":"quiet"}`)), ""},
+		"told in an integer":      {all(hello, beat("", ":1")), "FWP-BEAT-01 foreign"},
+		"told no object":          {all(hello, beat("", "$quiet")), "FWP-BEAT-01 foreign"},
+		"ordered, told":           {all(ordered, beat("", told)), ""},
+		"ordered, not told":       {all(ordered, beat("", "+OK")), "FWP-BEAT-03 reply"},
+		"ordered, told once": {
+			all(ordered, beat("", told), beat("", "+OK")),
+			"FWP-BEAT-03 reply should",
+		},
+		"ordered again": {
+			all(ordered, beat("", told), "signal worker-1 terminate", beat("", "+OK")),
+			"FWP-BEAT-03 reply",
+		},
+		"ordered, told, and it knows": {all(ordered, beat("", told), beat(quiet, "+OK"), beat("", "+OK")), ""},
+		"ordered, it knows, refused":  {all(ordered, beat(quiet, "-ERR")), "FWP-BEAT-03 refused"},
+		"another is ordered":          {all(hello, other, "signal worker-2 quiet", beat("", "+OK")), ""},
+		"nobody is ordered":           {all(hello, "signal worker-3 quiet", beat("", "+OK")), ""},
+		"a BEAT of another's id":      {all(hello, other, by("2", beat("", "-ERR"))), ""},
+		"of an id of nobody": {
+			all(hello, `1 C BEAT {"wid":"worker-9"}`, "1 S +OK"),
+			"FWP-BEAT-05 reply",
+		},
+		"of an id of nobody, a producer": {all(producer, `1 C BEAT {"wid":"worker-9"}`, "1 S +OK"), ""},
+		"with no id":                     {all(hello, `1 C BEAT {"wid":""}`, "1 S -ERR"), ""},
+		"after a FLUSH":                  {all(hello, flush, beat("", "-ERR")), ""},
+		"a state that nobody knows":      {all(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
+		"FETCH of one that is quiet":     {all(hello, beat(quiet, "+OK"), noFetch), ""},
+		"FETCH of one that was told":     {all(hello, beat("", told), noFetch), ""},
+		"FETCH of one that was ordered":  {all(ordered, noFetch), ""},
+		"FETCH after a BEAT refused": {
+			all(hello, `1 C BEAT {"wid":"worker-1","current_state":5}`, "1 S -ERR", noFetch),
+			"FWP-STATE-12 refused",
+		},
+		"FETCH of any other":            {all(hello, beat("", "+OK"), noFetch), "FWP-FETCH-03 refused"},
+		"FETCH of one with jobs":        {all(hello, with(""), noFetch), "FWP-FETCH-01 refused"},
+		"FETCH of no queue":             {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08 refused"},
+		"FETCH of a producer":           {all(producer, noFetch), ""},
+		"FETCH after two HELLOs":        {all(hello, hello, noFetch), ""},
+		"FETCH after a second, refused": {all(hello, refused(hello), noFetch), "FWP-STATE-12 refused"},
+		"the same id, refused":          {all(hello, by("2", refused(hello))), "FWP-HELLO-11 refused"},
+		"the same id, another pid": {
+			all(hello, by("2", strings.Replace(refused(hello), `"pid":1`, `"pid":2`, 1))),
+			"",
+		},
+		"the same id, other labels": {
+			all(hello, by("2", strings.Replace(refused(hello), `[]`, `["x"]`, 1))),
+			"",
+		},
+		"the same id, another host": {
+			all(hello, by("2", strings.Replace(refused(hello), `"h"`, `"i"`, 1))),
+			"",
+		},
+		"taken with another pid": {
+			all(hello, by("2", strings.Replace(hello, `"pid":1`, `"pid":2`, 1)), by("3", refused(hello))),
+			"",
+		},
+		"said again with another pid": {
+			all(hello, strings.Replace(hello, `"pid":1`, `"pid":2`, 1), by("3", refused(hello))),
+			"",
+		},
+		"another version, refused":        {`1 C HELLO {"v":3}` + "\n1 S -ERR", ""},
+		"another version, and then FETCH": {all(`1 C HELLO {"v":3}`, "1 S +OK", noFetch), ""},
+	})
+}
+
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	hi := func(hash, reply string) string {
+		return all("protected", `1 C HELLO {"v":2,"pwdhash":"`+hash+`"}`, "1 S "+reply)
+	}
+	const salt = "secretsalt-1"
+	upper := strings.ToUpper(oracle.HexRounds("x", 1))
+	judge(t, map[string]row{
+		"right":          {hi("HASH", "+OK"), ""},
+		"right, refused": {hi("HASH", "-ERR"), "FWP-AUTH-03 refused"},
+		"right, after a refusal": {
+			all("protected", "1 C INFO", "1 S -ERR", `1 C HELLO {"v":2,"pwdhash":"HASH"}`, "1 S -ERR"),
+			"FWP-STATE-12 refused",
+		},
+		"none":               {all("protected", `1 C HELLO {"v":2}`, "1 S -ERR"), ""},
+		"none, served":       {all("protected", `1 C HELLO {"v":2}`, "1 S +OK"), "FWP-AUTH-02 reply"},
+		"wrong":              {hi("5", "-ERR"), ""},
+		"wrong, served":      {hi("5", "+OK"), "FWP-AUTH-04 reply"},
+		"in capitals":        {hi(upper, "+OK"), "FWP-AUTH-04 reply"},
+		"hexadecimal rounds": {hi(oracle.HexRounds(salt, 3), "+OK"), "FWP-AUTH-03 reply"},
+		"a number": {
+			all("protected", `1 C HELLO {"v":2,"pwdhash":5}`, "1 S +OK"),
+			"FWP-AUTH-07 reply",
+		},
+		"one that was right": {
+			all(hi("HASH", "+OK"), `2 C HELLO {"v":2,"pwdhash":"HASH"}`, "2 S -ERR"),
+			"FWP-AUTH-03 refused",
+		},
+		"PUSH without it, refused": {
+			all(
+				"protected", with("")[:len(with(""))-3]+"-ERR",
+				`2 C HELLO {"v":2,"hostname":"h","wid":"w","pid":1,"labels":[],"pwdhash":"HASH"}`, "2 S +OK",
+				by("2", take),
+			),
+			"FWP-AUTH-06 delivered",
+		},
+	})
+}
+
+// A server without a password accepts any hash.
+func TestAHashWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	judge(t, map[string]row{"refused": {`1 C HELLO {"v":2,"pwdhash":"5"}` + "\n1 S -ERR", "FWP-HELLO-15 refused"}})
+}
+
+// TestWhatAWorkerHolds follows what a worker holds for certain, and whom a queue wakes.
+func TestWhatAWorkerHolds(t *testing.T) {
+	t.Parallel()
+	c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	play := func(text string) {
+		for line := range strings.SplitSeq(text, "\n") {
+			assert.Nil(t, c.play(line), line)
+		}
+	}
+	jids := func(all []*oracle.Job) (jids []string) {
+		for _, j := range all {
+			jids = append(jids, j.JID)
+		}
+		return jids
+	}
+	const first, next = "jid-0000000000000001", "jid-0000000000000002"
+	play(all(hello, with(""), second("")))
+	assert.Equal(t, []string{first, next}, jids(c.w.In("q", c.now)))
+	assert.Empty(t, c.w.In("r", c.now))
+	assert.Empty(t, c.w.Held("worker-1"))
+	assert.False(t, c.w.Wanted("q"))
+	play("1 C FETCH a q")
+	assert.True(t, c.w.Wanted("q"))
+	assert.True(t, c.w.Wanted("a"))
+	assert.False(t, c.w.Wanted("b"))
+	play("1 S JOB\n1 C FETCH q\n1 S JOB2")
+	assert.False(t, c.w.Wanted("q"))
+	assert.Equal(t, []string{first, next}, jids(c.w.Held("worker-1")))
+	assert.Empty(t, c.w.Held("worker-2"))
+	play(ack)
+	assert.Equal(t, []string{next}, jids(c.w.Held("worker-1")))
+	assert.Equal(t, []string{next}, jids(c.w.In("q", c.now)), "it may come back")
+	play(strings.ReplaceAll(ack, `01"`, `02"`))
+	assert.Empty(t, c.w.Held("worker-1"))
+	assert.Empty(t, c.w.In("q", c.now))
+}
