@@ -102,9 +102,9 @@ func TestVerdicts(t *testing.T) {
 			}
 		}, strict, "FWP-INFO-03", reports.Warn, "$", true},
 		"a level of the script's own": {answering("BEAT", "-ERR\r\n"), strings.Replace(beating, "BEAT-01", "BEAT-01 note", 1),
-			"FWP-BEAT-01", reports.Observed, "seen: -ERR", false},
+			"FWP-BEAT-01", reports.Observed, "observed: -ERR", false},
 		"a reading that is recorded": {nil, "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
-			"FWP-END-01", reports.Observed, "seen: +OK", false},
+			"FWP-END-01", reports.Observed, "observed: +OK", false},
 		"the other reading": {answering("END", ""), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
 			"FWP-END-01", reports.Observed, "FIN", false},
 		"neither reading": {answering("END", "-ERR\r\n"), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",

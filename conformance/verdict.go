@@ -189,9 +189,9 @@ func observed(r scenarios.Result) string {
 	case len(what) == 0:
 		return ""
 	case len(what) > most:
-		return "seen: " + string(what[:most]) + " …"
+		return "observed: " + string(what[:most]) + " …"
 	}
-	return "seen: " + string(what)
+	return "observed: " + string(what)
 }
 
 // departure is the verdict of a line that did not match.
