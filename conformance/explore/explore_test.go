@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -167,11 +166,33 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 600, Longest: time.Nanosecond, Watch: func(s explore.Step) { synctest.Wait(); runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }}
+		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 600, Longest: time.Nanosecond}
+		e.Watch = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
 	assert.Equal(t, runs[0], runs[1])
 	assert.NotEqual(t, runs[0], runs[2])
+}
+
+// TestSameSeedSameFindings has a seed find the same after as many commands, and shrink it
+// to the same script, however busy the machine is.
+func TestSameSeedSameFindings(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"end-returns-jobs", "push-lost"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			var runs [2]string
+			for i := range runs {
+				e := explore.Explorer{Subject: fwpsubject.New(), Seed: 2, Steps: 4000}
+				exploring(t, behaving(fault, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
+					require.NotEmpty(t, r.Findings)
+					f := r.Findings[0]
+					runs[i] = fmt.Sprintf("%s %s after %d of %d\n%s", f.Clause, f.Rule, f.Commands, r.Commands, f.Script)
+				})
+			}
+			assert.Equal(t, runs[0], runs[1])
+		})
+	}
 }
 
 func TestCoverageIsReported(t *testing.T) {
