@@ -63,29 +63,43 @@ func (w *World) Open(conn int) { w.Conns[conn] = &Conn{} }
 func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 	c := w.Conns[conn]
 	c.Greeted = true
-	v := &Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
-	text, ok := strings.CutPrefix(string(r.Text), "HI ")
+	text, named := strings.CutPrefix(string(r.Text), "HI ")
 	f := object([]byte(text))
 	salt, salted := f["s"].(string)
 	rounds, counted := number(f["i"])
 	c.Hi = fwp.Hi{Salt: salt, Iterations: int(rounds), Protected: salted && counted}
-	switch _, some := f["i"]; {
+	v := &Violation{Rule: "greeting", Expected: `+HI {"v":2}`, Got: string(r.Kind) + string(r.Text)}
+	switch {
 	case r.Kind == fwp.ErrorReply: // a limit of connections
 		return nil
-	case r.Kind != fwp.SimpleString || !ok || f == nil || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}"):
+	case r.Kind != fwp.SimpleString || !named || f == nil || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}"):
 		v.Clause = "FWP-HI-02"
 	case fmt.Sprint(f["v"]) != "2" || !Is(f["v"], "int"):
 		v.Clause = "FWP-HI-03"
+	default:
+		return w.challenge(c, f, v)
+	}
+	return v
+}
+
+// challenge judges the fields of a HI that are for passwords; v is filled in. (Required
+// Fields for Protected Server)
+func (w *World) challenge(c *Conn, f map[string]any, v *Violation) *Violation {
+	_, some := f["i"]
+	_, salted := f["s"].(string)
+	_, counted := number(f["i"])
+	const both = `+HI {"v":2,"i":int(1..),"s":string}`
+	switch {
 	case some && !counted || f["s"] != nil && !salted:
-		v.Clause, v.Expected = "FWP-HI-05", `+HI {"v":2,"i":int(1..),"s":string}`
+		v.Clause, v.Expected = "FWP-HI-05", both
 	case w.Protected && !c.Hi.Protected:
-		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":int(1..),"s":string}`
+		v.Clause, v.Expected = "FWP-HI-04", both
 	case !w.Protected && (some || f["s"] != nil):
 		v.Clause, v.Expected = "FWP-HI-04", `+HI {"v":2,"i":absent,"s":absent}`
-	case w.Protected && w.salts[salt]:
+	case w.Protected && w.salts[c.Hi.Salt]:
 		v.Clause, v.Rule, v.What = "FWP-AUTH-05", "salt", "the salt of an earlier connection came again"
 	default:
-		w.salts[salt] = true
+		w.salts[c.Hi.Salt] = true
 		return nil
 	}
 	return v
@@ -158,15 +172,21 @@ func (w *World) unsettle(c *Conn, k *call, a model.Answer, text []byte, now time
 			j.Loose = true
 		}
 	case verb == fwp.FETCH && a != model.Refused:
-		for _, q := range append(strings.Fields(string(k.Args)), "default") {
-			for _, j := range w.queues[q] {
-				j.Loose = true
-			}
+		w.unsettleQueues(c, k, a, text, now)
+	}
+}
+
+// unsettleQueues stops judging the jobs that a FETCH may have taken; one that came is held
+// now.
+func (w *World) unsettleQueues(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
+	for _, q := range append(strings.Fields(string(k.Args)), "default") {
+		for _, j := range w.queues[q] {
+			j.Loose = true
 		}
-		jid, _ := object(text)["jid"].(string)
-		if j := w.Jobs[jid]; j != nil && a == model.Delivered { // it is held by somebody now
-			j.taken(c, now)
-		}
+	}
+	jid, _ := object(text)["jid"].(string)
+	if j := w.Jobs[jid]; j != nil && a == model.Delivered {
+		j.taken(c, now)
 	}
 }
 
