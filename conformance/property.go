@@ -40,11 +40,13 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		on.host = newHost(Server{Target: on.Target})
 	}
 	counting := &countingTarget{
-		Target: on.Target, count: scenarios.NewConnCounter(&on.host.peers), patience: on.Timeout, start: time.Now(), watch: on.Watch,
+		Target: on.Target, count: scenarios.NewConnCounter(&on.host.peers), patience: on.Timeout,
+		start: time.Now(), watch: on.Watch,
 	}
 	on.Target = counting
 	e := p.Run(ctx, on)
-	e.Began, e.Took, e.Err, e.Refused = counting.start, time.Since(counting.start), context.Cause(ctx), counting.count.Refusal()
+	e.Began, e.Took, e.Err = counting.start, time.Since(counting.start), context.Cause(ctx)
+	e.Refused = counting.count.Refusal()
 	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it was at its limit
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })

@@ -35,7 +35,8 @@ func (g *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
 		}
 		return nil, err
 	}
-	return &countedConn{Conn: nc, target: g, admission: g.count.Opened(), name: fmt.Sprintf("c%d", g.opened.Add(1)), since: time.Now()}, nil
+	name := fmt.Sprintf("c%d", g.opened.Add(1))
+	return &countedConn{Conn: nc, target: g, admission: g.count.Opened(), name: name, since: time.Now()}, nil
 }
 
 // served reports whether a new connection is let in, within a while: the server may not

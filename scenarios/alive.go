@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
-	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // probe asks whether the server lives after a line that provoked an error or a
@@ -34,7 +33,7 @@ func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a session.Received
 // connection may be closed at any time.
 func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
-		l.breach(Breach{Pos: e.Pos, Kind: c.surplus(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: text.Shorten(a.String())})
+		l.breachOn(c, e.Pos, a, c.surplus(a), "no data before the next command")
 		return errStop
 	}
 	question := l.dialect().Question(c.role, c.state)
@@ -56,8 +55,8 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 	case a.Ending != Open:
 		l.lost(c, e.Pos, a)
 	default:
-		l.breach(Breach{Pos: e.Pos, Kind: StateLost, Conn: c.name, At: l.since(a),
-			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection", Got: text.Shorten(a.String())})
+		l.breachOn(c, e.Pos, a, StateLost,
+			c.Status().Verb+" to be served after the rejected command, as it is on a new connection")
 	}
 	return errStop
 }
@@ -120,8 +119,11 @@ func (l *lane) served(a session.Received) bool {
 // whether that is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
 func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
-	p := &play{Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Peers: l.Peers},
-		script: l.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope, count: NewConnCounter(l.Peers)}
+	p := &play{
+		Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Peers: l.Peers},
+		script: l.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope,
+		count: NewConnCounter(l.Peers),
+	}
 	inner := &lane{play: p, scope: l.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {

@@ -22,9 +22,19 @@ func (l *lane) foreignTo(e *Expect, a session.Received) bool {
 	return false
 }
 
+// breachOn notes a breach that shows in what came on a connection.
+func (l *lane) breachOn(c *conn, at Pos, a session.Received, kind BreachKind, expected string) {
+	l.breach(Breach{
+		Pos: at, Kind: kind, Conn: c.name, At: l.since(a), Expected: expected, Got: text.Shorten(a.String()),
+	})
+}
+
 // noteForeign notes a reply that the command does not have.
 func (l *lane) noteForeign(c *conn, e *Expect, a session.Received) {
-	l.breach(Breach{Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: e.expected(), Got: text.Shorten(a.String())})
+	l.breach(Breach{
+		Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: l.since(a),
+		Expected: e.expected(), Got: text.Shorten(a.String()),
+	})
 }
 
 // unanswered notes a command, or a connection, that a server which lives has not
@@ -75,13 +85,16 @@ func (l *lane) trailed(c *conn, at Pos, a session.Received) bool {
 func (l *lane) lost(c *conn, at Pos, a session.Received) {
 	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
 		c.excused.Store(true) // told once
-		l.breach(Breach{Pos: at, Kind: ConsumerClosed, Conn: c.name, At: l.since(a), Expected: "the connection of a consumer stays open", Got: a.String()})
+		l.breachOn(c, at, a, ConsumerClosed, "the connection of a consumer stays open")
 	}
 }
 
 // broken notes a breach of the grammar.
 func (l *lane) broken(c *conn, at Pos, a session.Received) {
-	b := Breach{Pos: at, Kind: BrokenGrammar, Conn: c.name, At: l.since(a), Rule: a.Rule, Expected: "a whole " + l.dialect().Grammar().Encoding + " reply", Got: a.String()}
+	b := Breach{
+		Pos: at, Kind: BrokenGrammar, Rule: a.Rule, Conn: c.name, At: l.since(a),
+		Expected: "a whole " + l.dialect().Grammar().Encoding + " reply", Got: a.String(),
+	}
 	if a.Broken != nil {
 		b.Rule = a.Broken.Rule
 		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)

@@ -55,7 +55,8 @@ func (c *cursor) choices() ([]Choice, error) {
 			return all, nil
 		}
 		if !c.take("|") {
-			return nil, complain(c.pos, len(c.rest()), "alternatives are separated by |", "unexpected text behind the expectation")
+			return nil, complain(c.pos, len(c.rest()), "alternatives are separated by |",
+				"unexpected text behind the expectation")
 		}
 	}
 }
@@ -67,7 +68,8 @@ func (c *cursor) choice() (Choice, error) {
 	for i := range c.grammar.Forms {
 		f := &c.grammar.Forms[i]
 		isWord := f.Sign[len(f.Sign)-1] >= 'A'
-		if next := strings.TrimPrefix(c.rest(), f.Sign); isWord && next != "" && next[0] != ' ' && next[0] != '\t' || !c.take(f.Sign) {
+		next := strings.TrimPrefix(c.rest(), f.Sign)
+		if isWord && next != "" && next[0] != ' ' && next[0] != '\t' || !c.take(f.Sign) {
 			continue
 		}
 		if isWord {
@@ -115,7 +117,8 @@ func (c *cursor) endingChoice() (Choice, error) {
 	if e, ok := expectedEndings[word]; ok {
 		return Choice{ending: e}, nil
 	}
-	return Choice{}, complain(start, len(word), didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"}), "unknown expectation %s", word)
+	help := didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"})
+	return Choice{}, complain(start, len(word), help, "unknown expectation %s", word)
 }
 
 // lineChoice parses the text of a line: nothing, /re/, or text that may end in a JSON object.
@@ -221,7 +224,8 @@ func (ch *Choice) compareText(got string, sc *scope) []Difference {
 	}
 	rest, ok := strings.CutPrefix(got, ch.prefix)
 	if !ok {
-		return []Difference{{Want: fmt.Sprintf("text that begins with %q", ch.prefix), Got: strconv.Quote(text.Shorten(got))}}
+		want := fmt.Sprintf("text that begins with %q", ch.prefix)
+		return []Difference{{Want: want, Got: strconv.Quote(text.Shorten(got))}}
 	}
 	value, err := parseJSON([]byte(rest))
 	if err != nil {
@@ -243,7 +247,8 @@ func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
 		case *Object, array:
 			var err error
 			if value, err = parseJSON(got[i]); err != nil {
-				return []Difference{{Path: fmt.Sprintf("[%d]", i), Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Excerpt(got[i]))}}
+				d := Difference{Path: fmt.Sprintf("[%d]", i), Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Excerpt(got[i]))}
+				return []Difference{d}
 			}
 		}
 		for _, d := range matchJSON(n, value, sc) {

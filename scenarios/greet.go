@@ -107,7 +107,8 @@ func (l *lane) beat(ctx context.Context) {
 	for _, c := range l.mine() {
 		status := c.Status()
 		alive := status.Phase == session.Serving || status.Phase == session.Restricted
-		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open || time.Since(c.beaten) < every {
+		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open ||
+			time.Since(c.beaten) < every {
 			continue
 		}
 		if _, came := c.Waiting(); came {
@@ -116,7 +117,8 @@ func (l *lane) beat(ctx context.Context) {
 		line := l.dialect().Question(c.role, c.state)
 		c.says(line)
 		c.beaten = time.Now()
-		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp { // what else it says is for scripts that ask
+		// Any answer will do: what is in it is for scripts that ask.
+		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp {
 			c.astray = "a " + verb(line) + " of the suite's own was not answered"
 		}
 	}

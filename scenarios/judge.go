@@ -77,7 +77,10 @@ func (l *lane) noReply(e *Expect) string {
 
 // judge compares what was received with the choices of a line.
 func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
-	res := Result{Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: text.Shorten(a.String()), Ending: c.Ended(), Conn: c.name, At: l.since(a)}
+	res := Result{
+		Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: text.Shorten(a.String()),
+		Ending: c.Ended(), Conn: c.name, At: l.since(a),
+	}
 	switch {
 	case a.Coming:
 		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
@@ -105,7 +108,8 @@ func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
 	}
 	res.Outcome = Mismatched
 	if l.foreignTo(e, a) {
-		res.Outcome, res.Cause = Unsure, "this is not one of the replies that the command has: "+text.Shorten(a.String())
+		res.Outcome = Unsure
+		res.Cause = "this is not one of the replies that the command has: " + text.Shorten(a.String())
 	}
 	return res
 }
@@ -155,7 +159,8 @@ func (r *Result) judgeTime(w Window, longest, took, excuse time.Duration) {
 		r.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
 	case w.To > 0 && took > w.To:
 		r.Outcome, r.Passing = Unsure, true
-		r.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain up to %v more", round(took), w.To, round(excuse))
+		r.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain "+
+			"up to %v more", round(took), w.To, round(excuse))
 	}
 }
 
@@ -263,7 +268,7 @@ func (l *lane) sound(ctx context.Context, s *Silence, c *conn, a session.Receive
 		l.lives(ctx, s.Pos, nil)
 		return l.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
 	case c.surplus(a) == ExtraReply:
-		l.breach(Breach{Pos: s.Pos, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command", Got: text.Shorten(a.String())})
+		l.breachOn(c, s.Pos, a, ExtraReply, "one reply to one command")
 		return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, l.since(a)

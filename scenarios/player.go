@@ -119,7 +119,8 @@ func (pl *play) dialect() Dialect { return pl.script.Dialect }
 // run collects what was seen, in the order of the script.
 func (pl *play) run(left []string) *Run {
 	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid, Refused: pl.count.Refusal(), Err: pl.err}
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid,
+		Refused: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -246,13 +247,15 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	}
 	pl.Peers.seen.note(opening)
 	admission := pl.count.Opened()
-	c := &conn{name: name, beaten: time.Now(), says: func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }}
-	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Closed: admission.Over, Seen: func(a session.Received) {
+	seen := func(a session.Received) {
 		pl.meet(admission, a)
 		if !a.GaveUp {
 			pl.rec.came(name, a)
 		}
-	}})
+	}
+	c := &conn{name: name, beaten: time.Now()}
+	c.says = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
+	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Seen: seen, Closed: admission.Over})
 	c.state = c.State()
 	return c, nil
 }
@@ -263,7 +266,8 @@ func (l *lane) noConnection(ctx context.Context, s Step, role Role, err error) e
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true, Passing: l.Peers.seen.known(welcoming),
+	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
+		Passing:  l.Peers.seen.known(welcoming),
 		Expected: "a " + role.String() + "'s connection", Got: err.Error()})
 	return errStop
 }
@@ -285,7 +289,9 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 		return l.noConnection(ctx, s, Raw, err)
 	}
 	if s.Ending != Open {
-		l.rec.keep(Line{At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true})
+		l.rec.keep(Line{
+			At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
+		})
 		if err := c.end(s.Ending); err != nil {
 			return l.fail(s, s.Ending.String(), err.Error())
 		}
@@ -321,7 +327,8 @@ func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
 		return c, nil
 	case a.Ending != Open && c.role == Producer && !c.excused.Load():
-		l.rec.add(time.Now(), c.name, "--", "the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
+		l.rec.add(time.Now(), c.name, "--",
+			"the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
 		again, err := l.again(ctx, c)
 		if err != nil {
 			return nil, l.noConnection(ctx, s, c.role, err)
@@ -334,7 +341,7 @@ func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	case a.Broken != nil:
 		l.broken(c, s.Pos, a)
 	default:
-		l.breach(Breach{Pos: s.Pos, Kind: c.surplus(a), Conn: c.name, At: l.since(a), Expected: "no data before the next command", Got: a.String()})
+		l.breachOn(c, s.Pos, a, c.surplus(a), "no data before the next command")
 	}
 	return nil, l.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
 }

@@ -137,13 +137,17 @@ var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
 func style(line []byte) (all []scenarios.Advice) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
-			all = append(all, scenarios.Advice{Message: fmt.Sprintf("the queue name %q is not made of a-z, 0-9 and -", name),
-				Help: "plain names keep a script about what it tests; $queue makes a fresh one"})
+			all = append(all, scenarios.Advice{
+				Message: fmt.Sprintf("the queue name %q is not made of a-z, 0-9 and -", name),
+				Help:    "plain names keep a script about what it tests; $queue makes a fresh one",
+			})
 		}
 	}
 	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
-		all = append(all, scenarios.Advice{Message: fmt.Sprintf("the jid %q has fewer than 16 characters, which servers in use refuse", jid),
-			Help: "$jid makes a fresh one"})
+		all = append(all, scenarios.Advice{
+			Message: fmt.Sprintf("the jid %q has fewer than 16 characters, which servers in use refuse", jid),
+			Help:    "$jid makes a fresh one",
+		})
 	}
 	return all
 }

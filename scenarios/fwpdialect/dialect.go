@@ -37,11 +37,20 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Greeting: "HI",
 		Example:  `C: HELLO {"v":2}   and   S: +OK`,
 		Forms: []scenarios.Form{
-			{Sign: "+", Kind: byte(fwp.SimpleString), Value: scenarios.LineValue, Words: "a simple string", Example: "+OK", Sample: "OK"},
-			{Sign: "-", Kind: byte(fwp.ErrorReply), Value: scenarios.LineValue, Words: "an error", Example: "- (any error)", Refusal: true},
+			{
+				Sign: "+", Kind: byte(fwp.SimpleString), Value: scenarios.LineValue, Words: "a simple string",
+				Example: "+OK", Sample: "OK",
+			},
+			{
+				Sign: "-", Kind: byte(fwp.ErrorReply), Value: scenarios.LineValue, Words: "an error",
+				Example: "- (any error)", Refusal: true,
+			},
 			{Sign: "$-1", Kind: byte(fwp.NullBulk), Words: "a null bulk string", Short: "null"},
-			{Sign: "$", Kind: byte(fwp.BulkString), Value: scenarios.BlockValue, Words: "a bulk string", Example: "${...} (bulk string), $-1 (null)",
-				Help: `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`},
+			{
+				Sign: "$", Kind: byte(fwp.BulkString), Value: scenarios.BlockValue, Words: "a bulk string",
+				Example: "${...} (bulk string), $-1 (null)",
+				Help:    `a bulk string is written ${...}, $"text", $/re/ or $ alone; null is $-1`,
+			},
 			{Sign: ":", Kind: byte(fwp.Integer), Value: scenarios.NumberValue, Words: "an integer"},
 			{Sign: "*", Kind: byte(fwp.Array), Words: "an array"},
 		},
@@ -49,7 +58,10 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Client:   "wid",
 		Computed: []scenarios.Computed{
 			{Name: "job", Fields: job},
-			{Name: "pwdhash", Variants: []string{"fewer", "more", "wrong", "hex"}, Needs: scenarios.NeedPassword, Value: pwdhash},
+			{
+				Name: "pwdhash", Variants: []string{"fewer", "more", "wrong", "hex"},
+				Needs: scenarios.NeedPassword, Value: pwdhash,
+			},
 		},
 		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},

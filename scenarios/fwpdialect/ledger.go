@@ -159,7 +159,8 @@ func (g *ledger) release(jid string, do func(line string) (session.Message, bool
 	}
 	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
 	if g.foreign(jid) {
-		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`, fwp.FAIL, quoted)
+		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
+			fwp.FAIL, quoted)
 	}
 	_, ok := do(line)
 	return ok
