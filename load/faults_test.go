@@ -216,9 +216,9 @@ func TestAStallIsSeenInFull(t *testing.T) {
 			assert.LessOrEqual(t, o.Lateness.Max, ms, o.Op)
 		}
 	}
-	assert.InDelta(t, 1250, l.Rate.Waited, 250, "those that came into it, and while the queue was worked off")
+	assert.InDelta(t, 1250, l.Rate.Queued, 250, "those that came into it, and while the queue was worked off")
 	assert.InDelta(t, 1000, l.Rate.Backlog, 50)
-	assert.InDelta(t, 1000, l.Rate.Carried, 10, "it caught up")
+	assert.InDelta(t, 1000, l.Rate.Achieved, 10, "it caught up")
 }
 
 func TestWhatIsRightIsNotBlamed(t *testing.T) {

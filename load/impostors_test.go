@@ -239,11 +239,11 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 		l := suspects["HELLO, then -ERR"].against(t, loads(t)[preset])
 		assert.Equal(t, op, l.Rate.Op)
 		assert.Zero(t, l.Rate.Done, preset)
-		assert.Zero(t, l.Rate.Carried, preset)
+		assert.Zero(t, l.Rate.Achieved, preset)
 		_, words := l.Outcome()
 		assert.Regexp(t, `^nothing was achieved: [0-9,]+ PUSH refused \(ERR no\)`, words)
 		for _, s := range l.Series {
-			assert.Zero(t, s.Carried, preset)
+			assert.Zero(t, s.Achieved, preset)
 		}
 	}
 }

@@ -102,7 +102,7 @@ func latency(set *measure.Set, series measure.Series) reports.Latency {
 
 func (r *run) reportConnections() reports.Connections {
 	return reports.Connections{
-		Asked: r.figures.wanted, Opened: r.figures.opened, Refused: text(r.figures.refused),
+		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: text(r.figures.refused),
 		Lost: r.status.Lost, LostWhy: text(r.status.FirstLost),
 	}
 }
@@ -118,14 +118,14 @@ func text(err error) string {
 // reportRate compares the arrivals of the plan in the window with those that were answered.
 func (r *run) reportRate() reports.LoadRate {
 	f := &r.figures
-	rate := reports.LoadRate{Op: string(r.arrival()), Done: f.answered, Carried: reports.PerSecond(f.answered, f.measured)}
+	rate := reports.LoadRate{Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured)}
 	if r.plan == nil {
 		return rate
 	}
 	from := r.window.From - r.loadFrom
 	rate.Planned = int64(r.plan.Due(from+f.measured) - r.plan.Due(from))
-	rate.Asked = reports.PerSecond(rate.Planned, f.measured)
-	rate.Waited, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
+	rate.Target = reports.PerSecond(rate.Planned, f.measured)
+	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
 	return rate
 }
 

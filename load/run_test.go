@@ -145,10 +145,10 @@ func TestASteadyRun(t *testing.T) {
 	assert.Equal(t, "connect measure drain close", phases(l))
 	assert.Equal(t, int64(2500), l.Jobs.Pushed)
 	assert.Equal(t, int64(2500), l.Jobs.Acked)
-	assert.Equal(t, reports.Connections{Asked: 10, Opened: 10}, l.Connections)
-	assert.InDelta(t, 500, l.Rate.Asked, 5)
-	assert.InDelta(t, 500, l.Rate.Carried, 5)
-	assert.InEpsilon(t, l.Rate.Carried, op(t, l, "push").Rate, 0.01, "the two ways to count agree")
+	assert.Equal(t, reports.Connections{Planned: 10, Opened: 10}, l.Connections)
+	assert.InDelta(t, 500, l.Rate.Target, 5)
+	assert.InDelta(t, 500, l.Rate.Achieved, 5)
+	assert.InEpsilon(t, l.Rate.Achieved, op(t, l, "push").Rate, 0.01, "the two ways to count agree")
 	assert.NotEmpty(t, l.Target.HI)
 	assert.NotEmpty(t, l.Target.Info)
 	for _, s := range l.Series {
@@ -183,7 +183,7 @@ func TestANumberOfJobs(t *testing.T) {
 	assert.Equal(t, int64(1000), op(t, l, "push").Count)
 	assert.Zero(t, op(t, l, "fetch.empty").Count)
 	assert.Zero(t, op(t, l, "end").Count)
-	assert.InEpsilon(t, float64(1000)/l.Measured.Seconds(), l.Rate.Carried, 0.01)
+	assert.InEpsilon(t, float64(1000)/l.Measured.Seconds(), l.Rate.Achieved, 0.01)
 }
 
 func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
@@ -211,7 +211,7 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 				want = "push"
 			}
 			assert.Equal(t, want, l.Rate.Op)
-			assert.Positive(t, l.Rate.Carried)
+			assert.Positive(t, l.Rate.Achieved)
 		})
 	}
 }

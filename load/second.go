@@ -50,11 +50,11 @@ func (r *run) second(set *measure.Set) reports.Second {
 	s := reports.Second{
 		At: set.From, Over: over, Phase: r.phase().name,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
-		Carried: reports.PerSecond(answered(set, r.carried()), over),
+		Achieved: reports.PerSecond(answered(set, r.carried()), over),
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
 		from, until := max(0, set.From-r.loadFrom), set.Until-r.loadFrom
-		s.Asked = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds()
+		s.Target = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds()
 		s.Backlog = r.status.Backlog
 	}
 	for _, op := range set.Ops() {

@@ -91,7 +91,7 @@ func TestALimitOfConnections(t *testing.T) {
 	l := bench{server: fakes.Config{MaxConnections: 30}, load: w}.run(t)
 	outcome(t, l, reports.ExitInconclusive, "the target took 30 of 40 connections", "too many connections")
 	assert.Equal(t, "connect close", phases(l))
-	assert.Equal(t, 40, l.Connections.Asked)
+	assert.Equal(t, 40, l.Connections.Planned)
 	assert.Equal(t, 30, l.Connections.Opened)
 	assert.Equal(t, reports.LoadJobs{Drained: true}, l.Jobs)
 	assert.Less(t, l.Took, 10*second)

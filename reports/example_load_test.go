@@ -15,8 +15,8 @@ func measured() *reports.Load {
 	}
 	return &reports.Load{
 		Phases: []reports.Phase{{Name: "measure", Took: time.Minute}}, Measured: time.Minute,
-		Connections: reports.Connections{Asked: 20, Opened: 20},
-		Rate:        reports.LoadRate{Op: "push", Asked: 500, Carried: 500, Planned: 30_000, Done: 30_000},
+		Connections: reports.Connections{Planned: 20, Opened: 20},
+		Rate:        reports.LoadRate{Op: "push", Target: 500, Achieved: 500, Planned: 30_000, Done: 30_000},
 		Ops:         []reports.LoadOp{{Op: "push", Count: 30_000, Rate: 500, Service: times, Response: times}},
 		Jobs:        reports.LoadJobs{Pushed: 30_000, Delivered: 30_000, Acked: 30_000, Drained: true},
 	}
@@ -34,7 +34,7 @@ func ExampleLoad_Judge() {
 	code, words := l.Outcome()
 	fmt.Println(code, words)
 	for _, t := range l.Thresholds {
-		fmt.Println(t.Threshold, t.Held, t.Came)
+		fmt.Println(t.Threshold, t.Met, t.Actual)
 	}
 	// Output:
 	// 1 1 of 1 threshold missed: push.response.p99<500us, actual 600 us; achieved the target rate of 500 /s; all 30,000 jobs accounted for

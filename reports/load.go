@@ -7,7 +7,7 @@ import (
 
 // LoadSchema is the value of the key "schema" of the JSON of every Load. Its number grows when a key is removed,
 // renamed or changes its meaning; a key that is added does not change it.
-const LoadSchema = "fwpbench/1"
+const LoadSchema = "fwpbench/2"
 
 // Load is the result of one run of the load generator. The exit code and every output are computed from it and from
 // nothing else. Judge fills Validity and Thresholds, when everything else is there.
@@ -141,9 +141,9 @@ type Phase struct {
 
 // Connections counts the connections that the target accepted.
 type Connections struct {
-	// Asked is how many were to be open before the load began, Opened how many of them got through HELLO.
-	Asked  int `json:"asked"`
-	Opened int `json:"opened"`
+	// Planned is how many were to be open before the load began, Opened how many of them got through HELLO.
+	Planned int `json:"planned"`
+	Opened  int `json:"opened"`
 	// Refused is why the first of the others did not; empty if there were none.
 	Refused string `json:"refused,omitempty"`
 	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
@@ -152,24 +152,24 @@ type Connections struct {
 }
 
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
-// closed loop has no target rate: Asked, Planned, Waited and Dropped are 0.
+// closed loop has no target rate: Target, Planned, Queued and Dropped are 0.
 type LoadRate struct {
 	// Op is the command of an arrival: "push", or "connect" in churn, where a connection comes, pushes one job and goes.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
 	// consuming is measured, or "beat".
 	Op string `json:"op,omitempty"`
-	// Asked is the mean rate of the plan, a second.
-	Asked float64 `json:"asked_per_s"`
-	// Carried is Done a second.
-	Carried float64 `json:"carried_per_s"`
+	// Target is the mean rate of the plan, a second.
+	Target float64 `json:"target_per_s"`
+	// Achieved is Done a second.
+	Achieved float64 `json:"achieved_per_s"`
 	// Planned is how many arrivals the plan has in the window.
 	Planned int64 `json:"planned"`
 	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
 	// well, and of connections that come and go how many pushed their job.
 	Done int64 `json:"done"`
-	// Waited is how many arrivals of the window found no free connection and had to wait for one: the target (or the
+	// Queued is how many arrivals of the window found no free connection and had to wait for one: the target (or the
 	// number of connections) was the limit, not the generator.
-	Waited int64 `json:"waited,omitempty"`
+	Queued int64 `json:"queued,omitempty"`
 	// Dropped is how many arrivals of the window found no free connection and were never sent.
 	Dropped int64 `json:"dropped,omitempty"`
 	// Backlog is the longest queue of arrivals that waited for a connection.
@@ -278,10 +278,10 @@ type Second struct {
 	// Over is its length: a second, but less where a phase ends.
 	Over  time.Duration `json:"over_ns"`
 	Phase string        `json:"phase"`
-	// Asked is the mean rate of the plan in this second; 0 for a closed loop.
-	Asked float64 `json:"asked_per_s"`
-	// Carried is how many arrivals were answered a second.
-	Carried     float64 `json:"carried_per_s"`
+	// Target is the mean rate of the plan in this second; 0 for a closed loop.
+	Target float64 `json:"target_per_s"`
+	// Achieved is how many arrivals succeeded a second.
+	Achieved    float64 `json:"achieved_per_s"`
 	Connections int     `json:"connections"`
 	// InFlight is how many commands were without an answer at its end, FETCHes that waited for a job included.
 	InFlight int64 `json:"in_flight"`

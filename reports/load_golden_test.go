@@ -10,16 +10,16 @@ import (
 )
 
 func loadSamples() map[string]*Load {
-	interrupted := carriedLoad()
+	interrupted := soundLoad()
 	interrupted.Interrupted, interrupted.Jobs.Drained = true, false
 	interrupted.Jobs.Missing, interrupted.Jobs.NotDrained = 11, "the run was interrupted twice"
-	closed := carriedLoad()
+	closed := soundLoad()
 	closed.Plan.Open, closed.Plan.Overload, closed.Plan.Stages = false, "", nil
 	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
-	closed.Rate = LoadRate{Op: "push", Carried: 8122.7, Done: 487_362}
+	closed.Rate = LoadRate{Op: "push", Achieved: 8122.7, Done: 487_362}
 	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
 	closed.Judge()
-	gone := carriedLoad()
+	gone := soundLoad()
 	gone.Gone = "connection refused, 31.2 s after the start"
 	gone.Jobs = LoadJobs{
 		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
@@ -27,7 +27,7 @@ func loadSamples() map[string]*Load {
 	}
 	gone.Judge()
 	return map[string]*Load{
-		"load-carried": carriedLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
+		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
 		"load-interrupted": interrupted, "load-closed": closed, "load-gone": gone, "load-empty": {},
 		"load-unreachable": {
 			Target:      LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
@@ -57,7 +57,7 @@ func TestLoadGolden(t *testing.T) {
 	t.Run("series", func(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
-		require.NoError(t, WriteSeriesCSV(&out, carriedLoad()))
+		require.NoError(t, WriteSeriesCSV(&out, soundLoad()))
 		golden(t, "load.csv.golden", out.Bytes())
 	})
 }
@@ -136,7 +136,7 @@ func TestVerboseNamesAllThatWasKept(t *testing.T) {
 
 func TestLoadWriteErrors(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, carriedLoad().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, WriteLoadJSON(brokenPipe{}, carriedLoad()), errPipe)
-	require.ErrorIs(t, WriteSeriesCSV(brokenPipe{}, carriedLoad()), errPipe)
+	require.ErrorIs(t, soundLoad().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
+	require.ErrorIs(t, WriteLoadJSON(brokenPipe{}, soundLoad()), errPipe)
+	require.ErrorIs(t, WriteSeriesCSV(brokenPipe{}, soundLoad()), errPipe)
 }

@@ -89,16 +89,16 @@ func (l *Load) invalid() string {
 // achieved returns the achieved rate: "achieved 8,300 of 12,000 /s".
 func (l *Load) achieved() string {
 	switch r := l.Rate; {
-	case r.Asked > 0 && r.Carried >= carriedEnough*r.Asked && r.Dropped == 0:
-		return fmt.Sprintf("achieved the target rate of %s /s", digits(r.Asked))
-	case r.Asked > 0:
-		words := fmt.Sprintf("achieved %s of %s /s", digits(r.Carried), digits(r.Asked))
+	case r.Target > 0 && r.Achieved >= achievedEnough*r.Target && r.Dropped == 0:
+		return fmt.Sprintf("achieved the target rate of %s /s", digits(r.Target))
+	case r.Target > 0:
+		words := fmt.Sprintf("achieved %s of %s /s", digits(r.Achieved), digits(r.Target))
 		if r.Dropped > 0 {
 			words += fmt.Sprintf(" (%s dropped)", text.Grouped(r.Dropped))
 		}
 		return words
 	case r.Done > 0:
-		return fmt.Sprintf("achieved %s /s (%s)", digits(r.Carried), arrivals(r.Op))
+		return fmt.Sprintf("achieved %s /s (%s)", digits(r.Achieved), arrivals(r.Op))
 	default:
 		return ""
 	}
@@ -136,7 +136,7 @@ func (l *Load) undecided() bool { return l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l
 
 // missed returns the thresholds that did not hold.
 func (l *Load) missed() []ThresholdResult {
-	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Held })
+	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Met })
 }
 
 func missedWords(missed []ThresholdResult, of int) string {
@@ -144,7 +144,7 @@ func missedWords(missed []ThresholdResult, of int) string {
 		return ""
 	}
 	words := fmt.Sprintf("%d of %s missed: %s, actual %s", len(missed), text.Count(of, "threshold"),
-		missed[0].Threshold, missed[0].Came)
+		missed[0].Threshold, missed[0].Actual)
 	if missed[0].NoData {
 		words = fmt.Sprintf("%d of %s missed: %s has no data", len(missed), text.Count(of, "threshold"), missed[0].Threshold)
 	}

@@ -30,9 +30,9 @@ func (l *Load) remarks() []string {
 func (l *Load) aboutTheRate() (out []string) {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	h, r := &l.Health, l.Rate
-	if r.Asked > 0 && r.Carried < carriedEnough*r.Asked {
+	if r.Target > 0 && r.Achieved < achievedEnough*r.Target {
 		say("The target, or the number of connections, was the limit: %s found no free connection.",
-			text.Count(r.Waited+r.Dropped, "arrival"))
+			text.Count(r.Queued+r.Dropped, "arrival"))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
 		say("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())

@@ -22,8 +22,8 @@ func sampleOp(op string, count int64, lateness, service, response time.Duration)
 	}
 }
 
-// carriedLoad is a run in which all went well.
-func carriedLoad() *Load {
+// soundLoad is a run in which all went well.
+func soundLoad() *Load {
 	l := &Load{
 		Schema:  LoadSchema,
 		Version: "fwpbench 0.1.0",
@@ -52,8 +52,8 @@ func carriedLoad() *Load {
 			{Name: "drain", From: 70_212 * time.Millisecond, Took: 1200 * time.Millisecond, Note: "empty after 0.2 s"},
 		},
 		Measured:    time.Minute,
-		Connections: Connections{Asked: 200, Opened: 200},
-		Rate:        LoadRate{Op: "push", Asked: 5000, Carried: 4998.4, Planned: 300_000, Done: 299_904, Waited: 14, Backlog: 3},
+		Connections: Connections{Planned: 200, Opened: 200},
+		Rate:        LoadRate{Op: "push", Target: 5000, Achieved: 4998.4, Planned: 300_000, Done: 299_904, Queued: 14, Backlog: 3},
 		Ops: []LoadOp{
 			sampleOp("push", 299_904, 11*time.Microsecond, 104*time.Microsecond, 120*time.Microsecond),
 			sampleOp("fetch.found", 960, 12*time.Microsecond, 98*time.Microsecond, 110*time.Microsecond),
@@ -72,14 +72,14 @@ func carriedLoad() *Load {
 			Files: Files{Peak: 214, Soft: 524_288, Hard: 524_288},
 		},
 		Series: []Second{{
-			At: 10 * time.Second, Over: time.Second, Phase: "measure", Asked: 5000, Carried: 4991, Connections: 200, InFlight: 2, CPU: 0.42,
+			At: 10 * time.Second, Over: time.Second, Phase: "measure", Target: 5000, Achieved: 4991, Connections: 200, InFlight: 2, CPU: 0.42,
 			Ops: []SecondOp{{
 				Op: "push", Count: 4991, LatenessP99: 55 * time.Microsecond, ServiceP50: 104 * time.Microsecond,
 				ServiceP99: 510 * time.Microsecond, ResponseP50: 120 * time.Microsecond, ResponseP99: 600_400, ResponseMax: 3 * time.Millisecond,
 			}},
 			Flows: []SecondFlow{{Flow: "job.fetched", Count: 4988, P50: 180 * time.Microsecond, P99: 900 * time.Microsecond, Max: 9 * time.Millisecond}},
 		}, {
-			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Asked: 5000, Carried: 5003.5, Connections: 200, InFlight: 3,
+			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Target: 5000, Achieved: 5003.5, Connections: 200, InFlight: 3,
 			Backlog: 1, Dropped: 2, CPU: 0.4,
 			Ops: []SecondOp{{Op: "fetch.empty", Errors: 1}},
 		}},
@@ -100,11 +100,11 @@ func parsed(sources ...string) []Threshold {
 	return all
 }
 
-// overloadedLoad is a run whose target carried less than was asked, while the generator coped.
+// overloadedLoad is a run whose target achieved less than the target rate, while the generator coped.
 func overloadedLoad() *Load {
-	l := carriedLoad()
+	l := soundLoad()
 	l.Rate = LoadRate{
-		Op: "push", Asked: 12_000, Carried: 8300, Planned: 720_000, Done: 498_000, Waited: 719_800, Backlog: 221_950, Dropped: 50,
+		Op: "push", Target: 12_000, Achieved: 8300, Planned: 720_000, Done: 498_000, Queued: 719_800, Backlog: 221_950, Dropped: 50,
 	}
 	l.Ops[0] = sampleOp("push", 497_000, 20*time.Microsecond, 11*time.Millisecond, 9*time.Second)
 	l.Ops[0].Errors = []LoadError{
@@ -124,14 +124,14 @@ func invalidLoad() *Load {
 	l := overloadedLoad()
 	l.Ops[0].Lateness = spread(497_000, 400*time.Millisecond)
 	l.Health.CPUShare, l.Health.Steal = 0.97, 0.043
-	l.Rate.Waited = 12
+	l.Rate.Queued = 12
 	l.Judge(parsed("push.response.p99<20ms")...)
 	return l
 }
 
 // lossyLoad is a run whose target lost jobs and delivered others twice.
 func lossyLoad() *Load {
-	l := carriedLoad()
+	l := soundLoad()
 	jids := make([]string, 2003)
 	for i := range jids {
 		jids[i] = fmt.Sprintf("fwpbench-k3v9q2-%016x", i*50)

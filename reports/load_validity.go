@@ -25,18 +25,18 @@ const (
 	busyClosed = 0.95
 	// busyOver is how long a window must be for that: the processor time of a shorter one is a few ticks of a clock.
 	busyOver = 200 * time.Millisecond
-	// carriedEnough is the share of the asked rate that counts as carried.
-	carriedEnough = 0.99
-	stealLimit    = 0.02
-	throttleLimit = 0.01
-	clockLimit    = 100 * time.Millisecond
+	// achievedEnough is the share of the target rate that counts as all of it.
+	achievedEnough = 0.99
+	stealLimit     = 0.02
+	throttleLimit  = 0.01
+	clockLimit     = 100 * time.Millisecond
 )
 
 // Judge decides whether the figures of the run say something about the target, and what became of the thresholds: it
 // sets l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
 // these reasons:
 //
-//	empty        no arrival succeeded: nothing was carried of what the run was for
+//	empty        no arrival succeeded: nothing was achieved of what the run was for
 //	errors       more than 10 % of the commands of a kind failed
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
@@ -45,14 +45,14 @@ const (
 //	             PUSH to FETCH, for a FETCH that waited); below 100 values the mean of lateness counts
 //	saturated    the process, or a loop of it, used more than 85 % of its processors (95 % in a closed loop) in a
 //	             window of 200 ms or more
-//	behind       less than 99 % of the asked rate was carried, and it is not explained by arrivals that found no free
+//	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
 //	             connection and by errors
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
 //
-// A target that carries less than asked, while the generator copes, makes no run INVALID. Figures of an INVALID run are
-// in the JSON for whoever looks for the cause; they are no results, so thresholds are not judged by them.
+// A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
+// figures of an INVALID run are in the JSON, to look for the cause; they are not results, so thresholds are not met.
 func (l *Load) Judge(thresholds ...Threshold) {
 	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
 		l.behind(), l.disturbed())
@@ -94,8 +94,8 @@ func (l *Load) exhausted() []Reason {
 	add(h.NoFiles, "files", files, "raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
 	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
 	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
-	if c := l.Connections; c.Opened < c.Asked && len(reasons) == 0 && !l.Interrupted {
-		what := fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened), text.Grouped(c.Asked))
+	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
+		what := fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened), text.Grouped(c.Planned))
 		if c.Refused != "" {
 			what += ": " + text.OneLine(c.Refused)
 		}
@@ -192,10 +192,10 @@ func (l *Load) processors() string {
 
 func (l *Load) behind() []Reason {
 	r := l.Rate
-	if r.Asked <= 0 || r.Carried >= carriedEnough*r.Asked {
+	if r.Target <= 0 || r.Achieved >= achievedEnough*r.Target {
 		return nil
 	}
-	explained := r.Waited + r.Dropped + int64(l.Connections.Opened) + l.sumOf(r.Op).errors
+	explained := r.Queued + r.Dropped + int64(l.Connections.Opened) + l.sumOf(r.Op).errors
 	if r.Op == "connect" {
 		explained += l.sumOf("hello").errors + l.sumOf("push").errors
 	}
@@ -205,7 +205,7 @@ func (l *Load) behind() []Reason {
 	return []Reason{{
 		ID: "behind",
 		What: fmt.Sprintf("%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
-			digits(r.Carried), digits(r.Asked), text.Grouped(r.Waited+r.Dropped), text.Grouped(r.Planned-r.Done)),
+			digits(r.Achieved), digits(r.Target), text.Grouped(r.Queued+r.Dropped), text.Grouped(r.Planned-r.Done)),
 		Do: "lower the rate, or give the generator more CPUs or a dedicated machine",
 	}}
 }

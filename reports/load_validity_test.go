@@ -14,7 +14,7 @@ import (
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	shortfall := func(l *Load, waited, dropped int64) {
-		l.Rate.Carried, l.Rate.Done, l.Rate.Waited, l.Rate.Dropped = 4000, 240_000, waited, dropped
+		l.Rate.Achieved, l.Rate.Done, l.Rate.Queued, l.Rate.Dropped = 4000, 240_000, waited, dropped
 	}
 	cases := []struct {
 		name   string
@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 		{"an overloaded target that drops", func(l *Load) { shortfall(l, 0, 60_000) }, ""},
 		{"behind though connections were free", func(l *Load) { shortfall(l, 59_000, 0) }, "behind"},
 		{"errors explain it", func(l *Load) {
-			l.Rate.Carried, l.Rate.Done, l.Rate.Waited = 4750, 285_000, 0
+			l.Rate.Achieved, l.Rate.Done, l.Rate.Queued = 4750, 285_000, 0
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 15_000}}
 		}, ""},
 		{"errors explain it, and are too many", func(l *Load) {
@@ -78,8 +78,8 @@ func TestJudge(t *testing.T) {
 		{"nobody is let in again, who has pushed before", func(l *Load) {
 			l.Ops = append(l.Ops, LoadOp{Op: "hello", Errors: []LoadError{{Kind: "rejected", Count: 1}}})
 		}, ""},
-		{"nothing was achieved", func(l *Load) { l.Rate = LoadRate{Op: "push", Asked: 5000, Planned: 300_000} }, "empty behind"},
-		{"a little behind", func(l *Load) { l.Rate.Carried = 4951 }, ""},
+		{"nothing was achieved", func(l *Load) { l.Rate = LoadRate{Op: "push", Target: 5000, Planned: 300_000} }, "empty behind"},
+		{"a little behind", func(l *Load) { l.Rate.Achieved = 4951 }, ""},
 
 		{"aborted", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "abort", 1 }, "aborted"},
 		{"dropped is no abort", func(l *Load) { l.Plan.Overload, l.Rate.Dropped = "drop", 1 }, ""},
@@ -99,7 +99,7 @@ func TestJudge(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := carriedLoad()
+			l := soundLoad()
 			c.change(l)
 			l.Judge()
 			var ids []string
@@ -129,7 +129,7 @@ func TestNobodyJudgedIsInvalid(t *testing.T) {
 
 func TestRemarks(t *testing.T) {
 	t.Parallel()
-	l := carriedLoad()
+	l := soundLoad()
 	l.Ops[0].Lateness.P50 = 60 * time.Microsecond
 	l.Ops[0].Service.OutOfRange = 2
 	l.Health.Throttled, l.Health.ThrottledPeriods = 100*time.Millisecond, 1
@@ -151,7 +151,7 @@ func TestRemarksAboutABacklog(t *testing.T) {
 		0: "No job was fetched while jobs were pushed: they waited for the drain, 1.39 s from PUSH to FETCH in the median.",
 		5: "Producers pushed faster than workers fetched",
 	} {
-		l := carriedLoad()
+		l := soundLoad()
 		l.Plan.Open, l.Plan.Consumers, l.Flows[0].Time.P50 = false, consumers, 1390*time.Millisecond
 		l.Judge()
 		assert.Contains(t, strings.Join(l.Validity.Remarks, "\n"), want)
@@ -166,7 +166,7 @@ func TestLoadOutcome(t *testing.T) {
 		change func(*Load)
 	}{
 		{ExitWell, "achieved the target rate of 5,000 /s; all 325,011 jobs accounted for", func(*Load) {}},
-		{ExitWell, "achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Asked, l.Rate.Carried = 12_000, 8300 }},
+		{ExitWell, "achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Target, l.Rate.Achieved = 12_000, 8300 }},
 		{ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
 		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
 		{ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
@@ -222,7 +222,7 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitWell, "nothing was achieved", func(l *Load) { *l = Load{Validity: Validity{Valid: true}} }},
 	}
 	for _, c := range cases {
-		l := carriedLoad()
+		l := soundLoad()
 		c.change(l)
 		code, words := l.Outcome()
 		assert.Equal(t, c.code, code, words)

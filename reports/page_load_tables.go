@@ -11,7 +11,7 @@ import (
 // rate appends the target rate and the achieved one.
 func (p *Page) rate(l *Load) {
 	r := l.Rate
-	if r.Asked <= 0 && r.Done == 0 {
+	if r.Target <= 0 && r.Done == 0 {
 		return
 	}
 	p.section("RATE", fmt.Sprintf("%s in %s of measuring", arrivals(r.Op), short(l.Measured)))
@@ -20,20 +20,20 @@ func (p *Page) rate(l *Load) {
 		t.Rows = append(t.Rows, Row{Cells: []Text{Words(name), Styled(style, value), Words(unit), Words(words)}})
 	}
 	switch {
-	case r.Asked <= 0:
-		row("achieved", Plain, digits(r.Carried), "/s", "as fast as replies arrived")
-	case r.Carried < carriedEnough*r.Asked:
-		row("target", Plain, digits(r.Asked), "/s", "")
-		row("achieved", Caution, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+	case r.Target <= 0:
+		row("achieved", Plain, digits(r.Achieved), "/s", "as fast as replies arrived")
+	case r.Achieved < achievedEnough*r.Target:
+		row("target", Plain, digits(r.Target), "/s", "")
+		row("achieved", Caution, digits(r.Achieved), "/s", percent(r.Achieved/r.Target)+" of it")
 	default:
-		row("target", Plain, digits(r.Asked), "/s", "")
-		row("achieved", Good, digits(r.Carried), "/s", percent(r.Carried/r.Asked)+" of it")
+		row("target", Plain, digits(r.Target), "/s", "")
+		row("achieved", Good, digits(r.Achieved), "/s", percent(r.Achieved/r.Target)+" of it")
 	}
-	if r.Asked > 0 && r.Waited > 0 {
-		row("queued", Plain, text.Grouped(r.Waited), "",
+	if r.Target > 0 && r.Queued > 0 {
+		row("queued", Plain, text.Grouped(r.Queued), "",
 			"arrivals waited for a free connection, at most "+text.Grouped(r.Backlog)+" at a time")
 	}
-	if r.Asked > 0 && r.Dropped > 0 {
+	if r.Target > 0 && r.Dropped > 0 {
 		row("dropped", Caution, text.Grouped(r.Dropped), "", "arrivals that found no free connection")
 	}
 	p.add(t)
@@ -312,10 +312,10 @@ func (p *Page) thresholds(l *Load) {
 	t := Table{}
 	for _, r := range l.Thresholds {
 		word := Styled(Good, "passed")
-		if !r.Held {
+		if !r.Met {
 			word = Styled(Bad, "missed")
 		}
-		row := Row{Cells: []Text{word, Words(r.Threshold), Words(r.Came)}}
+		row := Row{Cells: []Text{word, Words(r.Threshold), Words(r.Actual)}}
 		if len([]rune(r.Threshold)) > longest {
 			row.Cells[1], row.Detail = nil, []Text{Words(r.Threshold)}
 		}

@@ -13,7 +13,7 @@ import (
 // WriteSeriesCSV writes the series of l as comma-separated values (RFC 4180, but with LF): a line with the names of the
 // columns, and one for each second. The first columns are
 //
-//	at_s, over_s, phase, asked_per_s, carried_per_s, connections, in_flight, backlog, dropped, errors, cpu,
+//	at_s, over_s, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, errors, cpu,
 //	memory_bytes
 //
 // and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_us, OP_service_p50_us,
@@ -25,7 +25,7 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	rows := csv.NewWriter(&out)
 	ops, flows := l.inSeries()
 	header := []string{
-		"at_s", "over_s", "phase", "asked_per_s", "carried_per_s", "connections", "in_flight", "backlog", "dropped", "errors", "cpu",
+		"at_s", "over_s", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped", "errors", "cpu",
 		"memory_bytes",
 	}
 	for _, op := range ops {
@@ -109,7 +109,7 @@ func (s *Second) row(ops, flows []string) []string {
 		errors += s.Ops[i].Errors
 	}
 	row := []string{
-		inSeconds(s.At), inSeconds(s.Over), s.Phase, number(s.Asked), number(s.Carried), strconv.Itoa(s.Connections),
+		inSeconds(s.At), inSeconds(s.Over), s.Phase, number(s.Target), number(s.Achieved), strconv.Itoa(s.Connections),
 		count(s.InFlight), count(s.Backlog), count(s.Dropped), count(errors), number(s.CPU),
 		count(s.MemoryBytes),
 	}

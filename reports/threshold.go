@@ -16,17 +16,17 @@ import (
 //	OP.response.STAT OP.service.STAT OP.lateness.STAT   a time
 //	FLOW.STAT                                           a time; FLOW is one of LoadFlows
 //	lateness.STAT                                       a time: the longest of all commands
-//	rate OP.rate                                        a second: what was carried of the arrivals; what was answered
+//	rate OP.rate                                        a second: arrivals that succeeded; commands that were answered
 //	errors OP.errors OP.count                           a number
 //	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
-//	dropped waited connections.lost findings            a number
+//	dropped queued connections.lost findings            a number
 //
 // Of a command of which there are kinds (fetch, with fetch.found and others) errors, count and rate are about all of
 // them; times are those of each kind.
 //
 // STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns, us,
-// ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the rate
-// asked, of the commands sent, of the jobs pushed, of the arrivals planned.
+// ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the target
+// rate, of the commands sent, of the jobs pushed, of the arrivals planned.
 type Threshold struct {
 	// Source is the threshold as it was given.
 	Source string
@@ -42,26 +42,26 @@ type Threshold struct {
 type ThresholdResult struct {
 	// Threshold is the threshold as it was given: "push.response.p99<20ms".
 	Threshold string `json:"threshold"`
-	// Held is set if it held; without data it did not.
-	Held bool `json:"held"`
-	// Wanted and Came are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
-	Wanted string `json:"wanted"`
-	Came   string `json:"came"`
+	// Met reports whether the run meets it; without data it does not.
+	Met bool `json:"met"`
+	// Expected and Actual are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
 	// NoData is set if there was nothing to compare with.
 	NoData bool `json:"no_data,omitempty"`
 }
 
 // Judge holds t against l. Without data, and if l is INVALID, t does not hold.
 func (t Threshold) Judge(l *Load) ThresholdResult {
-	result := ThresholdResult{Threshold: t.Source, NoData: true, Came: "no data"}
+	result := ThresholdResult{Threshold: t.Source, NoData: true, Actual: "no data"}
 	m, ok := findMetric(t.Metric, []string{opOf(t.Metric)})
 	if !ok {
-		result.Came = "no metric of this name"
+		result.Actual = "no metric of this name"
 		return result
 	}
-	result.Wanted = t.Operator + " " + m.dimension.words(t.Value, t.Share)
+	result.Expected = t.Operator + " " + m.dimension.words(t.Value, t.Share)
 	if !l.Validity.Valid {
-		result.Came = "not evaluated: the run is INVALID"
+		result.Actual = "not evaluated: the run is INVALID"
 		return result
 	}
 	came := m.of(l)
@@ -73,11 +73,11 @@ func (t Threshold) Judge(l *Load) ThresholdResult {
 		return result
 	}
 	result.NoData = false
-	result.Came = m.dimension.words(value, t.Share)
-	if result.Came == m.dimension.words(t.Value, t.Share) && value != t.Value { // 20.04 ms, not 20 ms
-		result.Came = m.dimension.exact(value, t.Share)
+	result.Actual = m.dimension.words(value, t.Share)
+	if result.Actual == m.dimension.words(t.Value, t.Share) && value != t.Value { // 20.04 ms, not 20 ms
+		result.Actual = m.dimension.exact(value, t.Share)
 	}
-	result.Held = compare(value, t.Operator, t.Value)
+	result.Met = compare(value, t.Operator, t.Value)
 	return result
 }
 

@@ -32,6 +32,9 @@ func Metrics(ops ...string) []string {
 
 // findMetric returns the metric of that name, if it is one of those in a load with these kinds of commands.
 func findMetric(name string, ops []string) (metric, bool) {
+	if name == "waited" { // as it was called before fwpbench/2
+		name = "queued"
+	}
 	for _, m := range metrics(ops) {
 		if m.name == name {
 			return m, true
@@ -169,11 +172,11 @@ func runMetrics() []metric {
 	}
 	return []metric{
 		{"rate", aRate, true, func(l *Load) reading {
-			return reading{value: l.Rate.Carried, whole: l.Rate.Asked, ok: l.Rate.Planned+l.Rate.Done > 0}
+			return reading{value: l.Rate.Achieved, whole: l.Rate.Target, ok: l.Rate.Planned+l.Rate.Done > 0}
 		}},
 		{"errors", aNumber, true, (*Load).allErrors},
 		{"dropped", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Dropped, l.Rate.Planned) }},
-		{"waited", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Waited, l.Rate.Planned) }},
+		{"queued", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Queued, l.Rate.Planned) }},
 		{"connections.lost", aNumber, true, func(l *Load) reading {
 			return partOf(l.Connections.Lost, int64(l.Connections.Opened))
 		}},

@@ -83,8 +83,8 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 func TestThresholdJudge(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
-		source, wanted, came string
-		held                 bool
+		source, expected, actual string
+		met                      bool
 	}{
 		{"push.response.p99<20ms", "< 20 ms", "600 us", true},
 		{"push.response.p99<600us", "< 600 us", "600 us", false},
@@ -106,15 +106,16 @@ func TestThresholdJudge(t *testing.T) {
 		{"acked==100%", "== 100 %", "100 %", true},
 		{"findings==0", "== 0", "0", true},
 		{"connections.lost==0", "== 0", "0", true},
-		{"waited>0", "> 0", "14", true},
+		{"queued>0", "> 0", "14", true},
+		{"waited>0", "> 0", "14", true}, // its old name
 		{"fail.response.p99<1s", "< 1 s", "no data", false},
 		{"fail.errors==0", "== 0", "no data", false},
 		{"info.rate>=0", ">= 0 /s", "no data", false},
 	}
 	for _, c := range cases {
-		got := parsed(c.source)[0].Judge(carriedLoad())
+		got := parsed(c.source)[0].Judge(soundLoad())
 		assert.Equal(t, ThresholdResult{
-			Threshold: c.source, Held: c.held, Wanted: c.wanted, Came: c.came, NoData: c.came == "no data",
+			Threshold: c.source, Met: c.met, Expected: c.expected, Actual: c.actual, NoData: c.actual == "no data",
 		}, got)
 	}
 }
@@ -122,15 +123,15 @@ func TestThresholdJudge(t *testing.T) {
 // What was not measured is no reason to be content.
 func TestThresholdsFailWithoutData(t *testing.T) {
 	t.Parallel()
-	undrained, closed, invalid := carriedLoad(), carriedLoad(), carriedLoad()
+	undrained, closed, invalid := soundLoad(), soundLoad(), soundLoad()
 	undrained.Jobs.Drained = false
-	closed.Rate = LoadRate{Op: "push", Carried: 5, Done: 300}
+	closed.Rate = LoadRate{Op: "push", Achieved: 5, Done: 300}
 	invalid.Validity = Validity{}
 	empty := &Load{Validity: Validity{Valid: true}}
 	for _, c := range []struct {
-		l        *Load
-		sources  []string
-		wantCame string
+		l          *Load
+		sources    []string
+		wantActual string
 	}{
 		{undrained, []string{"lost==0", "missing<5"}, "no data"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
@@ -139,19 +140,19 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 	} {
 		for _, threshold := range parsed(c.sources...) {
 			got := threshold.Judge(c.l)
-			assert.False(t, got.Held, threshold.Source)
+			assert.False(t, got.Met, threshold.Source)
 			assert.True(t, got.NoData, threshold.Source)
-			assert.Equal(t, c.wantCame, got.Came, threshold.Source)
+			assert.Equal(t, c.wantActual, got.Actual, threshold.Source)
 		}
 	}
 	got := Threshold{Source: "x", Metric: "x"}.Judge(empty)
-	assert.Equal(t, ThresholdResult{Threshold: "x", Came: "no metric of this name", NoData: true}, got)
+	assert.Equal(t, ThresholdResult{Threshold: "x", Actual: "no metric of this name", NoData: true}, got)
 }
 
 func TestMetricsAreDistinctAndReadable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	l := carriedLoad()
+	l := soundLoad()
 	for _, m := range metrics(sampleOps()) {
 		assert.False(t, seen[m.name], m.name)
 		seen[m.name] = true
@@ -179,7 +180,7 @@ func FuzzParseThreshold(f *testing.F) {
 	for _, seed := range []string{"push.response.p99<20ms", "errors<0.1%", "lost==0", "µ<", "a!=1_0", " < 1"} {
 		f.Add(seed)
 	}
-	l := carriedLoad()
+	l := soundLoad()
 	f.Fuzz(func(t *testing.T, source string) {
 		got, err := ParseThreshold(source, sampleOps()...)
 		if err != nil {

@@ -86,9 +86,9 @@ func moment(m load.Moment) string {
 	if m.Phase == "connect" {
 		return strings.Join(append(parts, text.Count(m.Connections, "connection"), wrong(m)), ", ")
 	}
-	rate := fmt.Sprintf("%.0f/s", m.Carried)
-	if m.Asked > 0 {
-		rate = fmt.Sprintf("%.0f of %.0f/s", m.Carried, m.Asked)
+	rate := fmt.Sprintf("%.0f/s", m.Achieved)
+	if m.Target > 0 {
+		rate = fmt.Sprintf("%.0f of %.0f/s", m.Achieved, m.Target)
 	}
 	parts = append(parts, rate, wrong(m))
 	if m.Backlog > 0 {

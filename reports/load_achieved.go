@@ -21,7 +21,7 @@ func (l *Load) asked() []string {
 	return all
 }
 
-// empty says that nothing was carried of what the run was for.
+// empty says that nothing was achieved of what the run was for.
 func (l *Load) empty() []Reason {
 	done := l.Rate.Done > 0
 	if l.Interrupted && l.Measured == 0 {
