@@ -64,11 +64,11 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	}
 	run := player.Play(ctx, c.Script, on.Names)
 	e := Evidence{
-		Began: run.Began, Took: run.Took, Dead: run.Dead, Amid: run.Amid, Refused: run.Refused,
-		Leftover: run.Left, Err: run.Err,
+		Began: run.Began, Took: run.Took, Dead: run.NotServing, Amid: run.OpenThen, Refused: run.Refused,
+		Leftover: run.Leftover, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
 	}
-	if len(run.Results) == 0 && run.Held() {
+	if len(run.Results) == 0 && run.Passed() {
 		e.Open = "the script expects nothing"
 	}
 	return e

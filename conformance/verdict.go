@@ -111,12 +111,12 @@ func (v *verdicts) stopCause() cause {
 	for _, r := range run.Results {
 		switch {
 		case r.Outcome == scenarios.Unsure:
-			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Passing}
+			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Transient}
 		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line: it is one cause for many checks
-			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Passing}
+			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Transient}
 		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
 			words := fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r))
-			return cause{words, r.Passing}
+			return cause{words, r.Transient}
 		case r.Outcome == scenarios.Mismatched:
 			return cause{words: fmt.Sprintf("line %d, which is about another clause, did not hold", r.Line)}
 		}

@@ -110,7 +110,7 @@ end
 			t.Parallel()
 			run := playBlockq(t, test.fault, test.text)[0]
 			assert.Equal(t, test.want, outcomes(run))
-			assert.Empty(t, run.Dead)
+			assert.Empty(t, run.NotServing)
 			assert.NoError(t, run.Err)
 		})
 	}
@@ -121,7 +121,7 @@ func TestASecondProtocolIsCleanedUp(t *testing.T) {
 	const two = "connect as producer\nC: put work $id1 1\nC: x\nS: OK\nC: put work $id2 0\nC:\nS: OK\nC: take work\nS: JOB $id1 \"x\"\n"
 	runs := playBlockq(t, "", two, "connect as producer\nC: count work\nS: COUNT 0\nC: done test-id1-2\nS: ERR unknown\n")
 	assert.Equal(t, "4 matched\n7 matched\n9 matched\n", outcomes(runs[0]))
-	assert.Empty(t, runs[0].Left)
+	assert.Empty(t, runs[0].Leftover)
 	assert.Equal(t, "3 matched\n5 matched\n", outcomes(runs[1]))
 }
 
@@ -137,7 +137,7 @@ func TestASecondProtocolWhoseServerDies(t *testing.T) {
 		require.NoError(t, err)
 		time.AfterFunc(30*time.Second, func() { _ = server.Close() })
 		run := (&scenarios.Player{Target: blockqTarget{nw}}).Play(t.Context(), s, "test")
-		assert.NotEmpty(t, run.Dead)
+		assert.NotEmpty(t, run.NotServing)
 		assert.Contains(t, outcomes(run), "breach consumer-closed")
 	})
 }

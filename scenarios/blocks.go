@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,34 +11,34 @@ import (
 	"time"
 )
 
-func (l *lane) playBlock(ctx context.Context, b *Block) error {
+func (th *thread) playBlock(ctx context.Context, b *Block) error {
 	switch b.Kind {
 	case Repeat:
 		if b.By > 0 {
-			return l.repeatBy(ctx, b)
+			return th.repeatBy(ctx, b)
 		}
-		return l.repeat(ctx, b)
+		return th.repeat(ctx, b)
 	case Parallel:
-		return l.parallel(ctx, b)
+		return th.parallel(ctx, b)
 	case Unordered:
-		return l.unordered(ctx, b)
+		return th.unordered(ctx, b)
 	case Eventually:
-		return l.eventually(ctx, b)
+		return th.eventually(ctx, b)
 	default:
-		return l.table(ctx, b)
+		return th.table(ctx, b)
 	}
 }
 
-// with is a lane that differs from l in its scope.
-func (l *lane) with(sc *scope, b *Block) *lane {
-	inner := *l
+// with is a thread that differs from l in its scope.
+func (th *thread) with(sc *scope, b *Block) *thread {
+	inner := *th
 	inner.scope, inner.block = sc, b
 	return &inner
 }
 
-func (l *lane) repeat(ctx context.Context, b *Block) error {
+func (th *thread) repeat(ctx context.Context, b *Block) error {
 	for round := range b.Count {
-		if err := l.with(l.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
+		if err := th.with(th.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
 	}
@@ -46,7 +47,7 @@ func (l *lane) repeat(ctx context.Context, b *Block) error {
 
 // repeatBy shares the repetitions among workers that each have a connection of
 // their own. The first that fails stops all.
-func (l *lane) repeatBy(ctx context.Context, b *Block) error {
+func (th *thread) repeatBy(ctx context.Context, b *Block) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var next atomic.Int64
@@ -54,7 +55,7 @@ func (l *lane) repeatBy(ctx context.Context, b *Block) error {
 	var wg sync.WaitGroup
 	for w := range b.By {
 		wg.Go(func() {
-			if errs[w] = l.worker(ctx, b, w, &next); errs[w] != nil {
+			if errs[w] = th.worker(ctx, b, w, &next); errs[w] != nil {
 				cancel()
 			}
 		})
@@ -63,34 +64,28 @@ func (l *lane) repeatBy(ctx context.Context, b *Block) error {
 	return firstOf(errs)
 }
 
-// firstOf prefers a stop to the cancellation that follows from it. Where all were
-// interrupted, one of them says so.
+// firstOf returns the first of the errors. A stop comes before the cancellation that
+// follows from it.
 func firstOf(errs []error) error {
-	var first error
-	for _, err := range errs {
-		if errors.Is(err, errStop) {
-			return err
-		}
-		if first == nil {
-			first = err
-		}
+	if slices.Contains(errs, errStop) {
+		return errStop
 	}
-	return first
+	return cmp.Or(errs...)
 }
 
 // worker plays rounds of a repeat block until none is left.
-func (l *lane) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
-	w := l.with(l.scope.child(), b)
-	w.scope.ownFresh(l.dialect().Grammar().client())
-	c, err := l.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
+func (th *thread) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
+	w := th.with(th.scope.child(), b)
+	w.scope.ownFresh(th.dialect().Grammar().client())
+	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
 	if err != nil {
-		return l.noConnection(ctx, b, b.Role, err)
+		return th.noConnection(ctx, b, b.Role, err)
 	}
-	c.role, w.own = b.Role, &seat{c}
+	c.role, w.own = b.Role, &ownConn{c}
 	defer func() { w.own.c.leave(ctx) }()
 	if b.Role != Raw {
 		if err := w.greet(ctx, c); err != nil {
-			return l.noConnection(ctx, b, b.Role, err)
+			return th.noConnection(ctx, b, b.Role, err)
 		}
 	}
 	for {
@@ -106,13 +101,13 @@ func (l *lane) worker(ctx context.Context, b *Block, number int, next *atomic.In
 
 // parallel plays the steps of each connection in their order, the connections
 // side by side. Barriers cut the block into phases.
-func (l *lane) parallel(ctx context.Context, b *Block) error {
+func (th *thread) parallel(ctx context.Context, b *Block) error {
 	for _, phase := range phases(b.Steps) {
 		errs := make([]error, len(phase))
 		ctx, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
 		for i, steps := range phase {
-			inner, name := *l, connectionOf(steps[0])
+			inner, name := *th, connectionOf(steps[0])
 			inner.side = &name
 			wg.Go(func() {
 				if errs[i] = inner.steps(ctx, steps); errs[i] != nil {
@@ -151,11 +146,11 @@ func phases(steps []Step) [][][]Step {
 	return all
 }
 
-// nowhere is the lane of steps that use no connection.
+// nowhere is the thread of steps that use no connection.
 const nowhere = "(none)"
 
 // connectionOf is the connection that a step uses; steps that use none share a
-// lane of their own.
+// thread of their own.
 func connectionOf(s Step) string {
 	switch s := s.(type) {
 	case *Connect:
@@ -173,21 +168,21 @@ func connectionOf(s Step) string {
 }
 
 // eventually plays the body again and again until all of it matches.
-func (l *lane) eventually(ctx context.Context, b *Block) error {
+func (th *thread) eventually(ctx context.Context, b *Block) error {
 	start := time.Now()
-	limit := l.patienceFor(b)
+	limit := th.patienceFor(b)
 	var closest map[Step]Result
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		results := map[Step]Result{}
-		t := l.with(l.scope.attempt(), b)
+		t := th.with(th.scope.attempt(), b)
 		t.trial = func(s Step, r Result) { results[s] = r }
 		err := t.steps(ctx, b.Steps)
 		took := time.Since(start)
 		if err == nil {
 			t.scope.commit()
-			return l.conclude(b, results, took, start)
+			return th.conclude(b, results, took, start)
 		}
-		over := took > limit+l.Meter.excuse(start)
+		over := took > limit+th.Meter.excuse(start)
 		if closest == nil || insideReply(results) || !insideReply(closest) {
 			closest = results
 		}
@@ -195,11 +190,11 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 			if over && !final(results) {
 				results = closest
 			}
-			l.report(b, results, over, took)
+			th.report(b, results, over, took)
 			return err
 		}
-		l.drain(ctx, b)
-		if err := l.idle(ctx, time.Now().Add(pause)); err != nil {
+		th.takeLate(ctx, b)
+		if err := th.idle(ctx, time.Now().Add(pause)); err != nil {
 			return err
 		}
 	}
@@ -207,25 +202,25 @@ func (l *lane) eventually(ctx context.Context, b *Block) error {
 
 // patienceFor is how long the block is tried. A hasty play does not wait for the end of
 // a longer window.
-func (l *lane) patienceFor(b *Block) time.Duration {
+func (th *thread) patienceFor(b *Block) time.Duration {
 	switch {
 	case b.Within.To == 0:
-		return l.Patience
-	case l.Hasty:
-		return min(b.Within.To, l.Patience)
+		return th.Patience
+	case th.Hasty:
+		return min(b.Within.To, th.Patience)
 	}
 	return b.Within.To
 }
 
 // drain takes the replies that a try which has failed did not come to, so that the
 // next one does not take them for its own.
-func (l *lane) drain(ctx context.Context, b *Block) {
-	for _, c := range l.mine() {
+func (th *thread) takeLate(ctx context.Context, b *Block) {
+	for _, c := range th.mine() {
 		uses := func(s Step) bool { return slices.Contains(connectionsOf(s), c.name) }
-		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == Open && c.astray == "" {
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == Open && c.unjudged == "" {
 			a, err := c.Answer(ctx)
 			if err != nil || a.GaveUp || a.Broken != nil {
-				c.astray = "a reply to an earlier try is missing"
+				c.unjudged = "a reply to an earlier try is missing"
 				break
 			}
 		}
@@ -255,32 +250,32 @@ func insideReply(results map[Step]Result) bool {
 }
 
 // report hands the results of a try on: the last, or the one that came closest.
-func (l *lane) report(b *Block, results map[Step]Result, over bool, took time.Duration) {
-	hasty := l.Hasty && (b.Within.To == 0 || l.Patience < b.Within.To)
+func (th *thread) report(b *Block, results map[Step]Result, over bool, took time.Duration) {
+	hasty := th.Hasty && (b.Within.To == 0 || th.Patience < b.Within.To)
 	for s, r := range results {
 		switch {
 		case r.Outcome != Mismatched || !over:
 		case hasty:
-			r.Outcome, r.Cause = Unsure, fmt.Sprintf("a quick run waits no longer than %v for what may come later", l.Patience)
+			r.Outcome, r.Cause = Unsure, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)
 		default:
 			r.Cause = fmt.Sprintf("patience ended after %v; this is what came closest", round(took))
 		}
-		l.note(s, r)
+		th.note(s, r)
 	}
 }
 
 // conclude judges the window of the block.
-func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, start time.Time) error {
+func (th *thread) conclude(b *Block, results map[Step]Result, took time.Duration, start time.Time) error {
 	for s, r := range results {
-		l.note(s, r)
+		th.note(s, r)
 	}
 	if b.Within == (Window{}) {
 		return nil
 	}
 	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
 		Got: "after " + round(took).String()}
-	res.judgeTime(b.Within, took, took, l.Meter.excuse(start))
-	l.note(b, res)
+	res.judgeTime(b.Within, took, took, th.Meter.excuse(start))
+	th.note(b, res)
 	if res.Outcome != Matched {
 		return errStop
 	}
@@ -290,18 +285,18 @@ func (l *lane) conclude(b *Block, results map[Step]Result, took time.Duration, s
 // table plays rows that do not depend on each other: a mismatch keeps neither
 // the next row from being tried nor the script from going on. A hasty play has no
 // time for the rows behind one that was waited for in vain.
-func (l *lane) table(ctx context.Context, b *Block) error {
+func (th *thread) table(ctx context.Context, b *Block) error {
 	for _, row := range rows(b.Steps) {
 		began := time.Now()
-		err := l.steps(ctx, row)
+		err := th.steps(ctx, row)
 		if err == nil {
 			continue
 		}
-		inVain := l.Hasty && time.Since(began) >= l.Timeout
-		if !errors.Is(err, errStop) || l.dead != "" || inVain {
+		inVain := th.Hasty && time.Since(began) >= th.Timeout
+		if !errors.Is(err, errStop) || th.notServing != "" || inVain {
 			return err
 		}
-		if err := l.afresh(ctx, row); err != nil {
+		if err := th.reopenAfter(ctx, row); err != nil {
 			return err
 		}
 	}
@@ -326,23 +321,23 @@ func rows(steps []Step) [][]Step {
 	return all
 }
 
-// afresh replaces the connections of a failed row that are over or out of step
+// reopenAfter replaces the connections of a failed row that are over or out of step
 // by new ones in the same role. A raw one the next row must open itself, or it
 // cannot be judged.
-func (l *lane) afresh(ctx context.Context, row []Step) error {
+func (th *thread) reopenAfter(ctx context.Context, row []Step) error {
 	for _, s := range row {
-		l.mu.Lock()
-		c := l.conns[connectionOf(s)]
-		l.mu.Unlock()
-		if c == nil || c.Ended() == Open && c.Status().Owed == 0 && c.astray == "" {
+		th.mu.Lock()
+		c := th.conns[connectionOf(s)]
+		th.mu.Unlock()
+		if c == nil || c.Ended() == Open && c.Status().Owed == 0 && c.unjudged == "" {
 			continue
 		}
 		if c.role == Raw {
-			c.astray = "an earlier row of the table has left the connection out of step"
+			c.unjudged = "an earlier row of the table has left the connection out of step"
 			continue
 		}
-		if _, err := l.again(ctx, c); err != nil {
-			return l.noConnection(ctx, row[0], c.role, err)
+		if _, err := th.reopen(ctx, c); err != nil {
+			return th.noConnection(ctx, row[0], c.role, err)
 		}
 	}
 	return nil

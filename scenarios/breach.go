@@ -10,8 +10,8 @@ import (
 // foreignTo reports whether a reply that a line did not expect is none that the
 // command has at all. Then it says nothing about what the line is for. A line
 // that expects an error and nothing else is about the difference.
-func (l *lane) foreignTo(e *Expect, a session.Received) bool {
-	if !a.Whole() || a.Owed != 1 || !l.dialect().Foreign(a.Asked, a.Message) {
+func (th *thread) foreignTo(e *Expect, a session.Received) bool {
+	if !a.Whole() || a.Owed != 1 || !th.dialect().Foreign(a.Asked, a.Message) {
 		return false
 	}
 	for i := range e.Choices {
@@ -23,23 +23,23 @@ func (l *lane) foreignTo(e *Expect, a session.Received) bool {
 }
 
 // breachOn notes a breach that shows in what came on a connection.
-func (l *lane) breachOn(c *conn, at Pos, a session.Received, kind BreachKind, expected string) {
-	l.breach(Breach{
-		Pos: at, Kind: kind, Conn: c.name, At: l.since(a), Expected: expected, Got: text.Shorten(a.String()),
+func (th *thread) breachOn(c *conn, at Pos, a session.Received, kind BreachKind, expected string) {
+	th.breach(Breach{
+		Pos: at, Kind: kind, Conn: c.name, At: th.since(a), Expected: expected, Got: text.Shorten(a.String()),
 	})
 }
 
 // noteForeign notes a reply that the command does not have.
-func (l *lane) noteForeign(c *conn, e *Expect, a session.Received) {
-	l.breach(Breach{
-		Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: l.since(a),
+func (th *thread) noteForeign(c *conn, e *Expect, a session.Received) {
+	th.breach(Breach{
+		Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: th.since(a),
 		Expected: e.expected(), Got: text.Shorten(a.String()),
 	})
 }
 
 // unanswered notes a command, or a connection, that a server which lives has not
 // answered.
-func (l *lane) unanswered(c *conn, at Pos, a session.Received) {
+func (th *thread) unanswered(c *conn, at Pos, a session.Received) {
 	verb := c.Status().Verb
 	kind, what := NoReply, "a reply to "+verb
 	switch {
@@ -49,15 +49,15 @@ func (l *lane) unanswered(c *conn, at Pos, a session.Received) {
 		what = "a reply to an empty line"
 	}
 	got := a.String()
-	if c.Stuck() != nil {
-		got += ": " + c.Stuck().Error()
+	if c.WriteError() != nil {
+		got += ": " + c.WriteError().Error()
 	}
-	l.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: l.since(a), Expected: what, Got: got})
+	th.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: th.since(a), Expected: what, Got: got})
 }
 
 // mute reports whether a line was given up on that waits for a reply and for
 // nothing else. A line with a window is about the time, and tells it itself.
-func (e *Expect) mute(a session.Received) bool {
+func (e *Expect) awaitsReply(a session.Received) bool {
 	if !a.GaveUp || a.Pending != "" || e.Within != (Window{}) {
 		return false
 	}
@@ -71,33 +71,33 @@ func (e *Expect) mute(a session.Received) bool {
 
 // trailed notes bytes that came behind the only reply that was due. What they are
 // would be taken for the reply to the next command.
-func (l *lane) trailed(c *conn, at Pos, a session.Received) bool {
+func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 	if a.Trailing == 0 {
 		return false
 	}
-	c.astray = "more than one reply to one command came"
-	l.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: l.since(a), Expected: "one reply to one command",
+	c.unjudged = "more than one reply to one command came"
+	th.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: th.since(a), Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
 	return true
 }
 
 // lost notes the end of a connection that the server may not have ended.
-func (l *lane) lost(c *conn, at Pos, a session.Received) {
+func (th *thread) lost(c *conn, at Pos, a session.Received) {
 	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
 		c.excused.Store(true) // told once
-		l.breachOn(c, at, a, ConsumerClosed, "the connection of a consumer stays open")
+		th.breachOn(c, at, a, ConsumerClosed, "the connection of a consumer stays open")
 	}
 }
 
 // broken notes a breach of the grammar.
-func (l *lane) broken(c *conn, at Pos, a session.Received) {
+func (th *thread) broken(c *conn, at Pos, a session.Received) {
 	b := Breach{
-		Pos: at, Kind: BrokenGrammar, Rule: a.Rule, Conn: c.name, At: l.since(a),
-		Expected: "a whole " + l.dialect().Grammar().Encoding + " reply", Got: a.String(),
+		Pos: at, Kind: BrokenGrammar, Rule: a.Rule, Conn: c.name, At: th.since(a),
+		Expected: "a whole " + th.dialect().Grammar().Encoding + " reply", Got: a.String(),
 	}
 	if a.Broken != nil {
 		b.Rule = a.Broken.Rule
 		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
 	}
-	l.breach(b)
+	th.breach(b)
 }

@@ -10,7 +10,7 @@ import (
 // cleanup removes what the script has left on the server, with a consumer of its own,
 // and returns what it could not remove.
 func (pl *play) cleanup(ctx context.Context) []string {
-	if !pl.ledger.Removable() || pl.dead != "" {
+	if !pl.ledger.Removable() || pl.notServing != "" {
 		return pl.ledger.Leftover()
 	}
 	limit := pl.Timeout
@@ -19,23 +19,23 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	pl.rec.add(time.Now(), "sweep", "--", "removing the jobs that the script has left", Pos{})
-	l := &lane{play: pl, scope: pl.scope.child()}
-	l.scope.ownFresh(pl.dialect().Grammar().client())
-	if c := l.sweeper(ctx); c != nil {
-		pl.ledger.Cleanup(func(line string) (session.Message, bool) { return l.command(ctx, c, line) })
+	pl.rec.add(time.Now(), "cleanup", "--", "removing the jobs that the script has left", Pos{})
+	th := &thread{play: pl, scope: pl.scope.child()}
+	th.scope.ownFresh(pl.dialect().Grammar().client())
+	if c := th.cleanupConn(ctx); c != nil {
+		pl.ledger.Cleanup(func(line string) (session.Message, bool) { return th.command(ctx, c, line) })
 		c.leave(ctx)
 	}
 	return pl.ledger.Leftover()
 }
 
-// sweeper is a consumer's connection, or nil. It is asked for again and again,
+// cleanupConn is a consumer's connection, or nil. It is asked for again and again,
 // because the server may be at its limit of connections for a moment.
-func (l *lane) sweeper(ctx context.Context) *conn {
+func (th *thread) cleanupConn(ctx context.Context) *conn {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		c, err := l.play.dial(ctx, "sweep")
+		c, err := th.play.dial(ctx, "cleanup")
 		if err == nil {
-			if c.role, err = Consumer, l.greet(ctx, c); err == nil {
+			if c.role, err = Consumer, th.greet(ctx, c); err == nil {
 				return c
 			}
 			c.leave(ctx)
@@ -51,17 +51,17 @@ func (l *lane) sweeper(ctx context.Context) *conn {
 }
 
 // command sends a line that no script has, and keeps the ledger.
-func (l *lane) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
-	c.says(line)
+func (th *thread) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
+	c.recordSent(line)
 	command := []byte(line + "\r\n")
 	if c.Ended() != Open || c.Write(ctx, [][]byte{command}, 0) != nil {
 		return session.Message{}, false
 	}
 	_, sent := c.LastWrite()
-	a, ok := c.Take(ctx, sent.Add(l.Timeout))
+	a, ok := c.Take(ctx, sent.Add(th.Timeout))
 	if !ok || !a.Whole() {
 		return session.Message{}, false
 	}
-	l.ledger.Answered(command, a.Message)
+	th.ledger.Answered(command, a.Message)
 	return a.Message, true
 }

@@ -17,12 +17,12 @@ type conn struct {
 	role  Role
 	hello *Object // fields that replace or add to those of the engine's own HELLO, or nil
 
-	state   session.State
-	says    func(text string) // records what the engine sends by itself
-	used    bool              // the script has sent something
-	beaten  time.Time         // when it was opened, or was last sent what keeps it alive
-	excused atomic.Bool       // the script or its operator caused the end
-	astray  string            // why nothing that comes can be tied to a line any more
+	state      session.State
+	recordSent func(text string) // records what the engine sends by itself
+	used       bool              // the script has sent something
+	lastAlive  time.Time         // when it was opened, or was last sent what keeps it alive
+	excused    atomic.Bool       // the script or its operator caused the end
+	unjudged   string            // why nothing that comes can be tied to a line any more
 }
 
 // end ends the connection from our side.
@@ -38,7 +38,7 @@ func (c *conn) leave(ctx context.Context) {
 		return
 	}
 	if line := c.Farewell(); line != nil {
-		c.says(strings.TrimSpace(string(line)))
+		c.recordSent(strings.TrimSpace(string(line)))
 	}
 	c.Leave(ctx)
 }

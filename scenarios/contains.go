@@ -77,7 +77,7 @@ func (c *cursor) containsValue(word string) (node, error) {
 	const help = `write contains("this","this too",!"but not this")`
 	open := c.pos
 	if !c.take("(") {
-		return nil, complain(c.pos, 1, help, "contains needs texts in brackets")
+		return nil, errorAt(c.pos, 1, help, "contains needs texts in brackets")
 	}
 	parsed := contains{word: word}
 	for c.skipBlanks(); !c.take(")"); c.skipBlanks() {
@@ -87,7 +87,7 @@ func (c *cursor) containsValue(word string) (node, error) {
 		c.skipBlanks()
 		t := containedText{absent: c.take("!")}
 		if c.peek() != '"' {
-			return nil, complain(c.pos, 1, help, "expected a text in double quotes, %s", c.got())
+			return nil, errorAt(c.pos, 1, help, "expected a text in double quotes, %s", c.got())
 		}
 		var err error
 		if t.node, err = c.stringValue(); err != nil {
@@ -96,7 +96,7 @@ func (c *cursor) containsValue(word string) (node, error) {
 		parsed.texts = append(parsed.texts, t)
 	}
 	if len(parsed.texts) == 0 {
-		return nil, complain(open, 2, help, "contains needs at least one text")
+		return nil, errorAt(open, 2, help, "contains needs at least one text")
 	}
 	return parsed, nil
 }

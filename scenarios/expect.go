@@ -31,7 +31,7 @@ func (ch *Choice) String() string { return ch.source }
 // ParseChoices parses what stands behind S: on a line, alternatives included.
 func ParseChoices(d Dialect, text string) ([]Choice, error) {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return nil, complain(i, 1, "", "an expectation is one line")
+		return nil, errorAt(i, 1, "", "an expectation is one line")
 	}
 	return (&cursor{line: text, grammar: d.Grammar()}).choices()
 }
@@ -55,7 +55,7 @@ func (c *cursor) choices() ([]Choice, error) {
 			return all, nil
 		}
 		if !c.take("|") {
-			return nil, complain(c.pos, len(c.rest()), "alternatives are separated by |",
+			return nil, errorAt(c.pos, len(c.rest()), "alternatives are separated by |",
 				"unexpected text behind the expectation")
 		}
 	}
@@ -85,7 +85,7 @@ func (c *cursor) choice() (Choice, error) {
 			examples = append(examples, f.Example)
 		}
 	}
-	return Choice{}, complain(c.pos, 1, "write "+strings.Join(examples, ", ")+", <close> or <any>",
+	return Choice{}, errorAt(c.pos, 1, "write "+strings.Join(examples, ", ")+", <close> or <any>",
 		"expected a %s reply or an ending, %s", c.grammar.Encoding, c.got())
 }
 
@@ -118,7 +118,7 @@ func (c *cursor) endingChoice() (Choice, error) {
 		return Choice{ending: e}, nil
 	}
 	help := didYouMean(word, []string{"<any>", "<close>", "<fin>", "<reset>"})
-	return Choice{}, complain(start, len(word), help, "unknown expectation %s", word)
+	return Choice{}, errorAt(start, len(word), help, "unknown expectation %s", word)
 }
 
 // lineChoice parses the text of a line: nothing, /re/, or text that may end in a JSON object.
@@ -162,7 +162,7 @@ func (c *cursor) blockChoice(f *Form) (Choice, error) {
 	case b == '{' || b == '[' || b == '=':
 		ch.json, err = c.value()
 	case b != 0 && b != ' ' && b != '\t' && b != '|':
-		err = complain(c.pos, 1, f.Help, "unexpected text after %s", f.Sign)
+		err = errorAt(c.pos, 1, f.Help, "unexpected text after %s", f.Sign)
 	}
 	return ch, err
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // greet lets the server greet, if it is to do so, and introduces the connection.
-func (l *lane) greet(ctx context.Context, c *conn) error {
+func (th *thread) greet(ctx context.Context, c *conn) error {
 	var a session.Received
 	if c.Status().Owed > 0 {
 		var err error
@@ -18,23 +18,23 @@ func (l *lane) greet(ctx context.Context, c *conn) error {
 			return err
 		}
 	}
-	hello, ok := l.dialect().Hello(c.role, c.state)
+	hello, ok := th.dialect().Hello(c.role, c.state)
 	if !ok {
-		return l.unwelcome("", a)
+		return th.unwelcome("", a)
 	}
 	if hello.Words == "" {
 		return nil
 	}
-	return l.introduce(ctx, c, hello)
+	return th.introduce(ctx, c, hello)
 }
 
 // introduce sends a HELLO and takes its answer.
-func (l *lane) introduce(ctx context.Context, c *conn, hello Hello) error {
-	line, err := l.helloLine(c, hello)
+func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
+	line, err := th.helloLine(c, hello)
 	if err != nil {
 		return err
 	}
-	c.says(line)
+	c.recordSent(line)
 	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
 		return err
 	}
@@ -43,23 +43,23 @@ func (l *lane) introduce(ctx context.Context, c *conn, hello Hello) error {
 		return err
 	}
 	if a.Ending == Open && !a.GaveUp {
-		l.Peers.seen.note(welcoming)
+		th.Peers.seen.note(welcoming)
 	}
 	if c.Status().Phase == session.Greeting {
-		return l.unwelcome(verb(line), a)
+		return th.unwelcome(verb(line), a)
 	}
 	return nil
 }
 
 // helloLine writes the line of a connection that introduces itself; the fields of the
 // script's connect replace or complement those of the dialect.
-func (l *lane) helloLine(c *conn, hello Hello) (string, error) {
-	grammar := l.dialect().Grammar()
+func (th *thread) helloLine(c *conn, hello Hello) (string, error) {
+	grammar := th.dialect().Grammar()
 	words, err := parseTemplate(&cursor{line: hello.Words, grammar: grammar})
 	if err != nil {
 		return "", err
 	}
-	line, err := l.text(c, words[0], true)
+	line, err := th.text(c, words[0], true)
 	if err != nil || hello.Fields == nil && c.hello == nil {
 		return line, err
 	}
@@ -67,7 +67,7 @@ func (l *lane) helloLine(c *conn, hello Hello) (string, error) {
 	if with == nil {
 		with = &Object{}
 	}
-	object, err := l.merged(c, grammar.object(hello.Fields), with)
+	object, err := th.merged(c, grammar.object(hello.Fields), with)
 	return line + " " + object, err
 }
 
@@ -77,9 +77,9 @@ var errUnwelcome = errors.New("the greeting failed")
 
 // unwelcome is the error of a greeting that something else came to than was expected:
 // to HELLO, or first of all if the verb is empty.
-func (l *lane) unwelcome(verb string, a session.Received) error {
+func (th *thread) unwelcome(verb string, a session.Received) error {
 	on, instead := "on "+verb, verb+" was answered with"
-	greeting := l.dialect().Grammar().Greeting
+	greeting := th.dialect().Grammar().Greeting
 	if verb == "" {
 		on, instead = "instead of sending "+greeting, "instead of "+greeting+" came"
 	}
@@ -98,28 +98,28 @@ func (l *lane) unwelcome(verb string, a session.Received) error {
 	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
 }
 
-// beat keeps the workers of a long script alive, where the protocol asks for it.
-func (l *lane) beat(ctx context.Context) {
-	every := l.dialect().Grammar().KeepAlive
+// keepAlive keeps the workers of a long script alive, where the protocol asks for it.
+func (th *thread) keepAlive(ctx context.Context) {
+	every := th.dialect().Grammar().KeepAlive
 	if every == 0 {
 		return
 	}
-	for _, c := range l.mine() {
+	for _, c := range th.mine() {
 		status := c.Status()
 		alive := status.Phase == session.Serving || status.Phase == session.Restricted
 		if c.role != Consumer || !alive || status.Owed > 0 || c.excused.Load() || c.Ended() != Open ||
-			time.Since(c.beaten) < every {
+			time.Since(c.lastAlive) < every {
 			continue
 		}
 		if _, came := c.Waiting(); came {
 			continue
 		}
-		line := l.dialect().Question(c.role, c.state)
-		c.says(line)
-		c.beaten = time.Now()
+		line := th.dialect().Question(c.role, c.state)
+		c.recordSent(line)
+		c.lastAlive = time.Now()
 		// Any answer will do: what is in it is for scripts that ask.
 		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp {
-			c.astray = "a " + verb(line) + " of the suite's own was not answered"
+			c.unjudged = "a " + verb(line) + " of the suite's own was not answered"
 		}
 	}
 }

@@ -24,31 +24,31 @@ func (e *Expect) expected() string {
 }
 
 // expect awaits what an S: line describes.
-func (l *lane) expect(ctx context.Context, e *Expect) error {
-	c, err := l.conn(ctx, e.Conn)
+func (th *thread) expect(ctx context.Context, e *Expect) error {
+	c, err := th.conn(ctx, e.Conn)
 	if err != nil {
-		return l.noConnection(ctx, e, Raw, err)
+		return th.noConnection(ctx, e, Raw, err)
 	}
-	if c.astray != "" {
-		return l.unsure(e, e.Pos, e.Marks, e.expected(), c.astray)
+	if c.unjudged != "" {
+		return th.unsure(e, e.Pos, e.Marks, e.expected(), c.unjudged)
 	}
-	a := l.await(ctx, c, e)
+	a := th.await(ctx, c, e)
 	if ctx.Err() != nil && a.GaveUp {
 		return interrupted(ctx, e)
 	}
-	res := l.judge(c, e, a)
+	res := th.judge(c, e, a)
 	if res.Outcome == Matched {
-		res = l.inTime(e, c, a, res)
+		res = th.inTime(e, c, a, res)
 	}
 	if res.Outcome != Matched {
-		l.ifSilent(ctx, c, e, a, &res)
+		th.ifSilent(ctx, c, e, a, &res)
 	}
-	l.note(e, res)
-	l.settle(c, e, a, res)
+	th.note(e, res)
+	th.record(c, e, a, res)
 	if res.Outcome != Matched {
 		return errStop
 	}
-	return l.probe(ctx, c, e, a)
+	return th.probe(ctx, c, e, a)
 }
 
 // since is when something came, counted from the start of the play.
@@ -56,9 +56,9 @@ func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec
 
 // await takes what comes next; if a reply is late it waits on, so that the
 // report can say when it came.
-func (l *lane) await(ctx context.Context, c *conn, e *Expect) session.Received {
+func (th *thread) await(ctx context.Context, c *conn, e *Expect) session.Received {
 	_, sent := c.LastWrite()
-	a, ok := c.Take(ctx, sent.Add(e.Within.To+l.Timeout))
+	a, ok := c.Take(ctx, sent.Add(e.Within.To+th.Timeout))
 	if ok {
 		return a
 	}
@@ -66,35 +66,35 @@ func (l *lane) await(ctx context.Context, c *conn, e *Expect) session.Received {
 		return session.Received{At: time.Now(), GaveUp: true}
 	}
 	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
-		l.rec.add(a.At, c.name, "--", l.noReply(e), e.Pos)
+		th.rec.add(a.At, c.name, "--", th.noReply(e), e.Pos)
 	}
 	return a
 }
 
-func (l *lane) noReply(e *Expect) string {
-	return fmt.Sprintf("no reply within %v", e.Within.To+l.Timeout)
+func (th *thread) noReply(e *Expect) string {
+	return fmt.Sprintf("no reply within %v", e.Within.To+th.Timeout)
 }
 
 // judge compares what was received with the choices of a line.
-func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
+func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	res := Result{
 		Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: text.Shorten(a.String()),
-		Ending: c.Ended(), Conn: c.name, At: l.since(a),
+		Ending: c.Ended(), Conn: c.name, At: th.since(a),
 	}
 	switch {
 	case a.Coming:
-		res.Outcome, res.Cause, res.Passing = Unsure, a.String(), true
+		res.Outcome, res.Cause, res.Transient = Unsure, a.String(), true
 		return res
 	case a.Broken != nil || a.Pending != "":
-		res.Outcome, res.Cause = Unsure, "the reply is not "+l.dialect().Grammar().Encoding+": "+a.String()
+		res.Outcome, res.Cause = Unsure, "the reply is not "+th.dialect().Grammar().Encoding+": "+a.String()
 		return res
 	}
 	if a.GaveUp {
-		res.Outcome, res.Got = Mismatched, l.noReply(e)
+		res.Outcome, res.Got = Mismatched, th.noReply(e)
 		return res
 	}
 	for i := range e.Choices {
-		differences := l.try(&e.Choices[i], a)
+		differences := th.try(&e.Choices[i], a)
 		if len(differences) == 0 {
 			res.Outcome = Matched
 			if len(e.Choices) > 1 || e.Choices[i].any {
@@ -107,7 +107,7 @@ func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
 		}
 	}
 	res.Outcome = Mismatched
-	if l.foreignTo(e, a) {
+	if th.foreignTo(e, a) {
 		res.Outcome = Unsure
 		res.Cause = "this is not one of the replies that the command has: " + text.Shorten(a.String())
 	}
@@ -115,14 +115,14 @@ func (l *lane) judge(c *conn, e *Expect, a session.Received) Result {
 }
 
 // try compares what was received with one choice, and binds names if it matches.
-func (l *lane) try(ch *Choice, a session.Received) []Difference {
+func (th *thread) try(ch *Choice, a session.Received) []Difference {
 	for {
-		attempt := l.scope.oneReply()
+		attempt := th.scope.oneReply()
 		differences := ch.compare(a, attempt)
 		if len(differences) > 0 || attempt.commit() {
 			return differences
 		}
-	} // another lane has bound a name of it meanwhile: now that one counts
+	} // another thread has bound a name of it meanwhile: now that one counts
 }
 
 // chosen names the alternative that came, for those who do not know the language.
@@ -139,9 +139,9 @@ func chosen(c *Choice, a session.Received) string {
 }
 
 // inTime judges the window of what matches.
-func (l *lane) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
+func (th *thread) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
 	began, sent := c.LastWrite()
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), l.Meter.excuse(sent))
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), th.Meter.excuse(sent))
 	return res
 }
 
@@ -158,7 +158,7 @@ func (r *Result) judgeTime(w Window, longest, took, excuse time.Duration) {
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
 	case w.To > 0 && took > w.To:
-		r.Outcome, r.Passing = Unsure, true
+		r.Outcome, r.Transient = Unsure, true
 		r.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain "+
 			"up to %v more", round(took), w.To, round(excuse))
 	}
@@ -172,68 +172,68 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// settle does the bookkeeping behind what was received: states, what is owed, round
+// record does the bookkeeping behind what was received: states, what is owed, round
 // trips, and the breaches that show at any line.
-func (l *lane) settle(c *conn, e *Expect, a session.Received, res Result) {
+func (th *thread) record(c *conn, e *Expect, a session.Received, res Result) {
 	switch {
 	case a.Broken != nil || a.Pending != "" && !a.Coming:
-		l.broken(c, e.Pos, a)
+		th.broken(c, e.Pos, a)
 	case a.GaveUp:
 	case a.Ending != Open:
-		l.lost(c, e.Pos, a)
+		th.lost(c, e.Pos, a)
 	default:
-		if res.Outcome == Unsure && l.foreignTo(e, a) {
-			l.noteForeign(c, e, a)
+		if res.Outcome == Unsure && th.foreignTo(e, a) {
+			th.noteForeign(c, e, a)
 		}
-		l.settleReply(c, e, a, res)
+		th.recordReply(c, e, a, res)
 	}
 }
 
-// settleReply does the bookkeeping behind a whole reply. Which line it answers is sure
+// recordReply does the bookkeeping behind a whole reply. Which line it answers is sure
 // only if no other answer was due.
-func (l *lane) settleReply(c *conn, e *Expect, a session.Received, res Result) {
+func (th *thread) recordReply(c *conn, e *Expect, a session.Received, res Result) {
 	last := a.Owed == 1
 	if last {
-		l.ledger.Answered(a.Asked, a.Message)
+		th.ledger.Answered(a.Asked, a.Message)
 	}
-	if !l.dialect().Grammar().refused(a.Message) {
-		l.Peers.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
+	if !th.dialect().Grammar().refused(a.Message) {
+		th.Peers.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
 	}
 	if last {
-		l.trailed(c, e.Pos, a)
+		th.trailed(c, e.Pos, a)
 	}
-	_, waits := l.dialect().Grammar().Waits[verb(string(a.Asked))]
+	_, waits := th.dialect().Grammar().Waits[verb(string(a.Asked))]
 	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && !waits {
-		l.Meter.noteTrip(a.At.Sub(sent))
+		th.Meter.noteTrip(a.At.Sub(sent))
 	}
 }
 
-// ifSilent asks after a reply that did not come whether the server lives at
+// ifSilent asks after a reply that did not come whether the server serving at
 // all: if it does not, that is the finding. If it does, it owes the reply, which
 // says nothing about what the line is for.
-func (l *lane) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Received, res *Result) {
+func (th *thread) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Received, res *Result) {
 	if !a.GaveUp && a.Ending == Open {
 		return
 	}
-	_, lives := l.lives(ctx, e.Pos, nil)
+	_, serving := th.serving(ctx, e.Pos, nil)
 	if ctx.Err() != nil {
-		res.Outcome, res.Cause = Unsure, "interrupted before it was known whether the server lives"
+		res.Outcome, res.Cause = Unsure, "interrupted before it was known whether the server serving"
 		return
 	}
-	if lives && e.mute(a) {
+	if serving && e.awaitsReply(a) {
 		res.Outcome, res.Cause = Unsure, "no reply came"
-		l.unanswered(c, e.Pos, a)
+		th.unanswered(c, e.Pos, a)
 	}
 }
 
 // silence waits, and looks at what came meanwhile. Consumers go on beating.
-func (l *lane) silence(ctx context.Context, s *Silence) error {
-	conns, err := l.listeners(ctx, s)
+func (th *thread) silence(ctx context.Context, s *Silence) error {
+	conns, err := th.listeners(ctx, s)
 	if err != nil {
 		return err
 	}
 	until := time.Now().Add(s.For)
-	if err := l.idle(ctx, until); err != nil {
+	if err := th.idle(ctx, until); err != nil {
 		return err
 	}
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
@@ -247,11 +247,11 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 			gone = gone || !c.excused.Load()
 			continue
 		}
-		return l.sound(ctx, s, c, a, res)
+		return th.notSilent(ctx, s, c, a, res)
 	}
-	l.note(s, res)
+	th.note(s, res)
 	if gone { // alone, or with the whole server
-		if _, lives := l.lives(ctx, s.Pos, nil); !lives {
+		if _, serving := th.serving(ctx, s.Pos, nil); !serving {
 			return errStop
 		}
 	}
@@ -259,39 +259,39 @@ func (l *lane) silence(ctx context.Context, s *Silence) error {
 }
 
 // sound notes what came on a connection that should be silent.
-func (l *lane) sound(ctx context.Context, s *Silence, c *conn, a session.Received, res Result) error {
+func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.Received, res Result) error {
 	switch {
 	case a.Broken != nil:
-		l.broken(c, s.Pos, a)
-	case a.Ending != Open: // no data: whether the server lives is another question
-		l.lost(c, s.Pos, a)
-		l.lives(ctx, s.Pos, nil)
-		return l.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
+		th.broken(c, s.Pos, a)
+	case a.Ending != Open: // no data: whether the server serving is another question
+		th.lost(c, s.Pos, a)
+		th.serving(ctx, s.Pos, nil)
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
 	case c.surplus(a) == ExtraReply:
-		l.breachOn(c, s.Pos, a, ExtraReply, "one reply to one command")
-		return l.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
+		th.breachOn(c, s.Pos, a, ExtraReply, "one reply to one command")
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
 	}
-	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, l.since(a)
+	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
 	if c.name != "" {
 		res.Got += " on " + c.name
 	}
-	l.note(s, res)
+	th.note(s, res)
 	return errStop
 }
 
 // listeners are the connections on which silence must reign.
-func (l *lane) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
-	if l.side != nil && len(s.Conns) != 1 {
-		return nil, l.fail(s, "silence on one connection", "other lanes of the block use the others")
+func (th *thread) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
+	if th.side != nil && len(s.Conns) != 1 {
+		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
 	}
 	if len(s.Conns) == 0 {
-		return l.mine(), nil
+		return th.mine(), nil
 	}
 	var conns []*conn
 	for _, name := range s.Conns {
-		c, err := l.conn(ctx, name)
+		c, err := th.conn(ctx, name)
 		if err != nil {
-			return nil, l.noConnection(ctx, s, Raw, err)
+			return nil, th.noConnection(ctx, s, Raw, err)
 		}
 		conns = append(conns, c)
 	}
@@ -299,7 +299,7 @@ func (l *lane) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
 }
 
 // idle waits until a moment, and keeps the consumers beating meanwhile.
-func (l *lane) idle(ctx context.Context, until time.Time) error {
+func (th *thread) idle(ctx context.Context, until time.Time) error {
 	for {
 		wait := min(time.Until(until), time.Second)
 		if wait <= 0 {
@@ -312,6 +312,6 @@ func (l *lane) idle(ctx context.Context, until time.Time) error {
 			timer.Stop()
 			return fmt.Errorf("waiting: %w", context.Cause(ctx))
 		}
-		l.beat(ctx)
+		th.keepAlive(ctx)
 	}
 }

@@ -38,7 +38,7 @@ func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 			r := Result{Outcome: Matched}
 			r.judgeTime(test.window, test.longest, test.short, test.excuse)
 			assert.Equal(t, test.want, r.Outcome, r.Cause)
-			assert.Equal(t, test.passing, r.Passing)
+			assert.Equal(t, test.passing, r.Transient)
 			assert.Equal(t, test.want == Matched, r.Cause == "")
 		})
 	}

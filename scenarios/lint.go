@@ -36,7 +36,7 @@ func MarkBad(s *Script) {
 type linter struct {
 	script   *Script
 	marks    bool // lines are marked as they are, instead of compared with their mark
-	lane     *lane
+	thread   *thread
 	conns    map[string]*linted
 	problems Problems
 }
@@ -45,7 +45,7 @@ func newLinter(s *Script) *linter {
 	sample := &play{
 		Player: Player{Password: "sample"}, script: s, scope: newScope("fwp-lint-sample"), conns: map[string]*conn{},
 	}
-	return &linter{script: s, lane: &lane{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
+	return &linter{script: s, thread: &thread{play: sample, scope: sample.scope}, conns: map[string]*linted{}}
 }
 
 // linted is what is known of a connection at a place of the script.
@@ -97,7 +97,7 @@ func (l *linter) step(s Step, in *Block) {
 func (l *linter) connect(s *Connect) {
 	l.conns[s.Conn] = &linted{role: s.Role, state: l.script.Dialect.Sample(s.Role != Raw)}
 	if s.Role == Consumer && s.Hello == nil {
-		l.lane.scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
+		l.thread.scope.use(l.script.Dialect.Grammar().client()) //nolint:errcheck // a family always has a value
 	}
 }
 
@@ -110,9 +110,9 @@ func (l *linter) block(b *Block) {
 		defer func() { l.conns[""] = outer }()
 	}
 	if b.Kind == Repeat {
-		scope := l.lane.scope
-		l.lane.scope = scope.repetition(b, 0)
-		defer func() { l.lane.scope = scope }()
+		scope := l.thread.scope
+		l.thread.scope = scope.repetition(b, 0)
+		defer func() { l.thread.scope = scope }()
 	}
 	for _, s := range b.Steps {
 		l.step(s, b)
@@ -132,11 +132,11 @@ func (l *linter) send(s *Send, in *Block) {
 		}
 	}
 	protected := &conn{state: l.script.Dialect.Sample(false)}
-	l.lane.conns = map[string]*conn{}
+	l.thread.conns = map[string]*conn{}
 	for name := range l.conns {
-		l.lane.conns[name] = protected
+		l.thread.conns[name] = protected
 	}
-	segments, err := l.lane.bytes(protected, s)
+	segments, err := l.thread.bytes(protected, s)
 	if err != nil {
 		l.say(s.Pos, false, "", "%v", err)
 		return
@@ -206,7 +206,7 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 		if r.kind != refPlain || r.family() != "" {
 			continue
 		}
-		if _, ok := l.lane.scope.lookup(r); !ok {
+		if _, ok := l.thread.scope.lookup(r); !ok {
 			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Families) +
 				" make fresh values"
 			l.say(at, false, help, "%s has no value here", r.text)
@@ -231,14 +231,14 @@ func (l *linter) expect(e *Expect) {
 	for i := range e.Choices {
 		ch, only := &e.Choices[i], len(e.Choices) == 1
 		for _, n := range slices.Concat(ch.parts, []node{ch.json}) {
-			sampleNames(n, l.lane.scope)
+			sampleNames(n, l.thread.scope)
 		}
 		switch {
 		case ch.ending != Open:
 			c.over = c.over || only
 		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !only: // it is not known what comes
 		default:
-			c.state.Came(ch.sample())
+			c.state.Received(ch.sample())
 		}
 	}
 }

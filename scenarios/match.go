@@ -143,11 +143,11 @@ func ideal(n node, sc *scope, exact bool) any {
 		}
 		return fields
 	}
-	return &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: inWords(n, sc)}
+	return &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
 }
 
-// inWords says what a leaf expects: the pattern, and the value of its names.
-func inWords(n node, sc *scope) string {
+// describe says what a leaf expects: the pattern, and the value of its names.
+func describe(n node, sc *scope) string {
 	switch n := n.(type) {
 	case interpolated:
 		if s, ok := sc.known(n.parts); ok {

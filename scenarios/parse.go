@@ -17,7 +17,7 @@ import (
 func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	p := &parser{script: &Script{Dialect: d, Name: name}, grammar: d.Grammar()}
 	if !utf8.Valid(source) {
-		p.problem(1, complain(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8"))
+		p.problem(1, errorAt(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8"))
 		return nil, p.problems
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
@@ -60,11 +60,11 @@ func (p *parser) placed(at Pos) Statement { return Statement{Pos: at, Above: p.a
 
 func (p *parser) source(line int) string { return p.script.Source[line-1] }
 
-// problem notes a complaint about a line.
+// problem notes a lineError about a line.
 func (p *parser) problem(line int, err error) {
-	var c *complaint
+	var c *lineError
 	if !errors.As(err, &c) {
-		c = complain(0, 1, "", "%v", err)
+		c = errorAt(0, 1, "", "%v", err)
 	}
 	src := ""
 	if line <= len(p.script.Source) {
@@ -145,13 +145,13 @@ func (p *parser) header(c *cursor) (bool, error) {
 	case "waits":
 		var err error
 		if p.script.Waits, err = time.ParseDuration(value); err != nil || p.script.Waits <= 0 {
-			return true, complain(valueAt, max(len(value), 1), "write waits: 60s", "%q is not a valid duration", value)
+			return true, errorAt(valueAt, max(len(value), 1), "write waits: 60s", "%q is not a valid duration", value)
 		}
 		p.script.waits = value
 	case "embedded":
 		return true, p.embedded(strings.Fields(value), valueAt, len(value))
 	default:
-		return true, complain(start, len(key), didYouMean(key, headerKeys), "unknown header %q", key)
+		return true, errorAt(start, len(key), didYouMean(key, headerKeys), "unknown header %q", key)
 	}
 	return true, nil
 }
@@ -161,7 +161,7 @@ var declarable = []string{string(NeedOpen), string(NeedPassword), string(NeedAlo
 func (p *parser) needs(words []string, at, width int) error {
 	for _, w := range words {
 		if !slices.Contains(declarable, w) {
-			return complain(at, width, didYouMean(w, declarable), "unknown value %q for needs", w)
+			return errorAt(at, width, didYouMean(w, declarable), "unknown value %q for needs", w)
 		}
 		p.script.Needs = append(p.script.Needs, Need(w))
 	}
@@ -174,7 +174,7 @@ func (p *parser) embedded(words []string, at, width int) error {
 	for _, w := range words {
 		key, value, ok := strings.Cut(w, "=")
 		if !ok || !slices.Contains(p.grammar.Settings, key) {
-			return complain(at, width, didYouMean(key, p.grammar.Settings), "unknown setting %q of the embedded server", w)
+			return errorAt(at, width, didYouMean(key, p.grammar.Settings), "unknown setting %q of the embedded server", w)
 		}
 		p.script.Embedded[key] = value
 	}
@@ -205,7 +205,7 @@ func (p *parser) finish() {
 	slices.Sort(p.script.Needs)
 	p.script.Needs = slices.Compact(p.script.Needs)
 	if len(p.script.Steps) == 0 && len(p.problems) == 0 {
-		p.problem(1, complain(0, 1, "a script has lines such as   "+p.grammar.Example,
+		p.problem(1, errorAt(0, 1, "a script has lines such as   "+p.grammar.Example,
 			"nothing to play: the script has no statement"))
 	}
 }

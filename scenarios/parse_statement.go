@@ -51,13 +51,13 @@ func (p *parser) statement(c *cursor, n int) (Step, error) {
 	case "repeat", "parallel", "unordered", "eventually", "table":
 		return p.open(rest, at, words[0])
 	case "C", "S":
-		return nil, complain(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
+		return nil, errorAt(start, len(c.line)-start, "", "a %s line needs a colon before its text", words[0])
 	}
 	if slices.Contains(headerKeys, strings.TrimSuffix(words[0], ":")) {
-		return nil, complain(start, len(words[0]), "", "the header stands above the first statement")
+		return nil, errorAt(start, len(words[0]), "", "the header stands above the first statement")
 	}
 	help := didYouMean(words[0], append([]string{"C:", "S:"}, statementWords...))
-	return nil, complain(start, len(words[0]), help, "unknown statement %q", words[0])
+	return nil, errorAt(start, len(words[0]), help, "unknown statement %q", words[0])
 }
 
 // arguments are the words behind the first one of a statement.
@@ -76,7 +76,7 @@ func (a *arguments) none() error {
 // wrong complains about all arguments.
 func (a *arguments) wrong(help, format string, args ...any) error {
 	a.skipBlanks()
-	return complain(a.pos, max(len(a.rest()), 1), help, format, args...)
+	return errorAt(a.pos, max(len(a.rest()), 1), help, format, args...)
 }
 
 var windowForm = regexp.MustCompile(`^(\d[\w.]*?)?\.\.(\d[\w.]*)?$`)
@@ -89,7 +89,7 @@ func parseWindow(word string, at int) (Window, error) {
 	}
 	m := windowForm.FindStringSubmatch(word)
 	if m == nil || m[1] == "" && m[2] == "" {
-		return Window{}, complain(at, len(word), help, "%q is not a valid time window", word)
+		return Window{}, errorAt(at, len(word), help, "%q is not a valid time window", word)
 	}
 	w := Window{written: word}
 	for i, d := range []*time.Duration{&w.From, &w.To} {
@@ -98,12 +98,12 @@ func parseWindow(word string, at int) (Window, error) {
 		}
 		v, err := time.ParseDuration(m[i+1])
 		if err != nil || v <= 0 {
-			return Window{}, complain(at, len(word), help, "%q is not a valid duration", m[i+1])
+			return Window{}, errorAt(at, len(word), help, "%q is not a valid duration", m[i+1])
 		}
 		*d = v
 	}
 	if w.To > 0 && w.To <= w.From {
-		return Window{}, complain(at, len(word), "", "the window ends before it begins")
+		return Window{}, errorAt(at, len(word), "", "the window ends before it begins")
 	}
 	return w, nil
 }
@@ -191,11 +191,11 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 func ParseObject(d Dialect, text string) (*Object, error) {
 	c := &cursor{line: text, grammar: d.Grammar()}
 	if c.peek() != '{' {
-		return nil, complain(0, 1, "", "expected a JSON object, %s", c.got())
+		return nil, errorAt(0, 1, "", "expected a JSON object, %s", c.got())
 	}
 	o, err := c.fields()
 	if err == nil && !c.done() {
-		err = complain(c.pos, len(c.rest()), "", "unexpected text behind the object")
+		err = errorAt(c.pos, len(c.rest()), "", "unexpected text behind the object")
 	}
 	return o, err
 }
@@ -247,20 +247,20 @@ func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 
 func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
 	if p.block == nil || p.block.Kind != Parallel {
-		return nil, complain(at.Col-1, at.Width, "", "a barrier stands in a parallel block")
+		return nil, errorAt(at.Col-1, at.Width, "", "a barrier stands in a parallel block")
 	}
 	return &Barrier{p.placed(at)}, a.none()
 }
 
 func (p *parser) end(a *arguments, start int) error {
 	if p.block == nil {
-		return complain(start, len("end"), "the command that ends a connection is written C: END", "no block is open here")
+		return errorAt(start, len("end"), "the command that ends a connection is written C: END", "no block is open here")
 	}
 	b := p.block
 	p.block = nil
 	b.After = p.above()
 	if len(b.Steps) == 0 {
-		return complain(start, len("end"), "", "the %s block is empty", b.Kind)
+		return errorAt(start, len("end"), "", "the %s block is empty", b.Kind)
 	}
 	return a.none()
 }
@@ -270,7 +270,7 @@ func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
 		help := fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go",
 			p.block.Kind, p.block.Line)
-		return nil, complain(at.Col-1, at.Width, help, "blocks do not hold blocks")
+		return nil, errorAt(at.Col-1, at.Width, help, "blocks do not hold blocks")
 	}
 	b := &Block{Statement: p.placed(at)}
 	for k, name := range blockNames {

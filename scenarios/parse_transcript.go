@@ -12,7 +12,7 @@ func connName(c *cursor, m []int, base int) (string, error) {
 	}
 	name := c.line[base+m[4] : base+m[5]]
 	if !connForm.MatchString(name) {
-		return "", complain(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:",
+		return "", errorAt(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:",
 			"bad connection name %q", name)
 	}
 	return name, nil
@@ -64,7 +64,7 @@ func (p *parser) clientLine(c *cursor, at Pos, conn string, modes []string, mode
 		case "bytewise":
 			s.Bytewise = true
 		default:
-			return nil, complain(modesAt, len(mode), didYouMean(mode, clientModes), "unknown word %q before the colon", mode)
+			return nil, errorAt(modesAt, len(mode), didYouMean(mode, clientModes), "unknown word %q before the colon", mode)
 		}
 	}
 	if e, ok := clientEndings[strings.TrimSpace(c.rest())]; ok && !s.Raw {
@@ -86,20 +86,20 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 	for c.skipBlanks(); !c.done(); c.skipBlanks() {
 		quoted, err := strconv.QuotedPrefix(c.rest())
 		if err != nil {
-			return nil, nil, complain(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`,
+			return nil, nil, errorAt(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`,
 				"expected a Go string in double quotes")
 		}
 		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
 		inner, err := parseTemplate(&cursor{line: lit, grammar: c.grammar})
 		if err != nil {
-			return nil, nil, complain(c.pos, len(quoted), "", "%v", err)
+			return nil, nil, errorAt(c.pos, len(quoted), "", "%v", err)
 		}
 		all = append(all, inner...)
 		written = append(written, quoted)
 		c.pos += len(quoted)
 	}
 	if len(all) == 0 {
-		return nil, nil, complain(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
+		return nil, nil, errorAt(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
 	}
 	return all, written, nil
 }

@@ -175,5 +175,5 @@ func constant(n node, at, width int) error {
 		}
 		return nil
 	}
-	return complain(at, width, "types, patterns, alternatives and ... belong in S: lines", "%s cannot be sent", n)
+	return errorAt(at, width, "types, patterns, alternatives and ... belong in S: lines", "%s cannot be sent", n)
 }

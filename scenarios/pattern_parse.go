@@ -18,7 +18,7 @@ func (c *cursor) value() (node, error) {
 	case b == '[':
 		return c.array(exact)
 	case exact:
-		return nil, complain(c.pos, 1, "", "= (exactly) goes before { or [")
+		return nil, errorAt(c.pos, 1, "", "= (exactly) goes before { or [")
 	case b == '"':
 		return c.stringValue()
 	case c.startsName():
@@ -61,14 +61,14 @@ func (c *cursor) object(exact bool) (node, error) {
 		}
 		c.skipBlanks()
 		if c.peek() != '"' {
-			return nil, complain(c.pos, 1, `write {"jid":"$jid"}`, "expected a field name in double quotes, %s", c.got())
+			return nil, errorAt(c.pos, 1, `write {"jid":"$jid"}`, "expected a field name in double quotes, %s", c.got())
 		}
 		key, err := c.quoted()
 		if err != nil {
 			return nil, err
 		}
 		if c.skipBlanks(); !c.take(":") {
-			return nil, complain(c.pos, 1, "", "expected a colon after the field name %q, %s", key, c.got())
+			return nil, errorAt(c.pos, 1, "", "expected a colon after the field name %q, %s", key, c.got())
 		}
 		value, err := c.alternatives()
 		if err != nil {
@@ -85,7 +85,7 @@ func (c *cursor) array(exact bool) (node, error) {
 	a := array{exact: exact}
 	for c.skipBlanks(); !c.take("]"); c.skipBlanks() {
 		if a.open {
-			return nil, complain(c.pos, 1, "... may only be the last element", "expected ] after ..., %s", c.got())
+			return nil, errorAt(c.pos, 1, "... may only be the last element", "expected ] after ..., %s", c.got())
 		}
 		if len(a.elems) > 0 && !c.take(",") {
 			return nil, c.unclosed(open, "]")
@@ -105,9 +105,9 @@ func (c *cursor) array(exact bool) (node, error) {
 
 func (c *cursor) unclosed(open int, closing string) error {
 	if c.done() {
-		return complain(open, 1, "", "this %c is never closed with %s", c.line[open], closing)
+		return errorAt(open, 1, "", "this %c is never closed with %s", c.line[open], closing)
 	}
-	return complain(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
+	return errorAt(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
 }
 
 // got says what stands at the cursor.
@@ -129,12 +129,12 @@ func (c *cursor) quoted() (string, error) {
 			c.pos = i + 1
 			var s string
 			if err := json.Unmarshal([]byte(c.line[start:c.pos]), &s); err != nil {
-				return "", complain(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
+				return "", errorAt(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
 			}
 			return s, nil
 		}
 	}
-	return "", complain(start, 1, "", "this string is never closed")
+	return "", errorAt(start, 1, "", "this string is never closed")
 }
 
 func (c *cursor) stringValue() (node, error) {
@@ -146,11 +146,11 @@ func (c *cursor) stringValue() (node, error) {
 	inner := &cursor{line: s, grammar: c.grammar}
 	parts, err := parseTemplate(inner)
 	if err != nil {
-		return nil, complain(start, c.pos-start, "", "%v", err)
+		return nil, errorAt(start, c.pos-start, "", "%v", err)
 	}
 	switch {
 	case len(parts) > 1:
-		return nil, complain(start, c.pos-start, "", "<|> cuts client lines only")
+		return nil, errorAt(start, c.pos-start, "", "<|> cuts client lines only")
 	case len(parts[0].refs()) > 0:
 		return interpolated{parts[0]}, nil
 	case len(parts[0]) == 0:
@@ -173,7 +173,7 @@ func (c *cursor) captureValue() (node, error) {
 	}
 	k, ok := n.(kind)
 	if !ok {
-		return nil, complain(c.pos, 1, "", "after %s: comes a type, such as int or time", r.text)
+		return nil, errorAt(c.pos, 1, "", "after %s: comes a type, such as int or time", r.text)
 	}
 	return capture{ref: r, typ: &k}, nil
 }
@@ -197,12 +197,12 @@ func (c *cursor) regexp() (*regexp.Regexp, error) {
 			c.pos = i + 1
 			re, err := regexp.Compile(strings.ReplaceAll(c.line[start+1:i], `\/`, "/"))
 			if err != nil {
-				return nil, complain(start, c.pos-start, "", "not a regular expression: %v", err)
+				return nil, errorAt(start, c.pos-start, "", "not a regular expression: %v", err)
 			}
 			return re, nil
 		}
 	}
-	return nil, complain(start, 1, "", "this regular expression is never closed with /")
+	return nil, errorAt(start, 1, "", "this regular expression is never closed with /")
 }
 
 var numberForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?`)
@@ -210,7 +210,7 @@ var numberForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?`)
 func (c *cursor) numberValue() (node, error) {
 	s := numberForm.FindString(c.rest())
 	if s == "" {
-		return nil, complain(c.pos, 1, "", "not a JSON number")
+		return nil, errorAt(c.pos, 1, "", "not a JSON number")
 	}
 	c.pos += len(s)
 	return literal{json.Number(s)}, nil
@@ -233,11 +233,11 @@ func (c *cursor) wordValue() (node, error) {
 	case "contains", oldContains:
 		return c.containsValue(word)
 	case "":
-		return nil, complain(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
+		return nil, errorAt(start, 1, "", "expected a JSON value, a type or a name, %s", c.got())
 	}
 	if !slices.Contains(kindWords, word) {
 		known := append([]string{"absent", "contains", "true", "false", "null"}, kindWords...)
-		return nil, complain(start, len(word), didYouMean(word, known), "unknown word %q", word)
+		return nil, errorAt(start, len(word), didYouMean(word, known), "unknown word %q", word)
 	}
 	k := kind{word: word}
 	if c.peek() != '(' {
@@ -251,7 +251,7 @@ func (c *cursor) wordValue() (node, error) {
 func (c *cursor) rangeOf(k kind) (node, error) {
 	start := c.pos
 	if k.word != "int" && k.word != "number" && k.word != "time" {
-		return nil, complain(start, 1, "only int, number and time have ranges", "%s has no range", k.word)
+		return nil, errorAt(start, 1, "only int, number and time have ranges", "%s has no range", k.word)
 	}
 	c.pos++
 	var err error
@@ -259,14 +259,14 @@ func (c *cursor) rangeOf(k kind) (node, error) {
 		return nil, err
 	}
 	if !c.take("..") {
-		return nil, complain(c.pos, 1, "write int(60..) or time($now-5s..$now+5s)",
+		return nil, errorAt(c.pos, 1, "write int(60..) or time($now-5s..$now+5s)",
 			"expected .. between the ends of the range, %s", c.got())
 	}
 	if k.hi, err = c.bound(k.word); err != nil {
 		return nil, err
 	}
 	if !c.take(")") {
-		return nil, complain(c.pos, 1, "", "expected ) at the end of the range, %s", c.got())
+		return nil, errorAt(c.pos, 1, "", "expected ) at the end of the range, %s", c.got())
 	}
 	return k, nil
 }

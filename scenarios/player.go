@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,8 +65,8 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 		Player: *p, script: s, scope: newScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[Step]*Result{}, ledger: s.Dialect.NewLedger(),
 	}
-	pl.Timeout = orElse(p.Timeout, defaultTimeout)
-	pl.Patience = orElse(p.Patience, defaultPatience)
+	pl.Timeout = cmp.Or(p.Timeout, defaultTimeout)
+	pl.Patience = cmp.Or(p.Patience, defaultPatience)
 	if pl.Meter == nil {
 		pl.Meter = new(Meter)
 	}
@@ -73,23 +74,16 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 		pl.Peers = new(PeerStats)
 	}
 	pl.count = NewConnCounter(pl.Peers)
-	l := &lane{play: pl, scope: pl.scope}
-	err := l.steps(ctx, s.Steps)
+	th := &thread{play: pl, scope: pl.scope}
+	err := th.steps(ctx, s.Steps)
 	if err != nil && !errors.Is(err, errStop) {
 		pl.err = err
 	}
 	served := pl.served()
-	pl.hangUp(ctx)
-	pl.revive(ctx, served)
-	left := pl.cleanup(ctx)
-	return pl.run(left)
-}
-
-func orElse(d, other time.Duration) time.Duration {
-	if d == 0 {
-		return other
-	}
-	return d
+	pl.closeAll(ctx)
+	pl.recheckServing(ctx, served)
+	leftover := pl.cleanup(ctx)
+	return pl.run(leftover)
 }
 
 // errStop ends a play: what happened is in the results.
@@ -104,22 +98,22 @@ type play struct {
 	ledger Ledger
 	count  *ConnCounter
 
-	mu       sync.Mutex
-	conns    map[string]*conn
-	extra    []*conn // replaced and lane-owned connections, for hanging up
-	results  map[Step]*Result
-	breaches []Breach
-	dead     string
-	amid     int // connections that were open when dead was found out
-	err      error
+	mu         sync.Mutex
+	conns      map[string]*conn
+	extra      []*conn // replaced and thread-owned connections, for hanging up
+	results    map[Step]*Result
+	breaches   []Breach
+	notServing string // why the server is held to serve no longer, empty if it serves
+	openThen   int    // connections that were open when that was found
+	err        error
 }
 
 func (pl *play) dialect() Dialect { return pl.script.Dialect }
 
 // run collects what was seen, in the order of the script.
-func (pl *play) run(left []string) *Run {
-	r := &Run{Script: pl.script, Left: left, Breaches: pl.breaches, Conversation: pl.rec.lines,
-		Began: pl.rec.start, Took: time.Since(pl.rec.start), Dead: pl.dead, Amid: pl.amid,
+func (pl *play) run(leftover []string) *Run {
+	r := &Run{Script: pl.script, Leftover: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
+		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenThen: pl.openThen,
 		Refused: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
@@ -163,8 +157,8 @@ func (pl *play) breach(b Breach) {
 	pl.breaches = append(pl.breaches, b)
 }
 
-// hangUp leaves every connection, all at once.
-func (pl *play) hangUp(ctx context.Context) {
+// closeAll leaves every connection, all at once.
+func (pl *play) closeAll(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, c := range append(pl.extra, pl.open()...) {
 		wg.Go(func() { c.leave(ctx) })
@@ -180,58 +174,58 @@ func (pl *play) open() []*conn {
 }
 
 // conn is the named connection; it is opened raw at its first use.
-func (l *lane) conn(ctx context.Context, name string) (*conn, error) {
-	if l.own != nil && (name == "" || l.block.By > 1) {
+func (th *thread) conn(ctx context.Context, name string) (*conn, error) {
+	if th.own != nil && (name == "" || th.block.By > 1) {
 		if name != "" {
-			return nil, fmt.Errorf("%d workers cannot share the connection %s", l.block.By, name)
+			return nil, fmt.Errorf("%d workers cannot share the connection %s", th.block.By, name)
 		}
-		return l.own.c, nil
+		return th.own.c, nil
 	}
-	l.mu.Lock()
-	c := l.conns[name]
-	l.mu.Unlock()
+	th.mu.Lock()
+	c := th.conns[name]
+	th.mu.Unlock()
 	if c != nil {
 		return c, nil
 	}
-	return l.dial(ctx, name, Raw, nil)
+	return th.dial(ctx, name, Raw, nil)
 }
 
 // dial opens a connection under a name and greets unless it is raw.
-func (l *lane) dial(ctx context.Context, name string, role Role, hello *Object) (*conn, error) {
-	c, err := l.play.dial(ctx, name)
+func (th *thread) dial(ctx context.Context, name string, role Role, hello *Object) (*conn, error) {
+	c, err := th.play.dial(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	c.role, c.hello = role, hello
-	l.keep(c)
+	th.keep(c)
 	if role == Raw {
 		return c, nil
 	}
-	return c, l.greet(ctx, c)
+	return c, th.greet(ctx, c)
 }
 
 // keep files a connection under its name.
-func (l *lane) keep(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if old := l.conns[c.name]; old != nil {
-		l.extra = append(l.extra, old)
+func (th *thread) keep(c *conn) {
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	if old := th.conns[c.name]; old != nil {
+		th.extra = append(th.extra, old)
 	}
-	l.conns[c.name] = c
+	th.conns[c.name] = c
 }
 
 // again opens a connection anew, in its role, in the place of one that is over.
-func (l *lane) again(ctx context.Context, old *conn) (*conn, error) {
-	if l.own == nil || l.own.c != old {
-		return l.dial(ctx, old.name, old.role, old.hello)
+func (th *thread) reopen(ctx context.Context, old *conn) (*conn, error) {
+	if th.own == nil || th.own.c != old {
+		return th.dial(ctx, old.name, old.role, old.hello)
 	}
-	c, err := l.play.dial(ctx, old.name)
+	c, err := th.play.dial(ctx, old.name)
 	if err != nil {
 		return nil, err
 	}
-	c.role, c.hello, l.own.c = old.role, old.hello, c
+	c.role, c.hello, th.own.c = old.role, old.hello, c
 	_ = old.End(Closed) // it is over
-	return c, l.greet(ctx, c)
+	return c, th.greet(ctx, c)
 }
 
 // dial opens a connection and begins to record what it brings.
@@ -248,69 +242,69 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	pl.Peers.seen.note(opening)
 	admission := pl.count.Opened()
 	seen := func(a session.Received) {
-		pl.meet(admission, a)
+		pl.decide(admission, a)
 		if !a.GaveUp {
 			pl.rec.came(name, a)
 		}
 	}
-	c := &conn{name: name, beaten: time.Now()}
-	c.says = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
+	c := &conn{name: name, lastAlive: time.Now()}
+	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
 	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Seen: seen, Closed: admission.Over})
 	c.state = c.State()
 	return c, nil
 }
 
 // noConnection notes that a connection was not to be had. That may pass, because the
-// server may have a limit, unless it has never welcomed anybody.
-func (l *lane) noConnection(ctx context.Context, s Step, role Role, err error) error {
+// server may have a limit, unless it has never introduceProbe anybody.
+func (th *thread) noConnection(ctx context.Context, s Step, role Role, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
-	l.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
-		Passing:  l.Peers.seen.known(welcoming),
-		Expected: "a " + role.String() + "'s connection", Got: err.Error()})
+	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
+		Transient: th.Peers.seen.known(welcoming),
+		Expected:  "a " + role.String() + "'s connection", Got: err.Error()})
 	return errStop
 }
 
-func (l *lane) connect(ctx context.Context, s *Connect) error {
-	if s.Conn == "" && l.block != nil && l.own != nil {
-		return l.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
+func (th *thread) connect(ctx context.Context, s *Connect) error {
+	if s.Conn == "" && th.block != nil && th.own != nil {
+		return th.fail(s, "a named connection", "in this block the unnamed one is the worker's own")
 	}
-	if _, err := l.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
-		return l.noConnection(ctx, s, s.Role, err)
+	if _, err := th.dial(ctx, s.Conn, s.Role, s.Hello); err != nil {
+		return th.noConnection(ctx, s, s.Role, err)
 	}
 	return nil
 }
 
 // send writes a client line, or ends the connection.
-func (l *lane) send(ctx context.Context, s *Send) error {
-	c, err := l.conn(ctx, s.Conn)
+func (th *thread) send(ctx context.Context, s *Send) error {
+	c, err := th.conn(ctx, s.Conn)
 	if err != nil {
-		return l.noConnection(ctx, s, Raw, err)
+		return th.noConnection(ctx, s, Raw, err)
 	}
 	if s.Ending != Open {
-		l.rec.keep(Line{
-			At: time.Since(l.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
+		th.rec.keep(Line{
+			At: time.Since(th.rec.start), Conn: c.name, From: "C", Text: s.Ending.String(), Script: s.Line, Ended: true,
 		})
 		if err := c.end(s.Ending); err != nil {
-			return l.fail(s, s.Ending.String(), err.Error())
+			return th.fail(s, s.Ending.String(), err.Error())
 		}
 		return nil
 	}
-	if c, err = l.ready(ctx, c, s); err != nil {
+	if c, err = th.ready(ctx, c, s); err != nil {
 		return err
 	}
-	segments, err := l.bytes(c, s)
+	segments, err := th.bytes(c, s)
 	if err != nil {
-		return l.fail(s, "a line to send", err.Error())
+		return th.fail(s, "a line to send", err.Error())
 	}
-	l.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
+	th.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
-		l.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
+		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the reason why nothing can be written shows at the next S: line
 	c.used = true
-	if c.role == Consumer && c.Status().Verb == verb(l.dialect().Question(c.role, c.state)) {
-		c.beaten = time.Now()
+	if c.role == Consumer && c.Status().Verb == verb(th.dialect().Question(c.role, c.state)) {
+		c.lastAlive = time.Now()
 	}
 	return nil
 }
@@ -318,36 +312,36 @@ func (l *lane) send(ctx context.Context, s *Send) error {
 // ready looks at what a connection brought before the next line is sent on it:
 // nothing may have come unasked; a producer's connection that the server closed
 // while it was idle is opened again, which the specification allows.
-func (l *lane) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
-	if c.astray != "" {
-		return nil, l.unsure(s, s.Pos, nil, "", c.astray)
+func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
+	if c.unjudged != "" {
+		return nil, th.unsure(s, s.Pos, nil, "", c.unjudged)
 	}
 	a, came := c.Waiting()
 	switch {
 	case !came || c.Status().Owed > 0 || a.Turn == session.Notice:
 		return c, nil
 	case a.Ending != Open && c.role == Producer && !c.excused.Load():
-		l.rec.add(time.Now(), c.name, "--",
+		th.rec.add(time.Now(), c.name, "--",
 			"the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
-		again, err := l.again(ctx, c)
+		again, err := th.reopen(ctx, c)
 		if err != nil {
-			return nil, l.noConnection(ctx, s, c.role, err)
+			return nil, th.noConnection(ctx, s, c.role, err)
 		}
 		return again, nil
 	case a.Ending != Open && c.Ended() == Open: // that it has ended is for the next S: line
 		return c, nil
 	case a.Ending != Open:
-		return nil, l.unsure(s, s.Pos, nil, "", "the connection is over")
+		return nil, th.unsure(s, s.Pos, nil, "", "the connection is over")
 	case a.Broken != nil:
-		l.broken(c, s.Pos, a)
+		th.broken(c, s.Pos, a)
 	default:
-		l.breachOn(c, s.Pos, a, c.surplus(a), "no data before the next command")
+		th.breachOn(c, s.Pos, a, c.surplus(a), "no data before the next command")
 	}
-	return nil, l.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
+	return nil, th.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
 }
 
 // unsure stops at a step that cannot be judged because of something else.
-func (l *lane) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
-	l.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
+func (th *thread) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
+	th.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
 	return errStop
 }

@@ -21,7 +21,7 @@ func outcomes(r *scenarios.Run) string {
 	for _, br := range r.Breaches {
 		fmt.Fprintf(&b, "breach %s at %d\n", br.Name(), br.Line)
 	}
-	if r.Dead != "" {
+	if r.NotServing != "" {
 		b.WriteString("dead\n")
 	}
 	return b.String()

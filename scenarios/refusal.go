@@ -8,29 +8,29 @@ import (
 )
 
 // meet looks at what came on a connection: the first thing tells whether it was let in.
-func (pl *play) meet(admission *Admission, a session.Received) {
+func (pl *play) decide(admission *Admission, a session.Received) {
 	if a.Bytes() {
 		pl.Peers.seen.note(greets)
 	}
 	admission.Decide(a.Bytes() && (a.Broken != nil || !pl.dialect().Grammar().refused(a.Message)), a.String())
 }
 
-// revive asks again whether a server lives that seemed not to, now that the play
+// recheckServing asks again whether a server lives that seemed not to, now that the play
 // has closed its connections: with them open it may have been at its limit.
-func (pl *play) revive(ctx context.Context, open int) {
+func (pl *play) recheckServing(ctx context.Context, open int) {
 	const patience = 2 * time.Second
-	if pl.dead == "" || open == 0 || ctx.Err() != nil {
+	if pl.notServing == "" || open == 0 || ctx.Err() != nil {
 		return
 	}
-	l := &lane{play: pl, scope: pl.scope.child()}
-	if _, err := l.untilAlive(ctx, min(pl.Timeout, patience), nil); err != nil {
+	th := &thread{play: pl, scope: pl.scope.child()}
+	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}
 	pl.rec.add(time.Now(), "", "--", "the server serves again, now that the connections of the script are closed", Pos{})
 	pl.count.mu.Lock()
 	defer pl.count.mu.Unlock()
-	pl.count.keep(Refusal{Got: pl.dead, Own: open, All: pl.Peers.Open() + open}) // as it was
-	pl.dead = ""
+	pl.count.keep(Refusal{Got: pl.notServing, Own: open, All: pl.Peers.Open() + open}) // as it was
+	pl.notServing = ""
 }
 
 // served counts the connections of the play that the server has let in and not

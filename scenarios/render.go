@@ -12,10 +12,10 @@ import (
 )
 
 // bytes is what goes over the wire for a client line, one slice a segment.
-func (l *lane) bytes(c *conn, s *Send) ([][]byte, error) {
+func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
 	segments := make([][]byte, len(s.Segments))
 	for i, t := range s.Segments {
-		text, err := l.text(c, t, !s.Raw)
+		text, err := th.text(c, t, !s.Raw)
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +57,9 @@ func sentText(segments [][]byte, s *Send) string {
 
 // text fills in the names of a template. In lines (not in raw bytes) the
 // characters that JSON must escape are escaped.
-func (l *lane) text(c *conn, t Template, line bool) (string, error) {
+func (th *thread) text(c *conn, t Template, line bool) (string, error) {
 	return t.expand(func(r *ref) (string, error) {
-		v, err := l.value(c, r)
+		v, err := th.value(c, r)
 		if err != nil {
 			return "", err
 		}
@@ -75,29 +75,29 @@ func (l *lane) text(c *conn, t Template, line bool) (string, error) {
 }
 
 // value computes a name of a client line.
-func (l *lane) value(c *conn, r *ref) (any, error) {
+func (th *thread) value(c *conn, r *ref) (any, error) {
 	switch r.kind {
 	case refObject:
-		usual := l.dialect().Grammar().object(r.formula.Fields(l.scope.round >= 0))
-		return l.merged(c, usual, r.object)
+		usual := th.dialect().Grammar().object(r.formula.Fields(th.scope.round >= 0))
+		return th.merged(c, usual, r.object)
 	case refValue:
-		return l.computed(c, r)
+		return th.computed(c, r)
 	}
-	return l.scope.use(r)
+	return th.scope.use(r)
 }
 
 // computed is the value of a computed name for a connection: the one that sends it, or
 // the one that the name says.
-func (l *lane) computed(c *conn, r *ref) (string, error) {
+func (th *thread) computed(c *conn, r *ref) (string, error) {
 	if !r.same {
-		l.mu.Lock()
-		c = l.conns[r.conn]
-		l.mu.Unlock()
+		th.mu.Lock()
+		c = th.conns[r.conn]
+		th.mu.Unlock()
 		if c == nil {
 			return "", fmt.Errorf("%s: there is no connection %s", r.text, r.conn)
 		}
 	}
-	v, err := r.formula.Value(c.state, l.Password, r.variant)
+	v, err := r.formula.Value(c.state, th.Password, r.variant)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.text, err)
 	}
@@ -117,7 +117,7 @@ func marshal(v any) (string, error) {
 
 // merged writes an object whose fields are those of usual, replaced or
 // complemented by those of with; fields that are absent in with are left out.
-func (l *lane) merged(c *conn, usual, with *Object) (string, error) {
+func (th *thread) merged(c *conn, usual, with *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')
 	for _, f := range overlay(usual, with) {
@@ -127,7 +127,7 @@ func (l *lane) merged(c *conn, usual, with *Object) (string, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		text, err := l.json(c, f.value)
+		text, err := th.json(c, f.value)
 		if err != nil {
 			return "", err
 		}
@@ -158,18 +158,18 @@ func overlay(usual, with *Object) []field {
 }
 
 // json writes a value that a script sends.
-func (l *lane) json(c *conn, n node) (string, error) {
+func (th *thread) json(c *conn, n node) (string, error) {
 	switch n := n.(type) {
 	case literal:
 		return marshal(n.value)
 	case interpolated:
-		s, err := l.text(c, n.parts, false)
+		s, err := th.text(c, n.parts, false)
 		if err != nil {
 			return "", err
 		}
 		return marshal(s)
 	case capture:
-		v, err := l.value(c, n.ref)
+		v, err := th.value(c, n.ref)
 		if err != nil {
 			return "", err
 		}
@@ -178,13 +178,13 @@ func (l *lane) json(c *conn, n node) (string, error) {
 		texts := make([]string, len(n.elems))
 		for i, e := range n.elems {
 			var err error
-			if texts[i], err = l.json(c, e); err != nil {
+			if texts[i], err = th.json(c, e); err != nil {
 				return "", err
 			}
 		}
 		return "[" + strings.Join(texts, ",") + "]", nil
 	case *Object:
-		return l.merged(c, &Object{}, n)
+		return th.merged(c, &Object{}, n)
 	}
 	return "", fmt.Errorf("%s cannot be sent", n)
 }

@@ -18,10 +18,10 @@ type Run struct {
 	Conversation []Line   // in the order in which it happened
 	Began        time.Time
 	Took         time.Duration
-	Dead         string   // why the target is held to serve no longer, empty if it lives
-	Amid         int      // connections that were open then, of all plays that share a PeerStats: a server that is gone has none
+	NotServing   string   // why the target is held to serve no longer, empty if it lives
+	OpenThen     int      // connections that were open then, of all plays that share a PeerStats: a server that is gone has none
 	Refused      *Refusal // a connection that was not let in, nil if all were; those with which the suite asks after the server do not count
-	Left         []string // jobs of the script that are still on the server, with their queues
+	Leftover     []string // jobs of the script that are still on the server, with their queues
 	Err          error    // the play could not go on for a reason of ours, or was interrupted
 }
 
@@ -33,11 +33,11 @@ func (r *Run) Complete() bool {
 			return false
 		}
 	}
-	return r.Err == nil && r.Dead == ""
+	return r.Err == nil && r.NotServing == ""
 }
 
-// Held reports whether the run is complete and everything came as it was expected.
-func (r *Run) Held() bool {
+// Passed reports whether the run is complete and everything came as it was expected.
+func (r *Run) Passed() bool {
 	for _, res := range r.Results {
 		if res.Outcome == Mismatched {
 			return false
@@ -76,7 +76,7 @@ type Result struct {
 	Ending      Ending // of the connection, if it had ended by then
 	Conn        string
 	At          time.Duration // when what came came, since the start of the play
-	Passing     bool          // the reason is lag or a connection that was not to be had: worth another try, alone
+	Transient   bool          // the reason is lag or a connection that was not to be had: worth another try, alone
 }
 
 // BreachKind tells apart the departures that can come up at any line.

@@ -148,7 +148,7 @@ func (sc *scope) use(r *ref) (any, error) {
 	}
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	if v, ok := sc.find(r.text); ok { // another lane was faster
+	if v, ok := sc.find(r.text); ok { // another thread was faster
 		return v, nil
 	}
 	if r.indexed {

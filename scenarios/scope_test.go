@@ -13,13 +13,13 @@ import (
 
 func TestANameHasOneFreshValueHoweverManyLanesUseIt(t *testing.T) {
 	t.Parallel()
-	const lanes = 16
+	const threads = 16
 	for range 300 {
 		sc, name := newScope("x"), &ref{grammar: likeFWP{}.Grammar(), text: "$queue", base: "queue"}
-		values := make([]any, lanes)
+		values := make([]any, threads)
 		var begin, done sync.WaitGroup
 		begin.Add(1)
-		for i := range lanes {
+		for i := range threads {
 			done.Go(func() {
 				begin.Wait()
 				values[i], _ = sc.use(name)

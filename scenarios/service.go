@@ -20,8 +20,8 @@ const (
 // services is what a server has done at least once, and what probes have asked for in
 // vain. It is safe for concurrent use.
 type services struct {
-	mu         sync.RWMutex
-	done, vain map[service]bool
+	mu             sync.RWMutex
+	done, failures map[service]bool
 }
 
 func (s *services) note(what service) {
@@ -38,25 +38,25 @@ func (s *services) note(what service) {
 
 // missing notes that a probe failed at something; it reports whether the server has
 // never done that.
-func (s *services) missing(what service) bool {
+func (s *services) failed(what service) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.done[what] {
 		return false
 	}
-	if s.vain == nil {
-		s.vain = map[service]bool{}
+	if s.failures == nil {
+		s.failures = map[service]bool{}
 	}
-	s.vain[what] = true
+	s.failures[what] = true
 	return true
 }
 
-// hopeless reports whether a probe has failed at something that the server has still
+// failedBefore reports whether a probe has failed at something that the server has still
 // not done. To ask for it again would cost each check a timeout, and show nothing.
-func (s *services) hopeless(what service) bool {
+func (s *services) failedBefore(what service) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.vain[what] && !s.done[what]
+	return s.failures[what] && !s.done[what]
 }
 
 func (s *services) known(what service) bool {

@@ -36,7 +36,7 @@ func TestWhatNeverServedIsNotDead(t *testing.T) {
 			t.Parallel()
 			play(t, &peer{answers: test.answers}, test.script, func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, test.want, outcomes(r))
-				assert.Empty(t, r.Dead)
+				assert.Empty(t, r.NotServing)
 				assert.Contains(t, conversation(r), test.got)
 				assert.Less(t, r.Took, 25*time.Second, "what was never served is asked for once")
 			})
@@ -63,7 +63,7 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 			})}
 			playOn(t, r, producer+"C: INFO\nS: $\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(r))
-				assert.Contains(t, r.Dead, silent)
+				assert.Contains(t, r.NotServing, silent)
 			})
 		})
 	}
@@ -145,6 +145,6 @@ func TestWhatWasAskedInVainHidesNoDeath(t *testing.T) {
 	const push = "C bad: PUSH x\nS: -\n"
 	playOn(t, r, producer+push+push, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "3 matched\n5 matched\ndead\n", outcomes(r))
-		assert.Contains(t, r.Dead, "closed the connection instead of sending HI")
+		assert.Contains(t, r.NotServing, "closed the connection instead of sending HI")
 	})
 }

@@ -43,9 +43,9 @@ func wrongs() map[string]func(*fakes.Event) {
 	}
 }
 
-// crowded are scripts of many lanes.
+// crowded are scripts of many threads.
 func crowded() map[string]string {
-	lanes := func(line string) string {
+	threads := func(line string) string {
 		var b strings.Builder
 		for i := range 12 {
 			b.WriteString(strings.ReplaceAll(line, "NAME", fmt.Sprintf("c%d", i)))
@@ -55,16 +55,16 @@ func crowded() map[string]string {
 	return map[string]string{
 		"workers": "connect boss as producer\nrepeat 60\nC[boss]: PUSH $job\nS[boss]: +OK\nend\n" +
 			"repeat 60 by 12 consumers\nC: FETCH $queue\nS: ${\"jid\":\"$jid#\"}\nC: ACK {\"jid\":\"$jid#\"}\nS: +OK\nend\n",
-		"lanes": lanes("connect NAME as consumer\n") + "parallel\n" + lanes("C[NAME]: PUSH $job{\"jid\":\"$jid7\"}\nS[NAME]: +OK\n"+
+		"threads": threads("connect NAME as consumer\n") + "parallel\n" + threads("C[NAME]: PUSH $job{\"jid\":\"$jid7\"}\nS[NAME]: +OK\n"+
 			"C[NAME]: FETCH $queue\nS[NAME]: ${\"jid\":\"$same\"} | $-1\nC[NAME] bad: INFO x\nS[NAME]: -\nsilence 20ms on NAME\n") +
-			"barrier\n" + lanes("C[NAME]: INFO\nS[NAME]: ${}\n") + "end\n",
+			"barrier\n" + threads("C[NAME]: INFO\nS[NAME]: ${}\n") + "end\n",
 		"probes": "repeat 40 by 8 consumers\nC bad: FLUSH x\nS: -\nC: INFO\nS: $\nsilence 1s\nend\n",
 		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\nS: $\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +
 			"connect a as producer\nconnect b as producer\nC[a]: INFO\nC[b]: INFO\nC: INFO\nunordered\nS: ${}\nS[a]: ${}\nS[b]: ${}\nend\n",
 	}
 }
 
-// Many lanes at once, on servers that fail in the middle: for the race detector, and
+// Many threads at once, on servers that fail in the middle: for the race detector, and
 // because a play must come to its end whatever happens.
 func TestManyLanesOnServersThatFail(t *testing.T) {
 	t.Parallel()
@@ -111,7 +111,7 @@ func TestThePasswordIsNeverTold(t *testing.T) {
 				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n", fwp.PUSH: "-ERR\r\n"}}
 				p.serve(t)
 				r := (&scenarios.Player{Target: p, Password: password}).Play(t.Context(), s, "fwp-test-0001")
-				told := fmt.Sprintf("%+v %v %+v", r.Results, r.Err, r.Breaches) + r.Dead
+				told := fmt.Sprintf("%+v %v %+v", r.Results, r.Err, r.Breaches) + r.NotServing
 				for _, l := range r.Conversation {
 					told += l.String()
 				}

@@ -57,17 +57,17 @@ func (r *ref) family() string {
 	return r.grammar.family(r.base)
 }
 
-// complaint is what is wrong at a place of a line, before it has a file.
-type complaint struct {
+// lineError is what is wrong at a place of a line, before it has a file.
+type lineError struct {
 	at, width int // byte offsets in the line
 	message   string
 	help      string
 }
 
-func (c *complaint) Error() string { return c.message }
+func (c *lineError) Error() string { return c.message }
 
-func complain(at, width int, help, format string, args ...any) *complaint {
-	return &complaint{at: at, width: width, help: help, message: fmt.Sprintf(format, args...)}
+func errorAt(at, width int, help, format string, args ...any) *lineError {
+	return &lineError{at: at, width: width, help: help, message: fmt.Sprintf(format, args...)}
 }
 
 // cursor walks over a line.
@@ -145,14 +145,14 @@ func (c *cursor) nowName(r *ref) error {
 	if m[1] != "" {
 		d, err := time.ParseDuration(m[1])
 		if err != nil {
-			return complain(start, len(m[0]), "write $now+2s or $now-500ms", "%s is not a valid time", m[0])
+			return errorAt(start, len(m[0]), "write $now+2s or $now-500ms", "%s is not a valid time", m[0])
 		}
 		r.offset = d
 	}
 	if m[2] != "" {
 		at, err := time.Parse("-07:00", m[2][1:])
 		if err != nil {
-			return complain(start, len(m[0]), "write $now@+05:30", "%s is not a valid time zone", m[2])
+			return errorAt(start, len(m[0]), "write $now@+05:30", "%s is not a valid time zone", m[2])
 		}
 		r.zone = at.Location()
 	}
@@ -163,12 +163,12 @@ func (c *cursor) fillerName(r *ref) error {
 	r.kind = refFiller
 	m := fillerForm.FindStringSubmatch(c.rest())
 	if m == nil {
-		return complain(c.pos, len("$filler"), "write $filler(64KiB)", "$filler needs a size in brackets")
+		return errorAt(c.pos, len("$filler"), "write $filler(64KiB)", "$filler needs a size in brackets")
 	}
 	n, err := strconv.Atoi(m[1])
 	n *= map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
 	if err != nil || n < 1 || n > 64<<20 {
-		return complain(c.pos, len(m[0]), "", "a filler has 1 byte to 64 MiB")
+		return errorAt(c.pos, len(m[0]), "", "a filler has 1 byte to 64 MiB")
 	}
 	c.pos += len(m[0])
 	r.size = n
@@ -185,7 +185,7 @@ func (c *cursor) computedName(r *ref) error {
 	m := variantForm.FindStringSubmatch(c.rest())
 	c.pos += len(m[0])
 	if m[1] != "" && !slices.Contains(r.formula.Variants, m[1]) {
-		return complain(start, c.pos-start, didYouMean(m[1], r.formula.Variants), "there is no $%s.%s", r.base, m[1])
+		return errorAt(start, c.pos-start, didYouMean(m[1], r.formula.Variants), "there is no $%s.%s", r.base, m[1])
 	}
 	r.variant = m[1]
 	if m[2] != "" {

@@ -17,54 +17,54 @@ type gathered struct {
 
 // unordered takes what comes next for each line from the line's connection, and
 // looks for an order in which all lines match.
-func (l *lane) unordered(ctx context.Context, b *Block) error {
-	g, err := l.gather(ctx, b)
+func (th *thread) unordered(ctx context.Context, b *Block) error {
+	g, err := th.gather(ctx, b)
 	if err != nil {
 		return err
 	}
-	order := l.assign(g)
+	order := th.assign(g)
 	results := make([]Result, len(order))
 	var stop error
 	for i, e := range g.lines {
 		a, c := g.came[order[i]], g.conns[order[i]]
-		res := l.judge(c, e, a)
+		res := th.judge(c, e, a)
 		if res.Outcome == Matched {
-			res = l.inTime(e, c, a, res)
+			res = th.inTime(e, c, a, res)
 		}
 		if res.Outcome != Matched {
 			stop = errStop
-			l.ifSilent(ctx, c, e, a, &res)
+			th.ifSilent(ctx, c, e, a, &res)
 		}
-		l.note(e, res)
+		th.note(e, res)
 		if results[i] = res; stop != nil {
 			break
 		}
 	}
 	for j := range g.came { // the books are kept in the order in which things came
 		i := slices.Index(order, j)
-		l.settle(g.conns[j], g.lines[i], g.came[j], results[i])
+		th.record(g.conns[j], g.lines[i], g.came[j], results[i])
 	}
 	for i, e := range g.lines {
 		if stop == nil {
-			stop = l.probe(ctx, g.conns[order[i]], e, g.came[order[i]])
+			stop = th.probe(ctx, g.conns[order[i]], e, g.came[order[i]])
 		}
 	}
 	return stop
 }
 
 // gather awaits the arrivals.
-func (l *lane) gather(ctx context.Context, b *Block) (*gathered, error) {
+func (th *thread) gather(ctx context.Context, b *Block) (*gathered, error) {
 	g := new(gathered)
 	for _, s := range b.Steps {
 		e, ok := s.(*Expect)
 		if !ok {
-			return nil, l.fail(s, "S: lines", "something else, in an unordered block")
+			return nil, th.fail(s, "S: lines", "something else, in an unordered block")
 		}
-		c, err := l.conn(ctx, e.Conn)
+		c, err := th.conn(ctx, e.Conn)
 		if err != nil {
-			return nil, l.noConnection(ctx, e, Raw, err)
+			return nil, th.noConnection(ctx, e, Raw, err)
 		}
-		a := l.await(ctx, c, e)
+		a := th.await(ctx, c, e)
 		if ctx.Err() != nil && a.GaveUp {
 			return nil, interrupted(ctx, e)
 		}
@@ -75,35 +75,35 @@ func (l *lane) gather(ctx context.Context, b *Block) (*gathered, error) {
 
 // assign gives each line something received of its own that matches it. If there is no such
 // order, it is the one in which the lines stand.
-func (l *lane) assign(g *gathered) []int {
+func (th *thread) assign(g *gathered) []int {
 	asWritten := make([]int, len(g.lines))
 	fits := make([][]bool, len(g.lines))
 	for i, e := range g.lines {
 		asWritten[i], fits[i] = i, make([]bool, len(g.came))
 		for j := range g.came {
-			fits[i][j] = l.attempt().judge(g.conns[j], e, g.came[j]).Outcome == Matched
+			fits[i][j] = th.attempt().judge(g.conns[j], e, g.came[j]).Outcome == Matched
 		}
 	}
 	if !everyLineFits(fits) {
 		return asWritten
 	}
-	if order := l.attempt().search(g, fits, nil); order != nil {
+	if order := th.attempt().search(g, fits, nil); order != nil {
 		return order
 	}
 	return asWritten
 }
 
-// attempt is a lane that binds nothing for good.
-func (l *lane) attempt() *lane { return l.with(l.scope.attempt(), l.block) }
+// attempt is a thread that binds nothing for good.
+func (th *thread) attempt() *thread { return th.with(th.scope.attempt(), th.block) }
 
 // search goes on with an order; what names are bound to on the way decides too.
-func (l *lane) search(g *gathered, fits [][]bool, order []int) []int {
+func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
 	i := len(order)
 	if i == len(g.lines) {
 		return order
 	}
 	for j := range g.came {
-		inner := l.attempt()
+		inner := th.attempt()
 		if !fits[i][j] || slices.Contains(order, j) || inner.judge(g.conns[j], g.lines[i], g.came[j]).Outcome != Matched {
 			continue
 		}

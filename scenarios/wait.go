@@ -90,15 +90,15 @@ func (c *clock) playBlock(b *Block) {
 	}
 }
 
-// sideBySide plays lanes that all begin now; it is over when the last one is.
-func (c *clock) sideBySide(lanes [][]Step) {
+// sideBySide plays threads that all begin now; it is over when the last one is.
+func (c *clock) sideBySide(threads [][]Step) {
 	begin := c.fork()
-	for _, steps := range lanes {
-		lane := begin.fork()
-		lane.steps(steps)
-		c.now, c.due = max(c.now, lane.now), max(c.due, lane.due)
-		maps.Copy(c.sent, lane.sent)
-		maps.Copy(c.verb, lane.verb)
+	for _, steps := range threads {
+		thread := begin.fork()
+		thread.steps(steps)
+		c.now, c.due = max(c.now, thread.now), max(c.due, thread.due)
+		maps.Copy(c.sent, thread.sent)
+		maps.Copy(c.verb, thread.verb)
 	}
 }
 

@@ -29,11 +29,11 @@ type Conn struct {
 	closing  chan struct{} // closed when nothing that comes is taken any more
 	reading  sync.WaitGroup
 
-	next  *Received // taken from incoming, not yet used up
-	stale int       // marks of given-up waits that are still to come and mean nothing
-	ended Ending    // how the connection ended, as far as was taken
-	stuck error     // why nothing more can be written
-	times times
+	next     *Received // taken from incoming, not yet used up
+	obsolete int       // marks of given-up waits that are still to come and mean nothing
+	ended    Ending    // how the connection ended, as far as was taken
+	writeErr error     // why nothing more can be written
+	times    times
 
 	waived int // answers to commands in between that did not come
 }
@@ -76,8 +76,8 @@ func (c *Conn) Status() Status {
 // Ended returns how the connection ended, as far as was taken; Open if it has not.
 func (c *Conn) Ended() Ending { return c.ended }
 
-// Stuck returns why nothing more can be written, nil if that is not known.
-func (c *Conn) Stuck() error { return c.stuck }
+// WriteError returns why nothing more can be written, nil if that is not known.
+func (c *Conn) WriteError() error { return c.writeErr }
 
 // LastWrite returns when the last write began and when it was done. Before the
 // first both are when the connection was opened.

@@ -65,7 +65,7 @@ func (c *Conn) over() bool {
 // sent something that was not taken.
 func (c *Conn) Farewell() []byte {
 	status := c.Status()
-	if c.ended != Open || status.Owed != 0 || c.next != nil || c.stuck != nil {
+	if c.ended != Open || status.Owed != 0 || c.next != nil || c.writeErr != nil {
 		return nil
 	}
 	return status.Farewell

@@ -73,7 +73,7 @@ type State interface {
 	Turn(m Message) Turn
 
 	// Came takes note of the next message of the peer.
-	Came(m Message)
+	Received(m Message)
 
 	// Status returns where the conversation stands.
 	Status() Status

@@ -126,7 +126,7 @@ func (s *toyState) Turn(m session.Message) session.Turn {
 	return session.Unasked
 }
 
-func (s *toyState) Came(m session.Message) {
+func (s *toyState) Received(m session.Message) {
 	if s.Turn(m) == session.Answer {
 		s.owed--
 		s.phase = session.Serving

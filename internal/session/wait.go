@@ -35,7 +35,7 @@ func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 		c.next = nil
 	}
 	if r.Whole() {
-		c.state.Came(r.Message)
+		c.state.Received(r.Message)
 		if r.Turn == Answer {
 			c.times.answered = r.At
 		}
@@ -66,8 +66,8 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 		if !ok {
 			return false
 		}
-		if r.GaveUp && c.stale > 0 {
-			c.stale--
+		if r.GaveUp && c.obsolete > 0 {
+			c.obsolete--
 			continue
 		}
 		c.next = &r
@@ -128,7 +128,7 @@ func (c *Conn) Answer(ctx context.Context) (Received, error) {
 func (c *Conn) GiveUp(ctx context.Context) Received {
 	const most = 10 // timeouts
 	for begin := time.Now(); ; {
-		r := c.disturb()
+		r := c.interrupt()
 		if !r.Coming || time.Since(begin) > most*c.config.Timeout {
 			return r
 		}
@@ -141,15 +141,15 @@ func (c *Conn) GiveUp(ctx context.Context) Received {
 	}
 }
 
-// disturb returns what the reader has, be it nothing.
-func (c *Conn) disturb() Received {
+// interrupt returns what the reader has, be it nothing.
+func (c *Conn) interrupt() Received {
 	nothing := Received{At: time.Now(), GaveUp: true}
 	if err := c.nc.SetReadDeadline(longAgo()); err != nil {
 		return nothing
 	}
 	r, ok := c.Take(context.Background(), time.Now().Add(time.Second))
 	if !ok || !r.GaveUp {
-		c.stale++ // the mark of this wait is still to come, and means nothing then
+		c.obsolete++ // the mark of this wait is still to come, and means nothing then
 	}
 	if !ok {
 		return nothing

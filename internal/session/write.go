@@ -12,15 +12,15 @@ import (
 // Write sends segments one after the other, each in a write of its own, with a
 // pause in between. It blocks until the last is written. If the peer does not read
 // them within the timeout, or ctx is done, nothing can be written any more, since
-// it is not known how much has arrived; see [Conn.Stuck].
+// it is not known how much has arrived; see [Conn.WriteError].
 func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration) error {
 	all := segments[0]
 	if len(segments) > 1 {
 		all = bytes.Join(segments, nil)
 	}
 	c.state.Sent(all)
-	if c.stuck != nil {
-		return c.stuck
+	if c.writeErr != nil {
+		return c.writeErr
 	}
 	c.times.began = time.Now()
 	defer func() { c.times.sent = time.Now() }()
@@ -28,13 +28,13 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {
 		if i > 0 && !sleep(ctx, pause) {
-			c.stuck = fmt.Errorf("write: %w", context.Cause(ctx))
-			return c.stuck
+			c.writeErr = fmt.Errorf("write: %w", context.Cause(ctx))
+			return c.writeErr
 		}
 		_, err := c.nc.Write(s)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			c.stuck = fmt.Errorf("the server stopped reading: write: %w", err)
-			return c.stuck
+			c.writeErr = fmt.Errorf("the server stopped reading: write: %w", err)
+			return c.writeErr
 		}
 		if err != nil {
 			return fmt.Errorf("write: %w", err)

@@ -44,7 +44,7 @@ func TestAPeerThatStopsReading(t *testing.T) {
 		assert.Equal(t, time.Minute, time.Since(begin))
 		heard := hears(peer)
 		assert.Equal(t, err, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
-		assert.Equal(t, err, c.Stuck())
+		assert.Equal(t, err, c.WriteError())
 		assert.Equal(t, time.Minute, time.Since(begin))
 		c.Leave(t.Context())
 		assert.NotContains(t, <-heard, "a\n")
@@ -64,7 +64,7 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 				begin := time.Now()
 				require.Error(t, c.Write(ctx, segments, 5*time.Second))
 				assert.Equal(t, time.Second, time.Since(begin))
-				assert.Error(t, c.Stuck())
+				assert.Error(t, c.WriteError())
 			})
 		})
 	}
@@ -76,7 +76,7 @@ func TestAWriteToAClosedConnection(t *testing.T) {
 		require.NoError(t, peer.(interface{ SetLinger(sec int) error }).SetLinger(0))
 		_ = peer.Close()
 		require.ErrorContains(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0), "write: ")
-		require.NoError(t, c.Stuck(), "what it was shows in what comes")
+		require.NoError(t, c.WriteError(), "what it was shows in what comes")
 		assert.Equal(t, session.Reset, take(t, c).Ending)
 	})
 }

@@ -126,10 +126,10 @@ func (Dialect) Question(role scenarios.Role, s session.State) string {
 // Sample returns the state of a conversation with a protected server.
 func (Dialect) Sample(introduced bool) session.State {
 	_, s := fwpsession.Protocol{}.Begin(session.Caller, nil)
-	s.Came(session.Message{Kind: byte(fwp.SimpleString), Text: []byte(`HI {"v":2,"s":"salt","i":2}`)})
+	s.Received(session.Message{Kind: byte(fwp.SimpleString), Text: []byte(`HI {"v":2,"s":"salt","i":2}`)})
 	if introduced {
 		s.Sent([]byte(fwp.HELLO + " {}\r\n"))
-		s.Came(session.Message{Kind: byte(fwp.SimpleString), Text: []byte("OK")})
+		s.Received(session.Message{Kind: byte(fwp.SimpleString), Text: []byte("OK")})
 	}
 	return s
 }

@@ -141,7 +141,7 @@ func TestHelloAndQuestion(t *testing.T) {
 	locked := d.Sample(false)
 	assert.Equal(t, "pwdhash v true", names(scenarios.Producer, locked))
 	assert.Equal(t, "hostname wid pid labels pwdhash v true", names(scenarios.Consumer, locked))
-	fresh.Came(message(`+HI {"v":2}`))
+	fresh.Received(message(`+HI {"v":2}`))
 	assert.Equal(t, "v false", names(scenarios.Producer, fresh))
 
 	fresh.Sent([]byte("HELLO {\"wid\":\"w\\\"1\"}\r\n"))
@@ -159,7 +159,7 @@ func TestPasswordHashes(t *testing.T) {
 	}
 	hash := func(rounds int, variant string) string {
 		_, s := fwpdialect.Dialect{}.Begin(session.Caller, nil)
-		s.Came(message(fmt.Sprintf(`+HI {"v":2,"s":"salt","i":%d}`, rounds)))
+		s.Received(message(fmt.Sprintf(`+HI {"v":2,"s":"salt","i":%d}`, rounds)))
 		h, err := computed[i].Value(s, "secret", variant)
 		require.NoError(t, err)
 		return h

@@ -173,7 +173,7 @@ func (s *state) Turn(session.Message) session.Turn {
 	return session.Unasked
 }
 
-func (s *state) Came(m session.Message) {
+func (s *state) Received(m session.Message) {
 	if len(s.verbs) == 0 {
 		return
 	}

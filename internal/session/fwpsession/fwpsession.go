@@ -136,7 +136,7 @@ func (s *State) Turn(session.Message) session.Turn {
 }
 
 // Came moves the state of the connection on.
-func (s *State) Came(m session.Message) {
+func (s *State) Received(m session.Message) {
 	s.owed--
 	if hi, ok := ReadHi(m); ok && s.conn == fwp.NotIdentified {
 		s.hi, s.greeted = hi, true

@@ -98,7 +98,7 @@ func TestState(t *testing.T) {
 		if step.came != "" {
 			m := session.Message{Kind: step.came[0], Text: []byte(step.came[1:])}
 			assert.Equal(t, step.turn, s.Turn(m), step)
-			s.Came(m)
+			s.Received(m)
 		}
 		status := s.Status()
 		if step.sent != "" {
@@ -119,7 +119,7 @@ func TestEndBeforeHello(t *testing.T) {
 	s := new(fwpsession.State)
 	s.Sent([]byte("END\r\n"))
 	assert.Equal(t, fwp.NotIdentified, s.Conn())
-	s.Came(session.Message{Kind: '-'})
+	s.Received(session.Message{Kind: '-'})
 	assert.Equal(t, fwp.Ended, s.Conn())
 }
 

@@ -10,52 +10,52 @@ import (
 
 // probe asks whether the server lives after a line that provoked an error or a
 // close: on a new connection, and on the old one where it must still be open.
-func (l *lane) probe(ctx context.Context, c *conn, e *Expect, a session.Received) error {
-	provoked := a.Ending != Open || a.Whole() && l.dialect().Grammar().refused(a.Message)
+func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Received) error {
+	provoked := a.Ending != Open || a.Whole() && th.dialect().Grammar().refused(a.Message)
 	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
 		return nil
 	}
-	fresh, lives := l.lives(ctx, e.Pos, c)
+	fresh, serving := th.serving(ctx, e.Pos, c)
 	if ctx.Err() != nil {
 		return interrupted(ctx, e)
 	}
-	if !lives {
+	if !serving {
 		return errStop
 	}
 	if a.Ending != Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !fresh {
 		return nil
 	}
-	return l.probeOld(ctx, c, e)
+	return th.probeSame(ctx, c, e)
 }
 
-// probeOld asks what a new connection in the same role has just been served, on a
+// probeSame asks what a new connection in the same role has just been served, on a
 // connection that a rejected command must have left as it was. A producer's
 // connection may be closed at any time.
-func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
+func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
-		l.breachOn(c, e.Pos, a, c.surplus(a), "no data before the next command")
+		th.breachOn(c, e.Pos, a, c.surplus(a), "no data before the next command")
 		return errStop
 	}
-	question := l.dialect().Question(c.role, c.state)
-	c.says(question + " (the suite asks whether the connection still serves)")
+	question := th.dialect().Question(c.role, c.state)
+	c.recordSent(question + " (the suite asks whether the connection still serves)")
 	a, err := c.Aside(ctx, []byte(question+"\r\n"))
 	if err != nil {
 		return interrupted(ctx, e)
 	}
 	switch {
-	case l.trailed(c, e.Pos, a):
-	case a.Ending != Open && c.role != Consumer, l.served(a):
+	case th.trailed(c, e.Pos, a):
+	case a.Ending != Open && c.role != Consumer, th.served(a):
 		return nil
 	case a.Coming:
-		return l.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
+		return th.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
 	case a.Broken != nil, a.Pending != "":
-		l.broken(c, e.Pos, a)
+		th.broken(c, e.Pos, a)
 	case a.GaveUp:
-		l.unanswered(c, e.Pos, a)
+		th.unanswered(c, e.Pos, a)
 	case a.Ending != Open:
-		l.lost(c, e.Pos, a)
+		th.lost(c, e.Pos, a)
 	default:
-		l.breachOn(c, e.Pos, a, StateLost,
+		th.breachOn(c, e.Pos, a, StateLost,
 			c.Status().Verb+" to be served after the rejected command, as it is on a new connection")
 	}
 	return errStop
@@ -65,37 +65,37 @@ func (l *lane) probeOld(ctx context.Context, c *conn, e *Expect) error {
 // its limit of connections: only patience shows that it serves no more. served reports
 // whether a question in the role of like is served there. A service that the server never
 // provided does not count as lost.
-func (l *lane) lives(ctx context.Context, at Pos, like *conn) (served, lives bool) {
-	served, err := l.untilAlive(ctx, l.Timeout, like)
+func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, lives bool) {
+	served, err := th.awaitServing(ctx, th.Timeout, like)
 	if err == nil || ctx.Err() != nil {
 		return served, true
 	}
-	if l.neverSaw(err) {
-		l.rec.add(time.Now(), "", "--", err.Error()+"; this server has served nobody so far", at)
+	if th.neverProvided(err) {
+		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has served nobody so far", at)
 		return false, true
 	}
-	l.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dead, l.amid = err.Error(), l.Peers.Open()
+	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
+	th.mu.Lock()
+	defer th.mu.Unlock()
+	th.notServing, th.openThen = err.Error(), th.Peers.Open()
 	return false, false
 }
 
-// neverSaw reports whether a probe failed at what the server has never done.
-func (l *lane) neverSaw(err error) bool {
+// neverProvided reports whether a probe failed at what the server has never done.
+func (th *thread) neverProvided(err error) bool {
 	unserved, is := errors.AsType[*unservedError](err)
-	return is && l.Peers.seen.missing(unserved.what)
+	return is && th.Peers.seen.failed(unserved.what)
 }
 
-// untilAlive asks on new connections until one is answered. It begins no more
+// awaitServing asks on new connections until one is answered. It begins no more
 // once the time is over; a slow server is given the time to answer, and one that
 // has never done what it is asked for is not asked twice.
-func (l *lane) untilAlive(ctx context.Context, limit time.Duration, like *conn) (served bool, err error) {
+func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (served bool, err error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
-		served, err = l.alive(ctx, l.Timeout, like)
-		if err == nil || time.Since(begin) > limit || l.neverSaw(err) {
+		served, err = th.askServing(ctx, th.Timeout, like)
+		if err == nil || time.Since(begin) > limit || th.neverProvided(err) {
 			return served, err
 		}
 		timer := time.NewTimer(pause)
@@ -109,8 +109,8 @@ func (l *lane) untilAlive(ctx context.Context, limit time.Duration, like *conn) 
 }
 
 // served reports whether a question was answered with something else than a refusal.
-func (l *lane) served(a session.Received) bool {
-	return a.Whole() && !l.dialect().Grammar().refused(a.Message)
+func (th *thread) served(a session.Received) bool {
+	return a.Whole() && !th.dialect().Grammar().refused(a.Message)
 }
 
 // alive asks once, on a new connection in the role of like, which may be nil for a
@@ -118,13 +118,13 @@ func (l *lane) served(a session.Received) bool {
 // that the server lives and cannot be asked. A server lives if it answers anything:
 // whether that is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
-func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
+func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
 	p := &play{
-		Player: Player{Target: l.Target, Password: l.Password, Timeout: timeout, Meter: new(Meter), Peers: l.Peers},
-		script: l.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: l.scope,
-		count: NewConnCounter(l.Peers),
+		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: new(Meter), Peers: th.Peers},
+		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: th.scope,
+		count: NewConnCounter(th.Peers),
 	}
-	inner := &lane{play: p, scope: l.scope}
+	inner := &thread{play: p, scope: th.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {
 		return false, &unservedError{opening, err.Error()}
@@ -133,49 +133,49 @@ func (l *lane) alive(ctx context.Context, timeout time.Duration, like *conn) (se
 	if c.role = Producer; like != nil && like.role == Consumer {
 		c.role, c.hello = Consumer, like.hello
 	}
-	if goOn, err := inner.welcomed(ctx, c); err != nil || !goOn {
+	if goOn, err := inner.introduceProbe(ctx, c); err != nil || !goOn {
 		return false, err
 	}
-	question := l.dialect().Question(c.role, c.state)
-	if l.Peers.seen.hopeless(service(verb(question))) {
+	question := th.dialect().Question(c.role, c.state)
+	if th.Peers.seen.failedBefore(service(verb(question))) {
 		return false, nil
 	}
 	a, err := inner.inquire(ctx, c, question)
 	if err != nil {
 		return false, err
 	}
-	return l.served(a), nil
+	return th.served(a), nil
 }
 
-// welcomed introduces a connection that asks whether the server lives. It returns false
+// introduceProbe introduces a connection that asks whether the server lives. It returns false
 // where it does and there is nothing more to ask.
-func (l *lane) welcomed(ctx context.Context, c *conn) (goOn bool, err error) {
+func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err error) {
 	greeted := c.Status().Owed == 0
 	if !greeted {
-		if l.Peers.seen.hopeless(greets) {
+		if th.Peers.seen.failedBefore(greets) {
 			return false, nil
 		}
 		_, opened := c.LastWrite()
-		if _, ok := c.Peek(ctx, opened.Add(l.Timeout/2)); !ok {
-			return false, l.provoke(ctx, c)
+		if _, ok := c.Peek(ctx, opened.Add(th.Timeout/2)); !ok {
+			return false, th.askUngreeted(ctx, c)
 		}
 	}
 	var a session.Received
 	if !greeted {
 		a, _ = c.Take(ctx, time.Time{})
 	}
-	hello, ok := l.dialect().Hello(c.role, c.state)
+	hello, ok := th.dialect().Hello(c.role, c.state)
 	switch {
 	case a.Ending != Open:
-		return false, &unservedError{greets, l.unwelcome("", a).Error()}
-	case a.Whole() && l.dialect().Grammar().refused(a.Message): // it lives, and is at its limit of connections
+		return false, &unservedError{greets, th.unwelcome("", a).Error()}
+	case a.Whole() && th.dialect().Grammar().refused(a.Message): // it lives, and is at its limit of connections
 		return false, nil
-	case ok && hello.Locked && l.Password == "", l.Peers.seen.hopeless(welcoming), !ok:
+	case ok && hello.Locked && th.Password == "", th.Peers.seen.failedBefore(welcoming), !ok:
 		return false, nil
 	case hello.Words == "":
 		return true, nil
 	}
-	err = l.introduce(ctx, c, hello)
+	err = th.introduce(ctx, c, hello)
 	if errors.Is(err, errUnwelcome) {
 		return false, nil
 	} else if err != nil {
@@ -184,29 +184,29 @@ func (l *lane) welcomed(ctx context.Context, c *conn) (goOn bool, err error) {
 	return true, nil
 }
 
-// provoke sees whether a server that has not greeted answers at all.
-func (l *lane) provoke(ctx context.Context, c *conn) error {
-	hello, _ := l.dialect().Hello(Producer, c.state)
-	line, err := l.helloLine(c, hello)
+// askUngreeted sees whether a server that has not greeted answers at all.
+func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
+	hello, _ := th.dialect().Hello(Producer, c.state)
+	line, err := th.helloLine(c, hello)
 	if err != nil {
 		return err
 	}
-	_, err = l.inquire(ctx, c, line)
+	_, err = th.inquire(ctx, c, line)
 	if unserved, is := errors.AsType[*unservedError](err); is {
 		unserved.what = greets
 	} else if err == nil {
-		l.Peers.seen.note(welcoming)
+		th.Peers.seen.note(welcoming)
 	}
 	return err
 }
 
 // inquire asks a question and takes what comes, if something comes.
-func (l *lane) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
+func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
 	asked := service(verb(line))
 	a, err := c.Ask(ctx, []byte(line+"\r\n"))
 	if err != nil || a.Ending != Open || a.GaveUp && a.Pending == "" {
 		return a, &unservedError{asked, verb(line) + " on a new connection gets no answer"}
 	}
-	l.Peers.seen.note(asked)
+	th.Peers.seen.note(asked)
 	return a, nil
 }

@@ -51,7 +51,7 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 				defer server.Close()
 				player := &scenarios.Player{Target: target}
 				r := player.Play(t.Context(), s, "fwp-test-0001")
-				assert.Equal(t, test.left, r.Left)
+				assert.Equal(t, test.left, r.Leftover)
 
 				look, err := scenarios.Parse(fwpdialect.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: ${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
 				require.NoError(t, err)

@@ -45,7 +45,7 @@ func TestCleanupGivesBackForeignJobs(t *testing.T) {
 				assert.False(t, slices.ContainsFunc(lines, about("ACK", theirs)), "%s", lines)
 				assert.True(t, slices.ContainsFunc(lines, about("FAIL", theirs)), "%s", lines)
 				assert.True(t, slices.ContainsFunc(lines, about("ACK", ours)), "%s", lines)
-				assert.Empty(t, r.Left)
+				assert.Empty(t, r.Leftover)
 			})
 		})
 	}
