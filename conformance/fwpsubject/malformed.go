@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
 )
 
 // badLine breaks the syntax of the line.
@@ -44,8 +45,8 @@ var naming = []string{"jid", "queue", "wid"}
 
 // badField sends an argument with one value that is missing or not what it should be.
 func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
-	verb := choose(g, []string{"PUSH", "PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
-	fields, required := g.usualFields(verb, g.law.symbol(w.WID))
+	verb := choose(g, []string{fwp.PUSH, fwp.PUSH, fwp.PUSH, fwp.ACK, fwp.FAIL, fwp.BEAT})
+	fields, required := g.plainFields(verb, g.law.symbol(w.WID))
 	victim := g.IntN(len(fields))
 	if fields[victim].name == "queue" && !g.Terms.Alone {
 		victim = 0 // what names no queue goes to one that others use too
@@ -70,21 +71,34 @@ func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 	return []explore.Step{explore.Line(c, "%s {%s}", verb, strings.Join(parts, ","))}
 }
 
-// usualFields are the fields of a verb's argument with values that are well-formed, and
-// how many of them must be there.
-func (g *maker) usualFields(verb, wid string) (fields []member, required int) {
-	switch verb {
-	case "PUSH":
-		return []member{
-			{"jid", `"` + g.jid() + `"`}, {"jobtype", `"t"`}, {"args", "[]"}, {"queue", `"` + g.queue() + `"`}, {"retry", "3"},
-			{"reserve_for", "600"}, {"backtrace", "1"}, {"at", `"$now-2h"`}, {"created_at", `"2021-03-04T05:06:07Z"`}, {"custom", "{}"},
-		}, 4
-	case "ACK":
-		return []member{{"jid", `"$jid1"`}}, 1
-	case "FAIL":
-		return []member{{"jid", `"$jid1"`}, {"errtype", `"E"`}, {"message", `"m"`}, {"backtrace", "[]"}}, 4
+// plain are well-formed values.
+var plain = map[fwp.FieldType]string{
+	fwp.StringField: `"t"`, fwp.IntField: "600", fwp.ArrayField: "[]", fwp.StringsField: "[]", fwp.ObjectField: "{}",
+	fwp.TimeField: `"2021-03-04T05:06:07Z"`, fwp.TimeOrBlankField: `"$now-2h"`,
+}
+
+// plainFields returns the fields of a verb's argument with well-formed values. A client
+// sends at least the first of them, as many as are required: those and the queue, which
+// would be default otherwise. The state of a worker is left out, since it has an effect.
+func (g *maker) plainFields(verb, wid string) (fields []member, required int) {
+	names := map[string]string{"jid": "$jid1", "wid": wid}
+	if verb == fwp.PUSH {
+		names = map[string]string{"jid": g.jid(), "queue": g.queue()}
 	}
-	return []member{{"wid", `"` + wid + `"`}, {"rss_kb", "1"}}, 2
+	for _, f := range fwp.Fields(verb) {
+		if f.ReadOnly || f.Name == "current_state" {
+			continue
+		}
+		value := plain[f.Type]
+		if name, named := names[f.Name]; named {
+			value = `"` + name + `"`
+		}
+		fields = append(fields, member{f.Name, value})
+		if f.Required || f.Name == "queue" {
+			required = len(fields)
+		}
+	}
+	return fields, required
 }
 
 // badGreeting is a HELLO that must, or should, be declined.

@@ -3,11 +3,12 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
 // differs holds a delivered job against what was pushed, field by field. (Work units)
@@ -254,46 +255,33 @@ func texts(v any) string {
 	return ""
 }
 
-// Equal compares JSON values, numbers by value: exactly where they are integers
-// within 63 bits, else as far as a float64 goes. (AMB-16)
-func Equal(a, b any) bool {
-	switch x := a.(type) {
+// Equal reports whether two JSON values are the same, numbers as [sameNumber] has it.
+func Equal(sent, got any) bool {
+	switch x := sent.(type) {
 	case json.Number:
-		y, is := b.(json.Number)
-		return is && sameNumber(string(x), string(y))
+		y, is := got.(json.Number)
+		return is && sameNumber(x, y)
 	case []any:
-		y, is := b.([]any)
+		y, is := got.([]any)
 		return is && slices.EqualFunc(x, y, Equal)
 	case map[string]any:
-		y, is := b.(map[string]any)
-		if !is || len(x) != len(y) {
-			return false
-		}
-		for k, v := range x {
-			if w, there := y[k]; !there || !Equal(v, w) {
-				return false
-			}
-		}
-		return true
+		y, is := got.(map[string]any)
+		return is && maps.EqualFunc(x, y, Equal)
 	}
-	return reflect.DeepEqual(a, b)
+	return sent == got
 }
 
-func sameNumber(a, b string) bool {
-	if a == b {
+// sameNumber reports whether a number came back as AMB-16 demands: an integer of at most
+// 63 bits exactly, and any other as far as a float64 goes, since the specification
+// promises no range. It is the only leniency on top of [jsonnum.Equal].
+func sameNumber(sent, got json.Number) bool {
+	x, errX := sent.Float64()
+	y, errY := got.Float64()
+	switch {
+	case jsonnum.Equal(sent, got), errX != nil, errY != nil, len(sent)+len(got) > 200:
 		return true
+	case x > -(1<<63) && x < 1<<63 && jsonnum.IsInt(sent):
+		return false
 	}
-	fa, errA := json.Number(a).Float64()
-	fb, errB := json.Number(b).Float64()
-	if errA != nil || errB != nil || len(a)+len(b) > 200 {
-		return true // beyond any range that anybody has promised
-	}
-	if fa > -(1<<63) && fa < 1<<63 && fa == float64(int64(fa)) {
-		ra, okA := new(big.Rat).SetString(a)
-		rb, okB := new(big.Rat).SetString(b)
-		if okA && okB && ra.IsInt() {
-			return ra.Cmp(rb) == 0
-		}
-	}
-	return fa == fb
+	return x == y
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -66,7 +65,7 @@ func (l *Line) queues(line []byte) {
 	}
 }
 
-// argument judges what must be a JSON object after a single space.
+// argument reads what must be a JSON object after a single space.
 func (l *Line) argument(command model.Command) {
 	trimmed := bytes.Trim(l.Args, " \t")
 	fields := object(trimmed)
@@ -78,20 +77,23 @@ func (l *Line) argument(command model.Command) {
 	case len(trimmed) == len(l.Args): // else AMB-05
 		l.Fields, l.Form, l.Clause = fields, model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
 		if l.typed(command.Fields) {
-			l.odd()
+			l.unusual()
 		}
 	}
 }
 
-// typed judges the types of the fields.
-func (l *Line) typed(fields []model.Field) bool {
-	for _, f := range fields {
+// typed checks the types of the fields, and reports whether all are right.
+func (l *Line) typed(rules map[string]model.Field) bool {
+	for _, f := range fwp.Fields(l.Verb) {
+		rule, ruled := rules[f.Name]
 		value, there := l.Fields[f.Name]
-		blank := value == nil && !f.Required // AMB-18
-		if !there && !f.Required || blank && l.Verb == fwp.PUSH || Is(value, f.Kind) {
+		required := f.Required && !rule.Optional
+		blank := value == nil && !required // AMB-18
+		if !ruled || !there && !required || blank && l.Verb == fwp.PUSH || f.Type.Is(value) ||
+			f.Type == fwp.TimeField && value == "" { // which is unusual
 			continue
 		}
-		l.Form, l.Clause, l.Should = model.Refused, f.Clause, f.Should
+		l.Form, l.Clause, l.Should = model.Refused, rule.Clause, rule.Should
 		if blank { // AMB-18, AMB-35
 			l.Form = model.Either
 		}
@@ -100,52 +102,56 @@ func (l *Line) typed(fields []model.Field) bool {
 	return true
 }
 
-// odd opens what the text leaves open although every field has its type.
-func (l *Line) odd() {
+// unusual finds what the specification leaves open although every field has its type.
+func (l *Line) unusual() {
 	f := l.Fields
 	text := func(name string) string { s, _ := f[name].(string); return s }
 	open := false
 	switch l.Verb {
 	case fwp.HELLO:
-		l.oddHello(text("wid"))
+		l.unusualHello(text("wid"))
 	case fwp.PUSH:
-		l.oddJob(text)
+		l.unusualJob(text)
 	case fwp.ACK:
 		open = l.unknown()
 	case fwp.FAIL: // AMB-35
 		open = l.unknown() || f["errtype"] == nil || f["message"] == nil || f["backtrace"] == nil
 	case fwp.BEAT:
-		open = l.unknown("current_state", "rss_kb") || text("wid") == "" || l.oddBeat()
+		open = l.unknown() || text("wid") == "" || l.unusualBeat()
 	}
 	if open {
 		l.Form = model.Either
 	}
 }
 
-// oddBeat tells whether a BEAT says something odd of its worker, be it null. (AMB-18)
-func (l *Line) oddBeat() bool {
+// unusualBeat reports whether a BEAT has an unusual value, null included. (AMB-18)
+func (l *Line) unusualBeat() bool {
 	state, said := l.Fields["current_state"]
 	memory, told := l.Fields["rss_kb"]
 	usual := !said || state == "quiet" || state == "terminate"
-	return !usual || told && (!Is(memory, "int") || !within(memory, 0, 1<<40))
+	return !usual || told && (!fwp.IntField.Is(memory) || !within(memory, 0, 1<<40))
 }
 
-// oddHello opens another version, and what is half a consumer. (AMB-08)
-func (l *Line) oddHello(wid string) {
-	f, consumer := l.Fields, 0
-	for _, name := range []string{"hostname", "wid", "pid", "labels"} {
-		if f[name] != nil {
-			consumer++
+// unusualHello finds another version, and a worker with some of its fields only. (AMB-08)
+func (l *Line) unusualHello(wid string) {
+	has, of := 0, 0
+	for _, f := range fwp.Fields(fwp.HELLO) {
+		if f.Worker {
+			of++
+			if l.Fields[f.Name] != nil {
+				has++
+			}
 		}
 	}
-	if f["v"] != json.Number("2") || consumer%4 != 0 || consumer == 4 && wid == "" || l.unknown("v") {
+	if l.Fields["v"] != json.Number("2") || has%of != 0 || has == of && wid == "" || l.unknown() {
 		l.Form, l.Clause = model.Either, "FWP-HELLO-05"
 	}
 }
 
 var plainQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-func (l *Line) oddJob(text func(string) string) {
+// unusualJob finds values of a work unit that a server need not take.
+func (l *Line) unusualJob(text func(string) string) {
 	f := l.Fields
 	queue, named := f["queue"].(string)
 	jid := text("jid")
@@ -153,50 +159,26 @@ func (l *Line) oddJob(text func(string) string) {
 	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH can name it in one word
 		l.Form, l.Clause = model.Either, "FWP-WU-16"
 	case named && !plainQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, text("jobtype") == "", // AMB-14, AMB-15
-		len(l.Args) > 32<<10, l.unknown("enqueued_at", "failure") || f["enqueued_at"] != nil || f["failure"] != nil,
+		len(l.Args) > 32<<10, l.unknown() || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17
 		f["created_at"] == "":
 		l.Form = model.Either
 	}
 }
 
-// unknown tells whether there are fields beside those of the table and the named ones.
-func (l *Line) unknown(but ...string) bool {
-	command, _ := model.About(l.Verb)
+// unknown reports whether there are fields that the specification does not have.
+func (l *Line) unknown() bool {
 	for name := range l.Fields {
-		listed := slices.ContainsFunc(command.Fields, func(f model.Field) bool { return f.Name == name })
-		if !listed && !slices.Contains(but, name) {
+		if !slices.ContainsFunc(fwp.Fields(l.Verb), func(f fwp.Field) bool { return f.Name == name }) {
 			return true
 		}
 	}
 	return false
 }
 
-// within tells whether a value is absent or an integer that is plainly in the range.
+// within reports whether a value is absent or an integer that is plainly in the range.
 func within(value any, least, most int64) bool {
 	n, is := value.(json.Number)
 	i, err := strconv.ParseInt(string(n), 10, 64)
 	return !is || err == nil && i >= least && i <= most
-}
-
-var integer = regexp.MustCompile(`^-?[0-9]+(\.0+)?([eE]\+?[0-9]+)?$`)
-
-// Is tells whether a value, its numbers kept as json.Number, is of a type of the
-// field tables; "time" takes blank for one that is omitted.
-func Is(value any, kind string) bool {
-	switch x := value.(type) {
-	case string:
-		if kind == "time" && x != "" {
-			_, err := time.Parse(time.RFC3339, x)
-			return err == nil
-		}
-		return kind == "string" || kind == "time"
-	case json.Number:
-		return kind == "int" && integer.MatchString(string(x))
-	case []any:
-		return kind == "array" || kind == "strings" && !slices.ContainsFunc(x, func(e any) bool { return !Is(e, "string") })
-	case map[string]any:
-		return kind == "object"
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 		return nil
 	case r.Kind != fwp.SimpleString || !named || f == nil || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}"):
 		v.Clause = "FWP-HI-02"
-	case fmt.Sprint(f["v"]) != "2" || !Is(f["v"], "int"):
+	case f["v"] != json.Number("2"):
 		v.Clause = "FWP-HI-03"
 	default:
 		return w.challenge(c, f, v)

@@ -58,7 +58,7 @@ var rooms = map[string]room{
 	"conformance/fwpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session", "internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
 	}},
-	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp"}},
+	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"fakes":              {mayImport: []string{"fakes/store", "fwp"}, alone: true},
 	"fakes/store":        {alone: true},
