@@ -58,7 +58,7 @@ func (p process) explain(id string) error {
 		return p.Print(script)
 	}
 	if c, ok := clauseNamed(id); ok {
-		return p.PrintPage(explainClause(c, checkRows(all)))
+		return p.PrintPage(explainClause(c, checksByClause(all)[c.ID]))
 	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 		return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
@@ -77,7 +77,7 @@ func explainScript(d conformance.Description) (string, error) {
 	for _, need := range d.Needs {
 		f.add("needs", needs[need])
 	}
-	f.faults(faultsOf(fakes.Faults(), clausesOf(d)...))
+	f.faults(faultsOf(clausesOf(d)...))
 	var about, b strings.Builder
 	page := reports.Page{Blocks: []reports.Block{f.block()}}
 	if err := page.WriteText(&about, reports.TextOptions{Width: textWidth - len("# ")}); err != nil {
@@ -106,7 +106,7 @@ func titled(id, words string) reports.Block {
 	return reports.Prose{Lines: []reports.Text{{{Text: id, Style: reports.Strong}, {Text: "  "}, {Text: words}}}}
 }
 
-func explainClause(c conformance.Clause, checks []checkRow) reports.Page {
+func explainClause(c conformance.Clause, checks []conformance.Description) reports.Page {
 	var f explained
 	for _, s := range c.Sources {
 		f.add("source", explainSource(c, s))
@@ -122,20 +122,18 @@ func explainClause(c conformance.Clause, checks []checkRow) reports.Page {
 	}
 	f.add("takes", spelled(c.Special, specials))
 	for _, check := range checks {
-		if slices.Contains(check.Clauses, c.ID) {
-			f.add("checks", check.ID+": "+check.Title)
-		}
+		f.add("checks", check.ID+": "+check.Title)
 	}
 	switch {
 	case c.Excluded != "":
 		f.add("excluded", c.Excluded)
-	case len(decidedBy(checks, c.ID)) > 0:
+	case len(checks) > 0:
 	case c.BindsServer():
 		f.add("checks", "none yet")
 	default:
 		f.add("checks", "none: it does not bind servers")
 	}
-	f.faults(faultsOf(fakes.Faults(), c.ID))
+	f.faults(faultsOf(c.ID))
 	return reports.Page{Blocks: []reports.Block{
 		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
 		reports.Prose{Lines: reports.LinesOf(c.Statement)},

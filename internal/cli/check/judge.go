@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -41,23 +42,27 @@ func newJudge(p process) *cobra.Command {
 	return cmd
 }
 
-// judge judges the histories of some files, each of which is told as soon as it is done
-// if a person may be waiting for it.
+// judge checks the histories of some files. In text, the result of each is printed as soon as it is there.
 func (p process) judge(names []string, format string) error {
-	all := judgement{Schema: judgeSchema, Histories: []judgedFile{}}
+	var all reports.Histories
 	for _, name := range names {
-		f := p.judgeFile(name)
-		if f.Damage != "" {
+		f := reports.History{Name: name}
+		h, err := p.loadHistory(name)
+		if err != nil {
+			f.Damage = err.Error()
 			p.Logf("%s: %s", name, f.Damage)
 		}
-		all.Histories = append(all.Histories, f)
-		if format == "text" && f.readable {
-			if err := p.PrintPage(f.page()); err != nil {
+		if h != nil {
+			check(&f, h)
+		}
+		all.Files = append(all.Files, f)
+		if format == "text" && h != nil {
+			if err := p.PrintPage(f.Page()); err != nil {
 				return err
 			}
 		}
 	}
-	all.conclude()
+	all.Conclude()
 	if format == "json" {
 		if err := p.PrintJSON(&all); err != nil {
 			return err
@@ -66,77 +71,13 @@ func (p process) judge(names []string, format string) error {
 	return program.Ended(all.Exit)
 }
 
-// judgeSchema is that of the JSON; its number grows when a key is removed, or gets
-// another meaning.
-const judgeSchema = "fwpcheck-judge/2"
-
-// judgement is all that `judge` says.
-type judgement struct {
-	Schema    string       `json:"schema"`
-	Exit      int          `json:"exit_code"`
-	Histories []judgedFile `json:"histories"`
-}
-
-// judgedFile is what the history of one file says.
-type judgedFile struct {
-	Name      string          `json:"file"`
-	Damage    string          `json:"damage,omitempty"` // why not all of it could be read
-	Events    int             `json:"events"`
-	Drained   bool            `json:"drained"`
-	Cut       int64           `json:"cut_ns,omitempty"` // where the record breaks off
-	Jobs      int             `json:"jobs"`
-	Settled   int             `json:"settled"`
-	Findings  []judgedFinding `json:"findings"`
-	Undecided []judgedCause   `json:"inconclusive"`
-
-	readable bool // at least in part
-}
-
-// judgedFinding is a finding with its clause and its proof.
-type judgedFinding struct {
-	Clause    string        `json:"clause"`
-	Level     reports.Level `json:"level"`
-	Statement string        `json:"statement"`
-	Or        []string      `json:"or,omitempty"` // clauses one of which is broken if that one is not
-	JID       string        `json:"jid,omitempty"`
-	What      string        `json:"what"`
-	Events    []judgedEvent `json:"events"`
-}
-
-// judgedEvent is an event with its index in the history.
-type judgedEvent struct {
-	Index int `json:"index"`
-	history.Event
-}
-
-// judgedCause is why it is not known what became of some jobs.
-type judgedCause struct {
-	Why  string   `json:"why"`
-	Jobs int      `json:"jobs"`
-	JIDs []string `json:"jids"` // the first of them
-}
-
-// judgeFile reads a history and judges what could be read of it.
-func (p process) judgeFile(name string) judgedFile {
-	f := judgedFile{Name: name, Findings: []judgedFinding{}, Undecided: []judgedCause{}}
-	h, err := p.loadHistory(name)
-	if err != nil {
-		f.Damage = err.Error()
-	}
-	if f.readable = h != nil; f.readable {
-		f.examine(h)
-	}
-	return f
-}
-
-// loadHistory returns nil if there is no such file, and with an error what is before the
-// damage.
+// loadHistory reads a history. With an error it returns what is before the damage, nil if that is nothing.
 func (p process) loadHistory(name string) (*history.History, error) {
 	in := p.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, failed.Err // whoever tells it names the file
+			return nil, failed.Err // the caller names the file
 		}
 		if err != nil {
 			return nil, err
@@ -154,58 +95,42 @@ func (p process) loadHistory(name string) (*history.History, error) {
 	return h, err
 }
 
-func (f *judgedFile) examine(h *history.History) {
+// check fills in what a history shows.
+func check(f *reports.History, h *history.History) {
 	report := history.Examine(h)
-	f.Events, f.Drained, f.Cut = len(h.Events), h.Drained, int64(h.Cut)
-	f.Jobs, f.Settled = report.Jobs, report.Settled
+	f.Events, f.Drained, f.Cut = len(h.Events), h.Drained, h.Cut
+	f.Jobs, f.Settled, f.Inconclusive = report.Jobs, report.Settled, causes(report.Undecided)
 	for _, found := range report.Findings {
 		clause, _ := conformance.ClauseByID(conformance.ClauseOf(string(found.Breach))) // a test knows that there is one
-		shown := judgedFinding{
+		shown := reports.HistoryFinding{
 			Clause: clause.ID, Level: clause.Level, Statement: clause.Statement, JID: found.JID, What: found.What,
 		}
 		for _, other := range found.Or {
 			shown.Or = append(shown.Or, conformance.ClauseOf(string(other)))
 		}
 		for _, i := range found.Events {
-			shown.Events = append(shown.Events, judgedEvent{i, h.Events[i]})
+			e := numbered{i, h.Events[i]}
+			shown.Events = append(shown.Events, reports.HistoryEvent{Data: e, Cells: e.cells()})
 		}
 		f.Findings = append(f.Findings, shown)
 	}
-	f.explain(report.Undecided)
 }
 
-// jidsShown is how many of the jobs are named of which the end is not known.
+// jidsShown is how many jobs are named whose end is not known for the same reason.
 const jidsShown = 5
 
-// explain counts the jobs by the reason why their end is not known.
-func (f *judgedFile) explain(undecided []history.Undecided) {
-	place := map[string]int{}
+// causes counts jobs by the reason why their end is not known.
+func causes(undecided []history.Undecided) (all []reports.HistoryCause) {
 	for _, job := range undecided {
-		i, known := place[job.Why]
-		if !known {
-			i = len(f.Undecided)
-			place[job.Why] = i
-			f.Undecided = append(f.Undecided, judgedCause{Why: job.Why})
+		i := slices.IndexFunc(all, func(c reports.HistoryCause) bool { return c.Why == job.Why })
+		if i < 0 {
+			i = len(all)
+			all = append(all, reports.HistoryCause{Why: job.Why})
 		}
-		cause := &f.Undecided[i]
+		cause := &all[i]
 		if cause.Jobs++; len(cause.JIDs) < jidsShown {
 			cause.JIDs = append(cause.JIDs, job.JID)
 		}
 	}
-}
-
-// conclude works out the exit code, the worst of the files.
-func (all *judgement) conclude() {
-	all.Exit = reports.ExitWell
-	for i := range all.Histories {
-		f := &all.Histories[i]
-		switch {
-		case f.Damage != "":
-			all.Exit = reports.WorstExit(all.Exit, reports.ExitUsage)
-		case len(f.Findings) > 0:
-			all.Exit = reports.WorstExit(all.Exit, reports.ExitFindings)
-		case f.Settled == 0 || len(f.Undecided) > 0:
-			all.Exit = reports.WorstExit(all.Exit, reports.ExitInconclusive)
-		}
-	}
+	return all
 }

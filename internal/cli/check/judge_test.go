@@ -116,31 +116,26 @@ func TestJudgeWritesJSON(t *testing.T) {
 	push, empty := call(0, history.Push, "j1", history.OK), call(9, history.Fetch, "", history.Empty)
 	code, out, _ := played("judge", "--format", "json", stored(t, saved(t, true, push, empty)))
 	assert.Equal(t, reports.ExitFindings, code)
-	var got judgement
+	var got struct {
+		Schema    string
+		Exit      int `json:"exit_code"`
+		Histories []struct {
+			Findings []struct {
+				Clause, Statement, JID string
+				Events                 []numbered
+			}
+		}
+	}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Len(t, got.Histories, 1)
-	assert.Equal(t, judgeSchema, got.Schema)
+	assert.Equal(t, reports.HistoriesSchema, got.Schema)
 	assert.Equal(t, reports.ExitFindings, got.Exit)
 	found := got.Histories[0].Findings
 	require.Len(t, found, 1)
 	assert.Equal(t, "FWP-PUSH-04", found[0].Clause)
 	assert.Equal(t, "j1", found[0].JID)
 	assert.NotEmpty(t, found[0].Statement)
-	assert.Equal(t, []judgedEvent{{0, push}, {1, empty}}, found[0].Events)
-}
-
-// Proof of many events is cut in the text, and not in the JSON.
-func TestManyEventsThatProveAFinding(t *testing.T) {
-	t.Parallel()
-	f := judgedFinding{Clause: "FWP-PUSH-04", Events: make([]judgedEvent, 30)}
-	for i := range f.Events {
-		f.Events[i] = judgedEvent{i, call(i, history.Push, "j", history.OK)}
-	}
-	var out strings.Builder
-	require.NoError(t, reports.Page{Blocks: f.blocks()}.WriteText(&out, reports.TextOptions{}))
-	assert.Contains(t, out.String(), "#19 ")
-	assert.NotContains(t, out.String(), "#20 ")
-	assert.Contains(t, out.String(), "and 10 more events\n")
+	assert.Equal(t, []numbered{{0, push}, {1, empty}}, found[0].Events)
 }
 
 // The package history does not know the catalogue.

@@ -11,53 +11,61 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// facets are the words by which rows of a list are picked, and also the patterns that they have to match: one pattern
-// at least of each facet that has some.
-type facets struct {
-	checks, clauses, levels, parties []string
+// facets are the words by which the rows of a list are selected, or patterns for them, by the name of the flag.
+type facets map[string][]string
+
+// facetFlags are the flags that take patterns.
+var facetFlags = []struct {
+	name, usage string
+	words       func() []string
+}{
+	{"check", "checks, or their clauses, that match `GLOB`", suiteNames},
+	{"clause", "clauses, or their checks, that match `GLOB`", clauseNames},
+	{"level", "a level that matches `GLOB`", levelNames},
+	{"party", "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
 }
 
-// declare makes the flags, as patterns.
-func (f *facets) declare(cmd *cobra.Command) {
-	for _, flag := range []struct {
-		name  string
-		into  *[]string
-		usage string
-		words func() []string
-	}{
-		{"check", &f.checks, "checks, or their clauses, that match `GLOB`", suiteNames},
-		{"clause", &f.clauses, "clauses, or their checks, that match `GLOB`", clauseNames},
-		{"level", &f.levels, "a level that matches `GLOB`", levelNames},
-		{"party", &f.parties, "clauses that bind `PARTY`: server, client, consumer or producer (S, C, K, P)", allPartyWords},
-	} {
-		cmd.Flags().StringArrayVar(flag.into, flag.name, nil, flag.usage)
+// declareFacets adds the flags to a command.
+func declareFacets(cmd *cobra.Command) {
+	for _, flag := range facetFlags {
+		cmd.Flags().StringArray(flag.name, nil, flag.usage)
 		program.CompleteFlags(cmd, map[string]func() []string{flag.name: flag.words})
 	}
 }
 
-// and is both facets together.
-func (f facets) and(g facets) facets {
-	return facets{
-		checks: slices.Concat(f.checks, g.checks), clauses: slices.Concat(f.clauses, g.clauses),
-		levels: slices.Concat(f.levels, g.levels), parties: slices.Concat(f.parties, g.parties),
+// facetsGiven returns the patterns that were given.
+func facetsGiven(cmd *cobra.Command) facets {
+	want := facets{}
+	for _, flag := range facetFlags {
+		want[flag.name], _ = cmd.Flags().GetStringArray(flag.name) // it is one
+	}
+	return want
+}
+
+// add adds the words of other.
+func (f facets) add(other facets) {
+	for name, words := range other {
+		f[name] = append(f[name], words...)
 	}
 }
 
-// named pairs the facets with the names of their flags.
-func (f facets) named() map[string][]string {
-	return map[string][]string{"check": f.checks, "clause": f.clauses, "level": f.levels, "party": f.parties}
-}
-
-// pick returns the rows that meet all facets that have patterns. A pattern that no row matches is an error, and so is
-// a choice that leaves nothing: a typo must not look like an answer.
-func pick[R interface{ facets() facets }](rows []R, thing string, want facets) ([]R, error) {
-	if err := want.check(rowFacets(rows), thing); err != nil {
-		return nil, err
+// pick returns the rows that match one of the patterns of each flag that has some. A pattern that matches no row is an
+// error, and so are patterns that leave nothing: a typo must not look like an answer.
+func (f facets) pick(rows []row, thing string) ([]row, error) {
+	all := facets{}
+	for _, r := range rows {
+		all.add(r.facets)
 	}
-	rows = slices.DeleteFunc(rows, func(r R) bool {
-		words := r.facets().named()
-		for name, patterns := range want.named() {
-			if len(patterns) > 0 && !matches(patterns, words[name]) {
+	for _, flag := range facetFlags {
+		for _, pattern := range f[flag.name] {
+			if bad := matchOne(flag.name, pattern, all[flag.name]); bad != nil {
+				return nil, badPattern(bad, thing)
+			}
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r row) bool {
+		for name, patterns := range f {
+			if len(patterns) > 0 && !matches(patterns, r.facets[name]) {
 				return true
 			}
 		}
@@ -67,19 +75,6 @@ func pick[R interface{ facets() facets }](rows []R, thing string, want facets) (
 		return nil, fmt.Errorf("no %s matches all of the flags, although each flag matches some", thing)
 	}
 	return rows, nil
-}
-
-// check looks for patterns that match none of the words.
-func (f facets) check(all map[string][]string, thing string) error {
-	patterns := f.named()
-	for _, name := range []string{"check", "clause", "level", "party"} {
-		for _, pattern := range patterns[name] {
-			if bad := matchOne(name, pattern, all[name]); bad != nil {
-				return badPattern(bad, thing)
-			}
-		}
-	}
-	return nil
 }
 
 // instead says what may have been meant by a pattern that matches none of the words, or
@@ -95,22 +90,6 @@ func instead(flag, pattern string, words []string) string {
 		"level":  "the levels are " + strings.Join(levelNames(), ", "), // they have blanks in them
 		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
 	}[flag]
-}
-
-func rowFacets[R interface{ facets() facets }](rows []R) map[string][]string {
-	all := map[string][]string{}
-	for _, r := range rows {
-		for name, words := range r.facets().named() {
-			all[name] = append(all[name], words...)
-		}
-	}
-	return all
-}
-
-// withFolder is what a pattern for checks may match.
-func withFolder(check string) []string {
-	folder, _, _ := strings.Cut(check, "/")
-	return []string{check, folder}
 }
 
 // partyWords are the letters of a party, and the words for them.

@@ -182,3 +182,15 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	}
 	return rows
 }
+
+// pickFaults takes the faults that match one of the patterns, all if there are none.
+func pickFaults(patterns []string) ([]fakes.Fault, error) {
+	for _, pattern := range patterns {
+		if bad := matchOne("fault", pattern, program.FaultNames()); bad != nil {
+			return nil, badPattern(bad, "fault")
+		}
+	}
+	return slices.DeleteFunc(fakes.Faults(), func(f fakes.Fault) bool {
+		return len(patterns) > 0 && !matches(patterns, []string{f.Name})
+	}), nil
+}
