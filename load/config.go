@@ -19,18 +19,19 @@ import (
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Config is one run. Workload, Run and Dial must be set.
+// Config is one run. Workload, Run, Dial and Protocol must be set.
 type Config struct {
 	Workload workload.Workload // passes its Check
 	Seed     uint64            // of all that is random
 	Run      string            // names queues, jobs and workers; see NewRun
 
 	Dial     func(context.Context) (net.Conn, error)
-	Password string
+	Protocol protocol.Protocol // of the server, such as fwpspeaker.New
 	Overload client.Overload
 	Pace     float64 // connections opened a second; 0 is 1,000
 	Loops    int     // of the engine; 0 is 1

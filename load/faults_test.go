@@ -12,8 +12,6 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
-	"github.com/fwpsuite/fwp/load"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -240,7 +238,7 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 			w.FailShare, w.Drain = 0.05, workload.Duration(10*time.Minute)
 			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
 			v.Configure(&server)
-			l := bench{server: server, load: w, change: func(c *load.Config) { c.Password = server.Password }}.run(t)
+			l := bench{server: server, load: w}.run(t)
 			assert.Empty(t, kinds(l))
 			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
 			assert.Equal(t, int64(80), l.Jobs.Pushed)
@@ -263,7 +261,7 @@ func TestFindingsHaveClauses(t *testing.T) {
 	}
 	for _, breach := range []string{
 		protocol.Unasked, protocol.ExtraReply, protocol.ForeignReply, protocol.ForeignReply + "FETCH", protocol.BrokenGrammar,
-		fwpspeaker.NoRESP("FETCH", &fwp.SyntaxError{Rule: fwp.RuleNull}).Breach,
+		protocol.BrokenGrammar + fwp.RuleNull.String(),
 	} {
 		assert.NotEmpty(t, conformance.ClauseOf(breach), breach)
 	}

@@ -64,8 +64,8 @@ func (r *run) breaches() []client.Breach {
 		}
 		all[i].Count += b.Count
 	}
-	if r.met.breach != nil {
-		add(client.Breach{First: r.met.breach, Count: 1})
+	if r.met.Breach != nil {
+		add(client.Breach{First: r.met.Breach, Count: 1})
 	}
 	r.each(func(c *client.Shard) {
 		for _, b := range c.Breaches() {

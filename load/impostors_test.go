@@ -19,6 +19,8 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -81,7 +83,12 @@ func (i impostor) serve(nc net.Conn, number uint64) {
 }
 
 // against runs a workload against an impostor. It must come to an end.
-func (i impostor) against(t *testing.T, w workload.Workload) (report *reports.Load) {
+func (i impostor) against(t *testing.T, w workload.Workload) *reports.Load {
+	t.Helper()
+	return i.loaded(t, w, fwpspeaker.New(""))
+}
+
+func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Protocol) (report *reports.Load) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
@@ -96,7 +103,7 @@ func (i impostor) against(t *testing.T, w workload.Workload) (report *reports.Lo
 		})
 		require.NoError(t, w.Check())
 		result := load.Run(t.Context(), load.Config{
-			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf,
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Protocol: spoken,
 			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		})
 		require.NoError(t, ln.Close())
@@ -118,12 +125,12 @@ var suspects = map[string]struct {
 }{
 	"closes at once":         {impostor{greeting: closes}, reports.ExitUnreachable, "closed the connection instead of greeting", ""},
 	"hangs":                  {impostor{}, reports.ExitUnreachable, "kept silent for 10s instead of greeting", ""},
-	"noise":                  {impostor{greeting: noise}, reports.ExitUnreachable, "no RESP instead of greeting", ""},
+	"noise":                  {impostor{greeting: noise}, reports.ExitUnreachable, "invalid RESP instead of greeting", ""},
 	"+OK to all":             {impostor{greeting: "+OK", hello: "+OK", rest: "+OK"}, reports.ExitUnreachable, `got a simple string "OK"`, ""},
 	"HI, then -ERR":          {impostor{greeting: hi, hello: "-ERR no", rest: "-ERR no"}, reports.ExitUnreachable, "the server refused HELLO: ERR no", ""},
 	"HI, then closes":        {impostor{greeting: hi, hello: closes}, reports.ExitUnreachable, "the server closed the connection instead of answering HELLO", ""},
 	"HI, then hangs":         {impostor{greeting: hi}, reports.ExitUnreachable, "kept silent for 10s instead of answering HELLO", ""},
-	"HI, then noise":         {impostor{greeting: hi, hello: noise}, reports.ExitUnreachable, "no RESP instead of answering HELLO", ""},
+	"HI, then noise":         {impostor{greeting: hi, hello: noise}, reports.ExitUnreachable, "invalid RESP instead of answering HELLO", ""},
 	"HI, +YES":               {impostor{greeting: hi, hello: "+YES", rest: "+YES"}, reports.ExitLoss, "", "FWP-HELLO-03"},
 	"HELLO, then +OK":        {impostor{greeting: hi, hello: "+OK", rest: "+OK"}, reports.ExitLoss, "", "FWP-INFO-01"},
 	"HELLO, then -ERR":       {impostor{greeting: hi, hello: "+OK", rest: "-ERR no"}, reports.ExitInconclusive, "refused (ERR no)", ""},
@@ -214,7 +221,7 @@ func TestImpostorsAreBlamedByCommand(t *testing.T) {
 		{yes, "push", "FWP-PUSH-01", `PUSH was answered with the simple string "YES"`},
 		{yes, "idle", "FWP-BEAT-01", `BEAT was answered with the simple string "YES"`},
 		{empty, "rate", "FWP-PUSH-04", ""},
-		{suspects["FETCH is always a null"].impostor, "rate", "FWP-RESP-04", "the reply to FETCH is no RESP"},
+		{suspects["FETCH is always a null"].impostor, "rate", "FWP-RESP-04", "the reply to FETCH is invalid RESP"},
 		{suspects["HELLO, then too much"].impostor, "rate", "FWP-RESP-06", `after the reply to PUSH the server sent "+OK\r\n"`},
 	}
 	for _, test := range cases {

@@ -18,7 +18,7 @@ func (r *run) report() *reports.Load {
 		Target: r.config.Target, Machine: reports.Machine(health.ThisMachine()), Plan: r.planned(),
 		Interrupted: f.interrupted, Gone: f.gone,
 	}
-	l.Target.HI, l.Target.Info = r.met.hi, r.met.info
+	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
 		if f.unreachable != nil && !f.interrupted {
 			l.Unreachable = f.unreachable.Error()
@@ -103,7 +103,7 @@ func latency(set *measure.Set, series measure.Series) reports.Latency {
 func (r *run) reportConnections() reports.Connections {
 	return reports.Connections{
 		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: text(r.figures.refused),
-		Lost: r.status.Lost, LostWhy: text(r.status.FirstLost),
+		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text(r.status.FirstLost),
 	}
 }
 

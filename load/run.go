@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"math"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -11,10 +10,10 @@ import (
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/engine"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -39,7 +38,7 @@ const (
 func Run(ctx context.Context, config Config) *Result {
 	r := newRun(config)
 	var err error
-	if r.met, err = introduce(ctx, config.Dial, config.Password); err != nil {
+	if r.met, err = config.Protocol.Introduce(ctx, config.Dial); err != nil {
 		r.figures.interrupted, r.figures.unreachable = ctx.Err() != nil, err
 		return &Result{Report: r.report()}
 	}
@@ -56,7 +55,7 @@ type run struct {
 	work    workload.Workload // with its defaults
 	plan    *arrivals.Plan    // nil: a closed loop
 	started time.Time
-	met     introduction
+	met     protocol.Introduction
 
 	engine    engine.Engine // nil until the server has introduced itself
 	began     time.Time     // of the engine
@@ -128,10 +127,6 @@ func (r *run) start() {
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
 	shared := new(client.Shared)
-	speaks := &fwpspeaker.Config{Password: r.config.Password, PID: os.Getpid()}
-	if name, err := os.Hostname(); err == nil {
-		speaks.Hostname = name
-	}
 	if r.config.History {
 		r.recorder = history.NewRecorder()
 	}
@@ -141,7 +136,7 @@ func (r *run) start() {
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: shared, Overload: r.config.Overload,
-			Run: r.config.Run, Speaker: speaks.Speaker, Began: r.began,
+			Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)),
 		}
 		config.Plan = r.plan

@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -70,8 +71,9 @@ func (b bench) result(t *testing.T) *load.Result {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		config := load.Config{
-			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Password: b.server.Password,
-			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+			Workload: b.load, Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf,
+			Protocol: fwpspeaker.New(b.server.Password),
+			Dial:     func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		}
 		if b.change != nil {
 			b.change(&config)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // Limits of stall detection. They apply where a phase has no end of its own: the jobs
@@ -57,7 +57,7 @@ func (w *watchdog) stalled() bool { return w.stall != "" }
 
 // errorText returns the server's text of an error reply, and the text of any other error.
 func errorText(err error) string {
-	if refused, ok := errors.AsType[*fwp.ReplyError](err); ok {
+	if refused, ok := errors.AsType[*protocol.RefusedError](err); ok {
 		return refused.Text
 	}
 	return err.Error()

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -45,7 +46,7 @@ func TestAPassword(t *testing.T) {
 	t.Parallel()
 	server := fakes.Config{Password: "secret", Iterations: 10}
 	well(t, bench{server: server, load: steady()}.run(t))
-	l := bench{server: server, load: steady(), change: func(c *load.Config) { c.Password = "wrong" }}.run(t)
+	l := bench{server: server, load: steady(), change: func(c *load.Config) { c.Protocol = fwpspeaker.New("wrong") }}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "HELLO")
 	assert.Empty(t, l.Phases)
 }
@@ -54,9 +55,10 @@ func TestNobodyIsThere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
-		l := load.Run(t.Context(), load.Config{Workload: steady(), Run: "test", Coarse: true, Dial: func(ctx context.Context) (net.Conn, error) {
-			return network.DialContext(ctx, "tcp", "server:7419")
-		}}).Report
+		l := load.Run(t.Context(), load.Config{
+			Workload: steady(), Run: "test", Coarse: true, Protocol: fwpspeaker.New(""),
+			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
+		}).Report
 		outcome(t, l, reports.ExitUnreachable, "connection refused")
 	})
 }

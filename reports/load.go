@@ -149,6 +149,8 @@ type Connections struct {
 	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
 	Lost    int64  `json:"lost,omitempty"`
 	LostWhy string `json:"lost_why,omitempty"`
+	// Disconnects is how many connections their clients ended without END, as a workload with disconnects asks for.
+	Disconnects int64 `json:"disconnects,omitempty"`
 }
 
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A

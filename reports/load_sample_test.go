@@ -111,6 +111,7 @@ func overloadedLoad() *Load {
 		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)}, {Kind: "reset", Count: 60},
 	}
 	l.Connections.Lost, l.Connections.LostWhy = 60, "read tcp: connection reset by peer"
+	l.Connections.Disconnects = 75
 	l.Jobs = LoadJobs{
 		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, Drained: true,
 		Missing: 2, InDoubt: 2, FetchesLost: 60,

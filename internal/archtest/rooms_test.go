@@ -29,7 +29,7 @@ var rooms = map[string]room{
 	"internal/cli/bench": {
 		mayImport: []string{
 			"conformance", "fakes", "internal/cli/program", "internal/target", "internal/text",
-			"load", "load/client", "load/health", "load/measure", "load/workload", "reports",
+			"load", "load/client", "load/fwpspeaker", "load/health", "load/measure", "load/workload", "reports",
 		},
 		speaks: true,
 	},
@@ -50,7 +50,7 @@ var rooms = map[string]room{
 	},
 
 	"internal/stress": {mayImport: []string{
-		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/workload", "reports", "scenarios",
+		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/fwpspeaker", "load/workload", "reports", "scenarios",
 	}},
 
 	"conformance":         {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios", "scenarios/fwpdialect"}},
@@ -65,13 +65,13 @@ var rooms = map[string]room{
 	"internal/target":    {},
 
 	"load": {mayImport: []string{
-		"fwp", "internal/history", "load/arrivals", "load/client", "load/engine", "load/fwpspeaker", "load/health", "load/ledger",
+		"internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger",
 		"load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
 		"internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/protocol", "load/workload",
 	}, testsAlso: []string{"load/fwpspeaker"}},
-	"load/fwpspeaker": {mayImport: []string{"fwp", "load/measure", "load/protocol", "load/workload"}},
+	"load/fwpspeaker": {mayImport: []string{"fwp", "internal/session", "internal/session/fwpsession", "load/measure", "load/protocol", "load/workload"}},
 	"load/protocol":   {mayImport: []string{"load/measure", "load/workload"}},
 	"load/workload":   {mayImport: []string{"internal/text", "load/arrivals"}},
 	"load/health":     {alone: true},
@@ -95,8 +95,11 @@ var rooms = map[string]room{
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {alone: true},
 	"internal/blockq/blockqdialect": {mayImport: []string{"internal/blockq", "internal/session", "scenarios"}},
-	"internal/slow":                 {alone: true, tests: true},
-	"internal/history":              {alone: true},
+	"internal/blockq/blockqspeaker": {mayImport: []string{
+		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure", "load/protocol", "load/workload",
+	}},
+	"internal/slow":    {alone: true, tests: true},
+	"internal/history": {alone: true},
 
 	"clients/npm":       {},
 	"internal/archtest": {},
@@ -176,7 +179,7 @@ func TestTableIsAcyclic(t *testing.T) {
 // its imports go.
 func TestEnginesKnowNoProtocol(t *testing.T) {
 	t.Parallel()
-	engines := []string{"internal/session", "scenarios", "load/client", "load/engine", "load/protocol", "load/workload"}
+	engines := []string{"internal/session", "scenarios", "load", "load/client", "load/engine", "load/protocol", "load/workload"}
 	protocols := []string{"fwp", "fakes", "internal/blockq", "internal/session/fwpsession", "scenarios/fwpdialect", "load/fwpspeaker"}
 	for _, engine := range engines {
 		reached := []string{engine}

@@ -7,6 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -53,7 +54,8 @@ func (l *Load) Run(ctx context.Context) *Result {
 	l.fill()
 	e := &l.Explorer
 	done := load.Run(ctx, load.Config{
-		Workload: l.workload(), Seed: e.Seed, Run: load.NewRun(), Dial: e.Target.Dial, Password: e.Password, History: true, Coarse: true,
+		Workload: l.workload(), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true,
+		Dial: e.Target.Dial, Protocol: fwpspeaker.New(e.Password),
 	})
 	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
 	if r.History == nil {

@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/blockq"
+	"github.com/fwpsuite/fwp/internal/blockq/blockqspeaker"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/load/client"
@@ -16,92 +16,6 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
 )
-
-// blockSpeaker speaks the second protocol: the client speaks first, a job is a counted
-// block, there is no heartbeat, no FAIL and no reply to the goodbye.
-type blockSpeaker struct {
-	worker string
-	asked  measure.Op
-	body   []byte // memory for a job, whose size goes before it
-}
-
-func newBlockSpeaker(worker string) protocol.Speaker { return &blockSpeaker{worker: worker} }
-
-func (s *blockSpeaker) say(out []byte, op measure.Op, c blockq.Command) []byte {
-	s.asked = op
-	return blockq.AppendCommand(out, c)
-}
-
-func (s *blockSpeaker) Open(out []byte) ([]byte, error) {
-	name := s.worker
-	if name == "" {
-		name = "producer"
-	}
-	return s.say(out, measure.Hello, blockq.Command{Verb: blockq.VerbJoin, Name: name}), nil
-}
-
-func (s *blockSpeaker) Push(out []byte, job *workload.Push) []byte {
-	s.body = job.AppendBody(s.body[:0])
-	return s.say(out, measure.Push, blockq.Command{
-		Verb: blockq.VerbPut, Block: s.body,
-		Queue: string(job.Jobs.AppendQueue(nil, job.K)), ID: string(job.Jobs.AppendJID(nil, job.K)),
-	})
-}
-
-func (s *blockSpeaker) Take(out []byte, from *protocol.Queues) []byte {
-	return s.say(out, measure.Fetch, blockq.Command{Verb: blockq.VerbTake, Queue: from.Names[0]})
-}
-
-func (s *blockSpeaker) Done(out, jid []byte) []byte {
-	return s.say(out, measure.Ack, blockq.Command{Verb: blockq.VerbDone, ID: string(jid)})
-}
-
-func (s *blockSpeaker) Fail(out, _ []byte) []byte                { return out }
-func (s *blockSpeaker) Beat(out []byte, _ protocol.State) []byte { return out }
-
-func (s *blockSpeaker) Info(out []byte) []byte {
-	return s.say(out, measure.Info, blockq.Command{Verb: blockq.VerbCount, Queue: "any"})
-}
-
-func (s *blockSpeaker) Bye(out []byte) []byte {
-	return s.say(out, measure.End, blockq.Command{Verb: blockq.VerbBye})
-}
-
-// blockReplies are the kinds of replies that a command may have, beside an error.
-var blockReplies = map[measure.Op]map[blockq.Kind]protocol.Kind{
-	measure.Hello: {blockq.OK: protocol.OK}, measure.Push: {blockq.OK: protocol.OK}, measure.Ack: {blockq.OK: protocol.OK},
-	measure.Fetch: {blockq.Job: protocol.Job, blockq.None: protocol.Empty}, measure.Info: {blockq.Count: protocol.OK},
-}
-
-func (s *blockSpeaker) Hear(in []byte, e *protocol.Event) (int, error) {
-	r, n, err := blockq.Decode(in)
-	verb := s.Verb(s.asked)
-	switch {
-	case errors.Is(err, blockq.ErrShort):
-		return 0, protocol.ErrShort
-	case err != nil:
-		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.BrokenGrammar, What: err.Error()}
-	case r.Kind == blockq.Err:
-		e.Kind, e.Err = protocol.Refused, errors.New(r.Reason)
-		return n, nil
-	}
-	kind, fits := blockReplies[s.asked][r.Kind]
-	if !fits {
-		what := verb + " was answered with " + string(r.Kind)
-		return 0, &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: what}
-	}
-	e.Kind, e.Body = kind, r.Block
-	return n, nil
-}
-
-func (*blockSpeaker) Verb(op measure.Op) string {
-	return map[measure.Op]string{
-		measure.Hello: blockq.VerbJoin, measure.Push: blockq.VerbPut, measure.Fetch: blockq.VerbTake,
-		measure.Ack: blockq.VerbDone, measure.Info: blockq.VerbCount, measure.End: blockq.VerbBye,
-	}[op]
-}
-
-func (*blockSpeaker) Times() protocol.Times { return protocol.Times{Poll: 10 * time.Millisecond} }
 
 // blockRun has a test work with a run of the second protocol that is over, and its history.
 func blockRun(t *testing.T, fault blockq.Fault, load workload.Workload,
@@ -122,7 +36,7 @@ func blockRun(t *testing.T, fault blockq.Fault, load workload.Workload,
 		time.Sleep(10 * time.Second)
 		drained := r.finish()
 		test(r, drained, recorder.History())
-	}, func(c *client.Config) { c.Speaker, c.History = newBlockSpeaker, recorder })
+	}, func(c *client.Config) { c.Speaker, c.History = blockqspeaker.Protocol{}.Speaker, recorder })
 }
 
 // blockLoad has a worker for each queue: a take names one.

@@ -36,11 +36,11 @@ func TestBreachesNameCommandAndReply(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ phase, line, verb, breach, what string }{
 		{"greeting", "+HI\r\n", "", "foreign-reply:", "greeting: expected a simple string"},
-		{"greeting", "HTTP/1.1 400\r\n", "", "grammar:reply type", "the greeting is no RESP"},
+		{"greeting", "HTTP/1.1 400\r\n", "", "grammar:reply type", "the greeting is invalid RESP"},
 		{"hello", "+YES\r\n", "HELLO", "foreign-reply:HELLO", `HELLO was answered with the simple string "YES"`},
 		{"pushing", "$-1\r\n", "PUSH", "foreign-reply:PUSH", "PUSH was answered with the null bulk string"},
 		{"fetching", ok, "FETCH", "foreign-reply:FETCH", `FETCH was answered with the simple string "OK"`},
-		{"fetching", "*-1\r\n", "FETCH", "grammar:null", "the reply to FETCH is no RESP"},
+		{"fetching", "*-1\r\n", "FETCH", "grammar:null", "the reply to FETCH is invalid RESP"},
 		{"acknowledges", ":7\r\n", "ACK", "foreign-reply:ACK", "ACK was answered with the integer 7"},
 	}
 	for _, test := range cases {

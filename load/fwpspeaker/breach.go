@@ -1,16 +1,14 @@
 package fwpspeaker
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// WrongReply is the breach of a reply that the command does not have; the empty verb
-// is the greeting.
-func WrongReply(verb string, r fwp.Reply) *protocol.BreachError {
+// foreign returns the breach of a reply that the command does not have. The empty verb is the greeting.
+func foreign(verb string, r fwp.Reply) *protocol.BreachError {
 	to := "the server greeted"
 	if verb != "" {
 		to = verb + " was answered"
@@ -18,7 +16,7 @@ func WrongReply(verb string, r fwp.Reply) *protocol.BreachError {
 	return &protocol.BreachError{Verb: verb, Breach: protocol.ForeignReply + verb, What: to + " with " + format(r)}
 }
 
-// format names a reply in words, shortened.
+// format describes a reply, shortened.
 func format(r fwp.Reply) string {
 	switch r.Kind {
 	case fwp.Integer:
@@ -31,15 +29,13 @@ func format(r fwp.Reply) string {
 	return "the " + r.Kind.String() + " " + protocol.Quote(r.Text)
 }
 
-// NoRESP is the breach of bytes that are no reply, of which Decode has said err.
-func NoRESP(verb string, err error) *protocol.BreachError {
-	breach := protocol.BrokenGrammar
-	if syntax, ok := errors.AsType[*fwp.SyntaxError](err); ok {
-		breach += syntax.Rule.String()
-	}
+// invalid returns the breach of bytes that break a rule of RESP, as err describes it.
+func invalid(verb, rule string, err error) *protocol.BreachError {
 	to := "the greeting"
 	if verb != "" {
 		to = "the reply to " + verb
 	}
-	return &protocol.BreachError{Verb: verb, Breach: breach, What: to + " is no RESP: " + err.Error()}
+	return &protocol.BreachError{
+		Verb: verb, Breach: protocol.BrokenGrammar + rule, What: to + " is invalid RESP: " + err.Error(),
+	}
 }

@@ -3,6 +3,7 @@ package fwpspeaker
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"time"
 
@@ -20,8 +21,13 @@ type Config struct {
 	PID      int    // of the workers
 }
 
-// Speaker returns the client's side of a fresh connection: that of a worker with this id,
-// or of a client that only pushes if it is empty.
+// New returns a Config whose workers name this machine and this process.
+func New(password string) *Config {
+	hostname, _ := os.Hostname() // Speaker has a name if it is not known
+	return &Config{Password: password, Hostname: hostname, PID: os.Getpid()}
+}
+
+// Speaker implements [protocol.Protocol].
 func (c *Config) Speaker(worker string) protocol.Speaker {
 	return &speaker{config: c, worker: worker}
 }
@@ -115,13 +121,14 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	case errors.Is(err, fwp.ErrShort):
 		return 0, protocol.ErrShort
 	case err != nil:
-		return 0, NoRESP(s.asked, err)
+		syntax, _ := errors.AsType[*fwp.SyntaxError](err) // Decode returns no other error
+		return 0, invalid(s.asked, syntax.Rule.String(), err)
 	case s.asked == "":
 		err = s.greeted(r, e)
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, r.Err()
+		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: string(r.Text)}
 	case !s.answers(&r, e):
-		err = WrongReply(s.asked, r)
+		err = foreign(s.asked, r)
 	}
 	if err != nil {
 		return 0, err
@@ -157,12 +164,12 @@ func ordered(r *fwp.Reply, e *protocol.Event) bool {
 	return e.State != protocol.Working
 }
 
-// greeted takes HI. The work is the password's hash.
+// greeted reads HI. The work is the password's hash.
 func (s *speaker) greeted(r fwp.Reply, e *protocol.Event) error {
 	hi, err := fwp.ParseHi(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, err
+		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: string(r.Text)}
 		return nil
 	case err != nil:
 		return &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}

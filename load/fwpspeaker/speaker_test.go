@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -116,7 +115,7 @@ func TestWhatIsNoReply(t *testing.T) {
 		e, _, err := hear(s, "-ERR no\r\n")
 		require.NoError(t, err, name)
 		assert.Equal(t, protocol.Refused, e.Kind, name)
-		refused, is := errors.AsType[*fwp.ReplyError](e.Err)
+		refused, is := errors.AsType[*protocol.RefusedError](e.Err)
 		require.True(t, is, name)
 		assert.Equal(t, "ERR no", refused.Text)
 		for text, breach := range map[string]string{

@@ -1,17 +1,39 @@
-// Package protocol is what a load and a protocol have to know of each other. Package
-// client decides when connections push, take and finish jobs; a [Speaker] knows the bytes
-// for that, and what comes back. Package fwpspeaker is the one for FWP.
+// Package protocol is the seam between a load and the protocol of the server. Package client decides when connections
+// push, take and finish jobs; a [Speaker] knows the bytes for that and for the replies. FWP's is package fwpspeaker.
 package protocol
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
 )
+
+// Protocol is what a load needs of one protocol. It is safe for concurrent use.
+type Protocol interface {
+	// Speaker returns the client's side of a fresh connection: of a worker with this id, or, if that is empty, of a
+	// client that only pushes.
+	Speaker(worker string) Speaker
+
+	// Introduce checks, on a connection of its own, that the server speaks this protocol and accepts the client, and
+	// returns what it reports about itself. The error is the reason why no load can be put on it.
+	Introduce(ctx context.Context, dial Dial) (Introduction, error)
+}
+
+// Dial opens a connection to the server.
+type Dial = func(context.Context) (net.Conn, error)
+
+// Introduction is what a server reports about itself before the load, as JSON; nil where it reports nothing.
+type Introduction struct {
+	Greeting, Info json.RawMessage
+	Breach         *BreachError // of the last reply; nil if there was none
+}
 
 // Speaker is the client's side of one connection. It is made for each connection anew, and
 // sees what is sent and what comes in their order, one command at a time. It does no input
@@ -100,7 +122,7 @@ type Event struct {
 	Kind  Kind
 	State State  // Ordered
 	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; valid until the next Hear
-	Err   error  // Refused
+	Err   error  // Refused: a *RefusedError
 	// Work, with Greeted, takes its time, and is to be done aside before Open is called
 	// again; nil if there is none. It may still run when the connection is gone.
 	Work func()
@@ -108,6 +130,16 @@ type Event struct {
 
 // ErrShort says that bytes are the beginning of a message.
 var ErrShort = errors.New("the message is incomplete")
+
+// RefusedError is a command that the server answered with an error. The connection is in step.
+type RefusedError struct {
+	Text string // of the server
+}
+
+// Error quotes the server's text.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("the server answered with the error %q", e.Text)
+}
 
 // BreachError is a breach of the protocol that a connection met with.
 type BreachError struct {

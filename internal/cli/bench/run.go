@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -145,7 +146,7 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 	if _, err := at.Identify(ctx, meetTimeout); err != nil {
 		return p.Deliver(o.report(notMet(ctx, &config, began, err)))
 	}
-	config.Dial, config.Password = at.Server.Dial, at.Password
+	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
 	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
 		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
 	live := p.newLive(o, &config)

@@ -1,0 +1,102 @@
+package fwpspeaker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/load/protocol"
+)
+
+// introduceTimeout limits the introduction, and informTimeout the part of it that the load does not need.
+const (
+	introduceTimeout = 10 * time.Second
+	informTimeout    = 2 * time.Second
+)
+
+// Introduce returns the JSON of the server's HI and of its reply to INFO. An error reply to INFO leaves Info empty.
+// It blocks for 10 s, and for one more until the server has closed the connection. (Not Identified State; INFO
+// Command)
+func (c *Config) Introduce(ctx context.Context, dial protocol.Dial) (in protocol.Introduction, err error) {
+	ctx, cancel := context.WithTimeout(ctx, introduceTimeout)
+	defer cancel()
+	nc, err := dial(ctx)
+	if err != nil {
+		return in, err
+	}
+	conn := session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: introduceTimeout})
+	defer conn.Leave(ctx)
+	r, err := conn.Answer(ctx)
+	if err := unanswered("greeting", r, err); err != nil {
+		return in, err
+	}
+	greeting := fwpsession.Reply(r.Message)
+	hi, err := fwp.ParseHi(greeting)
+	if greeting.Kind == fwp.ErrorReply {
+		return in, fmt.Errorf("the server greeted with an error: %s", greeting.Text)
+	}
+	if err != nil {
+		return in, err
+	}
+	_, in.Greeting, _ = bytes.Cut(greeting.Text, []byte(" "))
+	hello := fwp.Hello{}
+	if hi.Protected {
+		if hello.PasswordHash, err = fwp.PasswordHash(c.Password, hi.Salt, hi.Iterations); err != nil {
+			return in, err
+		}
+	}
+	r, err = ask(ctx, conn, hello.Command())
+	if err := unanswered("answering HELLO", r, err); err != nil {
+		return in, err
+	}
+	if reply := fwpsession.Reply(r.Message); reply.Kind == fwp.ErrorReply {
+		return in, fmt.Errorf("the server refused HELLO: %s", reply.Text)
+	}
+	in.Info, in.Breach = inform(ctx, conn)
+	return in, nil
+}
+
+// inform returns the reply to INFO, or the breach that it is. The load goes on without either.
+func inform(ctx context.Context, conn *session.Conn) ([]byte, *protocol.BreachError) {
+	ctx, cancel := context.WithTimeout(ctx, informTimeout)
+	defer cancel()
+	r, err := ask(ctx, conn, fwp.Command{Verb: fwp.INFO})
+	switch {
+	case malformed(r):
+		return nil, invalid(fwp.INFO, r.Broken.Rule, r.Broken)
+	case err != nil || !r.Whole() || r.Message.Kind == byte(fwp.ErrorReply):
+		return nil, nil
+	case r.Message.Kind == byte(fwp.BulkString):
+		return r.Message.Text, nil
+	}
+	return nil, foreign(fwp.INFO, fwpsession.Reply(r.Message))
+}
+
+func ask(ctx context.Context, conn *session.Conn, c fwp.Command) (session.Received, error) {
+	return conn.Ask(ctx, fwp.AppendCommand(nil, c))
+}
+
+// malformed reports whether the server broke the grammar, other than by an end of the connection within a reply.
+func malformed(r session.Received) bool {
+	return r.Broken != nil && r.Broken.Rule != fwp.RuleTruncated.String()
+}
+
+// unanswered returns why the server did not do something, nil if it did.
+func unanswered(doing string, r session.Received, err error) error {
+	switch {
+	case r.GaveUp, errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the server kept silent for %v instead of %s", introduceTimeout, doing)
+	case err != nil:
+		return fmt.Errorf("%s: %w", doing, err)
+	case malformed(r):
+		return fmt.Errorf("the server sent invalid RESP instead of %s: %w", doing, r.Broken)
+	case !r.Whole():
+		return fmt.Errorf("the server closed the connection instead of %s", doing)
+	}
+	return nil
+}
