@@ -2,7 +2,6 @@ package conformance_test
 
 import (
 	"errors"
-	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,16 +15,16 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// prepared makes an embedded server with a hook, once; asked again it fails.
+// prepared starts an embedded server with a hook; the second call fails.
 func prepared(hook func(*fakes.Event)) func(map[string]string) (conformance.Server, func(), error) {
 	asked := false
 	return func(map[string]string) (conformance.Server, func(), error) {
 		if asked {
-			return conformance.Server{}, nil, errors.New("no second server is to be had")
+			return conformance.Server{}, nil, errors.New("there is no second server")
 		}
 		asked = true
-		target := &stage{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		target := &memoryTarget{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.listen})
 		return conformance.Server{Target: target}, server.Close, nil
 	}
 }
@@ -37,11 +36,12 @@ func TestACheckThatCannotBeTriedAgainComesToAnEnd(t *testing.T) {
 			e.Delay = 300 * time.Millisecond
 		}
 	}
-	script := "embedded: end=ok\nconnect as consumer\nC: INFO\nS: $\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
+	script := "embedded: end=ok\nconnect as consumer\nC: INFO\nS: $\n" +
+		"clause FWP-FETCH-05\nC: FETCH $queue\nS ..2s: $-1\n"
 	run(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
 		assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
 		assert.Contains(t, r.Internal, "no second server")
-	}, func(r *conformance.Runner, _ *stage) { r.Prepare = prepared(slow) })
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.Prepare = prepared(slow) })
 }
 
 func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
@@ -56,13 +56,15 @@ func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
 		}
 	}
 	for seed := range uint64(4) { // orders
-		checks := map[string]string{"a": "embedded: end=ok\n" + beating, "b": beating, "c": beating, "d": "embedded: end=close\n" + beating}
+		checks := map[string]string{
+			"a": "embedded: end=ok\n" + beating, "b": beating, "c": beating, "d": "embedded: end=close\n" + beating,
+		}
 		run(t, nil, checks, func(r *reports.Report) {
 			assert.Equal(t, reports.Crash, r.Checks[0].Verdict)
 			assert.Equal(t, reports.Pass, r.Checks[1].Verdict, r.Checks[1].Why)
 			assert.Equal(t, reports.Pass, r.Checks[2].Verdict, r.Checks[2].Why)
 			assert.Equal(t, reports.Crash, r.Checks[3].Verdict)
-		}, func(r *conformance.Runner, _ *stage) {
+		}, func(r *conformance.Runner, _ *memoryTarget) {
 			r.Seed, r.Parallel = seed, 1
 			r.Prepare = func(settings map[string]string) (conformance.Server, func(), error) {
 				return prepared(gone())(settings)
@@ -71,8 +73,8 @@ func TestAnEmbeddedServerThatIsGoneEndsNoOtherCheck(t *testing.T) {
 	}
 }
 
-// A script that names no clause is no exception: what a server that is gone does not
-// answer is nobody's departure but that of the check which ended it.
+// The same is true of scripts that name no clause: only the check that crashed the server
+// has a finding.
 func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 	t.Parallel()
 	var gone atomic.Bool
@@ -93,7 +95,7 @@ func TestAfterACrashNothingElseIsBlamed(t *testing.T) {
 			verdicts = append(verdicts, c.Verdict.String())
 		}
 		assert.Equal(t, []string{"crash", "inconclusive", "inconclusive"}, verdicts)
-	}, func(_ *conformance.Runner, s *stage) { s.down = gone.Load })
+	}, func(_ *conformance.Runner, s *memoryTarget) { s.down = gone.Load })
 }
 
 func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
@@ -101,6 +103,6 @@ func TestAClauseWhoseOnlyLineHadNoConnectionIsUndecided(t *testing.T) {
 	run(t, nil, map[string]string{"a": "clause FWP-HI-01\nS: +HI {}\n"}, func(r *reports.Report) {
 		c := r.Clauses[clause(r, "FWP-HI-01")]
 		assert.Equal(t, reports.Inconclusive, c.Verdict)
-		assert.Contains(t, c.Why, "nobody listens any more")
-	}, func(_ *conformance.Runner, s *stage) { s.down = func() bool { return true } })
+		assert.Contains(t, c.Why, "no server listens any more")
+	}, func(_ *conformance.Runner, s *memoryTarget) { s.down = func() bool { return true } })
 }

@@ -11,9 +11,9 @@ import (
 func BenchmarkQuickRun(b *testing.B) {
 	all := suite(b, true)
 	for b.Loop() {
-		w := &town{}
-		r := w.runner(all).Run(b.Context())
-		w.close()
+		pool := &serverPool{}
+		r := pool.runner(all).Run(b.Context())
+		pool.close()
 		if code := r.ExitCode(reports.ExitOptions{}); code != reports.ExitWell {
 			_, words := r.Outcome(reports.ExitOptions{})
 			b.Fatalf("exit code %d: %s", code, words)

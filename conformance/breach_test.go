@@ -19,7 +19,9 @@ func breachesOfScripts() []scenarios.Breach {
 	for rule := fwp.RuleType; rule <= fwp.RuleDepth; rule++ {
 		all = append(all, scenarios.Breach{Kind: scenarios.BrokenGrammar, Rule: rule.String()})
 	}
-	for _, verb := range []string{fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END} {
+	for _, verb := range []string{
+		fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END,
+	} {
 		all = append(all, scenarios.Breach{Kind: scenarios.ForeignReply, Verb: verb})
 	}
 	return all

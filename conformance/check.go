@@ -9,10 +9,10 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Check is one check of a server. There are two kinds: a [ScriptCheck] plays a script, and a [Property] makes up what
-// it sends.
+// Check is one check of a server. There are two kinds: a [ScriptCheck] plays a script, and a [Property] generates
+// what it sends.
 type Check interface {
-	// Describe returns what is known of the check before it is played. It is always the same.
+	// Describe returns what is known of the check before it is played. All calls return the same.
 	Describe() Description
 
 	// Play plays the check once and blocks until it is over; it ends early when ctx is done. Several plays may run at
@@ -36,13 +36,13 @@ type Description struct {
 	Sharing     Sharing
 }
 
-// Sharing is how a check gets on with others on one server.
+// Sharing says which other checks may use the server of a check at the same time.
 type Sharing uint8
 
-// The kinds of sharing. A check of any kind but the first is given a server of its own where there can be another one.
+// The kinds of sharing. All but SharesAll get a server of their own where another one can be started.
 const (
-	SharesAll      Sharing = iota // it runs beside any other
-	SharesAtNeed                  // the same, but a server of its own is better
+	SharesAll      Sharing = iota // any other
+	SharesAtNeed                  // any other, but a server of its own is better
 	SharesOneByOne                // it uses the queue default: one such check at a time
 	SharesNothing                 // it ends or empties the server, or counts everything there
 )
@@ -62,8 +62,8 @@ func (d Description) Clauses() []scenarios.Mark {
 type Setup struct {
 	Target   scenarios.Target
 	Password string               // of the target, empty if it has none
-	Alone    bool                 // nobody else uses the target: FLUSH and the queue default may be used
-	Seed     uint64               // of all that is made up
+	Alone    bool                 // no other client uses the target: FLUSH and the queue default may be used
+	Seed     uint64               // of all that is generated
 	Names    string               // the prefix of all names on the target: see scenarios.Player.Play
 	Timeout  time.Duration        // the longest wait for a reply; 10 s if zero
 	Patience time.Duration        // for what the specification calls eventual; 150 s if zero
@@ -71,22 +71,22 @@ type Setup struct {
 	Meter    *scenarios.Meter     // of the lag of this machine; nil if it is not measured
 	Watch    func(scenarios.Line) // receives each line of the conversations as it happens, one at a time; may be nil
 
-	// Fresh starts another server like the target; nil where there is none. The
+	// Fresh starts another server like the target; nil if there cannot be one. The
 	// returned function ends it.
 	Fresh func() (scenarios.Target, func(), error)
 
 	host *host // of the target
 }
 
-// Evidence is what one play of a check saw.
+// Evidence is what one play of a check observed.
 type Evidence struct {
 	Began    time.Time
 	Took     time.Duration
-	Dead     string             // why the target is held to serve no longer, empty if it serves
+	Dead     string             // why the target is considered dead, empty if it serves
 	Amid     int                // how many connections to the target were open then
 	Refused  *scenarios.Refusal // a connection that the target refused, nil if it refused none
 	Leftover []string           // jobs of the play that are still on the target, with their queues
-	Err      error              // an interruption, or a reason of ours for which the play could not go on
+	Err      error              // an interruption, or an internal error that ended the play
 
 	// Of a script: see scenarios.Run.
 	Results      []scenarios.Result
@@ -94,21 +94,21 @@ type Evidence struct {
 	Conversation []scenarios.Line
 
 	Findings []Finding // of a property
-	Served   bool      // of a property: a client was identified; what was never served did not die either
-	Open     string    // why the check does not pass although nothing was found; empty if it does
-	Passing  bool      // Open is because of lag: another try may go better
+	Served   bool      // of a property: a client was identified; otherwise the target cannot have crashed
+	Open     string    // why the check is inconclusive although there is no finding; empty if it passes
+	Passing  bool      // lag is the reason for Open: another try may pass
 }
 
-// Finding is something that a property found broken.
+// Finding is a finding of a property.
 type Finding struct {
 	Clause   string // id; empty if no clause is broken
-	Should   bool   // the clause only recommends it here, whatever its level
-	Crash    bool   // the target serves no longer since
-	Clocked  bool   // a lag of ours may be the reason
+	Should   bool   // the clause is a recommendation here, whatever its level
+	Crash    bool   // the target has served no connection since
+	Clocked  bool   // a lag of this machine may be the reason
 	Expected string
 	Got      string
 	What     string // what is wrong, in words
-	Script   string // the text of a script that shows it; empty if there is none
+	Script   string // text of a script that reproduces it; empty if there is none
 }
 
 // complete reports whether every line was reached and decided and the target still serves.
@@ -120,23 +120,23 @@ func (e *Evidence) complete() bool {
 	return !slices.ContainsFunc(e.Results, open) && e.Err == nil && e.Dead == "" && e.Open == ""
 }
 
-// held reports whether the play is complete and everything came as it was expected.
-func (e *Evidence) held() bool {
+// passed reports whether the play is complete and everything was as expected.
+func (e *Evidence) passed() bool {
 	mismatched := func(r scenarios.Result) bool { return r.Outcome == scenarios.Mismatched }
 	return len(e.Breaches) == 0 && len(e.Findings) == 0 && !slices.ContainsFunc(e.Results, mismatched) && e.complete()
 }
 
-// levelOf is the level at which a mark judges.
+// levelOf returns the level that a mark gives its clause, by default that of the catalogue.
 func levelOf(m scenarios.Mark) reports.Level {
 	if m.Level != "" {
 		return reports.Level(m.Level)
 	}
-	c, _ := ClauseByID(m.Clause) // a script of somebody else's may name what it likes
+	c, _ := ClauseByID(m.Clause) // a user's script may name any clause
 	return c.Level
 }
 
-// breachOf is what a departure from the clause of a mark means.
-func breachOf(m scenarios.Mark) reports.Verdict {
+// mismatchVerdict returns the verdict about the clause of a mark if a line does not match.
+func mismatchVerdict(m scenarios.Mark) reports.Verdict {
 	if c, ok := ClauseByID(m.Clause); ok && m.Level == "" {
 		return c.Breach()
 	}

@@ -32,8 +32,8 @@ func (c ScriptCheck) Describe() Description {
 	}
 }
 
-// sharing is how a script gets on with others on one server. Those that end or empty it run apart, and so do those that
-// count everything, which takes INFO. What is left of those that want to be alone is about the queue default.
+// sharing returns which checks may share a server with a script: none, if it ends or empties the server or counts
+// everything there, which takes INFO. The other scripts that need the server for themselves use the queue default.
 func sharing(script *scenarios.Script) Sharing {
 	how := SharesAll
 	for _, n := range script.Needs {

@@ -38,7 +38,7 @@ func TestEvidenceIsHeldOnlyIfNothingIsAmiss(t *testing.T) {
 	}
 	for name, test := range tests {
 		assert.Equal(t, test.complete, test.evidence.complete(), name)
-		assert.Equal(t, test.held, test.evidence.held(), name)
+		assert.Equal(t, test.held, test.evidence.passed(), name)
 	}
 }
 
@@ -129,14 +129,26 @@ func TestWhichCheckEndedTheServer(t *testing.T) {
 		plays []*task
 		want  int
 	}{
-		"one":                    {[]*task{play(now)}, 0},
-		"the last command":       {[]*task{play(now, sent(1, "a", "INFO"), ended(9, "a")), play(now, sent(5, "a", "PUSH {}"), ended(9, "a"))}, 1},
-		"not one that was later": {[]*task{play(now, sent(1, "a", "INFO"), ended(3, "a")), play(now, sent(5, "a", "PUSH {}"), ended(9, "a"))}, 0},
+		"one": {[]*task{play(now)}, 0},
+		"the last command": {[]*task{
+			play(now, sent(1, "a", "INFO"), ended(9, "a")),
+			play(now, sent(5, "a", "PUSH {}"), ended(9, "a")),
+		}, 1},
+		"not one that was later": {[]*task{
+			play(now, sent(1, "a", "INFO"), ended(3, "a")),
+			play(now, sent(5, "a", "PUSH {}"), ended(9, "a")),
+		}, 0},
 		"not one that was answered": {
-			[]*task{play(now, sent(1, "a", "INFO"), ended(9, "a")), play(now, sent(5, "a", "PUSH {}"), came(6, "a"), ended(9, "a"))}, 0},
-		"no end: the first":         {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "PUSH {}"))}, 1},
-		"no end: FETCH may wait":    {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "FETCH q"))}, 0},
-		"times count from the play": {[]*task{play(now, sent(5, "a", "INFO")), play(now.Add(-time.Second), sent(9, "a", "INFO"))}, 1},
+			[]*task{
+				play(now, sent(1, "a", "INFO"), ended(9, "a")),
+				play(now, sent(5, "a", "PUSH {}"), came(6, "a"), ended(9, "a")),
+			}, 0},
+		"no end: the first":      {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "PUSH {}"))}, 1},
+		"no end: FETCH may wait": {[]*task{play(now, sent(5, "a", "INFO")), play(now, sent(1, "a", "FETCH q"))}, 0},
+		"times count from the play": {[]*task{
+			play(now, sent(5, "a", "INFO")),
+			play(now.Add(-time.Second), sent(9, "a", "INFO")),
+		}, 1},
 	}
 	for name, test := range tests {
 		assert.Equal(t, test.want, endedServer(test.plays), name)
@@ -144,7 +156,8 @@ func TestWhichCheckEndedTheServer(t *testing.T) {
 	bystander := play(now, sent(1, "a", "PUSH {}"))
 	bystander.evidence.Dead = ""
 	assert.Equal(t, 1, endedServer([]*task{bystander, play(now, sent(5, "a", "INFO"))}), "it saw no death")
-	assert.Equal(t, 1, endedServer([]*task{{evidence: &Evidence{}}, play(now)}), "without commands the first that is dead")
+	none := []*task{{evidence: &Evidence{}}, play(now)}
+	assert.Equal(t, 1, endedServer(none), "without commands the first that is dead")
 }
 
 // refusing is a target that refuses every connection.

@@ -13,23 +13,23 @@ import (
 type Clause struct {
 	// ID is a stable slug, "FWP-STATE-01"; it is never used for another statement.
 	ID string
-	// Level says how strongly the source asks for it.
+	// Level says how strongly the source requires it.
 	Level reports.Level
-	// Party says whom it binds: S a server, C any client, K a consumer, P a producer; several are joined by commas.
+	// Party is who it binds: S a server, C any client, K a consumer, P a producer; several are joined by commas.
 	Party string
-	// Section names where it comes from: a heading of the specification, "RESP", or "worker guide: " or
-	// "worker architecture: " and a heading there. Several are joined by "; ". It sums up Sources.
+	// Section is where it is stated: a heading of the specification, "RESP", or "worker guide: " or
+	// "worker architecture: " and a heading there. Several are joined by "; ". It is a summary of Sources.
 	Section string
 	// Sources are the places that state the clause; a clause of level derived follows from them.
 	Sources []Source
-	// Statement is the clause in our own words: one sentence that stands by itself.
+	// Statement is the clause in the suite's own words, in one sentence.
 	Statement string
-	// Reading says how the suite takes what is ambiguous or contradictory about it; empty if nothing is. It outranks
-	// Statement and Level.
+	// Reading says how the suite reads what is ambiguous or contradictory; empty if nothing is. It takes precedence
+	// over Statement and Level.
 	Reading string
-	// Recorded says that by its reading whatever a target does is right, so that a check can only give a note.
+	// Recorded says that the reading allows any behaviour, so that a check only records an observation.
 	Recorded bool
-	// Ambiguity names the entries of the inventory's list of ambiguities that the reading settles: "AMB-11, AMB-12".
+	// Ambiguity names the entries of the inventory's list of ambiguities that the reading decides: "AMB-11, AMB-12".
 	Ambiguity string
 	// Special says what deciding it takes, as words with spaces between them; empty if nothing special:
 	// pw a server with a password, wait some seconds up to a minute, long more than a minute, sig an operator who
@@ -40,17 +40,17 @@ type Clause struct {
 	Excluded string
 }
 
-// Binds says whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) is not taken
-// to name consumers or producers.
+// Binds reports whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) does not
+// bind K or P by that.
 func (c Clause) Binds(party string) bool {
 	return slices.Contains(strings.Split(c.Party, ","), party)
 }
 
-// BindsServer says whether the clause binds a server.
+// BindsServer reports whether the clause binds a server.
 func (c Clause) BindsServer() bool { return c.Binds("S") }
 
-// Breach returns the verdict for a target that does otherwise: Note if the clause is only recorded, and what its level
-// gives in all other cases. A reading may ask for a milder or stronger one in a certain situation; it says so.
+// Breach returns the verdict about a target that does otherwise: Observed if the clause is only recorded, else the
+// verdict of its level. A reading may name situations with a milder or stronger verdict.
 func (c Clause) Breach() reports.Verdict {
 	if c.Recorded {
 		return reports.Observed
@@ -58,8 +58,8 @@ func (c Clause) Breach() reports.Verdict {
 	return c.Level.Breach()
 }
 
-// Clauses returns every clause of the inventory in its order, whomever it binds. The slice is the caller's own, but for
-// the sources in it, which all callers share and nobody changes.
+// Clauses returns every clause of the inventory in its order, those that bind clients as well. The caller may change
+// the slice, but not the sources in it, which all callers share.
 func Clauses() []Clause { return slices.Clone(catalogue()) }
 
 // ClauseByID returns the clause with this id, or false if there is none. Case counts; see Suggest.
@@ -80,21 +80,21 @@ func ClauseByID(id string) (Clause, bool) {
 //	  reading: The reading, if there is one.
 //	  source: fwp.md#Client Lifecycle 1.3
 //
-// that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:" in
-// place of "reading:" sets Recorded, and "excluded:" says why no check decides a clause that binds servers.
+// that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:"
+// in place of "reading:" sets Recorded, and "excluded:" says why no check decides a clause that binds servers.
 //
 // Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of
 // the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by
 // empty lines, and a unit is a sentence of a paragraph, an item of a list, a row of a table (its head is row 0) or a
 // line of a code block. Where a heading comes up twice, those around it stand before it, with slashes between them.
 // "RESP" alone stands for the specification of RESP, which is not among the documents. The documents have a hash each
-// in clauses_source.go: where one changes, look at the clauses that cite it before the new hash is kept.
+// in clauses_source.go: where one changes, check the clauses that cite it before the new hash is kept.
 //
 //go:embed clauses_*.txt
 var clauseFiles embed.FS
 
-// catalogue reads the files once; nobody changes what it returns. It panics if a file is malformed, which is a
-// mistake of whoever built the suite and is found by every test that touches the catalogue.
+// catalogue reads the files once; callers must not change what it returns. It panics if a file is malformed, which
+// every test that reads the catalogue finds.
 var catalogue = sync.OnceValue(func() []Clause {
 	files, err := clauseFiles.ReadDir(".")
 	if err != nil {

@@ -50,9 +50,12 @@ Party: S binds a server, C any client, K a consumer, P a producer. Levels, from 
 		require.NoError(t, err)
 		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
 		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
-		fmt.Fprintf(&b, "\n## %s\n\n| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n", title)
+		fmt.Fprintf(&b, "\n## %s\n\n", title)
+		b.WriteString("| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n")
 		for _, c := range part {
-			row := []string{c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]), c.Section}
+			row := []string{
+				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]), c.Section,
+			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
 	}

@@ -33,11 +33,13 @@ FWP-A-02 | S | note | -
 	got, err := parseClauses("x.txt", text)
 	require.NoError(t, err)
 	want := []Clause{
-		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust, Section: "Link Level; worker guide: Lifecycle", Special: "pw long",
+		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust,
+			Section: "Link Level; worker guide: Lifecycle", Special: "pw long",
 			Ambiguity: "AMB-01, AMB-02", Statement: "One two.", Reading: "Three four.", Sources: []Source{
 				{"fwp.md", "Link Level", "1.2"}, {"fwp.md", "Link Level", "1.4-2"},
 				{"faktory-worker-lifecycle.md", "Lifecycle", "3"}}},
-		{ID: "FWP-A-02", Party: "S", Level: reports.LevelNote, Section: "RESP", Statement: "Five.", Reading: "Six.", Recorded: true,
+		{ID: "FWP-A-02", Party: "S", Level: reports.LevelNote, Section: "RESP",
+			Statement: "Five.", Reading: "Six.", Recorded: true,
 			Excluded: "Seven eight.", Sources: []Source{{Document: "RESP"}}},
 	}
 	assert.Equal(t, want, got)

@@ -87,8 +87,8 @@ type DocumentChange struct {
 	Clauses  int    // how many clauses cite the document
 }
 
-// ChangedDocuments compares the source documents, which are in the root of specs by the names that Source.Document has,
-// with those that the catalogue was written from. The error is that of a document that cannot be read.
+// ChangedDocuments compares the source documents, which are in the root of specs by the names that Source.Document
+// has, with those that the catalogue was written from. The error is that of a document that cannot be read.
 func ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
 	var changes []DocumentChange
 	for _, d := range documents {

@@ -11,7 +11,7 @@ import (
 )
 
 // recordDeath files the checks after which a server was dead, once no more are played on
-// it: first the one that probably ended it.
+// it: first the one that probably caused the crash.
 func (s *runState) recordDeath(ctx context.Context, h *host) {
 	for _, t := range s.pending { // they are not tried again
 		if t.host == h && t.death != nil {
@@ -41,14 +41,14 @@ type unanswered struct {
 	ended time.Time // when its connection ended; zero if it did not
 }
 
-// endedServer returns which check probably ended the server: the one that sent the last
-// command before the first connection ended, since the others were waiting, or came later.
+// endedServer returns the index of the check that probably crashed the server: the one that sent the last
+// command before the first connection ended, since the others were waiting or later.
 // If no connection ended, it is the one with the first command without a reply; a FETCH,
 // which may wait, comes after others.
 func endedServer(dying []*task) int {
 	var all []unanswered
 	for i, t := range dying {
-		if t.evidence.Dead == "" { // it only saw the consequences
+		if t.evidence.Dead == "" { // it was only affected
 			continue
 		}
 		for _, u := range unansweredIn(t.evidence) {

@@ -13,13 +13,16 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// judge runs scripts on a town in virtual time, in which only waiting takes any.
-func judge(t *testing.T, config fakes.Config, all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
+// runOnPool runs checks on a serverPool in virtual time, in which only waiting takes any.
+func runOnPool(
+	t *testing.T, config fakes.Config, all []conformance.Check,
+	with func(*conformance.Runner), look func(*reports.Report),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &town{nw: memnet.New(), config: config}
-		defer w.close()
-		runner := w.runner(all)
+		pool := &serverPool{nw: memnet.New(), config: config}
+		defer pool.close()
+		runner := pool.runner(all)
 		if with != nil {
 			with(runner)
 		}
@@ -27,7 +30,7 @@ func judge(t *testing.T, config fakes.Config, all []conformance.Check, with func
 	})
 }
 
-// longest is the check that took longest.
+// longest returns the check that took longest.
 func longest(r *reports.Report) (worst reports.Check) {
 	for _, c := range r.Checks {
 		if c.Took > worst.Took {
@@ -48,9 +51,9 @@ func TestAQuickRunIsQuick(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judge(t, test.config, suite(t, true), nil, func(r *reports.Report) {
-				assert.LessOrEqual(t, r.Took, test.most, "let %s wait no longer than the rest, or more than %v (header `waits:`), and no quick run has it",
-					longest(r).ID, conformance.QuickWait)
+			runOnPool(t, test.config, suite(t, true), nil, func(r *reports.Report) {
+				assert.LessOrEqual(t, r.Took, test.most, "shorten the wait of %s, or let it be over %v (header `waits:`), "+
+					"so that a quick run leaves it out", longest(r).ID, conformance.QuickWait)
 			})
 		})
 	}
@@ -65,7 +68,7 @@ func TestWaitsOverlap(t *testing.T) {
 			waits[script.Name] = script.Wait()
 		}
 	}
-	judge(t, fakes.Config{}, all, nil, func(r *reports.Report) {
+	runOnPool(t, fakes.Config{}, all, nil, func(r *reports.Report) {
 		assert.LessOrEqual(t, r.Took, longest(r).Took+5*time.Second, "the longest wait is that of %s", longest(r).ID)
 		for _, c := range r.Checks {
 			if c.Verdict == reports.Pass || c.Verdict == reports.Observed {

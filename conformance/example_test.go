@@ -22,7 +22,8 @@ func (addr tcp) Dial(ctx context.Context) (net.Conn, error) {
 func ExampleRunner() {
 	server := fakes.NewServer(fakes.Config{})
 	defer server.Close()
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "beat/ok", []byte("connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"))
+	const text = "connect as consumer\nclause FWP-BEAT-01\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "beat/ok", []byte(text))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -60,7 +61,10 @@ func ExampleProperty() {
 			return conformance.Evidence{Served: true}
 		},
 	}
-	runner := &conformance.Runner{Servers: []conformance.Server{{Target: tcp(server.Addr())}}, Checks: []conformance.Check{greets}}
+	runner := &conformance.Runner{
+		Servers: []conformance.Server{{Target: tcp(server.Addr())}},
+		Checks:  []conformance.Check{greets},
+	}
 	for _, check := range runner.Run(context.Background()).Checks {
 		fmt.Println(check.ID, check.Verdict)
 	}
@@ -74,7 +78,8 @@ func ExampleSelection() {
 		fmt.Println(err)
 		return
 	}
-	in, skipped, err := conformance.Selection{Checks: []string{"end/*"}, Quick: true}.Apply(conformance.Scripts(scripts...))
+	selection := conformance.Selection{Checks: []string{"end/*"}, Quick: true}
+	in, skipped, err := selection.Apply(conformance.Scripts(scripts...))
 	fmt.Println(len(in) > 0, len(in)+len(skipped) == len(scripts), err)
 	fmt.Println(conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}.Apply(nil))
 	// Output:
@@ -82,7 +87,7 @@ func ExampleSelection() {
 	// [] [] clause FWP-PUHS-01 matches no check; did you mean FWP-PUSH-01?
 }
 
-// Breaches have names where they are found; the clause of each is looked up.
+// ClauseOf returns the clause of a breach by its name.
 func ExampleClauseOf() {
 	id := conformance.ClauseOf("lost")
 	clause, _ := conformance.ClauseByID(id)

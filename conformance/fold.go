@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// fold makes one result of those of all repetitions: the worst verdict, and how often each
-// verdict came.
+// fold makes one result of those of all repetitions: the worst verdict, and the number of
+// times of each.
 func fold(runs []reports.Check) reports.Check {
 	if len(runs) == 1 {
 		return runs[0]
@@ -35,22 +35,22 @@ func fold(runs []reports.Check) reports.Check {
 
 func foldClauses(runs []reports.Check) []reports.ClauseVerdict {
 	var ids []string
-	said := map[string][]reports.ClauseVerdict{}
+	verdictsOf := map[string][]reports.ClauseVerdict{}
 	for _, c := range runs {
 		for _, cv := range c.Clauses {
-			if said[cv.ID] == nil {
+			if verdictsOf[cv.ID] == nil {
 				ids = append(ids, cv.ID)
 			}
-			said[cv.ID] = append(said[cv.ID], cv)
+			verdictsOf[cv.ID] = append(verdictsOf[cv.ID], cv)
 		}
 	}
 	var all []reports.ClauseVerdict
 	for _, id := range ids {
 		var verdicts []reports.Verdict
-		for _, cv := range said[id] {
+		for _, cv := range verdictsOf[id] {
 			verdicts = append(verdicts, cv.Verdict)
 		}
-		worst := worstOf(said[id])
+		worst := worstOf(verdictsOf[id])
 		worst.Runs = reports.CountVerdicts(verdicts...)
 		all = append(all, worst)
 	}
@@ -59,20 +59,20 @@ func foldClauses(runs []reports.Check) []reports.ClauseVerdict {
 
 // clauses folds the checks into the catalogue: every clause with its worst verdict.
 func (s *runState) clauses(checks []reports.Check) []reports.Clause {
-	said := map[string][]reports.ClauseVerdict{}
-	by := map[string][]string{}
+	verdictsOf := map[string][]reports.ClauseVerdict{}
+	checksOf := map[string][]string{}
 	for _, c := range checks {
 		for _, cv := range c.Clauses {
-			said[cv.ID] = append(said[cv.ID], cv)
-			by[cv.ID] = append(by[cv.ID], c.ID)
+			verdictsOf[cv.ID] = append(verdictsOf[cv.ID], cv)
+			checksOf[cv.ID] = append(checksOf[cv.ID], c.ID)
 		}
 	}
 	var all []reports.Clause
 	for _, c := range Clauses() {
-		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: by[c.ID]}
+		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: checksOf[c.ID]}
 		switch {
-		case len(said[c.ID]) > 0:
-			worst := worstOf(said[c.ID])
+		case len(verdictsOf[c.ID]) > 0:
+			worst := worstOf(verdictsOf[c.ID])
 			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
 		case !c.BindsServer():
 			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"

@@ -4,8 +4,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// host is a server that checks share, and what is known of it. Except for the
-// peers, only the loop of the run uses it.
+// host is a server that checks share, and its state. Except for peers, only the
+// loop of the run uses it.
 type host struct {
 	Server
 	peers   scenarios.PeerStats
@@ -13,10 +13,10 @@ type host struct {
 	crashed string // the check after which it no longer served
 
 	running []*task // on it
-	dying   []*task // over since one found it dead, until it is known which of them ended it
+	dying   []*task // that ended since one found it dead, until it is known which one crashed it
 
-	// probation counts pending checks after which it seemed dead: each is tried again,
-	// before anything else runs.
+	// probation counts pending checks after which it seemed dead: they are tried again
+	// before others.
 	probation int
 }
 
@@ -24,7 +24,7 @@ func newHost(server Server) *host {
 	return &host{Server: server, limiter: connLimiter{limit: mostConnections}}
 }
 
-// takes reports whether a check may begin on the host, beside those that run.
+// takes reports whether a check may begin on the host, in addition to those that run.
 func (h *host) takes(t *task) bool {
 	if len(h.dying) > 0 || h.probation > 0 && t.death == nil {
 		return false
@@ -42,7 +42,7 @@ func (h *host) takes(t *task) bool {
 	return conns <= h.limiter.limit
 }
 
-// enter notes that a check begins.
+// enter records that a check begins.
 func (h *host) enter(t *task) {
 	t.limits, t.together = h.limiter.lowered, len(h.running) > 0
 	for _, other := range h.running {

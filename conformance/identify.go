@@ -17,16 +17,16 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// Identity is what a server shows of itself at the start.
+// Identity is what a server sends first.
 type Identity struct {
-	Greeting  string // the first line that came, escaped, without its end; empty if HI only came after a HELLO
-	Protected bool   // it asks for a password
+	Greeting  string // the first line, escaped, without its end; empty if HI only followed a HELLO
+	Protected bool   // it requires a password
 }
 
-// Identify looks whether something that speaks FWP answers at a target, before
-// any check runs. It is lenient: a greeting that is somehow wrong is for the
-// checks to judge. The error says what is there instead, and what to do. It
-// waits for each answer as long as the timeout says. (Not Identified State)
+// Identify returns the greeting of an FWP server, before any check runs. It is
+// lenient: the checks evaluate a greeting that is somehow wrong. The error
+// describes what is there instead. It waits for each reply no longer than the
+// timeout. (Not Identified State)
 func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -42,17 +42,18 @@ func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (I
 	case err == nil && looksLikeRESP(first):
 		return identity(first), nil
 	case err == nil:
-		return Identity{}, fmt.Errorf("this is not an FWP server: its first bytes are %s, where FWP servers greet with %q",
-			strconv.Quote(string(first)), "+HI {")
+		return Identity{}, fmt.Errorf(
+			"this is not an FWP server: its first bytes are %q, where FWP servers greet with %q", first, "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
 	case ctx.Err() != nil:
 		return Identity{}, context.Cause(ctx)
 	}
-	return Identity{}, fmt.Errorf("this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
+	return Identity{}, fmt.Errorf(
+		"this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
 }
 
-// firstBytes reads what comes first: a line, or what there is of it.
+// firstBytes reads the first line, or the part of it that is sent.
 func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {
 	if err := nc.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, err
@@ -67,34 +68,35 @@ func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {
 		case bytes.IndexByte(all, '\n') >= 0, len(all) > enough:
 			return all[:min(len(all), enough)], nil
 		case err != nil && len(all) > 0:
-			return all, nil // what came counts, not how it ended
+			return all, nil // what was received counts, not the error after it
 		case err != nil:
 			return nil, err
 		}
 	}
 }
 
-// provoke says HELLO to a server that does not speak first, to see what it is.
+// provoke sends HELLO to a server that does not send first, to find out what it is.
 func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
-	silent := fmt.Errorf("no greeting came within %v: FWP servers speak first", timeout)
+	silent := fmt.Errorf("no greeting within %v: FWP servers send it first", timeout)
 	if _, err := io.WriteString(nc, "HELLO {\"v\":2}\r\n"); err != nil {
 		return Identity{}, silent
 	}
 	answer, err := firstBytes(nc, timeout)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return Identity{}, fmt.Errorf("%w; a HELLO got no answer either", silent)
+		return Identity{}, fmt.Errorf("%w; no answer to a HELLO either", silent)
 	case err != nil:
-		return Identity{}, fmt.Errorf("%w; after a HELLO it ended the connection (%w)", silent, err)
-	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a redis server says -ERR
-		return Identity{}, fmt.Errorf("this is not an FWP server: it kept silent, and answered HELLO with %s", strconv.Quote(firstLine(answer)))
+		return Identity{}, fmt.Errorf("%w; it closed the connection after a HELLO (%w)", silent, err)
+	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a Redis server answers -ERR
+		return Identity{}, fmt.Errorf(
+			"this is not an FWP server: it sent no greeting, and answered HELLO with %q", firstLine(answer))
 	}
 	id := identity(answer)
 	id.Greeting = ""
 	return id, nil
 }
 
-// looksLikeRESP accepts whatever may be meant as a reply.
+// looksLikeRESP reports whether b may be meant as a reply.
 func looksLikeRESP(b []byte) bool {
 	return len(b) > 0 && utf8.Valid(b) && (strings.IndexByte("+-$:*", b[0]) >= 0 || bytes.Contains(b, []byte(`HI {`)))
 }
@@ -113,14 +115,13 @@ func identity(b []byte) Identity {
 	}
 }
 
-// ErrDeclined is the answer of a protected server that takes no hash of the
-// password at hand.
+// ErrDeclined means that a protected server accepts no hash of the password.
 var ErrDeclined = errors.New("the server declines the password")
 
-// Authenticate tries the password on a protected server. The only error is
-// [ErrDeclined], beside that of an interrupted ctx. A server that takes a wrong
-// hash of the password and not the right one, and one whose answer is neither
-// yes nor no, are let through: the checks will say what is wrong with them.
+// Authenticate tries the password on a protected server. The only errors are
+// [ErrDeclined] and that of an interrupted ctx. It accepts a server that takes a
+// wrong hash of the password and not the right one, and one with an answer that
+// is neither OK nor an error: the checks report what is wrong with them.
 // (Required Fields for Protected Server)
 func Authenticate(ctx context.Context, t scenarios.Target, password string, timeout time.Duration) error {
 	player := &scenarios.Player{Target: t, Password: password, Timeout: timeout}

@@ -42,22 +42,24 @@ func TestIdentify(t *testing.T) {
 		want      conformance.Identity
 		complaint string
 	}{
-		"open":               {greeting("+HI {\"v\":2}\r\n"), conformance.Identity{Greeting: `HI {"v":2}`}, ""},
-		"protected":          {greeting("+HI {\"v\":2,\"i\":9,\"s\":\"x\"}\r\n"), conformance.Identity{Greeting: `HI {"v":2,"i":9,"s":"x"}`, Protected: true}, ""},
+		"open": {greeting("+HI {\"v\":2}\r\n"), conformance.Identity{Greeting: `HI {"v":2}`}, ""},
+		"protected": {greeting("+HI {\"v\":2,\"i\":9,\"s\":\"x\"}\r\n"),
+			conformance.Identity{Greeting: `HI {"v":2,"i":9,"s":"x"}`, Protected: true}, ""},
 		"a faulty greeting":  {greeting("$12\r\nHI {\"v\":2.5}\r\n"), conformance.Identity{Greeting: "$12"}, ""},
 		"HI after the HELLO": {answer("+HI {\"v\":2}\r\n"), conformance.Identity{}, ""},
 		"closes at once":     {func(net.Conn) {}, conformance.Identity{}, "closed the connection at once"},
-		"says nothing":       {greeting(""), conformance.Identity{}, "no greeting came within 10s"},
-		"HTTP":               {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{}, `answered HELLO with "HTTP/1.1 400 Bad Request"`},
-		"SSH":                {greeting("SSH-2.0-OpenSSH\r\n"), conformance.Identity{}, `first bytes are "SSH-2.0-OpenSSH`},
-		"TLS":                {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
-		"redis":              {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
+		"says nothing":       {greeting(""), conformance.Identity{}, "no greeting within 10s"},
+		"HTTP": {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{},
+			`answered HELLO with "HTTP/1.1 400 Bad Request"`},
+		"SSH":   {greeting("SSH-2.0-OpenSSH\r\n"), conformance.Identity{}, `first bytes are "SSH-2.0-OpenSSH`},
+		"TLS":   {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
+		"redis": {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				target := &stage{nw: memnet.New()}
+				target := &memoryTarget{nw: memnet.New()}
 				l, err := target.nw.Listen(address)
 				require.NoError(t, err)
 				go func() {
@@ -107,9 +109,9 @@ func TestAuthenticate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				target := &stage{nw: memnet.New()}
+				target := &memoryTarget{nw: memnet.New()}
 				config := test.config
-				config.Listen = func() (net.Listener, error) { return target.nw.Listen(address) }
+				config.Listen = target.listen
 				server := fakes.NewServer(config)
 				defer server.Close()
 				err := conformance.Authenticate(t.Context(), target, test.password, time.Second)

@@ -14,19 +14,18 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// limited runs scripts on one server that takes so many connections and no more, and
-// refuses the others with an error or silently. A connection and a reply take a millisecond
-// each, so that the server has noticed who left before the next one comes, and clients that
-// connect together are there together.
+// limited runs checks on one server with a limit of connections, which refuses more of them
+// with an error or silently. A connection and a reply take a millisecond each, so that the
+// server has noticed which ones were closed before the next one is opened.
 func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look func(*reports.Report)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
-		config := fakes.Config{MaxConnections: limit, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }}
+		target := &memoryTarget{nw: memnet.New()}
+		config := fakes.Config{MaxConnections: limit, Listen: target.listen}
 		var server *fakes.Server
 		if silent {
 			config.MaxConnections = 0
@@ -42,14 +41,11 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 		server = fakes.NewUnstarted(config)
 		server.Start()
 		defer server.Close()
-		offers := append([]scenarios.Need{scenarios.NeedOpen}, everything...)
-		h := house{server, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		offer := selftest.Offer(server, func(ctx context.Context, network, addr string) (net.Conn, error) {
 			time.Sleep(time.Millisecond)
 			return target.nw.DialContext(ctx, network, addr)
-		}}
-		servers := []conformance.Server{{Target: h, Offers: offers}}
-		r := (&conformance.Runner{Servers: servers, Checks: all}).Run(t.Context())
-		look(r)
+		})
+		look((&conformance.Runner{Servers: []conformance.Server{offer}, Checks: all}).Run(t.Context()))
 	})
 }
 
@@ -66,7 +62,8 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 							assert.Contains(t, c.Why, "too few connections", c.ID)
 							continue
 						}
-						assert.Contains(t, []reports.Verdict{reports.Pass, reports.Observed, reports.Skipped}, c.Verdict, "%s: %s", c.ID, c.Why)
+						fine := []reports.Verdict{reports.Pass, reports.Observed, reports.Skipped}
+						assert.Contains(t, fine, c.Verdict, "%s: %s", c.ID, c.Why)
 					}
 					if limit == 20 {
 						assert.Less(t, r.Took, 4*longest(r).Took)
@@ -77,7 +74,7 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 	}
 }
 
-func TestWhoNeedsMoreThanThereIsIsUndecided(t *testing.T) {
+func TestACheckWithTooFewConnectionsIsInconclusive(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
 	for i := range 6 {
@@ -85,10 +82,10 @@ func TestWhoNeedsMoreThanThereIsIsUndecided(t *testing.T) {
 	}
 	checks := copies(5, "x", beating)
 	checks["auto"] = "clause FWP-INFO-01\n" + many.String()
-	checks["raw"] = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\nclause FWP-HI-01\nS: +HI {}\n"
+	const four = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\n"
+	checks["raw"] = four + "clause FWP-HI-01\nS: +HI {}\n"
 	checks["workers"] = "clause FWP-INFO-01\nrepeat 10 by 6 consumers\nC: INFO\nS: $\nend\n"
-	checks["refused"] = "connect a as consumer\nconnect b as consumer\nconnect c as consumer\nconnect d as consumer\n" +
-		"clause FWP-INFO-03\nC[a] bad: INFO x\nS[a]: -\nsetup\nC[a]: INFO\nS[a]: $\n"
+	checks["refused"] = four + "clause FWP-INFO-03\nC[a] bad: INFO x\nS[a]: -\nsetup\nC[a]: INFO\nS[a]: $\n"
 	for name, silent := range map[string]bool{"an error and a close": false, "a close without a word": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

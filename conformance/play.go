@@ -9,9 +9,9 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// play plays a check once. It is the only part of a run that runs beside its loop.
+// play plays a check once. It is the only part of a run that runs outside its loop.
 func (s *runState) play(ctx context.Context, t *task) {
-	defer func() { // an internal error must not cost what other checks found
+	defer func() { // an internal error must not lose the results of other checks
 		if p := recover(); p != nil {
 			t.err = fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack())
 		}
@@ -29,7 +29,7 @@ func (s *runState) play(ctx context.Context, t *task) {
 	t.evidence = &evidence
 }
 
-// setup returns where and how a try is played.
+// setup returns the setup of a try.
 func (s *runState) setup(t *task) Setup {
 	on := Setup{
 		Target: t.server.Target, Password: t.server.Password, Alone: t.host == nil, Seed: s.runner.Seed, Names: t.names,
@@ -47,13 +47,13 @@ func (s *runState) setup(t *task) Setup {
 	return on
 }
 
-// judge returns the verdicts of a play; again means that another try may decide what lag
-// kept this one from deciding.
+// judge returns the verdicts of a play; again means that lag made it inconclusive and
+// another try may decide it.
 func (s *runState) judge(t *task) (check reports.Check, again bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.fault(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
-			check, again = s.unanswered(t.about, reports.Inconclusive, "the suite itself failed", ""), false
+			check, again = s.withoutResult(t.about, reports.Inconclusive, "internal error", ""), false
 		}
 	}()
 	return s.verdicts(t)

@@ -8,19 +8,19 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Property is a check that no script can be: it makes up what it sends, or judges what
-// many clients have seen together. Which clauses it will meet is not known beforehand,
-// so it passes none of them: it fails those that it finds broken, and passes itself if it
-// got far and found nothing.
+// Property is a check that no script can be: it generates what it sends, or evaluates the
+// replies of many clients together. The clauses that it tests are not known beforehand,
+// so it passes none of them: it fails those that it finds broken, and the check passes if
+// it got far and found nothing.
 type Property struct {
 	Name        string        // the id of the check
 	Title       string        // one sentence
 	About       string        // what it does, for people
-	Wait        time.Duration // what it may take: above QuickWait it is no part of a quick run
+	Wait        time.Duration // what it may take: above QuickWait it is not part of a quick run
 	Connections int           // that it may have open at a time
 
-	// Run tries the property once on a target whose connections are counted. What it
-	// returns needs neither times nor refusals.
+	// Run tests the property once on a target that counts its connections. The evidence
+	// needs neither times nor refusals.
 	Run func(ctx context.Context, on Setup) Evidence
 }
 
@@ -31,7 +31,7 @@ func (p Property) Describe() Description {
 	}
 }
 
-// Play tries the property once. A limit of connections and a lag of this machine are not held against the target.
+// Play tests the property once. Neither a limit of connections nor a lag of this machine is a finding.
 func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	if on.Timeout == 0 {
 		on.Timeout = 10 * time.Second
@@ -47,7 +47,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	e := p.Run(ctx, on)
 	e.Began, e.Took, e.Err = counting.start, time.Since(counting.start), context.Cause(ctx)
 	e.Refused = counting.count.Refusal()
-	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it was at its limit
+	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it is at its limit
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
 		e.Open = "the target refused a connection: " + e.Refused.Got
@@ -75,11 +75,11 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 // refusedAll reports whether the target refused a connection while others were open.
 func (e *Evidence) refusedAll() bool { return e.Refused != nil && e.Refused.All > 0 }
 
-// excuse takes back the findings that a lag of this machine may explain.
+// excuse removes the findings that a lag of this machine may explain.
 func (e *Evidence) excuse(meter *scenarios.Meter) {
 	late := func(f Finding) bool { return f.Clocked }
 	if meter != nil && meter.Lag(e.Began) > lateness/4 && slices.ContainsFunc(e.Findings, late) {
 		e.Findings = slices.DeleteFunc(e.Findings, late)
-		e.Open, e.Passing = "this machine was too busy to tell whether a reply was late", true
+		e.Open, e.Passing = "this machine was too busy to measure whether a reply was late", true
 	}
 }

@@ -14,39 +14,39 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// countingTarget is a target as a property sees it: it cannot be restarted or signalled,
-// and its connections are counted. It is safe for concurrent use.
+// countingTarget is the target of a property: it cannot be restarted or signalled, and
+// its connections are counted. It is safe for concurrent use.
 type countingTarget struct {
 	scenarios.Target
 	count    *scenarios.ConnCounter
-	patience time.Duration // with a greeting
+	patience time.Duration // for a greeting
 	start    time.Time
 	watch    func(scenarios.Line) // may be nil
 	opened   atomic.Int64
 }
 
 // Dial opens a connection that is counted.
-func (g *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
+func (t *countingTarget) Dial(ctx context.Context) (net.Conn, error) {
 	begin := time.Now()
-	nc, err := g.Target.Dial(ctx)
+	nc, err := t.Target.Dial(ctx)
 	if err != nil {
-		if ctx.Err() == nil || time.Since(begin) >= g.patience { // else we gave up, for reasons of our own
-			g.count.NotOpened(err.Error())
+		if ctx.Err() == nil || time.Since(begin) >= t.patience { // else the property gave up
+			t.count.NotOpened(err.Error())
 		}
 		return nil, err
 	}
-	name := fmt.Sprintf("c%d", g.opened.Add(1))
-	return &countedConn{Conn: nc, target: g, admission: g.count.Opened(), name: name, since: time.Now()}, nil
+	name := fmt.Sprintf("c%d", t.opened.Add(1))
+	return &countedConn{Conn: nc, target: t, admission: t.count.Opened(), name: name, since: time.Now()}, nil
 }
 
-// served reports whether a new connection is let in, within a while: the server may not
+// served reports whether a new connection is accepted within 2 s: the server may not
 // have noticed yet that others were closed.
-func (g *countingTarget) served(ctx context.Context) bool {
+func (t *countingTarget) served(ctx context.Context) bool {
 	const patience, pause = 2 * time.Second, 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for ctx.Err() == nil {
-		if g.greeted(ctx) {
+		if t.greeted(ctx) {
 			return true
 		}
 		select {
@@ -57,9 +57,9 @@ func (g *countingTarget) served(ctx context.Context) bool {
 	return false
 }
 
-// greeted reports whether a new connection is let in.
-func (g *countingTarget) greeted(ctx context.Context) bool {
-	nc, err := g.Target.Dial(ctx)
+// greeted reports whether a new connection is accepted.
+func (t *countingTarget) greeted(ctx context.Context) bool {
+	nc, err := t.Target.Dial(ctx)
 	if err != nil {
 		return false
 	}
@@ -72,8 +72,8 @@ func (g *countingTarget) greeted(ctx context.Context) bool {
 	return err == nil && first[0] != '-'
 }
 
-// countedConn is a connection of a countingTarget. What comes first tells whether it was
-// let in.
+// countedConn is a connection of a countingTarget. The first bytes decide whether it was
+// accepted.
 type countedConn struct {
 	net.Conn
 	target    *countingTarget
@@ -81,24 +81,24 @@ type countedConn struct {
 	name      string
 	since     time.Time
 
-	mu     sync.Mutex
-	met    bool // something has come
-	closed bool // by us
+	mu      sync.Mutex
+	decided bool // whether it was accepted
+	closed  bool // by this side
 }
 
-// Read reads, and looks at what came first.
+// Read reads, and evaluates the first bytes.
 func (c *countedConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.report("S", b[:n])
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.met || c.closed || n == 0 && err == nil:
+	case c.decided || c.closed || n == 0 && err == nil:
 	case n > 0:
-		c.met = true
+		c.decided = true
 		c.admission.Decide(b[0] != '-', oneLine(b[:n]))
 	default:
-		c.met = true
+		c.decided = true
 		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")
 	}
 	if err != nil {
@@ -107,16 +107,16 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes.
+// Write writes, and reports the bytes.
 func (c *countedConn) Write(b []byte) (int, error) {
 	c.report("C", b)
 	return c.Conn.Write(b)
 }
 
-// Close ends the connection; one that has brought nothing for so long was not let in.
+// Close closes the connection; one without a greeting for that long was not accepted.
 func (c *countedConn) Close() error {
 	c.mu.Lock()
-	if patience := c.target.patience; !c.met && time.Since(c.since) >= patience {
+	if patience := c.target.patience; !c.decided && time.Since(c.since) >= patience {
 		c.admission.Decide(false, "nothing within "+patience.String())
 	}
 	c.admission.Over()
@@ -127,7 +127,7 @@ func (c *countedConn) Close() error {
 
 var errNoHalf = errors.New("this connection cannot be closed by half")
 
-// CloseWrite closes our half.
+// CloseWrite closes the sending half.
 func (c *countedConn) CloseWrite() error {
 	if half, can := c.Conn.(interface{ CloseWrite() error }); can {
 		return half.CloseWrite()
@@ -135,7 +135,7 @@ func (c *countedConn) CloseWrite() error {
 	return errNoHalf
 }
 
-// SetLinger has Close reset the connection, where that can be done.
+// SetLinger sets what Close does with unsent data, where the connection can do that.
 func (c *countedConn) SetLinger(sec int) error {
 	if tcp, can := c.Conn.(interface{ SetLinger(sec int) error }); can {
 		return tcp.SetLinger(sec)
@@ -143,14 +143,14 @@ func (c *countedConn) SetLinger(sec int) error {
 	return nil
 }
 
-// report passes on what was sent.
+// report passes bytes to watch.
 func (c *countedConn) report(from string, b []byte) {
 	if c.target.watch != nil && len(b) > 0 {
 		c.target.watch(scenarios.Line{At: time.Since(c.target.start), Conn: c.name, From: from, Text: oneLine(b)})
 	}
 }
 
-// oneLine makes what was sent printable and short.
+// oneLine returns b in one short printable line.
 func oneLine(b []byte) string {
 	const most = 300
 	cut := ""

@@ -11,32 +11,30 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// How far the properties go. No run may take much longer because of them.
+// The limits of an exploration, so that no run takes much longer because of it.
 const (
-	commandsMadeUp = 600                     // of an exploration
-	exploringFor   = 3 * time.Second         // at most; what waits for its end is not counted
-	findingsTold   = 20                      // of one property
+	commandsSent   = 600                     // at most
+	exploringFor   = 3 * time.Second         // at most, without waiting for its end
+	mostFindings   = 20                      // of one property
 	shrinkingFor   = 1500 * time.Millisecond // for all findings of an exploration together
-	exploringLasts = 10 * time.Second        // on a server that leaves something unanswered; mostly it is 2 s
+	exploringLasts = 10 * time.Second        // on a server that leaves commands unanswered; else about 2 s
 	lateness       = 2 * time.Second         // of replies for which other checks or the network may be the reason
 )
 
-// Exploration is a short walk through states that nobody listed.
+// Exploration returns the check that sends generated commands for a short time.
 func Exploration() Property {
 	return Property{
 		Name:  "explore/commands",
 		Title: "Whatever several clients send in whatever order, each reply is one that the specification allows",
-		About: "Commands are made up from the seed of the run: legal ones, such that are illegal in the state of their connection, " +
-			"malformed ones, and disconnects. Each reply is held against the model of the specification. The check is a short " +
-			"`fwpcheck explore`, which goes on for as long as it is asked to.",
+		About: "Commands are generated from the seed of the run: legal ones, ones that are illegal in the state of their " +
+			"connection, malformed ones, and disconnects. Each reply is compared with the model of the specification. " +
+			"The check is a short `fwpcheck explore`.",
 		Wait: exploringLasts, Connections: 12,
-		Run: func(ctx context.Context, on Setup) Evidence {
-			return on.explore(ctx)
-		},
+		Run: func(ctx context.Context, on Setup) Evidence { return on.explore(ctx) },
 	}
 }
 
-// explored is what an exploration saw.
+// explored is the result of an exploration.
 type explored struct {
 	findings []explore.Finding
 	served   bool // a client was identified
@@ -44,10 +42,10 @@ type explored struct {
 	commands int // that were sent
 	answered int // how many of them were answered
 	leftover []string
-	open     string // why nothing can be said although nothing was found; empty if there is no reason
+	open     string // why it is inconclusive although there is no finding; empty if it is not
 }
 
-// evidence is what the check says of it.
+// evidence returns it as the evidence of the check.
 func (s explored) evidence() Evidence {
 	e := Evidence{Served: s.served, Leftover: s.leftover, Open: s.why()}
 	if s.dead {
@@ -62,7 +60,7 @@ func (s explored) evidence() Evidence {
 	return e
 }
 
-// why is what Evidence.Open says.
+// why returns Evidence.Open.
 func (s explored) why() string {
 	if s.served && 2*s.answered < s.commands {
 		return "fewer than half of the commands were answered"
@@ -70,15 +68,15 @@ func (s explored) why() string {
 	return s.open
 }
 
-// inTurn explores.
-func inTurn(ctx context.Context, e explore.Explorer) explored {
+// exploreOnce explores, and counts the commands.
+func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	sent := 0
 	e.Watch = func(step explore.Step) {
-		if step.Kind == explore.Send && !step.Raw { // others need no answer
+		if step.Kind == explore.Send && !step.Raw { // others need no reply
 			sent++
 		}
 	}
-	e.Steps, e.Time = commandsMadeUp, exploringFor
+	e.Steps, e.Time = commandsSent, exploringFor
 	r := e.Run(ctx)
 	s := explored{findings: r.Findings, dead: r.Dead, commands: sent, leftover: r.Left}
 	s.served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
@@ -88,21 +86,22 @@ func inTurn(ctx context.Context, e explore.Explorer) explored {
 	return s
 }
 
-// explore looks once, and if that finds something, explores once more with shrinking, and
-// takes the scripts of what comes up again. What was found is reported all the same if
-// there is no time for that.
+// explore explores, and if there are findings, once more with shrinking to get their
+// scripts. Findings are reported even if the time is too short for that.
 func (on Setup) explore(ctx context.Context) Evidence {
 	e := explore.Explorer{
 		Subject: fwpsubject.New(),
-		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone, Timeout: on.Timeout, Patience: on.Patience,
-		Slack: lateness, Findings: findingsTold, Unshrunk: true, Shrinking: shrinkingFor / 4,
-		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther }, // so that it does not wait for jobs that were put off
+		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness,
+		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor / 4,
+		// With Fresh it does not wait for scheduled jobs.
+		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther },
 	}
 	limited, cancel := context.WithTimeout(ctx, exploringFor+6*on.Timeout)
 	defer cancel()
-	s := inTurn(limited, e)
+	s := exploreOnce(limited, e)
 	if limited.Err() != nil && s.open == "" {
-		s.open = "the server kept it waiting for too long"
+		s.open = "the server delayed the check for too long"
 	}
 	if len(s.findings) > 0 && s.served && ctx.Err() == nil && (!s.dead || on.Fresh != nil) {
 		on.script(ctx, e, &s)
@@ -110,8 +109,8 @@ func (on Setup) explore(ctx context.Context) Evidence {
 	return s.evidence()
 }
 
-// script explores again, on another server if there can be one, where faults count from the
-// start and the dead serve again.
+// script explores again and keeps the scripts of the same findings. It uses a new server if
+// there can be one: faults that count begin anew there, and it has not crashed.
 func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 	if on.Fresh != nil {
 		target, end, err := on.Fresh()
@@ -124,7 +123,7 @@ func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 	ctx, end := context.WithTimeout(ctx, shrinkingFor)
 	defer end()
 	e.Fresh, e.Unshrunk = on.Fresh, false
-	again := inTurn(ctx, e)
+	again := exploreOnce(ctx, e)
 	if e.Fresh == nil {
 		s.leftover = append(s.leftover, again.leftover...)
 	}
@@ -139,5 +138,5 @@ func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 
 var errNoOther = errors.New("there is no other server like this one")
 
-// clocked are the rules of the model for which a lag of ours may be the reason.
+// clocked are the rules of the model that a lag of this machine may seem to break.
 var clocked = []string{"stalled", "late", "asleep", "block", "lingers", "silent"}

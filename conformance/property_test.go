@@ -21,8 +21,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// saw is a property that dials once and then says that it has seen this.
-func saw(name string, evidence conformance.Evidence) conformance.Property {
+// returning returns a property that dials once and returns the evidence.
+func returning(name string, evidence conformance.Evidence) conformance.Property {
 	run := func(ctx context.Context, on conformance.Setup) conformance.Evidence {
 		nc, err := on.Target.Dial(ctx)
 		if err != nil {
@@ -35,9 +35,9 @@ func saw(name string, evidence conformance.Evidence) conformance.Property {
 	return conformance.Property{Name: name, Title: "An example.", Connections: 1, Run: run}
 }
 
-// trying has a run try properties.
-func trying(properties ...conformance.Property) func(*conformance.Runner, *stage) {
-	return func(r *conformance.Runner, _ *stage) {
+// withProperties adds properties to a run.
+func withProperties(properties ...conformance.Property) func(*conformance.Runner, *memoryTarget) {
+	return func(r *conformance.Runner, _ *memoryTarget) {
 		r.Checks = append(r.Checks, checksOf(properties)...)
 		r.Reproduce = func(check string) string { return "play " + check }
 	}
@@ -62,21 +62,30 @@ func TestVerdictsOfProperties(t *testing.T) {
 		why      string // a part of it
 		clauses  string
 	}{
-		"nothing found":    {found(), reports.Pass, "", ""},
-		"open":             {conformance.Evidence{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
-		"dead":             {conformance.Evidence{Served: true, Dead: "no new connection is served"}, reports.Crash, "", ""},
-		"dead, not served": {conformance.Evidence{Dead: "no new connection is served"}, reports.Inconclusive, "identified", ""},
-		"a crash":          {found(conformance.Finding{Crash: true, Got: "the end"}), reports.Crash, "", ""},
+		"nothing found": {found(), reports.Pass, "", ""},
+		"open": {
+			conformance.Evidence{Served: true, Open: "a job is missing"}, reports.Inconclusive, "a job is missing", ""},
+		"dead": {conformance.Evidence{Served: true, Dead: "no new connection is served"}, reports.Crash, "", ""},
+		"dead, not served": {
+			conformance.Evidence{Dead: "no new connection is served"}, reports.Inconclusive, "identified", ""},
+		"a crash": {found(conformance.Finding{Crash: true, Got: "the end"}), reports.Crash, "", ""},
 		"a crash of what did not serve": {
 			conformance.Evidence{Findings: []conformance.Finding{{Crash: true, Got: "the end"}}}, reports.Fail, "", ""},
-		"a plain clause":      {found(conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}), reports.Fail, "", "FWP-ACK-01 fail"},
-		"a SHOULD":            {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
-		"a recommended value": {found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
-		"what is noted":       {found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 observed"},
-		"two of one clause": {found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
+		"a plain clause": {
+			found(conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR"}),
 			reports.Fail, "", "FWP-ACK-01 fail"},
-		"no clause":              {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
-		"found, and then not on": {conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}}, reports.Fail, "identified", "FWP-HI-02 fail"},
+		"a SHOULD": {found(conformance.Finding{Clause: "FWP-INFO-03"}), reports.Warn, "", "FWP-INFO-03 warn"},
+		"a recommended value": {
+			found(conformance.Finding{Clause: "FWP-ACK-01", Should: true}), reports.Warn, "", "FWP-ACK-01 warn"},
+		"a recorded one": {
+			found(conformance.Finding{Clause: "FWP-HELLO-08"}), reports.Observed, "", "FWP-HELLO-08 observed"},
+		"two of one clause": {
+			found(conformance.Finding{Clause: "FWP-ACK-01"}, conformance.Finding{Clause: "FWP-ACK-01", Clocked: true}),
+			reports.Fail, "", "FWP-ACK-01 fail"},
+		"no clause": {found(conformance.Finding{What: "it is wrong"}), reports.Fail, "", ""},
+		"found, not served": {
+			conformance.Evidence{Findings: []conformance.Finding{{Clause: "FWP-HI-02"}}},
+			reports.Fail, "identified", "FWP-HI-02 fail"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -95,14 +104,16 @@ func TestVerdictsOfProperties(t *testing.T) {
 					require.NotEmpty(t, c.Findings)
 					assert.Equal(t, "play a/property", c.Findings[0].Reproduce)
 				}
-			}, trying(saw("a/property", test.evidence)))
+			}, withProperties(returning("a/property", test.evidence)))
 		})
 	}
 }
 
 func TestEvidenceOfAProperty(t *testing.T) {
 	t.Parallel()
-	f := conformance.Finding{Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n"}
+	f := conformance.Finding{
+		Clause: "FWP-ACK-01", Expected: "+OK", Got: "-ERR", What: "it was held", Script: "C: INFO\nS: $\n",
+	}
 	run(t, nil, nil, func(r *reports.Report) {
 		got := r.Checks[0].Findings[0]
 		assert.Equal(t, "+OK", got.Expected)
@@ -111,51 +122,53 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.NotEmpty(t, got.Statement)
 		require.Len(t, got.Conversation, 3)
 		assert.Equal(t, "C: INFO", got.Conversation[1].Text)
-	}, trying(saw("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
+	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
 }
 
 func TestAPropertyIsRunLikeAScript(t *testing.T) {
 	t.Parallel()
-	broken := saw("a", conformance.Evidence{Served: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
-	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: func(ctx context.Context, _ conformance.Setup) conformance.Evidence {
+	broken := returning("a", conformance.Evidence{Served: true, Findings: []conformance.Finding{{Clause: "FWP-ACK-01"}}})
+	wait := func(ctx context.Context, _ conformance.Setup) conformance.Evidence {
 		<-ctx.Done()
 		return conformance.Evidence{Served: true}
-	}}
+	}
+	patient := conformance.Property{Name: "b", Wait: time.Hour, Run: wait}
 	t.Run("repeated", func(t *testing.T) {
 		t.Parallel()
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, []reports.Count{{Verdict: reports.Fail, Times: 3}}, r.Checks[0].Runs)
-		}, trying(broken), func(r *conformance.Runner, _ *stage) { r.Repeat = 3 })
+		}, withProperties(broken), func(r *conformance.Runner, _ *memoryTarget) { r.Repeat = 3 })
 	})
 	t.Run("ended with the first finding", func(t *testing.T) {
 		t.Parallel()
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
 			assert.Equal(t, reports.NotRun, r.Checks[1].Verdict)
-		}, trying(broken, patient), func(r *conformance.Runner, _ *stage) { r.FailFast = true })
+		}, withProperties(broken, patient), func(r *conformance.Runner, _ *memoryTarget) { r.FailFast = true })
 	})
-	t.Run("told in no clause of the catalogue", func(t *testing.T) {
+	t.Run("passes no clause of the catalogue", func(t *testing.T) {
 		t.Parallel()
 		run(t, nil, nil, func(r *reports.Report) {
 			for _, c := range r.Clauses {
 				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
 			}
-		}, trying(saw("a", conformance.Evidence{Served: true})))
+		}, withProperties(returning("a", conformance.Evidence{Served: true})))
 	})
-	t.Run("a fault of ours", func(t *testing.T) {
+	t.Run("an internal error", func(t *testing.T) {
 		t.Parallel()
-		ours := conformance.Property{Name: "a", Run: func(context.Context, conformance.Setup) conformance.Evidence { panic("ours") }}
+		panics := func(context.Context, conformance.Setup) conformance.Evidence { panic("ours") }
+		ours := conformance.Property{Name: "a", Run: panics}
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Contains(t, r.Internal, "check a: ours")
 			assert.Equal(t, reports.Inconclusive, r.Checks[0].Verdict)
-		}, trying(ours))
+		}, withProperties(ours))
 	})
 }
 
 func TestPropertiesAreSelected(t *testing.T) {
 	t.Parallel()
 	all := append(scripts(t, map[string]string{"push/ok": "clause FWP-PUSH-01\nS: +HI {}\n"}),
-		saw("explore/a", conformance.Evidence{}), conformance.Property{Name: "explore/slow", Wait: time.Minute})
+		returning("explore/a", conformance.Evidence{}), conformance.Property{Name: "explore/slow", Wait: time.Minute})
 	tests := map[string]struct {
 		selection conformance.Selection
 		want      string
@@ -179,21 +192,23 @@ func TestPropertiesAreSelected(t *testing.T) {
 	}
 }
 
-// theProperties are the checks of the suite that are no scripts.
-func theProperties() []conformance.Property {
+// suiteProperties returns the checks of the suite that are not scripts.
+func suiteProperties() []conformance.Property {
 	return []conformance.Property{conformance.Exploration(), stress.Check()}
 }
 
-// theSuites are the properties of the suite.
-func theSuites() func(*conformance.Runner, *stage) { return trying(theProperties()...) }
+// withSuiteProperties adds them to a run.
+func withSuiteProperties() func(*conformance.Runner, *memoryTarget) {
+	return withProperties(suiteProperties()...)
+}
 
-func TestPropertiesLastNoLongerThanTheySay(t *testing.T) {
+func TestPropertiesEndWithinTheirWait(t *testing.T) {
 	t.Parallel()
-	for _, p := range theProperties() {
+	for _, p := range suiteProperties() {
 		run(t, nil, nil, func(r *reports.Report) {
 			assert.Equal(t, reports.Pass, r.Checks[0].Verdict, r.Checks[0].Why)
 			assert.LessOrEqual(t, r.Checks[0].Took, p.Wait, p.Name)
-		}, trying(p))
+		}, withProperties(p))
 	}
 }
 
@@ -201,7 +216,8 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{40, 20, 4} {
 		for _, silent := range []bool{false, true} {
-			limited(t, limit, silent, append(checksOf(theProperties()), scripts(t, copies(5, "x", beating))...), func(r *reports.Report) {
+			all := append(checksOf(suiteProperties()), scripts(t, copies(5, "x", beating))...)
+			limited(t, limit, silent, all, func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
 				for _, c := range r.Checks {
 					if strings.HasPrefix(c.ID, "x") {
@@ -236,7 +252,7 @@ func TestAServerThatDiesOfAPropertyIsACrashOfOneCheck(t *testing.T) {
 			verdicts = append(verdicts, c.Verdict.String())
 		}
 		assert.ElementsMatch(t, []string{"crash", "inconclusive"}, verdicts)
-	}, theSuites(), func(_ *conformance.Runner, s *stage) {
+	}, withSuiteProperties(), func(_ *conformance.Runner, s *memoryTarget) {
 		s.down = func() bool { return fetches.Load() > 20 }
 	})
 }
@@ -246,13 +262,13 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 	for _, password := range []string{"", "secret"} {
 		for seed := range uint64(5) {
 			synctest.Test(t, func(t *testing.T) {
-				v := &visitors{queues: map[string]bool{}}
-				w := &town{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
-				defer w.close()
-				server, _, err := w.build(fakes.Config{Password: password})
+				v := &traffic{queues: map[string]bool{}}
+				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
+				defer pool.close()
+				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
 				r := &conformance.Runner{Servers: []conformance.Server{server}, Seed: seed}
-				theSuites()(r, nil)
+				withSuiteProperties()(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {
 					assert.True(t, ours(name), "not ours: %q", name)

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// What a quick run may take, so that it comes to its end on whatever server.
+// The limits of a quick run, so that it ends soon on every server.
 const (
 	// QuickWait is the longest wait of a check that a quick selection picks.
 	QuickWait = 5 * time.Second
 	// QuickPatience is how long a quick run waits for what the specification calls
-	// eventual: a server may look every few seconds only for what is due.
+	// eventual: a server may look for jobs that are due only every few seconds.
 	QuickPatience = 15 * time.Second
 	// QuickCheck is what a check may take in a quick run.
 	QuickCheck = time.Minute
 	// QuickRun is how long a quick run begins checks, for each repetition. With a limit of
-	// checks at a time what they have to wait comes on top.
+	// checks at a time their waits are added.
 	QuickRun = 2 * time.Minute
 )
 
-// patience returns that of one play, and whether it may end what might still come.
+// patience returns the patience of one play, and whether the play may cut waits short.
 func (on Setup) patience() (limit time.Duration, hasty bool) {
 	if !on.Quick || on.Patience > 0 && on.Patience <= QuickPatience {
 		return on.Patience, on.Quick
@@ -28,7 +28,7 @@ func (on Setup) patience() (limit time.Duration, hasty bool) {
 	return QuickPatience, true
 }
 
-// limit returns ctx for one play: in a quick run it ends.
+// limit returns the ctx of one play: in a quick run it has a timeout.
 func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !on.Quick {
 		return context.WithCancel(ctx)
@@ -37,7 +37,7 @@ func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, QuickCheck, cause)
 }
 
-// tooLate returns why a quick run begins no more checks, or nothing.
+// tooLate returns why a quick run begins no more checks, or "" if it still does.
 func (s *runState) tooLate() string {
 	limit := QuickRun
 	if s.runner.Parallel > 0 {

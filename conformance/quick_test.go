@@ -20,39 +20,39 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// odd is a server that answers by the verb: with a line, with nothing, or by closing.
-type odd struct {
+// verbServer answers by the verb: with a line, with nothing, or by closing.
+type verbServer struct {
 	answers map[string]string
 	pause   time.Duration // before each answer
 	seen    func(line string)
 }
 
-const hangs, shuts = "(hangs)", "(shuts)"
+const noReply, closes = "(hangs)", "(shuts)"
 
-func (o odd) talk(c net.Conn) {
+func (s verbServer) talk(c net.Conn) {
 	defer c.Close()
-	usual := map[string]string{"HELLO": "+OK", "FETCH": "$-1", "INFO": "$2\r\n{}"}
+	defaults := map[string]string{"HELLO": "+OK", "FETCH": "$-1", "INFO": "$2\r\n{}"}
 	_, err := c.Write([]byte("+HI {\"v\":2}\r\n"))
 	for in := bufio.NewScanner(c); err == nil && in.Scan(); {
 		verb, _, _ := strings.Cut(in.Text(), " ")
-		if o.seen != nil {
-			o.seen(in.Text())
+		if s.seen != nil {
+			s.seen(in.Text())
 		}
-		answer, special := o.answers[verb]
-		if all, set := o.answers["*"]; !special && set {
+		answer, special := s.answers[verb]
+		if all, set := s.answers["*"]; !special && set {
 			answer, special = all, true
 		}
 		if !special {
 			answer = "+OK"
-			if usual[verb] != "" {
-				answer = usual[verb]
+			if defaults[verb] != "" {
+				answer = defaults[verb]
 			}
 		}
-		time.Sleep(o.pause)
+		time.Sleep(s.pause)
 		switch answer {
-		case shuts:
+		case closes:
 			return
-		case hangs:
+		case noReply:
 			continue
 		}
 		if _, err = c.Write([]byte(answer + "\r\n")); verb == "END" {
@@ -61,17 +61,22 @@ func (o odd) talk(c net.Conn) {
 	}
 }
 
-// judged runs scripts on it in virtual time.
-func (o odd) judged(t *testing.T, all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
+// run runs checks on it in virtual time.
+func (s verbServer) run(
+	t *testing.T, all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report),
+) {
 	t.Helper()
-	talking(t, o.talk, all, with, look)
+	talking(t, s.talk, all, with, look)
 }
 
-// talking runs scripts on what talks on each connection like this, in virtual time.
-func talking(t *testing.T, talk func(net.Conn), all []conformance.Check, with func(*conformance.Runner), look func(*reports.Report)) {
+// talking runs checks on a server that calls talk for each connection, in virtual time.
+func talking(
+	t *testing.T, talk func(net.Conn), all []conformance.Check,
+	with func(*conformance.Runner), look func(*reports.Report),
+) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
+		target := &memoryTarget{nw: memnet.New()}
 		ln, err := target.nw.Listen(address)
 		require.NoError(t, err)
 		var serving sync.WaitGroup
@@ -80,7 +85,10 @@ func talking(t *testing.T, talk func(net.Conn), all []conformance.Check, with fu
 				serving.Go(func() { talk(c) })
 			}
 		})
-		runner := &conformance.Runner{Checks: all, Servers: []conformance.Server{{Target: target, Offers: append([]scenarios.Need{scenarios.NeedOpen}, everything...)}}}
+		runner := &conformance.Runner{Checks: all, Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{
+			scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
+			scenarios.NeedAlone, scenarios.NeedFlush,
+		}}}}
 		if with != nil {
 			with(runner)
 		}
@@ -90,30 +98,32 @@ func talking(t *testing.T, talk func(net.Conn), all []conformance.Check, with fu
 	})
 }
 
-// A quick run ends soon whatever the server does, and what would have taken longer is
-// undecided.
+// A quick run ends soon whatever the server does; checks that take longer are
+// inconclusive.
 func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 	t.Parallel()
 	const whole = conformance.QuickRun + conformance.QuickCheck + 15*time.Second
 	for name, test := range map[string]struct {
-		odd
-		shared bool // it offers nothing that takes a server for oneself
+		server verbServer
+		shared bool // it offers no exclusive use
 		most   time.Duration
 	}{
-		"HELLO and then nothing":         {odd{answers: map[string]string{"*": hangs, "HELLO": "+OK"}}, false, whole},
-		"HELLO and then nothing, shared": {odd{answers: map[string]string{"*": hangs, "HELLO": "+OK"}}, true, 30 * time.Second},
-		"nothing to HELLO":               {odd{answers: map[string]string{"HELLO": hangs}}, false, whole},
-		"nothing to HELLO, shared":       {odd{answers: map[string]string{"HELLO": hangs}}, true, 30 * time.Second},
-		"FETCH always null":              {odd{}, false, time.Minute},
-		"FETCH always null, shared":      {odd{}, true, 30 * time.Second},
-		"FETCH always null, late":        {odd{pause: 2 * time.Second}, false, whole},
-		"each answer after 9 s":          {odd{pause: 9 * time.Second}, false, whole},
-		"each answer after 9 s, shared":  {odd{pause: 9 * time.Second}, true, 75 * time.Second},
-		"an error to all, after 9.9 s":   {odd{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
+		"HELLO and then nothing": {verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, false, whole},
+		"HELLO and then nothing, shared": {
+			verbServer{answers: map[string]string{"*": noReply, "HELLO": "+OK"}}, true, 30 * time.Second},
+		"nothing to HELLO":              {verbServer{answers: map[string]string{"HELLO": noReply}}, false, whole},
+		"nothing to HELLO, shared":      {verbServer{answers: map[string]string{"HELLO": noReply}}, true, 30 * time.Second},
+		"FETCH always null":             {verbServer{}, false, time.Minute},
+		"FETCH always null, shared":     {verbServer{}, true, 30 * time.Second},
+		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, whole},
+		"each answer after 9 s":         {verbServer{pause: 9 * time.Second}, false, whole},
+		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, 75 * time.Second},
+		"an error to all, after 9.9 s": {
+			verbServer{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.judged(t, suite(t, true), func(r *conformance.Runner) {
+			test.server.run(t, suite(t, true), func(r *conformance.Runner) {
 				if r.Quick = true; test.shared {
 					r.Servers[0].Offers = []scenarios.Need{scenarios.NeedOpen}
 				}
@@ -128,8 +138,8 @@ func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 	}
 }
 
-// What patience alone can decide is undecided in a quick run, and what began too late is
-// not run.
+// What only patience can decide is inconclusive in a quick run, and checks that would begin
+// too late are not run.
 func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, map[string]string{
@@ -140,16 +150,19 @@ func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
 		c := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]
 		return c.Verdict.String() + ": " + c.Clauses[0].Why
 	}
-	odd{pause: 2 * time.Second}.judged(t, all, func(r *conformance.Runner) { r.Quick = true }, func(r *reports.Report) {
-		assert.Contains(t, why(r, "eventual"), "inconclusive: line 5: a quick run waits no longer than 15s for what may come later")
+	quick := func(r *conformance.Runner) { r.Quick = true }
+	verbServer{pause: 2 * time.Second}.run(t, all, quick, func(r *reports.Report) {
+		assert.Contains(t, why(r, "eventual"),
+			"inconclusive: line 5: a quick run waits no longer than 15s for what may come later")
 		assert.Contains(t, why(r, "slow"), "a quick run gives a check no more than 1m0s")
 	})
-	odd{pause: 2 * time.Second}.judged(t, all, nil, func(r *reports.Report) {
+	verbServer{pause: 2 * time.Second}.run(t, all, nil, func(r *reports.Report) {
 		assert.Contains(t, why(r, "eventual"), "fail: ")
 		assert.Equal(t, "pass: ", why(r, "slow"))
 	})
 	many := scripts(t, copies(10, "slow", "connect as consumer\nclause FWP-INFO-01\nrepeat 25\n  C: INFO\n  S: $\nend\n"))
-	odd{pause: 2 * time.Second}.judged(t, many, func(r *conformance.Runner) { r.Quick, r.Parallel = true, 1 }, func(r *reports.Report) {
+	oneByOne := func(r *conformance.Runner) { r.Quick, r.Parallel = true, 1 }
+	verbServer{pause: 2 * time.Second}.run(t, many, oneByOne, func(r *reports.Report) {
 		late := 0
 		for _, c := range r.Checks {
 			late += bit(c.Verdict == reports.NotRun && strings.Contains(c.Why, "a quick run begins no more checks after"))
@@ -159,7 +172,7 @@ func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
 	})
 }
 
-// What a server that declines every HELLO is charged with is that it declines it.
+// The findings about a server that declines every HELLO are about HELLO.
 func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -167,7 +180,7 @@ func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 		broken []string
 	}{
 		"an error":     {"-ERR no", []string{"FWP-HELLO-15", "FWP-HELLO-16"}},
-		"a close":      {shuts, []string{"FWP-HELLO-04", "FWP-HELLO-06", "FWP-HELLO-15", "FWP-HELLO-16"}},
+		"a close":      {closes, []string{"FWP-HELLO-04", "FWP-HELLO-06", "FWP-HELLO-15", "FWP-HELLO-16"}},
 		"another word": {"+WELCOME", []string{"FWP-HELLO-03"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +188,7 @@ func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 			all := slices.DeleteFunc(suite(t, true), func(c conformance.Check) bool {
 				return !strings.HasPrefix(c.Describe().ID, "hello/") && !strings.HasPrefix(c.Describe().ID, "examples/")
 			})
-			odd{answers: map[string]string{"HELLO": test.hello}}.judged(t, all, nil, func(r *reports.Report) {
+			verbServer{answers: map[string]string{"HELLO": test.hello}}.run(t, all, nil, func(r *reports.Report) {
 				var broken []string
 				for _, c := range r.Clauses {
 					assert.NotEqual(t, reports.Crash, c.Verdict, c.ID)
@@ -190,20 +203,23 @@ func TestTheClauseOfADeclinedHELLO(t *testing.T) {
 	}
 }
 
-// A crash that no line tells names the clause of the last line, if that is about one.
+// A crash that no line reports names the clause of the last line, if that has one.
 func TestTheClauseOfACrash(t *testing.T) {
 	t.Parallel()
 	for clauses, want := range map[string]string{"FWP-FRAME-03": "FWP-FRAME-03", "FWP-FRAME-03 FWP-RESP-02": ""} {
 		t.Run(clauses, func(t *testing.T) {
 			t.Parallel()
-			all := scripts(t, map[string]string{"x": "connect as producer\nC: INFO\nS: $\nclause " + clauses + "\nC bad: PUSH x\nS: -\n"})
+			all := scripts(t, map[string]string{
+				"x": "connect as producer\nC: INFO\nS: $\nclause " + clauses + "\nC bad: PUSH x\nS: -\n",
+			})
 			var dead atomic.Bool
 			talk := func(c net.Conn) {
 				if dead.Load() {
 					c.Close()
 					return
 				}
-				odd{answers: map[string]string{"PUSH": "-ERR no"}, seen: func(line string) { dead.CompareAndSwap(false, line == "PUSH x") }}.talk(c)
+				seen := func(line string) { dead.CompareAndSwap(false, line == "PUSH x") }
+				verbServer{answers: map[string]string{"PUSH": "-ERR no"}, seen: seen}.talk(c)
 			}
 			talking(t, talk, all, nil, func(r *reports.Report) {
 				require.Len(t, r.Findings(), 1)
@@ -216,8 +232,7 @@ func TestTheClauseOfACrash(t *testing.T) {
 	}
 }
 
-// What kept several checks from their connection is told in the same words, so that they
-// are listed together, and in words that say who did what.
+// A greeting that fails is reported without the line, with what each side did.
 func TestADeclinedGreetingIsOneCause(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, map[string]string{
@@ -225,11 +240,11 @@ func TestADeclinedGreetingIsOneCause(t *testing.T) {
 		"b": "\n\nconnect as consumer\nclause FWP-INFO-01\nC: INFO\nS: $\n",
 	})
 	for hello, want := range map[string]string{
-		shuts:    "the greeting failed: the server closed the connection on HELLO",
+		closes:   "the greeting failed: the server closed the connection on HELLO",
 		"-ERR x": "the greeting failed: HELLO was answered with -ERR x",
-		hangs:    "the greeting failed: HELLO was not answered",
+		noReply:  "the greeting failed: HELLO was not answered",
 	} {
-		odd{answers: map[string]string{"HELLO": hello}}.judged(t, all, nil, func(r *reports.Report) {
+		verbServer{answers: map[string]string{"HELLO": hello}}.run(t, all, nil, func(r *reports.Report) {
 			for _, c := range r.Checks {
 				assert.Equal(t, reports.Inconclusive, c.Verdict)
 				assert.Equal(t, "the set-up did not work: expected a consumer's connection, got "+want, c.Clauses[0].Why)

@@ -11,15 +11,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Server is one server that checks can be run against, and what it offers.
+// Server is one server that checks can run against, and what it offers.
 type Server struct {
 	Target   scenarios.Target
 	Password string
 	Offers   []scenarios.Need
 
-	// Fresh starts another server like this one for a check that can share it with
-	// no other check; nil where there is none, and such checks run alone. The
-	// returned function ends it. Calls may come side by side.
+	// Fresh starts another server like this one for a check that cannot share a
+	// server; if it is nil such checks run alone. The returned function ends the
+	// server. Calls may be concurrent.
 	Fresh func() (Server, func(), error)
 }
 
@@ -28,27 +28,26 @@ type Server struct {
 type Runner struct {
 	Servers []Server
 	Checks  []Check   // what was selected
-	Skipped []Skipped // what the selection left out, and is reported as such
+	Skipped []Skipped // what the selection left out; reported as not selected
 
-	// Prepare makes an embedded server with the settings of a script's header;
-	// nil where there is none. The returned function ends it. Calls may come side
-	// by side.
+	// Prepare starts an embedded server with the settings of a script's header; nil
+	// if there is none. The returned function ends it. Calls may be concurrent.
 	Prepare func(settings map[string]string) (Server, func(), error)
-	// Provide says for each need how the user can offer it.
+	// Provide describes for each need how the user can offer it.
 	Provide map[scenarios.Need]string
 	// Reproduce is the command that runs one check again.
 	Reproduce func(check string) string
 
 	Timeout  time.Duration // see scenarios.Player
 	Patience time.Duration // see scenarios.Player
-	Parallel int           // checks at a time; if zero two that are busy, and beside them all that do little but wait
+	Parallel int           // checks at a time; if zero two that are busy, and any number that wait
 	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
 	Repeat   int           // how often each check is run; once if zero
 	FailFast bool          // stop at the first fail or crash
 	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
 
 	Watch    func(check string, line scenarios.Line) // receives each line of each conversation; calls may overlap
-	Progress func(done, total int, check string)     // called when a check is over; calls do not overlap
+	Progress func(done, total int, check string)     // is called when a check is over; calls do not overlap
 }
 
 // Skipped is a check that a selection left out.
@@ -59,7 +58,7 @@ type Skipped struct {
 
 // Run runs the checks and returns their report, without target and version.
 // It blocks until all are over; when ctx is done it ends early, and the report
-// is marked as interrupted and holds the results so far.
+// is marked as interrupted and has the results so far.
 func (r *Runner) Run(ctx context.Context) *reports.Report {
 	s := newRunState(r)
 	measuring, stop := context.WithCancel(ctx)
@@ -86,7 +85,7 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
 	for _, skipped := range s.runner.Skipped {
-		rep.Checks = append(rep.Checks, s.unanswered(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
+		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
 	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
 	rep.Clauses = s.clauses(rep.Checks)

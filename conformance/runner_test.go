@@ -25,15 +25,15 @@ import (
 
 const address = "fwp.test:7419"
 
-// stage is an embedded server in memory, as a target.
-type stage struct {
+// memoryTarget is a target in memory, where an embedded server may listen.
+type memoryTarget struct {
 	nw   *memnet.Network
 	down func() bool // nil: never
 }
 
-func (s *stage) Dial(ctx context.Context) (net.Conn, error) {
+func (s *memoryTarget) Dial(ctx context.Context) (net.Conn, error) {
 	if s.down != nil && s.down() {
-		return nil, errors.New("nobody listens any more")
+		return nil, errors.New("no server listens any more")
 	}
 	return s.nw.DialContext(ctx, "tcp", address)
 }
@@ -50,13 +50,18 @@ func scripts(t *testing.T, sources map[string]string) []conformance.Check {
 	return all
 }
 
-// run judges an embedded server with the hook, in virtual time.
-func run(t *testing.T, hook func(*fakes.Event), sources map[string]string, check func(r *reports.Report), with ...func(*conformance.Runner, *stage)) {
+func (s *memoryTarget) listen() (net.Listener, error) { return s.nw.Listen(address) }
+
+// run plays scripts on an embedded server with the hook, in virtual time.
+func run(
+	t *testing.T, hook func(*fakes.Event), sources map[string]string,
+	check func(r *reports.Report), with ...func(*conformance.Runner, *memoryTarget),
+) {
 	t.Helper()
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		target := &memoryTarget{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Hook: hook, Listen: target.listen})
 		defer server.Close()
 		runner := &conformance.Runner{
 			Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}},
@@ -101,20 +106,27 @@ func TestVerdicts(t *testing.T) {
 				e.Err, e.Skip = nil, false
 			}
 		}, strict, "FWP-INFO-03", reports.Warn, "$", true},
-		"a level of the script's own": {answering("BEAT", "-ERR\r\n"), strings.Replace(beating, "BEAT-01", "BEAT-01 note", 1),
+		"a level of the script's own": {
+			answering("BEAT", "-ERR\r\n"), strings.Replace(beating, "BEAT-01", "BEAT-01 note", 1),
 			"FWP-BEAT-01", reports.Observed, "observed: -ERR", false},
 		"a reading that is recorded": {nil, "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
 			"FWP-END-01", reports.Observed, "observed: +OK", false},
 		"the other reading": {answering("END", ""), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
 			"FWP-END-01", reports.Observed, "FIN", false},
-		"neither reading": {answering("END", "-ERR\r\n"), "connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
+		"neither reading": {answering("END", "-ERR\r\n"),
+			"connect as consumer\nrecord FWP-END-01\nC: END\nS: +OK | <close>\n",
 			"FWP-END-01", reports.Fail, "-ERR", true},
-		"a set-up that fails": {answering("PUSH", "-ERR\r\n"), "connect as consumer\nC: PUSH $job\nS: +OK\nclause FWP-FETCH-01\nC: FETCH $queue\nS: ${}\n",
+		"a set-up that fails": {answering("PUSH", "-ERR\r\n"),
+			"connect as consumer\nC: PUSH $job\nS: +OK\nclause FWP-FETCH-01\nC: FETCH $queue\nS: ${}\n",
 			"FWP-FETCH-01", reports.Inconclusive, "set-up in line 3", false},
-		"a twin that fails earns nothing": {answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Inconclusive, "set-up in line 7", false},
-		"broken RESP has its own clause":  {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-RESP-03", reports.Fail, "é", true},
-		"and leaves the line's undecided": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive, "where it expected CR LF after a bulk string of 2 bytes", true},
-		"no password":                     {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04", reports.Skipped, "needs a password", false},
+		"a twin that fails": {
+			answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Inconclusive, "set-up in line 7", false},
+		"broken RESP has its own clause": {answering("BEAT", "$2\r\néé\r\n"),
+			beating, "FWP-RESP-03", reports.Fail, "é", true},
+		"the line of broken RESP": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive,
+			"where it expected CR LF after a bulk string of 2 bytes", true},
+		"no password": {nil, "needs: password\nclause FWP-AUTH-04\nS: +HI {}\n", "FWP-AUTH-04",
+			reports.Skipped, "needs a password", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +155,8 @@ func clause(r *reports.Report, id string) int {
 func TestAScriptWithoutClausesIsJudgedAsAWhole(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]reports.Verdict{"+OK\r\n": reports.Pass, "-ERR\r\n": reports.Fail} {
-		run(t, answering("BEAT", reply), map[string]string{"bug.fwp": "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"}, func(r *reports.Report) {
+		bug := map[string]string{"bug.fwp": "connect as consumer\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\n"}
+		run(t, answering("BEAT", reply), bug, func(r *reports.Report) {
 			assert.Equal(t, want, r.Checks[0].Verdict)
 		})
 	}
@@ -175,7 +188,7 @@ func TestAServerThatIsGoneIsACrashOfOneCheck(t *testing.T) {
 		}
 		assert.ElementsMatch(t, []string{"crash", "inconclusive", "inconclusive"}, verdicts)
 		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
-	}, func(r *conformance.Runner, s *stage) {
+	}, func(r *conformance.Runner, s *memoryTarget) {
 		r.Parallel = 1
 		s.down = func() bool { return gone }
 	})
@@ -199,18 +212,22 @@ func TestLagIsTriedAgainAloneAndThenUndecided(t *testing.T) {
 
 func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 	t.Parallel()
-	all := scripts(t, map[string]string{"a": beating, "b": beating, "c": "connect as consumer\nclause FWP-RESP-05\nsilence 1h\n"})
+	all := scripts(t, map[string]string{
+		"a": beating, "b": beating, "c": "connect as consumer\nclause FWP-RESP-05\nsilence 1h\n",
+	})
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
-		server := fakes.NewServer(fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(address) }})
+		target := &memoryTarget{nw: memnet.New()}
+		server := fakes.NewServer(fakes.Config{Listen: target.listen})
 		defer server.Close()
 		ctx, cancel := context.WithCancel(t.Context())
-		runner := &conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all,
+		runner := &conformance.Runner{
+			Servers: []conformance.Server{{Target: target}}, Checks: all,
 			Progress: func(done, total int, _ string) {
 				if done == 2 {
 					cancel()
 				}
-			}}
+			},
+		}
 		r := runner.Run(ctx)
 		assert.True(t, r.Interrupted)
 		assert.Equal(t, reports.Pass, r.Checks[0].Verdict)
@@ -223,8 +240,8 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 func TestTheSeedOrdersTheChecks(t *testing.T) {
 	t.Parallel()
 	order := func(seed uint64) (names []string) {
-		run(t, nil, map[string]string{"a": beating, "b": beating, "c": beating, "d": beating, "e": beating}, func(*reports.Report) {},
-			func(r *conformance.Runner, _ *stage) {
+		run(t, nil, copies(5, "x", beating), func(*reports.Report) {},
+			func(r *conformance.Runner, _ *memoryTarget) {
 				r.Seed, r.Parallel = seed, 1
 				r.Progress = func(_, _ int, check string) { names = append(names, check) }
 			})

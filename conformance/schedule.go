@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	busyChecks    = 2                     // at a time, beside the waiting ones
+	busyChecks    = 2                     // at a time, in addition to those that wait
 	busyFor       = 30 * time.Millisecond // after its start a check counts as busy
-	retriesOfLag  = 3                     // of a check that lag left inconclusive
-	triesTogether = 2                     // of a check that was refused a connection, before it is tried apart
-	triesApart    = 2                     // of a check that is refused connections even then
+	retriesOfLag  = 3                     // of a check that lag made inconclusive
+	triesTogether = 2                     // of a check that was refused a connection, before it runs alone
+	triesApart    = 2                     // of a check that is refused connections when it runs alone
 )
 
 // runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
-// evidence and files the verdicts; the fields belong to it, except for those that plays
-// only read.
+// evidence and files the verdicts; only the loop writes the fields.
 type runState struct {
 	runner *Runner
 	start  time.Time
@@ -72,7 +71,7 @@ func (s *runState) all(ctx context.Context) {
 		for s.begin(ctx); len(s.running) > 0; s.begin(ctx) {
 			s.await(ctx)
 		}
-		s.mostBusy = 1 // nothing disturbs what is tried again
+		s.mostBusy = 1 // what is tried again runs undisturbed
 	}
 }
 
@@ -88,8 +87,8 @@ func (s *runState) await(ctx context.Context) {
 	}
 }
 
-// busy returns how many checks have begun just now, and for how long that stays so. A check
-// that takes longer waits most of the time, and others can run meanwhile.
+// busy returns how many checks have just begun, and when the first of them does not count
+// any more. A check that takes longer waits most of the time, and others can run meanwhile.
 func (s *runState) busy() (n int, calm time.Duration) {
 	calm = time.Hour
 	for _, t := range s.running {
@@ -101,7 +100,7 @@ func (s *runState) busy() (n int, calm time.Duration) {
 	return n, calm
 }
 
-// begin starts what may run now.
+// begin starts the checks that may run now.
 func (s *runState) begin(ctx context.Context) {
 	for i := 0; i < len(s.pending) && (s.room() || ctx.Err() != nil); {
 		t := s.pending[i]
@@ -133,14 +132,14 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	}
 	switch {
 	case t.host != nil && t.host.crashed != "":
-		s.file(t, s.unanswered(t.about, reports.Inconclusive, "the server no longer served after "+t.host.crashed, ""))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, "the server no longer served after "+t.host.crashed, ""))
 	case why == "":
 		return false
-	case t.death != nil && late == "": // it is not tried again: the server is dead
+	case t.death != nil && late == "": // there is no other try: the server is dead
 		t.evidence = t.death
 		s.record(t)
 	case !t.filed:
-		s.file(t, s.unanswered(t.about, reports.NotRun, why, ""))
+		s.file(t, s.withoutResult(t.about, reports.NotRun, why, ""))
 	}
 	return true
 }
@@ -173,7 +172,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 	switch {
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.unanswered(t.about, reports.Inconclusive, "the suite itself failed", ""))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, "internal error", ""))
 	case t.host == nil:
 		s.record(t)
 	default:
@@ -184,33 +183,33 @@ func (s *runState) end(ctx context.Context, t *task) {
 	}
 }
 
-// endShared is end for a play on a server that other checks use, too.
+// endShared is end for a play on a server that other checks use too.
 func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
 	switch {
-	case h.crashed != "" && !t.evidence.held(): // the crash may be the reason
+	case h.crashed != "" && !t.evidence.passed(): // the crash may be the reason
 		s.skip(ctx, t)
 	case ctx.Err() == nil && s.postpone(t):
-	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.held():
+	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.passed():
 		h.dying = append(h.dying, t)
 	default:
 		s.record(t)
 	}
 }
 
-// postpone queues a check again whose outcome a limit of connections may explain, and reports
-// whether it did.
+// postpone queues a check again if a limit of connections may be the reason for its outcome,
+// and reports whether it did.
 func (s *runState) postpone(t *task) bool {
 	h := t.host
 	switch {
 	case t.death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
 		t.evidence = t.death
 		return false
-	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.held()):
+	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.passed()):
 		h.limiter.refusesAll = false
 		return false
 	case t.evidence.Dead != "":
-		return s.suspect(t)
+		return s.putOnProbation(t)
 	case !t.together && t.evidence.Refused.Own == 0:
 		h.limiter.giveUp()
 	}
@@ -224,10 +223,10 @@ func (s *runState) postpone(t *task) bool {
 	return true
 }
 
-// suspect queues a check that found the server dead again, apart and before anything else on
-// that server: if it is refused then, too, a limit was not the reason. A server that had
-// ended every connection by then is dead.
-func (s *runState) suspect(t *task) bool {
+// putOnProbation queues a check again that found the server dead, alone and before others on
+// that server: if it is refused again, a limit was not the reason. A server that had ended
+// every connection is dead.
+func (s *runState) putOnProbation(t *task) bool {
 	if !t.together || t.evidence.Amid == 0 {
 		return false
 	}
@@ -246,9 +245,9 @@ func (s *runState) suspect(t *task) bool {
 func (s *runState) record(t *task) {
 	check, again := s.judge(t)
 	check.Attempts = t.tries
-	if s.stopped != "" && t.evidence.Err != nil { // the stop ended it
+	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
-		check = s.unanswered(t.about, reports.NotRun, s.stopped, "")
+		check = s.withoutResult(t.about, reports.NotRun, s.stopped, "")
 		check.Left = leftover
 	}
 	s.file(t, check)
@@ -257,7 +256,7 @@ func (s *runState) record(t *task) {
 		s.again = append(s.again, t)
 	}
 	if s.runner.FailFast && s.stopped == "" && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
-		s.stopped = "the run ended with the first finding, as was asked for"
+		s.stopped = "the run stopped at the first finding"
 		s.stop()
 	}
 }

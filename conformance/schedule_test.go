@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// copies is the same script under several names.
+// copies returns the same script under several names.
 func copies(n int, name, source string) map[string]string {
 	all := map[string]string{}
 	for i := range n {
@@ -33,7 +32,7 @@ func copies(n int, name, source string) map[string]string {
 
 const sleeping = "connect as consumer\nclause FWP-RESP-05\nsilence 10s\n"
 
-func TestNobodyQueuesBehindSleepers(t *testing.T) {
+func TestShortChecksDoNotWaitForSleepers(t *testing.T) {
 	t.Parallel()
 	checks := copies(30, "sleeps", sleeping)
 	checks["short"] = beating
@@ -43,7 +42,7 @@ func TestNobodyQueuesBehindSleepers(t *testing.T) {
 		assert.Equal(t, "short", over[0])
 		assert.Equal(t, "short", r.Checks[0].ID)
 		assert.Less(t, r.Checks[0].Took, time.Second)
-	}, func(r *conformance.Runner, _ *stage) {
+	}, func(r *conformance.Runner, _ *memoryTarget) {
 		r.Progress = func(_, _ int, check string) { over = append(over, check) }
 	})
 }
@@ -52,7 +51,7 @@ func TestParallelIsALimit(t *testing.T) {
 	t.Parallel()
 	run(t, nil, copies(6, "sleeps", sleeping), func(r *reports.Report) {
 		assert.GreaterOrEqual(t, r.Took, 30*time.Second)
-	}, func(r *conformance.Runner, _ *stage) { r.Parallel = 2 })
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.Parallel = 2 })
 }
 
 func TestLongWaitsBeginFirst(t *testing.T) {
@@ -61,7 +60,7 @@ func TestLongWaitsBeginFirst(t *testing.T) {
 		"a": beating, "b": sleeping, "c": "connect as consumer\nsilence 20s\n", "d": "needs: flush\n" + sleeping,
 	})
 	var over []string
-	judge(t, fakes.Config{}, all, func(r *conformance.Runner) {
+	runOnPool(t, fakes.Config{}, all, func(r *conformance.Runner) {
 		r.Parallel = 1
 		r.Progress = func(_, _ int, check string) { over = append(over, check) }
 		for i := range r.Servers {
@@ -72,7 +71,7 @@ func TestLongWaitsBeginFirst(t *testing.T) {
 	})
 }
 
-// watching keeps which checks have a connection at the same time.
+// watching records which checks are played at the same time.
 type watching struct {
 	mu   sync.Mutex
 	open map[string]int
@@ -93,21 +92,24 @@ func (w *watching) watch(check string, line scenarios.Line) {
 	}
 }
 
-func TestWhoSharesAServer(t *testing.T) {
+func TestSharingOfServers(t *testing.T) {
 	t.Parallel()
-	const body = "connect as consumer\nC: PUSH $job{\"jobtype\":\"BEGIN\"}\nS: +OK\nsilence 2s\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" +
+	const body = "connect as consumer\nC: PUSH $job{\"jobtype\":\"BEGIN\"}\nS: +OK\nsilence 2s\n" +
+		"C: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n" +
 		"C: ACK {\"jid\":\"$jid\"}\nS: +OK\nC: PUSH $job{\"jid\":\"$jid2\",\"jobtype\":\"DONE\"}\nS: +OK\n"
 	all := scripts(t, map[string]string{
 		"plain1": body, "plain2": body, "default1": "needs: alone\n" + body, "default2": "needs: alone\n" + body,
 		"counts": "needs: alone\n" + body + "C: INFO\nS: $\n", "flush": "needs: flush\n" + body,
 	})
 	shared := [][2]string{{"plain1", "plain2"}, {"plain1", "default1"}, {"plain2", "default2"}}
-	apart := [][2]string{{"default1", "default2"}, {"counts", "plain1"}, {"counts", "default2"}, {"counts", "flush"}, {"flush", "plain2"}}
+	apart := [][2]string{
+		{"default1", "default2"}, {"counts", "plain1"}, {"counts", "default2"}, {"counts", "flush"}, {"flush", "plain2"},
+	}
 	for name, fresh := range map[string]bool{"a server of the user's": false, "servers of our own": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &watching{open: map[string]int{}, seen: map[string]bool{}}
-			judge(t, fakes.Config{}, all, func(r *conformance.Runner) {
+			runOnPool(t, fakes.Config{}, all, func(r *conformance.Runner) {
 				r.Watch = w.watch
 				for i := range r.Servers {
 					if !fresh {
@@ -130,7 +132,7 @@ func TestWhoSharesAServer(t *testing.T) {
 	}
 }
 
-func TestRepeatTellsWhatIsUnsteady(t *testing.T) {
+func TestRepeatReportsFlakyChecks(t *testing.T) {
 	t.Parallel()
 	var beats atomic.Int32
 	hook := func(e *fakes.Event) {
@@ -138,7 +140,8 @@ func TestRepeatTellsWhatIsUnsteady(t *testing.T) {
 			e.Bytes = []byte("-ERR\r\n")
 		}
 	}
-	run(t, hook, map[string]string{"a": beating, "b": "connect as producer\nclause FWP-INFO-01\nC: INFO\nS: $\n"}, func(r *reports.Report) {
+	checks := map[string]string{"a": beating, "b": "connect as producer\nclause FWP-INFO-01\nC: INFO\nS: $\n"}
+	run(t, hook, checks, func(r *reports.Report) {
 		assert.Equal(t, 10, r.Repeat)
 		require.Len(t, r.Checks, 2)
 		c := r.Checks[0]
@@ -149,7 +152,7 @@ func TestRepeatTellsWhatIsUnsteady(t *testing.T) {
 		assert.Equal(t, []reports.Count{{Verdict: reports.Pass, Times: 10}}, r.Checks[1].Runs)
 		assert.Equal(t, reports.Fail, r.Clauses[clause(r, "FWP-BEAT-01")].Verdict)
 		assert.Equal(t, "in 2 of 10 runs", r.Findings()[0].Seen)
-	}, func(r *conformance.Runner, _ *stage) {
+	}, func(r *conformance.Runner, _ *memoryTarget) {
 		r.Repeat = 10
 		r.Progress = func(done, total int, _ string) {
 			assert.LessOrEqual(t, done, total)
@@ -176,7 +179,7 @@ func TestFailFast(t *testing.T) {
 		assert.Equal(t, reports.NotRun, verdicts["sleeps"])
 		assert.Contains(t, verdicts, "fine08")
 		assert.Equal(t, reports.ExitFindings, r.ExitCode(reports.ExitOptions{}))
-	}, func(r *conformance.Runner, _ *stage) { r.FailFast = true })
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.FailFast = true })
 }
 
 func TestFailFastStartsNothingMore(t *testing.T) {
@@ -188,7 +191,7 @@ func TestFailFastStartsNothingMore(t *testing.T) {
 			counts[bit(c.Verdict == reports.NotRun)]++
 		}
 		assert.Equal(t, [2]int{1, 39}, counts)
-	}, func(r *conformance.Runner, _ *stage) { r.FailFast, r.Parallel = true, 1 })
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.FailFast, r.Parallel = true, 1 })
 }
 
 func bit(b bool) int {
@@ -198,20 +201,20 @@ func bit(b bool) int {
 	return 0
 }
 
-// onStage runs scripts on one server that somebody else has started.
-func onStage(t *testing.T, config fakes.Config, sources map[string]string, look func(*reports.Report)) {
+// runOnOne runs scripts on one server that cannot be started again.
+func runOnOne(t *testing.T, config fakes.Config, sources map[string]string, look func(*reports.Report)) {
 	t.Helper()
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
-		config.Listen = func() (net.Listener, error) { return target.nw.Listen(address) }
+		target := &memoryTarget{nw: memnet.New()}
+		config.Listen = target.listen
 		server := fakes.NewServer(config)
 		defer server.Close()
 		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all}).Run(t.Context()))
 	})
 }
 
-func TestAServerThatDiesInACrowdIsACrashOfOneCheck(t *testing.T) {
+func TestACrashDuringManyChecksIsOfOneCheck(t *testing.T) {
 	t.Parallel()
 	var dead atomic.Bool
 	hook := func(e *fakes.Event) {
@@ -224,7 +227,7 @@ func TestAServerThatDiesInACrowdIsACrashOfOneCheck(t *testing.T) {
 	}
 	checks := copies(20, "sleeps", sleeping+"setup\nC: INFO\nS: $\n")
 	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
-	onStage(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
+	runOnOne(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
 		crashes := 0
 		for _, c := range r.Checks {
 			crashes += bit(c.Verdict == reports.Crash)
@@ -238,9 +241,9 @@ func TestAServerThatDiesInACrowdIsACrashOfOneCheck(t *testing.T) {
 	})
 }
 
-// Those that wait notice the end of the server as soon as the one that brings it about,
-// and may well be looked at first.
-func TestWhoWaitsDoesNotCrashTheServer(t *testing.T) {
+// Checks that wait notice the end of the server at the same time as the one that causes it,
+// and may be evaluated first.
+func TestAWaitingCheckIsNotTheCrash(t *testing.T) {
 	t.Parallel()
 	var dead atomic.Bool
 	hook := func(e *fakes.Event) {
@@ -253,7 +256,7 @@ func TestWhoWaitsDoesNotCrashTheServer(t *testing.T) {
 	}
 	checks := copies(20, "waits", "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\n")
 	checks["zends"] = "connect as consumer\nsilence 1s\nC bad: FAIL {\nclause FWP-FAIL-02\nS: -\n"
-	onStage(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
+	runOnOne(t, fakes.Config{Hook: hook}, checks, func(r *reports.Report) {
 		require.Len(t, r.Findings(), 1)
 		assert.Equal(t, "zends", r.Findings()[0].Check)
 		assert.Equal(t, "FWP-FAIL-02", r.Findings()[0].Clause)
@@ -261,16 +264,16 @@ func TestWhoWaitsDoesNotCrashTheServer(t *testing.T) {
 	})
 }
 
-// Whoever runs the server may start it again: that it is back does not undo the crash.
+// A supervisor may start the server again: that does not undo the crash.
 func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 	t.Parallel()
 	checks := copies(5, "sleeps", "connect as consumer\nclause FWP-RESP-05\nsilence 1m\nsetup\nC: INFO\nS: $\n")
 	checks["ends"] = "connect as consumer\nsilence 1s\n" + beating[len("connect as consumer\n"):]
 	all := scripts(t, checks)
 	synctest.Test(t, func(t *testing.T) {
-		target := &stage{nw: memnet.New()}
+		target := &memoryTarget{nw: memnet.New()}
 		gone := make(chan struct{}, 1)
-		config := fakes.Config{Listen: func() (net.Listener, error) { return target.nw.Listen(address) }, Hook: func(e *fakes.Event) {
+		config := fakes.Config{Listen: target.listen, Hook: func(e *fakes.Event) {
 			if e.Point == fakes.Parsed && e.Command.Verb == "BEAT" {
 				gone <- struct{}{}
 				<-e.Conn.Done
@@ -295,15 +298,15 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 	})
 }
 
-func TestAServerThatGrowsDeafDoesNotHoldUpTheRun(t *testing.T) {
+func TestAServerThatStopsGreetingDoesNotHoldUpTheRun(t *testing.T) {
 	t.Parallel()
 	var seen atomic.Int32
-	deaf := func(e *fakes.Event) {
+	silent := func(e *fakes.Event) {
 		if e.Point == fakes.Greeting && seen.Add(1) > 10 {
 			e.Skip = true
 		}
 	}
-	onStage(t, fakes.Config{Hook: deaf}, copies(100, "x", beating), func(r *reports.Report) {
+	runOnOne(t, fakes.Config{Hook: silent}, copies(100, "x", beating), func(r *reports.Report) {
 		assert.Less(t, r.Took, 5*time.Minute)
 		assert.NotEqual(t, reports.ExitWell, r.ExitCode(reports.ExitOptions{}))
 	})
@@ -321,17 +324,17 @@ func TestNothingRunsTwiceAtOnce(t *testing.T) {
 	pushing := "connect as producer\nclause FWP-PUSH-01\nC: PUSH $job\nS: +OK\n"
 	run(t, hook, copies(10, "x", pushing), func(r *reports.Report) {
 		assert.Equal(t, reports.ExitWell, r.ExitCode(reports.ExitOptions{}))
-	}, func(r *conformance.Runner, _ *stage) { r.Repeat = 3 })
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.Repeat = 3 })
 }
 
 func TestAnInterruptedRunBeginsNothingMore(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, copies(40, "x", beating))
 	synctest.Test(t, func(t *testing.T) {
-		w := &town{nw: memnet.New()}
-		defer w.close()
+		pool := &serverPool{nw: memnet.New()}
+		defer pool.close()
 		ctx, cancel := context.WithCancel(t.Context())
-		runner := w.runner(all)
+		runner := pool.runner(all)
 		runner.Repeat, runner.Parallel = 2, 1
 		runner.Progress = func(done, _ int, _ string) {
 			if done == 10 {

@@ -10,19 +10,19 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Selection picks checks. Each list that is not empty must be met by one of its
-// patterns; the zero Selection picks all. Patterns are globs (*, ?, [a-z]);
+// Selection picks checks. One pattern of each list that is not empty must match; the
+// zero Selection picks all. Patterns are globs (*, ?, [a-z]);
 // those for checks match the whole id or its part before the slash.
 type Selection struct {
 	Checks  []string
 	Clauses []string
 	Levels  []string
-	Quick   bool // none that must wait longer than QuickWait
+	Quick   bool // leave out checks that wait longer than QuickWait
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
-// that matches nothing, and one that is malformed, is an error: a typo must not
-// look like a success.
+// that matches nothing or is malformed is an error: a typo must not look like a
+// success.
 func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) {
 	used := map[string]bool{}
 	slow := 0
@@ -51,20 +51,19 @@ func (s Selection) Apply(checks []Check) (in []Check, out []Skipped, err error) 
 	return in, out, nil
 }
 
-// What is wrong with a selection as a whole.
+// The errors of a selection as a whole.
 var (
-	ErrAllSlow = fmt.Errorf("all that is selected has to wait for more than %v, and a quick run leaves that out",
-		QuickWait)
+	ErrAllSlow         = fmt.Errorf("all selected checks wait for more than %v: a quick run leaves them out", QuickWait)
 	ErrNothingMeetsAll = errors.New("the selection matches no check: " +
-		"each of its parts matches some, but none meets all of them")
+		"each of its parts matches some checks, but no check matches all parts")
 )
 
-// SelectionError is a pattern of a [Selection] that is malformed, or matches nothing.
+// SelectionError reports a pattern of a [Selection] that is malformed, or matches nothing.
 type SelectionError struct {
 	Part    string // "check", "clause" or "level"
 	Pattern string
 	Err     error  // of a malformed pattern; nil if it matches nothing
-	Why     string // why it matches nothing, or what may have been meant; empty if nothing is known
+	Why     string // why it matches nothing, or a suggestion; may be empty
 }
 
 func (e *SelectionError) Error() string {
@@ -86,15 +85,15 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 		clauses = append(clauses, m.Clause)
 		levels = append(levels, string(levelOf(m)))
 	}
-	checks := met("check", s.Checks, []string{d.ID, folder}, used)
-	byClause := met("clause", s.Clauses, clauses, used)
-	byLevel := met("level", s.Levels, levels, used)
+	checks := matches("check", s.Checks, []string{d.ID, folder}, used)
+	byClause := matches("clause", s.Clauses, clauses, used)
+	byLevel := matches("level", s.Levels, levels, used)
 	return checks && byClause && byLevel
 }
 
-// met reports whether one of the words matches one of the patterns, and notes
-// which patterns matched something.
-func met(part string, patterns, words []string, used map[string]bool) bool {
+// matches reports whether one of the words matches one of the patterns, and records
+// in used which patterns matched.
+func matches(part string, patterns, words []string, used map[string]bool) bool {
 	hit := len(patterns) == 0
 	for _, p := range patterns {
 		if slices.ContainsFunc(words, func(w string) bool { ok, err := path.Match(p, w); return ok && err == nil }) {
@@ -105,7 +104,7 @@ func met(part string, patterns, words []string, used map[string]bool) bool {
 	return hit
 }
 
-// unmatched is the error for a pattern that matched nothing.
+// unmatched returns the error for a pattern that matched nothing.
 func (s Selection) unmatched(used map[string]bool) error {
 	for _, part := range []struct {
 		name     string

@@ -25,21 +25,33 @@ func TestSelection(t *testing.T) {
 		want      []string
 		complaint string
 	}{
-		"all":                  {conformance.Selection{}, []string{"info/strict", "push/ok", "push/refused"}, ""},
-		"one":                  {conformance.Selection{Checks: []string{"push/ok"}}, []string{"push/ok"}, ""},
-		"a folder":             {conformance.Selection{Checks: []string{"push"}}, []string{"push/ok", "push/refused"}, ""},
-		"a glob":               {conformance.Selection{Checks: []string{"*/refused"}}, []string{"push/refused"}, ""},
-		"a clause":             {conformance.Selection{Clauses: []string{"FWP-WU-*"}}, []string{"push/refused"}, ""},
-		"a level":              {conformance.Selection{Levels: []string{"SHOULD"}}, []string{"info/strict"}, ""},
-		"both must be met":     {conformance.Selection{Checks: []string{"push"}, Clauses: []string{"FWP-PUSH-01"}}, []string{"push/ok"}, ""},
-		"a typo in a check":    {conformance.Selection{Checks: []string{"psuh"}}, nil, "check psuh matches no check"},
-		"one of two matches":   {conformance.Selection{Checks: []string{"push", "psuh"}}, nil, "check psuh matches no check"},
-		"a typo in a clause":   {conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}, nil, "did you mean FWP-PUSH-01?"},
-		"a client's clause":    {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
-		"an excluded clause":   {conformance.Selection{Clauses: []string{"FWP-LINK-01"}}, nil, "no check decides this clause: The suite is told"},
-		"a typo in a level":    {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
-		"no pattern":           {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
-		"none meets all of it": {conformance.Selection{Checks: []string{"info"}, Clauses: []string{"FWP-PUSH-01"}}, nil, "none meets all"},
+		"all":      {conformance.Selection{}, []string{"info/strict", "push/ok", "push/refused"}, ""},
+		"one":      {conformance.Selection{Checks: []string{"push/ok"}}, []string{"push/ok"}, ""},
+		"a folder": {conformance.Selection{Checks: []string{"push"}}, []string{"push/ok", "push/refused"}, ""},
+		"a glob":   {conformance.Selection{Checks: []string{"*/refused"}}, []string{"push/refused"}, ""},
+		"a clause": {conformance.Selection{Clauses: []string{"FWP-WU-*"}}, []string{"push/refused"}, ""},
+		"a level":  {conformance.Selection{Levels: []string{"SHOULD"}}, []string{"info/strict"}, ""},
+		"both must be met": {
+			conformance.Selection{Checks: []string{"push"}, Clauses: []string{"FWP-PUSH-01"}},
+			[]string{"push/ok"}, "",
+		},
+		"a typo in a check": {conformance.Selection{Checks: []string{"psuh"}}, nil, "check psuh matches no check"},
+		"one of two matches": {
+			conformance.Selection{Checks: []string{"push", "psuh"}},
+			nil, "check psuh matches no check",
+		},
+		"a typo in a clause": {conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}, nil, "did you mean FWP-PUSH-01?"},
+		"a client's clause":  {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
+		"an excluded clause": {
+			conformance.Selection{Clauses: []string{"FWP-LINK-01"}},
+			nil, "no check decides this clause: The suite is told",
+		},
+		"a typo in a level": {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
+		"no pattern":        {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
+		"none meets all of it": {
+			conformance.Selection{Checks: []string{"info"}, Clauses: []string{"FWP-PUSH-01"}},
+			nil, "no check matches all parts",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +89,8 @@ func TestAWrongSelectionIsATypedError(t *testing.T) {
 	_, _, err := conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)
 	var wrong *conformance.SelectionError
 	require.ErrorAs(t, err, &wrong)
-	assert.Equal(t, conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}, *wrong)
+	want := conformance.SelectionError{Part: "clause", Pattern: "FWP-PUHS-01", Why: "did you mean FWP-PUSH-01?"}
+	assert.Equal(t, want, *wrong)
 	_, _, err = conformance.Selection{Levels: []string{"[a"}}.Apply(nil)
 	require.ErrorIs(t, err, path.ErrBadPattern)
 	slow, err := scenarios.Parse(fwpdialect.Dialect{}, "slow", []byte("connect as consumer\nsilence 9s\n"))

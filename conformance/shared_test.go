@@ -16,15 +16,15 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// visitors keeps what came to a server that others use too.
-type visitors struct {
+// traffic records what checks send to a server that others use too.
+type traffic struct {
 	mu      sync.Mutex
 	lines   []string
 	queues  map[string]bool // of jobs that were enqueued
-	fetched []string        // jids that were handed out
+	fetched []string        // jids that were delivered
 }
 
-func (v *visitors) hook(e *fakes.Event) {
+func (v *traffic) hook(e *fakes.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch e.Point {
@@ -37,8 +37,8 @@ func (v *visitors) hook(e *fakes.Event) {
 	}
 }
 
-// A server of which nothing is known but its address may have others' jobs: nothing
-// that a check sends there may touch them, however lenient the server is.
+// A server that is only known by its address may have jobs of others: no check may touch
+// them, however lenient the server is.
 func TestNothingOfOthersIsTouched(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false)
@@ -46,23 +46,23 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				v := &visitors{queues: map[string]bool{}}
-				w := &town{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
-				defer w.close()
-				server, _, err := w.build(fakes.Config{Password: password})
+				v := &traffic{queues: map[string]bool{}}
+				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}
+				defer pool.close()
+				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
-				server.Offers = server.Offers[:1] // no more than meets the eye
+				server.Offers = server.Offers[len(server.Offers)-1:] // only that it is open, or has a password
 				r := (&conformance.Runner{Servers: []conformance.Server{server}, Checks: all}).Run(t.Context())
 				assert.Empty(t, r.Findings())
-				v.judge(t)
+				v.assertOurs(t)
 				assert.Greater(t, len(v.fetched), 100, "it was not all refused")
-				unoffered(t, r)
+				assertSkipped(t, r)
 			})
 		})
 	}
 }
 
-func (v *visitors) judge(t *testing.T) {
+func (v *traffic) assertOurs(t *testing.T) {
 	t.Helper()
 	for _, line := range v.lines {
 		words := strings.Fields(line)
@@ -94,11 +94,11 @@ func (v *visitors) judge(t *testing.T) {
 
 func ours(name string) bool { return strings.HasPrefix(name, "fwp") || explored.MatchString(name) }
 
-// explored are the names that explorations make.
+// explored matches the names that explorations generate.
 var explored = regexp.MustCompile("^x[0-9a-f]{16}-")
 
-// unoffered looks that what was left out was left out for that reason.
-func unoffered(t *testing.T, r *reports.Report) {
+// assertSkipped asserts why checks were skipped.
+func assertSkipped(t *testing.T, r *reports.Report) {
 	t.Helper()
 	why := map[string]int{}
 	for _, c := range r.Checks {

@@ -15,10 +15,10 @@ type task struct {
 	about Description
 	place int           // of the check in Checks
 	round int           // which of the repetitions
-	wait  time.Duration // that of its description; a little more if a FETCH may wait too
+	wait  time.Duration // that of its description; 1 ms more if a FETCH may wait too
 	host  *host         // the server that it shares; nil: it gets one of its own
 	own   func() (Server, func(), error)
-	apart bool // nobody else may use the server meanwhile
+	apart bool // no other check may use the server meanwhile
 
 	// Of the latest try.
 	began    time.Time
@@ -30,8 +30,8 @@ type task struct {
 	limits   int   // how often the limit of the server was lowered until it began
 
 	tries   int
-	lagged  int       // tries that lag left undecided
-	refused int       // tries that did not get their connections
+	lagged  int       // tries that lag made inconclusive
+	refused int       // tries that were refused a connection
 	death   *Evidence // of an earlier try after which the server seemed dead
 	filed   bool      // it has a result
 }
@@ -45,9 +45,9 @@ func (s *runState) newTask(place, round int) *task {
 	return t
 }
 
-// tasks returns all runs, in the order in which they begin: those that wait long first,
-// otherwise as the seed orders them, those that run apart last. Checks that need what no
-// server offers are filed as skipped.
+// tasks returns all runs, in the order in which they begin: those that wait longest first,
+// otherwise in the order of the seed, those that run apart last. It files checks as skipped
+// if no server meets their needs.
 func (s *runState) tasks() []*task {
 	var all []*task
 	random := rand.New(rand.NewPCG(s.runner.Seed, s.runner.Seed))

@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// unanswered is a check that was not played, with the same verdict for all its clauses.
-func (s *runState) unanswered(d Description, v reports.Verdict, why, provide string) reports.Check {
+// withoutResult returns a check that has the same open verdict for all its clauses.
+func (s *runState) withoutResult(d Description, v reports.Verdict, why, provide string) reports.Check {
 	c := reports.Check{ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why, Provide: provide}
 	for _, m := range d.Clauses() {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{
@@ -20,7 +20,7 @@ func (s *runState) unanswered(d Description, v reports.Verdict, why, provide str
 }
 
 func (s *runState) notOffered(d Description, n scenarios.Need) reports.Check {
-	return s.unanswered(d, reports.Skipped, "needs "+needWords[n], s.runner.Provide[n])
+	return s.withoutResult(d, reports.Skipped, "needs "+needWords[n], s.runner.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
@@ -34,45 +34,45 @@ var needWords = map[scenarios.Need]string{
 	scenarios.NeedEmbedded: "a prepared embedded server",
 }
 
-// verdicts turns what a play saw into the verdicts of its check; again means that another
-// try, alone, may decide what lag kept this one from deciding.
+// verdicts returns the verdicts that follow from the evidence of a play; again means that
+// lag made it inconclusive and another try, alone, may decide it.
 func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
-	v := &verdicts{state: s, about: t.about, seen: t.evidence, host: t.server, check: reports.Check{
+	v := &verdicts{state: s, about: t.about, evidence: t.evidence, host: t.server, check: reports.Check{
 		ID: t.about.ID, Title: t.about.Title, File: t.about.File, Took: t.evidence.Took, Left: t.evidence.Leftover}}
 	v.stopped = v.stopCause()
 	for _, m := range v.about.Clauses() {
 		v.clause(m)
 	}
-	for _, b := range v.seen.Breaches {
+	for _, b := range v.evidence.Breaches {
 		v.breach(b)
 	}
-	for _, f := range v.seen.Findings {
-		v.found(f)
+	for _, f := range v.evidence.Findings {
+		v.property(f)
 	}
 	v.whole()
 	v.conclude()
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, v.seen.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
+	return v.check, v.evidence.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
 }
 
 // tooMany makes the check inconclusive if the target refused some of its connections: no
-// clause says how many a target has to accept.
+// clause requires a number of connections.
 func (v *verdicts) tooMany() bool {
-	r := v.seen.Refused
-	if r == nil || r.Own == 0 || v.seen.Dead != "" || v.seen.held() {
+	r := v.evidence.Refused
+	if r == nil || r.Own == 0 || v.evidence.Dead != "" || v.evidence.passed() {
 		return false
 	}
 	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
-	c := v.state.unanswered(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
-	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.seen, scenarios.Result{})
+	c := v.state.withoutResult(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence, scenarios.Result{})
 	v.check = c
 	return true
 }
 
-// crash reports whether the check is the one that ended its server: the first after which
-// that no longer served.
+// crash reports whether the check is the one that crashed its server: the first after
+// which that no longer served.
 func (v *verdicts) crash() bool {
 	if v.host.crashed == "" {
 		v.host.crashed = v.check.ID
@@ -82,12 +82,12 @@ func (v *verdicts) crash() bool {
 
 // verdicts makes the result of one check.
 type verdicts struct {
-	state   *runState
-	about   Description
-	seen    *Evidence
-	host    *host
-	check   reports.Check
-	stopped cause // why the play did not get to its end; zero if it did
+	state    *runState
+	about    Description
+	evidence *Evidence
+	host     *host
+	check    reports.Check
+	stopped  cause // why the play did not get to its end; zero if it did
 }
 
 type cause struct {
@@ -97,7 +97,7 @@ type cause struct {
 
 // stopCause returns what kept the play from its end.
 func (v *verdicts) stopCause() cause {
-	run := v.seen
+	run := v.evidence
 	switch {
 	case run.complete():
 		return cause{}
@@ -127,7 +127,7 @@ func (v *verdicts) stopCause() cause {
 	return cause{words: "the server no longer served: " + run.Dead}
 }
 
-// gotText describes what came, and the time if that is what is wrong.
+// gotText describes the reply, and its time if that is wrong.
 func gotText(r scenarios.Result) string {
 	if r.Cause != "" {
 		return r.Got + "; " + r.Cause
@@ -139,7 +139,7 @@ func gotText(r scenarios.Result) string {
 func (v *verdicts) clause(m scenarios.Mark) {
 	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
 	all, broken := []reports.Verdict{}, []reports.Verdict{}
-	for _, r := range v.seen.Results {
+	for _, r := range v.evidence.Results {
 		for _, mark := range r.Marks {
 			if mark.Clause != m.Clause {
 				continue
@@ -150,7 +150,7 @@ func (v *verdicts) clause(m scenarios.Mark) {
 			}
 		}
 	}
-	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was not to be had
+	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was refused
 		all = append(all, reports.Inconclusive)
 	}
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
@@ -162,23 +162,22 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	v.check.Clauses = append(v.check.Clauses, cv)
 }
 
-// line is the verdict of one line about one clause. A line that matched is no pass in a
-// script that was not played to its end: the lines that were not played may be those that
-// show that the server is wrong.
+// line returns the verdict of one line about one clause. A line that matched does not pass
+// in a script that was not played to its end: the rest may show that the server is wrong.
 func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	switch {
 	case r.Outcome == scenarios.Mismatched:
-		return v.departure(m, r, cv)
+		return v.mismatch(m, r, cv)
 	case r.Outcome != scenarios.Matched || v.stopped.words != "":
 		return reports.Inconclusive
-	case m.Record || breachOf(m) == reports.Observed:
+	case m.Record || mismatchVerdict(m) == reports.Observed:
 		cv.Why = observed(r)
 		return reports.Observed
 	}
 	return reports.Pass
 }
 
-// observed describes what came where the clause leaves it open.
+// observed describes the reply where the clause leaves it open.
 func observed(r scenarios.Result) string {
 	const most = 120
 	what := []rune(r.Choice)
@@ -194,13 +193,13 @@ func observed(r scenarios.Result) string {
 	return "observed: " + string(what)
 }
 
-// departure is the verdict of a line that did not match.
-func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
-	verdict := breachOf(m)
+// mismatch returns the verdict of a line that did not match.
+func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
+	verdict := mismatchVerdict(m)
 	switch {
-	case v.seen.Dead != "" && !v.crash():
+	case v.evidence.Dead != "" && !v.crash():
 		return reports.Inconclusive
-	case v.seen.Dead != "":
+	case v.evidence.Dead != "":
 		verdict = reports.Crash
 	case verdict == reports.Observed:
 		cv.Why = observed(scenarios.Result{Got: r.Got})
@@ -211,14 +210,14 @@ func (v *verdicts) departure(m scenarios.Mark, r scenarios.Result, cv *reports.C
 	return verdict
 }
 
-// breach adds a breach that no line is about.
+// breach adds a breach that no line tests.
 func (v *verdicts) breach(b scenarios.Breach) {
-	if v.seen.Dead != "" && b.Kind == scenarios.ConsumerClosed {
+	if v.evidence.Dead != "" && b.Kind == scenarios.ConsumerClosed {
 		return // the finding is that the server is dead
 	}
 	id := ClauseOf(b.Name())
 	m := scenarios.Mark{Clause: id}
-	verdict := breachOf(m)
+	verdict := mismatchVerdict(m)
 	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
 	cv := reports.ClauseVerdict{ID: id, Level: levelOf(m), Verdict: verdict, Why: b.Got}
 	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
@@ -233,39 +232,39 @@ func (v *verdicts) breach(b scenarios.Breach) {
 	v.finding(verdict, m, r)
 }
 
-// whole decides the check as a whole, beside the clauses. Where it names none, what its
-// lines expect has to hold.
+// whole decides the check as a whole, in addition to its clauses. If it names none, its
+// lines have to match.
 func (v *verdicts) whole() {
 	if len(v.check.Clauses) == 0 {
 		v.ownExpectations()
 	}
 	switch {
-	case v.seen.Open != "":
-		v.undecided(v.seen.Open)
+	case v.evidence.Open != "":
+		v.inconclusive(v.evidence.Open)
 	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
 	case v.stopped.words != "":
-		v.undecided(v.stopped.words)
+		v.inconclusive(v.stopped.words)
 	default:
 		v.check.Verdict = reports.Pass
 	}
 }
 
-// undecided makes the check undecided, if it did not find anything.
-func (v *verdicts) undecided(why string) {
+// inconclusive makes the check inconclusive, unless it has a finding.
+func (v *verdicts) inconclusive(why string) {
 	v.check.Why = why
 	if !v.check.Verdict.Breach() {
 		v.check.Verdict = reports.Inconclusive
 	}
 }
 
-// ownExpectations judges the lines of a script that names no clause.
+// ownExpectations evaluates the lines of a script that names no clause.
 func (v *verdicts) ownExpectations() {
-	for _, r := range v.seen.Results {
+	for _, r := range v.evidence.Results {
 		if r.Outcome != scenarios.Mismatched || r.Setup {
 			continue
 		}
 		verdict := reports.Fail
-		if v.seen.Dead != "" {
+		if v.evidence.Dead != "" {
 			if !v.crash() {
 				continue
 			}
@@ -276,10 +275,10 @@ func (v *verdicts) ownExpectations() {
 	}
 }
 
-// conclude folds the clauses into the verdict of the check, and keeps the conversation of
-// findings and of inconclusive checks.
+// conclude sets the verdict of the check to the worst of its clauses, and keeps the
+// conversation if there are findings or it is inconclusive.
 func (v *verdicts) conclude() {
-	if v.seen.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
+	if v.evidence.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
 		v.check.Verdict = reports.Crash
 		last := v.lastReached()
 		v.finding(reports.Crash, onlyMark(last), last)
@@ -293,18 +292,18 @@ func (v *verdicts) conclude() {
 	}
 	v.check.Verdict = reports.Worst(all...)
 	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
-		v.check.Conversation = conversation(v.seen, scenarios.Result{})
+		v.check.Conversation = conversation(v.evidence, scenarios.Result{})
 	}
 }
 
-// lastReached is the place at which the server was last seen alive.
+// lastReached returns the last result before the server stopped serving.
 func (v *verdicts) lastReached() scenarios.Result {
 	last := scenarios.Result{Pos: scenarios.Pos{Line: 1, Col: 1}}
-	for _, r := range v.seen.Results {
+	for _, r := range v.evidence.Results {
 		if r.Outcome != scenarios.NotReached {
 			last = r
 		}
 	}
-	last.Expected, last.Got = "a server that keeps serving", v.seen.Dead
+	last.Expected, last.Got = "a server that keeps serving", v.evidence.Dead
 	return last
 }

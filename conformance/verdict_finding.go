@@ -5,7 +5,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// onlyMark is the clause that a line is about, if it is one.
+// onlyMark returns the mark of a line that has exactly one, and the zero mark otherwise.
 func onlyMark(r scenarios.Result) scenarios.Mark {
 	if len(r.Marks) == 1 {
 		return r.Marks[0]
@@ -13,13 +13,13 @@ func onlyMark(r scenarios.Result) scenarios.Mark {
 	return scenarios.Mark{}
 }
 
-// finding adds the evidence of a departure.
+// finding adds a finding with its evidence.
 func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenarios.Result) {
 	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
 	f := reports.Finding{
 		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
 		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-		Expected: r.Expected, Actual: gotText(r), Conversation: conversation(v.seen, r),
+		Expected: r.Expected, Actual: gotText(r), Conversation: conversation(v.evidence, r),
 	}
 	if r.Line > 0 && r.Line <= len(v.about.Source) {
 		f.Source = v.about.Source[r.Line-1]
@@ -43,20 +43,20 @@ var closeWords = map[scenarios.Ending]string{
 	scenarios.Reset: "the server reset the connection",
 }
 
-var saidBy = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
+var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
 
-// conversation is what all connections of a play said, with a mark where the
-// departure came.
-func conversation(e *Evidence, departure scenarios.Result) []reports.Line {
+// conversation returns the lines of all connections of a play, with a mark at the
+// mismatch.
+func conversation(e *Evidence, mismatch scenarios.Result) []reports.Line {
 	lines := make([]reports.Line, len(e.Conversation))
 	for i, l := range e.Conversation {
-		from, ok := saidBy[l.From]
+		from, ok := parties[l.From]
 		if !ok {
 			from = reports.FromSuite
 		}
 		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text}
-		if departure.At > 0 && l.At == departure.At && l.Conn == departure.Conn && l.From != "C" {
-			lines[i].Mark = "expected " + departure.Expected
+		if mismatch.At > 0 && l.At == mismatch.At && l.Conn == mismatch.Conn && l.From != "C" {
+			lines[i].Mark = "expected " + mismatch.Expected
 		}
 	}
 	return lines

@@ -8,15 +8,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// found takes in one finding of a property.
-func (v *verdicts) found(f Finding) {
+// property adds one finding of a property.
+func (v *verdicts) property(f Finding) {
 	m := scenarios.Mark{Clause: f.Clause}
 	if f.Should {
 		m.Level = string(reports.LevelShould)
 	}
 	verdict := reports.Fail
 	if _, known := ClauseByID(f.Clause); known {
-		verdict = breachOf(m)
+		verdict = mismatchVerdict(m)
 	}
 	if f.Crash {
 		if !v.crash() {
@@ -42,23 +42,23 @@ func (v *verdicts) found(f Finding) {
 	}
 	v.finding(verdict, m, scenarios.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Conversation = oneOrBoth(f.Got, f.What), shownBy(f)
+	last.Actual, last.Conversation = join(f.Got, f.What), scriptLines(f)
 }
 
-// oneOrBoth joins what came and what is wrong with it.
-func oneOrBoth(got, what string) string {
+// join joins the reply and what is wrong with it.
+func join(got, what string) string {
 	if got == "" || what == "" {
 		return got + what
 	}
 	return got + "; " + what
 }
 
-// shownBy is the script that shows a finding.
-func shownBy(f Finding) []reports.Line {
+// scriptLines returns the script that reproduces a finding.
+func scriptLines(f Finding) []reports.Line {
 	if f.Script == "" {
 		return nil
 	}
-	lines := []reports.Line{{From: reports.FromSuite, Text: "this script shows it:"}}
+	lines := []reports.Line{{From: reports.FromSuite, Text: "this script reproduces it:"}}
 	for line := range strings.Lines(strings.TrimSpace(f.Script)) {
 		lines = append(lines, reports.Line{From: reports.FromSuite, Text: strings.TrimRight(line, "\n")})
 	}
