@@ -47,7 +47,7 @@ func (l *law) Open(number int, at time.Time) {
 	l.world.Conns[number].Opened = at
 	l.conns[number] = &conn{awaits: true}
 	if number == wildCleaner {
-		l.world.Loosen(number)
+		l.world.Conns[number].Unjudged = oracle.NotLines
 	}
 }
 
@@ -81,12 +81,12 @@ func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent
 		return explore.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
 	case ended && bytes.IndexByte(line, '\n') < 0:
 		clause := l.asked(number, line, at)
-		return explore.Sent{Clause: clause, Owed: 1, Judged: !l.world.Conns[number].Loose}
+		return explore.Sent{Clause: clause, Owed: 1, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
 	}
 	owed := -bytes.Count(all, []byte("\n"))
 	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' { // an LF alone: the first answer is judged
 		c.odd = true
-		return explore.Sent{Clause: l.asked(number, all[:lf+1], at), Owed: owed, Judged: !l.world.Conns[number].Loose}
+		return explore.Sent{Clause: l.asked(number, all[:lf+1], at), Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
 	}
 	return explore.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
 }
@@ -111,7 +111,7 @@ func (l *law) unjudged(number int, all []byte, at time.Time) (clause string) {
 		}
 	}
 	clause = l.world.Sent(number, chosen, at)
-	l.world.Loosen(number)
+	l.world.Conns[number].Unjudged = oracle.NotLines
 	return clause
 }
 
@@ -140,7 +140,7 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 		a.Violation = violation(l.world.Greet(number, r))
 		a.Over = r.Kind == fwp.ErrorReply
 	}
-	a.Judged = !wc.Loose
+	a.Judged = wc.Unjudged == oracle.Judged
 	c.awaits, c.replied, c.last = false, at, a
 	return a
 }
@@ -161,7 +161,7 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 		if v != nil {
 			v.Doubtful = true
 		}
-		l.world.Loosen(number)
+		l.world.Conns[number].Unjudged = oracle.NotLines
 	}
 	a := explore.Answer{
 		Violation: violation(v), Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
@@ -284,9 +284,7 @@ func (l *law) Operated(s *explore.Step) {
 
 // Unjudge ends the judging of a job, or of all.
 func (l *law) Unjudge(jid string) {
-	for _, j := range l.world.Jobs {
-		j.Loose = j.Loose || jid == "" || j.JID == jid
-	}
+	l.world.Unjudge(jid, oracle.Reported)
 }
 
 // symbol writes a name as it stands in steps: behind a dollar if it is one of the play.

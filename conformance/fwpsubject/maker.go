@@ -140,7 +140,7 @@ func (g *maker) ready() []*oracle.Job {
 			continue
 		}
 		for _, j := range g.law.world.In(name, g.Now()) {
-			if j.Where == model.Enqueued && !j.Loose {
+			if j.Where == model.Enqueued && j.Unjudged == oracle.Judged {
 				all = append(all, j)
 			}
 		}

@@ -12,13 +12,13 @@ const (
 	Refused                      // an error
 	Delivered                    // a bulk string that holds a job
 	Nothing                      // the null bulk string
-	Data                         // a bulk string that holds anything
-	Told                         // {"state": ...}, as a bulk or as a simple string (AMB-02)
+	Data                         // any bulk string
+	Notified                     // {"state": ...}, as a bulk or as a simple string (AMB-02)
 	Ended                        // no reply, and the end of the connection
-	Foreign                      // what the command's list of responses does not have
+	Foreign                      // not in the command's list of responses
 
 	Either   = Okay | Refused
-	Anything = Okay | Refused | Delivered | Nothing | Data | Told | Ended | Foreign
+	Anything = Okay | Refused | Delivered | Nothing | Data | Notified | Ended | Foreign
 )
 
 var patterns = []struct {
@@ -26,10 +26,10 @@ var patterns = []struct {
 	text   string
 }{
 	{Okay, "+OK"}, {Refused, "-"}, {Nothing, "$-1"}, {Delivered, "${}"}, {Data, "$"},
-	{Told, `+{"state":string} | ${"state":string}`}, {Ended, "<close>"}, {Foreign, "<any>"},
+	{Notified, `+{"state":string} | ${"state":string}`}, {Ended, "<close>"}, {Foreign, "<any>"},
 }
 
-// String writes the set as an S: line of a script expects it: "+OK | -".
+// String returns the set as an S: line of a script expects it: "+OK | -".
 func (a Answer) String() string {
 	var all []string
 	for _, p := range patterns {

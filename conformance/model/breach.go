@@ -1,15 +1,15 @@
 package model
 
-// ForeignReply is the beginning of the names of breaches that are a reply which its command does not have: the verb
-// follows, or nothing for the greeting.
+// ForeignReply begins the names of breaches in which a reply is not one of its command's: the verb follows, or nothing
+// for the greeting.
 const ForeignReply = "foreign-reply:"
 
-// BrokenGrammar is the beginning of the names of breaches that are bytes which are no RESP: the rule of package fwp
-// follows as its String has it, or nothing where it is not known.
+// BrokenGrammar begins the names of breaches in which bytes are not RESP: the String of package fwp's rule follows, or
+// nothing where it is not known.
 const BrokenGrammar = "grammar:"
 
-// ClauseOf returns the id of the clause that a breach breaks, and "" for a breach that breaks none of them. Breaches
-// have names where they are found (scenarios, load, internal/history), and clauses only here.
+// ClauseOf returns the id of the clause that a breach is about, "" for an unknown breach. Breaches have names where they
+// are found (scenarios, load, internal/history), and clauses only here.
 func ClauseOf(breach string) string { return clauseOf[breach] }
 
 var clauseOf = map[string]string{

@@ -6,28 +6,28 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Case is what matters for the answer to a command beside the state of its connection.
+// Case is what the answer to a command depends on beside the state of its connection.
 type Case string
 
-// The cases. A command that is in none of them is in the first.
+// The cases. Usual is the one of a command to which no other applies.
 const (
-	Usual          Case = ""
-	KnownWorker    Case = "the worker id greeted before, with the same hostname, pid and labels"
-	ChangedWorker  Case = "the worker id greeted before, with others"
-	NoWorker       Case = "the client is no worker"
-	NoHash         Case = "a password is asked for and no hash is sent"
-	OldHash        Case = "the hash belongs to the salt of an earlier connection"
-	OtherRounds    Case = "the hash is one of another number of rounds, or of hexadecimal rounds"
-	WrongHash      Case = "the hash is wrong"
-	UpperHash      Case = "the hash is right, in capitals"
-	UsedJID        Case = "the jid was used before"
-	NotHeld        Case = "the client may not hold the job"
-	MayNotFetch    Case = "the client is no worker, or may have been told to fetch no more"
-	UnknownWorker  Case = "nobody greeted with that worker id"
-	OtherWorker    Case = "the worker id is not the client's, or the server may have forgotten it"
-	Ordered        Case = "an operator has ordered the worker to be quiet or to terminate"
-	OrderedAndSaid Case = "the same, and the worker has said that it knows"
-	Protected      Case = "a password is asked for"
+	Usual         Case = ""
+	KnownWorker   Case = "the worker id greeted before, with the same hostname, pid and labels"
+	ChangedWorker Case = "the worker id greeted before, with others"
+	NoWorker      Case = "the client is not a worker"
+	NoHash        Case = "a password is asked for and no hash is sent"
+	OldHash       Case = "the hash belongs to the salt of an earlier connection"
+	OtherRounds   Case = "the hash is one of another number of rounds, or of hexadecimal rounds"
+	WrongHash     Case = "the hash is wrong"
+	UpperHash     Case = "the hash is right, in capitals"
+	UsedJID       Case = "the jid was used before"
+	NotHeld       Case = "the client may not hold the job"
+	MayNotFetch   Case = "the client is not a worker, or may know that it must not fetch"
+	UnknownWorker Case = "no client has greeted with that worker id"
+	OtherWorker   Case = "the worker id is not the client's, or the server may have forgotten it"
+	Ordered       Case = "an operator has ordered the worker to be quiet or to terminate"
+	Confirmed     Case = "the same, and the worker has confirmed it"
+	Protected     Case = "a password is asked for"
 )
 
 // Rule is what may be answered to a well-formed command. (Client Lifecycle, Client
@@ -41,8 +41,7 @@ type Rule struct {
 	Reading string // the ambiguities of section 8 of the clause list that widen May
 }
 
-// rules are all of them. Before HELLO a verb without a row is refused, as FWP-STATE-01
-// says.
+// rules are all of them. Before HELLO a verb without a row is refused. (FWP-STATE-01)
 var rules = []Rule{
 	{false, fwp.HELLO, Usual, Okay, "FWP-HELLO-16", ""},
 	{false, fwp.HELLO, NoWorker, Okay, "FWP-HELLO-15", ""},
@@ -65,20 +64,20 @@ var rules = []Rule{
 	{true, fwp.ACK, NotHeld, Either, "FWP-ACK-04", "AMB-20, AMB-21"},
 	{true, fwp.FAIL, Usual, Okay, "FWP-FAIL-01", ""},
 	{true, fwp.FAIL, NotHeld, Either, "FWP-FAIL-03", "AMB-20, AMB-21"},
-	{true, fwp.BEAT, Usual, Okay | Told, "FWP-BEAT-01", "AMB-02, AMB-31"},
+	{true, fwp.BEAT, Usual, Okay | Notified, "FWP-BEAT-01", "AMB-02, AMB-31"},
 	{true, fwp.BEAT, UnknownWorker, Refused, "FWP-BEAT-05", ""},
-	{true, fwp.BEAT, OtherWorker, Either | Told, "FWP-BEAT-01", "AMB-21"},
-	{true, fwp.BEAT, Ordered, Told, "FWP-BEAT-03", "AMB-02"},
-	{true, fwp.BEAT, OrderedAndSaid, Okay | Told, "FWP-BEAT-03", "AMB-30"},
+	{true, fwp.BEAT, OtherWorker, Either | Notified, "FWP-BEAT-01", "AMB-21"},
+	{true, fwp.BEAT, Ordered, Notified, "FWP-BEAT-03", "AMB-02"},
+	{true, fwp.BEAT, Confirmed, Okay | Notified, "FWP-BEAT-03", "AMB-30"},
 	{true, fwp.INFO, Usual, Data, "FWP-STATE-03", "AMB-04"},
 	{true, fwp.FLUSH, Usual, Okay, "FWP-FLUSH-01", ""},
 	{true, fwp.END, Usual, Okay | Ended, "FWP-END-01", "AMB-01"},
 }
 
-// Rules lists all of them.
+// Rules returns all rules.
 func Rules() []Rule { return slices.Clone(rules) }
 
-// For finds the rule of a well-formed command.
+// For returns the rule of a well-formed command.
 func For(s fwp.State, verb string, c Case) Rule {
 	greeted := s != fwp.NotIdentified
 	for _, r := range rules {
@@ -88,7 +87,7 @@ func For(s fwp.State, verb string, c Case) Rule {
 	}
 	r := Rule{Greeted: greeted, Verb: verb, Case: c, May: Refused, Clause: "FWP-STATE-01"}
 	switch {
-	case greeted: // nothing is known of such a case
+	case greeted: // the specification does not mention such a case
 		r.May = Anything
 	case c == Protected:
 		r.Clause = "FWP-AUTH-06"

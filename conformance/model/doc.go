@@ -1,8 +1,11 @@
-// Package model holds the specification's two machines as tables: what a server may
+// Package model holds the specification's two state machines as tables: what a server may
 // answer to each command in each state of a connection, and where each event may take a
-// work unit. Every row names the clause that it comes from, and is as wide as the
-// readings of that clause: a reply that no row allows is one that no reading allows.
+// work unit. Every row names its clause, and is as wide as the readings of that clause: a
+// reply that no row allows is one that no reading allows.
 //
-// The tables know no server, no client and no clock. Package oracle follows a
-// conversation and asks them; the diagrams in docs/exploring.md are drawn from them.
+// The tables use no server, no client and no clock. Package oracle follows a conversation
+// with them; the diagrams in docs/exploring.md are drawn from them.
+//
+// To read: connection.go and answer.go (connections), unit.go (work units), command.go
+// (arguments), breach.go (the clause of everything else that is found).
 package model

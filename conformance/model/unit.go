@@ -40,17 +40,17 @@ const (
 	Flush      Event = "FLUSH"
 )
 
-// Arrow is a way from a state to another.
+// Arrow is a transition from a state to another.
 type Arrow struct {
 	From   Where
 	On     Event
 	To     Where // one of several if the text has several readings
 	Clause string
-	Alone  bool // the server does it by itself, at a time that clients know within a window at best
+	Alone  bool // the server does it by itself; clients know at best a window for the time
 }
 
-// arrows are all ways. Those that the server takes by itself come last, since they
-// follow on others.
+// arrows are all transitions. Those that the server takes by itself come last, since they
+// follow others.
 var arrows = []Arrow{
 	{Unborn, Push, Enqueued, "FWP-STATE-04", false},
 	{Unborn, PushAt, Scheduled, "FWP-WU-06", false},
@@ -67,12 +67,12 @@ var arrows = []Arrow{
 	{Retries, BackOff, Enqueued, "FWP-STATE-09", true},
 }
 
-// Arrows lists all ways.
+// Arrows returns all transitions.
 func Arrows() []Arrow { return slices.Clone(arrows) }
 
-// After is where a unit that is in one of the states may be once an event has happened
-// to it, and the clause that says so; 0 if it cannot happen there. Where the server
-// goes on by itself, clients cannot tell how far it is.
+// After returns where a unit that is in one of the states may be after an event, and the
+// clause about it; 0 if the event cannot happen there. Where the server goes on by itself,
+// all states on its way are included.
 func (w Where) After(e Event) (to Where, clause string) {
 	for _, a := range arrows {
 		if a.On == e && w&a.From != 0 {
@@ -85,7 +85,7 @@ func (w Where) After(e Event) (to Where, clause string) {
 	return to, clause
 }
 
-// AfterAny is where it may be once one of several events has happened.
+// AfterAny returns where it may be after one of several events.
 func (w Where) AfterAny(events ...Event) (to Where) {
 	for _, e := range events {
 		after, _ := w.After(e)
@@ -94,7 +94,7 @@ func (w Where) AfterAny(events ...Event) (to Where) {
 	return to
 }
 
-// Failed is which event a FAIL is for a unit that has failed some times before.
+// Failed returns the event that a FAIL is for a unit that has failed so often before.
 // (Work units, retry)
 func Failed(retry int64, before int) Event {
 	switch {

@@ -9,27 +9,29 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// answerOf says which of the ways a reply to a command is. (Responses)
+// answerOf returns the way in which a reply answers a command. (Responses)
 func answerOf(verb string, r fwp.Reply) model.Answer {
-	okay := r.Kind == fwp.SimpleString && string(r.Text) == "OK"
+	bulk := r.Kind == fwp.BulkString
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return model.Refused
-	case verb == fwp.INFO && r.Kind == fwp.BulkString:
+	case verb == fwp.INFO && bulk:
 		return model.Data
 	case verb == fwp.FETCH && r.Kind == fwp.NullBulk:
 		return model.Nothing
-	case verb == fwp.FETCH && r.Kind == fwp.BulkString && object(r.Text) != nil:
+	case verb == fwp.FETCH && bulk && object(r.Text) != nil:
 		return model.Delivered
-	case verb == fwp.BEAT && (r.Kind == fwp.BulkString || r.Kind == fwp.SimpleString) && object(r.Text) != nil:
-		return model.Told
-	case okay && verb != fwp.INFO && verb != fwp.FETCH:
+	case verb == fwp.INFO, verb == fwp.FETCH:
+		return model.Foreign
+	case verb == fwp.BEAT && object(r.Text) != nil:
+		return model.Notified
+	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
 		return model.Okay
 	}
 	return model.Foreign
 }
 
-// object reads a JSON object with its numbers as they are, nil if it is none.
+// object decodes a JSON object, its numbers kept as json.Number; nil if it is not one.
 func object(text []byte) map[string]any {
 	if !json.Valid(text) { // a decoder would not look at what comes behind the object
 		return nil
@@ -43,7 +45,7 @@ func object(text []byte) map[string]any {
 	return fields
 }
 
-// Text writes a reply as an S: line does.
+// Text returns a reply as an S: line has it.
 func Text(r fwp.Reply) string {
 	switch r.Kind {
 	case fwp.NullBulk:

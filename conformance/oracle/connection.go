@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -12,16 +13,16 @@ type Conn struct {
 	State    fwp.State
 	WID      string // of its accepted HELLO, "" for a client that is no worker
 	Hi       fwp.Hi
-	Opened   time.Time // when it began, zero if nobody has said so
-	Greeted  bool      // HI came
-	Loose    bool      // what it answers is not judged any more (AMB-06)
+	Opened   time.Time // zero if that is not known
+	Greeted  bool      // HI was received
+	Unjudged Reason    // why what it answers is not judged
 	Commands int
 	Beat     time.Time // of the last BEAT or HELLO that was accepted
 
-	call  *call
-	blame string // the clause that tells why a legal command should still be served
-	shut  bool   // half-closed by the client
-	again bool   // a second HELLO was accepted: who knows which worker it is now (AMB-09)
+	call       *call
+	earlier    string // the clause by which a command is served in spite of what came before it
+	shut       bool   // half-closed by the client
+	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
 
 // call is a command whose reply is awaited.
@@ -29,22 +30,22 @@ type call struct {
 	Line
 	at      time.Time
 	allowed model.Answer
-	own     string // the clause that rules the command by itself
+	own     string // the clause about the command by itself
 	clause  string // the one that a wrong answer breaks, which may be about what came before
 	queues  []string
-	certain []*Job // that were there, and nobody else may have, when a FETCH was sent
-	alone   bool   // nobody else was fetching when it was sent
+	certain []*Job // that were enqueued, and could go to no other client, when a FETCH was sent
+	alone   bool   // no other client was fetching from its queues when it was sent
 	order   int    // among all commands
-	company bool   // a FETCH of somebody else was under way when it was sent
+	company bool   // a FETCH of another client was under way when it was sent
 }
 
-// allow says how a command may be answered on a connection.
+// allow returns a command with the answers that it may get on a connection.
 func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 	k := &call{Line: l, at: now, order: w.sent, company: w.waits(c), allowed: l.Form, own: l.Clause, clause: l.Clause}
 	_, known := model.About(l.Verb)
 	early := c.State == fwp.NotIdentified
 	switch {
-	case c.Loose:
+	case c.Unjudged != Judged:
 		k.allowed = model.Anything
 	case !known, early && l.Clause == "FWP-FRAME-09": // as the grammar says
 	case early && l.Verb != fwp.HELLO:
@@ -58,7 +59,7 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 	return k
 }
 
-// tooEarly rules a command that comes before HELLO.
+// tooEarly sets what may be answered to a command before HELLO.
 func (k *call) tooEarly(protected bool) {
 	kind := model.Usual
 	if protected {
@@ -68,7 +69,7 @@ func (k *call) tooEarly(protected bool) {
 	k.allowed, k.own, k.clause, k.Should = r.May, r.Clause, r.Clause, false
 }
 
-// take rules a command: by the model, and by what the grammar leaves open.
+// take sets what may be answered by a rule of the model, and by what the grammar leaves open.
 func (k *call) take(c *Conn, r model.Rule) {
 	open := k.Form & model.Refused
 	k.allowed = r.May | open
@@ -77,11 +78,11 @@ func (k *call) take(c *Conn, r model.Rule) {
 	}
 	const served = model.Okay | model.Data | model.Delivered
 	if k.allowed&model.Refused == 0 && r.May&served != 0 {
-		k.clause = firstOf(c.blame, k.clause)
+		k.clause = cmp.Or(c.earlier, k.clause)
 	}
 }
 
-// serve rules a command that is not malformed, of a client that has greeted.
+// serve sets what may be answered to a command that is not malformed, of a client that has greeted.
 func (w *World) serve(c *Conn, k *call, now time.Time) {
 	jid, _ := k.Fields["jid"].(string)
 	job := w.Jobs[jid]
@@ -106,53 +107,78 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 	}
 }
 
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // moved follows what a reply means for the connection.
 func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) {
 	before := c.State
 	switch {
 	case a == model.Refused: // FWP-STATE-12
-	case k.Verb == fwp.END && k.Form == model.Refused: // who knows whether it was carried out
-		c.Loose = true
+	case k.Verb == fwp.END && k.Form == model.Refused: // it may have been carried out
+		c.Unjudged = Disallowed
 	default:
 		c.State = c.State.Next(k.Verb, r)
 	}
 	if k.Form == model.Okay && a&k.allowed&^model.Refused != 0 { // what came before has done no harm
-		c.blame = ""
+		c.earlier = ""
 	}
 	switch {
-	case a == model.Refused && k.allowed&model.Refused != 0:
-		c.blame = "FWP-STATE-12"
-	case k.Verb == fwp.HELLO && before != fwp.NotIdentified:
-		c.blame = "FWP-HELLO-08"
-		if a == model.Okay {
-			c.again = true
-			w.introduced(k)
-		}
-	case k.Verb == fwp.HELLO && a == model.Okay && k.allowed&model.Okay != 0:
-		w.identified(c, k, now)
-	case k.Verb == fwp.FLUSH && a == model.Okay:
-		c.blame = "FWP-FLUSH-04"
-		for _, is := range w.workers {
-			is.flushed = true
-		}
-	case a == model.Okay && (k.Verb == fwp.FAIL || k.Verb == fwp.ACK):
-		c.blame = "FWP-STATE-10"
-	case k.Verb == fwp.BEAT && a != model.Refused:
-		c.Beat = now
-		w.signalled(k, a)
+	case a != model.Refused:
+		w.accepted(c, k, a, before, now)
+	case k.allowed&model.Refused != 0:
+		c.earlier = "FWP-STATE-12"
 	}
 }
 
-// mute tells whether the end of the connection came in the place of an error. A client
-// that takes its time before HELLO may be closed for that. (AMB-11, AMB-34)
-func (k *call) mute(c *Conn) bool {
+// accepted follows what a command means for the connection that was not refused.
+func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now time.Time) {
+	switch {
+	case k.Verb == fwp.BEAT:
+		c.Beat = now
+		w.notified(k, a)
+	case k.Verb == fwp.HELLO && before != fwp.NotIdentified:
+		c.earlier = "FWP-HELLO-08"
+		if a == model.Okay {
+			c.helloAgain = true
+			w.introduced(k)
+		}
+	case a != model.Okay:
+	case k.Verb == fwp.HELLO && k.allowed&model.Okay != 0:
+		w.identified(c, k, now)
+	case k.Verb == fwp.FLUSH:
+		c.earlier = "FWP-FLUSH-04"
+		for _, worker := range w.workers {
+			worker.flushed = true
+		}
+	case k.Verb == fwp.FAIL, k.Verb == fwp.ACK:
+		c.earlier = "FWP-STATE-10"
+	}
+}
+
+// closed judges that the server ended a connection; k is the command that it has not
+// answered, nil for none.
+func (w *World) closed(c *Conn, k *call, now time.Time) *Violation {
+	v := &Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
+	switch {
+	case k != nil && k.allowed&model.Ended != 0:
+		return nil
+	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
+		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
+	case k != nil && k.needsError(c): // AMB-11
+		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
+		v.What = "a command that must be refused was not answered before the end of the connection"
+		if v.Clause == "FWP-AUTH-06" { // that is about what takes effect
+			v.Clause = "FWP-STATE-01"
+		}
+	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
+		v.Clause = "FWP-STATE-13"
+	default: // AMB-11, AMB-34, AMB-37
+		return nil
+	}
+	return v
+}
+
+// needsError reports whether the server must send an error before it ends the connection.
+// A client that is slow to send HELLO may be closed for that. (AMB-11, AMB-34)
+func (k *call) needsError(c *Conn) bool {
 	_, known := model.About(k.Verb)
 	slow := !c.Opened.IsZero() && k.at.Sub(c.Opened) > time.Second
 	return known && c.State == fwp.NotIdentified && c.Greeted && k.allowed == model.Refused && !slow

@@ -77,7 +77,7 @@ func TestCloses(t *testing.T) {
 		"of a worker":               {all(hello, "1 close"), "FWP-STATE-13 closed"},
 		"of a worker, by itself":    {all(hello, "1 leave"), ""},
 		"of a worker, half-closed":  {all(hello, "1 shut", "1 close"), ""},
-		"of one that is not judged": {all(hello, "1 loosen", "1 close"), ""},
+		"of one that is not judged": {all(hello, "1 unjudge", "1 close"), ""},
 		"of a worker after 59 s":    {all(hello, "wait 59s", "1 close"), "FWP-STATE-13 closed"},
 		"of a worker after 60 s":    {all(hello, "wait 60s", "1 close"), ""},
 		"of a worker that beat": {
@@ -124,12 +124,12 @@ func TestNobodyKnowsWhenTheClientCame(t *testing.T) {
 func TestWhatIsNotJudged(t *testing.T) {
 	t.Parallel()
 	judge(t, map[string]row{
-		"a loose connection":              {all(hello, "1 loosen", noInfo), ""},
-		"a wrong kind on it":              {all(hello, "1 loosen", "1 C INFO", "1 S :1"), ""},
+		"a connection that is not judged": {all(hello, "1 unjudge", noInfo), ""},
+		"a wrong kind on it":              {all(hello, "1 unjudge", "1 C INFO", "1 S :1"), ""},
 		"a half-closed connection":        {all(hello, "1 shut", noInfo), ""},
 		"a job that comes to it":          {all(hello, with(""), take, "1 shut", take), "FWP-STATE-05 delivered"},
 		"END with an argument, served":    {all(hello, "1 C END x", "! 1 S +OK", noInfo), ""},
-		"a job of one that was not taken": {all(hello, with(""), "1 loosen", take, "2 C FETCH q", "2 S -ERR"), ""},
+		"a job of one that was not taken": {all(hello, with(""), "1 unjudge", take, "2 C FETCH q", "2 S -ERR"), ""},
 	})
 }
 
@@ -152,7 +152,7 @@ func TestExpects(t *testing.T) {
 		assert.Equal(t, test.clause, w.Sent(1, []byte(test.line), now), test.line)
 		assert.Equal(t, test.answers, w.Expects(1).String(), test.line)
 	}
-	w.Loosen(1)
+	w.Conns[1].Unjudged = oracle.NotLines
 	w.Sent(1, []byte("INFO"), now)
 	assert.Equal(t, model.Anything, w.Expects(1))
 }

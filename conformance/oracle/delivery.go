@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/model"
 )
 
-// deliverable writes what a FETCH may bring now.
+// deliverable returns what a FETCH may bring now, as an S: line expects it.
 func (w *World) deliverable(k *call, now time.Time) string {
 	var all []string
 	certain := false
@@ -45,20 +46,22 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 	jid, _ := f["jid"].(string)
 	j := w.Jobs[jid]
 	if j == nil {
-		if w.strange || slices.Contains(k.queues, "default") { // anybody's jobs may have been there
+		if w.unknownJobs || slices.Contains(k.queues, "default") { // there may be jobs of other clients
 			return nil
 		}
-		return &Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Expected: w.deliverable(k, now), Got: "a job that nobody pushed"}
+		v := &Violation{Clause: "FWP-FETCH-01", Rule: "unknown", JID: jid, Got: "a job that no client pushed"}
+		v.Expected = w.deliverable(k, now)
+		return v
 	}
-	j.settle(now, w.Patience)
+	j.advance(now, w.Patience)
 	if k.order <= j.flushed { // it may have come before the FLUSH that was answered first
-		j.Loose = true
+		j.Unjudged = PerhapsGone
 	}
 	v := w.misplaced(c, k, j, now)
 	if v == nil {
 		v = w.untimely(c, k, j, now)
 	}
-	if v == nil && !j.Loose && j.sent != nil {
+	if v == nil && j.Unjudged == Judged && j.sent != nil {
 		v = j.differs(f, now)
 	}
 	j.enqueued, _ = f["enqueued_at"].(string)
@@ -73,14 +76,10 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 	v := &Violation{JID: j.JID}
 	index := j.place(k.queues)
 	switch {
-	case j.Loose:
+	case j.Unjudged != Judged:
 		return nil
-	case index < 0 && w.rivals(c, j.words, false):
-		v.Clause, v.Rule, v.What = "FWP-RESP-06", "swapped", "the job belongs to a queue for which another connection asked"
-	case index < 0 && k.Args == nil:
-		v.Clause, v.Rule, v.What = "FWP-FETCH-08", "queue", "the job belongs to another queue than default"
 	case index < 0:
-		v.Clause, v.Rule, v.What = "FWP-FETCH-04", "queue", "the job belongs to a queue that was not asked for"
+		w.elsewhere(v, c, k, j)
 	case j.Where&model.Enqueued == 0:
 		v.Clause, v.Rule, v.What = j.reason, "delivered", "the job must not be delivered now"
 		if j.Where == model.Working && now.Sub(j.held) > 15*time.Second {
@@ -96,8 +95,21 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 			return nil
 		}
 	}
-	v.Expected, v.Got = firstOf(v.Expected, w.deliverable(k, now)), fmt.Sprintf("${%q:%q}", "jid", j.JID)
+	v.Expected, v.Got = cmp.Or(v.Expected, w.deliverable(k, now)), fmt.Sprintf("${%q:%q}", "jid", j.JID)
 	return v
+}
+
+// elsewhere is about a job of a queue that the FETCH does not name.
+func (w *World) elsewhere(v *Violation, c *Conn, k *call, j *Job) {
+	switch {
+	case w.rivals(c, j.words, false):
+		v.Clause, v.Rule = "FWP-RESP-06", "swapped"
+		v.What = "the job belongs to a queue for which another connection asked"
+	case k.Args == nil:
+		v.Clause, v.Rule, v.What = "FWP-FETCH-08", "queue", "the job belongs to another queue than default"
+	default:
+		v.Clause, v.Rule, v.What = "FWP-FETCH-04", "queue", "the job belongs to a queue that was not asked for"
+	}
 }
 
 // passed judges whether a job that should have come first was passed over.
@@ -117,7 +129,7 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
 	v := &Violation{Rule: "late", Doubtful: true, JID: j.JID, Window: [2]time.Duration{0, model.Instant + w.Slack}}
 	limit := model.Instant + w.Slack
 	switch {
-	case j.Loose || k.allowed&model.Refused != 0:
+	case j.Unjudged != Judged || k.allowed&model.Refused != 0:
 		return nil
 	case slices.Contains(k.certain, j) && now.Sub(k.at) > limit:
 		v.Clause, v.What = "FWP-STATE-04", "the job was there when the FETCH was sent"
@@ -125,7 +137,7 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
 			v.Clause, v.What = "FWP-FETCH-06", "while a FETCH of another connection waited, this one was not served"
 		}
 	case k.alone && j.since.After(k.at) && j.Where == model.Enqueued && j.Queue == k.queues[0] && now.Sub(j.since) > limit:
-		v.Clause, v.What = "FWP-FETCH-06", "the job came while the FETCH waited"
+		v.Clause, v.What = "FWP-FETCH-06", "the job was enqueued while the FETCH waited"
 	default:
 		return nil
 	}

@@ -1,11 +1,16 @@
 // Package oracle judges what a server answers. A [World] follows what clients send and
-// what comes back, asks package model what may come, and says where a reply is one that
-// no reading of the specification allows, and by which clause.
+// receive, looks up in package model what may be answered, and reports a reply that no
+// reading of the specification allows, with the clause that it breaks.
 //
-// What nobody can know, such as the fate of a command whose reply never came or of a job
-// that a vanished consumer may have been given, it holds for possible in every way. It
-// knows no server and no clock: time is told with every call.
+// What cannot be known, such as the effect of a command without a reply or whether a
+// consumer that left was given a job, is allowed in every way. The package uses no
+// connection and no clock: every call has the time.
 //
 // What is expected is written in the notation of the suite's scripts, as in
 // `+OK | -`.
+//
+// To read: world.go (what is known, and how a reply is judged), line.go (what a client
+// line means by itself), connection.go and worker.go (what may be answered), fetch.go,
+// delivery.go and fields.go (jobs that are delivered), report.go and job.go (what happens
+// to a job), reason.go (what is not judged, and why).
 package oracle

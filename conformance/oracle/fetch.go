@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fetch rules a FETCH that is not malformed. (FETCH Command)
+// fetch sets what may be answered to a FETCH that is not malformed. (FETCH Command)
 func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	k.queues = strings.Fields(string(k.Args))
 	if k.Args == nil {
@@ -27,12 +27,12 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	if kind == model.Usual && k.alone {
 		k.expect(w, now)
 	}
-	if len(k.certain) > 0 && c.blame == "" && k.Args != nil {
+	if len(k.certain) > 0 && c.earlier == "" && k.Args != nil {
 		k.clause = "FWP-FETCH-01"
 	}
 }
 
-// expect takes down the jobs that nobody else can get first.
+// expect collects the jobs that no other client can get first.
 func (k *call) expect(w *World, now time.Time) {
 	for _, q := range slices.Concat(k.queues, w.phrased(k.queues)) {
 		for _, j := range w.In(q, now) {
@@ -43,21 +43,22 @@ func (k *call) expect(w *World, now time.Time) {
 	}
 }
 
-// phrased lists the queues whose names are made of words that are all among those of a
+// phrased returns the queues whose names are made of words that are all among those of a
 // FETCH.
 func (w *World) phrased(queues []string) []string {
 	var all []string
 	for _, name := range w.phrases {
-		if !slices.ContainsFunc(strings.Fields(name), func(word string) bool { return !slices.Contains(queues, word) }) {
+		other := func(word string) bool { return !slices.Contains(queues, word) }
+		if !slices.ContainsFunc(strings.Fields(name), other) {
 			all = append(all, name)
 		}
 	}
 	return all
 }
 
-// rivals tells whether other connections wait for jobs of one of the queues; told
-// means that they have to reckon with this one too.
-func (w *World) rivals(c *Conn, queues []string, told bool) bool {
+// rivals reports whether other connections wait for jobs of one of the queues. If both is
+// set, these are not sure of their jobs any more either.
+func (w *World) rivals(c *Conn, queues []string, both bool) bool {
 	found := false
 	for _, other := range w.Conns {
 		if other == c || other.call == nil || other.call.Verb != fwp.FETCH {
@@ -65,7 +66,7 @@ func (w *World) rivals(c *Conn, queues []string, told bool) bool {
 		}
 		if slices.ContainsFunc(queues, func(q string) bool { return slices.Contains(other.call.queues, q) }) {
 			found = true
-			if told {
+			if both {
 				other.call.certain, other.call.alone = nil, false
 			}
 		}
@@ -73,7 +74,7 @@ func (w *World) rivals(c *Conn, queues []string, told bool) bool {
 	return found
 }
 
-// Wanted tells whether a FETCH waits for the jobs of a queue.
+// Wanted reports whether a FETCH waits for the jobs of a queue.
 func (w *World) Wanted(queue string) bool {
 	for _, c := range w.Conns {
 		if c.call != nil && c.call.Verb == fwp.FETCH && slices.Contains(c.call.queues, queue) {
@@ -83,7 +84,7 @@ func (w *World) Wanted(queue string) bool {
 	return false
 }
 
-// waits tells whether a FETCH of another connection is under way.
+// waits reports whether a FETCH of another connection is under way.
 func (w *World) waits(c *Conn) bool {
 	for _, other := range w.Conns {
 		if other != c && other.call != nil && other.call.Verb == fwp.FETCH {
@@ -109,7 +110,8 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	}
 	v.Doubtful = true
 	if j := w.sleptOver(k, now); j != nil {
-		v.Clause, v.Rule, v.JID, v.What = "FWP-FETCH-06", "asleep", j.JID, "a job that was enqueued meanwhile did not wake the FETCH"
+		v.Clause, v.Rule, v.JID = "FWP-FETCH-06", "asleep", j.JID
+		v.What = "a job that was enqueued meanwhile did not wake the FETCH"
 		if k.Args == nil {
 			v.Clause = "FWP-FETCH-08"
 		}
@@ -126,7 +128,7 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	return v
 }
 
-// lacking is a job that should have come.
+// lacking returns a job that should have been delivered, nil if there is none.
 func (k *call) lacking() *Job {
 	for _, j := range k.certain {
 		if j.certain() {
@@ -136,7 +138,7 @@ func (k *call) lacking() *Job {
 	return nil
 }
 
-// sleptOver is a job that came while a FETCH waited, and did not wake it.
+// sleptOver returns a job that was enqueued while a FETCH waited, and did not wake it.
 func (w *World) sleptOver(k *call, now time.Time) *Job {
 	if !k.alone || now.Sub(k.at) <= model.ShortestBlock {
 		return nil

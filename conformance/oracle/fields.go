@@ -11,12 +11,13 @@ import (
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
-// differs holds a delivered job against what was pushed, field by field. (Work units)
+// differs compares a delivered job with what was pushed, field by field. (Work units)
 func (j *Job) differs(f map[string]any, now time.Time) *Violation {
 	times := func(f map[string]any) *Violation { return j.times(f, now) }
 	failures := func(f map[string]any) *Violation { return j.failures(f, now) }
-	again := func(f map[string]any) *Violation { return j.stale(f, now) }
-	for _, check := range []func(map[string]any) *Violation{j.letters, j.given, j.defaults, times, failures, again} {
+	again := func(f map[string]any) *Violation { return j.enqueuedAgain(f, now) }
+	checks := []func(map[string]any) *Violation{j.letters, j.given, j.defaults, j.created, times, failures, again}
+	for _, check := range checks {
 		if v := check(f); v != nil {
 			v.Rule, v.JID = "field", j.JID
 			return v
@@ -25,7 +26,7 @@ func (j *Job) differs(f map[string]any, now time.Time) *Violation {
 	return nil
 }
 
-// letters judges whether those beyond ASCII came through at all.
+// letters judges whether those beyond ASCII were kept at all.
 func (j *Job) letters(f map[string]any) *Violation {
 	beyond := func(f map[string]any) bool {
 		return strings.ContainsFunc(written(f["jobtype"])+written(f["args"]), notASCII)
@@ -40,8 +41,8 @@ func (j *Job) letters(f map[string]any) *Violation {
 	return wrong("FWP-FRAME-09", field, written(j.sent[field]), f[field])
 }
 
-// stale judges whether a job that came back says when it was enqueued last.
-func (j *Job) stale(f map[string]any, now time.Time) *Violation {
+// enqueuedAgain judges whether enqueued_at of a job that came back is that of its last time.
+func (j *Job) enqueuedAgain(f map[string]any, now time.Time) *Violation {
 	at, _ := f["enqueued_at"].(string)
 	if j.enqueued == "" || at != j.enqueued || now.Sub(j.delivered) <= 15*time.Second {
 		return nil
@@ -56,7 +57,7 @@ func (j *Job) stale(f map[string]any, now time.Time) *Violation {
 	return v
 }
 
-// left is when the job was last taken from its worker.
+// left returns when its worker last lost the job.
 func (j *Job) left() time.Time {
 	if j.failed.After(j.held) || j.failed.Equal(j.held) {
 		return j.failed
@@ -83,7 +84,7 @@ func written(v any) string {
 	return string(b)
 }
 
-// given are the fields that come back as they are.
+// given judges the fields that come back unchanged.
 func (j *Job) given(f map[string]any) *Violation {
 	switch {
 	case f["jobtype"] != j.sent["jobtype"]:
@@ -104,15 +105,16 @@ func (j *Job) given(f map[string]any) *Violation {
 	return nil
 }
 
-// defaults are the numbers, which may be spelled out or left out where they are what
-// the table says. (AMB-18)
+// defaults judges the numbers, which may be there or absent where they are the default. (AMB-18)
 func (j *Job) defaults(f map[string]any) *Violation {
 	for _, d := range []struct {
 		name          string
 		value         int64
 		clause, other string
 	}{
-		{"retry", 25, "FWP-WU-07", "FWP-RETRY-04"}, {"backtrace", 0, "FWP-WU-09", "FWP-WU-08"}, {"reserve_for", 1800, "FWP-WU-05", "FWP-WU-05"},
+		{"retry", 25, "FWP-WU-07", "FWP-RETRY-04"},
+		{"backtrace", 0, "FWP-WU-09", "FWP-WU-08"},
+		{"reserve_for", 1800, "FWP-WU-05", "FWP-WU-05"},
 	} {
 		want, sent := number(j.sent[d.name])
 		clause := d.clause
@@ -136,18 +138,27 @@ func (j *Job) defaults(f map[string]any) *Violation {
 	return nil
 }
 
-// times are the fields of which the server sets some.
-func (j *Job) times(f map[string]any, now time.Time) *Violation {
+// created judges created_at, which the client may leave to the server.
+func (j *Job) created(f map[string]any) *Violation {
 	created, ok := instantOf(f["created_at"])
 	sent, given := instantOf(j.sent["created_at"])
-	enqueued, stamped := instantOf(f["enqueued_at"])
-	at, later := instantOf(j.sent["at"])
-	back, isBack := instantOf(f["at"])
 	switch {
 	case !ok:
 		return wrong("FWP-WU-10", "created_at", "time", f["created_at"])
 	case given && !near(created, sent):
 		return wrong("FWP-WU-10", "created_at", fmt.Sprintf("time(%[1]s..%[1]s)", j.sent["created_at"]), f["created_at"])
+	}
+	return nil
+}
+
+// times judges enqueued_at, which the server sets, and at.
+func (j *Job) times(f map[string]any, now time.Time) *Violation {
+	created, _ := instantOf(f["created_at"])
+	_, given := instantOf(j.sent["created_at"])
+	enqueued, stamped := instantOf(f["enqueued_at"])
+	at, later := instantOf(j.sent["at"])
+	back, isBack := instantOf(f["at"])
+	switch {
 	case !stamped:
 		return wrong("FWP-WU-12", "enqueued_at", "time", f["enqueued_at"])
 	case later && enqueued.Before(at.Add(-time.Second)):
@@ -172,7 +183,7 @@ func instantOf(v any) (time.Time, bool) {
 
 func near(a, b time.Time) bool { return a.Sub(b).Abs() < time.Second }
 
-// failures judges what the job says of its last failure. (FWP-WU-13, FWP-FAIL-06)
+// failures judges the field about the last failure. (FWP-WU-13, FWP-FAIL-06)
 func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 	got, is := f["failure"].(map[string]any)
 	text := texts(got)
@@ -181,7 +192,7 @@ func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
 		v.Doubtful = true
 		return v
-	case j.vague:
+	case j.uncertain:
 		return nil
 	case j.Failures == 0 && f["failure"] != nil:
 		return wrong("FWP-WU-13", "failure", "null | absent", f["failure"])
@@ -206,8 +217,7 @@ func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 	return j.backtrace(f, text)
 }
 
-// backtrace judges how many lines are kept; five are what the smallest server keeps
-// that anybody has thought of. (AMB-22)
+// backtrace judges how many lines are kept. No server has to keep more than five. (AMB-22)
 func (j *Job) backtrace(f map[string]any, text string) *Violation {
 	lines, _ := j.failure["backtrace"].([]any)
 	keep, asked := number(j.sent["backtrace"])
@@ -234,7 +244,7 @@ func (j *Job) backtrace(f map[string]any, text string) *Violation {
 	return nil
 }
 
-// texts joins all strings of a value.
+// texts returns all strings of a value, joined.
 func texts(v any) string {
 	switch x := v.(type) {
 	case string:

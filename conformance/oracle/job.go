@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ import (
 type Job struct {
 	JID, Queue string
 	Where      model.Where // it is in one of them
-	Loose      bool        // it is not judged any more (AMB-33)
+	Unjudged   Reason      // why what happens to it is not judged
 	Holder     string      // the worker that holds it
 	Retry      int64
 	Failures   int
@@ -24,24 +25,26 @@ type Job struct {
 	sent      map[string]any
 	words     []string  // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
 	since     time.Time // from then on it was certainly enqueued
-	due       time.Time // from then on it is certain to be enqueued; zero: nobody knows
-	missing   string    // the clause that says that it must be delivered then
-	reason    string    // the clause that says why it must not be delivered
-	held      time.Time // when its delivery came
+	due       time.Time // from then on it is certain to be enqueued; zero if that is not known
+	held      time.Time // when it was delivered last
 	until     time.Time // when its reservation ends
-	suspect   string    // the clause that tells why an ACK should be accepted
+	delivered time.Time // the first time
 	failed    time.Time // when its last FAIL was sent
 	failure   map[string]any
 	before    map[string]any // the failure before that one
-	vague     bool           // how often it failed is not known
+	uncertain bool           // how often it failed is not known
 	expired   bool           // its reservation has run out, for certain
 	flushed   int            // how many commands were sent until a FLUSH was carried out
-	over      string         // the clause that says that it outlives a restart, if there was one
-	enqueued  string
-	delivered time.Time // the first time
+	enqueued  string         // the last enqueued_at that the server sent
+
+	// Clauses that are broken:
+	missing   string // if it is not delivered from due on
+	reason    string // if it is delivered now
+	ackClause string // if an ACK is refused
+	restart   string // if it does not come back, since there was a restart
 }
 
-// newJob is what a PUSH asks for.
+// newJob returns the job that a PUSH asks for.
 func newJob(f map[string]any) *Job {
 	j := &Job{sent: f, Queue: "default", Retry: 25, Where: model.Unborn, missing: "FWP-WU-04"}
 	j.JID, _ = f["jid"].(string)
@@ -63,15 +66,15 @@ func number(v any) (int64, bool) {
 	return i, err == nil
 }
 
-// certain tells whether the job is enqueued, and is judged.
-func (j *Job) certain() bool { return j.Where == model.Enqueued && !j.Loose }
+// certain reports whether the job is enqueued, and is judged.
+func (j *Job) certain() bool { return j.Where == model.Enqueued && j.Unjudged == Judged }
 
-// place is where the queue of the job stands in a list of queues, negative if it does not.
+// place returns the index of the queue of the job in a list of queues, negative if it is not there.
 func (j *Job) place(queues []string) int {
 	return slices.IndexFunc(queues, func(q string) bool { return slices.Contains(j.words, q) })
 }
 
-// reservation is how long a worker may hold the job.
+// reservation returns how long a worker may hold the job.
 func (j *Job) reservation() time.Duration {
 	n, is := number(j.sent["reserve_for"])
 	if !is {
@@ -80,23 +83,23 @@ func (j *Job) reservation() time.Duration {
 	return model.Reservation(n)
 }
 
-// At is when the job is to be enqueued; zero if it has no such time.
+// At returns when the job is to be enqueued; zero if it has no such time.
 func (j *Job) At() time.Time {
 	at, _ := instantOf(j.sent["at"])
 	return at
 }
 
-// was moves the job: an event has happened to it for certain, in a state for certain.
+// was moves the job: an event has certainly happened to it, in a certain state.
 func (j *Job) was(in model.Where, e model.Event) { j.Where, j.reason = in.After(e) }
 
-// pushed takes in the answer to a PUSH.
+// pushed follows the answer to a PUSH.
 func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	j := newJob(k.Fields)
 	if _, named := k.Fields["jid"].(string); !named {
 		return
 	}
 	if old := w.Jobs[j.JID]; old != nil { // AMB-33
-		old.Loose = true
+		old.Unjudged = SameJID
 		return
 	}
 	w.Jobs[j.JID] = j
@@ -104,32 +107,35 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		w.phrases = append(w.phrases, j.Queue)
 	}
 	w.queues[j.Queue] = append(w.queues[j.Queue], j)
-	j.Loose = a == model.Okay && k.allowed != model.Okay && !k.ordinary()
+	if a == model.Okay && k.allowed != model.Okay && !k.ordinary() {
+		j.Unjudged = Tolerated
+	}
 	switch {
 	case a == model.Refused:
 		j.Where, j.reason = model.Gone, "FWP-PUSH-03"
 		if w.Protected && c.State == fwp.NotIdentified {
 			j.reason = "FWP-AUTH-06"
 		}
-	case a != model.Okay: // nobody knows
+	case a != model.Okay: // it may be anywhere
 		j.Where = model.Gone | model.Unborn.AfterAny(model.Push, model.PushAt)
 	default:
 		j.enter(now, w.Patience)
-		w.haunt(j, now)
+		w.mayHaveTaken(j, now)
 	}
 }
 
-// ordinary tells whether a PUSH that a server might have declined asks for a job like
+// ordinary reports whether a PUSH that a server might have declined asks for a job like
 // any other once it is taken.
 func (k *call) ordinary() bool {
 	f := k.Fields
 	queue, _ := f["queue"].(string)
-	return len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil || f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
+	return len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil ||
+		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 
 var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// enter lets the job begin its life. (FWP-STATE-04, FWP-WU-06, AMB-36)
+// enter gives the job its first state. (FWP-STATE-04, FWP-WU-06, AMB-36)
 func (j *Job) enter(now time.Time, patience time.Duration) {
 	at, _ := j.sent["at"].(string)
 	t, err := time.Parse(time.RFC3339, at)
@@ -156,8 +162,8 @@ func (j *Job) enter(now time.Time, patience time.Duration) {
 	}
 }
 
-// settle lets time pass. (AMB-01b, AMB-38)
-func (j *Job) settle(now time.Time, patience time.Duration) {
+// advance takes the job to a later time. (AMB-01b, AMB-38)
+func (j *Job) advance(now time.Time, patience time.Duration) {
 	if j.Where&model.Working != 0 && !now.Before(j.until) && j.until.After(j.held) {
 		j.expire(patience)
 	}
@@ -166,42 +172,40 @@ func (j *Job) settle(now time.Time, patience time.Duration) {
 	}
 }
 
-// expire lets the reservation have ended, and nobody know whether the server has seen
-// that.
+// expire ends the reservation. Whether the server has noticed that is not known.
 func (j *Job) expire(patience time.Duration) {
 	end := model.Expired(j.Retry, j.Failures)
 	after, _ := model.Working.After(end)
 	j.Where |= after
-	if end == model.Expire && j.Failures == 0 && j.due.IsZero() && !j.vague {
-		j.due, j.missing = j.until.Add(patience), firstOf(j.over, firstOf(j.suspect, "FWP-STATE-07"))
+	if end == model.Expire && j.Failures == 0 && j.due.IsZero() && !j.uncertain {
+		j.due, j.missing = j.until.Add(patience), cmp.Or(j.restart, j.ackClause, "FWP-STATE-07")
 	}
-	j.expired = j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.vague && j.Holder != ""
-	j.vague, j.failure = true, nil
+	j.expired = j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.uncertain && j.Holder != ""
+	j.uncertain, j.failure = true, nil
 }
 
-// taken is the job's delivery to a worker.
+// taken records the job's delivery to a worker.
 func (j *Job) taken(c *Conn, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
-	j.Holder, j.held, j.until, j.due, j.suspect = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
+	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
 	if j.delivered.IsZero() {
 		j.delivered = now
 	}
 }
 
-// mayBeTaken opens the possibility that somebody who is not there any more was given
-// the job. (AMB-38)
+// mayBeTaken allows that the job was delivered to a client that has left. (AMB-38)
 func (j *Job) mayBeTaken(now time.Time, patience time.Duration) {
 	if j.Where&model.Enqueued == 0 {
 		return
 	}
 	j.held, j.until, j.Holder = now, now.Add(j.reservation()), ""
 	after, _ := model.Enqueued.After(model.Fetch)
-	if j.Where |= after; j.Retry > 0 && j.Failures == 0 && j.Where&(model.Gone|model.Dead) == 0 && !j.vague {
+	if j.Where |= after; j.Retry > 0 && j.Failures == 0 && j.Where&(model.Gone|model.Dead) == 0 && !j.uncertain {
 		j.due = j.until.Add(patience)
 	} else {
 		j.due = time.Time{}
 	}
-	j.vague = true
+	j.uncertain = true
 }
 
 // fail moves the job to where its retries send it. (Work units, retry)
@@ -209,7 +213,7 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 	e := model.Failed(j.Retry, j.Failures)
 	j.Failures++
 	j.failed, j.before, j.failure, j.due = k.at, j.failure, k.Fields, time.Time{}
-	if j.vague {
+	if j.uncertain {
 		j.Where = model.Working.AfterAny(anyFailure...)
 		return
 	}
@@ -217,7 +221,7 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 	if e != model.Fail {
 		return
 	}
-	j.over, j.missing = "", "FWP-STATE-09"
+	j.restart, j.missing = "", "FWP-STATE-09"
 	if _, is := j.sent["retry"]; !is {
 		j.missing = "FWP-RETRY-04"
 	} else if j.Retry == 1 {
@@ -230,23 +234,23 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 
 var anyFailure = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}
 
-// flush takes in that the job was purged.
+// flush removes the job.
 func (j *Job) flush(sent int) {
 	j.was(model.Enqueued, model.Flush)
 	j.due, j.flushed = time.Time{}, sent
 }
 
-// ghost is a FETCH whose client went away while it waited.
-type ghost struct {
+// abandonedFetch is a FETCH whose client left while it waited.
+type abandonedFetch struct {
 	queues []string
 	until  time.Time
 }
 
-// haunt lets a ghost have been given the job.
-func (w *World) haunt(j *Job, now time.Time) {
-	w.ghosts = slices.DeleteFunc(w.ghosts, func(g ghost) bool { return now.After(g.until) })
-	for _, g := range w.ghosts {
-		if j.place(g.queues) >= 0 {
+// mayHaveTaken allows that an abandoned FETCH has taken the job.
+func (w *World) mayHaveTaken(j *Job, now time.Time) {
+	w.abandoned = slices.DeleteFunc(w.abandoned, func(f abandonedFetch) bool { return now.After(f.until) })
+	for _, f := range w.abandoned {
+		if j.place(f.queues) >= 0 {
 			j.mayBeTaken(now, w.Patience)
 		}
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Line is what the text says of a client line, whatever the state.
+// Line is a client line as the specification reads it in any state.
 type Line struct {
 	fwp.Command
 	Form   model.Answer   // Okay: well formed, Refused: malformed, Either: the text leaves it open
-	Clause string         // that a server breaks which does otherwise
+	Clause string         // that a server breaks if it answers otherwise
 	Should bool           // the clause only recommends that
-	Fields map[string]any // of its JSON argument, nil if there is none
+	Fields map[string]any // of its JSON argument, nil if it has none
 }
 
 // ReadLine reads a line, without its CRLF, as the specification does. (Client Commands)
@@ -33,7 +33,7 @@ func ReadLine(line []byte) Line {
 	case bytes.IndexByte(line, '\n') >= 0:
 		l.Clause = "FWP-FRAME-08"
 	case bytes.IndexByte(line, '\r') >= 0:
-	case !known: // nobody says that there are no other verbs, but they are words
+	case !known: // the specification allows other verbs, but they are words
 		_, lower := model.About(strings.ToUpper(l.Verb))
 		if word.MatchString(l.Verb) && !lower {
 			l.Form = model.Either
@@ -52,7 +52,7 @@ func ReadLine(line []byte) Line {
 
 var word = regexp.MustCompile(`^[A-Za-z]+$`)
 
-// queues judges the names that a FETCH lists.
+// queues checks the names that a FETCH lists.
 func (l *Line) queues(line []byte) {
 	if _, err := fwp.ParseCommand(line); err != nil {
 		return
@@ -126,10 +126,10 @@ func (l *Line) unusual() {
 
 // unusualBeat reports whether a BEAT has an unusual value, null included. (AMB-18)
 func (l *Line) unusualBeat() bool {
-	state, said := l.Fields["current_state"]
-	memory, told := l.Fields["rss_kb"]
-	usual := !said || state == "quiet" || state == "terminate"
-	return !usual || told && (!fwp.IntField.Is(memory) || !within(memory, 0, 1<<40))
+	state, hasState := l.Fields["current_state"]
+	memory, hasMemory := l.Fields["rss_kb"]
+	usual := !hasState || state == "quiet" || state == "terminate"
+	return !usual || hasMemory && (!fwp.IntField.Is(memory) || !within(memory, 0, 1<<40))
 }
 
 // unusualHello finds another version, and a worker with some of its fields only. (AMB-08)

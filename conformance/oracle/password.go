@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// password rules the pwdhash of a HELLO. (Required Fields for Protected Server)
+// password sets what may be answered to the pwdhash of a HELLO. (Required Fields for Protected Server)
 func (w *World) password(c *Conn, k *call) {
 	hash, sent := k.Fields["pwdhash"].(string)
 	kind := w.hashed(c, hash)
@@ -18,14 +19,14 @@ func (w *World) password(c *Conn, k *call) {
 	case !sent:
 		kind = model.NoHash
 	case kind == model.Usual:
-		k.clause = firstOf(c.blame, "FWP-AUTH-03")
+		k.clause = cmp.Or(c.earlier, "FWP-AUTH-03")
 		return
 	}
 	r := model.For(c.State, fwp.HELLO, kind)
 	k.allowed, k.clause = r.May, r.Clause
 }
 
-// hashed says what a hash is, which is usual if it is right.
+// hashed returns the case of a hash; Usual if it is right.
 func (w *World) hashed(c *Conn, hash string) model.Case {
 	rounds := c.Hi.Iterations
 	of := func(rounds int) string { h, _ := fwp.PasswordHash(w.Password, c.Hi.Salt, rounds); return h }
@@ -42,7 +43,7 @@ func (w *World) hashed(c *Conn, hash string) model.Case {
 	return model.WrongHash
 }
 
-// HexRounds hashes as nobody should: the hexadecimal form of a digest again.
+// HexRounds returns a wrong hash: that of the hexadecimal form of a digest, again and again.
 func HexRounds(text string, rounds int) string {
 	for range rounds {
 		sum := sha256.Sum256([]byte(text))

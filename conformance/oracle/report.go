@@ -1,17 +1,18 @@
 package oracle
 
 import (
+	"maps"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// report rules an ACK or FAIL that is not malformed. (ACK Command, FAIL Command)
+// report sets what may be answered to an ACK or FAIL that is not malformed. (ACK Command, FAIL Command)
 func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 	kind := model.NotHeld
 	if j != nil {
-		if j.settle(now, w.Patience); j.heldBy(c) && !c.again {
+		if j.advance(now, w.Patience); j.heldBy(c) && !c.helloAgain {
 			kind = model.Usual
 		}
 	}
@@ -24,17 +25,17 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 	case k.allowed != model.Okay:
 	case now.Sub(j.held) > 20*time.Second:
 		k.clause = "FWP-WU-05"
-	case j.suspect != "":
-		k.clause = j.suspect
+	case j.ackClause != "":
+		k.clause = j.ackClause
 	}
 }
 
-// heldBy tells whether the client of a connection holds the job for certain.
+// heldBy reports whether the client of a connection holds the job for certain.
 func (j *Job) heldBy(c *Conn) bool {
-	return !j.Loose && j.Where == model.Working && j.Holder == c.WID && c.WID != ""
+	return j.Unjudged == Judged && j.Where == model.Working && j.Holder == c.WID && c.WID != ""
 }
 
-// reported takes in the answer to an ACK or FAIL. (FWP-ACK-02, FWP-STATE-06)
+// reported follows the answer to an ACK or FAIL. (FWP-ACK-02, FWP-STATE-06)
 func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	jid, _ := k.Fields["jid"].(string)
 	j := w.Jobs[jid]
@@ -45,14 +46,14 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	switch {
 	case a == model.Refused:
 		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
-			j.suspect = "FWP-FAIL-02"
+			j.ackClause = "FWP-FAIL-02"
 		}
 	case a != model.Okay || !mine || k.allowed&model.Okay == 0: // it may have had an effect
 		_, j.reason = model.Working.After(model.Ack)
 		if j.Where |= model.Gone; k.Verb == fwp.FAIL {
 			j.Where |= model.Working.AfterAny(anyFailure...)
 		}
-		j.due, j.vague = time.Time{}, true
+		j.due, j.uncertain = time.Time{}, true
 	case k.Verb == fwp.ACK:
 		j.was(model.Working, model.Ack)
 		j.sent, j.failure, j.before = nil, nil, nil // a long run has many
@@ -61,7 +62,7 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	}
 }
 
-// lost takes in that a command's answer will never come.
+// lost follows a command that will never be answered.
 func (w *World) lost(c *Conn, k *call, now time.Time) {
 	switch k.Verb {
 	case fwp.PUSH:
@@ -71,16 +72,14 @@ func (w *World) lost(c *Conn, k *call, now time.Time) {
 	case fwp.ACK, fwp.FAIL:
 		w.reported(c, k, 0, now)
 	case fwp.FETCH:
-		w.ghosts = append(w.ghosts, ghost{k.queues, now.Add(2 * model.LongestBlock)})
+		w.abandoned = append(w.abandoned, abandonedFetch{k.queues, now.Add(2 * model.LongestBlock)})
 		for _, j := range w.Jobs {
 			if j.place(k.queues) >= 0 {
-				j.settle(now, w.Patience)
+				j.advance(now, w.Patience)
 				j.mayBeTaken(now, w.Patience)
 			}
 		}
 	case fwp.FLUSH:
-		for _, j := range w.Jobs {
-			j.Loose = true
-		}
+		unjudge(maps.Values(w.Jobs), PerhapsGone)
 	}
 }

@@ -61,7 +61,7 @@ type conversation struct {
 //	                the place of their own ("ABSENT" leaves one out)
 //	1 HI {"v":2}    its greeting; without this line it is right
 //	1 close         the server ends the connection; leave: the client does; shut: half of it;
-//	                loosen: it is not judged any more
+//	                unjudge: it is not judged any more
 //	wait 3s         time passes
 //	protected, slack 1s, restart, signal worker-1 quiet
 func talk(t *testing.T, text string) *oracle.Violation {
@@ -129,8 +129,8 @@ func (c *conversation) on(conn int, side, said string) *oracle.Violation {
 		return v
 	case "shut":
 		c.w.Shut(conn)
-	case "loosen":
-		c.w.Loosen(conn)
+	case "unjudge":
+		c.w.Conns[conn].Unjudged = oracle.NotLines
 	case "close", "leave":
 		return c.w.Close(conn, side == "close", c.now)
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// worker is what was said of a worker id.
+// worker is what is known about a worker id.
 type worker struct {
-	said    string // hostname, pid and labels
-	quiet   bool   // it may know that it should not fetch (AMB-32)
-	flushed bool   // the server may have forgotten it
-	mixed   bool   // it was taken with something else said of it (AMB-10)
-	signal  string // what an operator wants of it
-	told    bool   // it was told so
-	knows   bool   // it has said that it knows
+	identity string // hostname, pid and labels
+	quiet    bool   // it may know that it should not fetch (AMB-32)
+	flushed  bool   // the server may have forgotten it
+	mixed    bool   // it was accepted with another identity (AMB-10)
+	signal   string // the state that an operator has ordered
+	notified bool   // an answer has had the order
+	knows    bool   // the worker has confirmed the order
 }
 
-func said(f map[string]any) string { return fmt.Sprint(f["hostname"], f["pid"], f["labels"]) }
+func identity(f map[string]any) string { return fmt.Sprint(f["hostname"], f["pid"], f["labels"]) }
 
-// hello rules a HELLO that is not malformed. (HELLO Command)
+// hello sets what may be answered to a HELLO that is not malformed. (HELLO Command)
 func (w *World) hello(c *Conn, k *call) {
 	k.take(c, model.For(c.State, fwp.HELLO, w.greeting(k)))
 	if w.Protected && c.Hi.Protected {
@@ -33,7 +33,7 @@ func (w *World) greeting(k *call) model.Case {
 	wid, worker := k.Fields["wid"].(string)
 	known := w.workers[wid]
 	switch {
-	case known != nil && (known.mixed || known.said != said(k.Fields)):
+	case known != nil && (known.mixed || known.identity != identity(k.Fields)):
 		return model.ChangedWorker
 	case k.Form != model.Okay:
 		return model.Usual
@@ -45,9 +45,9 @@ func (w *World) greeting(k *call) model.Case {
 	return model.Usual
 }
 
-// identified takes in that a HELLO was accepted.
+// identified follows a HELLO that was accepted.
 func (w *World) identified(c *Conn, k *call, now time.Time) {
-	c.State, c.blame, c.Beat = fwp.Identified, "", now
+	c.State, c.earlier, c.Beat = fwp.Identified, "", now
 	if hash, _ := k.Fields["pwdhash"].(string); hash != "" {
 		w.hashes = append(w.hashes, hash)
 	}
@@ -56,25 +56,25 @@ func (w *World) identified(c *Conn, k *call, now time.Time) {
 	}
 }
 
-// introduced takes down what a HELLO said of a worker, and returns its id.
+// introduced records the identity of a worker, and returns its id.
 func (w *World) introduced(k *call) (wid string) {
 	wid, _ = k.Fields["wid"].(string)
 	switch known := w.workers[wid]; {
 	case wid == "":
 	case known == nil:
-		w.workers[wid] = &worker{said: said(k.Fields)}
+		w.workers[wid] = &worker{identity: identity(k.Fields)}
 	default:
-		known.mixed = known.mixed || known.said != said(k.Fields)
+		known.mixed = known.mixed || known.identity != identity(k.Fields)
 	}
 	return wid
 }
 
-// beat says which case a BEAT is. (BEAT Command)
+// beat returns the case of a BEAT. (BEAT Command)
 func (w *World) beat(c *Conn, k *call) model.Case {
 	wid, _ := k.Fields["wid"].(string)
 	is := w.workers[wid]
 	switch {
-	case c.WID == "" || wid == "": // FWP-BEAT-05 is silent about them
+	case c.WID == "" || wid == "": // FWP-BEAT-05 does not cover them
 		return model.OtherWorker
 	case is == nil:
 		return model.UnknownWorker
@@ -84,29 +84,29 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		return model.Usual
 	case is.knows || k.Fields["current_state"] != nil:
 		is.knows = true
-		return model.OrderedAndSaid
+		return model.Confirmed
 	}
-	k.Should = is.told // AMB-30
+	k.Should = is.notified // AMB-30
 	return model.Ordered
 }
 
-// Signal takes down that an operator asks a worker to be quiet or to terminate.
+// Signal records that an operator orders a worker to be quiet or to terminate.
 func (w *World) Signal(wid, state string) {
 	if is := w.workers[wid]; is != nil {
-		is.signal, is.quiet, is.told = state, true, false
+		is.signal, is.quiet, is.notified = state, true, false
 	}
 }
 
-// signalled keeps in mind which workers may be quiet.
-func (w *World) signalled(k *call, a model.Answer) {
+// notified records which workers may know of an order.
+func (w *World) notified(k *call, a model.Answer) {
 	wid, _ := k.Fields["wid"].(string)
-	if is := w.workers[wid]; is != nil && (k.Fields["current_state"] != nil || a == model.Told) {
-		is.quiet, is.told = true, is.told || a == model.Told
+	if is := w.workers[wid]; is != nil && (k.Fields["current_state"] != nil || a == model.Notified) {
+		is.quiet, is.notified = true, is.notified || a == model.Notified
 	}
 }
 
-// Quiet tells whether the worker of a connection may have been told to fetch no more.
+// Quiet reports whether the worker of a connection may know that it must not fetch.
 func (w *World) Quiet(c *Conn) bool {
 	is := w.workers[c.WID]
-	return c.again || c.State > fwp.Identified || is != nil && is.quiet
+	return c.helloAgain || c.State > fwp.Identified || is != nil && is.quiet
 }

@@ -1,8 +1,12 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,28 +19,30 @@ import (
 type World struct {
 	Protected bool          // the server asks for a password
 	Password  string        // the right one
-	Alone     bool          // nobody else uses the server, its queue default included
+	Alone     bool          // no other client uses the server, its queue default included
 	Patience  time.Duration // for what the specification calls eventual; 150 s if zero
 	Slack     time.Duration // by which a reply may be late for reasons of the network
 
 	Conns map[int]*Conn
 	Jobs  map[string]*Job
 
-	workers map[string]*worker
-	queues  map[string][]*Job
-	phrases []string          // names of queues that have several words
-	working map[string][]*Job // by worker
-	hashes  []string
-	salts   map[string]bool
-	ghosts  []ghost
-	sent    int  // commands
-	strange bool // a PUSH was taken that should not have been: who knows what is in the queues
+	workers     map[string]*worker
+	queues      map[string][]*Job
+	phrases     []string          // names of queues that have several words
+	working     map[string][]*Job // by worker
+	hashes      []string
+	salts       map[string]bool
+	abandoned   []abandonedFetch
+	sent        int  // commands
+	unknownJobs bool // a command was accepted that had to be refused: the queues may hold more than Jobs
 }
 
 // NewWorld returns a world in which nothing has happened yet.
 func NewWorld() *World {
-	return &World{Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{},
-		workers: map[string]*worker{}, queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{}}
+	return &World{
+		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
+		queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{},
+	}
 }
 
 // Violation is something that no reading of the specification allows.
@@ -44,20 +50,20 @@ type Violation struct {
 	Clause   string
 	Rule     string // the rule of the model; two violations of one rule may have different clauses
 	JID      string // the job that it is about, if it is about one
-	Expected string // as an S: line of a script says it
+	Expected string // as an S: line of a script expects it
 	Got      string
-	What     string           // in words, where Expected does not say it all
+	What     string           // in words, where Expected does not show it all
 	Window   [2]time.Duration // in which the reply must come, if it is about that
 	Doubtful bool             // another fault of the server, which shows otherwise later, may be why
 	Should   bool             // the clause only recommends what is broken here
 }
 
-// Error says what was expected and what came.
+// Error returns what was expected and what was received.
 func (v *Violation) Error() string {
 	return fmt.Sprintf("%s: expected %s, got %s (%s)", v.Clause, v.Expected, v.Got, v.What)
 }
 
-// Open lets a connection begin.
+// Open begins a connection.
 func (w *World) Open(conn int) { w.Conns[conn] = &Conn{} }
 
 // Greet judges the first reply of a connection. (Not Identified State)
@@ -73,7 +79,7 @@ func (w *World) Greet(conn int, r fwp.Reply) *Violation {
 	switch {
 	case r.Kind == fwp.ErrorReply: // a limit of connections
 		return nil
-	case r.Kind != fwp.SimpleString || !named || f == nil || !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}"):
+	case r.Kind != fwp.SimpleString, !named, f == nil, text[0] != '{', text[len(text)-1] != '}':
 		v.Clause = "FWP-HI-02"
 	case f["v"] != json.Number("2"):
 		v.Clause = "FWP-HI-03"
@@ -106,8 +112,8 @@ func (w *World) challenge(c *Conn, f map[string]any, v *Violation) *Violation {
 	return v
 }
 
-// Sent takes down a command, its line given without CRLF, and returns the clause that
-// rules it, whatever came before.
+// Sent records a command, its line given without CRLF, and returns the clause about it
+// that holds whatever came before.
 func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	c := w.Conns[conn]
 	c.Commands++
@@ -116,7 +122,7 @@ func (w *World) Sent(conn int, line []byte, now time.Time) (clause string) {
 	return c.call.own
 }
 
-// Expects is the set of answers that the awaited reply may be.
+// Expects returns the set of answers that the awaited reply may be.
 func (w *World) Expects(conn int) model.Answer {
 	if k := w.Conns[conn].call; k != nil {
 		return k.allowed
@@ -132,72 +138,79 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 	a := answerOf(k.Verb, r)
 	v := w.judged(c, k, a, r, now)
 	if a&k.allowed == 0 {
-		w.unsettle(c, k, a, r.Text, now)
+		w.disallowed(c, k, a, r.Text, now)
 	}
 	w.moved(c, k, a, r, now)
 	switch {
-	case k.Verb == fwp.PUSH && k.Fields != nil && !c.Loose:
+	case k.Verb == fwp.FLUSH:
+		w.flushed(a)
+	case c.Unjudged != Judged:
+	case k.Verb == fwp.PUSH && k.Fields != nil:
 		w.pushed(c, k, a, now)
-	case (k.Verb == fwp.ACK || k.Verb == fwp.FAIL) && !c.Loose:
+	case k.Verb == fwp.ACK, k.Verb == fwp.FAIL:
 		w.reported(c, k, a, now)
-	case k.Verb == fwp.FLUSH && a == model.Okay:
-		for _, j := range w.Jobs {
-			j.flush(w.sent)
-		}
-	case k.Verb == fwp.FLUSH && a == model.Refused:
-		for _, j := range w.Jobs {
-			if j.Where == model.Enqueued {
-				j.missing = "FWP-FLUSH-03"
-			}
-			j.suspect = "FWP-FLUSH-03"
-		}
 	}
 	return a, v
 }
 
-// unsettle stops judging what a command may have changed that was answered as it must
-// not be: one fault is told once.
-func (w *World) unsettle(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
-	switch verb := strings.ToUpper(strings.TrimSpace(k.Verb)); {
-	case (verb == fwp.ACK || verb == fwp.FAIL) && a == model.Refused:
+// flushed follows the answer to a FLUSH.
+func (w *World) flushed(a model.Answer) {
+	for _, j := range w.Jobs {
+		switch {
+		case a == model.Okay:
+			j.flush(w.sent)
+		case a == model.Refused:
+			if j.ackClause = "FWP-FLUSH-03"; j.Where == model.Enqueued {
+				j.missing = "FWP-FLUSH-03"
+			}
+		}
+	}
+}
+
+// disallowed stops judging what a command may have changed whose answer is not allowed:
+// one fault is one finding.
+func (w *World) disallowed(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
+	verb := strings.ToUpper(strings.TrimSpace(k.Verb))
+	if a == model.Refused {
 		jid, _ := k.Fields["jid"].(string)
-		if j := w.Jobs[jid]; j != nil {
-			j.Loose = true
+		if j := w.Jobs[jid]; j != nil && (verb == fwp.ACK || verb == fwp.FAIL) {
+			j.Unjudged = Disallowed
 		}
-	case verb == fwp.HELLO && a != model.Refused:
-		c.Loose, w.strange = true, true
-	case verb == fwp.PUSH && a != model.Refused:
-		w.strange = true
-	case verb == fwp.FLUSH && a != model.Refused:
-		for _, j := range w.Jobs {
-			j.Loose = true
+		return
+	}
+	switch verb {
+	case fwp.HELLO:
+		c.Unjudged, w.unknownJobs = Disallowed, true
+	case fwp.PUSH:
+		w.unknownJobs = true
+	case fwp.FLUSH:
+		unjudge(maps.Values(w.Jobs), Disallowed)
+	case fwp.FETCH: // it may have taken any job, and a job that came is held now
+		for _, q := range append(strings.Fields(string(k.Args)), "default") {
+			unjudge(slices.Values(w.queues[q]), Disallowed)
 		}
-	case verb == fwp.FETCH && a != model.Refused:
-		w.unsettleQueues(c, k, a, text, now)
+		jid, _ := object(text)["jid"].(string)
+		if j := w.Jobs[jid]; j != nil && a == model.Delivered {
+			j.taken(c, now)
+		}
 	}
 }
 
-// unsettleQueues stops judging the jobs that a FETCH may have taken; one that came is held
-// now.
-func (w *World) unsettleQueues(c *Conn, k *call, a model.Answer, text []byte, now time.Time) {
-	for _, q := range append(strings.Fields(string(k.Args)), "default") {
-		for _, j := range w.queues[q] {
-			j.Loose = true
-		}
-	}
-	jid, _ := object(text)["jid"].(string)
-	if j := w.Jobs[jid]; j != nil && a == model.Delivered {
-		j.taken(c, now)
+// unjudge stops judging jobs.
+func unjudge(jobs iter.Seq[*Job], why Reason) {
+	for j := range jobs {
+		j.Unjudged = why
 	}
 }
 
-// judged holds a reply against what was allowed.
+// judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
 	if a&k.allowed == 0 && !c.shut {
-		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String(), Got: fmt.Sprintf("%.300s", Text(r))}
+		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String()}
+		v.Got = fmt.Sprintf("%.300s", Text(r))
 		switch {
 		case a == model.Foreign && k.allowed&^model.Refused != 0:
-			v.Clause, v.Rule = firstOf(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+			v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
 		case a == model.Refused:
 			v.Rule = "refused"
 		}
@@ -207,7 +220,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		return v
 	}
 	switch {
-	case c.Loose, c.shut && a != model.Delivered:
+	case c.Unjudged != Judged, c.shut && a != model.Delivered:
 	case a == model.Delivered:
 		return w.delivered(c, k, r.Text, now)
 	case a == model.Nothing:
@@ -222,53 +235,39 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 	return nil
 }
 
-// Close takes down that a connection is over; byServer means that the client did
-// nothing for it. now counts.
+// Close records the end of a connection, and judges it if the server was the one that
+// ended it. now counts.
 func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	c := w.Conns[conn]
 	delete(w.Conns, conn)
-	k := c.call
-	if k != nil && !c.Loose {
-		w.lost(c, k, now)
+	if c.call != nil && c.Unjudged == Judged {
+		w.lost(c, c.call, now)
 	}
-	if !byServer || c.Loose || c.shut || c.State == fwp.Ended {
+	if !byServer || c.Unjudged != Judged || c.shut || c.State == fwp.Ended {
 		return nil
 	}
-	v := &Violation{Rule: "closed", Expected: "an open connection", Got: "<close>"}
-	switch {
-	case k != nil && k.allowed&model.Ended != 0:
-		return nil
-	case k != nil && k.Verb == fwp.END && k.allowed == model.Refused: // it was carried out
-		v.Clause, v.Rule, v.Expected = k.clause, "reply", model.Refused.String()
-	case k != nil && k.mute(c): // AMB-11
-		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
-		v.What = "what must be refused was answered by nothing but the end of the connection"
-		if v.Clause == "FWP-AUTH-06" { // that is about what takes effect
-			v.Clause = "FWP-STATE-01"
-		}
-	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
-		v.Clause = "FWP-STATE-13"
-	default: // AMB-11, AMB-34, AMB-37
-		return nil
-	}
-	return v
+	return w.closed(c, c.call, now)
 }
 
-// Loosen ends the judging of a connection: what it sent is not to be told into
-// commands.
-func (w *World) Loosen(conn int) { w.Conns[conn].Loose = true }
+// Unjudge ends the judging of a job, or of all jobs if jid is empty.
+func (w *World) Unjudge(jid string, why Reason) {
+	for _, j := range w.Jobs {
+		if jid == "" || j.JID == jid {
+			j.Unjudged = why
+		}
+	}
+}
 
-// Shut takes down that the client has closed its half of a connection: it may be
-// answered or not.
+// Shut records that the client has closed its half of a connection: the server may
+// answer or not.
 func (w *World) Shut(conn int) { w.Conns[conn].shut = true }
 
-// In lists the jobs of a queue that may be there or on their way, in no order that
-// means anything to a server.
+// In returns the jobs that may be in a queue or come to it later, in no particular order.
 func (w *World) In(queue string, now time.Time) []*Job {
 	all := w.queues[queue]
 	kept := all[:0]
 	for _, j := range all {
-		j.settle(now, w.Patience)
+		j.advance(now, w.Patience)
 		if j.Where&^(model.Gone|model.Dead) != 0 {
 			kept = append(kept, j)
 		}
@@ -277,12 +276,11 @@ func (w *World) In(queue string, now time.Time) []*Job {
 	return kept
 }
 
-// Held lists the jobs that a worker holds for certain, in the order in which it got
-// them.
+// Held returns the jobs that a worker holds for certain, in the order of their delivery.
 func (w *World) Held(wid string) []*Job {
 	kept := w.working[wid][:0]
 	for _, j := range w.working[wid] {
-		if j.Where == model.Working && j.Holder == wid && !j.Loose {
+		if j.Where == model.Working && j.Holder == wid && j.Unjudged == Judged {
 			kept = append(kept, j)
 		}
 	}
@@ -292,10 +290,10 @@ func (w *World) Held(wid string) []*Job {
 	return kept
 }
 
-// Restarted takes down that the server was stopped in good order and started again: all
-// connections are over, and no job is. (FWP-STATE-08)
+// Restarted records that the server was stopped in good order and started again: all
+// connections have ended, and all jobs are still there. (FWP-STATE-08)
 func (w *World) Restarted() {
 	for _, j := range w.Jobs {
-		j.over, j.missing = "FWP-STATE-08", "FWP-STATE-08"
+		j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
 	}
 }

@@ -1,0 +1,22 @@
+package oracle
+
+// Reason is why a job or a connection is not judged.
+type Reason uint8
+
+// The reasons. The zero value means that it is judged.
+const (
+	Judged      Reason = iota
+	Reported           // a finding about it has been reported
+	NotLines           // bytes were sent that are not one command a line (AMB-06)
+	Disallowed         // an answer that is not allowed may have had any effect
+	Tolerated          // a PUSH was accepted that could have been refused
+	SameJID            // another job was pushed with the same jid (AMB-33)
+	PerhapsGone        // a FLUSH may have removed it
+)
+
+var reasons = [...]string{
+	"judged", "reported", "not lines", "disallowed answer", "tolerated PUSH", "same jid", "perhaps flushed",
+}
+
+// String returns the reason in a few words.
+func (r Reason) String() string { return reasons[r] }

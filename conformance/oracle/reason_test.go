@@ -1,0 +1,60 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance/oracle"
+)
+
+// TestReasons plays conversations after which a job, or a connection, is not judged.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	const flush = "2 C FLUSH"
+	for name, test := range map[string]struct {
+		talk      string
+		job, conn oracle.Reason
+	}{
+		"judged":                    {all(hello, with(""), take), oracle.Judged, oracle.Judged},
+		"a jid comes twice":         {all(hello, with(""), with("")), oracle.SameJID, oracle.Judged},
+		"a PUSH is tolerated":       {all(hello, with(`,"retry":-2`)), oracle.Tolerated, oracle.Judged},
+		"and is like any other":     {all(hello, with(`,"reserve_for":5`)), oracle.Judged, oracle.Judged},
+		"an ACK is refused":         {all(hello, with(""), take, refused(ack)), oracle.Disallowed, oracle.Judged},
+		"a FAIL is refused":         {all(hello, with(""), take, refused(fail)), oracle.Disallowed, oracle.Judged},
+		"an ACK is answered oddly":  {all(hello, with(""), take, "1 C ACK x\n1 S +OK"), oracle.Judged, oracle.Judged},
+		"a wrong FLUSH":             {all(hello, with(""), "1 C FLUSH x\n1 S +OK"), oracle.Disallowed, oracle.Judged},
+		"a FLUSH without an answer": {all(hello, other, with(""), flush, "2 leave"), oracle.PerhapsGone, oracle.Judged},
+		"a FETCH of another kind":   {all(hello, with(""), "1 C FETCH q\n1 S +OK"), oracle.Disallowed, oracle.Judged},
+		"another queue's FETCH":     {all(hello, with(""), "1 C FETCH r\n1 S +OK"), oracle.Judged, oracle.Judged},
+		"a wrong END":               {all(hello, with(""), "1 C END x\n1 S +OK"), oracle.Judged, oracle.Disallowed},
+		"a wrong HELLO":             {all("2 C INFO\n2 S -ERR", "1 C HELLO x\n1 S +OK"), oracle.Judged, oracle.Disallowed},
+		"bytes":                     {all(hello, with(""), "1 unjudge"), oracle.Judged, oracle.NotLines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &conversation{t: t, w: oracle.NewWorld(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+			for line := range strings.SplitSeq(test.talk, "\n") {
+				c.play(line)
+			}
+			if j := c.w.Jobs["jid-0000000000000001"]; j != nil {
+				assert.Equal(t, test.job, j.Unjudged, "%s", j.Unjudged)
+			}
+			assert.Equal(t, test.conn, c.w.Conns[1].Unjudged, "%s", c.w.Conns[1].Unjudged)
+		})
+	}
+}
+
+func TestUnjudge(t *testing.T) {
+	t.Parallel()
+	w := oracle.NewWorld()
+	a, b := &oracle.Job{JID: "a"}, &oracle.Job{JID: "b"}
+	w.Jobs["a"], w.Jobs["b"] = a, b
+	w.Unjudge("a", oracle.Reported)
+	assert.Equal(t, []oracle.Reason{oracle.Reported, oracle.Judged}, []oracle.Reason{a.Unjudged, b.Unjudged})
+	w.Unjudge("", oracle.Reported)
+	assert.Equal(t, oracle.Reported, b.Unjudged)
+	assert.Equal(t, "reported", b.Unjudged.String())
+}
