@@ -104,8 +104,9 @@ func (l *Load) workload() workload.Workload {
 	const ms = time.Millisecond
 	return workload.Workload{
 		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: workload.Duration(ms),
-		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)), Duration: workload.Duration(l.Explorer.Time),
-		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
+		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
+		Duration: workload.Duration(l.Explorer.Time), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
+		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), ExactIntegers: true,
 		Disconnects: 0.05, QueuePerJob: 0.125, Drain: workload.Duration(drainLimit),
 	}
 }

@@ -46,7 +46,7 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered", "reply-null-array"} {
+	for _, name := range []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered", "reply-null-array", "job-integer-rounded"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := stress.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}

@@ -39,6 +39,7 @@ type Jobs struct {
 	types     []string
 	sizes     sizes
 	padding   string
+	exact     bool   // the args end with integerOf
 	prefix    string // of the jids
 	fragments fragments
 	work      Range
@@ -55,12 +56,12 @@ type Jobs struct {
 
 // fragments are the parts of a body that do not change, as JSON.
 type fragments struct {
-	start        string
-	types        []string // `","jobtype":"..."`
-	queues       []string // `,"queue":"...","reserve_for":1800,"retry":25`
-	own          string   // `,"queue":"fwpbench-RUN-`, of a queue for one job
-	options      string   // `","reserve_for":1800,"retry":25`, which follows it
-	args, finish string
+	start   string
+	types   []string // `","jobtype":"..."`
+	queues  []string // `,"queue":"...","reserve_for":1800,"retry":25`
+	own     string   // `,"queue":"fwpbench-RUN-`, of a queue for one job
+	options string   // `","reserve_for":1800,"retry":25`, which follows it
+	args    string
 }
 
 // paddingLength is how long the text is from which padding is cut: a power of two.
@@ -77,7 +78,7 @@ func (w *Workload) Jobs(run string, seed uint64) *Jobs {
 		types: slices.Clone(f.JobTypes), sizes: f.Payload.sampler(),
 		work: f.Work, think: f.Think, delay: f.Delay,
 		failShare: f.FailShare, retry: *f.Retry, reserve: time.Duration(f.ReserveFor),
-		ownQueues: f.QueuePerJob, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
+		exact: f.ExactIntegers, ownQueues: f.QueuePerJob, disconnects: f.Disconnects, disconnectAt: f.disconnectPhases(),
 	}
 	if f.Queues.Pick == Uniform {
 		j.sharers = f.Consumers
@@ -107,9 +108,8 @@ func (j *Jobs) write() fragments {
 	run := string(quoted(j.run))
 	inner := run[1 : len(run)-1]
 	f := fragments{
-		start:  `{"jid":"fwpbench-` + inner + `-`,
-		args:   `,"args":[` + run + `,`,
-		finish: `"]}`,
+		start: `{"jid":"fwpbench-` + inner + `-`,
+		args:  `,"args":[` + run + `,`,
 	}
 	for _, t := range j.types {
 		f.types = append(f.types, `","jobtype":`+string(quoted(t)))

@@ -61,8 +61,15 @@ func (j *Jobs) AppendBody(dst []byte, k int64, producer int, intended time.Durat
 		dst = append(dst, piece...)
 		left -= len(piece)
 	}
-	return append(dst, f.finish...)
+	dst = append(dst, '"')
+	if j.exact {
+		dst = strconv.AppendInt(append(dst, ','), integerOf(k), 10)
+	}
+	return append(dst, "]}"...)
 }
+
+// integerOf returns an integer of job k that no 64-bit float holds: an odd one beyond 2^53.
+func integerOf(k int64) int64 { return 1<<53 + 2*k + 1 }
 
 // paddingOf is how the padding of job k starts; it goes on with the whole text, again
 // and again.

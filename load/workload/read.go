@@ -96,6 +96,8 @@ func (j *Jobs) compare(p *parts, a *arguments, d *Delivery) error {
 	case !j.padded(a.padding, k):
 		return wrong("args", fmt.Sprintf("the padding of %d bytes differs from the %d bytes that were pushed", len(a.padding),
 			j.PayloadOf(k)))
+	case a.integer != integerOf(k) && j.exact:
+		return wrong("args", fmt.Sprintf("the integer %d came as %d", integerOf(k), a.integer))
 	}
 	return nil
 }
@@ -177,6 +179,7 @@ type arguments struct {
 	run                   bool // they are there, and of this run
 	producer, k, intended int64
 	padding               []byte
+	integer               int64 // beyond 2^53, if the workload has such
 }
 
 // arguments reads args, which are JSON already.
@@ -187,19 +190,18 @@ func (j *Jobs) arguments(args []byte) (a arguments) {
 	if string(s.str()) != j.run {
 		return a
 	}
-	whole := true
 	for _, field := range [...]*int64{&a.producer, &a.k, &a.intended} {
 		s.need(',')
-		if c := s.peek(); c != '-' && (c < '0' || c > '9') {
-			return a
-		}
-		n, ok := s.number()
-		*field, whole = n, whole && ok
+		*field = s.integer()
 	}
 	s.need(',')
 	s.peek()
 	a.padding = s.str()
+	if j.exact {
+		s.need(',')
+		a.integer = s.integer()
+	}
 	s.need(']')
-	a.run = whole && s.what == ""
+	a.run = s.what == ""
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,29 @@ func TestReadWhatWasPushed(t *testing.T) {
 		require.Equal(t, workload.Delivery{K: k, Producer: 5, Intended: time.Duration(k) * ms, Queue: j.QueueOf(k),
 			JID: j.AppendJID(nil, k)}, d)
 	}
+}
+
+// TestExactIntegers: an integer that a float does not hold ends the args of each job, and must come back.
+func TestExactIntegers(t *testing.T) {
+	t.Parallel()
+	w := workload.Workload{ExactIntegers: true, Queues: workload.Queues{Number: 1}, Payload: workload.Constant(3)}
+	j := w.Jobs("a", 42)
+	for k, integer := range map[int64]string{0: "9007199254740993", 7: "9007199254741007", 1e10: "9007219254740993"} {
+		body := string(j.AppendBody(nil, k, 2, 9, noon()))
+		require.Contains(t, body, `",`+integer+`]}`)
+		for _, same := range []string{integer, integer + ".0", integer + "e0"} {
+			_, err := j.Read([]byte(strings.Replace(body, integer, same, 1)))
+			require.NoError(t, err)
+		}
+		parsed, err := strconv.ParseFloat(integer, 64)
+		require.NoError(t, err)
+		rounded := strconv.FormatFloat(parsed, 'f', -1, 64)
+		d, err := j.Read([]byte(strings.Replace(body, integer, rounded, 1)))
+		require.ErrorContains(t, err, "args: the integer "+integer+" came as "+rounded)
+		assert.Equal(t, k, d.K)
+	}
+	_, err := j.Read(small(t).AppendBody(nil, 7, 2, 9, noon()))
+	require.ErrorContains(t, err, "not those of a job of this run")
 }
 
 // TestReadWhatServersMakeOfIt: order, white space, escapes and fields of their own.

@@ -269,6 +269,17 @@ func (s *scanner) number() (n int64, whole bool) {
 	return n, whole
 }
 
+// integer reads a number that must be an integer that fits.
+func (s *scanner) integer() int64 {
+	if c := s.peek(); c == '-' || c >= '0' && c <= '9' {
+		if n, whole := s.number(); whole {
+			return n
+		}
+	}
+	s.fail("expected an integer")
+	return 0
+}
+
 // integer is the integer that a number with a fraction or an exponent stands for: 42.0
 // and 4.2e1 are 42. Servers may write numbers anew. What is longer than any way to write
 // 64 bits that makes sense is none.

@@ -34,8 +34,11 @@ type Workload struct {
 
 	Topology Topology
 	Payload  Size // bytes of padding in each job
-	Queues   Queues
-	JobTypes []string // at random; none is one type of our own
+	// ExactIntegers gives each job an integer beyond 2^53, which must be delivered unchanged. Servers that read JSON
+	// numbers as floats round it.
+	ExactIntegers bool
+	Queues        Queues
+	JobTypes      []string // at random; none is one type of our own
 
 	ReserveFor Duration // whole seconds, 60 s or more; 0 is 1800 s
 	FailShare  float64  // of the deliveries that end in a FAIL, 0 to 1
