@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// secret draws what HI announces on a protected server. (Not Identified State)
-func (c *conn) secret() {
+// drawSalt sets the salt and the iterations that HI announces on a protected server.
+// (Not Identified State)
+func (c *conn) drawSalt() {
 	cfg := &c.s.cfg
 	if !cfg.protected() {
 		return
@@ -26,9 +27,9 @@ func (c *conn) secret() {
 	}
 }
 
-// knows tells whether the hash is the password's, in a time that does not depend on
-// how much of it is right.
-func (c *conn) knows(hash string) bool {
+// validHash reports whether the hash is the password's, in a time that does not depend
+// on how much of it is right.
+func (c *conn) validHash(hash string) bool {
 	hash = strings.ToLower(hash)
 	cfg := &c.s.cfg
 	ok := false
@@ -45,8 +46,8 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// hashed applies SHA-256 so many times in all, every time to the 32 bytes of the
-// round before. (Required Fields for Protected Server)
+// hashed applies SHA-256 to the text, and then to the 32 bytes of each round before,
+// for that many rounds in all. (Required Fields for Protected Server)
 func hashed(text string, rounds int) string {
 	data := []byte(text)
 	for range rounds {

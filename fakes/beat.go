@@ -2,28 +2,28 @@ package fakes
 
 import "github.com/fwpsuite/fwp/fwp"
 
-// beat notes that a worker lives, and tells it what an operator wants. (BEAT)
+// beat records a worker's state, and answers with the state that an operator wants. (BEAT)
 func (c *conn) beat(e *Event) (fwp.Reply, error) {
 	wid := e.Object.Text("wid")
 	signal, known := c.s.workers.beat(wid, e.Object.Text("current_state"))
 	if !known {
-		return fwp.Reply{}, refuse(AboutWorker, "no worker with this wid has said HELLO")
+		return fwp.Reply{}, refuse(AboutWorker, "no HELLO had this wid")
 	}
 	e.State, e.Skip = signal.String(), false
-	c.s.at(Told, e)
+	c.s.at(Notified, e)
 	if e.State == "" || e.Skip {
 		return okay(), nil
 	}
-	c.s.workers.told(wid, e.State)
+	c.s.workers.notified(wid, e.State)
 	o := &Object{}
 	o.SetText("state", e.State)
 	if c.s.cfg.StateAsSimple {
-		return fwp.Reply{Kind: fwp.SimpleString, Text: o.Append(nil)}, nil
+		return simple(string(o.Append(nil))), nil
 	}
 	return bulk(o.Append(nil)), nil
 }
 
-// checkBeat lets fields through that it does not know. (BEAT)
+// checkBeat checks a BEAT; unknown fields are allowed. (BEAT)
 func checkBeat(o *Object) *Refusal {
 	if r := wantText(o, "wid"); r != nil {
 		return r

@@ -22,7 +22,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	benchmark(b, 0, (*client).roundTrips)
 }
 
-// BenchmarkHandOver has every fifth connection PUSH what the others take and
+// BenchmarkHandOver has every fifth connection PUSH what the others fetch and
 // acknowledge, so that nearly every FETCH waits for a job.
 func BenchmarkHandOver(b *testing.B) {
 	benchmark(b, 0.2, func(c *client, n int) error {
@@ -86,7 +86,7 @@ func run(b *testing.B, clients []*client, each int, play func(c *client, n int) 
 	}
 }
 
-// client is as little as it takes to load a server.
+// client is the least that loads a server.
 type client struct {
 	number int
 	conn   net.Conn
@@ -120,7 +120,7 @@ func (c *client) do(line []byte) ([]byte, error) {
 	return c.read()
 }
 
-// read gives a reply as it came; it looks at no more of it than where it ends.
+// read returns a reply unparsed; it finds only where the reply ends.
 func (c *client) read() ([]byte, error) {
 	for n := 0; ; {
 		m, err := c.conn.Read(c.in[n:])

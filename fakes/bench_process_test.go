@@ -22,15 +22,15 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// What the environment tells the benchmarks.
+// The environment variables of the benchmarks.
 const (
-	serveEnv   = "FAKES_BENCH_SERVE"   // set by the benchmarks: this process is the server, and tells here how it is
+	serveEnv   = "FAKES_BENCH_SERVE"   // set by the benchmarks: this process is the server, and reports here
 	profileEnv = "FAKES_BENCH_PROFILE" // the file that the server writes its CPU profile to
 	otherEnv   = "FAKES_BENCH_URL"     // tcp://host:port of another server, which is loaded instead
 )
 
 // TestServe is the server of the benchmarks, in the process that they start, so that
-// what the server costs can be told from what the clients cost.
+// what the server costs can be distinguished from what the clients cost.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	addr := os.Getenv(serveEnv)
@@ -52,7 +52,7 @@ func TestServe(t *testing.T) {
 	require.NoError(t, report(parent, start(t, fakes.Config{}).Addr()))
 }
 
-// report tells the server's address, and then, for every byte that comes, how much CPU
+// report writes the server's address, and then, for every byte that it reads, how much CPU
 // the process has used, in ns, and its resident memory, in bytes. It ends with its peer.
 func report(parent io.ReadWriter, addr string) error {
 	_, err := fmt.Fprintln(parent, addr)
@@ -81,7 +81,7 @@ func resident() int {
 	return 0
 }
 
-// process is a server in a process of its own, or another server, which tells nothing.
+// process is a server in a process of its own, or another server, which reports nothing.
 type process struct {
 	addr  string
 	child net.Conn
@@ -108,7 +108,7 @@ func startProcess(b *testing.B) *process {
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		p.child.Close()
-		_ = cmd.Wait() // tells of the context, which is over by now
+		_ = cmd.Wait() // returns the error of the context, which is over by now
 	})
 	_, err = fmt.Fscanln(p.child, &p.addr)
 	require.NoError(b, err)

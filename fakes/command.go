@@ -6,17 +6,17 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// judge reads the command's arguments into the event and tells why it is refused.
-// The arguments are read even if the state forbids the command. (Commands and
-// Responses; Client Lifecycle)
-func (c *conn) judge(e *Event) *Refusal {
+// check reads the command's arguments into the event and returns why it is refused, nil
+// if it is not. The arguments are read even if the state forbids the command. (Commands
+// and Responses; Client Lifecycle)
+func (c *conn) check(e *Event) *Refusal {
 	verb := e.Command.Verb
 	broken := c.arguments(e)
 	switch {
 	case broken != nil && broken.About == AboutVerb:
 		return broken
 	case verb == fwp.HELLO && c.Identified:
-		return refuse(AboutState, "HELLO was said already")
+		return refuse(AboutState, "HELLO was sent already")
 	case verb != fwp.HELLO && !c.Identified:
 		return refuse(AboutState, "HELLO must come first")
 	}
@@ -48,8 +48,8 @@ func (c *conn) arguments(e *Event) *Refusal {
 	return c.fields(e.Command.Verb, o)
 }
 
-// object parses the argument. Unless there is a hook that may want to remember what a
-// PUSH brought, it need not last longer than the command.
+// object parses the argument. The object is valid until the next command, except that of
+// a PUSH if there is a hook, which may keep it.
 func (c *conn) object(verb string, args []byte) (*Object, *Refusal) {
 	if verb == fwp.PUSH && c.s.cfg.Hook != nil {
 		return parseObject(bytes.Clone(args))
@@ -74,8 +74,8 @@ func (c *conn) fields(verb string, o *Object) *Refusal {
 	return checkBeat(o)
 }
 
-// run carries a command out. Its arguments were judged, but a hook may have let
-// through what should not have passed. (Client Commands)
+// run carries a command out. Its arguments were checked, but a hook may have allowed
+// ones that are not valid. (Client Commands)
 func (c *conn) run(e *Event) (fwp.Reply, error) {
 	switch e.Command.Verb {
 	case fwp.HELLO:

@@ -3,7 +3,6 @@ package fakes
 import (
 	"bufio"
 	"crypto/tls"
-	"errors"
 	"net"
 	"sync"
 	"time"
@@ -22,14 +21,14 @@ type conn struct {
 	event   Event
 	out     []byte
 	waiter  *store.Waiter[*job]
-	held    *store.Held[*job] // delivered by the reply that is not written yet
+	held    *store.Held[*job] // the job in the reply that is not written yet
 	entered string            // the wid that the connection counts for
 	over    bool              // beyond the connection limit
 
-	// What a command needs, to be used again.
+	// Memory that commands use again.
 	argument Object
 	queues   []string
-	asked    string // the arguments that the queues are from, "" if there are none
+	asked    string // the arguments of FETCH that queues was read from, "" if none
 
 	writing sync.Mutex
 	later   *time.Timer
@@ -51,7 +50,7 @@ func newConn(s *Server, raw net.Conn, id int64) *conn {
 // longAgo is a deadline that ends every read at once.
 func longAgo() time.Time { return time.Unix(1, 0) }
 
-// end closes the connection, which ends everything that its goroutine waits for.
+// end closes the connection, which ends everything that its goroutine waits on.
 func (c *conn) end(reset bool) {
 	c.ending.Do(func() {
 		close(c.done)
@@ -73,7 +72,7 @@ func (c *conn) serve() {
 	}
 	for {
 		line, broken, err := c.readLine()
-		if err != nil || !c.turn(line, broken) {
+		if err != nil || !c.serveCommand(line, broken) {
 			return
 		}
 	}
@@ -99,22 +98,22 @@ func (c *conn) greet() bool {
 	e := &c.event
 	*e = Event{Conn: &c.Conn}
 	if c.over {
-		e.Reply, e.Close = refused(errors.New("too many connections")), true
+		e.Reply, e.Close = refused("too many connections"), true
 		return c.write(e)
 	}
 	c.s.at(Accepted, e)
-	if !c.rest(e) || e.Skip {
+	if !c.pause(e) || e.Skip {
 		return false
 	}
-	c.secret()
+	c.drawSalt()
 	e.Reply = c.hi()
 	c.s.at(Greeting, e)
-	return c.rest(e) && (e.Skip || c.write(e))
+	return c.pause(e) && (e.Skip || c.write(e))
 }
 
-// turn is one command and its answer. It tells whether the connection goes on.
+// serveCommand answers one command. It reports whether the connection goes on.
 // (Commands and Responses)
-func (c *conn) turn(line []byte, broken *Refusal) bool {
+func (c *conn) serveCommand(line []byte, broken *Refusal) bool {
 	c.stopLater()
 	c.s.commands.Add(1)
 	c.Commands++
@@ -124,29 +123,29 @@ func (c *conn) turn(line []byte, broken *Refusal) bool {
 		e.Err = broken
 	}
 	c.s.at(LineRead, e)
-	if !c.rest(e) {
+	if !c.pause(e) {
 		return false
 	}
 	e.Command = fwp.SplitCommand(e.Line)
 	c.s.at(Parsed, e)
-	if !c.rest(e) {
+	if !c.pause(e) {
 		c.s.at(Ran, e)
 		return false
 	}
 	e.Reply = c.answer(e)
 	c.s.at(Ran, e)
-	return c.rest(e) && c.write(e)
+	return c.pause(e) && c.write(e)
 }
 
 // answer runs the command, or refuses it.
 func (c *conn) answer(e *Event) fwp.Reply {
-	if refusal := c.judge(e); refusal != nil && e.Err == nil {
+	if refusal := c.check(e); refusal != nil && e.Err == nil {
 		e.Err = refusal
 	}
 	e.Skip = e.Err != nil
-	c.s.at(Judged, e)
+	c.s.at(Checked, e)
 	reply := idle(e.Command.Verb)
-	if c.rest(e) && !e.Skip {
+	if c.pause(e) && !e.Skip {
 		var err error
 		if reply, err = c.run(e); e.Err == nil {
 			e.Err = err
@@ -158,9 +157,8 @@ func (c *conn) answer(e *Event) fwp.Reply {
 	return reply
 }
 
-// rest waits as long as a hook wants. It tells whether the connection is still
-// there.
-func (c *conn) rest(e *Event) bool {
+// pause waits for the event's Delay. It reports whether the connection is still open.
+func (c *conn) pause(e *Event) bool {
 	d := e.Delay
 	e.Delay = 0
 	if d <= 0 {

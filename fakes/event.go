@@ -6,35 +6,34 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Point is a seam of the server: a place where something has been found out or
-// decided and has not yet happened.
+// Point is a step of the server at which the hook is called, before the step happens.
 type Point uint8
 
-// The points, in the order in which a job meets them. At those marked "store" the
-// hook is called while the store is locked: it must return at once and must not call
-// the server. At the others it runs on the goroutine of the connection, with nothing
-// locked, and may wait as long as it watches [Conn.Done].
+// The points, in the order of a job's life. At those marked "store" the hook is called
+// while the store is locked: it must return at once and must not call the server. At the
+// others it runs on the goroutine of the connection, with nothing locked, and may block
+// if it watches [Conn.Done].
 //
-// Skip means everywhere that what is told here does not happen.
+// Skip suppresses the step.
 const (
-	// Accepted: a connection came. Skip: it is closed without a word.
+	// Accepted: a connection was accepted. Skip: it is closed without a greeting.
 	Accepted Point = iota + 1
 
 	// Greeting: Reply is the HI. Skip: it is not sent.
 	Greeting
 
-	// Received: Bytes is what one read from the network gave.
+	// Received: Bytes is the result of one read from the network.
 	Received
 
-	// LineRead: Line came, without its end; Err if it is not well-formed.
+	// LineRead: Line was received, without its end; Err if it is not well-formed.
 	LineRead
 
 	// Parsed: Command is split at its first space.
 	Parsed
 
-	// Judged: Err is why it is refused, or nil; Object, Queues, Block and Wait are its
-	// arguments. Skip, true beforehand if there is an Err: it has no effect.
-	Judged
+	// Checked: Err is why the command is refused, or nil; Object, Queues, Block and Wait
+	// are its arguments. Skip, which is true if there is an Err: it has no effect.
+	Checked
 
 	// Defaulted: Object is a job that was pushed, its defaults filled in. Skip: it is
 	// lost.
@@ -59,8 +58,9 @@ const (
 	// and the job stays held. Again: its queue keeps it too.
 	Delivered
 
-	// Gone: a consumer went away while its FETCH waited. Skip: nobody notices.
-	Gone
+	// Disconnected: a consumer ended its connection while its FETCH waited. Skip: the
+	// server does not notice it.
+	Disconnected
 
 	// GivenBack (store): a job that could not be delivered goes back to the head of its
 	// queue. Skip: it stays held.
@@ -73,18 +73,18 @@ const (
 	// Skip: it stays held.
 	Failed
 
-	// Expired (store): a reservation ran out, the rest as with Failed. Skip: it is held
-	// for ever.
+	// Expired (store): a reservation ran out, the rest as with Failed. Skip: the job is
+	// held for ever.
 	Expired
 
-	// Told: State is what a BEAT is answered with. Skip: it is answered with OK.
-	Told
+	// Notified: State is the reply to a BEAT. Skip: the reply is OK.
+	Notified
 
 	// Flushed (store): everything is cleared. Skip: it is not.
 	Flushed
 
-	// Restarted (store): nobody is connected; Reset after a Kill. Skip: everything is
-	// lost.
+	// Restarted (store): the server was restarted and has no connections; Reset after a
+	// Kill. Skip: everything is lost.
 	Restarted
 
 	// Ran: Reply is the answer, Err why it is an error, Close whether the connection ends
@@ -92,19 +92,19 @@ const (
 	Ran
 
 	// Writing: Bytes is what is written, in pieces of Chunk bytes; then Close; then, if
-	// nothing is said, Later.
+	// the client sends nothing, Later.
 	Writing
 )
 
-// Event is what happens at one point. A hook changes what happens by changing the
-// fields that are named at the point; it changes nothing by changing others. Fields
-// that were set at an earlier point of the same command keep their value.
+// Event describes one step. A hook changes the step by changing the fields that are
+// named at the point; changes of other fields have no effect. Fields that were set at an
+// earlier point of the same command keep their value.
 //
 // An event and what it refers to belong to the hook until it returns. Line and
 // Command.Args point into a buffer that is overwritten when a FETCH has waited.
 type Event struct {
 	Point   Point
-	Conn    *Conn // nil for what time brings about: Due, Expired and what follows from them
+	Conn    *Conn // nil for what the clock causes: Due, Expired and what follows from them
 	Line    []byte
 	Command fwp.Command
 	Object  *Object // the JSON argument of the command, or the job; nil if there is none
@@ -113,9 +113,9 @@ type Event struct {
 	Again   bool
 	Front   bool
 
-	Queues []string      // FETCH: where a job is looked for, in this order
-	Block  []string      // FETCH: the queues that wake it
-	Wait   time.Duration // FETCH: how long it waits for that
+	Queues []string      // FETCH: the queues to take a job from, in this order
+	Block  []string      // FETCH: the queues that it waits on
+	Wait   time.Duration // FETCH: for how long
 
 	Set   string    // "scheduled", "retries", "dead"
 	Until time.Time // when a job is due, or its reservation ends
@@ -123,16 +123,16 @@ type Event struct {
 
 	Reply fwp.Reply // a zero Kind means none
 	Bytes []byte
-	Delay time.Duration // waited after the hook returned; not at the points marked "store"
+	Delay time.Duration // a pause after the hook has returned; not at the points marked "store"
 	Chunk int           // bytes per write; zero means all at once
 	Pause time.Duration // between two chunks
 	Close bool
-	Reset bool // with Close: the connection is reset instead of closed in good order
+	Reset bool // with Close: the connection is reset instead of closed
 	Later *Later
 }
 
-// Later is something that a server does without being asked. A line that comes from
-// the client before that prevents it.
+// Later is a write or a close without a command. It is cancelled if the client sends a
+// line before.
 type Later struct {
 	After time.Duration
 	Bytes []byte
@@ -144,19 +144,19 @@ type Later struct {
 type Conn struct {
 	ID         int64           // 1 is the first that the server accepted
 	Done       <-chan struct{} // closed when the server ends the connection
-	Salt       string          // what a pwdhash is checked with, as are Iterations
+	Salt       string          // a pwdhash is checked with it and Iterations
 	Iterations int             // zero on an open server
 	Identified bool            // a HELLO was accepted
 	Worker     string          // the wid of that HELLO, "" for a producer
-	Commands   int             // lines that came so far
+	Commands   int             // lines received so far
 
 	server *Server
 }
 
-// isProducer tells whether the client has greeted, and not as a consumer.
+// isProducer reports whether a HELLO without a wid was accepted.
 func (c *Conn) isProducer() bool { return c.Identified && c.Worker == "" }
 
-// at is the one place where faults and variations come in.
+// at calls the hook: the one place where faults and variations act.
 func (s *Server) at(p Point, e *Event) {
 	if s.cfg.Hook == nil {
 		return
@@ -165,8 +165,8 @@ func (s *Server) at(p Point, e *Event) {
 	s.cfg.Hook(e)
 }
 
-// ask is at for points where only Skip and the job count. What the hook gets is its
-// own, because jobs in the store are never changed, only replaced.
+// ask calls the hook at a point that concerns a job, and returns Skip. The hook gets a
+// copy, because jobs in the store are replaced, not changed.
 func (s *Server) ask(p Point, e *Event, j *job) (skip bool) {
 	if s.cfg.Hook == nil {
 		return false

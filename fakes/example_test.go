@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// converse waits for the greeting, sends lines, each when the one before is answered, and
-// returns everything that came.
+// converse reads the greeting, sends lines, each after the reply to the one before, and
+// returns everything received.
 func converse(addr string, lines ...string) ([]string, error) {
 	conn, err := new(net.Dialer).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
@@ -51,7 +51,7 @@ func ExampleNewServer() {
 // A server that refuses every PUSH to one queue.
 func ExampleNewServer_hook() {
 	server := fakes.NewServer(fakes.Config{Hook: func(e *fakes.Event) {
-		if e.Point == fakes.Judged && e.Command.Verb == fwp.PUSH && e.Object.Text("queue") == "closed" {
+		if e.Point == fakes.Checked && e.Command.Verb == fwp.PUSH && e.Object.Text("queue") == "closed" {
 			e.Err, e.Skip = &fakes.Refusal{About: "queue", Text: "this queue is closed"}, true
 		}
 	}})

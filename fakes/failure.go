@@ -8,15 +8,15 @@ import (
 	"github.com/fwpsuite/fwp/fakes/store"
 )
 
-// failure is what a worker, or the server on behalf of a silent one, reports about a
-// job. (FAIL)
+// failure is what a worker reports about a job, or the server when a reservation ran out.
+// (FAIL)
 type failure struct {
 	errtype, message string
 	backtrace        []string
 }
 
-// checkFailure reads the argument of a FAIL. Only jid must be there; what else is
-// there must have its type.
+// checkFailure checks the argument of a FAIL. Only jid is required; other fields, if
+// present, must have the right type.
 func checkFailure(o *Object) *Refusal {
 	if r := wantText(o, "jid"); r != nil {
 		return r
@@ -47,16 +47,16 @@ func newFailure(o *Object) failure {
 func (f failure) fate(cfg *Config) store.Fate[*job] {
 	return func(j *job, now time.Time) (*job, store.Set, time.Time) {
 		failures := j.failures + 1
-		due, set := now.Add(max(cfg.RetryDelay(failures), time.Second)), verdict(j.retry, failures)
+		due, set := now.Add(max(cfg.RetryDelay(failures), time.Second)), setAfter(j.retry, failures)
 		failed := j.with("failure", f.json(j, failures, now, set, due, cfg))
 		failed.failures = failures
 		return failed, set, due
 	}
 }
 
-// verdict returns the set that a job goes to after so many failures. Numbers below -1
-// mean nothing in the text and count as -1.
-func verdict(retry int64, failures int) store.Set {
+// setAfter returns the set that a job goes to after that many failures. A retry below -1,
+// which the specification does not define, counts as -1.
+func setAfter(retry int64, failures int) store.Set {
 	switch {
 	case retry == 0:
 		return store.Nowhere
@@ -66,7 +66,7 @@ func verdict(retry int64, failures int) store.Set {
 	return store.Retries
 }
 
-// json is the failure member of the job, cut to what the job and the server keep.
+// json returns the failure member of the job, cut to what the job and the server keep.
 // (Work units, backtrace; the guide's Report Result)
 func (f failure) json(j *job, failures int, now time.Time, set store.Set, until time.Time, cfg *Config) string {
 	o := &Object{}
@@ -90,7 +90,7 @@ func (f failure) json(j *job, failures int, now time.Time, set store.Set, until 
 	return string(o.Append(nil))
 }
 
-// cut shortens a text to so many bytes without splitting a character.
+// cut shortens a text to at most limit bytes without splitting a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -101,8 +101,8 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// asStrings tells an array of strings from one that holds anything else, where
-// encoding/json would take a null for an empty string.
+// asStrings returns the strings of an array, and whether it holds strings only:
+// encoding/json would decode a null as an empty string.
 func asStrings(raw json.RawMessage) ([]string, bool) {
 	var items []json.RawMessage
 	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &items) != nil {

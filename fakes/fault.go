@@ -12,23 +12,23 @@ import (
 
 // Fault is a way in which a server breaks the specification.
 type Fault struct {
-	// Name is a slug that stays the same for good.
+	// Name is a slug that never changes.
 	Name string
 
-	// Clauses may turn red because of it, the first one for certain when it is
-	// looked at; nothing else may.
+	// Clauses may fail because of it; the first one fails whenever a check
+	// examines it. No other clause may fail.
 	Clauses []string
 
-	// Summary says what the server does, in one sentence.
+	// Summary describes the server's behaviour in one sentence.
 	Summary string
 
-	// Hook makes the [Config.Hook] that does it. Every server needs one of its
-	// own, since some of them keep count; the catalogue itself can be shared.
+	// Hook returns the [Config.Hook] of the fault. Every server needs one of its
+	// own, since some have state; the catalogue itself can be shared.
 	Hook func() func(*Event)
 }
 
-// Faults is the catalogue, sorted by name. Faults that are rare are counted and not
-// drawn, so that they show every time.
+// Faults returns the catalogue, sorted by name. Rare faults are counted, not random, so
+// that every run shows them.
 func Faults() []Fault {
 	faults := slices.Concat(
 		greetingFaults(), passwordFaults(), protectedFaults(), helloFaults(),
@@ -44,14 +44,14 @@ func Faults() []Fault {
 	return faults
 }
 
-// fault makes one whose hook keeps nothing in mind. The clauses are separated by
-// spaces and lack the prefix that they share.
+// fault returns one whose hook has no state. The clauses are separated by spaces and
+// lack the prefix that they share.
 func fault(name, clauses, summary string, hook func(*Event)) Fault {
-	return counting(name, clauses, summary, func() func(*Event) { return hook })
+	return statefulFault(name, clauses, summary, func() func(*Event) { return hook })
 }
 
-// counting makes one whose hook keeps something in mind.
-func counting(name, clauses, summary string, hook func() func(*Event)) Fault {
+// statefulFault returns one whose hook has state.
+func statefulFault(name, clauses, summary string, hook func() func(*Event)) Fault {
 	ids := strings.Fields(clauses)
 	for i, id := range ids {
 		ids[i] = "FWP-" + id
@@ -59,7 +59,7 @@ func counting(name, clauses, summary string, hook func() func(*Event)) Fault {
 	return Fault{Name: name, Clauses: ids, Summary: summary, Hook: hook}
 }
 
-// on has a hook act at one point only.
+// on returns a hook that acts at one point only.
 func on(p Point, act func(*Event)) func(*Event) {
 	return func(e *Event) {
 		if e.Point == p {
@@ -68,7 +68,7 @@ func on(p Point, act func(*Event)) func(*Event) {
 	}
 }
 
-// when has a hook act at one point of one command only.
+// when returns a hook that acts at one point of one command only.
 func when(p Point, verb string, act func(*Event)) func(*Event) {
 	return on(p, func(e *Event) {
 		if e.Command.Verb == verb {
@@ -77,10 +77,10 @@ func when(p Point, verb string, act func(*Event)) func(*Event) {
 	})
 }
 
-// skip has what is told at a point not happen.
+// skip suppresses the event.
 func skip(e *Event) { e.Skip = true }
 
-// every has a hook act at each nth time that a point is reached.
+// every returns hooks that act each nth time that a point is reached.
 func every(n int64, p Point, act func(*Event)) func() func(*Event) {
 	return func() func(*Event) {
 		var count atomic.Int64
@@ -92,26 +92,25 @@ func every(n int64, p Point, act func(*Event)) func() func(*Event) {
 	}
 }
 
-// let has a command that is refused for one reason carried out all the same.
-func let(verb string, about About) func(*Event) {
-	return when(Judged, verb, func(e *Event) {
+// allow carries out a command that is refused for one reason.
+func allow(verb string, about About) func(*Event) {
+	return when(Checked, verb, func(e *Event) {
 		if e.about() == about {
 			e.accept()
 		}
 	})
 }
 
-// pretend has a command that is refused for one reason answered as if it had been
-// carried out.
+// pretend answers a command that is refused for one reason as if it had been carried out.
 func pretend(verb string, about About) func(*Event) {
-	return when(Judged, verb, func(e *Event) {
+	return when(Checked, verb, func(e *Event) {
 		if e.about() == about {
 			e.Err = nil
 		}
 	})
 }
 
-// answer has a command that was carried out answered with something else.
+// answer replaces the reply to a command that was carried out.
 func answer(verb string, r fwp.Reply) func(*Event) {
 	return when(Ran, verb, func(e *Event) {
 		if e.Err == nil && e.Reply.Kind != 0 {
@@ -120,11 +119,7 @@ func answer(verb string, r fwp.Reply) func(*Event) {
 	})
 }
 
-func simple(text string) fwp.Reply {
-	return fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)}
-}
-
-// notes is what a hook keeps in mind of each connection, or of anything else.
+// notes is what a hook remembers, by connection, job or worker.
 type notes[K comparable, V any] struct {
 	mu sync.Mutex
 	m  map[K]V
@@ -139,7 +134,7 @@ func (n *notes[K, V]) put(k K, v V) {
 	n.m[k] = v
 }
 
-// take gives what was put there, and forgets it.
+// take returns what was put under the key, and removes it.
 func (n *notes[K, V]) take(k K) (V, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,18 +6,16 @@ import "github.com/fwpsuite/fwp/fwp"
 func backtraceFaults() []Fault {
 	return []Fault{
 		fault("job-backtrace-none", "WU-09",
-			"no line of a backtrace is kept, whatever the job says",
-			when(Defaulted, fwp.PUSH, func(e *Event) {
-				e.Object.Set("backtrace", "0")
-			})),
+			"no line of a backtrace is kept, whatever the job asks for",
+			when(Defaulted, fwp.PUSH, func(e *Event) { e.Object.Set("backtrace", "0") })),
 		fault("job-backtrace-all", "WU-08",
-			"a job that names no backtrace keeps all lines",
+			"a job without backtrace keeps all lines",
 			omitted("backtrace", "30")),
-		counting("job-backtrace-follows", "WU-08",
-			"a job that names no backtrace keeps as many lines as the one before",
+		statefulFault("job-backtrace-follows", "WU-08",
+			"a job without backtrace keeps as many lines as the one before",
 			follows("backtrace")),
 		fault("backtrace-line-short", "WU-09",
-			"one line of a backtrace less is kept than the job says",
+			"a backtrace is kept with one line fewer than the job asks for",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
 				if n, _ := e.Object.Int("backtrace"); n > 1 {
 					e.Object.Set("backtrace", itoa(n-1))

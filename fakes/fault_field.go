@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fieldFaults are those of single fields that go wrong only if they are left out, or
-// come from the wrong side.
+// fieldFaults are about single fields that the producer left out, or that only the
+// server may set.
 func fieldFaults() []Fault {
 	return []Fault{
 		fault("job-created-at-missing", "WU-10",
@@ -17,26 +17,26 @@ func fieldFaults() []Fault {
 			omitted("created_at", `""`)),
 		fault("job-custom-invented", "WU-11", "a job without custom gets an empty one", omitted("custom", "{}")),
 		fault("job-at-past-lost", "WU-06 PUSH-04",
-			"a job whose at is past is answered with OK and lost",
+			"a job whose at is in the past is answered with OK and lost",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
 				if at, ok := asTime(e.Object.Get("at")); ok && at.Before(time.Now()) {
 					e.Skip = true
 				}
 			})),
-		counting("job-enqueued-at-kept", "WU-12",
-			"enqueued_at is that of the producer, if there is one",
+		statefulFault("job-enqueued-at-kept", "WU-12",
+			"enqueued_at of the producer is kept, if there is one",
 			keep("enqueued_at")),
-		counting("job-failure-kept", "WU-13", "failure is that of the producer, if there is one", keep("failure")),
+		statefulFault("job-failure-kept", "WU-13", "failure of the producer is kept, if there is one", keep("failure")),
 	}
 }
 
-// keep has a read-only field of a PUSH come through to the consumer.
+// keep delivers a read-only field as the PUSH had it.
 func keep(field string) func() func(*Event) {
 	return func() func(*Event) {
 		var sent notes[string, json.RawMessage]
 		return func(e *Event) {
 			switch {
-			case e.Point == Judged && e.Command.Verb == fwp.PUSH && e.Object.Get(field) != nil:
+			case e.Point == Checked && e.Command.Verb == fwp.PUSH && e.Object.Get(field) != nil:
 				sent.put(e.Object.Text("jid"), e.Object.Get(field))
 			case e.Point == Delivered:
 				if value, ok := sent.take(e.Object.Text("jid")); ok {
@@ -47,22 +47,20 @@ func keep(field string) func() func(*Event) {
 	}
 }
 
-// redeliveryFaults are about what a job says that comes back.
+// redeliveryFaults are about the fields of a job that is delivered again.
 func redeliveryFaults() []Fault {
 	return []Fault{
-		counting("job-enqueued-at-stale", "WU-12",
-			"enqueued_at stays that of the first time",
+		statefulFault("job-enqueued-at-stale", "WU-12",
+			"enqueued_at keeps its first value",
 			first(Delivered, "enqueued_at")),
-		counting("job-failure-first", "WU-13", "failure stays that of the first time", first(Failed, "failure")),
+		statefulFault("job-failure-first", "WU-13", "failure keeps its first value", first(Failed, "failure")),
 		fault("job-failure-not-expired", "WU-13",
 			"a job whose reservation ran out has no failure",
-			on(Expired, func(e *Event) {
-				e.Object.Delete("failure")
-			})),
+			on(Expired, func(e *Event) { e.Object.Delete("failure") })),
 	}
 }
 
-// first has a field keep the value that it had when its job came to a point first.
+// first keeps the value that a field had when its job came to a point first.
 func first(p Point, field string) func() func(*Event) {
 	return func() func(*Event) {
 		var values notes[string, json.RawMessage]

@@ -10,21 +10,21 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// followFaults are defaults that other jobs change.
+// followFaults are about defaults that other jobs change.
 func followFaults() []Fault {
 	return []Fault{
-		counting("job-retry-follows", "RETRY-04 WU-07",
-			"a job that names no retry gets that of the job before",
+		statefulFault("job-retry-follows", "RETRY-04 WU-07",
+			"a job without retry gets that of the job before",
 			retryFollows),
-		counting("job-reserve-follows", "WU-05",
-			"a job that names no reserve_for is held as long as the one before",
+		statefulFault("job-reserve-follows", "WU-05",
+			"a job without reserve_for is held as long as the one before",
 			follows("reserve_for")),
-		counting("job-reserve-default-unseen", "WU-05",
-			"a job that names no reserve_for is held for 60 s, and says nothing of it",
+		statefulFault("job-reserve-default-unseen", "WU-05",
+			"a job without reserve_for is held for 60 s, but is delivered with the right default",
 			reserveUnseen),
-		counting("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed),
-		counting("job-retry-follows-unseen", "RETRY-04 WU-07",
-			"a job that names no retry is not tried again if the one before was not to be",
+		statefulFault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed),
+		statefulFault("job-retry-follows-unseen", "RETRY-04 WU-07",
+			"a job without retry is not retried if the job before had a retry of 0 or less",
 			retryFollowsUnseen),
 	}
 }
@@ -32,7 +32,7 @@ func followFaults() []Fault {
 func retryFollows() func(*Event) {
 	var last atomic.Int64
 	last.Store(defaultRetry)
-	return when(Judged, fwp.PUSH, func(e *Event) {
+	return when(Checked, fwp.PUSH, func(e *Event) {
 		if e.Err != nil {
 			return
 		}
@@ -48,7 +48,7 @@ func retryFollows() func(*Event) {
 func follows(field string) func() func(*Event) {
 	return func() func(*Event) {
 		var last notes[string, json.RawMessage]
-		return when(Judged, fwp.PUSH, func(e *Event) {
+		return when(Checked, fwp.PUSH, func(e *Event) {
 			if e.Err != nil {
 				return
 			}
@@ -67,7 +67,7 @@ func follows(field string) func() func(*Event) {
 func retryMixed() func(*Event) {
 	var mu sync.Mutex
 	var count, last, other int64
-	return when(Judged, fwp.PUSH, func(e *Event) {
+	return when(Checked, fwp.PUSH, func(e *Event) {
 		n, ok := e.Object.Int("retry")
 		if e.Err != nil || !ok {
 			return
@@ -87,7 +87,7 @@ func reserveUnseen() func(*Event) {
 	var silent notes[string, bool]
 	return func(e *Event) {
 		switch {
-		case e.Point == Judged && e.Command.Verb == fwp.PUSH && given(e.Object, "reserve_for") == nil:
+		case e.Point == Checked && e.Command.Verb == fwp.PUSH && given(e.Object, "reserve_for") == nil:
 			silent.put(e.Object.Text("jid"), true)
 		case e.Point == Reserved:
 			if is, _ := silent.take(e.Object.Text("jid")); is {
@@ -97,14 +97,14 @@ func reserveUnseen() func(*Event) {
 	}
 }
 
-// retryFollowsUnseen leaves the field as it is: only what becomes of the job tells.
+// retryFollowsUnseen leaves the field as it is and changes only where the job goes.
 func retryFollowsUnseen() func(*Event) {
 	var last atomic.Int64
 	last.Store(defaultRetry)
 	var doomed notes[string, bool]
 	return func(e *Event) {
 		switch {
-		case e.Point == Judged && e.Command.Verb == fwp.PUSH && e.Err == nil:
+		case e.Point == Checked && e.Command.Verb == fwp.PUSH && e.Err == nil:
 			if n, ok := e.Object.Int("retry"); ok {
 				last.Store(n)
 			} else {

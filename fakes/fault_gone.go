@@ -6,16 +6,17 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// goneFaults are those of jobs whose consumer has gone away.
+// goneFaults are about jobs whose consumer has disconnected.
 func goneFaults() []Fault {
 	return []Fault{
-		counting("waiting-job-gone", "PUSH-04",
-			"a job that is given to a consumer which went away while it waited never comes back",
+		statefulFault("waiting-job-gone", "PUSH-04",
+			"a job for a consumer that disconnected during its FETCH is lost",
 			waitingJobGone),
-		counting("gone-consumer-job-lost", "STATE-07 STATE-08",
+		statefulFault("gone-consumer-job-lost", "STATE-07 STATE-08",
 			"a reservation that runs out after its connection has ended loses the job",
 			goneConsumer),
-		counting("end-returns-jobs", "END-05 STATE-05", "END gives back what the connection holds", endReturns),
+		statefulFault("end-returns-jobs", "END-05 STATE-05",
+			"END returns the jobs that the connection holds to their queues", endReturns),
 	}
 }
 
@@ -23,7 +24,7 @@ func waitingJobGone() func(*Event) {
 	var lost notes[string, bool]
 	return func(e *Event) {
 		switch e.Point {
-		case Gone:
+		case Disconnected:
 			e.Skip = true
 		case GivenBack:
 			e.Skip = true

@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// Whatever an END gives back is there for others at once, and only what is still held.
+// END gives back only what is still held, and other consumers get it at once.
 func TestEndReturnsJobs(t *testing.T) {
 	t.Parallel()
 	for _, f := range fakes.Faults() {

@@ -11,17 +11,13 @@ import (
 
 func greetingFaults() []Fault {
 	return []Fault{
-		counting("hi-after-client", "HI-01", "HI only comes together with the first answer", hiAfterClient),
+		statefulFault("hi-after-client", "HI-01", "HI is sent only together with the first reply", hiAfterClient),
 		fault("hi-bulk", "HI-02",
 			"HI is a bulk string",
-			on(Greeting, func(e *Event) {
-				e.Reply.Kind = fwp.BulkString
-			})),
+			on(Greeting, func(e *Event) { e.Reply.Kind = fwp.BulkString })),
 		fault("hi-more-text", "HI-02",
 			"a word follows the JSON of HI",
-			on(Greeting, func(e *Event) {
-				e.Reply.Text = append(e.Reply.Text, " welcome"...)
-			})),
+			on(Greeting, func(e *Event) { e.Reply.Text = append(e.Reply.Text, " welcome"...) })),
 		fault("hi-version-3", "HI-03", "v of HI is 3", hiReplace(`"v":2`, `"v":3`)),
 		fault("hi-version-text", "HI-03", "v of HI is a string", hiReplace(`"v":2`, `"v":"2"`)),
 		fault("hi-salt-on-open", "HI-04",
@@ -63,33 +59,27 @@ func hiAfterClient() func(*Event) {
 }
 
 func hiReplace(from, to string) func(*Event) {
-	return on(Greeting, func(e *Event) {
-		e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(from), []byte(to))
-	})
+	return on(Greeting, func(e *Event) { e.Reply.Text = bytes.ReplaceAll(e.Reply.Text, []byte(from), []byte(to)) })
 }
 
 func passwordFaults() []Fault {
 	return []Fault{
 		fault("auth-optional", "AUTH-02",
-			"a protected server lets in who sends no pwdhash",
-			password(func(_ *Event, hash string) bool {
-				return hash == ""
-			})),
+			"a protected server accepts a HELLO without pwdhash",
+			password(func(_ *Event, hash string) bool { return hash == "" })),
 		fault("auth-round-less", "AUTH-03",
-			"a hash with one round too few is taken too",
+			"a hash with one round too few is accepted too",
 			password(func(e *Event, hash string) bool {
 				return hash == hashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations-1)
 			})),
 		fault("auth-hex-rounds", "AUTH-03",
-			"a hash over the hexadecimal form of each round is taken too",
+			"a hash over the hexadecimal form of each round is accepted too",
 			password(func(e *Event, hash string) bool {
 				return hash == hexHashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations)
 			})),
 		fault("auth-any-hash", "AUTH-04 AUTH-03 AUTH-05",
-			"only the length of the hash is looked at",
-			password(func(_ *Event, hash string) bool {
-				return len(hash) == 2*sha256.Size
-			})),
+			"only the length of the hash is checked",
+			password(func(_ *Event, hash string) bool { return len(hash) == 2*sha256.Size })),
 		fault("auth-salt-reused", "AUTH-05",
 			"every connection has the same salt and iterations",
 			on(Greeting, func(e *Event) {
@@ -99,8 +89,8 @@ func passwordFaults() []Fault {
 				}
 			})),
 		fault("auth-hash-type", "AUTH-07",
-			"a pwdhash that is a number counts as the right one",
-			when(Judged, fwp.HELLO, func(e *Event) {
+			"a pwdhash that is a number is accepted",
+			when(Checked, fwp.HELLO, func(e *Event) {
 				if _, number := e.Object.Int("pwdhash"); number && e.about() == "pwdhash" && e.Conn.Iterations > 0 {
 					e.accept()
 				}
@@ -108,19 +98,19 @@ func passwordFaults() []Fault {
 	}
 }
 
-// protectedFaults are about what a protected server does for those who have not said HELLO.
+// protectedFaults are about what a protected server does before HELLO.
 func protectedFaults() []Fault {
 	return []Fault{
 		fault("auth-info-before-hello", "AUTH-06",
 			"INFO is served before HELLO on a protected server",
-			when(Judged, fwp.INFO, func(e *Event) {
+			when(Checked, fwp.INFO, func(e *Event) {
 				if e.about() == AboutState && e.Conn.Iterations > 0 {
 					e.accept()
 				}
 			})),
 		fault("auth-push-before-hello", "AUTH-06 PUSH-03",
 			"a PUSH before HELLO is refused and enqueued on a protected server",
-			when(Judged, fwp.PUSH, func(e *Event) {
+			when(Checked, fwp.PUSH, func(e *Event) {
 				if e.about() == AboutState && e.Conn.Iterations > 0 {
 					e.Skip = false
 				}
@@ -128,9 +118,9 @@ func protectedFaults() []Fault {
 	}
 }
 
-// password lets in who would be refused for a hash that is missing or wrong.
+// password accepts a HELLO that is refused for a missing or wrong hash that right accepts.
 func password(right func(e *Event, hash string) bool) func(*Event) {
-	return when(Judged, fwp.HELLO, func(e *Event) {
+	return when(Checked, fwp.HELLO, func(e *Event) {
 		hash := e.Object.Text("pwdhash")
 		if e.about() == "pwdhash" && (hash != "" || e.Object.Get("pwdhash") == nil) && right(e, hash) {
 			e.accept()
@@ -152,26 +142,26 @@ func helloFaults() []Fault {
 			"an accepted HELLO is answered with another word than OK",
 			answer(fwp.HELLO, simple("WELCOME"))),
 		fault("hello-broken-ok", "HELLO-04 HELLO-06",
-			"a HELLO with broken JSON is answered with OK and not taken",
+			"a HELLO with broken JSON is answered with OK and has no effect",
 			pretend(fwp.HELLO, AboutJSON)),
 		fault("hello-not-object", "HELLO-06",
-			"a HELLO whose argument is no object is accepted",
-			let(fwp.HELLO, AboutObject)),
-		fault("hello-pid-text", "HELLO-14", "a HELLO whose pid is no integer is accepted", let(fwp.HELLO, "pid")),
+			"a HELLO whose argument is not an object is accepted",
+			allow(fwp.HELLO, AboutObject)),
+		fault("hello-pid-text", "HELLO-14", "a HELLO whose pid is not an integer is accepted", allow(fwp.HELLO, "pid")),
 		fault("hello-labels-text", "HELLO-14",
-			"a HELLO whose labels are no array is accepted",
-			let(fwp.HELLO, "labels")),
-		counting("hello-wid-once", "HELLO-11", "a second connection with the same wid is declined", helloOnce),
+			"a HELLO whose labels are not an array is accepted",
+			allow(fwp.HELLO, "labels")),
+		statefulFault("hello-wid-once", "HELLO-11", "a second connection with the same wid is declined", helloOnce),
 		fault("hello-consumer-refused", "HELLO-16",
 			"a HELLO with all the fields of a consumer is declined",
-			when(Judged, fwp.HELLO, func(e *Event) {
+			when(Checked, fwp.HELLO, func(e *Event) {
 				if len(e.Object.Fields()) > 4 {
 					e.decline("wid", "no more workers are needed")
 				}
 			})),
 		fault("hello-hostname-required", "HELLO-15",
-			"a HELLO with v alone is declined",
-			when(Judged, fwp.HELLO, func(e *Event) {
+			"a HELLO with only v is declined",
+			when(Checked, fwp.HELLO, func(e *Event) {
 				if len(e.Object.Fields()) == 1 {
 					e.decline("hostname", "hostname must be a string")
 				}
@@ -181,17 +171,17 @@ func helloFaults() []Fault {
 
 func helloOnce() func(*Event) {
 	var mu sync.Mutex
-	seen := make(map[string]bool)
-	return when(Judged, fwp.HELLO, func(e *Event) {
+	used := make(map[string]bool)
+	return when(Checked, fwp.HELLO, func(e *Event) {
 		wid := e.Object.Text("wid")
 		if e.Err != nil || wid == "" {
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if seen[wid] {
+		if used[wid] {
 			e.decline("wid", "the wid is in use")
 		}
-		seen[wid] = true
+		used[wid] = true
 	})
 }

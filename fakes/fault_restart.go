@@ -2,27 +2,23 @@ package fakes
 
 import "sync/atomic"
 
-// restartFaults are those of what a restart should leave as it is.
+// restartFaults are about what a restart must keep.
 func restartFaults() []Fault {
 	return []Fault{
 		fault("restart-forgets", "STATE-08",
 			"an orderly restart loses everything",
-			on(Restarted, func(e *Event) {
-				e.Skip = !e.Reset
-			})),
-		counting("restart-drops-schedule", "STATE-08",
-			"what was scheduled or to be retried before a restart is thrown away when it comes due",
+			on(Restarted, func(e *Event) { e.Skip = !e.Reset })),
+		statefulFault("restart-drops-schedule", "STATE-08",
+			"a job that was scheduled or to be retried before a restart is discarded when it comes due",
 			beforeRestart(Scheduled, Due, skip)),
-		counting("restart-drops-held", "STATE-08",
-			"what was held before a restart is thrown away when its reservation runs out",
-			beforeRestart(Reserved, Expired, func(e *Event) {
-				e.Set = ""
-			})),
+		statefulFault("restart-drops-held", "STATE-08",
+			"a job that was held before a restart is discarded when its reservation runs out",
+			beforeRestart(Reserved, Expired, func(e *Event) { e.Set = "" })),
 	}
 }
 
-// beforeRestart acts on jobs that come to one point after a restart and have come to
-// another before it.
+// beforeRestart acts on jobs that came to enter before a restart, when they come to leave
+// after it.
 func beforeRestart(enter, leave Point, act func(*Event)) func() func(*Event) {
 	return func() func(*Event) {
 		var restarts atomic.Int64

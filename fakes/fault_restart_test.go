@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// A hook sees a restart, and may have it lose everything.
+// A hook is called at a restart, and may let it lose everything.
 func TestTheHookSeesRestarts(t *testing.T) {
 	t.Parallel()
 	var seen []bool

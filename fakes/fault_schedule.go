@@ -18,26 +18,22 @@ func scheduleFaults() []Fault {
 				}
 			})),
 		fault("schedule-ignored", "WU-06 STATE-11",
-			"a job is enqueued at once, whatever its at says",
-			when(Defaulted, fwp.PUSH, func(e *Event) {
-				e.Object.Delete("at")
-			})),
+			"a job is enqueued at once, whatever its at is",
+			when(Defaulted, fwp.PUSH, func(e *Event) { e.Object.Delete("at") })),
 	}
 }
 
 var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// oddQueueFaults are those of scheduled jobs for queues whose names nobody would choose.
+// oddQueueFaults are about scheduled jobs of queues with unusual names.
 func oddQueueFaults() []Fault {
 	return []Fault{
 		fault("schedule-odd-queue", "PUSH-04",
-			"a scheduled job of a queue with an odd name is thrown away when it comes due",
-			on(Due, func(e *Event) {
-				e.Skip = !plainQueue.MatchString(e.Object.Text("queue"))
-			})),
+			"a scheduled job of a queue with an unusual name is discarded when it comes due",
+			on(Due, func(e *Event) { e.Skip = !plainQueue.MatchString(e.Object.Text("queue")) })),
 		fault("schedule-queue-spaces", "WU-16 PUSH-04",
-			"a queue name with a space is taken if the job is scheduled",
-			when(Judged, fwp.PUSH, func(e *Event) {
+			"a queue name with a space is accepted if the job is scheduled",
+			when(Checked, fwp.PUSH, func(e *Event) {
 				at, ok := asTime(e.Object.Get("at"))
 				if ok && at.After(time.Now()) && e.about() == "queue" && e.Object.Text("queue") != "" {
 					e.accept()

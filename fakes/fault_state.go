@@ -10,14 +10,14 @@ func stateFaults() []Fault {
 	return []Fault{
 		fault("state-info-before-hello", "STATE-01",
 			"INFO is served before HELLO on an open server",
-			when(Judged, fwp.INFO, func(e *Event) {
+			when(Checked, fwp.INFO, func(e *Event) {
 				if e.about() == AboutState && e.Conn.Iterations == 0 {
 					e.accept()
 				}
 			})),
 		fault("state-info-refused", "STATE-03",
 			"INFO is refused to consumers",
-			when(Judged, fwp.INFO, func(e *Event) {
+			when(Checked, fwp.INFO, func(e *Event) {
 				if e.Conn.Worker != "" {
 					e.decline(AboutState, "INFO is not for workers")
 				}
@@ -30,14 +30,13 @@ func stateFaults() []Fault {
 					e.Conn.Identified = false
 				}
 			})),
-		counting("state-error-locks-out", "STATE-12",
-			"a command that was refused before HELLO has the HELLO declined",
+		statefulFault("state-error-locks-out", "STATE-12",
+			"after a command that was refused before HELLO the HELLO is declined",
 			lockOut),
 	}
 }
 
-// stayFaults are about connections that do not stay what they are, or do not end when
-// they should.
+// stayFaults are about connections that lose their state, or end at the wrong time.
 func stayFaults() []Fault {
 	return []Fault{
 		fault("state-error-forgets", "STATE-12",
@@ -61,25 +60,23 @@ func stayFaults() []Fault {
 					e.Conn.Identified = false
 				}
 			})),
-		counting("consumer-idle-closed", "STATE-13",
-			"a consumer that has done nothing but BEAT four times is sent away",
+		statefulFault("consumer-idle-closed", "STATE-13",
+			"the connection of a consumer is closed after four BEATs without another command",
 			fourBeats),
 		fault("link-commands-counted", "LINK-03",
-			"from the 151st command of a connection on INFO is refused",
-			when(Judged, fwp.INFO, func(e *Event) {
+			"INFO is refused from the 151st command of a connection on",
+			when(Checked, fwp.INFO, func(e *Event) {
 				if e.Conn.Commands > 150 {
 					e.decline(AboutLimit, "too many commands")
 				}
 			})),
 		fault("end-stays-open", "STATE-16 END-02",
 			"the connection stays open after END",
-			when(Ran, fwp.END, func(e *Event) {
-				e.Close = false
-			})),
+			when(Ran, fwp.END, func(e *Event) { e.Close = false })),
 	}
 }
 
-// fourBeats counts the BEATs of a connection that come one after the other.
+// fourBeats closes a connection after four BEATs in a row.
 func fourBeats() func(*Event) {
 	var beats notes[int64, int]
 	return on(Ran, func(e *Event) {
@@ -93,7 +90,7 @@ func fourBeats() func(*Event) {
 
 func lockOut() func(*Event) {
 	var tried notes[int64, bool]
-	return on(Judged, func(e *Event) {
+	return on(Checked, func(e *Event) {
 		if e.Command.Verb != fwp.HELLO {
 			tried.put(e.Conn.ID, e.about() == AboutState)
 		} else if refused, _ := tried.take(e.Conn.ID); refused {
@@ -112,22 +109,18 @@ func deliveryFaults() []Fault {
 					e.Object.Set("at", stamp(time.Now().Add(time.Second)))
 				}
 			})),
-		counting("delivered-twice", "STATE-05",
+		statefulFault("delivered-twice", "STATE-05",
 			"every 50th job is delivered to two consumers",
 			every(50, Delivered, again)),
-		counting("delivered-twice-rarely", "STATE-05",
+		statefulFault("delivered-twice-rarely", "STATE-05",
 			"every 500th job is delivered to two consumers",
 			every(500, Delivered, again)),
 		fault("reservation-lost", "STATE-07",
-			"a job whose reservation ran out is thrown away",
+			"a job whose reservation ran out is discarded",
 			on(Expired, func(e *Event) { e.Set = "" })),
-		fault("reservation-forgotten", "STATE-07",
-			"a reservation never runs out",
-			on(Expired, skip)),
+		fault("reservation-forgotten", "STATE-07", "a reservation never runs out", on(Expired, skip)),
 		fault("schedule-dropped", "STATE-11 WU-06",
-			"a scheduled job is thrown away when it comes due",
-			on(Due, func(e *Event) {
-				e.Skip = e.Set == "scheduled"
-			})),
+			"a scheduled job is discarded when it comes due",
+			on(Due, func(e *Event) { e.Skip = e.Set == "scheduled" })),
 	}
 }

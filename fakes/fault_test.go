@@ -56,7 +56,7 @@ const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 	`ACK {"jid":"a"}` + "\r\nACK {}\r\n" + `BEAT {"wid":"w"}` + "\r\n" + `BEAT {"wid":"x"}` + "\r\nBEAT {}\r\nIN\rFO\r\nINFO\nINFO x\r\nINFO\r\n" +
 	"FLUSH x\r\nFLUSH\r\n  \r\nEND\r\n"
 
-// Whatever a fault does, the server must come to the end of a session, and close.
+// With every fault the server must come to the end of a session, and close.
 func TestFaultsInstall(t *testing.T) {
 	t.Parallel()
 	for _, f := range fakes.Faults() {
@@ -78,7 +78,7 @@ func TestFaultsInstall(t *testing.T) {
 	}
 }
 
-// These two take what nobody sends by chance.
+// These two accept hashes that no client sends by chance.
 func TestFaultsThatTakeOtherHashes(t *testing.T) {
 	t.Parallel()
 	hashes := map[string]string{ // foobar, 55104dc76695721d, three rounds

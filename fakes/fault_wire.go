@@ -16,31 +16,27 @@ import (
 func lineFaults() []Fault {
 	return []Fault{
 		fault("line-double-space", "FRAME-03",
-			"more than one space after the verb is taken",
-			on(Parsed, func(e *Event) {
-				e.Command.Args = bytes.TrimLeft(e.Command.Args, " ")
-			})),
+			"more than one space after the verb is accepted",
+			on(Parsed, func(e *Event) { e.Command.Args = bytes.TrimLeft(e.Command.Args, " ") })),
 		fault("line-trailing-space", "FRAME-03",
-			"spaces at the end of a command are taken",
+			"spaces at the end of a command are accepted",
 			on(Parsed, func(e *Event) {
 				if e.Command.Args = bytes.TrimRight(e.Command.Args, " "); len(e.Command.Args) == 0 {
 					e.Command.Args = nil
 				}
 			})),
 		fault("line-lower-case", "FRAME-03",
-			"verbs in lower case are taken",
-			on(Parsed, func(e *Event) {
-				e.Command.Verb = strings.ToUpper(e.Command.Verb)
-			})),
+			"verbs in lower case are accepted",
+			on(Parsed, func(e *Event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) })),
 		fault("line-empty-ok", "FRAME-03",
 			"an empty line is answered with OK",
-			when(Judged, "", func(e *Event) {
+			when(Checked, "", func(e *Event) {
 				if e.about() == AboutVerb {
 					e.Err = nil
 				}
 			})),
 		fault("line-lf", "FRAME-08 FRAME-03",
-			"a line that ends with LF alone is taken",
+			"a line that ends with LF alone is accepted",
 			on(LineRead, func(e *Event) {
 				if e.about() == AboutLineEnd {
 					e.Err = nil
@@ -49,7 +45,7 @@ func lineFaults() []Fault {
 	}
 }
 
-// carriedFaults are about lines that are well-formed and do not come through as they were sent.
+// carriedFaults are about well-formed lines that the server changes.
 func carriedFaults() []Fault {
 	return []Fault{
 		fault("line-segment-ends", "FRAME-05 LINK-02",
@@ -61,9 +57,7 @@ func carriedFaults() []Fault {
 			})),
 		fault("line-long-cut", "FRAME-06 WU-03",
 			"a text in args is cut after 64 KiB",
-			when(Judged, fwp.PUSH, func(e *Event) {
-				cutArgs(e.Object, 64<<10)
-			})),
+			when(Checked, fwp.PUSH, func(e *Event) { cutArgs(e.Object, 64<<10) })),
 		fault("line-ascii", "FRAME-09 WU-03",
 			"characters of a job that are not ASCII become question marks",
 			when(Parsed, fwp.PUSH, func(e *Event) {
@@ -121,11 +115,9 @@ func replyFaults() []Fault {
 		fault("reply-null-empty", "RESP-04 FETCH-03", "no job is an empty bulk string", nullAs("$0\r\n\r\n")),
 		fault("reply-unasked", "RESP-05",
 			"a connection that is idle for 3 s is sent a line",
-			on(Writing, func(e *Event) {
-				e.Later = &Later{After: 3 * time.Second, Bytes: []byte("+PING\r\n")}
-			})),
+			on(Writing, func(e *Event) { e.Later = &Later{After: 3 * time.Second, Bytes: []byte("+PING\r\n")} })),
 		fault("reply-cr", "RESP-07",
-			"an error repeats a CR of the command",
+			"an error contains a CR of the command",
 			on(Writing, func(e *Event) {
 				if e.Err != nil && bytes.IndexByte(e.Line, '\r') >= 0 {
 					e.Bytes = fmt.Appendf(nil, "-ERR cannot read %s\r\n", e.Line)
@@ -146,9 +138,7 @@ func stepFaults() []Fault {
 	return []Fault{
 		fault("reply-twice", "RESP-06",
 			"INFO is answered twice",
-			when(Writing, fwp.INFO, func(e *Event) {
-				e.Bytes = append(bytes.Clone(e.Bytes), e.Bytes...)
-			})),
+			when(Writing, fwp.INFO, func(e *Event) { e.Bytes = append(bytes.Clone(e.Bytes), e.Bytes...) })),
 		fault("reply-missing", "RESP-06",
 			"every 25th command of a connection is not answered",
 			on(Writing, func(e *Event) {
@@ -156,15 +146,15 @@ func stepFaults() []Fault {
 					e.Bytes = nil
 				}
 			})),
-		counting("reply-swapped", "RESP-06 FETCH-01",
-			"every 50th job goes to another connection, which gets its own to that one",
+		statefulFault("reply-swapped", "RESP-06 FETCH-01",
+			"every 50th job is swapped with the job of another connection",
 			swapReplies),
 	}
 }
 
-// swapper swaps the jobs of two connections: every 50th consumer waits until the next
-// one has a job too. One that stays alone for a while gets its own, before anybody would
-// call it late.
+// swapper swaps the jobs of two connections: every 50th FETCH waits until the next one
+// has a job too. After a short time without another it gets its own job, before a check
+// would find it late.
 type swapper struct {
 	mu     sync.Mutex
 	count  int
@@ -188,7 +178,7 @@ func swapReplies() func(*Event) {
 	})
 }
 
-// meet swaps with the one who waits, or gives what to wait for.
+// meet swaps with the FETCH that waits, or returns what to wait for.
 func (s *swapper) meet(e *Event) *parked {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// fetch answers with a job, or with null when none came in time. (FETCH)
+// fetch returns a job, or null if there was none in time. (FETCH)
 func (c *conn) fetch(e *Event) fwp.Reply {
 	wait := e.Wait
 	t := c.s.store.Take(e, e.Queues, e.Block, c.waiter)
@@ -18,14 +18,14 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 		t = c.await(e, time.Now().Add(wait))
 	}
 	if t == nil {
-		return fwp.Reply{Kind: fwp.NullBulk}
+		return null()
 	}
 	c.held = t
 	if c.s.cfg.Hook == nil {
 		return bulk(t.Job.text)
 	}
 	if c.s.ask(Delivered, e, t.Job) {
-		return fwp.Reply{Kind: fwp.NullBulk}
+		return null()
 	}
 	if e.Again {
 		c.s.store.Repeat(e, t.Job)
@@ -33,8 +33,8 @@ func (c *conn) fetch(e *Event) fwp.Reply {
 	return bulk(e.Object.text())
 }
 
-// fetchArguments reads the queues, and decides where and how long is waited: on the
-// first queue only, and on none by a worker that knows it should be quiet. (FETCH)
+// fetchArguments reads the queues, and sets where and how long the command waits: on the
+// first queue only, and on none if the worker is quiet. (FETCH)
 func (c *conn) fetchArguments(e *Event) *Refusal {
 	e.Wait = c.s.cfg.FetchBlock
 	if r := c.readQueues(e.Command.Args); r != nil {
@@ -47,8 +47,8 @@ func (c *conn) fetchArguments(e *Event) *Refusal {
 	return nil
 }
 
-// readQueues does not read again what the connection asked for before, unless a hook
-// may have changed what was read.
+// readQueues parses the queues. Arguments that are those of the FETCH before are not
+// parsed again, unless a hook may have changed the queues.
 func (c *conn) readQueues(args []byte) *Refusal {
 	if c.asked != "" && string(args) == c.asked && c.s.cfg.Hook == nil {
 		return nil
@@ -73,18 +73,18 @@ func (c *conn) readQueues(args []byte) *Refusal {
 	return nil
 }
 
-// await waits for a job until then, or until the consumer goes away. A job that is
-// given to one who has gone goes back to where it was.
+// await waits for a job until then, or until the consumer disconnects. A job for a
+// consumer that has disconnected is given back to its queue.
 func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
-	gone := c.listen(until)
+	gone := c.watchClient(until)
 	if gone {
 		e.Skip = false
-		c.s.at(Gone, e)
+		c.s.at(Disconnected, e)
 		gone = !e.Skip
 	}
 	var t *store.Held[*job]
 	if !gone {
-		t = c.sit(until)
+		t = c.waitForJob(until)
 	}
 	if late := c.s.store.Leave(c.waiter); t == nil {
 		t = late
@@ -97,24 +97,23 @@ func (c *conn) await(e *Event, until time.Time) *store.Held[*job] {
 	return t
 }
 
-// listen waits on the connection itself, so that it is seen at once when the
-// consumer goes away; whoever has a job for it ends the waiting through the read
-// deadline. It does not wait if the client has sent on without waiting for its
-// answer.
-func (c *conn) listen(until time.Time) (gone bool) {
+// watchClient waits on the connection itself, so that the end of the connection is
+// noticed at once; a job for the waiter ends the wait through the read deadline. It does
+// not wait if the client has already sent its next command.
+func (c *conn) watchClient(until time.Time) (gone bool) {
 	if c.in.Buffered() > 0 {
 		return false
 	}
 	c.nc.SetReadDeadline(until)
-	if len(c.waiter.C()) > 0 { // its deadline came before ours
+	if len(c.waiter.C()) > 0 { // the deadline above has replaced that of wake
 		return false
 	}
 	_, err := c.in.Peek(1)
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// sit waits without looking at the connection.
-func (c *conn) sit(until time.Time) *store.Held[*job] {
+// waitForJob waits without watching the connection.
+func (c *conn) waitForJob(until time.Time) *store.Held[*job] {
 	select {
 	case t := <-c.waiter.C():
 		return t

@@ -27,7 +27,7 @@ func FuzzServer(f *testing.F) {
 		defer s.Close()
 		w := dial().greet(producer)
 		go func() {
-			_, _ = w.conn.Write(data) // after END nobody reads it
+			_, _ = w.conn.Write(data) // after END it is not read
 			_ = w.conn.(interface{ CloseWrite() error }).CloseWrite()
 		}()
 		replies := 0

@@ -6,10 +6,10 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// version is that of the protocol. (Not Identified State)
+// version is the version of the protocol. (Not Identified State)
 const version = 2
 
-// hi is the greeting. (Not Identified State)
+// hi returns the greeting. (Not Identified State)
 func (c *Conn) hi() fwp.Reply {
 	o := &Object{}
 	o.Set("v", itoa(version))
@@ -17,10 +17,10 @@ func (c *Conn) hi() fwp.Reply {
 		o.SetText("s", c.Salt)
 		o.Set("i", itoa(int64(c.Iterations)))
 	}
-	return fwp.Reply{Kind: fwp.SimpleString, Text: o.Append([]byte("HI "))}
+	return simple(string(o.Append([]byte("HI "))))
 }
 
-// checkHello checks a HELLO by the tables. (HELLO)
+// checkHello checks a HELLO by the field tables. (HELLO)
 func (c *conn) checkHello(o *Object) *Refusal {
 	if n, ok := o.Int("v"); !ok || n != version {
 		return refuse("v", "v must be the integer %d", version)
@@ -42,14 +42,14 @@ func (c *conn) checkPassword(o *Object) *Refusal {
 		return nil
 	case o.Get("pwdhash") == nil:
 		return refuse("pwdhash", "a password is required")
-	case !c.knows(o.Text("pwdhash")):
+	case !c.validHash(o.Text("pwdhash")):
 		return refuse("pwdhash", "the password is wrong")
 	}
 	return nil
 }
 
-// checkConsumer wants all four fields as soon as there is a wid, which is what makes
-// a client a consumer; producers in use send a hostname alone. (Required Fields for
+// checkConsumer requires all four fields if there is a wid, because a wid makes a
+// client a consumer; some producers send only a hostname. (Required Fields for
 // Consumers)
 func (c *conn) checkConsumer(o *Object) *Refusal {
 	all := o.Get("wid") != nil

@@ -16,8 +16,8 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// seams are the points at which a hook was called, as far as the tests look at
-// them: not those that every command passes.
+// seams records the points at which a hook was called, without those that every command
+// passes.
 type seams struct {
 	mu     sync.Mutex
 	points []fakes.Point
@@ -33,7 +33,7 @@ func (s *seams) hook(e *fakes.Event) {
 	s.points = append(s.points, e.Point)
 }
 
-// seen gives the points since it was last asked.
+// seen returns the points since its last call.
 func (s *seams) seen() []fakes.Point {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,12 +51,12 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		assert.Equal(t, []fakes.Point{fakes.Accepted, fakes.Greeting}, s.seen())
 		w.do(strings.Replace(consumer, "%s", "w", 1))
 		w.do(job("a", `"reserve_for":60`))
-		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Judged, fakes.Defaulted, fakes.Enqueued}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Checked, fakes.Defaulted, fakes.Enqueued}, s.seen())
 		w.do("FETCH")
 		w.do("FETCH")
 		w.do(`FAIL {"jid":"a"}`)
-		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Reserved, fakes.Delivered, fakes.Judged, fakes.Expired, fakes.Scheduled,
-			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Judged, fakes.Failed, fakes.Scheduled}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Expired, fakes.Scheduled,
+			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Failed, fakes.Scheduled}, s.seen())
 		w.do("FETCH")
 		s.seen()
 		w.do(`ACK {"jid":"a"}`)
@@ -66,12 +66,11 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		synctest.Wait()
 		w.conn.Close()
 		synctest.Wait()
-		assert.Equal(t, []fakes.Point{fakes.Judged, fakes.Acked, fakes.Judged, fakes.Told, fakes.Judged, fakes.Flushed, fakes.Judged, fakes.Gone}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Acked, fakes.Checked, fakes.Notified, fakes.Checked, fakes.Flushed, fakes.Checked, fakes.Disconnected}, s.seen())
 	})
 }
 
-// The tests below ask, in the words of the hook, for servers that differ and are
-// right; hooked gives each a producer at such a server.
+// hooked runs a test with a producer at a server with a hook.
 func hooked(t *testing.T, hook func(*fakes.Event), test func(t *testing.T, w *wire)) {
 	t.Helper()
 	inMemory(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
@@ -112,7 +111,7 @@ func TestAHookCanCloseAProducerThatIsIdle(t *testing.T) {
 func TestAHookCanWakeOnAnyQueue(t *testing.T) {
 	t.Parallel()
 	waking := func(e *fakes.Event) {
-		if e.Point == fakes.Judged {
+		if e.Point == fakes.Checked {
 			e.Block = e.Queues
 		}
 		if e.Point == fakes.Parsed && e.Command.Verb == "TELL" {
@@ -136,7 +135,7 @@ func TestAHookCanForgive(t *testing.T) {
 		case !ok:
 		case e.Point == fakes.LineRead && r.About == fakes.AboutUTF8:
 			e.Line, e.Err = []byte(strings.ToValidUTF8(string(e.Line), "\ufffd")), nil
-		case e.Point == fakes.Judged && r.About == "reserve_for":
+		case e.Point == fakes.Checked && r.About == "reserve_for":
 			e.Object.Set("reserve_for", "60")
 			e.Err, e.Skip = nil, false
 		case e.Point == fakes.Ran && r.About == fakes.AboutJob:

@@ -11,7 +11,7 @@ type size struct {
 	Size int `json:"size"`
 }
 
-// info is what INFO answers with, after the sample in the worker guide.
+// info returns the reply to INFO, after the sample in the worker guide.
 func (s *Server) info() []byte {
 	n := s.store.Sizes()
 	n.Queues[defaultQueue] += 0 // it is listed even if it is empty

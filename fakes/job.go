@@ -12,11 +12,11 @@ const (
 	defaultRetry = 25
 )
 
-// job is a work unit in the store. It is never changed once it is there, because
-// consumers are sent it without a lock: whatever happens to it makes a new one.
+// job is a work unit in the store. It is not changed there, because it is sent to
+// consumers without a lock: a change makes a new one.
 type job struct {
 	text      []byte  // the work unit as it is delivered; nil if there is a hook
-	members   *Object // the work unit for hooks, which look at it at every seam; nil if there is none
+	members   *Object // the same, parsed, for the hook; nil if there is none
 	jid       string
 	queue     string
 	reserve   time.Duration
@@ -34,8 +34,8 @@ func (j *job) Queue() string { return j.queue }
 // Reserve returns how long a worker may hold the job.
 func (j *job) Reserve() time.Duration { return j.reserve }
 
-// newJob reads what the server needs to know. It refuses nothing, since a hook may
-// have let something through: what makes no sense counts as omitted.
+// newJob reads the fields that the server needs. It refuses nothing, since a hook may
+// have allowed anything: an invalid field counts as omitted.
 func newJob(doc *Object, cfg *Config) *job {
 	j := &job{jid: doc.Text("jid"), queue: doc.Text("queue"), retry: defaultRetry, reserve: cfg.DefaultReserve}
 	if j.queue == "" {
@@ -54,7 +54,7 @@ func newJob(doc *Object, cfg *Config) *job {
 	return j
 }
 
-// hold gives the job its work unit; nobody else may change it from then on.
+// hold sets the job's work unit, which must not be changed from then on.
 func (j *job) hold(doc *Object, hooked bool) {
 	if hooked {
 		j.members = doc
@@ -63,8 +63,8 @@ func (j *job) hold(doc *Object, hooked bool) {
 	}
 }
 
-// fillIn gives a work unit the fields that its producer left out, and takes away
-// those that are the server's own. (Work units; a null is a field left out)
+// fillIn adds the fields that the producer left out, and removes those that only the
+// server may set. (Work units; a null counts as left out)
 func fillIn(doc *Object, cfg *Config, now time.Time) {
 	for _, name := range [...]string{"queue", "reserve_for", "at", "retry", "backtrace", "created_at", "custom"} {
 		if isNull(doc.Get(name)) {
@@ -91,7 +91,7 @@ func setDefault(doc *Object, name, value string) {
 	}
 }
 
-// doc is the work unit, to be changed at will.
+// doc returns a copy of the work unit.
 func (j *job) doc() *Object {
 	if j.text == nil {
 		return j.members.clone()
@@ -100,7 +100,7 @@ func (j *job) doc() *Object {
 	return doc
 }
 
-// with is the job with one field changed.
+// with returns the job with one field changed.
 func (j *job) with(name, value string) *job {
 	doc := j.doc()
 	doc.Set(name, value)
@@ -109,7 +109,7 @@ func (j *job) with(name, value string) *job {
 	return &changed
 }
 
-// push takes a work unit in. (PUSH)
+// push stores a work unit. (PUSH)
 func (c *conn) push(e *Event) error {
 	doc := e.Object
 	if doc == nil {
@@ -117,7 +117,7 @@ func (c *conn) push(e *Event) error {
 	}
 	fillIn(doc, &c.s.cfg, time.Now())
 	c.s.at(Defaulted, e)
-	if c.rest(e); e.Skip {
+	if c.pause(e); e.Skip {
 		return nil
 	}
 	now := time.Now()
@@ -136,8 +136,8 @@ func appendStamp(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-// asTime reads an RFC 3339 time. The text form of time.Time is that and nothing
-// more, where time.Parse also takes what only looks like it.
+// asTime reads an RFC 3339 time. It uses UnmarshalText because time.Parse is less
+// strict.
 func asTime(raw json.RawMessage) (t time.Time, ok bool) {
 	s, ok := asString(raw)
 	if !ok || t.UnmarshalText([]byte(s)) != nil {

@@ -48,9 +48,10 @@ func checkQueue(doc *Object, cfg *Config) *Refusal {
 	return checkQueueName(doc.Text("queue"), cfg)
 }
 
-// checkQueueName refuses what could not be a word of a FETCH.
+// checkQueueName refuses a name that a FETCH cannot contain.
 func checkQueueName(queue string, cfg *Config) *Refusal {
-	if queue == "" || strings.ContainsFunc(queue, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+	wrong := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	if queue == "" || strings.ContainsFunc(queue, wrong) {
 		return refuse("queue", "a queue name must not be empty nor hold white space or control characters")
 	}
 	if cfg.MaxQueueName > 0 && len(queue) > cfg.MaxQueueName {
@@ -83,7 +84,7 @@ func checkOptional(doc *Object, cfg *Config) *Refusal {
 	return nil
 }
 
-// given is the value of an optional field, nil if it is absent or null.
+// given returns the value of an optional field, nil if it is absent or null.
 func given(doc *Object, field string) []byte {
 	if raw := doc.Get(field); raw != nil && !isNull(raw) {
 		return raw

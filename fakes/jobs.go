@@ -14,7 +14,7 @@ func (s *Server) newStore() *store.Store[*job, *Event] {
 		Enqueue: func(j *job, now time.Time) *job { return j.with("enqueued_at", stamp(now)) },
 		Expire: failure{
 			errtype: "ReservationExpired",
-			message: "neither ACK nor FAIL came within the time that the job was reserved for",
+			message: "no ACK or FAIL was received within the time that the job was reserved for",
 		}.fate(&s.cfg),
 	}
 	if s.cfg.Hook != nil {
@@ -23,17 +23,17 @@ func (s *Server) newStore() *store.Store[*job, *Event] {
 	return store.New(config)
 }
 
-// hooked has the server's hook see and change what happens in the store.
+// hooked is the store's policy that calls the server's hook.
 type hooked struct{ s *Server }
 
-// points are those of the store as hooks know them.
+// points maps the store's points to those of hooks.
 var points = [...]Point{
 	store.Postponing: Scheduled, store.Ripening: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
 	store.Returning: GivenBack, store.Finishing: Acked, store.Failing: Failed, store.Expiring: Expired,
 	store.Clearing: Flushed, store.Restarting: Restarted,
 }
 
-// Ask calls the hook, and takes over what it changed.
+// Ask calls the hook, and copies its changes into the step.
 func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
 	e := step.By
 	switch p {
@@ -56,8 +56,7 @@ func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
 	return skip
 }
 
-// refusal returns why a command is answered with an error that the store does not carry
-// out.
+// refusal returns an error of the store as a *Refusal, nil if there is none.
 func refusal(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNotHeld):

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// readLine gives the next line without its end, and why it is no command line, if it
-// is none. A line that is too long is read to its end and thrown away. The line is
-// valid until the next read. (Client Protocol Sender)
+// readLine returns the next line without its end, and why it is not well-formed, nil if
+// it is. A line that is too long is read to its end and discarded. The line is valid
+// until the next read. (Client Protocol Sender)
 func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 	tooLong := false
 	line, err = c.in.ReadSlice('\n')
@@ -26,7 +26,7 @@ func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 	return line, broken, nil
 }
 
-// checkLine takes the CR away and says what is wrong with the rest.
+// checkLine removes the CR and returns why the rest is not well-formed.
 func checkLine(line []byte) ([]byte, *Refusal) {
 	last := len(line) - 1
 	if last < 0 || line[last] != '\r' {
@@ -42,8 +42,8 @@ func checkLine(line []byte) ([]byte, *Refusal) {
 	return line, nil
 }
 
-// readLong goes on with a line that is longer than the buffer, and reads a line that
-// is too long without keeping it.
+// readLong continues to read a line that is longer than the buffer. A line that is too
+// long is not kept.
 func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
 	line = bytes.Clone(start)
 	for {
@@ -59,10 +59,10 @@ func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
 	}
 }
 
-// tap is where the bytes of the client come in.
+// tap reads the bytes of the client and shows them to the hook.
 type tap struct {
 	c    *conn
-	rest []byte // what a hook made of what was read
+	rest []byte // bytes after the hook that are not read yet
 	err  error
 }
 
@@ -91,7 +91,7 @@ func (t *tap) fill(p []byte) {
 	}
 	e := Event{Conn: &t.c.Conn, Bytes: p[:n]}
 	t.c.s.at(Received, &e)
-	if !t.c.rest(&e) {
+	if !t.c.pause(&e) {
 		return
 	}
 	t.rest = bytes.Clone(e.Bytes)

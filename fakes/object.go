@@ -16,12 +16,12 @@ type Field struct {
 }
 
 // Object is a JSON object whose members keep their order and, byte for byte, their
-// values, so that a work unit comes back as it was given. Of members with the same
+// values, so that a work unit is delivered as it was pushed. Of members with the same
 // name the last counts. Its methods work on a nil Object, which has no members. It is
 // not safe for concurrent use.
 type Object struct {
 	fields []Field
-	room   []byte // holds the values that were set, each of which has its bytes to itself
+	room   []byte // holds the values that were set; they do not overlap
 }
 
 // Get returns the value of the member, nil if there is none.
@@ -59,12 +59,12 @@ func (o *Object) setInt(name string, n int64) { o.set(name, strconv.AppendInt(o.
 
 func (o *Object) setTime(name string, t time.Time) { o.set(name, appendStamp(o.room, t)) }
 
-// set gives the member the value that was appended to the room.
+// set sets the member to the value that was appended to o.room.
 func (o *Object) set(name string, room []byte) {
 	value := json.RawMessage(room[len(o.room):len(room):len(room)])
 	o.room = room
-	for i := len(o.fields) - 1; i >= 0; i-- {
-		if o.fields[i].Name == name {
+	for i, f := range slices.Backward(o.fields) {
+		if f.Name == name {
 			o.fields[i].Value = value
 			return
 		}
@@ -72,7 +72,7 @@ func (o *Object) set(name string, room []byte) {
 	o.fields = append(o.fields, Field{Name: name, Value: value})
 }
 
-// SetText is Set with a string that is not yet JSON.
+// SetText sets the member to a string, which it encodes as JSON.
 func (o *Object) SetText(name, text string) { o.Set(name, quote(text)) }
 
 // Delete removes the member.
@@ -91,7 +91,7 @@ func (o *Object) Fields() []Field {
 	return o.fields
 }
 
-// Append appends the object to dst as JSON without white space of its own.
+// Append appends the object to dst as JSON. It adds no white space.
 func (o *Object) Append(dst []byte) []byte {
 	dst = append(dst, '{')
 	for i, f := range o.Fields() {
@@ -105,7 +105,7 @@ func (o *Object) Append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// text is the object as JSON, in memory of its own.
+// text returns the object as JSON.
 func (o *Object) text() []byte {
 	size := len("{}")
 	for _, f := range o.Fields() {
@@ -123,8 +123,7 @@ func (o *Object) clone() *Object {
 	return &Object{fields: fields}
 }
 
-// isString is asString for a value of an object that was parsed: what starts like a
-// string is one.
+// isString reports whether a valid JSON value is a string.
 func isString(raw json.RawMessage) bool { return len(raw) >= 2 && raw[0] == '"' }
 
 func asString(raw json.RawMessage) (string, bool) {
@@ -141,7 +140,7 @@ func asString(raw json.RawMessage) (string, bool) {
 	return s, true
 }
 
-// name gives the names that come again and again without allocating.
+// name returns b as a string, without allocating if it is a frequent name.
 func name(b []byte) string {
 	switch string(b) {
 	case "jid":
@@ -172,8 +171,8 @@ func name(b []byte) string {
 	return string(b)
 }
 
-// asInteger takes digits and a sign only: the tables say Integer, so 1e2 and 60.0
-// are refused with the rest.
+// asInteger accepts digits and a sign only: the tables require an integer, so 1e2 and
+// 60.0 are refused.
 func asInteger(raw json.RawMessage) (int64, bool) {
 	if len(raw) == 0 || len(raw) > 20 {
 		return 0, false
@@ -186,7 +185,7 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 func quote(s string) string { return string(appendQuoted(nil, s)) }
 
-// appendQuoted leaves everything as it is that JSON does not force to be escaped.
+// appendQuoted escapes only the characters that JSON requires to be escaped.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := range len(s) {

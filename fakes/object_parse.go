@@ -11,8 +11,8 @@ func parseObject(b []byte) (*Object, *Refusal) {
 	return o, nil
 }
 
-// parse puts the members of a JSON text, which alias b, in the place of those that the
-// object has. Nobody may keep the values that it had.
+// parse replaces the members of the object with those of a JSON text, which alias b. The
+// old values become invalid.
 func (o *Object) parse(b []byte) *Refusal {
 	if !json.Valid(b) {
 		return refuse(AboutJSON, "the argument is not valid JSON")
@@ -20,7 +20,7 @@ func (o *Object) parse(b []byte) *Refusal {
 	if b[0] != '{' || b[len(b)-1] != '}' {
 		return refuse(AboutObject, "the argument is not a JSON object with nothing around it")
 	}
-	clear(o.fields) // a long line would be kept otherwise
+	clear(o.fields) // so that a long line is not kept in memory
 	o.fields, o.room = o.fields[:0], o.room[:0]
 	for i := next(b, 1); b[i] != '}'; {
 		end := skipValue(b, i)
@@ -35,8 +35,8 @@ func (o *Object) parse(b []byte) *Refusal {
 	return nil
 }
 
-// next is the place of the first byte from i on that is no white space. It and
-// skipValue are only right on valid JSON.
+// next returns the index of the first byte from i on that is not white space. It and
+// skipValue need valid JSON.
 func next(b []byte, i int) int {
 	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
 		i++
@@ -44,7 +44,7 @@ func next(b []byte, i int) int {
 	return i
 }
 
-// skipValue is the place after the value that starts at i.
+// skipValue returns the index after the value that starts at i.
 func skipValue(b []byte, i int) int {
 	depth := 0
 	for ; i < len(b); i++ {
@@ -72,7 +72,7 @@ func skipValue(b []byte, i int) int {
 	return i
 }
 
-// closingQuote is the place of the quote that ends the string which starts at i.
+// closingQuote returns the index of the quote that ends the string that starts at i.
 func closingQuote(b []byte, i int) int {
 	for i++; b[i] != '"'; i++ {
 		if b[i] == '\\' {

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// Each of these lines is refused on an identified connection, which then goes on.
+// Each of these lines is refused on an identified connection, which stays open.
 var refusedLines = []string{
 	"", " ", "info", "Info", "INFO ", " INFO", "INFO x", "FLUSH x", "FLUSH ", "END ", "END x", "NOPE", "PUSHB []", "\x00", "INFO\x00",
 	"FETCH ", "FETCH  a", "FETCH a ", "FETCH a  b", "FETCH a\tb", "FETCH \xff",

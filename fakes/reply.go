@@ -6,26 +6,33 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-func okay() fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")} }
+func simple(text string) fwp.Reply { return fwp.Reply{Kind: fwp.SimpleString, Text: []byte(text)} }
+
+func okay() fwp.Reply { return simple("OK") }
 
 func bulk(text []byte) fwp.Reply { return fwp.Reply{Kind: fwp.BulkString, Text: text} }
 
-func refused(err error) fwp.Reply {
-	return fwp.Reply{Kind: fwp.ErrorReply, Text: fmt.Appendf(nil, "ERR %v", err)}
+func integer(n int64) fwp.Reply { return fwp.Reply{Kind: fwp.Integer, Int: n} }
+
+func null() fwp.Reply { return fwp.Reply{Kind: fwp.NullBulk} }
+
+// refused returns the error reply for a reason, which is an error or a text.
+func refused(reason any) fwp.Reply {
+	return fwp.Reply{Kind: fwp.ErrorReply, Text: fmt.Appendf(nil, "ERR %v", reason)}
 }
 
-// idle is the answer to a command that a hook keeps from having an effect.
+// idle returns the reply to a command that a hook keeps from having an effect.
 func idle(verb string) fwp.Reply {
 	switch verb {
 	case fwp.FETCH:
-		return fwp.Reply{Kind: fwp.NullBulk}
+		return null()
 	case fwp.INFO:
 		return bulk([]byte("{}"))
 	}
 	return okay()
 }
 
-// appendReply writes what the server or a hook made; no Kind means nothing.
+// appendReply appends the reply as it is on the wire; one without a Kind appends nothing.
 func appendReply(dst []byte, r fwp.Reply) []byte {
 	switch r.Kind {
 	case fwp.SimpleString:

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Close ends the server: it stops to listen, closes every connection, and returns
-// when nothing of it runs any more. Calling it again does nothing.
+// Close stops listening, closes every connection, and returns when all goroutines of the
+// server have ended. Calling it again does nothing.
 func (s *Server) Close() {
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -21,12 +21,12 @@ func (s *Server) Close() {
 	s.clock.Wait()
 }
 
-// Restart is an orderly restart: the server stops to listen, closes every
-// connection, and listens again at the same address with its store as it was. It
-// returns when clients can connect again, or the reason why they cannot.
+// Restart is an orderly restart: the server stops listening, closes every connection,
+// and listens again at the same address with the same store. It returns when clients can
+// connect again, or the error why they cannot.
 func (s *Server) Restart() error { return s.restart(false) }
 
-// Kill is Restart with every connection reset, as when the machine was cut off.
+// Kill is Restart with every connection reset.
 func (s *Server) Kill() error { return s.restart(true) }
 
 func (s *Server) restart(reset bool) error {

@@ -37,8 +37,8 @@ type Server struct {
 	closed bool
 }
 
-// NewServer starts a server and returns it. Whoever calls it calls [Server.Close] in
-// the end. It panics if the server cannot listen.
+// NewServer starts a server and returns it. The caller has to call [Server.Close]. It
+// panics if the server cannot listen.
 func NewServer(config Config) *Server {
 	s := NewUnstarted(config)
 	s.Start()
@@ -67,7 +67,7 @@ func (s *Server) Start() {
 	if err := s.listen(); err != nil {
 		panic(fmt.Sprintf("fakes: %v", err))
 	}
-	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) }) // what time brings about has no connection
+	s.clock.Go(func() { s.store.Run(&Event{}, s.stopped) })
 }
 
 // listen opens the listener and accepts connections on it.
@@ -143,22 +143,22 @@ func (s *Server) forget(c *conn) {
 	delete(s.conns, c)
 }
 
-// Connections is the number of open connections.
+// Connections returns the number of open connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.conns)
 }
 
-// Addr is the address that the server listens on, "127.0.0.1:41327" for example, and
-// "" before the start.
+// Addr returns the address that the server listens on, such as "127.0.0.1:41327", and ""
+// before the start.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr
 }
 
-// URL is where clients find the server, with the password that they need:
+// URL returns the server's address for clients, with the password:
 // "tcp://127.0.0.1:41327", "tcp+tls://:secret@127.0.0.1:41327".
 func (s *Server) URL() string {
 	u := url.URL{Scheme: "tcp", Host: s.Addr()}

@@ -44,7 +44,7 @@ func TestFetchBlocks(t *testing.T) {
 		begin = time.Now()
 		c.send("FETCH a\r\nINFO\r\n")
 		assert.Equal(t, "$-1", c.read())
-		assert.Equal(t, 2*time.Second, since(begin), "although something else came")
+		assert.Equal(t, 2*time.Second, since(begin), "although another job was pushed")
 		assert.Contains(t, c.read(), `"queues":{"default":0}`, "the names are forgotten")
 	})
 }
@@ -193,7 +193,7 @@ func TestQuietWorkersGetNothing(t *testing.T) {
 		assert.Equal(t, "$-1", c.do("FETCH"))
 		assert.Equal(t, 2*time.Second, since(begin))
 		time.Sleep(75 * time.Second)
-		assert.Equal(t, "+OK", c.do(`ACK {"jid":"before"}`), "nobody closes the connection")
+		assert.Equal(t, "+OK", c.do(`ACK {"jid":"before"}`), "the connection stays open")
 	})
 }
 

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Variation is a way in which a server differs from others and is right.
+// Variation is a way in which a server differs from others and conforms.
 type Variation struct {
-	// Name is a slug that stays the same for good.
+	// Name is a slug that never changes.
 	Name string
 
-	// Summary says what the server does, in one sentence.
+	// Summary describes the server's behaviour in one sentence.
 	Summary string
 
-	// Reading is what leaves room for it: a section of the specification, or the
-	// number of a clause or of an ambiguity in the list of clauses.
+	// Reading is what allows it: a section of the specification, or the number of a
+	// clause or of an ambiguity in the list of clauses.
 	Reading string
 
-	// Warns are clauses of level SHOULD that a check warns about all the same,
-	// since the reading allows the variation and advises against it. Mostly none.
+	// Warns are clauses of level SHOULD for which a check warns, because the reading
+	// allows the variation but advises against it. Usually there are none.
 	Warns []string
 
-	// Configure makes a server of this kind out of what the [Config] says already;
-	// a hook that is there is called first. Every server needs a call of its own,
-	// since some of them keep count; the catalogue itself can be shared.
+	// Configure adds the variation to a [Config]; a hook that is set already is
+	// called first. Every server needs a call of its own, since some variations have
+	// state; the catalogue itself can be shared.
 	Configure func(*Config)
 }
 
-// Variations is the catalogue, sorted by name.
+// Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
 	variations := slices.Concat(
 		greetingVariations(), passwordVariations(), helloVariations(),
@@ -42,28 +42,28 @@ func Variations() []Variation {
 	return variations
 }
 
-// setting makes a variation that is a matter of configuration.
+// setting returns a variation of the configuration.
 func setting(name, reading, summary string, configure func(*Config)) Variation {
 	return Variation{Name: name, Summary: summary, Reading: reading, Configure: configure}
 }
 
-// variation makes one whose hook keeps nothing in mind.
+// variation returns one whose hook has no state.
 func variation(name, reading, summary string, hook func(*Event)) Variation {
-	return varying(name, reading, summary, func() func(*Event) { return hook })
+	return statefulVariation(name, reading, summary, func() func(*Event) { return hook })
 }
 
-// varying makes one whose hook keeps something in mind.
-func varying(name, reading, summary string, hook func() func(*Event)) Variation {
+// statefulVariation returns one whose hook has state.
+func statefulVariation(name, reading, summary string, hook func() func(*Event)) Variation {
 	return setting(name, reading, summary, func(c *Config) { c.add(hook()) })
 }
 
-// advisedAgainst names the clauses that are warned about.
+// advisedAgainst returns v with the clauses that checks warn about.
 func (v Variation) advisedAgainst(clauses ...string) Variation {
 	v.Warns = clauses
 	return v
 }
 
-// add has a hook called after those that are there.
+// add appends a hook: it is called after those that are set already.
 func (c *Config) add(hook func(*Event)) {
 	before := c.Hook
 	if before == nil {

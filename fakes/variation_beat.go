@@ -9,24 +9,24 @@ import (
 func beatVariations() []Variation {
 	return []Variation{
 		setting("beat-state-simple", "AMB-02",
-			"a BEAT is told of a change of state in a simple string",
+			"a change of state is sent as a simple string",
 			func(c *Config) { c.StateAsSimple = true }),
-		varying("beat-state-once", "AMB-30",
-			"only the first BEAT is told of a change of state",
-			tellOnce).advisedAgainst("FWP-BEAT-03"),
-		varying("beat-state-until-known", "AMB-31",
-			"a BEAT is told of a change of state until the worker says that it knows",
+		statefulVariation("beat-state-once", "AMB-30",
+			"only the first BEAT is answered with a change of state",
+			notifyOnce).advisedAgainst("FWP-BEAT-03"),
+		statefulVariation("beat-state-until-known", "AMB-31",
+			"every BEAT is answered with a change of state until the worker reports that state",
 			untilKnown),
 		variation("beat-state-echoed", "AMB-31",
-			"a BEAT with a current_state is told that state",
+			"a BEAT with a current_state is answered with that state",
 			when(Ran, fwp.BEAT, func(e *Event) {
-				if says := e.Object.Get("current_state"); e.Err == nil && e.State == "" && says != nil {
-					e.Reply = bulk([]byte(`{"state":` + string(says) + `}`))
+				if state := e.Object.Get("current_state"); e.Err == nil && e.State == "" && state != nil {
+					e.Reply = bulk([]byte(`{"state":` + string(state) + `}`))
 				}
 			})),
 		variation("beat-says-nothing-of-itself", "BEAT Command",
-			"what a BEAT says of the worker has no effect",
-			when(Judged, fwp.BEAT, func(e *Event) {
+			"the current_state of a BEAT has no effect",
+			when(Checked, fwp.BEAT, func(e *Event) {
 				if e.Err == nil {
 					e.Object.Delete("current_state")
 				}
@@ -34,23 +34,23 @@ func beatVariations() []Variation {
 	}
 }
 
-// untilKnown answers with OK as soon as the worker has said the state itself.
+// untilKnown answers with OK as soon as the worker has reported the state.
 func untilKnown() func(*Event) {
 	var known notes[string, string]
-	return on(Told, func(e *Event) {
+	return on(Notified, func(e *Event) {
 		wid := e.Object.Text("wid")
-		says, _ := known.take(wid)
+		state, _ := known.take(wid)
 		if now := e.Object.Text("current_state"); now != "" {
-			says = now
+			state = now
 		}
-		known.put(wid, says)
-		e.Skip = says == e.State
+		known.put(wid, state)
+		e.Skip = state == e.State
 	})
 }
 
 func quietVariations() []Variation {
 	quiet := func(act func(*Event)) func(*Event) {
-		return when(Judged, fwp.FETCH, func(e *Event) {
+		return when(Checked, fwp.FETCH, func(e *Event) {
 			if e.Err == nil && e.Conn.server.workers.isQuiet(e.Conn.Worker) {
 				act(e)
 			}
@@ -65,13 +65,11 @@ func quietVariations() []Variation {
 			})),
 		variation("quiet-refused", "AMB-32",
 			"a FETCH of a quiet worker is refused",
-			quiet(func(e *Event) {
-				e.decline(AboutState, "the worker should be quiet")
-			})),
+			quiet(func(e *Event) { e.decline(AboutState, "the worker should be quiet") })),
 	}
 }
 
-// queuesOf are the queues that a well-formed FETCH names.
+// queuesOf returns the queues of a well-formed FETCH.
 func queuesOf(c fwp.Command) []string {
 	if c.Args == nil {
 		return []string{defaultQueue}

@@ -10,14 +10,14 @@ import (
 func connectionVariations() []Variation {
 	return []Variation{
 		variation("producer-idle-closed", "AMB-37",
-			"a producer that is idle for 1 s is sent away",
+			"the connection of a producer that is idle for 1 s is closed",
 			on(Writing, func(e *Event) {
 				if e.Conn.isProducer() {
 					e.Later = &Later{After: time.Second, Close: true}
 				}
 			})),
 		variation("producer-refused-closed", "End State",
-			"a producer is sent away after a command that was refused",
+			"the connection of a producer is closed after a command that was refused",
 			on(Ran, func(e *Event) {
 				if e.Err != nil && e.Conn.isProducer() {
 					e.Close = true
@@ -27,10 +27,8 @@ func connectionVariations() []Variation {
 			"the 21st connection is answered with an error and closed",
 			func(c *Config) { c.MaxConnections = 20 }),
 		variation("connections-limited-mute", "AMB-14",
-			"the 21st connection is closed without a word",
-			on(Accepted, func(e *Event) {
-				e.Skip = e.Conn.server.Connections() > 20
-			})),
+			"the 21st connection is closed without a greeting",
+			on(Accepted, func(e *Event) { e.Skip = e.Conn.server.Connections() > 20 })),
 		setting("consumer-silent-closed", "AMB-23",
 			"the connection of a worker that has not sent a BEAT for 60 s is closed at its next command, "+
 				"by a server that is 100 ms away",
@@ -39,7 +37,7 @@ func connectionVariations() []Variation {
 				c.add(away(100 * time.Millisecond))
 			}),
 		variation("told-closes", "End State",
-			"the connection of a worker is closed once it was told to be quiet or to terminate",
+			"the connection of a worker is closed after a BEAT was answered with a change of state",
 			when(Ran, fwp.BEAT, func(e *Event) {
 				if e.Err == nil && e.State != "" {
 					e.Close = true
@@ -51,13 +49,11 @@ func connectionVariations() []Variation {
 func endVariations() []Variation {
 	return []Variation{
 		setting("end-without-ok", "AMB-01",
-			"END is answered with the close alone",
+			"END is answered with a close, without OK",
 			func(c *Config) { c.EndWithoutOK = true }),
 		variation("end-late", "AMB-01",
 			"the connection is closed 0.9 s after the OK to END",
-			atEnd(func(e *Event) {
-				e.Close, e.Later = false, &Later{After: 900 * time.Millisecond, Close: true}
-			})),
+			atEnd(func(e *Event) { e.Close, e.Later = false, &Later{After: 900 * time.Millisecond, Close: true} })),
 		setting("end-late-without-ok", "AMB-01",
 			"the connection is closed 0.9 s after END, without an OK",
 			func(c *Config) {
@@ -70,7 +66,7 @@ func endVariations() []Variation {
 	}
 }
 
-// atEnd has a hook act when the connection is about to end by an END that was served.
+// atEnd returns a hook that acts before the connection is closed after an END.
 func atEnd(act func(*Event)) func(*Event) {
 	return when(Writing, fwp.END, func(e *Event) {
 		if e.Err == nil && e.Close {
@@ -79,7 +75,7 @@ func atEnd(act func(*Event)) func(*Event) {
 	})
 }
 
-// withoutBeat closes the connections of workers that do not keep to their duty.
+// withoutBeat closes the connections of workers that have not sent a BEAT in time.
 func withoutBeat() func(*Event) {
 	var mu sync.Mutex
 	alive := make(map[string]time.Time) // when a wid sent a HELLO or BEAT

@@ -9,24 +9,24 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// delivered has a hook change the jobs that consumers get.
+// delivered returns a hook that changes the jobs that consumers get.
 func delivered(act func(job *Object)) func(*Event) {
 	return on(Delivered, func(e *Event) { act(e.Object) })
 }
 
-// spelledOut are the optional fields with the values that stand for none, or for the
-// default. (Work units, Optional fields)
+// spelledOut holds the optional fields with their defaults, or with a value that means
+// none. (Work units, Optional fields)
 var spelledOut = [...]Field{
 	{"queue", json.RawMessage(`"default"`)}, {"reserve_for", json.RawMessage("1800")}, {"at", json.RawMessage(`""`)},
 	{"retry", json.RawMessage("25")}, {"backtrace", json.RawMessage("0")},
 	{"custom", json.RawMessage("null")}, {"failure", json.RawMessage("null")},
 }
 
-// shownVariations are about what a job that is delivered looks like.
+// shownVariations are about the fields of a delivered job.
 func shownVariations() []Variation {
 	return []Variation{
 		variation("job-defaults-left-out", "AMB-18",
-			"a job is delivered without the fields that hold their default",
+			"a job is delivered without the fields that have their default",
 			delivered(func(job *Object) {
 				for _, f := range spelledOut {
 					if string(job.Get(f.Name)) == string(f.Value) {
@@ -35,20 +35,20 @@ func shownVariations() []Variation {
 				}
 			})),
 		variation("job-defaults-spelled-out", "AMB-18",
-			"a job is delivered with all fields, those that hold their default too",
+			"a job is delivered with all fields, also those that have their default",
 			delivered(func(job *Object) {
 				for _, f := range spelledOut {
 					setDefault(job, f.Name, string(f.Value))
 				}
 			})),
 		variation("job-at-left-out", "AMB-18",
-			"a job is delivered without at, since it is over",
+			"a job is delivered without at",
 			delivered(func(job *Object) { job.Delete("at") })),
 		setting("job-messages-short", "AMB-22",
 			"a failure keeps 100 bytes of its message and 5 lines of its backtrace",
 			func(c *Config) { c.MaxMessage, c.MaxBacktrace = 100, 5 }),
 		variation("job-failure-names", "Read-only fields for enqueued jobs",
-			"a failure has names of its own for what FAIL brought, and all lines in one text",
+			"a failure has other field names than FAIL, and the backtrace as one text",
 			func(e *Event) {
 				if e.Point == Failed || e.Point == Expired {
 					renameFailure(e.Object)
@@ -57,44 +57,44 @@ func shownVariations() []Variation {
 	}
 }
 
-// jobVariations refuse jobs that others take.
+// jobVariations refuse jobs that other servers accept.
 func jobVariations() []Variation {
 	return []Variation{
 		variation("job-read-only-refused", "Read-only fields for enqueued jobs",
-			"a PUSH that brings read-only fields is refused",
-			when(Judged, fwp.PUSH, func(e *Event) {
+			"a PUSH with read-only fields is refused",
+			when(Checked, fwp.PUSH, func(e *Event) {
 				for _, name := range [...]string{"enqueued_at", "failure"} {
 					if e.Object.Get(name) != nil {
 						e.decline(About(name), name+" is read-only")
 					}
 				}
 			})),
-		varying("job-jid-once", "AMB-33", "a jid that was used before is refused", once),
+		statefulVariation("job-jid-once", "AMB-33", "a jid that was used before is refused", once),
 		setting("job-jid-lengths", "AMB-15",
 			"a jid of fewer than 16 or more than 64 bytes is refused",
 			func(c *Config) { c.MinJID, c.MaxJID = 16, 64 }),
 		variation("job-queue-letters", "AMB-14",
-			"the name of a queue is made of at most 64 letters, digits, dashes and underscores",
-			on(Judged, plainQueues)),
+			"a queue name of other characters than letters, digits, dashes and underscores, or of more than 64, is refused",
+			on(Checked, plainQueues)),
 	}
 }
 
-// renameFailure writes what a job's failure says in another way.
+// renameFailure replaces a job's failure by one with other fields.
 func renameFailure(job *Object) {
-	said, r := parseObject(job.Get("failure"))
+	failure, r := parseObject(job.Get("failure"))
 	if r != nil {
 		return
 	}
-	lines, _ := asStrings(said.Get("backtrace"))
+	lines, _ := asStrings(failure.Get("backtrace"))
 	o := &Object{}
-	o.SetText("why", said.Text("errtype")+": "+said.Text("message"))
+	o.SetText("why", failure.Text("errtype")+": "+failure.Text("message"))
 	o.SetText("trace", strings.Join(lines, "\n"))
 	job.Set("failure", string(o.Append(nil)))
 }
 
 func once() func(*Event) {
 	var used notes[string, bool]
-	return when(Judged, fwp.PUSH, func(e *Event) {
+	return when(Checked, fwp.PUSH, func(e *Event) {
 		if e.Err != nil {
 			return
 		}
@@ -123,10 +123,10 @@ func plainQueues(e *Event) {
 func timeVariations() []Variation {
 	return []Variation{
 		variation("time-seconds", "Work units",
-			"the server writes its times without fractions, and +00:00 for UTC",
+			"the server writes its own times without fractions, and with +00:00 for UTC",
 			delivered(serverTimes("2006-01-02T15:04:05-07:00"))),
 		variation("time-milliseconds", "Work units",
-			"the server cuts its times to milliseconds",
+			"the server writes its own times in whole milliseconds",
 			delivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
 		variation("time-zone", "Work units",
 			"all times are written with the server's offset",
@@ -137,12 +137,12 @@ func timeVariations() []Variation {
 					}
 				}
 			})),
-		varying("time-clock-ahead", "AMB-36", "the server's clock is an hour ahead", clock(time.Hour)),
-		varying("time-clock-behind", "AMB-36", "the server's clock is 20 s behind", clock(-20*time.Second)),
+		statefulVariation("time-clock-ahead", "AMB-36", "the server's clock is an hour ahead", clock(time.Hour)),
+		statefulVariation("time-clock-behind", "AMB-36", "the server's clock is 20 s behind", clock(-20*time.Second)),
 	}
 }
 
-// serverTimes writes the times that are the server's own in another form.
+// serverTimes writes the server's own times in another layout.
 func serverTimes(layout string) func(job *Object) {
 	return func(job *Object) {
 		if t, ok := asTime(job.Get("enqueued_at")); ok {
@@ -151,14 +151,14 @@ func serverTimes(layout string) func(job *Object) {
 	}
 }
 
-// clock has the server live at another time than everybody else: what it stamps is
-// moved, and it takes each at for one of its own times.
+// clock moves the server's clock: its own times are moved, and it reads each at as a time
+// of its clock.
 func clock(ahead time.Duration) func() func(*Event) {
 	return func() func(*Event) {
 		var asked notes[string, json.RawMessage]
 		return func(e *Event) {
 			switch {
-			case e.Point == Judged && e.Command.Verb == fwp.PUSH && e.Err == nil && given(e.Object, "created_at") == nil:
+			case e.Point == Checked && e.Command.Verb == fwp.PUSH && e.Err == nil && given(e.Object, "created_at") == nil:
 				e.Object.Set("created_at", stamp(time.Now().Add(ahead)))
 			case e.Point == Defaulted:
 				if at, ok := asTime(e.Object.Get("at")); ok {

@@ -15,20 +15,20 @@ import (
 func jsonVariations() []Variation {
 	return []Variation{
 		variation("json-more-fields", "Work units",
-			"work units, failures, states and INFO have fields that the protocol does not name",
-			redressed(style{more: true})),
+			"work units, failures, states and INFO have fields that the protocol does not define",
+			restyled(style{more: true})),
 		variation("json-sorted-backwards", "Work units",
-			"the keys of all JSON hashes come in the opposite order of the alphabet",
-			redressed(style{backwards: true})),
+			"the keys of all JSON hashes are in reverse alphabetical order",
+			restyled(style{backwards: true})),
 		variation("json-white-space", "Work units",
-			"there is white space wherever JSON has room for it",
-			redressed(style{roomy: true})),
+			"there is white space wherever JSON allows it",
+			restyled(style{roomy: true})),
 		variation("json-escapes", "Work units",
-			"what may be escaped in JSON is escaped: slashes, what is not ASCII, and some letters too",
-			redressed(style{escape: true})),
+			"characters that JSON may escape are escaped: slashes, characters that are not ASCII, and some letters",
+			restyled(style{escape: true})),
 		variation("json-numbers", "AMB-16",
-			"numbers in args and custom are written in another way",
-			redressed(style{numbers: true})),
+			"numbers in args and custom are written in another form",
+			restyled(style{numbers: true})),
 	}
 }
 
@@ -36,12 +36,12 @@ func jsonVariations() []Variation {
 type style struct {
 	more, backwards, roomy, escape, numbers bool
 
-	blank string // is put between any two tokens
-	given bool   // what is written was given by a producer
+	blank string // between any two tokens
+	given bool   // the value is from a producer
 }
 
-// redressed writes the JSON hashes of greetings and answers in another style.
-func redressed(s style) func(*Event) {
+// restyled writes the JSON hashes of greetings and replies in another style.
+func restyled(s style) func(*Event) {
 	return func(e *Event) {
 		if e.Point != Greeting && e.Point != Ran || e.Reply.Kind == fwp.ErrorReply {
 			return
@@ -140,7 +140,7 @@ func (s style) appendText(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// otherwise is another way to write a number.
+// otherwise returns another form of a number.
 func otherwise(number string) string {
 	mantissa, exponent, has := strings.Cut(strings.ToLower(number), "e")
 	if !strings.Contains(mantissa, ".") {

@@ -11,7 +11,7 @@ import (
 func errorVariations() []Variation {
 	return []Variation{
 		variation("error-codes", "Server Protocol Sender",
-			"errors begin with words of their own, not with ERR",
+			"errors begin with other words than ERR",
 			errorText(func(e *Event) string {
 				switch e.about() {
 				case AboutJob, AboutWorker:
@@ -25,7 +25,7 @@ func errorVariations() []Variation {
 			"errors have no text",
 			errorText(func(*Event) string { return "" })),
 		variation("error-quotes", "Server Protocol Sender",
-			"errors repeat the line that they are about, and are not in English",
+			"errors contain the refused line, and are not in English",
 			errorText(func(e *Event) string {
 				return fmt.Sprintf("+OK wäre falsch – 無効な\t{%.1000q}", e.Line)
 			})),
@@ -43,13 +43,13 @@ func errorText(text func(*Event) string) func(*Event) {
 func lineVariations() []Variation {
 	return []Variation{
 		variation("line-lf-taken", "AMB-07",
-			"a line that ends with LF alone is taken",
+			"a line that ends with LF alone is accepted",
 			on(LineRead, func(e *Event) {
 				if e.about() == AboutLineEnd && bytes.IndexByte(e.Line, '\r') < 0 {
 					e.Err = nil
 				}
 			})).advisedAgainst("FWP-FRAME-08"),
-		varying("line-lf-unseen", "AMB-07", "only CRLF ends a line, so that an LF alone is a part of it", unseen),
+		statefulVariation("line-lf-unseen", "AMB-07", "only CRLF ends a line, so that an LF alone is a part of it", unseen),
 		variation("line-utf8-replaced", "AMB-13",
 			"bytes that are not UTF-8 become U+FFFD",
 			on(LineRead, func(e *Event) {
@@ -58,7 +58,7 @@ func lineVariations() []Variation {
 				}
 			})),
 		variation("line-utf8-ignored", "AMB-13",
-			"bytes that are not UTF-8 come back as they are",
+			"bytes that are not UTF-8 are delivered unchanged",
 			on(LineRead, func(e *Event) {
 				if e.about() == AboutUTF8 {
 					e.Err = nil
@@ -70,7 +70,8 @@ func lineVariations() []Variation {
 	}
 }
 
-// unseen makes a vertical tab, which no command has, of each LF that follows no CR.
+// unseen replaces each LF without a CR before it with a vertical tab, which no command
+// has.
 func unseen() func(*Event) {
 	var ends notes[int64, bool] // connections whose last byte was a CR
 	return on(Received, func(e *Event) {
@@ -87,15 +88,15 @@ func unseen() func(*Event) {
 
 func commandVariations() []Variation {
 	more := map[string]fwp.Reply{
-		"BATCH":  {Kind: fwp.Integer, Int: 1},
+		"BATCH":  integer(1),
 		"MUTATE": simple("OK"),
 		"PUSHB":  bulk([]byte("{}")),
-		"QUEUE":  {Kind: fwp.Array, Array: []fwp.Reply{bulk([]byte("default")), {Kind: fwp.Integer, Int: 3}}},
-		"TRACK":  {Kind: fwp.NullBulk},
+		"QUEUE":  {Kind: fwp.Array, Array: []fwp.Reply{bulk([]byte("default")), integer(3)}},
+		"TRACK":  null(),
 	}
 	return []Variation{
 		variation("command-more-verbs", "Client Commands",
-			"there are commands that the protocol does not name",
+			"there are commands that the protocol does not define",
 			on(Ran, func(e *Event) {
 				if r, known := more[e.Command.Verb]; known && e.about() == AboutVerb && e.Conn.Identified {
 					e.Err, e.Reply = nil, r
@@ -115,16 +116,16 @@ func commandVariations() []Variation {
 					e.Reply = bulk([]byte("{}"))
 				}
 			})),
-		varying("flush-forgets-workers", "FLUSH Command",
-			"after a FLUSH the server does not know the workers that are connected",
+		statefulVariation("flush-forgets-workers", "FLUSH Command",
+			"after a FLUSH the workers that are connected are unknown",
 			forgetful),
 	}
 }
 
-// forgetful refuses the BEAT of a worker that was there before a FLUSH.
+// forgetful refuses the BEAT of a worker whose latest HELLO was before a FLUSH.
 func forgetful() func(*Event) {
 	var mu sync.Mutex
-	forgotten := make(map[string]bool) // every wid, and whether a FLUSH came after its latest HELLO
+	forgotten := make(map[string]bool) // by wid: there was a FLUSH after its latest HELLO
 	return func(e *Event) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -135,8 +136,8 @@ func forgetful() func(*Event) {
 			for wid := range forgotten {
 				forgotten[wid] = true
 			}
-		case e.Point == Judged && e.Command.Verb == fwp.BEAT && forgotten[e.Object.Text("wid")]:
-			e.decline(AboutWorker, "no worker with this wid has said HELLO")
+		case e.Point == Checked && e.Command.Verb == fwp.BEAT && forgotten[e.Object.Text("wid")]:
+			e.decline(AboutWorker, "no HELLO had this wid")
 		}
 	}
 }

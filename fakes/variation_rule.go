@@ -6,7 +6,7 @@ import "github.com/fwpsuite/fwp/fwp"
 func nullVariations() []Variation {
 	return []Variation{
 		variation("null-is-left-out", "AMB-18",
-			"what the producer sent as null is left out of the job",
+			"a job is delivered without the fields that the producer sent as null",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
 				for _, f := range e.Object.clone().Fields() {
 					if isNull(f.Value) {
@@ -16,7 +16,7 @@ func nullVariations() []Variation {
 			})),
 		variation("null-is-empty-text", "Work units",
 			"an empty created_at or queue counts as left out",
-			when(Judged, fwp.PUSH, func(e *Event) {
+			when(Checked, fwp.PUSH, func(e *Event) {
 				if about := e.about(); about != "created_at" && about != "queue" {
 					return
 				}
@@ -25,7 +25,7 @@ func nullVariations() []Variation {
 						e.Object.Delete(name)
 					}
 				}
-				e.judgeJobAgain()
+				e.checkJobAgain()
 			})),
 		variation("null-for-none", "AMB-18",
 			"a job without custom, and one that never failed, is delivered with nulls",
@@ -36,18 +36,18 @@ func nullVariations() []Variation {
 	}
 }
 
-// acceptVariations take what others refuse.
+// acceptVariations accept what other servers refuse.
 func acceptVariations() []Variation {
 	return []Variation{
 		variation("accepts-unknown-jobs", "AMB-21",
-			"an ACK or FAIL of a job that nobody holds is answered with OK",
+			"an ACK or FAIL of a job that is not held is answered with OK",
 			on(Ran, func(e *Event) {
 				if e.about() == AboutJob {
 					e.Err, e.Reply = nil, okay()
 				}
 			})),
 		variation("accepts-acks-of-waiting-jobs", "AMB-21",
-			"an ACK of a job that waits in its queue purges it",
+			"an ACK of a job that is in its queue removes it",
 			when(Ran, fwp.ACK, func(e *Event) {
 				if e.about() == AboutJob && e.Conn.server.store.Purge(e.Object.Text("jid")) {
 					e.Err, e.Reply = nil, okay()
@@ -55,29 +55,29 @@ func acceptVariations() []Variation {
 			})),
 		variation("accepts-short-reservations", "AMB-17",
 			"a reserve_for under 60 s counts as 60 s",
-			when(Judged, fwp.PUSH, func(e *Event) {
+			when(Checked, fwp.PUSH, func(e *Event) {
 				if _, integer := e.Object.Int("reserve_for"); integer && e.about() == "reserve_for" {
 					e.Object.Set("reserve_for", "60")
-					e.judgeJobAgain()
+					e.checkJobAgain()
 				}
 			})),
 	}
 }
 
-// judgeJobAgain accepts a job that was refused if there is nothing else against it.
-func (e *Event) judgeJobAgain() {
+// checkJobAgain accepts a job that was refused if it is valid now.
+func (e *Event) checkJobAgain() {
 	e.accept()
 	if r := checkJob(e.Object, &e.Conn.server.cfg); r != nil {
 		e.decline(r.About, r.Text)
 	}
 }
 
-// refuseVariations refuse what others take.
+// refuseVariations refuse what other servers accept.
 func refuseVariations() []Variation {
 	return []Variation{
 		variation("refuses-producers", "AMB-20",
 			"FETCH, ACK, FAIL and BEAT are refused to producers",
-			on(Judged, func(e *Event) {
+			on(Checked, func(e *Event) {
 				switch e.Command.Verb {
 				case fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT:
 					if e.Conn.isProducer() {
@@ -85,12 +85,12 @@ func refuseVariations() []Variation {
 					}
 				}
 			})),
-		varying("refuses-what-is-anothers", "AMB-21",
+		statefulVariation("refuses-what-is-anothers", "AMB-21",
 			"an ACK or FAIL of a job that another worker holds is refused, and a BEAT with another worker's wid",
 			ownJobs),
 		variation("refuses-short-failures", "AMB-35",
 			"a FAIL without errtype, message and backtrace is refused",
-			when(Judged, fwp.FAIL, func(e *Event) {
+			when(Checked, fwp.FAIL, func(e *Event) {
 				for _, name := range [...]string{"errtype", "message", "backtrace"} {
 					if e.Object.Get(name) == nil {
 						e.decline(About(name), name+" is missing")
@@ -98,8 +98,8 @@ func refuseVariations() []Variation {
 				}
 			})),
 		variation("refuses-unknown-fields", "HELLO Command; BEAT Command",
-			"a HELLO, BEAT, ACK or FAIL with a field that the protocol does not name is refused",
-			on(Judged, func(e *Event) {
+			"a HELLO, BEAT, ACK or FAIL with a field that the protocol does not define is refused",
+			on(Checked, func(e *Event) {
 				switch e.Command.Verb {
 				case fwp.HELLO:
 					onlyKnown(e, "v", "pwdhash", "hostname", "wid", "pid", "labels")
@@ -110,8 +110,8 @@ func refuseVariations() []Variation {
 				}
 			})),
 		variation("refuses-odd-values", "Work units",
-			"an empty jid, jobtype or wid is refused, and so are a retry under -1 and a negative backtrace",
-			on(Judged, oddValues)),
+			"an empty jid, jobtype or wid, a retry under -1 and a negative backtrace are refused",
+			on(Checked, oddValues)),
 	}
 }
 
@@ -139,21 +139,21 @@ func onlyKnown(e *Event, names ...string) {
 	}
 }
 
-// ownJobs keeps in mind which worker holds a job.
+// ownJobs refuses reports about the jobs and the wids of other workers.
 func ownJobs() func(*Event) {
 	var holder notes[string, string]
 	return func(e *Event) {
 		switch {
 		case e.Point == Delivered:
 			holder.put(e.Object.Text("jid"), e.Conn.Worker)
-		case e.Point == Judged && (e.Command.Verb == fwp.ACK || e.Command.Verb == fwp.FAIL):
+		case e.Point == Checked && (e.Command.Verb == fwp.ACK || e.Command.Verb == fwp.FAIL):
 			jid := e.Object.Text("jid")
 			worker, held := holder.take(jid)
 			if held && worker != e.Conn.Worker {
 				holder.put(jid, worker)
 				e.decline(AboutJob, "another worker holds the job")
 			}
-		case e.Point == Judged && e.Command.Verb == fwp.BEAT && e.Object.Text("wid") != e.Conn.Worker:
+		case e.Point == Checked && e.Command.Verb == fwp.BEAT && e.Object.Text("wid") != e.Conn.Worker:
 			e.decline(AboutWorker, "this is another worker's wid")
 		}
 	}

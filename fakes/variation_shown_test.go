@@ -1,6 +1,6 @@
 package fakes_test
 
-// shown is a conversation for each variation that only a server like this leads.
+// shown has a conversation for each variation that only a server with it has.
 var shown = map[string]string{
 	"beat-says-nothing-of-itself": `
 		a: worker

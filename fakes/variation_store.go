@@ -11,12 +11,12 @@ import (
 func queueVariations() []Variation {
 	return []Variation{
 		variation("queue-last-in-first-out", "AMB-27",
-			"the job that came last is delivered first",
+			"the last job is delivered first",
 			on(Enqueued, func(e *Event) { e.Front = true })),
-		varying("queue-without-order", "AMB-27", "jobs are delivered in no order", shuffled),
+		statefulVariation("queue-without-order", "AMB-27", "jobs are delivered in random order", shuffled),
 		variation("fetch-wakes-on-any-queue", "AMB-19",
 			"a FETCH waits on all of its queues",
-			when(Judged, fwp.FETCH, func(e *Event) { e.Block = e.Queues })),
+			when(Checked, fwp.FETCH, func(e *Event) { e.Block = e.Queues })),
 		setting("fetch-waits-less", "AMB-29",
 			"a FETCH waits for 1.6 s",
 			func(c *Config) { c.FetchBlock = 1600 * time.Millisecond }),
@@ -39,31 +39,25 @@ func shuffled() func(*Event) {
 func scheduleVariations() []Variation {
 	return []Variation{
 		setting("schedule-every-5s", "AMB-28",
-			"schedule and retries are looked at every 5 s, and reservations every 15 s",
+			"the schedule and the retries are polled every 5 s, and reservations every 15 s",
 			func(c *Config) {
 				c.ScanEvery = 5 * time.Second
 				c.add(on(Reserved, func(e *Event) {
-					// times are rounded up, so that no reservation ends before its time
+					// rounded up, so that no reservation ends early
 					e.Until = e.Until.Add(15*time.Second - 1).Truncate(15 * time.Second)
 				}))
 			}),
 		variation("expiry-enqueues", "AMB-01b",
-			"a job whose reservation ran out is back in its queue at once, whatever its retry says",
-			on(Expired, func(e *Event) {
-				e.Set, e.Until = "retries", time.Now()
-			})),
+			"a job whose reservation ran out is enqueued at once, whatever its retry is",
+			on(Expired, func(e *Event) { e.Set, e.Until = "retries", time.Now() })),
 		variation("kill-forgets", "FWP-STATE-08",
 			"a server that was killed has lost everything",
 			on(Restarted, func(e *Event) { e.Skip = e.Reset })),
 		setting("retries-soon", "AMB-38",
-			"a failed job comes back after 1 s",
-			func(c *Config) {
-				c.RetryDelay = func(int) time.Duration { return time.Second }
-			}),
+			"a failed job is enqueued again after 1 s",
+			func(c *Config) { c.RetryDelay = func(int) time.Duration { return time.Second } }),
 		setting("retries-late", "AMB-38",
-			"a failed job comes back after 80 s",
-			func(c *Config) {
-				c.RetryDelay = func(int) time.Duration { return 80 * time.Second }
-			}),
+			"a failed job is enqueued again after 80 s",
+			func(c *Config) { c.RetryDelay = func(int) time.Duration { return 80 * time.Second } }),
 	}
 }

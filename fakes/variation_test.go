@@ -44,8 +44,7 @@ func TestAVariationKeepsTheHookThatIsThere(t *testing.T) {
 	}
 }
 
-// Each variation shows in a conversation that takes another course on a server
-// without it.
+// For each variation there is a conversation that a server without it does not have.
 func TestVariationsDiffer(t *testing.T) {
 	t.Parallel()
 	talks := conversations()

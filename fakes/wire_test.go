@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
-// wire is a connection on which a test writes bytes and reads replies as they are on
-// the wire, a bulk string as its payload after a dollar sign.
+// wire is a connection of a test: it writes bytes and reads replies as they are on the
+// wire, a bulk string as its payload after a dollar sign.
 type wire struct {
 	t    testing.TB
 	conn net.Conn
@@ -116,7 +116,7 @@ func (w *wire) try() (string, error) {
 	return "$" + string(payload[:n]), err
 }
 
-// ended wants the end of the stream, and nothing before it.
+// ended requires the end of the stream, and nothing before it.
 func (w *wire) ended() {
 	w.t.Helper()
 	_, err := w.in.ReadByte()

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// state is how far a worker has been asked to wind down. It never goes back.
+// state is a worker's state. It never goes back to a lower one.
 // (Quiet State, Terminating State)
 type state uint8
 
@@ -30,16 +30,16 @@ func asState(s string) state {
 	return running
 }
 
-// worker is what the server knows of a wid. It is remembered for good: BEAT takes
-// every wid that ever said HELLO.
+// worker is what the server knows about a wid. It is never removed: a BEAT may have any
+// wid that a HELLO had.
 type worker struct {
 	id     identity
 	open   int   // connections
 	signal state // what an operator wants
-	knows  state // what the worker was told, or has said of itself
+	knows  state // what the worker was sent, or has reported itself
 }
 
-// identity is what has to be the same in all connections of a worker. (Required
+// identity holds the fields that must be equal in all connections of a worker. (Required
 // Fields for Consumers)
 type identity struct {
 	hostname string
@@ -56,8 +56,7 @@ type workers struct {
 	byWID map[string]*worker
 }
 
-// conflict tells whether the wid is in use by a worker that says something else of
-// itself.
+// conflict reports whether the wid is in use by a worker with another identity.
 func (ws *workers) conflict(wid string, id identity) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -85,19 +84,20 @@ func (ws *workers) exit(wid string) {
 	}
 }
 
-// beat takes down what a worker says of itself, and gives what it is to be told.
-func (ws *workers) beat(wid, says string) (signal state, known bool) {
+// beat records the state that a worker reports, and returns the one that an operator
+// wants.
+func (ws *workers) beat(wid, reported string) (signal state, known bool) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w := ws.byWID[wid]
 	if w == nil {
 		return running, false
 	}
-	w.knows = max(w.knows, asState(says))
+	w.knows = max(w.knows, asState(reported))
 	return w.signal, true
 }
 
-func (ws *workers) told(wid, state string) {
+func (ws *workers) notified(wid, state string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if w := ws.byWID[wid]; w != nil {
@@ -105,7 +105,7 @@ func (ws *workers) told(wid, state string) {
 	}
 }
 
-// isQuiet tells whether the worker knows that it should not fetch any more.
+// isQuiet reports whether the worker knows that it must not fetch any more.
 func (ws *workers) isQuiet(wid string) bool {
 	if wid == "" {
 		return false
@@ -116,11 +116,10 @@ func (ws *workers) isQuiet(wid string) bool {
 	return w != nil && w.knows > running
 }
 
-// Signal does what an operator does who quiets or terminates a worker: from now on
-// every BEAT of the worker is answered with the state, "quiet" or "terminate". The
-// empty wid means every worker. A state never goes back: quiet after terminate
-// changes nothing. It is an error if no HELLO ever had the wid. (BEAT; Client
-// Lifecycle)
+// Signal quiets or terminates a worker, as an operator can: from now on every BEAT of the
+// worker is answered with the state, "quiet" or "terminate". The empty wid means every
+// worker. A state never goes back: quiet after terminate changes nothing. It is an error
+// if no HELLO had the wid. (BEAT; Client Lifecycle)
 func (s *Server) Signal(wid, state string) error {
 	to := asState(state)
 	if to == running {
@@ -130,7 +129,7 @@ func (s *Server) Signal(wid, state string) error {
 	defer s.workers.mu.Unlock()
 	w := s.workers.byWID[wid]
 	if w == nil && wid != "" {
-		return fmt.Errorf("signal worker %q: no such worker has said HELLO", wid)
+		return fmt.Errorf("signal worker %q: no such worker", wid)
 	}
 	for id, w := range s.workers.byWID {
 		if wid == "" || id == wid {

@@ -2,16 +2,16 @@ package fakes
 
 import "time"
 
-// write sends the event's reply. It tells whether the connection goes on.
+// write sends the event's reply. It reports whether the connection goes on.
 func (c *conn) write(e *Event) bool {
 	c.out = appendReply(c.out[:0], e.Reply)
 	e.Bytes = c.out
 	c.s.at(Writing, e)
-	if !c.rest(e) {
+	if !c.pause(e) {
 		return false
 	}
 	n, err := c.send(e)
-	if err == nil || n > 0 { // otherwise not a byte of the job has left
+	if err == nil || n > 0 { // otherwise no byte of the job was sent
 		c.held = nil
 	}
 	c.shrink()
@@ -25,7 +25,7 @@ func (c *conn) write(e *Event) bool {
 	return true
 }
 
-// send writes the event's bytes, in pieces if a hook wants it so.
+// send writes the event's bytes, in pieces of Chunk bytes if a hook set it.
 func (c *conn) send(e *Event) (n int, err error) {
 	if len(e.Bytes) == 0 {
 		return 0, nil
@@ -44,13 +44,13 @@ func (c *conn) send(e *Event) (n int, err error) {
 		}
 		if rest = rest[size:]; len(rest) > 0 {
 			e.Delay = e.Pause
-			c.rest(e)
+			c.pause(e)
 		}
 	}
 	return n, nil
 }
 
-// shrink lets go of buffers that one large job has made large.
+// shrink releases buffers that a large job has made large.
 func (c *conn) shrink() {
 	const most = 64 << 10
 	if cap(c.out) > most {
@@ -61,15 +61,15 @@ func (c *conn) shrink() {
 	}
 }
 
-// startLater has something happen without being asked. The group of connections
-// counts it, so that Close waits for it too.
+// startLater starts the timer of a Later. The group of connections counts it, so that
+// Close waits for it too.
 func (c *conn) startLater(l Later) {
 	c.s.serving.Add(1)
 	c.later = time.AfterFunc(l.After, func() {
 		defer c.s.serving.Done()
 		c.writing.Lock()
 		defer c.writing.Unlock()
-		_, _ = c.nc.Write(l.Bytes) // that nobody listens any more shows at the next read
+		_, _ = c.nc.Write(l.Bytes) // the next read returns the error of a closed connection
 		if l.Close {
 			c.end(false)
 		}

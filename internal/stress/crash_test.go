@@ -29,7 +29,7 @@ func racy() fakes.Config {
 		case e.Point == fakes.Accepted:
 			e.Skip = dead
 		case dead && e.Point < fakes.Ran: // what is on its way changes nothing any more
-			e.Skip = e.Point == fakes.Judged || e.Point == fakes.Defaulted
+			e.Skip = e.Point == fakes.Checked || e.Point == fakes.Defaulted
 		case e.Point == fakes.Parsed && e.Command.Verb == fwp.INFO:
 			asked++
 			e.Delay = time.Millisecond

@@ -119,7 +119,7 @@ func TestObserversAskWhileOthersPush(t *testing.T) {
 	var last time.Time
 	server := fakes.Config{Hook: func(e *fakes.Event) {
 		switch {
-		case e.Point != fakes.Judged:
+		case e.Point != fakes.Checked:
 		case e.Command.Verb == fwp.INFO:
 			asked.Add(1)
 			last = time.Now()

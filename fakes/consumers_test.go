@@ -64,9 +64,9 @@ func workOne(c *wire) string {
 	return jid
 }
 
-// Consumers come, ask and go before there is a job for them: what comes then must be
-// there for somebody who stays. Each has a queue of its own, because a job that is there
-// already may be on its way to the consumer before it goes.
+// Consumers disconnect before there is a job for their FETCH: a job that is pushed then
+// must be delivered to another consumer. Each has a queue of its own, because a job that
+// is in the queue already may be sent to the consumer before it disconnects.
 func TestConsumersThatLeaveTakeNothingAlong(t *testing.T) {
 	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
@@ -77,7 +77,7 @@ func TestConsumersThatLeaveTakeNothingAlong(t *testing.T) {
 			w.conn.Close()
 			require.Equal(t, "+OK", p.do(job(fmt.Sprintf("job-%d", n), fmt.Sprintf(`"queue":"q%d"`, n))))
 		}
-		synctest.Wait() // what was given to somebody who had gone is on its way back
+		synctest.Wait() // jobs for consumers that have disconnected are given back
 		info := p.do("INFO")
 		assert.Contains(t, info, `"total_enqueued":200`)
 		assert.Contains(t, info, `"working":0}`)
