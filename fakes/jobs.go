@@ -28,7 +28,7 @@ type hooked struct{ s *Server }
 
 // points maps the store's points to those of hooks.
 var points = [...]Point{
-	store.Postponing: Scheduled, store.Ripening: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
+	store.Postponing: Scheduled, store.ComingDue: Due, store.Enqueuing: Enqueued, store.Reserving: Reserved,
 	store.Returning: GivenBack, store.Finishing: Acked, store.Failing: Failed, store.Expiring: Expired,
 	store.Clearing: Flushed, store.Restarting: Restarted,
 }
@@ -37,14 +37,14 @@ var points = [...]Point{
 func (h hooked) Ask(p store.Point, step *store.Step[*job, *Event]) (skip bool) {
 	e := step.By
 	switch p {
-	case store.Postponing, store.Ripening, store.Failing, store.Expiring:
+	case store.Postponing, store.ComingDue, store.Failing, store.Expiring:
 		e.Set, e.Until = string(step.Set), step.Until
 	case store.Reserving:
 		e.Until = step.Until
 	}
 	skip = h.s.ask(points[p], e, step.Job)
 	switch p {
-	case store.Postponing, store.Ripening, store.Enqueuing, store.Failing, store.Expiring:
+	case store.Postponing, store.ComingDue, store.Enqueuing, store.Failing, store.Expiring:
 		changed := newJob(e.Object, &h.s.cfg)
 		changed.failures = step.Job.failures
 		step.Job = changed

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Held is a job that something will happen to at a certain time: as long as a worker holds it, that its reservation
-// runs out.
+// Held is a job with the time at which it is due: of a job that a worker holds, the end of its reservation.
 type Held[J Job] struct {
 	Job J
 
@@ -15,8 +14,7 @@ type Held[J Job] struct {
 	next  *Held[J] // reservations: an older one of the same id
 }
 
-// timeline gives what is due next. It is a heap, used through its methods add, cut
-// and first.
+// timeline is a heap by due time, used through its methods add, cut and first.
 type timeline[J Job] struct{ items []*Held[J] }
 
 func (l *timeline[J]) add(h *Held[J]) { heap.Push((*byTime[J])(l), h) }
@@ -27,7 +25,7 @@ func (l *timeline[J]) cut(h *Held[J]) {
 	}
 }
 
-// first is the earliest one, nil if there is none.
+// first returns the earliest one, nil if there is none.
 func (l *timeline[J]) first() *Held[J] {
 	if len(l.items) == 0 {
 		return nil

@@ -2,15 +2,15 @@ package store
 
 import "container/list"
 
-// queue holds jobs or waiting consumers, never both: a job that comes goes to the
-// one who has waited longest.
+// queue holds jobs or waiting consumers, never both: a new job goes to the consumer that
+// has waited longest.
 type queue[J Job] struct {
 	name    string
 	jobs    ring[J]
 	waiting list.List // of *Waiter[J]
 }
 
-// ring is a first-in-first-out list that also takes things back at its head.
+// ring is a first-in-first-out list to which jobs can also be added at its head.
 type ring[J Job] struct {
 	items []J
 	head  int
@@ -32,7 +32,7 @@ func (r *ring[J]) pushFront(j J) {
 	r.size++
 }
 
-// pop takes the first one; there must be one.
+// pop removes and returns the first job; there must be one.
 func (r *ring[J]) pop() J {
 	var none J
 	j := r.items[r.head]
@@ -53,7 +53,7 @@ func (r *ring[J]) grow() {
 	r.items, r.head = items, 0
 }
 
-// Waiter is a consumer that waits for a job. A connection has one and uses it again.
+// Waiter is a consumer that waits for a job. It can be used again.
 type Waiter[J Job] struct {
 	got    chan *Held[J] // holds one
 	wake   func()
@@ -65,15 +65,15 @@ type place[J Job] struct {
 	element *list.Element
 }
 
-// NewWaiter returns a waiter. wake is called, under the lock of the store, when a job was put into C.
+// NewWaiter returns a waiter. wake is called, under the lock of the store, when there is a job in C.
 func NewWaiter[J Job](wake func()) *Waiter[J] {
 	return &Waiter[J]{got: make(chan *Held[J], 1), wake: wake}
 }
 
-// C returns the channel that the job comes on. It holds one.
+// C returns the channel of the job. It holds one.
 func (w *Waiter[J]) C() <-chan *Held[J] { return w.got }
 
-// enqueue hands a job to the consumer that waits for it, or puts it into its queue.
+// enqueue gives a job to the consumer that waits for it, or adds it to its queue.
 func (st *Store[J, E]) enqueue(by E, j J) {
 	if s, skip := st.ask(Enqueuing, Step[J, E]{By: by, Job: j}); !skip {
 		st.put(by, s.Job, s.Front)
@@ -99,7 +99,7 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 	}
 }
 
-// Purge takes a job out of its queue, wherever it is there. It reports whether there was one.
+// Purge removes a job from its queue. It reports whether there was one.
 func (st *Store[J, E]) Purge(id string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -113,17 +113,22 @@ func (st *Store[J, E]) Purge(id string) bool {
 			for range q.jobs.len() - i { // the rest keeps its order
 				q.jobs.pushBack(q.jobs.pop())
 			}
-			if st.jobs--; q.jobs.len() == 0 {
-				st.filled--
-				st.forget(q)
-			}
+			st.removed(q)
 			return true
 		}
 	}
 	return false
 }
 
-// queue returns the queue of that name, made if there is none.
+// removed updates the counts after a job was removed from the queue.
+func (st *Store[J, E]) removed(q *queue[J]) {
+	if st.jobs--; q.jobs.len() == 0 {
+		st.filled--
+		st.forget(q)
+	}
+}
+
+// queue returns the queue of that name, and creates it if there is none.
 func (st *Store[J, E]) queue(name string) *queue[J] {
 	q := st.queues[name]
 	if q == nil {
@@ -133,14 +138,14 @@ func (st *Store[J, E]) queue(name string) *queue[J] {
 	return q
 }
 
-// forget removes a queue without jobs and consumers, so that names do not pile up.
+// forget removes a queue that has no jobs and no consumers, so that the map does not grow.
 func (st *Store[J, E]) forget(q *queue[J]) {
 	if q.jobs.len() == 0 && q.waiting.Len() == 0 && st.queues[q.name] == q {
 		delete(st.queues, q.name)
 	}
 }
 
-// join has the waiter wait on the queues.
+// join adds the waiter to the queues.
 func (st *Store[J, E]) join(w *Waiter[J], queues []string) {
 	for _, name := range queues {
 		q := st.queue(name)
@@ -148,7 +153,7 @@ func (st *Store[J, E]) join(w *Waiter[J], queues []string) {
 	}
 }
 
-// part takes the waiter out of all its queues.
+// part removes the waiter from all its queues.
 func (st *Store[J, E]) part(w *Waiter[J]) {
 	for _, p := range w.places {
 		p.queue.waiting.Remove(p.element)

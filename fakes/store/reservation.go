@@ -10,7 +10,7 @@ func (st *Store[J, E]) reserve(by E, j J) *Held[J] {
 		return h
 	}
 	h.due = s.Until
-	h.next = st.held[j.ID()] // nothing keeps producers from using an id twice
+	h.next = st.held[j.ID()] // producers may use an id twice
 	st.held[j.ID()] = h
 	st.expiry.add(h)
 	st.working++
@@ -47,7 +47,7 @@ func (st *Store[J, E]) Held(id string) *Held[J] {
 	return st.held[id]
 }
 
-// GiveBack puts a job that no consumer got back to the head of its queue.
+// GiveBack returns a job that was not delivered to the head of its queue.
 func (st *Store[J, E]) GiveBack(by E, h *Held[J]) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -76,7 +76,7 @@ func (st *Store[J, E]) Finish(by E, id string) error {
 	return nil
 }
 
-// Fail moves a job that a worker failed to where its fate sends it. The error is [ErrNotHeld].
+// Fail moves a job that a worker failed to the set of its fate. The error is [ErrNotHeld].
 func (st *Store[J, E]) Fail(by E, id string, fate Fate[J]) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -90,7 +90,7 @@ func (st *Store[J, E]) Fail(by E, id string, fate Fate[J]) error {
 	return nil
 }
 
-// failed is what a failure and the end of a reservation have in common. It reports whether it came to pass.
+// failed ends a reservation by a failure or by its time. It reports false if the policy skips that.
 func (st *Store[J, E]) failed(p Point, by E, h *Held[J], fate Fate[J]) bool {
 	j, set, due := fate(h.Job, time.Now())
 	s, skip := st.ask(p, Step[J, E]{By: by, Job: j, Set: set, Until: due})

@@ -20,7 +20,7 @@ func (st *Store[J, E]) timeline(set Set) *timeline[J] {
 	return &st.scheduled
 }
 
-// arm has the clock look at a time no later than this one.
+// arm makes the clock act at due or earlier.
 func (st *Store[J, E]) arm(due time.Time) {
 	if !st.armed.IsZero() && !due.Before(st.armed) {
 		return
@@ -32,8 +32,8 @@ func (st *Store[J, E]) arm(due time.Time) {
 	}
 }
 
-// Run is the clock of the store: it does what is due and sleeps until something else will be. by stands for the command
-// in what it causes. It blocks until done is closed.
+// Run is the clock of the store: it handles what is due and sleeps until the next time. by is passed to the policy. It
+// blocks until done is closed.
 func (st *Store[J, E]) Run(by E, done <-chan struct{}) {
 	start := time.Now()
 	timer := time.NewTimer(0)
@@ -51,14 +51,14 @@ func (st *Store[J, E]) Run(by E, done <-chan struct{}) {
 	}
 }
 
-// advance does what is due, and returns the time of what comes next, if there is some.
+// advance handles what is due, and returns the next time, if there is one.
 func (st *Store[J, E]) advance(by E, start time.Time) (due time.Time, some bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	now := time.Now()
 	if every := st.config.ScanEvery; every <= 0 || !now.Before(st.armed) {
-		st.ripen(by, Scheduled, now)
-		st.ripen(by, Retries, now)
+		st.enqueueDue(by, Scheduled, now)
+		st.enqueueDue(by, Retries, now)
 		st.expire(by, now)
 	}
 	st.armed = time.Time{}
@@ -74,7 +74,7 @@ func (st *Store[J, E]) advance(by E, start time.Time) (due time.Time, some bool)
 	return due, some
 }
 
-// onGrid is the first look at or after a time, when looks are taken only so often.
+// onGrid returns the first time of polling at or after due.
 func onGrid(due, start time.Time, every time.Duration) time.Time {
 	if every <= 0 || !due.After(start) {
 		return due
@@ -86,15 +86,15 @@ func onGrid(due, start time.Time, every time.Duration) time.Time {
 	return start.Add(after)
 }
 
-// ripen enqueues the jobs whose time has come.
-func (st *Store[J, E]) ripen(by E, set Set, now time.Time) {
+// enqueueDue enqueues the jobs of a set that are due.
+func (st *Store[J, E]) enqueueDue(by E, set Set, now time.Time) {
 	for l := st.timeline(set); ; {
 		h := l.first()
 		if h == nil || h.due.After(now) {
 			return
 		}
 		l.cut(h)
-		s, skip := st.ask(Ripening, Step[J, E]{By: by, Job: h.Job, Set: set, Until: h.due})
+		s, skip := st.ask(ComingDue, Step[J, E]{By: by, Job: h.Job, Set: set, Until: h.due})
 		switch h.Job, h.due = s.Job, s.Until; {
 		case skip:
 		case h.due.After(now):
@@ -105,7 +105,7 @@ func (st *Store[J, E]) ripen(by E, set Set, now time.Time) {
 	}
 }
 
-// expire fails the jobs whose workers kept them for too long.
+// expire fails the jobs whose reservations ran out.
 func (st *Store[J, E]) expire(by E, now time.Time) {
 	for {
 		h := st.expiry.first()

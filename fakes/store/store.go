@@ -1,6 +1,6 @@
 // Package store keeps the jobs of a fake server: queues and the consumers that wait on them, jobs that are scheduled,
-// retried, held by workers or dead. It knows no protocol and no server: what a job says is the server's own, and a
-// server that wants to see or change what happens hands in a [Policy].
+// retried, held by workers or dead. It knows no protocol and no server; a server that wants to see or change what
+// happens provides a [Policy].
 //
 // Files, in the order in which they can be read: store.go, policy.go, queue.go, reservation.go, schedule.go, heap.go.
 package store
@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Job is what the store asks a job. A job is never changed once it is in the store, because consumers are sent it
-// without a lock: what changes it makes a new one.
+// Job is what the store needs to know about a job. A job is not changed while it is in the store, because it is sent to
+// consumers without a lock: a change makes a new one.
 type Job interface {
 	ID() string
 	Queue() string
 	Reserve() time.Duration // how long a worker may hold it
 }
 
-// Config is what a server decides about its store. Zero values work, save for Enqueue and Expire.
+// Config configures a store. Zero values work, except those of Enqueue and Expire.
 type Config[J Job, E any] struct {
 	MaxQueueJobs int           // in one queue; no limit if zero
 	MaxQueues    int           // that hold jobs; no limit if zero
-	ScanEvery    time.Duration // between two looks for what is due; zero: as soon as something is
+	ScanEvery    time.Duration // the interval of polling for what is due; zero: at once when it is due
 
 	// Enqueue returns the job as it enters its queue now.
 	Enqueue func(j J, now time.Time) J
-	// Expire returns what becomes of a job whose reservation ran out.
+	// Expire is the fate of a job whose reservation ran out.
 	Expire Fate[J]
 	// Policy may be nil.
 	Policy Policy[J, E]
@@ -36,16 +36,16 @@ type Config[J Job, E any] struct {
 // Fate returns the job after a failure, the set that it goes to, and when it is due there.
 type Fate[J Job] func(j J, now time.Time) (failed J, set Set, due time.Time)
 
-// Why the store does not do what it was asked for.
+// The errors of the store's methods.
 var (
 	ErrQueueFull     = errors.New("the queue is full")
 	ErrTooManyQueues = errors.New("there are too many queues")
 	ErrNotHeld       = errors.New("no such job is being worked on")
 )
 
-// Store holds jobs of the type J. E is whatever a server wants to know of the command that a step belongs to; the store
-// only hands it on. One lock guards it all; under it there is nothing but bookkeeping. Its methods may be called by
-// many goroutines at once.
+// Store holds jobs of the type J. E describes the command that a step belongs to; the store only passes it to the
+// policy. One lock guards everything; nothing blocks while it is held. Its methods may be called by many goroutines at
+// once.
 type Store[J Job, E any] struct {
 	config Config[J, E]
 
@@ -62,18 +62,18 @@ type Store[J Job, E any] struct {
 	processed int64
 	failures  int64
 
-	armed time.Time     // when the clock looks next; zero: when it is woken
+	armed time.Time     // when the clock acts next; zero: when it is woken
 	wake  chan struct{} // holds one
 }
 
-// New returns an empty store. What time brings about needs a call of Run.
+// New returns an empty store. [Store.Run] is its clock.
 func New[J Job, E any](config Config[J, E]) *Store[J, E] {
 	return &Store[J, E]{
 		config: config, queues: map[string]*queue[J]{}, held: map[string]*Held[J]{}, wake: make(chan struct{}, 1),
 	}
 }
 
-// Push takes in a new job: into its queue, or into the schedule if due is not zero. The error is [ErrQueueFull] or
+// Push adds a new job to its queue, or to the schedule if due is not zero. The error is [ErrQueueFull] or
 // [ErrTooManyQueues].
 func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
 	st.mu.Lock()
@@ -111,18 +111,15 @@ func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J]
 			continue
 		}
 		j := q.jobs.pop()
-		if st.jobs--; q.jobs.len() == 0 {
-			st.filled--
-			st.forget(q)
-		}
+		st.removed(q)
 		return st.reserve(by, j)
 	}
 	st.join(w, block)
 	return nil
 }
 
-// Leave ends the waiting, and returns the job that may have come in the last moment. When it returns, the waiter is not
-// woken any more.
+// Leave ends the wait, and returns the job that the waiter may have been given meanwhile. When it returns, the waiter is
+// not woken any more.
 func (st *Store[J, E]) Leave(w *Waiter[J]) *Held[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -155,7 +152,7 @@ func (st *Store[J, E]) Clear(by E) {
 	}
 }
 
-// Restarted tells the policy that the server was restarted. Everything is lost if that says so.
+// Restarted is called after a restart of the server. Everything is lost if the policy skips the step.
 func (st *Store[J, E]) Restarted(by E) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -177,7 +174,7 @@ func (st *Store[J, E]) clear() {
 
 // Sizes counts what a store holds.
 type Sizes struct {
-	Queues                            map[string]int // jobs in each queue that has some
+	Queues                            map[string]int // jobs in each queue that is not empty
 	Jobs                              int            // in all queues
 	Scheduled, Retries, Dead, Working int
 	Processed, Failures               int64 // since the store was cleared

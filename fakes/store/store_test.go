@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/store"
 )
 
-// item is a job that says no more than it must.
+// item is the smallest job.
 type item struct {
 	id, queue string
 	tries     int
@@ -34,7 +34,7 @@ func enqueue(i item, _ time.Time) item { return i }
 
 type jobs = store.Store[item, string]
 
-// running has a store whose clock runs, in virtual time.
+// running plays with a store whose clock runs, in virtual time.
 func running(t *testing.T, config store.Config[item, string], play func(t *testing.T, st *jobs)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func push(t *testing.T, st *jobs, all ...string) {
 	}
 }
 
-// take returns the id of the job that comes at once, "" for none.
+// take returns the id of the job that is delivered at once, "" for none.
 func take(st *jobs, queues ...string) string {
 	w := store.NewWaiter[item](func() {})
 	h := st.Take("client", queues, nil, w)
@@ -188,7 +188,7 @@ func TestPolicies(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		policy policy
-		want   string // the jobs that come, one after the other
+		want   string // the jobs in the order of delivery
 	}{
 		"none":              {policy{at: store.Clearing}, "1 2"},
 		"lost":              {policy{at: store.Enqueuing, skip: true}, ""},
@@ -202,16 +202,16 @@ func TestPolicies(t *testing.T) {
 			t.Parallel()
 			running(t, store.Config[item, string]{Policy: test.policy}, func(t *testing.T, st *jobs) {
 				push(t, st, "q:1", "q:2")
-				var came []string
+				var delivered []string
 				for by := "first"; ; by = "later" {
 					id := take(st, "q")
 					if id == "" {
 						break
 					}
-					came = append(came, id)
+					delivered = append(delivered, id)
 					require.NoError(t, st.Finish(by, id))
 				}
-				assert.Equal(t, test.want, strings.Join(came, " "))
+				assert.Equal(t, test.want, strings.Join(delivered, " "))
 				assert.Equal(t, name == "not to be stopped", st.Held("1") != nil)
 			})
 		})
@@ -227,7 +227,7 @@ func TestAPolicyOfFailuresAndTime(t *testing.T) {
 		time.Sleep(time.Hour)
 		assert.Equal(t, store.Sizes{Queues: map[string]int{}, Failures: 1}, st.Sizes())
 	})
-	later := policy{at: store.Ripening, do: func(s *store.Step[item, string]) {
+	later := policy{at: store.ComingDue, do: func(s *store.Step[item, string]) {
 		if s.Job.tries == 0 {
 			s.Job.tries, s.Until = 1, s.Until.Add(time.Minute)
 		}
