@@ -102,7 +102,7 @@ func TestVerdicts(t *testing.T) {
 		"a clause that holds": {nil, beating, "FWP-BEAT-01", reports.Pass, "", false},
 		"a plain one broken":  {answering("BEAT", "-ERR\r\n"), beating, "FWP-BEAT-01", reports.Fail, "-ERR", true},
 		"a SHOULD broken": {func(e *fakes.Event) {
-			if e.Point == fakes.Judged && e.Command.Verb == "INFO" {
+			if e.Point == fakes.Checked && e.Command.Verb == "INFO" {
 				e.Err, e.Skip = nil, false
 			}
 		}, strict, "FWP-INFO-03", reports.Warn, "$", true},

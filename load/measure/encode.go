@@ -64,7 +64,7 @@ func (e *encoder) encode(h *hdrhistogram.Histogram) {
 }
 
 // appendBuckets appends each count, or for a run of two zeros or more its negative length, in zigzag LEB128. (That is
-// Go's varint as long as a count is below 2^55; the format has a way of its own for the ninth byte.)
+// Go's varint while a count is below 2^55; the format has another rule for the ninth byte.)
 func appendBuckets(b []byte, counts []int64) []byte {
 	zeros := int64(0)
 	for _, n := range counts {
@@ -72,11 +72,9 @@ func appendBuckets(b []byte, counts []int64) []byte {
 			zeros++
 			continue
 		}
-		switch zeros {
-		case 0:
-		case 1:
+		if zeros == 1 {
 			b = append(b, 0)
-		default:
+		} else if zeros > 1 {
 			b = binary.AppendVarint(b, -zeros)
 		}
 		zeros = 0

@@ -42,17 +42,11 @@ type LogReader struct {
 	line  int
 	err   error // what Next returns from now on
 
-	start, base clock
+	start, base time.Time // of the head; zero if it has none
 	intervals   int
 	complete    bool
 	runs        []string
-	set         *Set // being read; what begins the next one ends it
-}
-
-// clock is a time of the log's head, in microseconds since 1970.
-type clock struct {
-	us    int64
-	known bool
+	set         *Set // being read; the beginning of the next one ends it
 }
 
 // NewLogReader returns a LogReader. The file's name is for errors only.
@@ -63,15 +57,10 @@ func NewLogReader(file string, r io.Reader) *LogReader {
 }
 
 // Start returns the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
-func (r *LogReader) Start() time.Time {
-	if !r.start.known {
-		return time.Time{}
-	}
-	return time.UnixMicro(r.start.us).UTC()
-}
+func (r *LogReader) Start() time.Time { return r.start }
 
-// Runs returns the runs that the log names as its own: more than one if it was merged, none if a tool left out its
-// comments. They are known after the first Next.
+// Runs returns the runs of the log: more than one if it was merged, none if a tool left out its comments. They are known
+// after the first Next.
 func (r *LogReader) Runs() []string { return slices.Clone(r.runs) }
 
 // Complete reports whether the writer of the log closed it. It is known after Next has returned io.EOF. A log that is
@@ -117,11 +106,11 @@ func (r *LogReader) end() (*Set, error) {
 	return nil, r.err
 }
 
-// read takes one line into account.
+// read reads one line.
 func (r *LogReader) read(line string) error {
 	switch {
 	case r.complete && line != "":
-		return errors.New("more after the end of the log (two logs in one file cannot be told apart; merge them instead)")
+		return errors.New("more after the end of the log (a file can have only one log; merge them instead)")
 	case line == "", strings.HasPrefix(line, `"`): // the names of the columns
 		return nil
 	case strings.HasPrefix(line, "#"):
@@ -131,7 +120,7 @@ func (r *LogReader) read(line string) error {
 	}
 }
 
-// readComment knows those comments that mean something, and skips the others.
+// readComment reads the comments that have a meaning, and skips the others.
 func (r *LogReader) readComment(line string) error {
 	if run, is := strings.CutPrefix(line, "# "+RunComment("")); is {
 		r.runs = append(r.runs, run)
@@ -147,9 +136,9 @@ func (r *LogReader) readComment(line string) error {
 	var read func(string) error
 	switch name {
 	case "#[StartTime":
-		read = r.start.read
+		read = func(text string) error { return readTime(&r.start, text) }
 	case "#[BaseTime":
-		read = r.base.read
+		read = func(text string) error { return readTime(&r.base, text) }
 	case "#[Interval":
 		read = r.readInterval
 	case "#[Complete":
@@ -167,14 +156,14 @@ func (r *LogReader) readComment(line string) error {
 	return nil
 }
 
-// read reads "1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015".
-func (c *clock) read(text string) error {
-	if c.known {
+// readTime reads "1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015".
+func readTime(t *time.Time, text string) error {
+	if !t.IsZero() {
 		return errors.New("a second one in the same log")
 	}
 	number, _, _ := strings.Cut(text, " ")
-	us, err := parseSeconds(number)
-	c.us, c.known = us, err == nil
+	d, err := parseSeconds(number)
+	*t = epoch().Add(d)
 	return err
 }
 
@@ -236,13 +225,13 @@ func (r *LogReader) readHistogram(line string) error {
 	if r.set == nil || r.set.From != set.From || r.set.Until != set.Until {
 		r.set = set
 	}
-	r.set.series(series).adopt(h)
+	r.set.series(series).add(&times{histogram: h})
 	return nil
 }
 
 // begin returns an empty set for the span.
 func (r *LogReader) begin(from, length string) (*Set, error) {
-	if !r.start.known {
+	if r.start.IsZero() {
 		return nil, errors.New("expected a StartTime before the first interval")
 	}
 	begins, err := parseSeconds(from)
@@ -253,16 +242,15 @@ func (r *LogReader) begin(from, length string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without a BaseTime the format leaves it to the reader: what is more than a year before the start is relative.
-	const year = 365 * 24 * 3600 * 1e6
-	switch {
-	case r.base.known:
-		begins += r.base.us - r.start.us
-	case begins >= r.start.us-year:
-		begins -= r.start.us
+	// Without a BaseTime the format does not define it: a time more than a year before the start is relative.
+	const year = 365 * 24 * time.Hour
+	switch start := r.start.Sub(epoch()); {
+	case !r.base.IsZero():
+		begins += r.base.Sub(r.start)
+	case begins >= start-year:
+		begins -= start
 	}
-	span := time.Duration(begins) * time.Microsecond
-	return &Set{From: span, Until: span + time.Duration(lasts)*time.Microsecond}, nil
+	return &Set{From: begins, Until: begins + lasts}, nil
 }
 
 // decode returns the histogram, if it has the buckets of this package.
@@ -279,12 +267,14 @@ func decode(text string) (*hdrhistogram.Histogram, error) {
 	return h, nil
 }
 
-// parseSeconds reads seconds with decimals as whole microseconds, rounded.
-func parseSeconds(text string) (us int64, err error) {
+func epoch() time.Time { return time.Unix(0, 0).UTC() }
+
+// parseSeconds reads seconds with decimals, rounded to microseconds.
+func parseSeconds(text string) (time.Duration, error) {
 	const most = 4e9 // about the year 2096, and twice that fits into a time.Duration
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(math.Abs(seconds) <= most) {
 		return 0, fmt.Errorf("expected seconds, got %q", text)
 	}
-	return int64(math.Round(seconds * 1e6)), nil
+	return time.Duration(math.Round(seconds*1e6)) * time.Microsecond, nil
 }

@@ -19,7 +19,7 @@ import (
 // begun is when the runs of these tests began.
 func begun() time.Time { return time.Date(2026, 9, 21, 14, 13, 20, 250_400_000, time.UTC) }
 
-// written is a log of the sets.
+// written returns a log of the sets.
 func written(tb testing.TB, start time.Time, sets ...*Set) string {
 	tb.Helper()
 	var out strings.Builder
@@ -102,7 +102,7 @@ func TestLogRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLibraryReadsOurLog holds the log against a reader that is not ours.
+// TestLibraryReadsOurLog reads the log with the library.
 func TestLibraryReadsOurLog(t *testing.T) {
 	t.Parallel()
 	random, r := rand.New(rand.NewPCG(4, 4)), NewRecorder()
@@ -244,8 +244,8 @@ func TestDamagedLogs(t *testing.T) {
 	}
 }
 
-// TestNoDamageGoesUnseen cuts a log at every byte: it is an error, or the log says that it is not complete.
-func TestNoDamageGoesUnseen(t *testing.T) {
+// TestEveryCutIsFound cuts a log at every byte: it is an error, or the log is not complete.
+func TestEveryCutIsFound(t *testing.T) {
 	t.Parallel()
 	log := written(t, begun(), twoSeconds()...)
 	for end := range len(log) - 1 { // without the last line break it is whole
@@ -270,7 +270,7 @@ func FuzzLogReader(f *testing.F) {
 	})
 }
 
-// full is a disk with room for so many bytes.
+// full is a disk with room for that many bytes.
 type full int
 
 func (f *full) Write(p []byte) (int, error) {
@@ -280,7 +280,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestFullDiskIsTold(t *testing.T) {
+func TestFullDiskIsAnError(t *testing.T) {
 	t.Parallel()
 	disk := full(400)
 	w, sets := NewLogWriter(&disk, begun()), twoSeconds()

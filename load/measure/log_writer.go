@@ -53,8 +53,8 @@ func NewLogWriter(w io.Writer, start time.Time, comments ...string) *LogWriter {
 	return &LogWriter{w: w, buf: []byte(head.String())}
 }
 
-// Write appends a set, also one that holds nothing. It does not keep s. The set goes out in one write, so that a log
-// that can be read while it grows has whole intervals. After an error all further calls return that error.
+// Write appends a set, also an empty one. It does not keep s. There is one write for each set, so that a log that is
+// read while it grows has whole intervals. After an error all further calls return that error.
 func (w *LogWriter) Write(s *Set) error {
 	w.buf = append(w.buf, "#[Interval: "...)
 	w.buf = appendSpan(w.buf, s)
@@ -103,7 +103,7 @@ func appendSpan(dst []byte, s *Set) []byte {
 	return appendSeconds(dst, s.Until.Truncate(time.Microsecond)-s.From.Truncate(time.Microsecond))
 }
 
-// appendSeconds appends d as seconds with six decimals, without a detour over a float.
+// appendSeconds appends d as seconds with six decimals, without rounding.
 func appendSeconds(dst []byte, d time.Duration) []byte {
 	us := d.Microseconds()
 	if us < 0 {

@@ -12,9 +12,9 @@ import (
 // log with a set for each second in which sets of the logs begin: the seconds of runs side by side are added up.
 // Merging that log gives the same sum.
 //
-// Sets are read as they are needed, so that logs of any length take the memory of a few of them. An error of reading is
-// a *LogError, with file and line. A run that is in two of the logs is an error, for it would count twice. The caller
-// has to check whether the logs were complete (LogReader.Complete).
+// Sets are read when they are needed, so that logs of any length take the memory of a few of them. An error of reading
+// is a *LogError, with file and line. A run that is in two of the logs is an error, because it would count twice. The
+// caller has to check whether the logs were complete (LogReader.Complete).
 func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
 	sources, start, err := open(logs)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *source) advance() error {
 	return nil
 }
 
-// earliest is the source whose next set begins first, nil if all are at their end.
+// earliest returns the source whose next set begins first, nil if all are at their end.
 func earliest(sources []*source) *source {
 	var first *source
 	for _, s := range sources {

@@ -1,7 +1,7 @@
 package measure
 
-// Op names a kind of command, as far as its times are worth telling apart: "push", "fetch.found". What follows a dot
-// distinguishes kinds of one command. Names are those in logs, thresholds and reports.
+// Op is a kind of command whose times are recorded separately: "push", "fetch.found". The part after a dot
+// distinguishes kinds of one command. Logs, thresholds and reports use these names.
 type Op string
 
 // The kinds of commands of a load, in the terms of FWP; another protocol has other words for some of them.
@@ -17,9 +17,9 @@ const (
 	Fetch Op = "fetch"
 	// FetchFound is a FETCH that found a job waiting.
 	FetchFound Op = "fetch.found"
-	// FetchWaited is a FETCH that was there before the push of the job that it brought.
+	// FetchWaited is a FETCH that was sent before the push of the job that it returned.
 	FetchWaited Op = "fetch.waited"
-	// FetchEmpty is a FETCH that came back without a job.
+	// FetchEmpty is a FETCH that returned no job.
 	FetchEmpty Op = "fetch.empty"
 	// Ack is ACK.
 	Ack Op = "ack"
@@ -42,12 +42,12 @@ func Ops() []Op {
 type Measure uint8
 
 const (
-	// Lateness is the generator's own delay: from the intended time, or from the moment from which the connection was
-	// free if that is later, until the command was sent.
+	// Lateness is the generator's own delay: from the intended time, or from when the connection was free if that is
+	// later, until the command was sent.
 	Lateness Measure = iota
 	// Service is from sent to replied.
 	Service
-	// Response is from intended to replied: the wait of a user who comes at the intended time.
+	// Response is from intended to replied, so that waiting is counted.
 	Response
 	// Measures is how many there are.
 	Measures
@@ -58,7 +58,7 @@ var measureNames = [Measures]string{"lateness", "service", "response"}
 // String is the name in logs, thresholds and reports, such as "response".
 func (m Measure) String() string { return nameOf(measureNames[:], int(m)) }
 
-// Flow is a stretch of a job's way. It begins at the intended time of its push.
+// Flow is a part of a job's end-to-end latency. It begins at the intended time of its push.
 type Flow uint8
 
 const (
@@ -79,25 +79,25 @@ func (f Flow) String() string { return nameOf(flowNames[:], int(f)) }
 type ErrorKind uint8
 
 const (
-	// Rejected: the server replied with an error.
+	// Rejected is an error reply.
 	Rejected ErrorKind = iota
-	// Malformed: a reply that breaks the protocol, or that does not belong to the command.
+	// Malformed is a reply that breaks the protocol, or that does not belong to the command.
 	Malformed
-	// Timeout: no reply within the time that the run allows.
+	// Timeout is no reply within the time that the run allows.
 	Timeout
-	// Refused: the connection was refused.
+	// Refused is a connection that was refused.
 	Refused
-	// Reset: the connection was reset, or broke in another way.
+	// Reset is a connection that was reset, or broke in another way.
 	Reset
-	// Closed: the server closed the connection in order while a reply was due.
+	// Closed is a connection that the server closed while a reply was due.
 	Closed
-	// OutOfFiles: this process may not open any more files.
+	// OutOfFiles means that this process cannot open more files.
 	OutOfFiles
-	// OutOfPorts: this machine has no local port left for the target.
+	// OutOfPorts means that this machine has no local port left for the target.
 	OutOfPorts
-	// OutOfMemory: the kernel has no memory left for sockets.
+	// OutOfMemory means that the kernel has no memory left for sockets.
 	OutOfMemory
-	// Other is everything else.
+	// Other is any other error.
 	Other
 	// ErrorKinds is how many there are.
 	ErrorKinds

@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	// ticks is how many lines a percentile file has for each halving of what is left to 100 %.
+	// ticks is how many lines a percentile file has for each halving of the distance to 100 %.
 	ticks      = 5
 	subBuckets = 2048 // of a histogram with three digits
 )
 
 // WritePercentiles writes the series of s as a percentile file (.hgrm), values in milliseconds, which HdrHistogram's
-// plotter reads. It has the form that the Java tools write; the Go library's own has too few decimals to tell
-// percentiles beyond 99.9999 apart. Without values the file has no lines but its head and foot.
+// plotter reads. It has the form of the Java tools; the Go library's own has too few decimals to distinguish
+// percentiles above 99.9999. Without values the file has only its head and foot.
 func WritePercentiles(w io.Writer, s *Set, series Series) error {
 	h := s.Histogram(series)
 	if h == nil {
 		h = newHistogram()
 	}
 	out := fmt.Appendf(nil, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
-	greatest := 0.0 // of an empty histogram the library gives the end of the first bucket
+	greatest := 0.0 // Max of an empty histogram is the end of the first bucket
 	if h.TotalCount() > 0 {
 		greatest = float64(h.Max())
 		for _, b := range h.CumulativeDistributionWithTicks(ticks) {

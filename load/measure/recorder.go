@@ -30,16 +30,16 @@ type Recorder struct {
 }
 
 // NewRecorder returns a Recorder that records everything, whatever its intended time, until SetWindow. Its sets have
-// the ops in that order; others follow as they come.
+// the ops in that order; others follow.
 func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 
 // SetWindow sets which commands and flows are recorded from now on: those whose intended time is in w. The others are
-// counted apart (Set.Aside). Until the first call that is all of them; a run that wants the times of its connects but
+// counted separately (Set.Aside). Before the first call all are recorded; a run that needs the times of its connects but
 // not those of its warm-up calls SetWindow in between.
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
-// Command records the lateness, service and response time of a command that got its reply. One that got an error, or
-// none, is for Error instead.
+// Command records the lateness, service and response time of a command that got its reply. For one that got an error
+// reply, or none, call Error instead.
 func (r *Recorder) Command(op Op, t Timing) {
 	figures := r.current().of(op)
 	if !r.window.Holds(t.Intended) {
@@ -51,21 +51,21 @@ func (r *Recorder) Command(op Op, t Timing) {
 	figures.times[Response].record(since(t.Replied, t.Intended))
 }
 
-// Job records that a job, whose push was intended for the time intended, has come to the end of f now.
+// Job records that a job, whose push was intended for the time intended, has reached the end of f now.
 func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 	if r.window.Holds(intended) {
 		r.current().flows[f].record(since(now, intended))
 	}
 }
 
-// Error counts a command that failed, in the window or not. Its times are not recorded: a refusal is quick, and would
+// Error counts a command that failed, in the window or not. Its times are not recorded, because a quick refusal would
 // make a failing server look fast.
 func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
 
 // Drop counts n arrivals that were not sent because all connections were busy.
 func (r *Recorder) Drop(n int64) { r.current().dropped += n }
 
-// Take hands out what was recorded since the last Take (at first: since 0) until now, and goes on with an empty set.
+// Take returns what was recorded since the last Take (at first: since 0) until now, and continues with an empty set.
 func (r *Recorder) Take(now time.Duration) *Set {
 	taken := r.current()
 	taken.From, taken.Until = r.since, now
@@ -74,15 +74,15 @@ func (r *Recorder) Take(now time.Duration) *Set {
 	return taken
 }
 
-// Recycle empties a set and gives it back, to be used after the next Take. The caller must not use it any more. It may
-// be called from any goroutine, and better outside of the loop, for it clears all of the memory. Recorders may use each
-// other's sets.
+// Recycle empties a set and keeps it for use after the next Take. The caller must not use it any more. It may be called
+// from any goroutine, and should be called outside the loop, because it clears all of the memory. Recorders may use
+// each other's sets.
 func (r *Recorder) Recycle(s *Set) {
 	s.Reset()
 	r.spare.Store(s)
 }
 
-// current is the set to record in. It is created late, because after a Take the spare one may yet come back.
+// current returns the set to record in. It is created late, because the spare one may be recycled after a Take.
 func (r *Recorder) current() *Set {
 	if r.set == nil {
 		if r.set = r.spare.Swap(nil); r.set == nil {
@@ -92,7 +92,7 @@ func (r *Recorder) current() *Set {
 	return r.set
 }
 
-// since is later-earlier without wrapping around: what no duration can hold is recorded as out of range, not as small.
+// since returns later-earlier without wrapping around: a difference that no duration can hold is out of range.
 func since(later, earlier time.Duration) time.Duration {
 	d := later - earlier
 	switch {

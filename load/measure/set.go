@@ -54,7 +54,7 @@ func newSet(ops []Op) *Set {
 	return s
 }
 
-// Ops returns the kinds of commands of which the set has figures, in their order.
+// Ops returns the kinds of commands that the set has figures of, in their order.
 func (s *Set) Ops() []Op {
 	var ops []Op
 	for i := range s.ops {
@@ -80,7 +80,7 @@ func (s *Set) find(op Op) *opFigures {
 	return nil
 }
 
-// of returns the figures of op, and makes room for them.
+// of returns the figures of op, and adds them if there are none.
 func (s *Set) of(op Op) *opFigures {
 	if o := s.find(op); o != nil {
 		return o
@@ -89,7 +89,7 @@ func (s *Set) of(op Op) *opFigures {
 	return &s.ops[len(s.ops)-1]
 }
 
-// series returns the times of the series, and makes room for them.
+// series returns the times of the series, and adds them if there are none.
 func (s *Set) series(series Series) *times {
 	if op, m, ok := series.Op(); ok {
 		return &s.of(op).times[m]
@@ -153,16 +153,16 @@ func (s *Set) Count(series Series) int64 {
 }
 
 // Percentile returns the least value of the series such that p percent (0 to 100) of its values or more are not
-// greater, as far as the buckets tell: the greatest value of the bucket. It is 0 if there are no values; see Count.
+// greater, as the greatest value of its bucket. It is 0 if there are no values; see Count.
 //
-// That is the rule of other tools. The library rounds to the nearest value instead, so that of 70 values it returns the
-// second greatest as the 99th percentile.
+// This is the rule of other tools. The library rounds to the nearest value instead: of 70 values it returns the second
+// greatest as the 99th percentile.
 func (s *Set) Percentile(series Series, p float64) time.Duration {
 	h := s.Histogram(series)
 	if h == nil {
 		return 0
 	}
-	// The next smaller number, because 99.9 % of 1,000 must not become the 1,000th value by a rounding error.
+	// The next smaller number, so that 99.9 % of 1,000 does not become the 1,000th value by a rounding error.
 	n := float64(h.TotalCount())
 	rank := math.Ceil(math.Nextafter(p, 0) / 100 * n)
 	return time.Duration(h.ValueAtPercentile(rank / n * 100))
@@ -203,9 +203,9 @@ func (s *Set) Dropped() int64 { return s.dropped }
 // Beyond returns how many of the series' values were out of range.
 func (s *Set) Beyond(series Series) Beyond { return s.read(series).beyond }
 
-// Add adds what is in other, which stays as it is, bucket by bucket and count by count. The span becomes the least that
-// holds both; that of an empty set with the span 0 to 0 does not count. Values are never lost: all histograms of this
-// package have the same buckets.
+// Add adds other, which is not changed, bucket by bucket and count by count. The span becomes the least that contains
+// both; that of an empty set with the span 0 to 0 does not count. No value is lost: all histograms of this package have
+// the same buckets.
 func (s *Set) Add(other *Set) {
 	s.widen(other.From, other.Until)
 	for i := range other.ops {
@@ -285,12 +285,3 @@ func (t *times) add(other *times) {
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(lowest, highest, digits) }
-
-// adopt is add for an h that the caller gives away.
-func (t *times) adopt(h *hdrhistogram.Histogram) {
-	if t.histogram == nil {
-		t.histogram = h
-		return
-	}
-	t.histogram.Merge(h)
-}
