@@ -47,6 +47,7 @@ func weighing(t *testing.T, h *hoard, memory func(kept int64) (int64, error)) *e
 
 func TestMemoryThatIsKeptIsFound(t *testing.T) {
 	t.Parallel()
+	slow.Only(t)
 	const refused, connection = "4000 commands that are refused", "300 connections that are opened and closed"
 	tests := map[string]struct {
 		keep func(e *fakes.Event, kept *atomic.Int64)
@@ -76,9 +77,6 @@ func TestMemoryThatIsKeptIsFound(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name != "refused commands" {
-				slow.Only(t)
-			}
 			r := weighing(t, &hoard{keep: test.keep}, func(kept int64) (int64, error) { return 50<<20 + kept, nil })
 			require.Len(t, r.Findings, 1)
 			f := r.Findings[0]
@@ -97,6 +95,7 @@ func TestMemoryThatIsKeptIsFound(t *testing.T) {
 
 func TestMemoryThatComesBackIsNotBlamed(t *testing.T) {
 	t.Parallel()
+	slow.Only(t)
 	all := func(e *fakes.Event, kept *atomic.Int64) { // garbage of everything that is sent
 		if e.Point == fakes.Received {
 			kept.Add(int64(3 * len(e.Bytes)))
@@ -109,9 +108,6 @@ func TestMemoryThatComesBackIsNotBlamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name != "bounded" {
-				slow.Only(t)
-			}
 			assert.Empty(t, weighing(t, &hoard{keep: all}, memory).Findings)
 		})
 	}

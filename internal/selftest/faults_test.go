@@ -31,7 +31,7 @@ const heaviest, needsHeaviest = "push/ten-thousand-jobs", "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses,
 // and a sample of the others, another one for each fault. With FWP_SLOW=1 the sample is
-// a third, and all scripts that only record; otherwise it is a thirtieth, and the heaviest
+// a third, and all scripts that only record; otherwise it is a sixtieth, and the heaviest
 // script is played against one fault. Each pair has servers of its own: a fault that comes
 // with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
@@ -80,7 +80,7 @@ func pick(fault fakes.Fault, i int, scripts []conformance.Check) []conformance.C
 		case slow.Enabled():
 			take = !judges(script) || (i+j)%30 == 0 || !isHeavy && (i+j)%3 == 0
 		default:
-			take = !isHeavy && (i+j)%30 == 0
+			take = !isHeavy && (i+j)%60 == 0
 		}
 		if take {
 			picked = append(picked, script)
