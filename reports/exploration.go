@@ -15,7 +15,7 @@ const ExplorationSchema = "fwpexplore/2"
 // Exploration is what came of walking a server through states that nobody listed. Durations are nanoseconds in JSON, in
 // keys that end in _ns. It is plain data without locks.
 type Exploration struct {
-	// Schema is ExplorationSchema; WriteExplorationJSON sets it, whatever is here.
+	// Schema is ExplorationSchema; WriteJSON sets it, whatever is here.
 	Schema  string `json:"schema"`
 	Version string `json:"version,omitempty"`
 	Target  Target `json:"target"`
@@ -58,12 +58,6 @@ type Explored struct {
 	Tried      int `json:"tried,omitempty"`
 }
 
-// ExitCode returns the exit code for e; see the constants and Outcome.
-func (e *Exploration) ExitCode(o ExitOptions) int {
-	code, _ := e.Outcome(o)
-	return code
-}
-
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
 // identified has decided nothing.
 func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
@@ -96,8 +90,8 @@ func (e *Exploration) trouble() trouble {
 	return trouble{e.Interrupted, e.Internal, e.Unreachable, ""}
 }
 
-// WriteExplorationJSON writes e as one indented JSON object and a final newline.
-func WriteExplorationJSON(w io.Writer, e *Exploration) error {
+// WriteJSON writes e as one indented JSON object and a final newline.
+func (e *Exploration) WriteJSON(w io.Writer) error {
 	whole := *e
 	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), list(e.Findings)
 	return writeJSON(w, &whole)

@@ -60,10 +60,10 @@ func TestExplorationGolden(t *testing.T) {
 	short := explored()
 	short.Left = short.Left[:2]
 	var out bytes.Buffer
-	require.NoError(t, WriteExplorationJSON(&out, short))
+	require.NoError(t, short.WriteJSON(&out))
 	golden(t, "exploration.json.golden", out.Bytes())
 	require.ErrorIs(t, short.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, WriteExplorationJSON(brokenPipe{}, short), errPipe)
+	require.ErrorIs(t, short.WriteJSON(brokenPipe{}), errPipe)
 }
 
 func TestExplorationOutcome(t *testing.T) {
@@ -96,7 +96,8 @@ func TestExplorationOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, c.code, c.e.ExitCode(c.o))
+			code, words := c.e.Outcome(c.o)
+			assert.Equal(t, c.code, code, words)
 		})
 	}
 }

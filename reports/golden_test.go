@@ -68,7 +68,7 @@ func TestGolden(t *testing.T) {
 		t.Run(c.name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteJSON(&out, c.report))
+			require.NoError(t, c.report.WriteJSON(&out))
 			golden(t, c.name+".json.golden", out.Bytes())
 		})
 	}
@@ -113,8 +113,8 @@ var errPipe = errors.New("broken pipe")
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, well().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, WriteJSON(brokenPipe{}, well()), errPipe)
-	require.ErrorContains(t, WriteJSON(&bytes.Buffer{}, &Report{Checks: []Check{{Verdict: 99}}}), "verdict 99 is unknown")
+	require.ErrorIs(t, well().WriteJSON(brokenPipe{}), errPipe)
+	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}), "verdict 99 is unknown")
 }
 
 func TestALongConversationShowsWhatLeadsToTheDeparture(t *testing.T) {

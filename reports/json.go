@@ -18,7 +18,7 @@ import (
 //
 // Keys that would hold an empty text, list or false are left out, except "checks" and "clauses". Characters are not
 // escaped for HTML. The first error of w is returned.
-func WriteJSON(w io.Writer, r *Report) error {
+func (r *Report) WriteJSON(w io.Writer) error {
 	whole := *r
 	whole.Schema, whole.Started = Schema, r.Started.UTC().Round(0)
 	whole.Checks, whole.Clauses = list(r.Checks), list(r.Clauses)

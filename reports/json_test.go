@@ -21,12 +21,12 @@ func TestJSONRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteJSON(&out, r))
+			require.NoError(t, r.WriteJSON(&out))
 			back := new(Report)
 			require.NoError(t, json.Unmarshal(out.Bytes(), back))
 			assert.Equal(t, r, back)
 			var again bytes.Buffer
-			require.NoError(t, WriteJSON(&again, back))
+			require.NoError(t, back.WriteJSON(&again))
 			assert.Equal(t, out.String(), again.String())
 		})
 	}
@@ -68,7 +68,7 @@ func fill(v reflect.Value, next *int64) {
 func TestJSONFormat(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, WriteJSON(&out, rich()))
+	require.NoError(t, rich().WriteJSON(&out))
 	text := out.String()
 	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/2\",\n  \"version\": \"fwpcheck 0.1.0\",\n"), text[:80])
 	assert.True(t, strings.HasSuffix(text, "\n}\n"))
@@ -80,10 +80,10 @@ func TestJSONFormat(t *testing.T) {
 	local := rich()
 	local.Started = local.Started.In(time.FixedZone("east", 7200))
 	out.Reset()
-	require.NoError(t, WriteJSON(&out, local))
+	require.NoError(t, local.WriteJSON(&out))
 	assert.Equal(t, text, out.String(), "times are in UTC")
 	out.Reset()
-	require.NoError(t, WriteJSON(&out, &Report{}))
+	require.NoError(t, (&Report{}).WriteJSON(&out))
 	assert.Contains(t, out.String(), `"checks": []`)
 	assert.Contains(t, out.String(), `"clauses": []`)
 	assert.NotContains(t, out.String(), "started")

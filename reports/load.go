@@ -17,7 +17,7 @@ const LoadSchema = "fwpbench/2"
 //
 // A Load is plain data without locks: fill it from one goroutine, or guard it.
 type Load struct {
-	// Schema is LoadSchema; WriteLoadJSON sets it, whatever is here.
+	// Schema is LoadSchema; WriteJSON sets it, whatever is here.
 	Schema string `json:"schema"`
 	// Version names the suite and its version, "fwpbench 0.1.0" for example.
 	Version string `json:"version,omitempty"`

@@ -36,7 +36,7 @@ func (l *Load) empty() []Reason {
 	switch {
 	case what != "":
 	case l.Rate.Op == "ack" && l.sumOf("fetch.empty").count > 0:
-		what = fmt.Sprintf("%s came back without a job", fetches(l.sumOf("fetch.empty").count))
+		what = fmt.Sprintf("%s came back without a job", text.Count(l.sumOf("fetch.empty").count, "FETCH"))
 	case l.Rate.Op == "beat":
 		what, do = fmt.Sprintf("no BEAT was due in %s of measuring",
 			short(l.Measured)), "let it run for longer: a BEAT is due every 15 s"
@@ -59,7 +59,7 @@ func (l *Load) failed() []Reason {
 		sum := l.sumOf(name)
 		share := float64(sum.errors) / float64(max(1, sum.errors+sum.count+sum.outside))
 		if share > failedLimit {
-			bad = append(bad, fmt.Sprintf("%s of %s failed: %s", percent(share), verbs(name), l.failures(name)))
+			bad = append(bad, fmt.Sprintf("%s of the %s failed: %s", percent(share), text.Plural(verb(name)), l.failures(name)))
 		}
 	}
 	if len(bad) == 0 {
@@ -113,23 +113,4 @@ func verb(op string) string {
 	}
 	name, _, _ := strings.Cut(op, ".")
 	return strings.ToUpper(name)
-}
-
-// verbs is verb in the plural, after "of".
-func verbs(op string) string {
-	switch op {
-	case "connect":
-		return "the connections"
-	case "push", "fetch":
-		return "the " + verb(op) + "es"
-	}
-	return "the " + verb(op) + "s"
-}
-
-// fetches counts FETCHes.
-func fetches(n int64) string {
-	if n == 1 {
-		return "1 FETCH"
-	}
-	return text.Grouped(n) + " FETCHes"
 }

@@ -1,6 +1,11 @@
 package reports
 
-import "github.com/fwpsuite/fwp/internal/text"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
 
 // FindingKind is a way in which a target was wrong about jobs. Its value is the word that is printed.
 type FindingKind string
@@ -60,78 +65,34 @@ type LoadFinding struct {
 // number of jids.
 func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 	count = max(count, int64(len(jids)))
-	kept := append([]string(nil), jids[:min(len(jids), FindingsKept)]...)
+	kept := slices.Clone(jids[:min(len(jids), FindingsKept)])
 	return LoadFinding{
-		Kind: kind, Breach: string(kind), What: kind.meaning(), Count: count, JIDs: kept, More: count - int64(len(kept)),
+		Kind: kind, Breach: string(kind), What: cmp.Or(findingKinds[kind].meaning, string(kind)), Count: count, JIDs: kept,
+		More: count - int64(len(kept)),
 	}
 }
 
-// words returns how often it happened: "3 jobs lost", "2,221 wrong replies".
-func (f *LoadFinding) words() string {
-	jobs := text.Count(f.Count, "job")
-	switch f.Kind {
-	case FindingLost:
-		return jobs + " lost"
-	case FindingDuplicated:
-		return jobs + " delivered twice"
-	case FindingReturned:
-		return jobs + " delivered again when settled"
-	case FindingRefused:
-		return jobs + " delivered though refused"
-	case FindingQueue:
-		return jobs + " from a wrong queue"
-	case FindingAltered:
-		return jobs + " altered"
-	case FindingForeign:
-		return text.Count(f.Count, "foreign job")
-	case FindingEarly:
-		return jobs + " delivered early"
-	case FindingNotRetried:
-		return jobs + " not tried again"
-	case FindingReply:
-		return replies(f.Count, "wrong")
-	case FindingGrammar:
-		return replies(f.Count, "malformed")
-	case FindingHistory:
-		return text.Count(f.Count, "contradiction") + " in the history"
-	default:
+// findingKinds holds, for each kind, the thing that is counted, what is wrong with it, and what that means.
+var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
+	FindingLost:       {"job", " lost", "accepted with OK and never delivered"},
+	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
+	FindingReturned:   {"job", " delivered again when settled", "delivered again though it was settled"},
+	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},
+	FindingQueue:      {"job", " from a wrong queue", "delivered to a FETCH that had not asked for its queue"},
+	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},
+	FindingForeign:    {"foreign job", "", "in a queue of this run, but not pushed by it"},
+	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
+	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
+	FindingReply:      {"wrong reply", "", "a reply that belongs to another command, or to none"},
+	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed RESP"},
+	FindingHistory:    {"contradiction", " in the history", string(FindingHistory)},
+}
+
+// String returns how often it happened: "3 jobs lost", "2,221 wrong replies".
+func (f *LoadFinding) String() string {
+	kind, known := findingKinds[f.Kind]
+	if !known {
 		return text.Grouped(f.Count) + " " + string(f.Kind)
 	}
-}
-
-func replies(n int64, which string) string {
-	if n == 1 {
-		return "1 " + which + " reply"
-	}
-	return text.Grouped(n) + " " + which + " replies"
-}
-
-// meaning describes a finding of kind k in a few words.
-func (k FindingKind) meaning() string {
-	switch k {
-	case FindingLost:
-		return "accepted with OK and never delivered"
-	case FindingDuplicated:
-		return "delivered again while a worker held it"
-	case FindingReturned:
-		return "delivered again though it was settled"
-	case FindingRefused:
-		return "refused with an error and delivered all the same"
-	case FindingQueue:
-		return "delivered to a FETCH that had not asked for its queue"
-	case FindingAltered:
-		return "delivered with contents other than those it was pushed with"
-	case FindingForeign:
-		return "in a queue of this run, but not pushed by it"
-	case FindingEarly:
-		return "scheduled, and delivered before its time"
-	case FindingNotRetried:
-		return "failed, was to be tried again, and was not back when the drain ended"
-	case FindingReply:
-		return "a reply that belongs to another command, or to none"
-	case FindingGrammar:
-		return "bytes that are not well-formed RESP"
-	default:
-		return string(k)
-	}
+	return text.Count(f.Count, kind.thing) + kind.wrong
 }

@@ -50,7 +50,7 @@ func TestLoadGolden(t *testing.T) {
 		t.Run(name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteLoadJSON(&out, shortened(loadSamples()[name])))
+			require.NoError(t, shortened(loadSamples()[name]).WriteJSON(&out))
 			golden(t, name+".json.golden", out.Bytes())
 		})
 	}
@@ -137,6 +137,6 @@ func TestVerboseNamesAllThatWasKept(t *testing.T) {
 func TestLoadWriteErrors(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, soundLoad().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, WriteLoadJSON(brokenPipe{}, soundLoad()), errPipe)
+	require.ErrorIs(t, soundLoad().WriteJSON(brokenPipe{}), errPipe)
 	require.ErrorIs(t, WriteSeriesCSV(brokenPipe{}, soundLoad()), errPipe)
 }

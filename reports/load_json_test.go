@@ -23,11 +23,11 @@ func TestLoadJSONRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, WriteLoadJSON(&out, l))
+			require.NoError(t, l.WriteJSON(&out))
 			back, err := readLoadJSON(bytes.NewReader(out.Bytes()))
 			require.NoError(t, err)
 			var again bytes.Buffer
-			require.NoError(t, WriteLoadJSON(&again, back))
+			require.NoError(t, back.WriteJSON(&again))
 			assert.Equal(t, out.String(), again.String())
 			if name == "every field" {
 				assert.Equal(t, l, back)
@@ -68,7 +68,7 @@ func TestLoadJSONBearsWhatIsNoJSON(t *testing.T) {
 	t.Parallel()
 	l := &Load{Target: LoadTarget{HI: json.RawMessage("HI \xff{"), Info: json.RawMessage("{}\n{}")}}
 	var out bytes.Buffer
-	require.NoError(t, WriteLoadJSON(&out, l))
+	require.NoError(t, l.WriteJSON(&out))
 	back, err := readLoadJSON(&out)
 	require.NoError(t, err)
 	assert.Equal(t, `"HI \ufffd{"`, string(back.Target.HI))
@@ -98,7 +98,7 @@ func TestReadingPassesOverNewKeys(t *testing.T) {
 	assert.Equal(t, []LoadOp{{Op: "push", Count: 2}}, l.Ops)
 }
 
-// readLoadJSON reads what WriteLoadJSON wrote, as a reader would that knows the types.
+// readLoadJSON reads what Load.WriteJSON wrote, as a reader would that knows the types.
 func readLoadJSON(r io.Reader) (*Load, error) {
 	var l Load
 	if err := json.NewDecoder(r).Decode(&l); err != nil {

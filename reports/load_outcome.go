@@ -9,12 +9,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// ExitCode returns the exit code for l; see the constants and Outcome.
-func (l *Load) ExitCode() int {
-	code, _ := l.Outcome()
-	return code
-}
-
 // Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
 // all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Judge comes first.
 func (l *Load) Outcome() (code int, words string) {
@@ -61,7 +55,7 @@ func (l *Load) found() string {
 	var parts []string
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		part := f.words()
+		part := f.String()
 		if f.Clause != "" {
 			part += " (" + f.Clause + ")"
 		}

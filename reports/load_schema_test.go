@@ -66,7 +66,7 @@ func TestLoadJSONFollowsItsSchema(t *testing.T) {
 	samples["every field"] = full
 	for name, l := range samples {
 		var out bytes.Buffer
-		require.NoError(t, WriteLoadJSON(&out, l))
+		require.NoError(t, l.WriteJSON(&out))
 		var tree any
 		require.NoError(t, json.Unmarshal(out.Bytes(), &tree))
 		assert.Empty(t, root.breaches(&root, "$", tree), name)
@@ -74,7 +74,7 @@ func TestLoadJSONFollowsItsSchema(t *testing.T) {
 	assert.NotEmpty(t, root.breaches(&root, "$", map[string]any{"schema": "fwpbench/2", "took_ns": "1", "new": 1}))
 }
 
-// loadSchema is the JSON Schema (draft 2020-12) of what WriteLoadJSON writes.
+// loadSchema is the JSON Schema (draft 2020-12) of what Load.WriteJSON writes.
 func loadSchema(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("load.schema.json")

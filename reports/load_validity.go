@@ -243,24 +243,24 @@ func (l *Load) disturbed() []Reason {
 	return reasons
 }
 
-// op returns what is known of the command of that name, or nil.
-func (l *Load) op(name string) *LoadOp {
-	for i := range l.Ops {
-		if l.Ops[i].Op == name {
-			return &l.Ops[i]
+// find returns the first element for which is is true, or nil.
+func find[T any](all []T, is func(*T) bool) *T {
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i]
 		}
 	}
 	return nil
 }
 
-// flow returns what is known of the way of that name, or nil.
+// op returns the figures of a kind of command, or nil.
+func (l *Load) op(name string) *LoadOp {
+	return find(l.Ops, func(o *LoadOp) bool { return o.Op == name })
+}
+
+// flow returns the figures of a flow that has values, or nil.
 func (l *Load) flow(name string) *LoadFlow {
-	for i := range l.Flows {
-		if l.Flows[i].Flow == name && l.Flows[i].Time.Count > 0 {
-			return &l.Flows[i]
-		}
-	}
-	return nil
+	return find(l.Flows, func(f *LoadFlow) bool { return f.Flow == name && f.Time.Count > 0 })
 }
 
 // errors counts the errors of all kinds.

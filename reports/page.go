@@ -145,22 +145,20 @@ func LinesOf(s string) []Text {
 }
 
 // Cells returns a row of cells without a style.
-func Cells(cells ...string) Row {
-	var row Row
-	for _, cell := range cells {
-		row.Cells = append(row.Cells, Words(cell))
+func Cells(cells ...string) Row { return Row{Cells: wordsOf(cells)} }
+
+// wordsOf returns texts without a style.
+func wordsOf(lines []string) []Text {
+	var texts []Text
+	for _, line := range lines {
+		texts = append(texts, Words(line))
 	}
-	return row
+	return texts
 }
 
 // Empty reports whether there is nothing to read.
 func (t Text) Empty() bool {
-	for _, span := range t {
-		if span.Text != "" {
-			return false
-		}
-	}
-	return true
+	return joined(t) == ""
 }
 
 // add appends blocks, without those that have nothing to show.

@@ -112,15 +112,6 @@ func (p *Page) validity(l *Load) {
 	}
 }
 
-// wordsOf returns lines without a style.
-func wordsOf(lines []string) []Text {
-	var texts []Text
-	for _, line := range lines {
-		texts = append(texts, Words(line))
-	}
-	return texts
-}
-
 // heading returns what an INVALID run says nothing about.
 func (v *Validity) heading() string {
 	if len(v.Reasons) == 0 {

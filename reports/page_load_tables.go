@@ -260,7 +260,7 @@ func (p *Page) loadFindings(l *Load, o PageOptions) {
 	p.section("FINDINGS", "what the target did wrong with the jobs of this run")
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		p.add(Heading{3, Styled(Bad, f.words())}, Prose{f.page(o)})
+		p.add(Heading{3, Styled(Bad, f.String())}, Prose{f.page(o)})
 	}
 }
 

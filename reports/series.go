@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -47,10 +48,7 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	if err := rows.WriteAll(all); err != nil {
 		return fmt.Errorf("write series: %w", err)
 	}
-	if _, err := w.Write(out.Bytes()); err != nil {
-		return fmt.Errorf("write series: %w", err)
-	}
-	return nil
+	return writeOut(w, out.Bytes())
 }
 
 // inSeries returns the kinds of commands and the flows that have a value in the series: those of l.Ops first, which are
@@ -84,24 +82,6 @@ func (l *Load) inSeries() (ops, flows []string) {
 	return ops, flows
 }
 
-func (s *Second) op(name string) *SecondOp {
-	for i := range s.Ops {
-		if s.Ops[i].Op == name {
-			return &s.Ops[i]
-		}
-	}
-	return nil
-}
-
-func (s *Second) flow(name string) *SecondFlow {
-	for i := range s.Flows {
-		if s.Flows[i].Flow == name {
-			return &s.Flows[i]
-		}
-	}
-	return nil
-}
-
 // row returns the line of one second.
 func (s *Second) row(ops, flows []string) []string {
 	var errors int64
@@ -114,19 +94,13 @@ func (s *Second) row(ops, flows []string) []string {
 		count(s.MemoryBytes),
 	}
 	for _, name := range ops {
-		op := s.op(name)
-		if op == nil {
-			op = &SecondOp{}
-		}
+		op := cmp.Or(find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})
 		row = append(row, count(op.Count), count(op.Errors))
 		row = append(row, micros(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50,
 			op.ResponseP99, op.ResponseMax)...)
 	}
 	for _, name := range flows {
-		flow := s.flow(name)
-		if flow == nil {
-			flow = &SecondFlow{}
-		}
+		flow := cmp.Or(find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }), &SecondFlow{})
 		row = append(row, count(flow.Count))
 		row = append(row, micros(flow.Count, flow.P50, flow.P99, flow.Max)...)
 	}

@@ -77,27 +77,19 @@ func (t Threshold) Judge(l *Load) ThresholdResult {
 	if result.Actual == m.dimension.words(t.Value, t.Share) && value != t.Value { // 20.04 ms, not 20 ms
 		result.Actual = m.dimension.exact(value, t.Share)
 	}
-	result.Met = compare(value, t.Operator, t.Value)
+	meets, known := operators[t.Operator]
+	result.Met = known && meets(value, t.Value)
 	return result
 }
 
-func compare(a float64, operator string, b float64) bool {
-	switch operator {
-	case "<":
-		return a < b
-	case "<=":
-		return a <= b
-	case ">":
-		return a > b
-	case ">=":
-		return a >= b
-	case "==":
-		return a == b
-	case "!=":
-		return a != b
-	default:
-		return false
-	}
+// operators holds the operators of thresholds.
+var operators = map[string]func(a, b float64) bool{
+	"<":  func(a, b float64) bool { return a < b },
+	"<=": func(a, b float64) bool { return a <= b },
+	">":  func(a, b float64) bool { return a > b },
+	">=": func(a, b float64) bool { return a >= b },
+	"==": func(a, b float64) bool { return a == b },
+	"!=": func(a, b float64) bool { return a != b },
 }
 
 // dimension is what kind of number a metric is.

@@ -53,29 +53,27 @@ func opOf(name string) string {
 	return name
 }
 
-// stats are the parts of a Latency, as they are called in metrics.
-func stats() []string { return []string{"min", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} }
+// stat is a part of a Latency.
+type stat struct {
+	name string
+	of   func(*Latency) time.Duration
+}
 
-// stat returns the part of that name.
+// stats holds the parts of a Latency, as they are called in metrics.
+var stats = []stat{
+	{"min", func(l *Latency) time.Duration { return l.Min }},
+	{"mean", func(l *Latency) time.Duration { return l.Mean }},
+	{"p50", func(l *Latency) time.Duration { return l.P50 }},
+	{"p90", func(l *Latency) time.Duration { return l.P90 }},
+	{"p99", func(l *Latency) time.Duration { return l.P99 }},
+	{"p99.9", func(l *Latency) time.Duration { return l.P999 }},
+	{"p99.99", func(l *Latency) time.Duration { return l.P9999 }},
+	{"max", func(l *Latency) time.Duration { return l.Max }},
+}
+
+// stat returns the part of that name, which is one of stats.
 func (l *Latency) stat(name string) time.Duration {
-	switch name {
-	case "min":
-		return l.Min
-	case "mean":
-		return l.Mean
-	case "p50":
-		return l.P50
-	case "p90":
-		return l.P90
-	case "p99":
-		return l.P99
-	case "p99.9":
-		return l.P999
-	case "p99.99":
-		return l.P9999
-	default:
-		return l.Max
-	}
+	return find(stats, func(s *stat) bool { return s.name == name }).of(l)
 }
 
 // metrics returns all metrics. Of two that are equally near to a name that is none, the first is suggested.
@@ -87,16 +85,16 @@ func metrics(ops []string) []metric {
 			all = append(all, timeMetrics(op)...)
 		}
 	}
-	for _, stat := range stats() {
+	for _, stat := range stats {
 		for _, flow := range LoadFlows() {
-			all = append(all, metric{flow + "." + stat, aTime, false, func(l *Load) reading {
+			all = append(all, metric{flow + "." + stat.name, aTime, false, func(l *Load) reading {
 				if f := l.flow(flow); f != nil {
-					return f.Time.reading(stat)
+					return f.Time.reading(stat.name)
 				}
 				return reading{}
 			}})
 		}
-		all = append(all, metric{"lateness." + stat, aTime, false, func(l *Load) reading { return l.worstLateness(stat) }})
+		all = append(all, metric{"lateness." + stat.name, aTime, false, func(l *Load) reading { return l.worstLateness(stat.name) }})
 	}
 	return all
 }
@@ -131,11 +129,11 @@ func timeMetrics(name string) (all []metric) {
 			return reading{}
 		}
 	}
-	for _, stat := range stats() {
+	for _, stat := range stats {
 		all = append(all,
-			metric{name + ".response." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Response }, stat)},
-			metric{name + ".service." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Service }, stat)},
-			metric{name + ".lateness." + stat, aTime, false, about(func(o *LoadOp) *Latency { return &o.Lateness }, stat)},
+			metric{name + ".response." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Response }, stat.name)},
+			metric{name + ".service." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Service }, stat.name)},
+			metric{name + ".lateness." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Lateness }, stat.name)},
 		)
 	}
 	return all

@@ -51,7 +51,7 @@ func ParseThreshold(source string, ops ...string) (Threshold, error) {
 		end++
 	}
 	t.Operator = source[operator:end]
-	if !slices.Contains([]string{"<", "<=", ">", ">=", "==", "!="}, t.Operator) {
+	if operators[t.Operator] == nil {
 		return fail(operator, "no operator %s: there are < <= > >= == !=", t.Operator)
 	}
 	value := skipBlanks(source, end)

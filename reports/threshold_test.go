@@ -170,9 +170,9 @@ func TestMetricsAreDistinctAndReadable(t *testing.T) {
 
 func TestStatsAreThoseOfLatency(t *testing.T) {
 	t.Parallel()
-	l := Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
-	for i, name := range stats() {
-		assert.Equal(t, time.Duration(i+1), l.stat(name))
+	l := &Latency{Min: 1, Mean: 2, P50: 3, P90: 4, P99: 5, P999: 6, P9999: 7, Max: 8}
+	for i, stat := range stats {
+		assert.Equal(t, time.Duration(i+1), stat.of(l), stat.name)
 	}
 }
 

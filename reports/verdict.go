@@ -1,6 +1,9 @@
 package reports
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Verdict is what a check, or the whole run, says about a clause. The zero value is NotRun, which is never green:
 // a result that somebody forgot to fill in cannot be taken for a pass.
@@ -61,13 +64,12 @@ func (v Verdict) MarshalText() ([]byte, error) {
 
 // UnmarshalText is the reverse of MarshalText. Any other word is an error and leaves v as it was.
 func (v *Verdict) UnmarshalText(text []byte) error {
-	for i, word := range verdictWords {
-		if word == string(text) {
-			*v = Verdict(i)
-			return nil
-		}
+	i := slices.Index(verdictWords[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("verdict %q is unknown", text)
 	}
-	return fmt.Errorf("verdict %q is unknown", text)
+	*v = Verdict(i) //nolint:gosec // an index of a short table
+	return nil
 }
 
 // Breach reports whether v is the verdict of a finding: Crash, Fail or Warn.
@@ -90,21 +92,8 @@ func Worst(verdicts ...Verdict) Verdict {
 	if len(verdicts) == 0 {
 		return NotRun
 	}
-	worst := verdicts[0]
-	for _, v := range verdicts[1:] {
-		if v.rank() < worst.rank() {
-			worst = v
-		}
-	}
-	return worst
+	return slices.MinFunc(verdicts, func(a, b Verdict) int { return a.rank() - b.rank() })
 }
 
 // rank is the place of v in worstFirst. A value that is no verdict ranks first, so that it is seen.
-func (v Verdict) rank() int {
-	for i, w := range worstFirst {
-		if v == w {
-			return i
-		}
-	}
-	return -1
-}
+func (v Verdict) rank() int { return slices.Index(worstFirst[:], v) }

@@ -16,6 +16,15 @@ func TestCount(t *testing.T) {
 	assert.Equal(t, "20,000 checks", text.Count(int64(20_000), "check"))
 }
 
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	for thing, want := range map[string]string{
+		"check": "checks", "reply": "replies", "play": "plays", "FETCH": "FETCHes", "push": "pushes", "loss": "losses", "": "s",
+	} {
+		assert.Equal(t, want, text.Plural(thing))
+	}
+}
+
 func TestGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", -1: "-1", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000", 1234567: "1,234,567"} {

@@ -174,3 +174,10 @@ func notMet(ctx context.Context, config *load.Config, began time.Time, err error
 	}
 	return report
 }
+
+// report is the output of `run`.
+func (o *benchOptions) report(l *reports.Load) program.Output {
+	return program.Output{
+		Flags: &o.reportFlags, Report: l, Outcome: l.Outcome, Unreachable: l.Unreachable, Internal: &l.Internal,
+	}
+}

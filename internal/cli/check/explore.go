@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -146,12 +145,7 @@ func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Tr
 // report is a report of `explore`.
 func (o *exploreOptions) report(e *reports.Exploration) program.Output {
 	return program.Output{
-		Flags: &o.reportFlags, Unreachable: e.Unreachable,
-		Page: func() reports.Page {
-			return e.Page(reports.PageOptions{Verbose: o.reportFlags.Verbose, Exit: o.exit()})
-		},
-		JSON:    func(w io.Writer) error { return reports.WriteExplorationJSON(w, e) },
+		Flags: &o.reportFlags, Exit: o.exit(), Report: e, Unreachable: e.Unreachable, Internal: &e.Internal,
 		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
-		Fail:    func(why string) { e.Internal = why },
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -83,13 +82,8 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 // report is the output of `run`.
 func (o *runOptions) report(r *reports.Report) program.Output {
 	return program.Output{
-		Flags: &o.reportFlags, Unreachable: r.Unreachable,
-		Page: func() reports.Page {
-			return r.Page(reports.PageOptions{Verbose: o.reportFlags.Verbose, Exit: o.exit()})
-		},
-		JSON:    func(w io.Writer) error { return reports.WriteJSON(w, r) },
+		Flags: &o.reportFlags, Exit: o.exit(), Report: r, Unreachable: r.Unreachable, Internal: &r.Internal,
 		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
-		Fail:    func(why string) { r.Internal = why },
 	}
 }
 

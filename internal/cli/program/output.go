@@ -10,20 +10,24 @@ import (
 
 // Output is a report, and where and how it is written.
 type Output struct {
-	Flags       *ReportFlags
-	Unreachable string                          // why there was nothing to test; empty if there was
-	Page        func() reports.Page             // the report for people
-	JSON        func(w io.Writer) error         // writes the report for programs
+	Flags  *ReportFlags
+	Exit   reports.ExitOptions
+	Report interface { // for people, and for programs
+		Page(o reports.PageOptions) reports.Page
+		WriteJSON(w io.Writer) error
+	}
 	Outcome     func() (code int, words string) // the exit code and what it stands for
-	Fail        func(why string)                // records an internal error in the report
+	Unreachable string                          // why there was nothing to test; empty if there was
+	Internal    *string                         // the field of the report for an internal error
 }
 
 // write writes the report in its format.
 func (o Output) write(w io.Writer, color bool) error {
 	if o.Flags.Format.String() == "json" {
-		return o.JSON(w)
+		return o.Report.WriteJSON(w)
 	}
-	return o.Page().WriteText(w, reports.TextOptions{Color: color})
+	page := o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Exit: o.Exit})
+	return page.WriteText(w, reports.TextOptions{Color: color})
 }
 
 // Deliver writes a report to its file or to standard output, and ends the command with
@@ -43,11 +47,11 @@ func (p Process) Deliver(o Output) error {
 		}
 		err = fmt.Errorf("write report: %w", err)
 		p.Logf("%v\nThe report goes to standard output instead.", err)
-		o.Fail(err.Error())
+		*o.Internal = err.Error()
 	}
 	if err := o.write(p.Out, p.wantsColor(o.Flags.Color.String())); err != nil {
 		p.Logf("%v", err)
-		o.Fail(err.Error())
+		*o.Internal = err.Error()
 	}
 	code, _ := o.Outcome()
 	return Ended(code)
