@@ -45,8 +45,8 @@ func (th *thread) repeat(ctx context.Context, b *Block) error {
 	return nil
 }
 
-// repeatBy shares the repetitions among workers that each have a connection of
-// their own. The first that fails stops all.
+// repeatBy shares the repetitions among workers that each have a connection of their
+// own. The first one that fails stops all of them.
 func (th *thread) repeatBy(ctx context.Context, b *Block) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -212,8 +212,8 @@ func (th *thread) patienceFor(b *Block) time.Duration {
 	return b.Within.To
 }
 
-// drain takes the replies that a try which has failed did not come to, so that the
-// next one does not take them for its own.
+// takeLate takes the replies that a failed try has not taken, so that the next try does
+// not mistake them for its own.
 func (th *thread) takeLate(ctx context.Context, b *Block) {
 	for _, c := range th.mine() {
 		uses := func(s Step) bool { return slices.Contains(connectionsOf(s), c.name) }
@@ -227,8 +227,7 @@ func (th *thread) takeLate(ctx context.Context, b *Block) {
 	}
 }
 
-// final reports whether another try makes no sense: a reply did not come, or
-// was none.
+// final reports whether another try makes no sense: a reply is missing or malformed.
 func final(results map[Step]Result) bool {
 	for _, r := range results {
 		if r.Outcome == Unsure || r.Outcome == Mismatched && (r.Ending != Open || len(r.Differences) == 0) {
@@ -238,8 +237,8 @@ func final(results map[Step]Result) bool {
 	return false
 }
 
-// insideReply reports whether the difference was inside of a reply of the right type:
-// a try that came so far tells more than a later one that found nothing.
+// insideReply reports whether the difference was inside a reply of the right type: such
+// a try shows more than a later one that found nothing.
 func insideReply(results map[Step]Result) bool {
 	for _, r := range results {
 		if r.Outcome == Mismatched {
@@ -249,7 +248,7 @@ func insideReply(results map[Step]Result) bool {
 	return false
 }
 
-// report hands the results of a try on: the last, or the one that came closest.
+// report records the results of a try: the last one, or the one that came closest.
 func (th *thread) report(b *Block, results map[Step]Result, over bool, took time.Duration) {
 	hasty := th.Hasty && (b.Within.To == 0 || th.Patience < b.Within.To)
 	for s, r := range results {
@@ -258,13 +257,14 @@ func (th *thread) report(b *Block, results map[Step]Result, over bool, took time
 		case hasty:
 			r.Outcome, r.Cause = Unsure, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)
 		default:
-			r.Cause = fmt.Sprintf("patience ended after %v; this is what came closest", round(took))
+			r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
 		}
 		th.note(s, r)
 	}
 }
 
-// conclude judges the window of the block.
+// conclude records the results of the try that matched, and checks the window of the
+// block.
 func (th *thread) conclude(b *Block, results map[Step]Result, took time.Duration, start time.Time) error {
 	for s, r := range results {
 		th.note(s, r)
@@ -321,9 +321,9 @@ func rows(steps []Step) [][]Step {
 	return all
 }
 
-// reopenAfter replaces the connections of a failed row that are over or out of step
-// by new ones in the same role. A raw one the next row must open itself, or it
-// cannot be judged.
+// reopenAfter replaces the connections of a failed row that have ended or are out of
+// step by new ones in the same role. The engine does not replace a raw one: a row that
+// uses it without opening it cannot be evaluated.
 func (th *thread) reopenAfter(ctx context.Context, row []Step) error {
 	for _, s := range row {
 		th.mu.Lock()

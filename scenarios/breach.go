@@ -7,9 +7,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// foreignTo reports whether a reply that a line did not expect is none that the
-// command has at all. Then it says nothing about what the line is for. A line
-// that expects an error and nothing else is about the difference.
+// foreignTo reports whether a reply that a line did not expect is one that the command
+// cannot have. Such a reply decides nothing for the clauses of the line, unless the line
+// expects an error and nothing else: then it is about the difference.
 func (th *thread) foreignTo(e *Expect, a session.Received) bool {
 	if !a.Whole() || a.Owed != 1 || !th.dialect().Foreign(a.Asked, a.Message) {
 		return false
@@ -22,14 +22,14 @@ func (th *thread) foreignTo(e *Expect, a session.Received) bool {
 	return false
 }
 
-// breachOn notes a breach that shows in what came on a connection.
+// breachOn records a breach that a received message shows.
 func (th *thread) breachOn(c *conn, at Pos, a session.Received, kind BreachKind, expected string) {
 	th.breach(Breach{
 		Pos: at, Kind: kind, Conn: c.name, At: th.since(a), Expected: expected, Got: text.Shorten(a.String()),
 	})
 }
 
-// noteForeign notes a reply that the command does not have.
+// noteForeign records a reply that the command cannot have.
 func (th *thread) noteForeign(c *conn, e *Expect, a session.Received) {
 	th.breach(Breach{
 		Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: th.since(a),
@@ -37,8 +37,8 @@ func (th *thread) noteForeign(c *conn, e *Expect, a session.Received) {
 	})
 }
 
-// unanswered notes a command, or a connection, that a server which lives has not
-// answered.
+// unanswered records that a server which serves has not answered a command, or has not
+// greeted.
 func (th *thread) unanswered(c *conn, at Pos, a session.Received) {
 	verb := c.Status().Verb
 	kind, what := NoReply, "a reply to "+verb
@@ -55,8 +55,8 @@ func (th *thread) unanswered(c *conn, at Pos, a session.Received) {
 	th.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: th.since(a), Expected: what, Got: got})
 }
 
-// mute reports whether a line was given up on that waits for a reply and for
-// nothing else. A line with a window is about the time, and tells it itself.
+// awaitsReply reports whether the wait was given up on a line that expects a reply and
+// nothing else. A line with a window is about the time, and reports that itself.
 func (e *Expect) awaitsReply(a session.Received) bool {
 	if !a.GaveUp || a.Pending != "" || e.Within != (Window{}) {
 		return false
@@ -69,27 +69,27 @@ func (e *Expect) awaitsReply(a session.Received) bool {
 	return true
 }
 
-// trailed notes bytes that came behind the only reply that was due. What they are
-// would be taken for the reply to the next command.
+// trailed records bytes behind the only reply that was owed, and reports whether there
+// were any. They would be mistaken for the reply to the next command.
 func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 	if a.Trailing == 0 {
 		return false
 	}
-	c.unjudged = "more than one reply to one command came"
+	c.unjudged = "the server sent more than one reply to one command"
 	th.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: th.since(a), Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
 	return true
 }
 
-// lost notes the end of a connection that the server may not have ended.
+// lost records the end of a connection that the server must not end.
 func (th *thread) lost(c *conn, at Pos, a session.Received) {
 	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
-		c.excused.Store(true) // told once
+		c.excused.Store(true) // reported once
 		th.breachOn(c, at, a, ConsumerClosed, "the connection of a consumer stays open")
 	}
 }
 
-// broken notes a breach of the grammar.
+// broken records a breach of the grammar.
 func (th *thread) broken(c *conn, at Pos, a session.Received) {
 	b := Breach{
 		Pos: at, Kind: BrokenGrammar, Rule: a.Rule, Conn: c.name, At: th.since(a),

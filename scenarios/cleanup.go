@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// cleanup removes what the script has left on the server, with a consumer of its own,
-// and returns what it could not remove.
+// cleanup removes the jobs that the script has left on the server, on a connection of
+// its own, and returns those that it could not remove.
 func (pl *play) cleanup(ctx context.Context) []string {
 	if !pl.ledger.Removable() || pl.notServing != "" {
 		return pl.ledger.Leftover()
@@ -19,7 +19,7 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	pl.rec.add(time.Now(), "cleanup", "--", "removing the jobs that the script has left", Pos{})
+	pl.rec.add(time.Now(), "cleanup", "--", "removing leftover jobs of the script", Pos{})
 	th := &thread{play: pl, scope: pl.scope.child()}
 	th.scope.ownFresh(pl.dialect().Grammar().client())
 	if c := th.cleanupConn(ctx); c != nil {
@@ -29,8 +29,8 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	return pl.ledger.Leftover()
 }
 
-// cleanupConn is a consumer's connection, or nil. It is asked for again and again,
-// because the server may be at its limit of connections for a moment.
+// cleanupConn returns a consumer's connection, or nil. It tries again and again, because
+// the server may be at its limit of connections for a moment.
 func (th *thread) cleanupConn(ctx context.Context) *conn {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		c, err := th.play.dial(ctx, "cleanup")
@@ -50,7 +50,8 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 	}
 }
 
-// command sends a line that no script has, and keeps the ledger.
+// command sends a line that is not in the script, returns its answer, and updates the
+// ledger.
 func (th *thread) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
 	c.recordSent(line)
 	command := []byte(line + "\r\n")

@@ -9,20 +9,20 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// conn is one connection of a play, with what the engine knows of it beside the
-// conversation. It belongs to the thread that uses it, but for excused.
+// conn is one connection of a play: the conversation, and the engine's own state. It
+// belongs to the thread that uses it, but for excused.
 type conn struct {
 	*session.Conn
 	name  string
 	role  Role
-	hello *Object // fields that replace or add to those of the engine's own HELLO, or nil
+	hello *Object // fields that replace or add to those of the engine's introduction, or nil
 
 	state      session.State
 	recordSent func(text string) // records what the engine sends by itself
 	used       bool              // the script has sent something
-	lastAlive  time.Time         // when it was opened, or was last sent what keeps it alive
+	lastAlive  time.Time         // when it was opened, or the last Question was sent
 	excused    atomic.Bool       // the script or its operator caused the end
-	unjudged   string            // why nothing that comes can be tied to a line any more
+	unjudged   string            // why no later message can be matched with a line, empty if it can
 }
 
 // end ends the connection from our side.
@@ -43,8 +43,8 @@ func (c *conn) leave(ctx context.Context) {
 	c.Leave(ctx)
 }
 
-// surplus returns the breach that a message is which was not asked for. What follows a
-// greeting by the engine is no second answer to it.
+// surplus returns the breach that an unasked message is. A message after the engine's
+// own greeting is not a second answer to it.
 func (c *conn) surplus(a session.Received) BreachKind {
 	if a.Turn == session.Extra && c.used {
 		return ExtraReply

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// contains is a value that has texts somewhere inside, in strings at any depth, and
-// others nowhere: for fields whose keys the specification does not name.
+// contains is a value with texts in strings at any depth, and without others: for fields
+// whose keys the specification does not name.
 type contains struct {
 	word  string // as written: contains, or oldContains
 	texts []containedText
@@ -31,7 +31,7 @@ func (c contains) String() string {
 	return c.word + "(" + strings.Join(words, ",") + ")"
 }
 
-// matches looks for each text. One whose name has no value is not there.
+// matches looks for each text. A text whose name has no value is not found.
 func (c contains) matches(got any, sc *scope) bool {
 	if got == (missing{}) {
 		return false

@@ -47,8 +47,8 @@ func TestContainsProblems(t *testing.T) {
 		`${"f":contains(12)}`:      `expected a text in double quotes, got '1'`,
 		`${"f":contains("a" "b")}`: `expected a comma or ), got '"'`,
 		`${"f":contains("a"`:       "this ( is never closed with )",
-		`${"f":contains("a",`:      "expected a text in double quotes, but the line ends",
-		`${"f":$x:contains("a")}`:  "after $x: comes a type, such as int or time",
+		`${"f":contains("a",`:      "expected a text in double quotes, got the end of the line",
+		`${"f":$x:contains("a")}`:  "expected a type after $x:, such as int or time",
 		`${"f":contains("a<|>b")}`: "<|> cuts client lines only",
 	} {
 		_, err := cursorAt(line).choices()

@@ -18,19 +18,19 @@ type Dialect interface {
 	Grammar() *Grammar
 
 	// Hello returns the line with which a client in a role introduces itself, as a
-	// script would write it: words that may hold names, and the fields of the object
-	// behind them. There are no words if nothing has to be sent. It returns false if
-	// what the server sent first is no greeting; the line is one then that any
-	// server may answer.
+	// script would write it: words that may contain names, and the fields of the object
+	// behind them; no words if nothing has to be sent. It returns false if the first
+	// message of the server is not a greeting; then it returns a line that any server
+	// may answer.
 	Hello(role Role, s session.State) (h Hello, ok bool)
 
 	// Question returns a command that every introduced client in the role is served
-	// and that changes nothing. Where Grammar.KeepAlive is set, it also tells the
-	// server that a consumer lives.
+	// and that changes nothing. Where Grammar.KeepAlive is set, it also
+	// keeps a consumer's connection from expiring.
 	Question(role Role, s session.State) string
 
-	// Foreign reports whether a message is none of the answers that a command has,
-	// given as it was sent; asked is empty for the greeting.
+	// Foreign reports whether a message is not an answer that the command can have.
+	// asked is the command as it was sent, empty for the greeting.
 	Foreign(asked []byte, m session.Message) bool
 
 	// Check returns the rule that a client in a role breaks with a line, empty if it
@@ -41,7 +41,7 @@ type Dialect interface {
 	// password, before or after the client has introduced itself.
 	Sample(introduced bool) session.State
 
-	// NewLedger returns the books of a fresh play.
+	// NewLedger returns the ledger of a new play.
 	NewLedger() Ledger
 }
 
@@ -55,10 +55,10 @@ type Hello struct {
 // Advice is about a line that breaks no rule.
 type Advice struct{ Message, Help string }
 
-// Ledger knows the jobs that a play has put on the server and that are still
-// there, as far as the answers tell. It is safe for concurrent use.
+// Ledger lists the jobs that a play has put on the server and that, by the answers,
+// are still there. It is safe for concurrent use.
 type Ledger interface {
-	// Answered takes note of the answer to a command, given as it was sent.
+	// Answered records the answer to a command, which is given as it was sent.
 	Answered(command []byte, m session.Message)
 
 	// Leftover names the jobs that are still there.
@@ -67,10 +67,10 @@ type Ledger interface {
 	// Removable reports whether Cleanup can remove any of them.
 	Removable() bool
 
-	// Cleanup removes them with commands of a consumer of its own. It touches nothing
-	// that the play did not put there, but for giving it back. do sends a line and
-	// returns its answer, or false if no other line is worth trying; the answer is in
-	// the books then.
+	// Cleanup removes them with commands of a consumer of its own. It keeps
+	// no job that the play did not put there: it gives such a job back. do sends a line,
+	// records its answer by Answered and returns it; false if no other line is worth
+	// trying.
 	Cleanup(do func(line string) (session.Message, bool))
 }
 
@@ -85,10 +85,10 @@ type Grammar struct {
 	Computed []Computed
 	Settings []string        // what the header may set of an embedded server
 	Waits    map[string]Wait // by verb: answers that may take time without being late
-	Due      string          // the field of a job that says from when on it can be had
+	Due      string          // the field of a job with the time from which it can be delivered
 
-	// KeepAlive is how long a consumer may be idle before it has to ask the Question; 0
-	// if it may be idle for ever.
+	// KeepAlive is how long a consumer may be idle before it has to send the Question; 0
+	// if there is no such limit.
 	KeepAlive time.Duration
 }
 
@@ -117,7 +117,7 @@ const (
 	PartsValue        // for each part of the message a string, /re/, name or JSON
 )
 
-// Wait says that a verb may be answered late.
+// Wait describes a verb whose answer may take time.
 type Wait struct {
 	Kind  byte          // of the answer that takes time
 	Least time.Duration // how long it takes at least, if nothing happens meanwhile
@@ -159,7 +159,7 @@ func (g *Grammar) words(kind byte) string {
 	return "another kind of message"
 }
 
-// refused reports whether a message says that the command was refused.
+// refused reports whether a message is a refusal of the command.
 func (g *Grammar) refused(m session.Message) bool {
 	f := g.form(m.Kind)
 	return f != nil && f.Refusal
@@ -183,7 +183,7 @@ func (g *Grammar) computed(name string) *Computed {
 	return &g.Computed[i]
 }
 
-// client is the name of a client that is not given another one.
+// client returns the name that a client has by default.
 func (g *Grammar) client() *ref { return &ref{text: "$" + g.Client, base: g.Client, grammar: g} }
 
 // object returns fields as a script writes them.

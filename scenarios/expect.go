@@ -25,7 +25,7 @@ type Choice struct {
 	parts   []node // what the parts must be
 }
 
-// String is the choice as the script writes it.
+// String returns the choice as the script has it.
 func (ch *Choice) String() string { return ch.source }
 
 // ParseChoices parses what stands behind S: on a line, alternatives included.
@@ -259,7 +259,7 @@ func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
 	return all
 }
 
-// sample is a text that the choice matches, as far as that is easy to tell.
+// sample returns a message that the choice probably matches, for the linter.
 func (ch *Choice) sample() session.Message {
 	m := session.Message{Kind: ch.form.Kind, Text: []byte(ch.form.Sample)}
 	switch {
@@ -274,7 +274,7 @@ func (ch *Choice) sample() session.Message {
 	return m
 }
 
-// words says what the choice accepts, for those who do not know the language.
+// words describes what the choice accepts, for readers of a report.
 func (ch *Choice) words() string {
 	switch {
 	case ch.ending == Closed:

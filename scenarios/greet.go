@@ -9,7 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// greet lets the server greet, if it is to do so, and introduces the connection.
+// greet waits for the server's greeting, if the protocol has one, and introduces the
+// client.
 func (th *thread) greet(ctx context.Context, c *conn) error {
 	var a session.Received
 	if c.Status().Owed > 0 {
@@ -28,7 +29,7 @@ func (th *thread) greet(ctx context.Context, c *conn) error {
 	return th.introduce(ctx, c, hello)
 }
 
-// introduce sends a HELLO and takes its answer.
+// introduce sends the client's introduction and takes the answer.
 func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	line, err := th.helloLine(c, hello)
 	if err != nil {
@@ -51,7 +52,7 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	return nil
 }
 
-// helloLine writes the line of a connection that introduces itself; the fields of the
+// helloLine returns the line with which the client introduces itself; the fields of the
 // script's connect replace or complement those of the dialect.
 func (th *thread) helloLine(c *conn, hello Hello) (string, error) {
 	grammar := th.dialect().Grammar()
@@ -71,12 +72,12 @@ func (th *thread) helloLine(c *conn, hello Hello) (string, error) {
 	return line + " " + object, err
 }
 
-// errUnwelcome is what a greeting fails with if the server answers, whatever it
-// says.
+// errUnwelcome is the error of a greeting that the server answered in another way than
+// expected.
 var errUnwelcome = errors.New("the greeting failed")
 
-// unwelcome is the error of a greeting that something else came to than was expected:
-// to HELLO, or first of all if the verb is empty.
+// unwelcome returns the error of a greeting that failed: by the answer to a verb, or by
+// the first message if the verb is empty.
 func (th *thread) unwelcome(verb string, a session.Received) error {
 	on, instead := "on "+verb, verb+" was answered with"
 	greeting := th.dialect().Grammar().Greeting
@@ -98,7 +99,8 @@ func (th *thread) unwelcome(verb string, a session.Received) error {
 	return fmt.Errorf("%w: %s %s", errUnwelcome, instead, a)
 }
 
-// keepAlive keeps the workers of a long script alive, where the protocol asks for it.
+// keepAlive sends the Question on connections of consumers that have been idle too long,
+// where the protocol asks for it.
 func (th *thread) keepAlive(ctx context.Context) {
 	every := th.dialect().Grammar().KeepAlive
 	if every == 0 {
@@ -119,7 +121,7 @@ func (th *thread) keepAlive(ctx context.Context) {
 		c.lastAlive = time.Now()
 		// Any answer will do: what is in it is for scripts that ask.
 		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp {
-			c.unjudged = "a " + verb(line) + " of the suite's own was not answered"
+			c.unjudged = "a " + verb(line) + " of the engine was not answered"
 		}
 	}
 }

@@ -8,7 +8,7 @@ type indexedName struct {
 	taken  map[*Block]map[int]bool
 }
 
-// pick is the element of an indexed name that a reply has brought.
+// pick is the element of an indexed name that a reply has.
 type pick struct {
 	from  *indexedName
 	index int
@@ -21,8 +21,8 @@ func (s *indexedName) take(b *Block, index int) {
 	s.taken[b][index] = true
 }
 
-// pick takes the element v of an indexed name, once in each repeat block; the lock
-// is held. Indexed names in one reply stand for the same element.
+// pick takes the element v of an indexed name, once in each repeat block; the lock is
+// held. Indexed names in one reply denote the same element.
 func (sc *scope) pick(r *ref, v any) bool {
 	s := sc.root().indexed[r.text]
 	if s == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// expected says in words what an S: line accepts.
+// expected describes what an S: line accepts.
 func (e *Expect) expected() string {
 	texts := make([]string, len(e.Choices))
 	for i := range e.Choices {
@@ -51,11 +51,11 @@ func (th *thread) expect(ctx context.Context, e *Expect) error {
 	return th.probe(ctx, c, e, a)
 }
 
-// since is when something came, counted from the start of the play.
+// since returns when something was received, counted from the start of the play.
 func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec.start) }
 
-// await takes what comes next; if a reply is late it waits on, so that the
-// report can say when it came.
+// await waits for the next message. If a reply is late it waits longer, so that the
+// report has its time.
 func (th *thread) await(ctx context.Context, c *conn, e *Expect) session.Received {
 	_, sent := c.LastWrite()
 	a, ok := c.Take(ctx, sent.Add(e.Within.To+th.Timeout))
@@ -75,7 +75,7 @@ func (th *thread) noReply(e *Expect) string {
 	return fmt.Sprintf("no reply within %v", e.Within.To+th.Timeout)
 }
 
-// judge compares what was received with the choices of a line.
+// judge compares a received message with the choices of a line.
 func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	res := Result{
 		Pos: e.Pos, Marks: e.Marks, Expected: e.expected(), Got: text.Shorten(a.String()),
@@ -114,7 +114,7 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	return res
 }
 
-// try compares what was received with one choice, and binds names if it matches.
+// try compares a received message with one choice, and binds names if it matches.
 func (th *thread) try(ch *Choice, a session.Received) []Difference {
 	for {
 		attempt := th.scope.oneReply()
@@ -122,10 +122,10 @@ func (th *thread) try(ch *Choice, a session.Received) []Difference {
 		if len(differences) > 0 || attempt.commit() {
 			return differences
 		}
-	} // another thread has bound a name of it meanwhile: now that one counts
+	} // another thread has bound one of its names meanwhile: try with that value
 }
 
-// chosen names the alternative that came, for those who do not know the language.
+// chosen describes the alternative that was received, for readers of a report.
 func chosen(c *Choice, a session.Received) string {
 	switch {
 	case c.any || c.ending != Open:
@@ -138,28 +138,28 @@ func chosen(c *Choice, a session.Received) string {
 	return c.source
 }
 
-// inTime judges the window of what matches.
+// inTime checks the window of a line that matches.
 func (th *thread) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
 	began, sent := c.LastWrite()
 	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), th.Meter.excuse(sent))
 	return res
 }
 
-// judgeTime turns a match into what its time makes of it. The lower bound is
-// hard, and held against the longest time that it can have taken, from before
-// the write; an upper bound that lag or round trip excuse is nobody's fault for
-// sure.
+// judgeTime turns a match into what its time makes of it. The lower bound is hard, and
+// compared with the longest time that the reply can have taken, from before the write.
+// An upper bound that was overrun within the measured lag and round trip decides
+// nothing.
 func (r *Result) judgeTime(w Window, longest, took, excuse time.Duration) {
 	switch {
 	case w.From > 0 && longest < w.From:
 		r.Outcome = Mismatched
-		r.Cause = fmt.Sprintf("it came too early: after %v, not before %v was allowed", round(longest), w.From)
+		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
 	case w.To > 0 && took > w.To+excuse:
 		r.Outcome = Mismatched
-		r.Cause = fmt.Sprintf("it came too late: after %v, %v was allowed", round(took), w.To)
+		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
 	case w.To > 0 && took > w.To:
 		r.Outcome, r.Transient = Unsure, true
-		r.Cause = fmt.Sprintf("it came after %v where %v was allowed, but lag and round trip measured meanwhile explain "+
+		r.Cause = fmt.Sprintf("the reply took %v where %v was allowed, but lag and round trip measured meanwhile explain "+
 			"up to %v more", round(took), w.To, round(excuse))
 	}
 }
@@ -172,8 +172,9 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// record does the bookkeeping behind what was received: states, what is owed, round
-// trips, and the breaches that show at any line.
+// record updates the state of the play after a received message: the ledger, the
+// services that the server has provided, round trips, and the breaches that can show at
+// any line.
 func (th *thread) record(c *conn, e *Expect, a session.Received, res Result) {
 	switch {
 	case a.Broken != nil || a.Pending != "" && !a.Coming:
@@ -189,8 +190,8 @@ func (th *thread) record(c *conn, e *Expect, a session.Received, res Result) {
 	}
 }
 
-// recordReply does the bookkeeping behind a whole reply. Which line it answers is sure
-// only if no other answer was due.
+// recordReply is record of a whole reply. It is certain which line the reply answers
+// only if no other answer was owed.
 func (th *thread) recordReply(c *conn, e *Expect, a session.Received, res Result) {
 	last := a.Owed == 1
 	if last {
@@ -208,9 +209,9 @@ func (th *thread) recordReply(c *conn, e *Expect, a session.Received, res Result
 	}
 }
 
-// ifSilent asks after a reply that did not come whether the server serving at
-// all: if it does not, that is the finding. If it does, it owes the reply, which
-// says nothing about what the line is for.
+// ifSilent checks, after a missing reply, that the server serves at all: if it does not,
+// that is the finding. If it does, the missing reply is a breach, which decides nothing
+// for the clauses of the line.
 func (th *thread) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Received, res *Result) {
 	if !a.GaveUp && a.Ending == Open {
 		return
@@ -226,7 +227,8 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Re
 	}
 }
 
-// silence waits, and looks at what came meanwhile. Consumers go on beating.
+// silence waits, and checks that nothing was received meanwhile. Consumers are kept
+// alive.
 func (th *thread) silence(ctx context.Context, s *Silence) error {
 	conns, err := th.listeners(ctx, s)
 	if err != nil {
@@ -243,14 +245,14 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 		if !came || a.At.After(until) || a.GaveUp {
 			continue
 		}
-		if a.Ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be sent away at any time
+		if a.Ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be disconnected at any time
 			gone = gone || !c.excused.Load()
 			continue
 		}
 		return th.notSilent(ctx, s, c, a, res)
 	}
 	th.note(s, res)
-	if gone { // alone, or with the whole server
+	if gone { // the connection alone, or the server
 		if _, serving := th.serving(ctx, s.Pos, nil); !serving {
 			return errStop
 		}
@@ -258,7 +260,7 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 	return nil
 }
 
-// sound notes what came on a connection that should be silent.
+// notSilent records what was received on a connection that should be silent.
 func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.Received, res Result) error {
 	switch {
 	case a.Broken != nil:
@@ -269,7 +271,7 @@ func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
 	case c.surplus(a) == ExtraReply:
 		th.breachOn(c, s.Pos, a, ExtraReply, "one reply to one command")
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, "a second reply to one command came")
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, "the server sent a second reply to one command")
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
 	if c.name != "" {
@@ -279,7 +281,7 @@ func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.
 	return errStop
 }
 
-// listeners are the connections on which silence must reign.
+// listeners returns the connections on which nothing may be received.
 func (th *thread) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
 	if th.side != nil && len(s.Conns) != 1 {
 		return nil, th.fail(s, "silence on one connection", "other threads of the block use the others")
@@ -298,7 +300,7 @@ func (th *thread) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
 	return conns, nil
 }
 
-// idle waits until a moment, and keeps the consumers beating meanwhile.
+// idle waits until a moment, and keeps the consumers alive meanwhile.
 func (th *thread) idle(ctx context.Context, until time.Time) error {
 	for {
 		wait := min(time.Until(until), time.Second)

@@ -65,8 +65,8 @@ func (k kind) matchesTime(got any, sc *scope) bool {
 	return (!hasLo || t.Add(resolution(s)).After(lo)) && (!hasHi || !t.After(hi))
 }
 
-// resolution is the unit in which a time is written: a server that leaves out
-// fractions of a second means any moment within it.
+// resolution returns the unit in which a time is written: a time without fractions of a
+// second stands for any moment within that second.
 func resolution(s string) time.Duration {
 	unit := time.Second
 	if _, fraction, ok := strings.Cut(s, "."); ok {
@@ -77,8 +77,8 @@ func resolution(s string) time.Duration {
 	return unit
 }
 
-// sameInstant compares the texts of times that the suite made: a server may
-// write an instant in another way.
+// sameInstant compares two times that the engine made as text: a server may write an
+// instant in another way.
 func sameInstant(r *ref, a, b string) bool {
 	if r == nil || r.kind != refNow {
 		return false

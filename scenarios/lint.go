@@ -8,11 +8,11 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// Lint holds a script against the rules that a client must keep, and against
-// those of the language that need more than one line to be seen: a client line
-// that breaks the protocol must be marked bad, one that is marked must break
-// it, and no name may be used before it has a value. Problems that are
-// [Problem.Advice] do not keep a script from being played.
+// Lint checks a script against the rules that a client must keep, and against those
+// rules of the language that need more than one line: a client line that breaks the
+// protocol must be marked bad, a marked one must break it, and no name may be used
+// before it has a value. Problems that are [Problem.Advice] do not keep a script from
+// being played.
 func Lint(s *Script) Problems {
 	l := newLinter(s)
 	for _, step := range s.Steps {
@@ -22,8 +22,8 @@ func Lint(s *Script) Problems {
 	return l.problems
 }
 
-// MarkBad sets [Send.Bad] of the client lines of a script: where, and only where,
-// they break the protocol. Raw bytes keep their mark, since only lines are judged.
+// MarkBad sets [Send.Bad] of those client lines of a script that break the protocol, and
+// only of those. Raw bytes keep their mark, since only lines are checked.
 func MarkBad(s *Script) {
 	l := newLinter(s)
 	l.marks = true
@@ -157,9 +157,9 @@ func wholeLine(segments [][]byte) ([]byte, bool) {
 	return all[:n-2], !slices.Contains(all[:n-2], '\n')
 }
 
-// legality compares what a line is with what it says it is.
+// legality compares a line with its mark.
 func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
-	if s.Raw && !s.Bad { // bytes are what they are: only lines are judged
+	if s.Raw && !s.Bad { // raw bytes are not checked, only lines
 		return
 	}
 	fault, advice := "this is not one line that ends with CRLF", []Advice(nil)
@@ -173,7 +173,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 		s.Bad = fault != ""
 		return
 	}
-	help := "if that is the point of the script, say so: " + badForm(s)
+	help := "if that is the point of the script, mark the line: " + badForm(s)
 	if c.role == Raw && c.state.Status().Phase == session.Greeting {
 		help += "; to be greeted first: " + strings.Join(strings.Fields("connect "+s.Conn+" as producer"), " ")
 	}
@@ -216,7 +216,7 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 	return true
 }
 
-// freshNames lists families as in "jid..., queue... and wid...".
+// freshNames lists families as in "id..., queue... and name...".
 func freshNames(families []string) string {
 	list := strings.Join(families, "..., ") + "..."
 	if last := strings.LastIndex(list, ", "); last >= 0 {
@@ -236,7 +236,7 @@ func (l *linter) expect(e *Expect) {
 		switch {
 		case ch.ending != Open:
 			c.over = c.over || only
-		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !only: // it is not known what comes
+		case ch.any, ch.form.Refusal, ch.re != nil, ch.json != nil && !only: // the reply is not known
 		default:
 			c.state.Received(ch.sample())
 		}
@@ -258,12 +258,12 @@ func sampleNames(n node, sc *scope) {
 	}
 }
 
-// oldWords gives advice about words of the language that have become others.
+// oldWords gives advice about old words of the language.
 func (l *linter) oldWords(e *Expect) {
 	for i := range e.Choices {
 		for part := range parts(e.Choices[i].json) {
 			if c, ok := part.(contains); ok && c.word == oldContains {
-				l.say(e.Pos, true, "write contains(...)", "holds is an old word for contains")
+				l.say(e.Pos, true, "write contains(...)", "holds is the old word for contains")
 				return
 			}
 		}

@@ -2,14 +2,14 @@ package scenarios
 
 import "slices"
 
-// place checks whether a step may stand in its block: what runs side by side shares
+// place checks whether a step may stand in its block: steps that run side by side share
 // no connection.
 func (l *linter) place(s Step, in *Block) {
 	_, expects := s.(*Expect)
 	silence, silent := s.(*Silence)
 	switch {
 	case in.Kind == Unordered && !expects:
-		l.say(s.Place(), false, "send before the block", "an unordered block holds S: lines only")
+		l.say(s.Place(), false, "send before the block", "an unordered block has S: lines only")
 	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
 		l.say(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
 			"in a parallel block the silence of a connection belongs to its lines")

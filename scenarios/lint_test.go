@@ -140,7 +140,7 @@ func TestLintRules(t *testing.T) {
 		},
 		"unordered holds replies only": {
 			producer + "unordered\nC: INFO\nend\n",
-			[]string{"3: an unordered block holds S: lines only"},
+			[]string{"3: an unordered block has S: lines only"},
 		},
 		"silence among connections side by side": {
 			producer + "parallel\nC: INFO\nsilence 1s\nend\n",
@@ -156,12 +156,12 @@ func TestLintRules(t *testing.T) {
 		},
 		"advice about a jid": {
 			producer + "C: PUSH $job{\"jid\":\"short\"}\n",
-			[]string{"2: advice: the jid \"short\" has fewer than 16 characters, which servers in use refuse"},
+			[]string{"2: advice: the jid \"short\" has fewer than 16 characters, which some servers refuse"},
 		},
 		"no advice about bad lines": {producer + "C bad: PUSH {\"jid\":\"short\"}\n", nil},
 		"advice about holds": {
 			producer + "S: ${\"a\":[null | {\"b\":holds(\"x\")}]}\nS: ${\"a\":contains(\"x\")}\n",
-			[]string{"2: advice: holds is an old word for contains"},
+			[]string{"2: advice: holds is the old word for contains"},
 		},
 	}
 	for name, test := range tests {

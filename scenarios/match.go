@@ -43,9 +43,9 @@ func parseJSON(b []byte) (any, error) {
 	return v, nil
 }
 
-// matchJSON holds got against the pattern n and binds the names of n that are
-// met for the first time. No differences means a match; names bound on the way
-// to a mismatch stay bound in sc, so callers try in a scope of their own.
+// matchJSON compares got with the pattern n and binds the unbound names of n. No
+// differences means a match; names that were bound before a mismatch stay bound in sc,
+// so callers match in a scope of their own.
 func matchJSON(n node, got any, sc *scope) []Difference {
 	var found differences
 	equal(n, got, sc, false, cmp.Reporter(&found))
@@ -74,7 +74,7 @@ func bind(n node, got any, sc *scope) {
 	}
 }
 
-// bindInside goes on with the parts of objects and arrays.
+// bindInside binds the names inside objects and arrays.
 func bindInside(n node, got any, sc *scope) {
 	switch n := n.(type) {
 	case *Object:
@@ -99,7 +99,7 @@ func equal(n node, got any, sc *scope, exact bool, more ...cmp.Option) bool {
 		cmp.FilterValues(eitherIsLeaf, cmp.Comparer(leafMatches)), cmp.Comparer(jsonnum.Equal))...)
 }
 
-// leaf is a place of the expected tree that decides by itself what it takes.
+// leaf is a place of the expected tree with a rule of its own.
 type leaf struct {
 	takes func(got any) bool
 	words string
@@ -122,8 +122,8 @@ func leafMatches(x, y any) bool {
 	return y.(*leaf).takes(x)
 }
 
-// ideal is the tree that a matching reply has: plain values, and leaves where
-// the pattern leaves room.
+// ideal returns the tree of a matching reply: plain values, and leaves where the pattern
+// allows several.
 func ideal(n node, sc *scope, exact bool) any {
 	switch n := n.(type) {
 	case literal:
@@ -146,7 +146,7 @@ func ideal(n node, sc *scope, exact bool) any {
 	return &leaf{takes: func(got any) bool { return takes(n, got, sc, exact) }, words: describe(n, sc)}
 }
 
-// describe says what a leaf expects: the pattern, and the value of its names.
+// describe describes what a leaf expects: the pattern, and the value of its names.
 func describe(n node, sc *scope) string {
 	switch n := n.(type) {
 	case interpolated:
@@ -154,7 +154,7 @@ func describe(n node, sc *scope) string {
 			return fmt.Sprintf("%s (%s)", strconv.Quote(text.Shorten(s)), n.parts)
 		}
 		if r := n.parts.only(); r != nil && r.indexed {
-			return "one of " + r.text + " that has not come yet"
+			return "one of " + r.text + " that was not received yet"
 		}
 	case capture:
 		if v, ok := sc.lookup(n.ref); ok {
@@ -164,7 +164,7 @@ func describe(n node, sc *scope) string {
 	return n.String()
 }
 
-// pruned is got without what the pattern does not speak about.
+// pruned returns got without the fields and elements that the pattern does not mention.
 func pruned(n node, got any, exact bool) any {
 	switch n := n.(type) {
 	case *Object:
@@ -208,7 +208,7 @@ func prunedFields(n *Object, got map[string]any, exact bool) map[string]any {
 	return kept
 }
 
-// takes decides the leaves.
+// takes reports whether got is a value that the leaf n allows.
 func takes(n node, got any, sc *scope, exact bool) bool {
 	switch n := n.(type) {
 	case interpolated:
@@ -238,8 +238,8 @@ func takes(n node, got any, sc *scope, exact bool) bool {
 	return false
 }
 
-// differences is the cmp.Reporter: it keeps the paths that differ, in words
-// that stay the same from run to run (the text of cmp.Diff does not).
+// differences is the cmp.Reporter: it collects the paths that differ, in a text that is
+// the same in each run (the text of cmp.Diff is not).
 type differences struct {
 	path cmp.Path
 	list []Difference
@@ -277,7 +277,7 @@ func pathText(p cmp.Path) string {
 	return b.String()
 }
 
-// shown is a value as messages print it.
+// shown returns a value as messages print it.
 func shown(v any) string {
 	switch v := v.(type) {
 	case *leaf:
@@ -288,7 +288,7 @@ func shown(v any) string {
 	return text.Shorten(rendered(v))
 }
 
-// rendered writes a tree that may have leaves inside, keys in order.
+// rendered returns a tree that may have leaves inside as text, keys in order.
 func rendered(v any) string {
 	switch v := v.(type) {
 	case *leaf:

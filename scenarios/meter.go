@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Meter measures what excuses an upper bound that was overrun: how late the
-// suite's own timers fire, and how long the target takes to answer what it can
-// answer at once. The zero Meter has measured nothing and excuses nothing. It
-// is safe for concurrent use; one Meter serves all plays of a run.
+// Meter measures what excuses an upper bound that was overrun: how late the suite's own
+// timers fire, and how long the target takes for replies that need no waiting. The zero
+// Meter has measured nothing and excuses nothing. It is safe for concurrent use; one
+// Meter serves all plays of a run.
 type Meter struct {
 	mu   sync.Mutex
 	late []late          // most recent last
@@ -93,8 +93,8 @@ func (m *Meter) RoundTrip() (typical, spread time.Duration) {
 	return at(50), at(90) - at(10)
 }
 
-// excuse is how far an upper bound may be overrun, by something that began at
-// the given moment, without the target being to blame for sure.
+// excuse returns by how much an upper bound may be overrun since the given moment
+// without a certain fault of the target.
 func (m *Meter) excuse(since time.Time) time.Duration {
 	typical, spread := m.RoundTrip()
 	return m.Lag(since) + typical + 2*spread

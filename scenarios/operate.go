@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// operate asks the target for what no client can do.
+// operate asks the target for an action that no client can do.
 func (th *thread) operate(ctx context.Context, s *Operate) error {
 	wid, err := th.text(nil, s.Worker, false)
 	if err != nil {
@@ -38,7 +38,7 @@ func (th *thread) signal(ctx context.Context, wid, state string) error {
 	return t.Signal(ctx, wid, state)
 }
 
-var errNotOffered = errors.New("the target does not offer it")
+var errNotOffered = errors.New("the target does not support it")
 
 // bounce restarts or kills the target and waits until it serves again. The
 // connections of the script end with it, for which the server is not blamed.

@@ -27,7 +27,7 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	}
 	if p.block != nil {
 		p.problems = append(p.problems, &Problem{File: name, Pos: p.block.Pos, Source: p.source(p.block.Line),
-			Message: fmt.Sprintf("this %s block has no end", p.block.Kind), Help: "close it with a line that says end"})
+			Message: fmt.Sprintf("this %s block has no end", p.block.Kind), Help: "close it with the line: end"})
 	}
 	p.finish()
 	if len(p.problems) > 0 {
@@ -48,7 +48,7 @@ type parser struct {
 	body     bool     // the header is over
 }
 
-// above returns the asides since the last step, once.
+// above returns the asides since the last step, and forgets them.
 func (p *parser) above() []Aside {
 	asides := p.asides
 	p.asides = nil
@@ -182,7 +182,7 @@ func (p *parser) embedded(words []string, at, width int) error {
 	return nil
 }
 
-// finish works out what the steps imply.
+// finish adds the needs that the steps imply.
 func (p *parser) finish() {
 	p.script.After = p.above()
 	for s := range p.script.all() {
@@ -199,7 +199,7 @@ func (p *parser) finish() {
 			}
 		}
 	}
-	if p.script.Embedded != nil { // its settings say all about it
+	if p.script.Embedded != nil { // its settings are its needs
 		p.script.Needs = []Need{NeedEmbedded}
 	}
 	slices.Sort(p.script.Needs)

@@ -81,7 +81,7 @@ func (a *arguments) wrong(help, format string, args ...any) error {
 
 var windowForm = regexp.MustCompile(`^(\d[\w.]*?)?\.\.(\d[\w.]*)?$`)
 
-// parseWindow parses 1.5s..2s, ..2s or 1.5s.. ; nothing is no window.
+// parseWindow parses 1.5s..2s, ..2s or 1.5s.. ; an empty word is no window.
 func parseWindow(word string, at int) (Window, error) {
 	const help = "write S ..2s: or S 1.5s..2s: or S 1.5s..:"
 	if word == "" {
@@ -117,7 +117,7 @@ func Levels() []string {
 // that of the catalogue.
 func (p *parser) mark(a *arguments, record bool) error {
 	if len(a.words) == 0 {
-		return a.wrong("write clause FWP-PUSH-01", "which clause?")
+		return a.wrong("write clause and its id", "which clause?")
 	}
 	p.marks = nil
 	for _, w := range a.words {
@@ -157,16 +157,16 @@ func role(word string) (Role, bool) {
 	return Raw, false
 }
 
-// connect parses: connect [NAME] as ROLE [{fields of the HELLO}].
+// connect parses: connect [NAME] as ROLE [{fields of its introduction}].
 func (p *parser) connect(a *arguments, at Pos) (Step, error) {
-	const help = `write connect as consumer, or connect worker as consumer {"labels":["x"]}`
+	const help = `write connect as consumer, or connect worker as consumer {"field":"value"}`
 	s := &Connect{Statement: p.placed(at)}
 	words := a.words
 	if len(words) > 0 && words[0] != "as" {
 		s.Conn, words = words[0], words[1:]
 	}
 	if len(words) < 2 || words[0] != "as" || s.Conn != "" && !connForm.MatchString(s.Conn) {
-		return nil, a.wrong(help, "a connection needs to know what it greets as")
+		return nil, a.wrong(help, "a connection needs a role")
 	}
 	var ok bool
 	if s.Role, ok = role(words[1]); !ok {
@@ -177,11 +177,11 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	}
 	a.pos += strings.IndexByte(a.rest(), '{')
 	if a.peek() != '{' || s.Role == Raw {
-		return nil, a.wrong(help, "expected the fields of the HELLO as a JSON object")
+		return nil, a.wrong(help, "expected fields of the client's introduction, as a JSON object")
 	}
 	var err error
 	if s.Hello, err = a.fields(); err == nil && strings.TrimSpace(a.rest()) != "" {
-		err = a.wrong(help, "unexpected text behind the fields of the HELLO")
+		err = a.wrong(help, "unexpected text behind the fields")
 	}
 	return s, err
 }
@@ -235,7 +235,7 @@ func (p *parser) silence(a *arguments, at Pos) (Step, error) {
 // signal parses: quiet WID and terminate WID.
 func (p *parser) signal(a *arguments, at Pos, state string) (Step, error) {
 	if len(a.words) != 1 {
-		return nil, a.wrong("write "+state+" $wid", "which worker?")
+		return nil, a.wrong("write "+state+" $"+p.grammar.Client, "which worker?")
 	}
 	a.skipBlanks()
 	wid, err := parseTemplate(&cursor{line: a.line[:a.pos+len(a.words[0])], pos: a.pos, grammar: a.grammar})
@@ -254,7 +254,8 @@ func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
 
 func (p *parser) end(a *arguments, start int) error {
 	if p.block == nil {
-		return errorAt(start, len("end"), "the command that ends a connection is written C: END", "no block is open here")
+		farewell := strings.TrimSpace(string(p.script.Dialect.Sample(true).Status().Farewell))
+		return errorAt(start, len("end"), "the command that ends a connection is written C: "+farewell, "no block is open here")
 	}
 	b := p.block
 	p.block = nil
@@ -268,9 +269,9 @@ func (p *parser) end(a *arguments, start int) error {
 // open parses the first line of a block.
 func (p *parser) open(a *arguments, at Pos, word string) (Step, error) {
 	if p.block != nil {
-		help := fmt.Sprintf("close the %s block of line %d first; what needs more is a property in Go",
+		help := fmt.Sprintf("close the %s block of line %d first; a check that needs more is written in Go",
 			p.block.Kind, p.block.Line)
-		return nil, errorAt(at.Col-1, at.Width, help, "blocks do not hold blocks")
+		return nil, errorAt(at.Col-1, at.Width, help, "blocks cannot be nested")
 	}
 	b := &Block{Statement: p.placed(at)}
 	for k, name := range blockNames {

@@ -86,7 +86,7 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 	for c.skipBlanks(); !c.done(); c.skipBlanks() {
 		quoted, err := strconv.QuotedPrefix(c.rest())
 		if err != nil {
-			return nil, nil, errorAt(c.pos, len(c.rest()), `write C raw: "PUSH {\n" "\x00\xff"`,
+			return nil, nil, errorAt(c.pos, len(c.rest()), `write C raw: "one\n" "\x00\xff"`,
 				"expected a Go string in double quotes")
 		}
 		lit, _ := strconv.Unquote(quoted) // QuotedPrefix has checked it
@@ -99,7 +99,7 @@ func rawSegments(c *cursor) (all []Template, written []string, err error) {
 		c.pos += len(quoted)
 	}
 	if len(all) == 0 {
-		return nil, nil, errorAt(c.pos, 1, `write C raw: "INFO\r\n"`, "no bytes to send")
+		return nil, nil, errorAt(c.pos, 1, `write C raw: "bytes\r\n"`, "no bytes to send")
 	}
 	return all, written, nil
 }

@@ -34,7 +34,7 @@ type (
 	pattern struct{ re *regexp.Regexp }
 	// absent stands for a field that must not be there.
 	absent struct{}
-	// either holds the alternatives of one place.
+	// either is the list of alternatives at one place.
 	either []node
 	// array matches element by element; open allows more elements at its end.
 	array struct {
@@ -46,7 +46,7 @@ type (
 	Object struct {
 		fields []field
 		exact  bool
-		source string // as written, of the fields of a HELLO
+		source string // as written, of a client's introduction
 	}
 	field struct {
 		key   string
@@ -128,7 +128,7 @@ func exactSign(exact bool) string {
 	return ""
 }
 
-// parts goes through a value and all values in it.
+// parts returns a value and all values in it.
 func parts(n node) iter.Seq[node] {
 	return func(yield func(node) bool) { visitParts(n, yield) }
 }
@@ -148,7 +148,7 @@ func visitParts(n node, yield func(node) bool) bool {
 	return true
 }
 
-// constant says whether n can be sent: it has no types, patterns or
+// constant returns an error if n cannot be sent: it has types, patterns or
 // alternatives.
 func constant(n node, at, width int) error {
 	switch n := n.(type) {

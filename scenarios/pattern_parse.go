@@ -61,7 +61,7 @@ func (c *cursor) object(exact bool) (node, error) {
 		}
 		c.skipBlanks()
 		if c.peek() != '"' {
-			return nil, errorAt(c.pos, 1, `write {"jid":"$jid"}`, "expected a field name in double quotes, %s", c.got())
+			return nil, errorAt(c.pos, 1, `write {"name":"value"}`, "expected a field name in double quotes, %s", c.got())
 		}
 		key, err := c.quoted()
 		if err != nil {
@@ -110,10 +110,10 @@ func (c *cursor) unclosed(open int, closing string) error {
 	return errorAt(c.pos, 1, "", "expected a comma or %s, %s", closing, c.got())
 }
 
-// got says what stands at the cursor.
+// got describes what stands at the cursor.
 func (c *cursor) got() string {
 	if c.done() {
-		return "but the line ends"
+		return "got the end of the line"
 	}
 	return fmt.Sprintf("got %q", []rune(c.rest())[0])
 }
@@ -173,7 +173,7 @@ func (c *cursor) captureValue() (node, error) {
 	}
 	k, ok := n.(kind)
 	if !ok {
-		return nil, errorAt(c.pos, 1, "", "after %s: comes a type, such as int or time", r.text)
+		return nil, errorAt(c.pos, 1, "", "expected a type after %s:, such as int or time", r.text)
 	}
 	return capture{ref: r, typ: &k}, nil
 }

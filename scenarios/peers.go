@@ -5,30 +5,29 @@ import (
 	"sync/atomic"
 )
 
-// PeerStats is what plays on one server have in common: how many connections they have
-// open, and what they were served so far. The zero value is ready. It is safe for
+// PeerStats is what plays on one server share: how many connections they have open, and
+// what the server has done for them so far. The zero value is ready. It is safe for
 // concurrent use.
 type PeerStats struct {
 	open atomic.Int64
 	seen services
 }
 
-// Open returns how many connections are open at the moment, without those that were
-// refused.
+// Open returns how many connections are open, without those that were refused.
 func (s *PeerStats) Open() int { return int(s.open.Load()) }
 
-// Refusal describes a connection that was not let in: it could not be opened, or
-// an error, the end or nothing at all came instead of a greeting. A server that is at its
-// limit of connections looks like that, and so does one that is broken or gone.
+// Refusal describes a connection that was not let in: it could not be opened, its first
+// message was a refusal, or it ended or stayed silent. A server at its limit of connections
+// does that, and so does one that is broken or has ended.
 type Refusal struct {
-	Got string // what came instead
+	Got string // what was received instead
 	Own int    // connections of the play that were open then, and not refused so far
 	All int    // those of all plays that share a PeerStats
 }
 
 // closer reports whether a refusal is closer to the limit of the server than another one
-// of the same play. One at which no connection of the play was open says less than one at
-// which some were: it may be read only when the others are closed already.
+// of the same play. One at which no connection of the play was open is worth less than
+// one at which some were: it may be received only after the others were closed.
 func (r Refusal) closer(other Refusal) bool {
 	if (r.Own > 0) != (other.Own > 0) {
 		return r.Own > 0
@@ -36,8 +35,8 @@ func (r Refusal) closer(other Refusal) bool {
 	return r.All < other.All
 }
 
-// ConnCounter counts the connections of one play, and keeps the refusal that says most
-// about a limit of the server. It is safe for concurrent use.
+// ConnCounter counts the connections of one play, and keeps the refusal that is closest
+// to a limit of the server. It is safe for concurrent use.
 type ConnCounter struct {
 	peers *PeerStats
 
@@ -56,14 +55,15 @@ func (c *ConnCounter) Refusal() *Refusal {
 	return c.kept
 }
 
-// NotOpened takes note of a connection that could not be opened.
+// NotOpened records a connection that could not be opened.
 func (c *ConnCounter) NotOpened(got string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.keep(Refusal{Got: got, Own: c.open, All: c.peers.Open()})
 }
 
-// keep keeps a refusal if it says more than the one before. The lock is held.
+// keep keeps a refusal if it is closer to the limit than the one before. The lock is
+// held.
 func (c *ConnCounter) keep(r Refusal) {
 	if c.kept == nil || r.closer(*c.kept) {
 		c.kept = &r
@@ -76,7 +76,7 @@ func (c *ConnCounter) add(n int) {
 	c.peers.open.Add(int64(n))
 }
 
-// Opened takes note of a connection that was opened.
+// Opened records a connection that was opened.
 func (c *ConnCounter) Opened() *Admission {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,11 +89,11 @@ func (c *ConnCounter) Opened() *Admission {
 type Admission struct {
 	counter *ConnCounter
 	decided bool // whether it was let in is known
-	gone    bool // it counts no more
+	gone    bool // it is not counted any more
 }
 
-// Decide says whether the connection was let in, by what came first, and what came if it
-// was not. Only the first call counts.
+// Decide records whether the connection was let in, by the first message, which is got.
+// Only the first call counts.
 func (a *Admission) Decide(admitted bool, got string) {
 	c := a.counter
 	c.mu.Lock()
@@ -109,7 +109,7 @@ func (a *Admission) Decide(admitted bool, got string) {
 	}
 }
 
-// Over takes note that the connection has ended.
+// Over records the end of the connection.
 func (a *Admission) Over() {
 	a.counter.mu.Lock()
 	defer a.counter.mu.Unlock()

@@ -48,7 +48,7 @@ type Player struct {
 	Hasty    bool          // patience ends every wait for what is eventual, and then it is unsure, not missed
 	Meter    *Meter        // nil: nothing excuses an overrun
 	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
-	Watch    func(Line)    // told each line of the conversation as it happens, one at a time; may be nil
+	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
 }
 
 const (
@@ -56,10 +56,10 @@ const (
 	defaultPatience = 150 * time.Second
 )
 
-// Play plays one script; names is the prefix of every queue, job and worker id
-// that it makes, of small letters, digits and dashes, and nobody else may use
-// it. Play blocks until the script is over, and ends early when ctx is done.
-// All connections are closed when it returns.
+// Play plays one script; names is the prefix of every queue, job and worker id that it
+// makes, of small letters, digits and dashes, and no other client may use it. Play
+// blocks until the script is over, and ends early when ctx is done. All connections are
+// closed when it returns.
 func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	pl := &play{
 		Player: *p, script: s, scope: newScope(names), conns: map[string]*conn{},
@@ -103,8 +103,8 @@ type play struct {
 	extra      []*conn // replaced and thread-owned connections, for hanging up
 	results    map[Step]*Result
 	breaches   []Breach
-	notServing string // why the server is held to serve no longer, empty if it serves
-	openThen   int    // connections that were open when that was found
+	notServing string // why the server no longer serves, empty if it does
+	openThen   int    // connections that were open at that moment
 	err        error
 }
 
@@ -125,7 +125,8 @@ func (pl *play) run(leftover []string) *Run {
 	return r
 }
 
-// judgedStep tells the steps that must have an outcome.
+// judgedStep returns the marks of a step that has an outcome, and what it expects; false
+// for other steps.
 func judgedStep(s Step) (marks []Mark, expected string, judged bool) {
 	switch s := s.(type) {
 	case *Expect:
@@ -157,7 +158,7 @@ func (pl *play) breach(b Breach) {
 	pl.breaches = append(pl.breaches, b)
 }
 
-// closeAll leaves every connection, all at once.
+// closeAll closes every connection, all at once.
 func (pl *play) closeAll(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, c := range append(pl.extra, pl.open()...) {
@@ -173,7 +174,7 @@ func (pl *play) open() []*conn {
 	return slices.SortedFunc(maps.Values(pl.conns), func(a, b *conn) int { return strings.Compare(a.name, b.name) })
 }
 
-// conn is the named connection; it is opened raw at its first use.
+// conn returns the named connection; it is opened raw at its first use.
 func (th *thread) conn(ctx context.Context, name string) (*conn, error) {
 	if th.own != nil && (name == "" || th.block.By > 1) {
 		if name != "" {
@@ -244,7 +245,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	seen := func(a session.Received) {
 		pl.decide(admission, a)
 		if !a.GaveUp {
-			pl.rec.came(name, a)
+			pl.rec.received(name, a)
 		}
 	}
 	c := &conn{name: name, lastAlive: time.Now()}
@@ -254,8 +255,8 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 	return c, nil
 }
 
-// noConnection notes that a connection was not to be had. That may pass, because the
-// server may have a limit, unless it has never introduceProbe anybody.
+// noConnection records that a connection could not be opened. The reason may be
+// transient, a limit of the server, unless the server has never welcomed a client.
 func (th *thread) noConnection(ctx context.Context, s Step, role Role, err error) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
@@ -301,7 +302,7 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 	th.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
-	} // the reason why nothing can be written shows at the next S: line
+	} // the next S: line reports why
 	c.used = true
 	if c.role == Consumer && c.Status().Verb == verb(th.dialect().Question(c.role, c.state)) {
 		c.lastAlive = time.Now()
@@ -309,9 +310,9 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 	return nil
 }
 
-// ready looks at what a connection brought before the next line is sent on it:
-// nothing may have come unasked; a producer's connection that the server closed
-// while it was idle is opened again, which the specification allows.
+// ready checks a connection before the next line is sent on it: no unasked message may
+// be there. A producer's connection that the server closed while it was idle is opened
+// again, which the specification allows.
 func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	if c.unjudged != "" {
 		return nil, th.unsure(s, s.Pos, nil, "", c.unjudged)
@@ -322,13 +323,13 @@ func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 		return c, nil
 	case a.Ending != Open && c.role == Producer && !c.excused.Load():
 		th.rec.add(time.Now(), c.name, "--",
-			"the server closed the idle connection of a producer, as it may: opening it again", s.Pos)
+			"the server closed the idle connection of a producer, which is allowed: opening it again", s.Pos)
 		again, err := th.reopen(ctx, c)
 		if err != nil {
 			return nil, th.noConnection(ctx, s, c.role, err)
 		}
 		return again, nil
-	case a.Ending != Open && c.Ended() == Open: // that it has ended is for the next S: line
+	case a.Ending != Open && c.Ended() == Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != Open:
 		return nil, th.unsure(s, s.Pos, nil, "", "the connection is over")
@@ -337,10 +338,10 @@ func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	default:
 		th.breachOn(c, s.Pos, a, c.surplus(a), "no data before the next command")
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", "the connection brought data that no command asked for")
+	return nil, th.unsure(s, s.Pos, nil, "", "the server sent data that no command asked for")
 }
 
-// unsure stops at a step that cannot be judged because of something else.
+// unsure stops at a step that cannot be evaluated because of something else.
 func (th *thread) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
 	th.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
 	return errStop

@@ -20,7 +20,7 @@ type Problem struct {
 	Pos
 	Source  string // the line, without its end
 	Message string // what is wrong and what was expected
-	Help    string // what to do about it, empty if nothing sensible can be said
+	Help    string // what to do about it, empty if there is no useful advice
 	Advice  bool   // a matter of style: the script can be played all the same
 }
 
@@ -37,7 +37,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Caret is the line of blanks and ^ that stands under the place p.
+// Caret returns the line of blanks and ^ that stands under the place p.
 func Caret(p Pos) string {
 	return strings.Repeat(" ", max(p.Col-1, 0)) + strings.Repeat("^", max(p.Width, 1))
 }
@@ -46,7 +46,7 @@ func Caret(p Pos) string {
 // error it prints them one after the other, the first [ProblemsShown] of them.
 type Problems []*Problem
 
-// ProblemsShown is how many problems are worth printing: what has more is no script.
+// ProblemsShown is how many problems are worth printing: a file with more is probably not a script.
 const ProblemsShown = 20
 
 func (ps Problems) Error() string {
@@ -66,14 +66,14 @@ func column(line string, offset int) int {
 	return utf8.RuneCountInString(line[:min(max(offset, 0), len(line))]) + 1
 }
 
-// knownHere begins the help that lists words; a script is told each list once.
+// knownHere begins the help that lists words; each list is printed once a script.
 const knownHere = "known here: "
 
 // didYouMean is the help that goes with an unknown word.
 func didYouMean(word string, list []string) string {
-	const longest = 64 // more is no mistyped word
+	const longest = 64 // a longer word is not a typing mistake
 	if len(word) <= longest {
-		mistakes := min(max(2, len(word)/3), len(word)-1) // a word of which nothing is left is another one
+		mistakes := min(max(2, len(word)/3), len(word)-1) // at least one character must be right
 		if w := text.Nearest(word, list, mistakes); w != "" {
 			return fmt.Sprintf("did you mean %q?", w)
 		}

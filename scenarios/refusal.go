@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// meet looks at what came on a connection: the first thing tells whether it was let in.
+// decide records by the first message of a connection whether it was let in.
 func (pl *play) decide(admission *Admission, a session.Received) {
 	if a.Bytes() {
 		pl.Peers.seen.note(greets)
@@ -15,7 +15,7 @@ func (pl *play) decide(admission *Admission, a session.Received) {
 	admission.Decide(a.Bytes() && (a.Broken != nil || !pl.dialect().Grammar().refused(a.Message)), a.String())
 }
 
-// recheckServing asks again whether a server lives that seemed not to, now that the play
+// recheckServing checks again whether a server serves that seemed not to, after the play
 // has closed its connections: with them open it may have been at its limit.
 func (pl *play) recheckServing(ctx context.Context, open int) {
 	const patience = 2 * time.Second

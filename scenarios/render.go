@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// bytes is what goes over the wire for a client line, one slice a segment.
+// bytes returns what is sent for a client line, one slice a segment.
 func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
 	segments := make([][]byte, len(s.Segments))
 	for i, t := range s.Segments {
@@ -40,7 +40,7 @@ func pauseBetween(s *Send) time.Duration {
 	return 20 * time.Millisecond
 }
 
-// sentText is a client line as the conversation shows it.
+// sentText returns a client line as the conversation has it.
 func sentText(segments [][]byte, s *Send) string {
 	if !s.Raw && !s.Bytewise {
 		return text.Excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
@@ -55,8 +55,8 @@ func sentText(segments [][]byte, s *Send) string {
 	return strings.Join(quoted, " ")
 }
 
-// text fills in the names of a template. In lines (not in raw bytes) the
-// characters that JSON must escape are escaped.
+// text fills in the names of a template. In lines (not in raw bytes) it escapes
+// characters as JSON does.
 func (th *thread) text(c *conn, t Template, line bool) (string, error) {
 	return t.expand(func(r *ref) (string, error) {
 		v, err := th.value(c, r)
@@ -86,8 +86,8 @@ func (th *thread) value(c *conn, r *ref) (any, error) {
 	return th.scope.use(r)
 }
 
-// computed is the value of a computed name for a connection: the one that sends it, or
-// the one that the name says.
+// computed returns the value of a computed name, for the connection that sends it or the
+// one in the name.
 func (th *thread) computed(c *conn, r *ref) (string, error) {
 	if !r.same {
 		th.mu.Lock()
@@ -115,8 +115,8 @@ func marshal(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// merged writes an object whose fields are those of usual, replaced or
-// complemented by those of with; fields that are absent in with are left out.
+// merged returns an object whose fields are those of usual, replaced or complemented by
+// those of with; fields that are absent in with are left out.
 func (th *thread) merged(c *conn, usual, with *Object) (string, error) {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -157,7 +157,7 @@ func overlay(usual, with *Object) []field {
 	return all
 }
 
-// json writes a value that a script sends.
+// json returns a value that a script sends.
 func (th *thread) json(c *conn, n node) (string, error) {
 	switch n := n.(type) {
 	case literal:

@@ -9,24 +9,24 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Run is what playing a script saw. It judges lines; what they mean for
-// clauses is for others to say.
+// Run is the result of playing a script. It has outcomes of lines; package conformance
+// turns them into verdicts about clauses.
 type Run struct {
 	Script       *Script
-	Results      []Result // one for each judged step in script order, not reached ones too; and failed set-up steps
-	Breaches     []Breach // departures beside the lines
+	Results      []Result // one for each step with an expectation, in script order; and failed set-up steps
+	Breaches     []Breach // those that no line is about
 	Conversation []Line   // in the order in which it happened
 	Began        time.Time
 	Took         time.Duration
-	NotServing   string   // why the target is held to serve no longer, empty if it lives
-	OpenThen     int      // connections that were open then, of all plays that share a PeerStats: a server that is gone has none
-	Refused      *Refusal // a connection that was not let in, nil if all were; those with which the suite asks after the server do not count
+	NotServing   string   // why the target no longer serves, empty if it does
+	OpenThen     int      // connections that were open then, of all plays that share a PeerStats
+	Refused      *Refusal // a connection that was not let in, nil if all were; the engine's own probes do not count
 	Leftover     []string // jobs of the script that are still on the server, with their queues
-	Err          error    // the play could not go on for a reason of ours, or was interrupted
+	Err          error    // an internal error, or the play was interrupted
 }
 
-// Complete reports whether every judged step was reached and decided, and
-// nothing else was amiss.
+// Complete reports whether every step with an expectation was reached and decided, and
+// there was no other problem.
 func (r *Run) Complete() bool {
 	for _, res := range r.Results {
 		if res.Outcome == NotReached || res.Outcome == Unsure || res.Outcome == Mismatched && len(res.Marks) == 0 {
@@ -36,7 +36,7 @@ func (r *Run) Complete() bool {
 	return r.Err == nil && r.NotServing == ""
 }
 
-// Passed reports whether the run is complete and everything came as it was expected.
+// Passed reports whether the run is complete and every expectation was met.
 func (r *Run) Passed() bool {
 	for _, res := range r.Results {
 		if res.Outcome == Mismatched {
@@ -54,7 +54,7 @@ const (
 	NotReached Outcome = iota
 	Matched
 	Mismatched
-	Unsure // the suite cannot tell: see Cause
+	Unsure // not decided: see Cause
 )
 
 func (o Outcome) String() string {
@@ -66,42 +66,42 @@ type Result struct {
 	Pos
 	Marks       []Mark
 	Outcome     Outcome
-	Setup       bool // it is about getting there (a connection, an operator), not about what a line expects
-	Refused     bool // a connection that it needs was not to be had
+	Setup       bool // it is about a connection or an operator, not about what a line expects
+	Refused     bool // a connection that it needs could not be opened
 	Expected    string
 	Got         string
-	Choice      string // the alternative that came, if there are several: "an error", "null", "+OK", or as the script writes it
+	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"
 	Differences []Difference
 	Cause       string // of Unsure, and of a mismatch in time
 	Ending      Ending // of the connection, if it had ended by then
 	Conn        string
-	At          time.Duration // when what came came, since the start of the play
-	Transient   bool          // the reason is lag or a connection that was not to be had: worth another try, alone
+	At          time.Duration // when it was received, since the start of the play
+	Transient   bool          // the reason is lag or a refused connection: worth another try, alone
 }
 
-// BreachKind tells apart the departures that can come up at any line.
+// BreachKind is the kind of a breach that can show at any line.
 type BreachKind uint8
 
 // The breaches.
 const (
-	BrokenGrammar  BreachKind = iota + 1 // bytes that are no message of the protocol; Rule says how
-	Unasked                              // data out of the blue
+	BrokenGrammar  BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
+	Unasked                              // data that no command asked for
 	ExtraReply                           // more than one reply to one command
 	ConsumerClosed                       // the server closed a consumer's connection on its own
 	StateLost                            // after a rejected command the connection no longer serves as before
 	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
-	NoReply                              // none to a command (Verb), by a server that lives
+	NoReply                              // none to a command (Verb), by a server that serves
 	NoGreeting                           // none at all, by such a server
 )
 
-// Breach is one departure.
+// Breach is one broken rule of the protocol.
 type Breach struct {
 	Pos
 	Kind     BreachKind
 	Rule     string // of a broken grammar: the name of the rule
 	Verb     string
 	Conn     string
-	At       time.Duration // when it came, since the start of the play
+	At       time.Duration // when it was received, since the start of the play
 	Expected string
 	Got      string
 }
@@ -125,7 +125,7 @@ func (b Breach) Name() string {
 type Line struct {
 	At     time.Duration // since the start of the play
 	Conn   string
-	From   string // "C", "S", or "--" for what the suite did
+	From   string // "C", "S", or "--" for what the engine did
 	Text   string // escaped, long texts shortened
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
@@ -155,8 +155,8 @@ func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
 	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
 }
 
-// came adds what came on a connection, or its end.
-func (r *recorder) came(conn string, a session.Received) {
+// received adds what was received on a connection, or its end.
+func (r *recorder) received(conn string, a session.Received) {
 	r.keep(Line{At: a.At.Sub(r.start), Conn: conn, From: "S", Text: text.Shorten(a.String()), Ended: a.Ending != Open})
 }
 

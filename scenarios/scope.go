@@ -12,11 +12,11 @@ import (
 // timeForm is how the suite writes times: RFC 3339 with microseconds.
 const timeForm = "2006-01-02T15:04:05.000000Z07:00"
 
-// scope holds the values behind names: a string, or whatever JSON value was
-// captured. A value is bound once and never changes. A repetition and a trial
-// have scopes of their own inside that of the script: what they capture is
-// theirs, while fresh values belong to the whole script unless the name is
-// indexed. Scopes may be used by several connections at once.
+// scope has the values of names: a string, or the JSON value that was captured. A value
+// is bound once and never changes. A repetition and a trial have scopes of their own
+// inside that of the script: what they capture belongs to them, while fresh values
+// belong to the whole script unless the name is indexed. Several connections may use
+// scopes at once.
 type scope struct {
 	parent  *scope
 	mu      *sync.Mutex // one for all scopes of a play
@@ -26,7 +26,7 @@ type scope struct {
 	block   *Block                  // the repetition
 	prefix  string                  // of fresh values
 	fresh   *int                    // how many were made
-	trial   bool                    // what it holds counts only if it is committed
+	trial   bool                    // its values count only if it is committed
 	reply   bool                    // a trial of one reply
 	picks   []pick                  // of a trial
 }
@@ -46,7 +46,7 @@ func (sc *scope) child() *scope {
 	}
 }
 
-// attempt is a child that is committed if what it was made for comes out well.
+// attempt returns a child that can be committed.
 func (sc *scope) attempt() *scope {
 	c := sc.child()
 	c.trial = true
@@ -67,9 +67,9 @@ func (sc *scope) repetition(b *Block, round int) *scope {
 	return c
 }
 
-// commit hands what an attempt holds to its parent. It does nothing and reports
-// false if somebody else has bound one of the names to another value meanwhile,
-// or taken one of the elements: then the attempt has to be made again.
+// commit moves the values of an attempt to its parent. It does nothing and reports false
+// if another thread has bound one of the names to another value meanwhile, or taken one
+// of the elements: then the attempt must be made again.
 func (sc *scope) commit() bool {
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -101,7 +101,7 @@ func (sc *scope) root() *scope {
 	return sc
 }
 
-// find looks outwards; the lock is held.
+// find looks in this scope and those around it; the lock is held.
 func (sc *scope) find(key string) (any, bool) {
 	for s := sc; s != nil; s = s.parent {
 		if v, ok := s.values[key]; ok {
@@ -169,7 +169,7 @@ func (sc *scope) ownFresh(r *ref) {
 	sc.values[r.text] = sc.make(r)
 }
 
-// make is a value that nobody else has; the lock is held.
+// make returns a unique value; the lock is held.
 func (sc *scope) make(r *ref) string {
 	*sc.fresh++
 	return fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)

@@ -10,9 +10,9 @@ import (
 // Script is one parsed file.
 type Script struct {
 	Dialect  Dialect           // the protocol that it is written in
-	Name     string            // how reports call it: a file name or a check id
+	Name     string            // for reports: a file name or a check id
 	Title    string            // one sentence, from the header
-	Needs    []Need            // what the target must offer, declared or implied by a step, sorted
+	Needs    []Need            // what the target must support, declared or implied by a step, sorted
 	Waits    time.Duration     // what a play waits at least where no line shows it, from the header
 	Embedded map[string]string // settings of an embedded server prepared for this script, nil if none
 	Steps    []Step
@@ -30,11 +30,11 @@ type Need string
 // The needs.
 const (
 	NeedOpen     Need = "open"     // no password
-	NeedPassword Need = "password" // a password, which the suite knows
+	NeedPassword Need = "password" // a password that is known
 	NeedSignals  Need = "signals"  // an operator who quiets and terminates workers
 	NeedRestart  Need = "restart"  // an orderly restart
 	NeedKill     Need = "kill"     // a stop without warning, and a start
-	NeedAlone    Need = "alone"    // nobody else's jobs: the script uses the queue `default` or counts everything
+	NeedAlone    Need = "alone"    // no jobs of others: the script uses the queue `default` or counts all jobs
 	NeedFlush    Need = "flush"    // FLUSH is allowed
 	NeedEmbedded Need = "embedded" // an embedded server with the settings of the header
 )
@@ -43,10 +43,10 @@ const (
 type Mark struct {
 	Clause string // id
 	Level  string // overrides the level of the catalogue, "" if it does not
-	Record bool   // the outcome is recorded, not judged, as long as one of the line's alternatives comes
+	Record bool   // the outcome is recorded, not checked, as long as it is one of the line's alternatives
 }
 
-// Marks goes through the marks of all judged lines.
+// Marks returns the marks of all steps with an expectation.
 func (s *Script) Marks() iter.Seq[Mark] {
 	return func(yield func(Mark) bool) {
 		for step := range s.all() {
@@ -74,7 +74,7 @@ type Role uint8
 
 // The roles.
 const (
-	Raw      Role = iota // the script plays HI and HELLO
+	Raw      Role = iota // the script plays greeting and introduction
 	Producer             // greeted by the engine, without worker fields
 	Consumer             // greeted by the engine, as a worker
 )
@@ -89,7 +89,7 @@ type Step interface {
 }
 
 // Statement is what every step has: its place, and the lines above it that are
-// no steps.
+// not steps.
 type Statement struct {
 	Pos
 	Above []Aside
@@ -100,7 +100,7 @@ func (s *Statement) Place() Pos { return s.Pos }
 
 func (s *Statement) above() []Aside { return s.Above }
 
-// Aside is a line that is no step: a comment, or a mark for the lines that
+// Aside is a line that is not a step: a comment, or a mark for the lines that
 // follow. The zero value is an empty line.
 type Aside struct {
 	Comment string // with its #
@@ -113,7 +113,7 @@ type Connect struct {
 	Statement
 	Conn  string
 	Role  Role
-	Hello *Object // fields that replace or add to those of the usual HELLO, or nil
+	Hello *Object // fields that replace or add to those of the engine's introduction, or nil
 }
 
 // Send writes to a connection, or ends it from the client's side.
@@ -138,7 +138,7 @@ type Expect struct {
 }
 
 // Silence waits, and expects that no connection of the list (all open ones if
-// it is empty) brings a byte meanwhile.
+// it is empty) receives a byte meanwhile.
 type Silence struct {
 	Statement
 	For   time.Duration
@@ -159,14 +159,14 @@ type Operate struct {
 // Barrier makes the connections of a parallel block wait for each other.
 type Barrier struct{ Statement }
 
-// BlockKind tells blocks apart.
+// BlockKind is the kind of a block.
 type BlockKind uint8
 
-// The blocks. None holds another.
+// The blocks. They are not nested.
 const (
 	Repeat     BlockKind = iota // the body, Count times, on By connections of the given Role if By > 0
 	Parallel                    // the lines of each connection in their order, the connections side by side
-	Unordered                   // the replies of several connections, whichever brings which
+	Unordered                   // the replies of several connections, in any order
 	Eventually                  // the body again and again until all of it matches
 	Table                       // rows that do not depend on each other: all are tried
 )
@@ -216,5 +216,5 @@ const (
 	Closed   = session.Closed   // <close>
 	Fin      = session.Fin      // <fin>: orderly
 	Reset    = session.Reset    // <reset>
-	HalfShut = session.HalfShut // <half-close>: we send no more, but read on
+	HalfShut = session.HalfShut // <half-close>: the client sends no more, but reads on
 )

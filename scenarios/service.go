@@ -8,17 +8,17 @@ import (
 
 // service is one of the things that a server does for a new connection: one of those
 // below, or the verb of a question that it answers. A probe that fails at a service
-// which the server never provided does not show that it is dead.
+// which the server never provided does not show that it no longer serves.
 type service string
 
 const (
 	opening   service = "(a connection)" // it can be opened
-	greets    service = "(a greeting)"   // something comes first
+	greets    service = "(a greeting)"   // the server sends the first message
 	welcoming service = "(a welcome)"    // the engine's introduction is answered
 )
 
-// services is what a server has done at least once, and what probes have asked for in
-// vain. It is safe for concurrent use.
+// services lists what a server has done at least once, and what probes have asked for
+// without success. It is safe for concurrent use.
 type services struct {
 	mu             sync.RWMutex
 	done, failures map[service]bool
@@ -36,8 +36,8 @@ func (s *services) note(what service) {
 	s.done[what] = true
 }
 
-// missing notes that a probe failed at something; it reports whether the server has
-// never done that.
+// failed records that a probe failed at a service; it reports whether the server has
+// never provided it.
 func (s *services) failed(what service) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +51,8 @@ func (s *services) failed(what service) bool {
 	return true
 }
 
-// failedBefore reports whether a probe has failed at something that the server has still
-// not done. To ask for it again would cost each check a timeout, and show nothing.
+// failedBefore reports whether a probe has failed at a service that the server has still
+// never provided. Another probe would cost each check a timeout, and show nothing.
 func (s *services) failedBefore(what service) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -65,8 +65,8 @@ func (s *services) known(what service) bool {
 	return s.done[what]
 }
 
-// replied notes what the answer to a command shows which is no refusal: a refusal may
-// be all that the server ever answers. after is the phase that the answer led to.
+// replied records what an answer that is not a refusal shows: some servers only ever
+// refuse. after is the phase that the answer led to.
 func (s *services) replied(asked service, after session.Phase) {
 	s.note(asked)
 	if after == session.Serving {

@@ -25,11 +25,11 @@ func TestWhatNeverServedIsNotDead(t *testing.T) {
 		want    string
 		got     string // in the conversation
 	}{
-		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n", "the server closed the connection on HELLO; this server has served nobody"},
-		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n", "the server reset the connection on HELLO; this server has served nobody"},
-		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n", "HELLO was not answered; this server has served nobody"},
+		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n", "the server closed the connection on HELLO; this server has not served any connection"},
+		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n", "the server reset the connection on HELLO; this server has not served any connection"},
+		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n", "HELLO was not answered; this server has not served any connection"},
 		"hangs after HELLO": {map[string]string{"PUSH": mute, "INFO": mute}, hello + "C: PUSH $job\nS: +OK\n",
-			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "INFO on a new connection gets no answer; this server has served nobody"},
+			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "INFO on a new connection gets no answer; this server has not served any connection"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// probe asks whether the server lives after a line that provoked an error or a
-// close: on a new connection, and on the old one where it must still be open.
+// probe checks that the server serves after a line that provoked an error or a close: on
+// a new connection, and on the old one where it must still be open.
 func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Received) error {
 	provoked := a.Ending != Open || a.Whole() && th.dialect().Grammar().refused(a.Message)
 	if !provoked || c.excused.Load() && c.Status().Phase != session.Over {
@@ -28,16 +28,16 @@ func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Recei
 	return th.probeSame(ctx, c, e)
 }
 
-// probeSame asks what a new connection in the same role has just been served, on a
-// connection that a rejected command must have left as it was. A producer's
-// connection may be closed at any time.
+// probeSame sends the question that a new connection in the same role was just served on
+// a connection that a rejected command must have left as it was. A producer's connection
+// may be closed at any time.
 func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
 		th.breachOn(c, e.Pos, a, c.surplus(a), "no data before the next command")
 		return errStop
 	}
 	question := th.dialect().Question(c.role, c.state)
-	c.recordSent(question + " (the suite asks whether the connection still serves)")
+	c.recordSent(question + " (the engine checks whether the connection still serves)")
 	a, err := c.Aside(ctx, []byte(question+"\r\n"))
 	if err != nil {
 		return interrupted(ctx, e)
@@ -61,17 +61,17 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 	return errStop
 }
 
-// lives asks on a new connection. What is not there at the first try may be at
-// its limit of connections: only patience shows that it serves no more. served reports
+// serving checks on a new connection. A server that fails at the first try may be at its
+// limit of connections, so it tries for a while. served reports
 // whether a question in the role of like is served there. A service that the server never
 // provided does not count as lost.
-func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, lives bool) {
+func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, serving bool) {
 	served, err := th.awaitServing(ctx, th.Timeout, like)
 	if err == nil || ctx.Err() != nil {
 		return served, true
 	}
 	if th.neverProvided(err) {
-		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has served nobody so far", at)
+		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection so far", at)
 		return false, true
 	}
 	th.rec.add(time.Now(), "", "--", "the server does not serve a new connection: "+err.Error(), at)
@@ -81,15 +81,16 @@ func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, live
 	return false, false
 }
 
-// neverProvided reports whether a probe failed at what the server has never done.
+// neverProvided reports whether a probe failed at a service that the server has never
+// provided.
 func (th *thread) neverProvided(err error) bool {
 	unserved, is := errors.AsType[*unservedError](err)
 	return is && th.Peers.seen.failed(unserved.what)
 }
 
-// awaitServing asks on new connections until one is answered. It begins no more
-// once the time is over; a slow server is given the time to answer, and one that
-// has never done what it is asked for is not asked twice.
+// awaitServing checks on new connections until one is answered. It begins no more once
+// the time is over. A slow server gets the time to answer, and one that has never
+// provided a service is not asked for it twice.
 func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (served bool, err error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
@@ -113,10 +114,10 @@ func (th *thread) served(a session.Received) bool {
 	return a.Whole() && !th.dialect().Grammar().refused(a.Message)
 }
 
-// alive asks once, on a new connection in the role of like, which may be nil for a
+// askServing asks once, on a new connection in the role of like, which may be nil for a
 // producer's. It reports whether its question is served; false without an error means
-// that the server lives and cannot be asked. A server lives if it answers anything:
-// whether that is right is for the checks. What it does not answer, or that it lets no
+// that the server serves and cannot be asked. A server serves if it answers anything:
+// whether the answer is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
 func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
 	p := &play{
@@ -147,8 +148,8 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *c
 	return th.served(a), nil
 }
 
-// introduceProbe introduces a connection that asks whether the server lives. It returns false
-// where it does and there is nothing more to ask.
+// introduceProbe introduces a connection that checks whether the server serves. It
+// returns false where it does and there is nothing more to ask.
 func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err error) {
 	greeted := c.Status().Owed == 0
 	if !greeted {
@@ -168,7 +169,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	switch {
 	case a.Ending != Open:
 		return false, &unservedError{greets, th.unwelcome("", a).Error()}
-	case a.Whole() && th.dialect().Grammar().refused(a.Message): // it lives, and is at its limit of connections
+	case a.Whole() && th.dialect().Grammar().refused(a.Message): // it serves, and is at its limit of connections
 		return false, nil
 	case ok && hello.Locked && th.Password == "", th.Peers.seen.failedBefore(welcoming), !ok:
 		return false, nil
@@ -184,7 +185,7 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 	return true, nil
 }
 
-// askUngreeted sees whether a server that has not greeted answers at all.
+// askUngreeted checks whether a server that has not greeted answers at all.
 func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	hello, _ := th.dialect().Hello(Producer, c.state)
 	line, err := th.helloLine(c, hello)
@@ -200,7 +201,7 @@ func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 	return err
 }
 
-// inquire asks a question and takes what comes, if something comes.
+// inquire sends a question and returns the answer.
 func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
 	asked := service(verb(line))
 	a, err := c.Ask(ctx, []byte(line+"\r\n"))

@@ -20,7 +20,7 @@ type part struct {
 	ref    *ref
 }
 
-// refKind tells how the value behind a name comes to be.
+// refKind is the way in which a name gets its value.
 type refKind uint8
 
 const (
@@ -267,7 +267,7 @@ func (t Template) refs() []*ref {
 	return rs
 }
 
-// only is the single name that the template consists of, or nil.
+// only returns the single name that the template consists of, or nil.
 func (t Template) only() *ref {
 	if len(t) == 1 {
 		return t[0].ref

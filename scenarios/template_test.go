@@ -63,7 +63,7 @@ func TestParseTemplateProblems(t *testing.T) {
 		"$filler(65MiB)":             "a filler has 1 byte to 64 MiB",
 		"$now+99999999999999h":       "$now+99999999999999h is not a valid time",
 		"$now@+99:00":                "@+99:00 is not a valid time zone",
-		`$job{"a":`:                  "expected a JSON value, a type or a name, but the line ends",
+		`$job{"a":`:                  "expected a JSON value, a type or a name, got the end of the line",
 		`$job{"a":int}`:              "int cannot be sent",
 		"$pwdhash.more $pwdhash.les": "there is no $pwdhash.les",
 	} {

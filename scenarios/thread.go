@@ -17,7 +17,7 @@ type thread struct {
 	block *Block
 }
 
-// ownConn holds the connection of a worker, which may be replaced.
+// ownConn is the connection of a worker, which may be replaced.
 type ownConn struct{ c *conn }
 
 // interrupted is the error of a play whose ctx is done.
@@ -25,7 +25,7 @@ func interrupted(ctx context.Context, s Step) error {
 	return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
 }
 
-// mine lists the connections that no other thread uses at the same time.
+// mine returns the connections that no other thread uses at the same time.
 func (th *thread) mine() []*conn {
 	if th.own != nil {
 		return []*conn{th.own.c}
@@ -66,7 +66,7 @@ func (th *thread) step(ctx context.Context, s Step) error {
 	return nil // a barrier: the parallel block has dealt with it
 }
 
-// note keeps a result, or hands it to the trial.
+// note records a result, in the trial if there is one.
 func (th *thread) note(s Step, r Result) {
 	if th.trial != nil {
 		th.trial(s, r)
@@ -75,7 +75,7 @@ func (th *thread) note(s Step, r Result) {
 	th.play.note(s, r)
 }
 
-// fail notes that a set-up step did not work and stops the script.
+// fail records that a set-up step did not work and stops the script.
 func (th *thread) fail(s Step, expected, got string) error {
 	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Expected: expected, Got: got})
 	return errStop

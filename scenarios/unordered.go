@@ -7,15 +7,15 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 )
 
-// gathered is what came for the lines of an unordered block: for each line the next
-// thing that was received on its connection.
+// gathered is what was received for the lines of an unordered block: for each line the
+// next message of its connection.
 type gathered struct {
-	lines []*Expect
-	conns []*conn
-	came  []session.Received
+	lines    []*Expect
+	conns    []*conn
+	received []session.Received
 }
 
-// unordered takes what comes next for each line from the line's connection, and
+// unordered receives the next message for each line from the line's connection, and
 // looks for an order in which all lines match.
 func (th *thread) unordered(ctx context.Context, b *Block) error {
 	g, err := th.gather(ctx, b)
@@ -26,7 +26,7 @@ func (th *thread) unordered(ctx context.Context, b *Block) error {
 	results := make([]Result, len(order))
 	var stop error
 	for i, e := range g.lines {
-		a, c := g.came[order[i]], g.conns[order[i]]
+		a, c := g.received[order[i]], g.conns[order[i]]
 		res := th.judge(c, e, a)
 		if res.Outcome == Matched {
 			res = th.inTime(e, c, a, res)
@@ -40,19 +40,19 @@ func (th *thread) unordered(ctx context.Context, b *Block) error {
 			break
 		}
 	}
-	for j := range g.came { // the books are kept in the order in which things came
+	for j := range g.received { // recorded in the order in which they were received
 		i := slices.Index(order, j)
-		th.record(g.conns[j], g.lines[i], g.came[j], results[i])
+		th.record(g.conns[j], g.lines[i], g.received[j], results[i])
 	}
 	for i, e := range g.lines {
 		if stop == nil {
-			stop = th.probe(ctx, g.conns[order[i]], e, g.came[order[i]])
+			stop = th.probe(ctx, g.conns[order[i]], e, g.received[order[i]])
 		}
 	}
 	return stop
 }
 
-// gather awaits the arrivals.
+// gather waits for the messages.
 func (th *thread) gather(ctx context.Context, b *Block) (*gathered, error) {
 	g := new(gathered)
 	for _, s := range b.Steps {
@@ -68,7 +68,7 @@ func (th *thread) gather(ctx context.Context, b *Block) (*gathered, error) {
 		if ctx.Err() != nil && a.GaveUp {
 			return nil, interrupted(ctx, e)
 		}
-		g.lines, g.conns, g.came = append(g.lines, e), append(g.conns, c), append(g.came, a)
+		g.lines, g.conns, g.received = append(g.lines, e), append(g.conns, c), append(g.received, a)
 	}
 	return g, nil
 }
@@ -79,9 +79,9 @@ func (th *thread) assign(g *gathered) []int {
 	asWritten := make([]int, len(g.lines))
 	fits := make([][]bool, len(g.lines))
 	for i, e := range g.lines {
-		asWritten[i], fits[i] = i, make([]bool, len(g.came))
-		for j := range g.came {
-			fits[i][j] = th.attempt().judge(g.conns[j], e, g.came[j]).Outcome == Matched
+		asWritten[i], fits[i] = i, make([]bool, len(g.received))
+		for j := range g.received {
+			fits[i][j] = th.attempt().judge(g.conns[j], e, g.received[j]).Outcome == Matched
 		}
 	}
 	if !everyLineFits(fits) {
@@ -93,18 +93,19 @@ func (th *thread) assign(g *gathered) []int {
 	return asWritten
 }
 
-// attempt is a thread that binds nothing for good.
+// attempt returns a thread whose bindings do not last.
 func (th *thread) attempt() *thread { return th.with(th.scope.attempt(), th.block) }
 
-// search goes on with an order; what names are bound to on the way decides too.
+// search continues an order, depth first; the values that names get on the way matter
+// too.
 func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
 	i := len(order)
 	if i == len(g.lines) {
 		return order
 	}
-	for j := range g.came {
+	for j := range g.received {
 		inner := th.attempt()
-		if !fits[i][j] || slices.Contains(order, j) || inner.judge(g.conns[j], g.lines[i], g.came[j]).Outcome != Matched {
+		if !fits[i][j] || slices.Contains(order, j) || inner.judge(g.conns[j], g.lines[i], g.received[j]).Outcome != Matched {
 			continue
 		}
 		if found := inner.search(g, fits, append(slices.Clip(order), j)); found != nil {
@@ -114,8 +115,8 @@ func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
 	return nil
 }
 
-// everyLineFits reports whether each line can have something received of its own, as far as
-// that shows without names. It spares the search that would find out at great length.
+// everyLineFits reports whether each line can have a message of its own, names aside.
+// Without such an assignment the search would take very long.
 func everyLineFits(fits [][]bool) bool {
 	lineOf := map[int]int{} // by the index of what was received
 	var place func(i int, tried map[int]bool) bool

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Wait is the time that playing the script takes at least, on a server that
-// answers everything at once and holds to the specification: its silences, the
-// lower bounds of its windows, answers that take time by the protocol, jobs that are
-// due later, and what its header says that no line shows.
+// Wait returns the time that playing the script takes at least, on a conforming server
+// that answers at once: its silences, the lower bounds of its windows, answers that take
+// time by the protocol, jobs that are due later, and the waits of its header.
 func (s *Script) Wait() time.Duration {
 	c := newClock(s.Dialect.Grammar())
 	c.steps(s.Steps)
@@ -21,7 +20,7 @@ func (s *Script) Wait() time.Duration {
 type clock struct {
 	grammar *Grammar
 	now     time.Duration
-	due     time.Duration            // when the last job that is not due at once can be had
+	due     time.Duration            // when the last job that is not due at once can be delivered
 	sent    map[string]time.Duration // the last line, by connection
 	verb    map[string]string        // of that line
 }
@@ -30,7 +29,7 @@ func newClock(g *Grammar) *clock {
 	return &clock{grammar: g, sent: map[string]time.Duration{}, verb: map[string]string{}}
 }
 
-// fork is a clock that goes on from here by itself.
+// fork returns a clock that starts at the same time and is independent.
 func (c *clock) fork() *clock {
 	return &clock{grammar: c.grammar, now: c.now, due: c.due, sent: maps.Clone(c.sent), verb: maps.Clone(c.verb)}
 }
@@ -102,8 +101,8 @@ func (c *clock) sideBySide(threads [][]Step) {
 	}
 }
 
-// due is how far in the future a field says that a job is due; false if it does not, or
-// says what is too far to wait for.
+// due returns how far in the future a field of a job is; false if it is not, or too far
+// to wait for.
 func (t Template) due(name string) (time.Duration, bool) {
 	for i, p := range t {
 		var r *ref
@@ -141,7 +140,7 @@ func (o *Object) time(key string) *ref {
 	return r
 }
 
-// Verb is the word with which the line begins, or as much of it as the script
+// Verb returns the word with which the line begins, or as much of it as the script
 // spells out; empty for an ending.
 func (s *Send) Verb() string {
 	if len(s.Segments) == 0 || len(s.Segments[0]) == 0 {
@@ -150,7 +149,7 @@ func (s *Send) Verb() string {
 	return verb(s.Segments[0][0].lit)
 }
 
-// Sends reports whether the script sends a command, by itself.
+// Sends reports whether the script itself sends a command.
 func (s *Script) Sends(verb string) bool {
 	for step := range s.all() {
 		if send, ok := step.(*Send); ok && strings.EqualFold(send.Verb(), verb) {
@@ -160,8 +159,8 @@ func (s *Script) Sends(verb string) bool {
 	return false
 }
 
-// Connections is how many connections a play of the script may have open at a
-// time, the one counted with which the engine asks whether the server lives.
+// Connections returns how many connections a play of the script may have open at a time,
+// with the one by which the engine checks that the server serves.
 func (s *Script) Connections() int {
 	named, workers := 0, 0
 	known := map[string]bool{}

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Config says how a conversation is held. The zero Config is for a connection
+// Config has the settings of a conversation. The zero Config is for a connection
 // that we opened.
 type Config struct {
 	Side    Side
 	Timeout time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
-	Seen    func(Received) // called with everything that comes, in order, before it can be taken; may be nil
+	Seen    func(Received) // called with everything that is received, in order, before it can be taken; may be nil
 	Closed  func()         // called when nothing is read any more; may be nil
 }
 
 const defaultTimeout = 10 * time.Second
 
-// Conn is a connection on which a conversation is held. Its methods must not be
-// called by two goroutines at a time.
+// Conn is a connection with one conversation. Its methods must not be called by two
+// goroutines at a time.
 type Conn struct {
 	nc     net.Conn
 	config Config
@@ -26,16 +26,16 @@ type Conn struct {
 	state  State
 
 	incoming chan Received
-	closing  chan struct{} // closed when nothing that comes is taken any more
+	closing  chan struct{} // closed when nothing more is taken
 	reading  sync.WaitGroup
 
 	next     *Received // taken from incoming, not yet used up
-	obsolete int       // marks of given-up waits that are still to come and mean nothing
+	obsolete int       // ends of earlier waits that the reader still reports, to be ignored
 	ended    Ending    // how the connection ended, as far as was taken
 	writeErr error     // why nothing more can be written
 	times    times
 
-	waived int // answers to commands in between that did not come
+	waived int // missing answers to commands sent by Aside
 }
 
 // times are those of the last write, and of the last answer.
@@ -65,8 +65,8 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 // State returns what the protocol knows of the conversation.
 func (c *Conn) State() State { return c.state }
 
-// Status returns where the conversation stands, after what was taken so far. The
-// answer to a command in between that did not come is not owed any more.
+// Status returns the state of the conversation, after what was taken so far. A missing
+// answer to a command sent by [Conn.Aside] is not owed.
 func (c *Conn) Status() Status {
 	status := c.state.Status()
 	status.Owed -= c.waived
@@ -76,7 +76,7 @@ func (c *Conn) Status() Status {
 // Ended returns how the connection ended, as far as was taken; Open if it has not.
 func (c *Conn) Ended() Ending { return c.ended }
 
-// WriteError returns why nothing more can be written, nil if that is not known.
+// WriteError returns why nothing more can be written, nil if there is no such reason.
 func (c *Conn) WriteError() error { return c.writeErr }
 
 // LastWrite returns when the last write began and when it was done. Before the

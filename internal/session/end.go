@@ -8,7 +8,7 @@ import (
 )
 
 // End ends the connection from our side: with an orderly close, a half-close
-// (what comes can still be taken) or a reset. Except for a half-close, the reading
+// (messages can still be received) or a reset. Except for a half-close, the reading
 // goroutine is over when End returns. Ending a connection twice is no error.
 func (c *Conn) End(how Ending) error {
 	if c.over() {
@@ -85,5 +85,5 @@ func (c *Conn) Leave(ctx context.Context) {
 			}
 		}
 	}
-	_ = c.shut(c.nc) // how the peer takes it does not matter any more
+	_ = c.shut(c.nc) // an error of the peer does not matter any more
 }

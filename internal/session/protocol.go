@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// Protocol is what a conversation needs to know of the language that is spoken.
-// It is safe for concurrent use.
+// Protocol is what a conversation needs to know of its protocol. It is safe for
+// concurrent use.
 type Protocol interface {
-	// Begin returns the two halves of a fresh conversation: what reads the peer's
-	// messages from the given stream, and what is owed. They may share knowledge,
-	// under a lock of their own: State.Sent is called before the bytes are written,
+	// Begin returns the two halves of a new conversation: a reader of the
+	// peer's messages from the given stream, and the state. They may share data, under a
+	// lock of their own: State.Sent is called before the bytes are written,
 	// so a Reader can know which command it reads the answer to.
 	Begin(side Side, from io.Reader) (Reader, State)
 
@@ -29,7 +29,7 @@ const (
 
 // Message is one message of a peer.
 type Message struct {
-	Kind  byte     // the protocol's mark of its type, such as '+'; 0 is no message
+	Kind  byte     // the protocol's mark of its type, such as '+'; 0 means no message
 	Text  []byte   // its text, or its only block
 	Parts [][]byte // its blocks or frames, where there can be several
 }
@@ -48,23 +48,23 @@ func (m Message) size() int {
 type Reader interface {
 	// Read blocks until a message is complete and returns it; the memory belongs to
 	// the caller. Its errors are io.EOF between two messages, a *[SyntaxError],
-	// after which Read is not called again, and those of the stream as they came;
-	// after a deadline Read is called again and goes on where it was.
+	// after which Read is not called again, and those of the stream, unchanged;
+	// after a deadline Read is called again and continues where it stopped.
 	Read() (Message, error)
 
-	// Pending returns what an unfinished message still needs, in words, and the rule
-	// of the grammar that a peer breaks which never completes it. Both are empty
+	// Pending returns what an unfinished message still needs, in words, and the
+	// rule of the grammar that a peer breaks if it never completes it. Both are empty
 	// between two messages.
 	Pending() (what, rule string)
 
-	// Buffered returns how many bytes came that belong to no message that was
-	// returned.
+	// Buffered returns how many bytes were read that are not part of a returned
+	// message.
 	Buffered() int
 }
 
-// State knows what one conversation owes. It is used by one goroutine at a time.
+// State is the state of one conversation, with what is owed. It is used by one goroutine at a time.
 type State interface {
-	// Sent takes note of bytes that are about to be written: the bytes of one write
+	// Sent records bytes that are about to be written: the bytes of one write
 	// or, of a line that is cut into segments, all of them.
 	Sent(b []byte)
 
@@ -72,20 +72,20 @@ type State interface {
 	// Notice or Unasked. It changes nothing.
 	Turn(m Message) Turn
 
-	// Came takes note of the next message of the peer.
+	// Received records the next message of the peer.
 	Received(m Message)
 
-	// Status returns where the conversation stands.
+	// Status returns the present state.
 	Status() Status
 }
 
-// Status is where a conversation stands.
+// Status is the present state of a conversation.
 type Status struct {
 	Phase    Phase
 	Owed     int    // how many messages the peer still has to send
 	Verb     string // of the command that was sent last, empty before the first
 	Asked    []byte // the bytes of that command, as far as the protocol can tell where it begins
-	Farewell []byte // what a polite client sends before it closes, nil if it just closes
+	Farewell []byte // what a client sends before it closes, nil if it just closes
 }
 
 // Phase is a stage of a conversation.
@@ -95,8 +95,8 @@ type Phase uint8
 const (
 	Greeting   Phase = iota // the two have not introduced themselves to each other
 	Serving                 // every command is served
-	Restricted              // the peer has asked for restraint, or is about to leave
-	Over                    // one of them has said goodbye
+	Restricted              // the peer accepts fewer commands, or is about to close
+	Over                    // one of them has ended the conversation
 )
 
 // Turn is what a message is to a conversation.
@@ -110,8 +110,8 @@ const (
 	Extra                   // the same, right behind an answer: a second answer to one command
 )
 
-// SyntaxError is a peer that broke the grammar of the protocol. What follows on
-// that stream cannot be told into messages.
+// SyntaxError is a breach of the grammar by the peer. The rest of that stream cannot
+// be divided into messages.
 type SyntaxError struct {
 	Rule     string // the protocol's name of the rule
 	Offset   int64  // the first byte that cannot be right, from 0 at the start of the stream

@@ -12,11 +12,11 @@ import (
 // peer which sends without end fills no memory.
 const large = 1 << 20
 
-// pauseInside is how long a peer may pause inside a message and still be held to
-// be sending it.
+// pauseInside is how long a peer may pause inside a message and still count as
+// sending it.
 const pauseInside = time.Second
 
-// readAll hands over what comes until the stream ends.
+// readAll receives messages until the stream ends.
 func (c *Conn) readAll(reader Reader, from *stamped) {
 	for {
 		m, err := reader.Read()
@@ -41,13 +41,13 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 		if !c.hand(r) || err != nil && !r.GaveUp {
 			return
 		}
-		if r.GaveUp { // the reader goes on where it was
+		if r.GaveUp { // the reader continues where it stopped
 			c.nc.SetReadDeadline(time.Time{})
 		}
 	}
 }
 
-// stamped notes when the last bytes came.
+// stamped records when the last bytes were read.
 type stamped struct {
 	io.Reader
 	last time.Time
@@ -61,7 +61,7 @@ func (s *stamped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed sorts the errors of reading.
+// failed turns an error of reading into what is received.
 func failed(err error) Received {
 	r := Received{At: time.Now()}
 	broken, is := errors.AsType[*SyntaxError](err)
@@ -70,7 +70,7 @@ func failed(err error) Received {
 		r.Broken = broken
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		r.GaveUp = true
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the latter is TLS without its farewell
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF): // the latter is TLS without a close_notify
 		r.Ending = Fin
 	default:
 		r.Ending = Reset
@@ -78,8 +78,8 @@ func failed(err error) Received {
 	return r
 }
 
-// hand gives the user of the connection what came; it returns false if nothing is
-// taken any more. A large message is waited for until it is taken.
+// hand passes r to the user of the connection; it returns false if nothing more is
+// taken. Of a large message it waits until it is taken.
 func (c *Conn) hand(r Received) bool {
 	select {
 	case c.incoming <- r:

@@ -2,8 +2,8 @@ package session
 
 import "time"
 
-// Received is one thing that came: a message, the end of the connection, bytes
-// that break the grammar, or nothing within the time of a wait.
+// Received is one message, the end of the connection, bytes that break the grammar, or
+// nothing within the time of a wait.
 type Received struct {
 	At      time.Time
 	Message Message      // if it is whole, see [Received.Whole]
@@ -12,26 +12,26 @@ type Received struct {
 
 	GaveUp  bool   // the wait was given up before a whole message was there
 	Pending string // what the unfinished message needed then, empty if none had begun
-	Rule    string // the rule that the peer breaks which never completes it
-	Coming  bool   // bytes of it still came when the wait was given up
+	Rule    string // the rule that the peer breaks if it never completes it
+	Coming  bool   // more of it was still arriving when the wait was given up
 
 	Turn     Turn   // of a whole message
 	Asked    []byte // the command that was sent last before a whole message was taken
 	Owed     int    // how many messages the peer owed then, this one included
-	Trailing int    // bytes that came together with a message and stood behind it
+	Trailing int    // bytes that were read together with a message and stood behind it
 
 	text  func(Message) string
 	taken chan struct{} // closed when the user of the connection has it; nil for what is small
 }
 
-// Whole reports whether a message came, and all of it.
+// Whole reports whether a complete message was received.
 func (r Received) Whole() bool { return r.Ending == Open && r.Broken == nil && !r.GaveUp }
 
 // Bytes reports whether the peer sent something: a message, a part of one, or
 // what breaks the grammar.
 func (r Received) Bytes() bool { return r.Ending == Open && (!r.GaveUp || r.Pending != "") }
 
-// String returns what came as a transcript writes it, and anything else in words.
+// String returns a message as a transcript has it, and anything else in words.
 func (r Received) String() string {
 	switch {
 	case r.Ending == Fin:
@@ -55,8 +55,8 @@ func (r Received) String() string {
 // Ending is how a connection ends.
 type Ending uint8
 
-// The endings. A peer ends a connection with Fin or Reset; Closed is what a
-// connection is that we ended, or an ending of either kind.
+// The endings. A peer ends a connection with Fin or Reset; Closed is the ending of a
+// connection that we ended, or an ending of either kind.
 const (
 	Open     Ending = iota
 	Closed          // <close>

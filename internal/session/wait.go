@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Peek waits until something is there, at most until the deadline, and returns it
-// without using it up. It returns false if nothing came, or ctx is done.
+// Peek waits until something is received, at most until the deadline, and returns it
+// without removing it. It returns false if nothing was received, or ctx is done.
 func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
 	if c.next == nil && !c.receive(ctx, deadline) {
 		return Received{}, false
@@ -19,12 +19,12 @@ func (c *Conn) Peek(ctx context.Context, deadline time.Time) (Received, bool) {
 	return r, true
 }
 
-// Waiting returns what has come and was not taken, without waiting for it.
+// Waiting returns what was received and not taken, without waiting.
 func (c *Conn) Waiting() (Received, bool) { return c.Peek(context.Background(), time.Time{}) }
 
-// Take is Peek that uses up what it returns, and brings the state of the
-// conversation up to date with it. An end of the connection and a breach of the
-// grammar are never used up: every later Take returns them again.
+// Take is Peek that removes what it returns, and updates the state of the conversation.
+// An end of the connection and a breach of the grammar are never removed: every later
+// Take returns them again.
 func (c *Conn) Take(ctx context.Context, deadline time.Time) (Received, bool) {
 	r, ok := c.Peek(ctx, deadline)
 	if !ok {
@@ -56,8 +56,7 @@ func (c *Conn) turn(r Received) Turn {
 	return t
 }
 
-// receive moves what comes next to c.next, and drops the marks of waits that were
-// given up long ago.
+// receive moves what is received next to c.next, and ignores the ends of earlier waits.
 func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 	over, stop := alarm(time.Until(deadline))
 	defer stop()
@@ -75,7 +74,7 @@ func (c *Conn) receive(ctx context.Context, deadline time.Time) bool {
 	}
 }
 
-// first prefers what is there already to the end of the wait.
+// first prefers what was received already to the end of the wait.
 func (c *Conn) first(ctx context.Context, over <-chan time.Time) (r Received, ok bool) {
 	select {
 	case r = <-c.incoming:
@@ -108,8 +107,8 @@ func alarm(d time.Duration) (over <-chan time.Time, stop func()) {
 	return up, func() {}
 }
 
-// Answer takes what comes within the timeout after the last write. If nothing
-// does, it gives up, see [Conn.GiveUp]. The only error is that of a ctx which is
+// Answer takes what is received within the timeout after the last write. If that is
+// nothing, it gives up, see [Conn.GiveUp]. The only error is that of a ctx which is
 // done.
 func (c *Conn) Answer(ctx context.Context) (Received, error) {
 	r, ok := c.Take(ctx, c.times.sent.Add(c.config.Timeout))
@@ -141,7 +140,7 @@ func (c *Conn) GiveUp(ctx context.Context) Received {
 	}
 }
 
-// interrupt returns what the reader has, be it nothing.
+// interrupt makes the reader report what it has, which may be nothing.
 func (c *Conn) interrupt() Received {
 	nothing := Received{At: time.Now(), GaveUp: true}
 	if err := c.nc.SetReadDeadline(longAgo()); err != nil {
@@ -149,7 +148,7 @@ func (c *Conn) interrupt() Received {
 	}
 	r, ok := c.Take(context.Background(), time.Now().Add(time.Second))
 	if !ok || !r.GaveUp {
-		c.obsolete++ // the mark of this wait is still to come, and means nothing then
+		c.obsolete++ // the reader will still report the end of this wait
 	}
 	if !ok {
 		return nothing

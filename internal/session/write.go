@@ -58,16 +58,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Ask writes the bytes of one command and takes the answer, see [Conn.Answer]. Why
-// they cannot be written shows in what is taken.
+// Ask writes the bytes of one command and takes the answer, see [Conn.Answer]. If
+// they cannot be written, what is taken has the reason.
 func (c *Conn) Ask(ctx context.Context, command []byte) (Received, error) {
 	_ = c.Write(ctx, [][]byte{command}, 0)
 	return c.Answer(ctx)
 }
 
-// Aside is Ask for a command in between: the times of the last write and of the
-// last answer are afterwards what they were, and an answer that does not come is
-// not owed.
+// Aside is Ask for a command that is not part of the conversation proper: the times of
+// the last write and of the last answer stay as they were, and a missing answer is not
+// owed.
 func (c *Conn) Aside(ctx context.Context, command []byte) (Received, error) {
 	defer func(before times) { c.times = before }(c.times)
 	r, err := c.Ask(ctx, command)

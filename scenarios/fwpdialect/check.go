@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Check returns what a client breaks with a line in the state of its connection, or
-// advice about names that servers in use do not like. (Client Protocol Sender; Client
+// Check returns the rule that a client breaks with a line in the state of its
+// connection, or advice about names that some servers refuse. (Client Protocol Sender; Client
 // Lifecycle; Client Commands)
 func (Dialect) Check(role scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
 	if fault = illegal(role, s.(*fwpsession.State).Conn(), line); fault == "" {
@@ -32,7 +32,7 @@ func illegal(role scenarios.Role, state fwp.State, line []byte) string {
 	case role == scenarios.Producer && cmd.Verb == fwp.BEAT:
 		return "clients that are not consumers must not send BEAT"
 	case state == fwp.Identified && cmd.Verb == fwp.HELLO:
-		return "HELLO is the first command of a connection, and comes once"
+		return "HELLO is the first command of a connection, and is sent once"
 	case !state.Allows(cmd.Verb):
 		return fmt.Sprintf("%s may not be sent while the connection is %s", cmd.Verb, state)
 	case len(cmd.Args) == 0 || cmd.Verb == fwp.FETCH:
@@ -62,8 +62,7 @@ func illegal(role scenarios.Role, state fwp.State, line []byte) string {
 	return ""
 }
 
-// unmet names the first field that is missing, of another type, or not the client's to
-// send.
+// unmet returns the first field that is missing, of another type, or read-only.
 func unmet(verb string, fields map[string]any) string {
 	worker := false
 	for _, f := range fwp.Fields(verb) {
@@ -133,19 +132,19 @@ func jidOf(line []byte) (string, bool) {
 
 var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
 
-// style gives advice about names that servers in use do not like.
+// style returns advice about names that some servers refuse.
 func style(line []byte) (all []scenarios.Advice) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
 			all = append(all, scenarios.Advice{
 				Message: fmt.Sprintf("the queue name %q is not made of a-z, 0-9 and -", name),
-				Help:    "plain names keep a script about what it tests; $queue makes a fresh one",
+				Help:    "a plain name avoids side effects; $queue makes a fresh one",
 			})
 		}
 	}
 	if jid, ok := jidOf(line); ok && len([]rune(jid)) < 16 {
 		all = append(all, scenarios.Advice{
-			Message: fmt.Sprintf("the jid %q has fewer than 16 characters, which servers in use refuse", jid),
+			Message: fmt.Sprintf("the jid %q has fewer than 16 characters, which some servers refuse", jid),
 			Help:    "$jid makes a fresh one",
 		})
 	}

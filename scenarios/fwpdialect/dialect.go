@@ -66,15 +66,15 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
 		Due:       "at",
-		KeepAlive: 15 * time.Second, // a consumer that does not beat has no claim on its connection (BEAT Command)
+		KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)
 	}
 })
 
 // timeForm is how the suite writes times: RFC 3339 with microseconds.
 const timeForm = "2006-01-02T15:04:05.000000Z07:00"
 
-// job is a work unit with every field set, so that a script tests what it means to
-// test. Every repetition pushes a job of its own. (Work units)
+// job is a work unit with every field set, so that a script has no hidden defaults. Every
+// repetition pushes a job of its own. (Work units)
 func job(again bool) []scenarios.Field {
 	jid := "$jid"
 	if again {
@@ -94,7 +94,7 @@ func job(again bool) []scenarios.Field {
 }
 
 // Hello returns the HELLO of a connection whose server has sent its HI. Connections of
-// one script share its worker id unless the script says otherwise, and with it host
+// one script share its worker id unless the script sets another one, and with it host
 // name, process id and labels. (HELLO Command)
 func (Dialect) Hello(role scenarios.Role, s session.State) (scenarios.Hello, bool) {
 	state := s.(*fwpsession.State)
@@ -114,8 +114,8 @@ func (Dialect) Hello(role scenarios.Role, s session.State) (scenarios.Hello, boo
 	return hello, state.Greeted()
 }
 
-// Question returns a BEAT for a consumer, since INFO makes a server look at all that it
-// holds, and an INFO for any other client.
+// Question returns a BEAT for a consumer, since INFO makes a server go through all its
+// jobs, and an INFO for any other client.
 func (Dialect) Question(role scenarios.Role, s session.State) string {
 	if wid := s.(*fwpsession.State).Worker(); role == scenarios.Consumer && wid != "" {
 		return fmt.Sprintf(`%s {"wid":%q}`, fwp.BEAT, wid)

@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"INFO", ""},
 		{"INFO ", "command syntax"},
-		{`HELLO {"v":2}`, "HELLO is the first command of a connection, and comes once"},
+		{`HELLO {"v":2}`, "HELLO is the first command of a connection, and is sent once"},
 		{"PUSH {" + wholeJob + "}", ""},
 		{"PUSH []", "command syntax"},
 		{"PUSH {" + wholeJob + `,"queue":""}`, "a queue name is one word"},

@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
-// Foreign reports whether a reply is none of those that the command's list of responses
-// has. An error may come to every command, and nothing is known of other verbs. (Client
+// Foreign reports whether a reply is not in the command's list of responses. Every
+// command may be answered with an error; other verbs may have any reply. (Client
 // Commands, Responses)
 func (Dialect) Foreign(asked []byte, m session.Message) bool {
 	verb, r := fwp.SplitCommand(bytes.TrimRight(asked, "\r\n")).Verb, fwpsession.Reply(m)

@@ -1,5 +1,5 @@
-// Package fwpsession is FWP as [session.Protocol]: RESP is read, and each line
-// that a client sends is owed one reply.
+// Package fwpsession is FWP as [session.Protocol]: it reads RESP, and the server owes
+// one reply to each line that a client sends.
 package fwpsession
 
 import (
@@ -76,8 +76,8 @@ func (r reader) Read() (session.Message, error) {
 
 func (r reader) Buffered() int { return len(r.Reader.Buffered()) }
 
-// Pending takes an unfinished bulk string for one that ends too early, and
-// anything else for a line without its end.
+// Pending treats an unfinished bulk string as one that is truncated, and anything
+// else as a line without its end.
 func (r reader) Pending() (what, rule string) {
 	switch what = r.Reader.Pending(); {
 	case what == "":
@@ -88,11 +88,12 @@ func (r reader) Pending() (what, rule string) {
 	return what, fwp.RuleLineEnd.String()
 }
 
-// State is what the client of one connection knows. The zero State owes no HI.
+// State is the state of one connection, as its client knows it. In the zero State no
+// HI is owed.
 type State struct {
 	conn    fwp.State
 	hi      fwp.Hi
-	greeted bool // hi has come
+	greeted bool // hi was received
 	worker  string
 	sent    []byte // by the last write
 	line    fwp.Command
@@ -102,10 +103,10 @@ type State struct {
 // Conn returns the state of the connection. (Client Lifecycle)
 func (s *State) Conn() fwp.State { return s.conn }
 
-// Hi returns the server's greeting, the zero Hi before it came.
+// Hi returns the server's greeting, the zero Hi before it was received.
 func (s *State) Hi() fwp.Hi { return s.hi }
 
-// Greeted reports whether a HI has come.
+// Greeted reports whether a HI was received.
 func (s *State) Greeted() bool { return s.greeted }
 
 // Worker returns the worker id of the last HELLO, empty if it has none.
@@ -119,7 +120,7 @@ func (s *State) Sent(b []byte) {
 		var hello struct {
 			WID any `json:"wid"`
 		}
-		_ = json.Unmarshal(s.line.Args, &hello) // a HELLO that is no JSON has no worker id
+		_ = json.Unmarshal(s.line.Args, &hello) // a HELLO that is not JSON has no worker id
 		s.worker, _ = hello.WID.(string)
 	}
 	if s.line.Verb == fwp.END && s.conn != fwp.NotIdentified {
@@ -127,7 +128,7 @@ func (s *State) Sent(b []byte) {
 	}
 }
 
-// Turn tells an answer from what was not asked for; there are no notices.
+// Turn returns Answer or Unasked; FWP has no notices.
 func (s *State) Turn(session.Message) session.Turn {
 	if s.owed > 0 {
 		return session.Answer
@@ -135,7 +136,7 @@ func (s *State) Turn(session.Message) session.Turn {
 	return session.Unasked
 }
 
-// Came moves the state of the connection on.
+// Received updates the state of the connection.
 func (s *State) Received(m session.Message) {
 	s.owed--
 	if hi, ok := ReadHi(m); ok && s.conn == fwp.NotIdentified {
@@ -144,7 +145,7 @@ func (s *State) Received(m session.Message) {
 	s.conn = s.conn.Next(s.line.Verb, Reply(m))
 }
 
-// Status returns where the conversation stands.
+// Status returns the present state of the conversation.
 func (s *State) Status() session.Status {
 	status := session.Status{Owed: s.owed, Verb: s.line.Verb, Asked: s.sent, Phase: phases[s.conn]}
 	if status.Phase != session.Greeting && status.Phase != session.Over {
@@ -161,9 +162,9 @@ var phases = [...]session.Phase{
 	fwp.Ended:         session.Over,
 }
 
-// ReadHi takes from a greeting what is needed to go on, however faulty it is
-// otherwise: the checks about HI judge it, all others want to get past it. It
-// returns false if there is no JSON object behind "HI ".
+// ReadHi returns those fields of a greeting that are needed to continue, however faulty
+// it is otherwise: only the checks about HI test it. It returns false if there is no
+// JSON object behind "HI ".
 func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {
 	text, ok := bytes.CutPrefix(m.Text, []byte("HI "))
 	if !ok {
