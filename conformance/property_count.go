@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // countingTarget is the target of a property: it cannot be restarted or signalled, and
@@ -67,9 +70,16 @@ func (t *countingTarget) greeted(ctx context.Context) bool {
 	if deadline, limited := ctx.Deadline(); limited {
 		nc.SetReadDeadline(deadline)
 	}
-	var first [1]byte
-	_, err = nc.Read(first[:])
-	return err == nil && first[0] != '-'
+	first := make([]byte, 1)
+	_, err = nc.Read(first)
+	return err == nil && !isRefusal(first)
+}
+
+// isRefusal reports whether bytes begin as a refusal does.
+func isRefusal(b []byte) bool {
+	return slices.ContainsFunc(fwpdialect.Dialect{}.Grammar().Forms, func(f scenarios.Form) bool {
+		return f.Refusal && bytes.HasPrefix(b, []byte(f.Sign))
+	})
 }
 
 // countedConn is a connection of a countingTarget. The first bytes decide whether it was
@@ -96,7 +106,7 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	case c.decided || c.closed || n == 0 && err == nil:
 	case n > 0:
 		c.decided = true
-		c.admission.Decide(b[0] != '-', oneLine(b[:n]))
+		c.admission.Decide(!isRefusal(b[:n]), oneLine(b[:n]))
 	default:
 		c.decided = true
 		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")
