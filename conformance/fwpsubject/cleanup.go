@@ -2,7 +2,6 @@ package fwpsubject
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,7 +14,9 @@ import (
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // The connections that clean up: one that fetches, one for what wild bytes have left, and
@@ -27,13 +28,14 @@ const (
 
 // cleaning is one clean-up. Its methods play steps, and report whether to go on.
 type cleaning struct {
-	*law
+	law  *law
 	how  explore.Cleaning
 	play func(explore.Step) bool
 }
 
 // Cleanup returns the steps that acknowledge what workers hold, fetch and acknowledge
-// what is enqueued, and the same for the jobs of wild bytes.
+// what is enqueued, and the same for the jobs of wild bytes. A job of another client that
+// was fetched is given back.
 func (l *law) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 	return func(play func(explore.Step) bool) {
 		c := cleaning{law: l, how: how, play: play}
@@ -45,113 +47,104 @@ func (l *law) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 	}
 }
 
+// connect opens a connection for a worker. A server that does not accept one, or answers
+// nothing on it, will not do so on the next.
+func (c cleaning) connect(number, worker int) (fwpdialect.Remover, bool) {
+	play := func(s explore.Step) bool { return c.play(s) && c.law.conns[number] != nil }
+	do := func(line string) (session.Message, bool) {
+		c.law.conns[number].last = session.Message{}
+		if !play(explore.Line(number, "%s", c.law.symbols(line))) {
+			return session.Message{}, false
+		}
+		return c.law.conns[number].last, true
+	}
+	open := explore.Step{Kind: explore.Open, Conn: number, Role: scenarios.Consumer, Worker: worker}
+	return fwpdialect.Remover{Own: c.law.pushedHere, Do: do}, play(open)
+}
+
 // held acknowledges what workers hold, each on a connection of its own.
 func (c cleaning) held() bool {
 	held := map[int][]string{}
-	for _, j := range c.remaining(time.Now()) {
-		var worker int
-		if _, err := fmt.Sscanf(c.symbol(j.Holder), "$wid%d", &worker); err == nil && j.Where&model.Working != 0 {
-			held[worker] = append(held[worker], c.symbol(j.JID))
+	for _, j := range c.law.remaining(time.Now()) {
+		if worker, is := c.law.worker(j.Holder); is && j.Where&model.Working != 0 {
+			held[worker] = append(held[worker], j.JID)
 		}
 	}
 	for i, worker := range slices.Sorted(maps.Keys(held)) {
-		conn := wildCleaner + 1 + i
-		if !c.open(conn, worker) {
-			return false
-		}
+		number := wildCleaner + 1 + i
+		r, ok := c.connect(number, worker)
 		for _, jid := range held[worker] {
-			if !c.say(conn, `ACK {"jid":"%s"}`, jid) {
-				return false
-			}
+			ok = ok && r.Release(jid)
 		}
-		if !c.play(explore.Step{Kind: explore.End, Conn: conn, Ending: scenarios.Closed}) {
+		if !ok || !c.play(explore.Step{Kind: explore.End, Conn: number, Ending: scenarios.Closed}) {
 			return false
 		}
 	}
 	return true
-}
-
-// open opens a connection. A server that does not let one in, or answers nothing on it,
-// will not do so on the next.
-func (c cleaning) open(conn, worker int) bool {
-	return c.play(explore.Step{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: worker}) && c.conns[conn] != nil
-}
-
-// say sends a line, and reports whether the connection is still there.
-func (c cleaning) say(conn int, format string, args ...any) bool {
-	return c.play(explore.Line(conn, format, args...)) && c.conns[conn] != nil
 }
 
 // Queues of one FETCH: few where each is known to hold a job, so that their lines stay short.
 const (
 	queuesSure   = 50
 	queuesUnsure = 400
+	queuesWild   = 200
 )
 
 // enqueued fetches what is certain to be enqueued, job by job, and then, if there is time
-// for it, from wherever something may be until nothing comes.
+// for it, from wherever something may be until nothing is delivered.
 func (c cleaning) enqueued() bool {
 	var sure, unsure []string
-	for _, j := range c.remaining(time.Now()) {
-		for word := range strings.FieldsSeq(j.Queue) {
-			switch name := c.symbol(word); {
-			case j.Where&model.Enqueued == 0 || !c.mine(name):
+	for _, j := range c.law.remaining(time.Now()) {
+		for name := range strings.FieldsSeq(j.Queue) {
+			switch {
+			case j.Where&model.Enqueued == 0, !c.law.mine(name):
 			case j.Where == model.Enqueued:
 				sure = append(sure, name)
-			default:
+			case c.how != explore.Quickly:
 				unsure = append(unsure, name)
 			}
 		}
 	}
-	if c.how == explore.Quickly {
-		unsure = nil
-	}
 	if len(sure)+len(unsure) == 0 {
 		return true
 	}
-	if !c.open(cleaner, cleaner) {
-		return false
-	}
+	r, ok := c.connect(cleaner, cleaner)
 	for part := range slices.Chunk(sure, queuesSure) {
-		if !c.fetch(unique(part), len(part)) {
-			return false
-		}
+		ok = ok && remove(r, unique(part), len(part), "")
 	}
 	for part := range slices.Chunk(unique(unsure), queuesUnsure) {
-		if !c.fetch(part, len(c.remaining(time.Now()))+10) {
-			return false
-		}
+		ok = ok && remove(r, part, len(c.law.remaining(time.Now()))+10, "")
 	}
-	return true
+	return ok
 }
 
 func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// fetch fetches from queues until nothing comes, and no more than so many jobs.
-func (c cleaning) fetch(queues []string, most int) bool {
+// remove removes jobs from queues until nothing is delivered, or the last one, and no more
+// than so many.
+func remove(r fwpdialect.Remover, queues []string, most int, last string) bool {
 	for range most {
-		if !c.say(cleaner, "FETCH %s", strings.Join(queues, " ")) {
-			return false
-		}
-		jid := c.conns[cleaner].last.Job
-		if jid == "" {
-			break
-		}
-		if c.world.Jobs[jid] != nil && !c.say(cleaner, `ACK {"jid":"%s"}`, c.symbol(jid)) { // else it is somebody's
-			return false
+		if jid, ok := r.Next(queues...); !ok || jid == "" || jid == last {
+			return ok
 		}
 	}
 	return true
 }
 
-// mine reports whether a queue may be emptied: default only if nobody else uses the
+// mine reports whether a queue may be emptied: default only if no other client uses the
 // server.
-func (l *law) mine(symbol string) bool {
-	return strings.HasPrefix(symbol, "$queue") || symbol == "default" && l.Alone
+func (l *law) mine(queue string) bool {
+	return strings.HasPrefix(queue, l.Prefix+"-queue") || queue == "default" && l.Alone
 }
 
-// comes is how long it takes until the last of the jobs that were put off should be
-// enqueued; zero if none was.
+// pushedHere reports whether a job is one of the play, or of its wild bytes.
+func (l *law) pushedHere(jid string) bool {
+	return l.world.Jobs[jid] != nil || strings.HasPrefix(jid, l.Prefix+"-") ||
+		slices.ContainsFunc(l.pushed, func(j wildJob) bool { return j.jid == jid })
+}
+
+// comes returns how long it takes until the last scheduled job should be enqueued; zero if
+// there is none.
 func (l *law) comes(now time.Time) time.Duration {
 	const comes, late = model.Scheduled | model.Enqueued, 2 * time.Second // some schedulers look every few seconds
 	var last time.Duration
@@ -172,7 +165,7 @@ func (l *law) Leftover() []string {
 	return all
 }
 
-// remaining lists the jobs that may still be on the server.
+// remaining returns the jobs that may still be on the server.
 func (l *law) remaining(now time.Time) []*oracle.Job {
 	var all []*oracle.Job
 	for _, jid := range slices.Sorted(maps.Keys(l.world.Jobs)) {
@@ -191,7 +184,7 @@ type wildJob struct{ jid, queue string }
 // fetchable are queues that a FETCH can name.
 var fetchable = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// jobsIn lists the jobs that some server might find in bytes.
+// jobsIn returns the jobs that some server might find in bytes.
 func jobsIn(all []byte) []wildJob {
 	var jobs []wildJob
 	for len(all) > 0 {
@@ -205,7 +198,7 @@ func jobsIn(all []byte) []wildJob {
 	return jobs
 }
 
-// valueOf is the last value of a field, "" if it is not there.
+// valueOf returns the last value of a field, "" if it is not there.
 func valueOf(fields []member, name string) (value string) {
 	for _, f := range fields {
 		if f.name == name {
@@ -215,58 +208,36 @@ func valueOf(fields []member, name string) (value string) {
 	return value
 }
 
-// wild removes what wild bytes have left: nothing that is judged knows of it.
+// wild removes what wild bytes have left. It is not judged, since the oracle does not know
+// these jobs. A FETCH from queues that are empty would wait for two seconds: the last job
+// to be fetched is one that was pushed for that.
 func (c cleaning) wild() bool {
-	c.pushed = slices.DeleteFunc(c.pushed, func(j wildJob) bool { return !strings.HasPrefix(j.queue, c.Prefix) })
-	if len(c.pushed) == 0 {
+	var queues []string
+	for _, j := range c.law.pushed {
+		if strings.HasPrefix(j.queue, c.law.Prefix) {
+			queues = append(queues, j.queue)
+		}
+	}
+	if len(queues) == 0 {
 		return true
 	}
-	if !c.open(wildCleaner, fuzzedNames) {
-		return false
-	}
-	queues := map[string]bool{}
-	for _, j := range c.pushed {
-		queues[j.queue] = true
-		if !c.acknowledge(j.jid) {
-			return false
+	r, ok := c.connect(wildCleaner, fuzzedNames)
+	for _, j := range c.law.pushed {
+		if strings.HasPrefix(j.queue, c.law.Prefix) {
+			ok = ok && r.Release(j.jid)
 		}
 	}
-	for part := range slices.Chunk(slices.Sorted(maps.Keys(queues)), 200) {
-		if !c.empty(part) {
-			return false
+	for part := range slices.Chunk(unique(queues), queuesWild) {
+		n := 2*fuzzedNames + len(part)
+		last, queue := c.law.real(fmt.Sprintf("$jid%d", n)), c.law.real(fmt.Sprintf("$queue%d", n))
+		if ok {
+			_, ok = r.Do(fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, last, queue))
 		}
+		most := 4*len(part) + 10 // a server may deliver the same one again and again
+		ok = ok && remove(r, append(part, queue), most, last)
 	}
-	c.law.pushed = nil
-	return true
-}
-
-func (c cleaning) acknowledge(jid string) bool {
-	text, _ := json.Marshal(c.symbol(jid)) // strings can always be written
-	return c.say(wildCleaner, `ACK {"jid":%s}`, text)
-}
-
-// empty pushes a job to another queue and fetches until it comes: a FETCH for queues that
-// are empty would wait for two seconds.
-func (c cleaning) empty(queues []string) bool {
-	last := fmt.Sprintf("%d", 2*fuzzedNames+len(queues))
-	if !c.say(wildCleaner, `PUSH {"jid":"$jid%s","jobtype":"t","args":[],"queue":"$queue%s","retry":0}`, last, last) {
-		return false
+	if ok {
+		c.law.pushed = nil
 	}
-	names := make([]string, len(queues))
-	for i, name := range queues {
-		names[i] = c.symbol(name)
-	}
-	for range 4*len(queues) + 10 { // a server may give the same one again and again
-		if !c.say(wildCleaner, "FETCH %s $queue%s", strings.Join(names, " "), last) {
-			return false
-		}
-		jid := c.conns[wildCleaner].last.Job
-		if jid == "" || !c.acknowledge(jid) {
-			return jid == ""
-		}
-		if jid == c.real("$jid"+last) {
-			return true
-		}
-	}
-	return true
+	return ok
 }

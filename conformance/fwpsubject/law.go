@@ -30,7 +30,7 @@ type conn struct {
 	awaits  bool
 	odd     bool // it was sent what is no single line, and its first answer is judged only if nothing else may be why
 	replied time.Time
-	last    explore.Answer
+	last    session.Message // that was received
 }
 
 func newLaw(t explore.Terms) *law {
@@ -141,7 +141,7 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 		a.Over = r.Kind == fwp.ErrorReply
 	}
 	a.Judged = wc.Unjudged == oracle.Judged
-	c.awaits, c.replied, c.last = false, at, a
+	c.awaits, c.replied, c.last = false, at, m
 	return a
 }
 
@@ -287,7 +287,7 @@ func (l *law) Unjudge(jid string) {
 	l.world.Unjudge(jid, oracle.Reported)
 }
 
-// symbol writes a name as it stands in steps: behind a dollar if it is one of the play.
+// symbol returns a name of the play as steps have it, and any other name unchanged.
 func (l *law) symbol(name string) string {
 	if own, is := strings.CutPrefix(name, l.Prefix+"-"); is {
 		return "$" + own
@@ -295,5 +295,16 @@ func (l *law) symbol(name string) string {
 	return name
 }
 
-// real is the name of the play behind one that stands in steps.
+// symbols returns a line with the names of the play as steps have them.
+func (l *law) symbols(line string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(line, "$", "$$"), l.Prefix+"-", "$")
+}
+
+// real returns the name of the play behind one that stands in steps.
 func (l *law) real(symbol string) string { return l.Prefix + "-" + strings.TrimPrefix(symbol, "$") }
+
+// worker returns the number of a worker id of the play.
+func (l *law) worker(wid string) (n int, is bool) {
+	_, err := fmt.Sscanf(l.symbol(wid), "$wid%d", &n)
+	return n, err == nil
+}

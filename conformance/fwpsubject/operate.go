@@ -11,8 +11,8 @@ import (
 
 // signal has an operator quiet a worker, which then asks twice.
 func (g *maker) signal(c int, w *oracle.Conn) []explore.Step {
-	var number int
-	if _, err := fmt.Sscanf(g.law.symbol(w.WID), "$wid%d", &number); err != nil {
+	number, is := g.law.worker(w.WID)
+	if !is {
 		return []explore.Step{explore.Line(c, "INFO")}
 	}
 	beat := explore.Line(c, `BEAT {"wid":"$wid%d"}`, number)

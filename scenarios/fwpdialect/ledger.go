@@ -14,8 +14,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// ledger knows the jobs that a play has put on the server and that are still
-// there, as far as the replies tell. It is safe for concurrent use.
+// ledger holds the jobs that a play has put on the server and that are still there, as far
+// as the replies show. It is safe for concurrent use.
 type ledger struct {
 	mu   sync.Mutex
 	jobs map[string]entry // by jid
@@ -30,7 +30,7 @@ type entry struct {
 	foreign bool // fetched, and not pushed by this play
 }
 
-// NewLedger returns the books of a fresh play.
+// NewLedger returns the ledger of a fresh play, without jobs.
 func (Dialect) NewLedger() scenarios.Ledger { return &ledger{jobs: map[string]entry{}} }
 
 // Answered follows a command that was answered.
@@ -102,11 +102,12 @@ func (g *ledger) dead() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(g.jobs)), func(jid string) bool { return !g.jobs[jid].dead })
 }
 
-// foreign reports whether a job was fetched that another client has pushed.
-func (g *ledger) foreign(jid string) bool {
+// own reports whether a job was pushed by this play.
+func (g *ledger) own(jid string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.jobs[jid].foreign
+	e, known := g.jobs[jid]
+	return known && !e.foreign
 }
 
 // Removable reports whether there are jobs that a FETCH or an ACK removes.
@@ -116,54 +117,26 @@ func (g *ledger) Removable() bool {
 }
 
 // Cleanup acknowledges the jobs that were fetched, and fetches and acknowledges those
-// that wait, from the script's queues only. A job of another client that was fetched,
-// which can only happen in a queue that others use too, is given back with a FAIL.
+// that wait, from the script's queues only. A job of another client that was fetched is
+// given back.
 func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
+	r := Remover{Own: g.own, Do: do}
 	byQueue, held := g.left()
 	for _, jid := range held {
-		if !g.release(jid, do) {
+		if !r.Release(jid) {
 			return
 		}
 	}
 	for _, queue := range slices.Sorted(maps.Keys(byQueue)) {
-		g.empty(queue, do)
-	}
-}
-
-// empty fetches from a queue until none of the script's jobs is left in it, or
-// nothing comes.
-func (g *ledger) empty(queue string, do func(line string) (session.Message, bool)) {
-	if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
-		return // no FETCH can name it
-	}
-	for {
-		byQueue, _ := g.left()
-		if len(byQueue[queue]) == 0 {
-			return
+		if strings.ContainsAny(queue, " \t\r\n") || queue == "" {
+			continue // no FETCH can name it
 		}
-		m, ok := do(fwp.FETCH + " " + queue)
-		if !ok || fwp.Kind(m.Kind) != fwp.BulkString {
-			return
-		}
-		if jid, _ := jobOf(m.Text); !g.release(jid, do) {
-			return
+		for left := byQueue; len(left[queue]) > 0; left, _ = g.left() {
+			if jid, ok := r.Next(queue); !ok || jid == "" {
+				break
+			}
 		}
 	}
-}
-
-// release acknowledges a job of the script, and gives back any other.
-func (g *ledger) release(jid string, do func(line string) (session.Message, bool)) bool {
-	quoted, err := json.Marshal(jid)
-	if err != nil {
-		return false
-	}
-	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
-	if g.foreign(jid) {
-		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
-			fwp.FAIL, quoted)
-	}
-	_, ok := do(line)
-	return ok
 }
 
 // Leftover names the jobs that are still there.
@@ -179,4 +152,38 @@ func (g *ledger) Leftover() []string {
 		}
 	}
 	return words
+}
+
+// Remover removes jobs with the commands of one consumer: it acknowledges its own, and
+// gives back any other with a FAIL. That a FETCH delivers another one can only happen in a
+// queue that other clients use too, or on a server that mixes up queues.
+type Remover struct {
+	Own func(jid string) bool                               // reports whether a job may be removed
+	Do  func(line string) (answer session.Message, ok bool) // ok: another line is worth trying
+}
+
+// Next fetches a job from queues and releases it. It returns its jid, "" if nothing was
+// delivered, and whether another line is worth trying.
+func (r Remover) Next(queues ...string) (jid string, ok bool) {
+	m, ok := r.Do(fwp.FETCH + " " + strings.Join(queues, " "))
+	if !ok || fwp.Kind(m.Kind) != fwp.BulkString {
+		return "", ok
+	}
+	if jid, _ = jobOf(m.Text); jid == "" {
+		return "", ok
+	}
+	return jid, r.Release(jid)
+}
+
+// Release acknowledges a job of its own that was fetched, and gives back any other. It
+// reports whether another line is worth trying.
+func (r Remover) Release(jid string) bool {
+	quoted, _ := json.Marshal(jid) // strings can always be written
+	line := fmt.Sprintf(`%s {"jid":%s}`, fwp.ACK, quoted)
+	if !r.Own(jid) {
+		line = fmt.Sprintf(`%s {"jid":%s,"errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
+			fwp.FAIL, quoted)
+	}
+	_, ok := r.Do(line)
+	return ok
 }
