@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// proof is as few calls of a job as cannot be explained.
+// proof is a small set of calls of a job that cannot be explained.
 type proof struct {
 	search search
-	// rules are those of which each explains the calls if only it is not held to, the one
-	// that tells most first. None is that there is no such rule.
+	// rules are those that explain the calls if only one of them is not applied, the most
+	// specific first; there may be none.
 	rules []rule
 
-	deliveries, acks, fails, flushes []int32 // what the proof needs
+	deliveries, acks, fails, flushes []int32 // of the proof
 }
 
-// explain makes a finding of a job whose calls no order explains.
+// explain adds a finding about a job whose calls no order explains.
 func (j *judge) explain() {
 	p := proof{search: j.search}
 	p.search.calls = slices.Clone(j.search.calls)
@@ -31,10 +31,10 @@ func (j *judge) explain() {
 		p.thin(Fail)
 	}
 	p.sort()
-	j.tell(&p)
+	j.proven(&p)
 }
 
-// shorten leaves the calls up to the first delivery that cannot be explained.
+// shorten keeps the calls up to the first delivery that cannot be explained.
 func (p *proof) shorten() {
 	var ends []time.Duration
 	for i := range p.search.calls {
@@ -57,8 +57,8 @@ func (p *proof) shorten() {
 	}
 }
 
-// before is what of the calls was known at the time. What had no reply by then may have
-// had its effect or not.
+// before returns the calls as they were known at a time. Those without a reply by then may
+// have had their effect or not.
 func before(calls []call, at time.Duration) []call {
 	var kept []call
 	for _, c := range calls {
@@ -74,11 +74,11 @@ func before(calls []call, at time.Duration) []call {
 	return kept
 }
 
-// most is how many calls are tried one by one for whether the proof needs them.
+// most is how many calls are left out one by one to test whether the proof needs them.
 const most = 200
 
-// thin takes away what the proof does not need of the given kinds. A FAIL is not taken
-// away, since it may explain a delivery; but it need not have had its effect.
+// thin removes the calls of the given kinds that the proof does not need. A FAIL is not
+// removed, since it may explain a delivery, but it need not have had its effect.
 func (p *proof) thin(kinds ...Op) {
 	for i := len(p.search.calls) - 1; i >= 0 && len(p.search.calls) <= most; i-- {
 		with := p.search.calls
@@ -97,15 +97,15 @@ func (p *proof) thin(kinds ...Op) {
 	}
 }
 
-// without says whether the calls can be explained if a rule is not held to.
+// without reports whether the calls can be explained if a rule is not applied.
 func (p *proof) without(r rule) bool {
 	s := p.search
 	s.machine.lax = r
 	return s.run() == possible
 }
 
-// order is the order in which rules are tried: what a reply proves comes before what a
-// call without one may have done.
+// order returns the order in which rules are tried: calls with a reply come before calls
+// without one.
 func (p *proof) order() []rule {
 	rules := []rule{schedule, origin}
 	for _, r := range []rule{clearing, purge, limit} {
@@ -122,7 +122,7 @@ func (p *proof) order() []rule {
 	return rules
 }
 
-// ends is what ends a job by the rule.
+// ends returns the command that ends a job by the rule.
 func (r rule) ends() Op {
 	switch r {
 	case clearing:
@@ -134,12 +134,12 @@ func (r rule) ends() Op {
 	}
 }
 
-// answered says whether such a call was answered with OK.
+// answered reports whether such a call was answered with OK.
 func (p *proof) answered(op Op) bool {
 	return slices.ContainsFunc(p.search.calls, func(c call) bool { return c.op == op && c.sure })
 }
 
-// sort sorts what is left by what it is.
+// sort sorts the remaining calls by their kind.
 func (p *proof) sort() {
 	for i := range p.search.calls {
 		switch c := &p.search.calls[i]; {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// History is what happened in a run. The zero value is an empty one.
+// History is the record of a run. The zero value is an empty one.
 type History struct {
-	// Events are sorted by their calls, as [Recorder.History] and [Load] leave them; in
-	// another order they are judged all the same.
+	// Events are sorted by their calls, as [Recorder.History] and [Load] return them.
+	// Another order is allowed.
 	Events []Event
 
-	// Drained says that the run was taken to its end: every queue was fetched from until
-	// it was empty and for as long as the patience goes. Only then can a job be lost.
-	// Even then there must be a FETCH that found its queue empty, late enough.
+	// Drained means that every queue was fetched from until it was empty and the patience
+	// was over. Only then can a job be lost, and only if a FETCH found its queue empty late
+	// enough.
 	Drained bool
 
-	// Strangers says that others may have pushed to the same queues, so that a job that
-	// nobody here pushed is not judged.
+	// Strangers means that others may have pushed to the same queues, so that a job
+	// without a PUSH in the history is not a finding.
 	Strangers bool
 
-	// Cut is where the record breaks off, 0 if it does not: events that were called then
+	// Cut is when the record ends early, 0 if it does not: events that were called then
 	// or later may be missing. [Load] sets it for a damaged file.
 	Cut time.Duration
 
@@ -35,11 +35,11 @@ type Limits struct {
 	Early time.Duration `json:"early,omitempty"`
 	// Late is how long after its at a job may be enqueued; 0 stands for 10 s. (AMB-28)
 	Late time.Duration `json:"late,omitempty"`
-	// Patience is how long a job that failed, or was held for too long, may take to come
-	// back; 0 stands for 150 s. (AMB-38)
+	// Patience is how long a job that failed, or was held for too long, may take to be
+	// delivered again; 0 stands for 150 s. (AMB-38)
 	Patience time.Duration `json:"patience,omitempty"`
-	// Backoff is how long a job that failed waits at least. The text names no time, so 0
-	// is any. (FWP-STATE-06)
+	// Backoff is how long a job that failed waits at least. The specification names no time,
+	// so 0 allows any. (FWP-STATE-06)
 	Backoff time.Duration `json:"backoff,omitempty"`
 }
 
@@ -49,39 +49,39 @@ func (l Limits) filled() Limits {
 	return l
 }
 
-// Finding is something that no right server does.
+// Finding is a breach by the server.
 type Finding struct {
-	// Breach is what is wrong.
+	// Breach is the name of what is wrong.
 	Breach Breach
-	// Or are other breaches: with some orders of what overlaps it is one of them, and
-	// not Breach. One of them all is for certain.
+	// Or are other breaches: in some orders of the overlapping calls it is one of them
+	// instead of Breach. It is certain that it is one of them all.
 	Or []Breach
-	// JID is the job, empty where it cannot be said which of several.
+	// JID is the job, empty if it is not known which of several.
 	JID string
-	// What says in words what is wrong and how the events prove it. An event is named as
-	// #3, by its index in the history.
+	// What describes what is wrong and how the events prove it. An event is named by its
+	// index in the history, such as #3.
 	What string
 	// Events are the indices of the events that prove it, in the order of their calls.
 	Events []int
 }
 
-// Report is all that a history says.
+// Report is the result of an evaluation.
 type Report struct {
 	Findings []Finding
 	// Jobs is how many different jids were pushed.
 	Jobs int
-	// Settled is how many of them were refused, seen to their end, or have a finding.
+	// Settled is how many of them were refused, came to their end, or have a finding.
 	Settled int
 	// Undecided are the others.
 	Undecided []Undecided
 }
 
-// Undecided is a job of which the history does not tell what became of it.
+// Undecided is a job whose end is not in the history.
 type Undecided struct {
 	JID string
 	Why string
-	// Unsent says that its PUSH has no reply and that it was never seen: it may never have
-	// come as far as the server.
+	// Unsent means that its PUSH has no reply and that it was never delivered: the server
+	// may never have received it.
 	Unsent bool
 }
 

@@ -23,19 +23,18 @@ type index struct {
 	ends    line // restarts and kills
 }
 
-// queue is what is known about one queue.
+// queue is the index of one queue.
 type queue struct {
 	name    string
 	empties line          // FETCHes that found nothing in it
 	last    int32         // of those the one that was called last, -1 if there is none
-	opened  time.Duration // when the first FETCH without a reply asked it
-	takers  []int32       // the FETCHes without a reply that asked it
+	opened  time.Duration // the call of the first FETCH without a reply that names it
+	takers  []int32       // the FETCHes without a reply that name it
 	windows []window      // of its jobs, see ready.go
 	missing []int32       // the PUSHes of jobs that one of the takers may have taken
 }
 
-// line is some events in the order of their calls, with what it takes to find one in
-// a span of time without walking through all of them.
+// line is some events in the order of their calls, with an index of their times.
 type line struct {
 	events []int32
 	ends   []time.Duration // the latest return of all up to here
@@ -93,7 +92,7 @@ func (x *index) groupByJob() {
 	}
 }
 
-// place puts an event where those go that are about more than one job.
+// place adds an event to the lines of events that concern more than one job.
 func (x *index) place(i int32) {
 	e := &x.events[i]
 	switch {
@@ -126,10 +125,10 @@ func (x *index) queue(name string) *queue {
 	return q
 }
 
-// cut says whether the event lies where the record is not whole.
+// cut reports whether the event is after the end of the record.
 func (x *index) cut(e *Event) bool { return x.history.Cut != 0 && e.Call >= x.history.Cut }
 
-// end is when the record is not whole any more.
+// end returns the end of the record.
 func (x *index) end() time.Duration { return cmp.Or(x.history.Cut, forever) }
 
 func (l *line) add(i int32) { l.events = append(l.events, i) }
@@ -151,8 +150,8 @@ func (l *line) close(events []Event) {
 	}
 }
 
-// from returns the events from the first on that was not over before t; some of those
-// that follow may have been over.
+// from returns the events from the first that was not over before t; some of the later
+// ones may have been over.
 func (l *line) from(t time.Duration) []int32 {
 	return l.events[sort.Search(len(l.events), func(i int) bool { return l.ends[i] >= t }):]
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Judge returns what no right server can have done, in the order in which it began:
-// nothing if h can be explained. It takes time in proportion to the number of events,
-// and does not change h. A job of which so many calls overlap that their orders cannot
-// be tried is left undecided.
+// Judge returns what a conforming server cannot have done, in the order in which it
+// began: nothing if h can be explained. It takes time in proportion to the number of
+// events, and does not change h. A job with too many overlapping calls to try their
+// orders is undecided.
 func Judge(h *History) []Finding { return Examine(h).Findings }
 
-// Examine judges h, and says as well of how many jobs it knows the end.
+// Examine is Judge with the number of jobs whose end is known, and the undecided ones.
 func Examine(h *History) Report {
 	j := judge{index: newIndex(h)}
 	for n := range j.index.jids {
@@ -33,19 +33,19 @@ func Examine(h *History) Report {
 	return j.report
 }
 
-// judge collects what is found.
+// judge collects the findings.
 type judge struct {
 	index  *index
 	report Report
 
-	life   life // of the job that is judged
+	life   life // of the present job
 	search search
 
-	choices []choice // what is judged when the windows of all jobs are known
-	strays  []stray  // jobs that came from a queue that was not asked
+	choices []choice // they are evaluated when the windows of all jobs are known
+	strays  []stray  // jobs that were delivered from a queue that was not named
 }
 
-// job judges one job by all rules but those that are about several.
+// job evaluates all rules about one job.
 func (j *judge) job(n int) {
 	l, x := &j.life, j.index
 	l.read(x, n)
@@ -76,7 +76,7 @@ func (j *judge) job(n int) {
 	}
 }
 
-// conclude counts the job as settled, or keeps why its end is not known.
+// conclude counts the job as settled, or records why its end is not known.
 func (j *judge) conclude(before int) {
 	l := &j.life
 	switch {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// life is one job: what it was pushed with, and the calls that were about it.
+// life is one job: what it was pushed with, and the calls about it.
 type life struct {
 	jid    string
-	push   *Event // nil if nobody here pushed it
+	push   *Event // nil if there is none in the history
 	pushed int32  // the event of the PUSH
 	again  bool   // it was pushed more than once (AMB-33)
 
 	retries int64 // how often it may be tried again, or unlimited
 	reserve time.Duration
-	ready   time.Duration // not before this may it be delivered
-	begin   time.Duration // from then on it is certain to be in its queue, unless it was taken
+	ready   time.Duration // it must not be delivered before
+	begin   time.Duration // after this it is certainly in its queue, unless it was taken
 
-	calls   []call // what is judged, in the order of the calls
+	calls   []call // in their order
 	until   time.Duration
-	stopped int32 // the restart or kill that ends the judging at until, -1 if there is none
+	stopped int32 // the restart or kill that ends the evaluation at until, -1 if there is none
 
-	taken   time.Duration // the earliest call of anything that may have taken it from its queue
-	last    time.Duration // the latest return of what was answered
+	taken   time.Duration // the earliest call that may have taken it from its queue
+	last    time.Duration // the latest return of its calls
 	touched bool          // it was delivered, or may have been acknowledged, failed or flushed
 	fails   int64         // how many FAILs of it were answered with OK
-	tangled bool          // too many of its calls overlap to be judged
-	settled bool          // some reply says that it has come to its end
+	tangled bool          // too many of its calls overlap
+	settled bool          // a reply proves that it came to its end
 }
 
 // read fills l with job n of the index. It keeps the memory of l.
@@ -55,7 +55,7 @@ func (l *life) read(x *index, n int) {
 	}
 }
 
-// unlimited stands for a retry below -1, of which nothing is known. (FWP-RETRY-06)
+// unlimited stands for a retry below -1, whose meaning is not specified. (FWP-RETRY-06)
 const unlimited = 1<<63 - 1
 
 func (l *life) readPush(x *index) {
@@ -102,7 +102,7 @@ func (l *life) add(x *index, i int32) {
 	}
 	switch {
 	case e.Op == Fetch && !c.sure:
-		return // delivered where it is not judged
+		return // delivered after the end of the evaluation
 	case e.Op == Ack:
 		l.settled = l.settled || e.closed()
 	case e.Op == Fail && c.sure:
@@ -114,7 +114,7 @@ func (l *life) add(x *index, i int32) {
 	}
 }
 
-// addFlushes adds those FLUSHes that may have met the job, up to the first that is certain to have.
+// addFlushes adds the FLUSHes that may have removed the job, up to the first that certainly did.
 func (l *life) addFlushes(x *index) {
 	before := len(l.calls)
 	cleared := forever
@@ -143,12 +143,12 @@ func (l *life) addFlushes(x *index) {
 	}
 }
 
-// call is one call as the search sees it.
+// call is one call for the search.
 type call struct {
 	event  int32
 	op     Op
 	holder int32 // who sent it
-	sure   bool  // it had its effect, and that not after end
+	sure   bool  // it had its effect, not after end
 	begin  time.Duration
 	end    time.Duration
 }
@@ -162,7 +162,7 @@ func (x *index) call(i int32, until time.Duration) call {
 	return c
 }
 
-// holder numbers those who hold jobs.
+// holder returns a number for the holder of a job.
 func (x *index) holder(e *Event) int32 {
 	key := holder{worker: e.Worker}
 	if e.Worker == "" {
@@ -176,7 +176,7 @@ func (x *index) holder(e *Event) int32 {
 	return n
 }
 
-// holder is a worker, or the connection of a client that is none.
+// holder is a worker, or the connection of a client that is not one.
 type holder struct {
 	worker string
 	client int

@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// DamageError says where a saved history is damaged.
+// DamageError reports where a saved history is damaged.
 type DamageError struct {
 	Line int // counted from 1
 	Err  error
 }
 
-// Error names the line and what is wrong with it.
+// Error returns the line and what is wrong with it.
 func (e *DamageError) Error() string { return fmt.Sprintf("line %d of the history: %v", e.Line, e.Err) }
 
 // Unwrap returns what is wrong with the line.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// Load reads what [History.Save] wrote. It never returns nil: with an error it
-// returns the events before the place where it stopped. If that is because the file
+// Load reads a history that [History.Save] wrote. It never returns nil: with an error it
+// returns the events before the error. If that is because the file
 // is damaged or cut off the error is a *DamageError; the history is then cut at its last
-// call and not drained, so that what is missing makes no findings.
+// call and not drained, so that missing events make no findings.
 func Load(r io.Reader) (*History, error) {
 	l := loader{in: bufio.NewReaderSize(r, 1<<16)}
 	h, err := l.load()
@@ -53,8 +53,8 @@ func (l *loader) load() (*History, error) {
 	if first.Version != version {
 		return h, l.damage(fmt.Errorf("it has version %d, and %d can be read", first.Version, version))
 	}
-	if t := first.Limits; outlandish(t.Early, t.Late, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
-		return h, l.damage(errOutlandish)
+	if t := first.Limits; outOfRange(t.Early, t.Late, t.Patience, t.Backoff, first.Cut) || first.Events < 0 {
+		return h, l.damage(errOutOfRange)
 	}
 	h.Drained, h.Strangers, h.Cut, h.Limits = first.Drained, first.Strangers, first.Cut, first.Limits
 	for range first.Events {
@@ -77,7 +77,7 @@ func (l *loader) load() (*History, error) {
 }
 
 // next reads a line into v. A line counts only with its end, so that one that was cut
-// off inside a number is not taken for whole.
+// off inside a number is an error.
 func (l *loader) next(v any) error {
 	l.line++
 	line, err := l.in.ReadBytes('\n')
@@ -100,13 +100,13 @@ func (l *loader) next(v any) error {
 
 func (l *loader) damage(err error) error { return &DamageError{Line: l.line, Err: err} }
 
-// check says what is wrong with an event that comes after those before it.
+// check returns what is wrong with an event that follows others.
 func (e *Event) check(before []Event) error {
 	switch n := len(before); {
 	case e.Op == 0:
 		return errors.New("it has no op")
-	case outlandish(e.At, e.Call) || e.closed() && outlandish(e.Return):
-		return errOutlandish
+	case outOfRange(e.At, e.Call) || e.closed() && outOfRange(e.Return):
+		return errOutOfRange
 	case n > 0 && e.Call < before[n-1].Call:
 		return errors.New("its call is before that of the event above")
 	case e.Outcome != Open && e.Return < e.Call:
@@ -115,10 +115,10 @@ func (e *Event) check(before []Event) error {
 	return nil
 }
 
-var errOutlandish = errors.New("it has a number that no run can have")
+var errOutOfRange = errors.New("it has a number that is out of range")
 
-// outlandish says whether one of the times is negative or so long that sums of a few
+// outOfRange reports whether one of the times is negative or so long that sums of a few
 // of them would not be times any more: 36 years.
-func outlandish(times ...time.Duration) bool {
+func outOfRange(times ...time.Duration) bool {
 	return slices.ContainsFunc(times, func(t time.Duration) bool { return t < 0 || t > 1<<60 })
 }

@@ -2,17 +2,17 @@ package history
 
 import "fmt"
 
-// deadline is by when a job must have come to its end: when the last FETCH that found
-// its queue empty was called. What is overdue then is lost.
+// deadline is when a job must have come to its end: the call of the last FETCH that found
+// its queue empty. A job that is overdue is lost.
 type deadline struct {
 	empty   int32 // that FETCH
 	queued  bool  // overdue if it never left its queue
 	waiting bool  // overdue if it waited for another try
-	held    bool  // overdue if it was delivered and not answered for
+	held    bool  // overdue if it was delivered and neither acknowledged nor failed
 	retries int64
 }
 
-// deadline of the job; false if it has none.
+// deadline returns that of the job, false if it has none.
 func (l *life) deadline(x *index) (deadline, bool) {
 	q := x.queues[l.push.queue()]
 	if !x.history.Drained || x.history.Cut != 0 || !l.push.closed() || q == nil || q.last < 0 {
@@ -28,7 +28,7 @@ func (l *life) deadline(x *index) (deadline, bool) {
 	}, true
 }
 
-// allows says whether the job may be in this state at the deadline. One that is held,
+// allows reports whether the job may be in this state at the deadline. One that is held,
 // and has no try left, may be dead by then. (AMB-01b; FWP-RETRY-06)
 func (d deadline) allows(s state) bool {
 	switch s.phase {
@@ -43,11 +43,11 @@ func (d deadline) allows(s state) bool {
 	}
 }
 
-// swallowable says whether a FETCH without a reply may have taken a job of the queue
+// swallowable reports whether a FETCH without a reply may have taken a job of the queue
 // before the deadline.
 func (d deadline) swallowable(x *index, q *queue) bool { return q.opened <= x.events[d.empty].end() }
 
-// lost makes a finding of a job that is overdue.
+// lost adds a finding about a job that is overdue.
 func (j *judge) lost(d deadline) {
 	x, l := j.index, &j.life
 	empty := x.name(d.empty)
@@ -81,12 +81,12 @@ func (j *judge) lost(d deadline) {
 		return
 	}
 	j.find(NotReturned, l.jid, fmt.Sprintf(
-		"job %s came with %s, nobody acknowledged or failed it, its reservation of %s ran out; it never came again, "+
+		"job %s came with %s, it was neither acknowledged nor failed, its reservation of %s ran out; it never came again, "+
 			"and with %s the patience of %s ended",
 		l.jid, x.name(last), l.reserve, empty, x.limits.Patience), l.pushed, last, d.empty)
 }
 
-// miss keeps a job that never came and that a FETCH without a reply may have taken.
+// miss records a job that was never delivered and that a FETCH without a reply may have taken.
 func (j *judge) miss(d deadline) {
 	l, x := &j.life, j.index
 	if q := x.queues[l.push.queue()]; !l.touched && d.queued {
@@ -94,7 +94,8 @@ func (j *judge) miss(d deadline) {
 	}
 }
 
-// swallowed counts: a FETCH takes one job at the most.
+// swallowed adds a finding if more jobs are missing than FETCHes without a reply can have
+// taken: one each.
 func (j *judge) swallowed(q *queue) {
 	if len(q.missing) <= len(q.takers) {
 		return
@@ -107,7 +108,7 @@ func (j *judge) swallowed(q *queue) {
 		len(q.missing), q.name, len(q.takers), x.name(q.last)), append(evidence, q.takers...)...)
 }
 
-// restarted judges a job that lived over a restart and was never seen: that it
+// restarted evaluates a job that was pushed before a restart and never delivered: that it
 // survives is a SHOULD, and after a kill not even that. (FWP-STATE-08)
 func (j *judge) restarted(d deadline) {
 	x, l := j.index, &j.life
@@ -125,7 +126,7 @@ func (j *judge) restarted(d deadline) {
 		x.name(l.pushed), x.name(l.stopped), l.jid, x.name(d.empty), l.push.queue()), l.pushed, l.stopped, d.empty)
 }
 
-// sequence judges the calls of the job by its machine, and its end if it has a
+// sequence evaluates the calls of the job with its machine, and its end if it has a
 // deadline.
 func (j *judge) sequence() {
 	x, l := j.index, &j.life
@@ -157,7 +158,7 @@ func (j *judge) sequence() {
 	}
 }
 
-// ends is run, with an end that the deadline allows.
+// ends is run with an end that the deadline allows.
 func (s *search) ends(d deadline) answer {
 	whole := *s
 	whole.machine.whole, whole.final = true, d.allows

@@ -24,31 +24,49 @@ func TestJudgeLosses(t *testing.T) {
 		{name: "with an at that is still to come", events: []Event{job("j", 0, 1).at(4995), end}},
 		{name: "acknowledged", events: and(held, ack("a", "j", 4, 5), end)},
 		{name: "an ACK without a reply", events: and(held, ack("a", "j", 4, 5).opened(), end)},
-		{name: "an ACK that was refused", events: and(held, ack("a", "j", 4, 5).refused(), end), want: []string{"not-returned"}},
+		{
+			name: "an ACK that was refused", events: and(held, ack("a", "j", 4, 5).refused(), end),
+			want: []string{"not-returned"},
+		},
 		{name: "an ACK of somebody else", events: and(held, ack("x", "j", 4, 5), end)},
 		{name: "held and never back", events: and(held, end), want: []string{"not-returned"}},
 		{name: "held, not for long", events: and(held, none("z", 200, 201))},
 		{name: "failed and never back", events: and(held, fail("a", "j", 4, 5), end), want: []string{"not-retried"}},
 		{name: "failed, not long ago", events: and(held, fail("a", "j", 4, 5), none("z", 100, 101))},
 		{name: "a FAIL without a reply", events: and(held, fail("a", "j", 4, 5).opened(), end)},
-		{name: "retry 0, failed", events: []Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end}},
+		{
+			name:   "retry 0, failed",
+			events: []Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end},
+		},
 		{name: "retry 0, held for too long", events: []Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), end}},
 		{name: "retry 1, held for too long and then failed", events: []Event{
 			job("j", 0, 1).retry(1), bring("a", "j", 2, 3), bring("a", "j", 80, 81), fail("a", "j", 82, 83), end,
 		}},
-		{name: "retry -2, failed", events: []Event{job("j", 0, 1).retry(-2), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end}},
+		{
+			name:   "retry -2, failed",
+			events: []Event{job("j", 0, 1).retry(-2), bring("a", "j", 2, 3), fail("a", "j", 4, 5), end},
+		},
 		{name: "flushed", events: []Event{job("j", 0, 1), event(Flush, "", "", 2, 3), end}},
 		{name: "perhaps flushed", events: []Event{job("j", 0, 1), event(Flush, "", "", 2, 3).opened(), end}},
 		{name: "flushed before", events: []Event{event(Flush, "", "", 0, 1), job("j", 2, 3), end}, want: []string{"lost"}},
 		{name: "a FETCH without a reply may have it", events: []Event{job("j", 0, 1), open, end}},
-		{name: "a FETCH without a reply cannot have both", events: []Event{job("j", 0, 1), job("k", 0, 1), open, end}, want: []string{"lost"}},
+		{
+			name:   "a FETCH without a reply cannot have both",
+			events: []Event{job("j", 0, 1), job("k", 0, 1), open, end}, want: []string{"lost"},
+		},
 		{name: "lost over a restart", events: []Event{job("j", 0, 1), restart, end}, want: []string{"lost-by-restart"}},
 		{name: "delivered after a restart", events: []Event{job("j", 0, 1), restart, bring("a", "j", 20, 21), end}},
 		{name: "the PUSH overlaps the restart", events: []Event{job("j", 0, 11), restart, end}},
 		{name: "lost over a kill", events: []Event{job("j", 0, 1), kill, end}},
 		{name: "held over a restart and delivered again", events: and(held, restart, bring("b", "j", 20, 21), end)},
-		{name: "acknowledged, killed and delivered again", events: and(held, ack("a", "j", 4, 5), kill, bring("b", "j", 20, 21), end)},
-		{name: "held by two before a restart", events: and(held, bring("b", "j", 4, 5), restart, end), want: []string{"duplicated"}},
+		{
+			name:   "acknowledged, killed and delivered again",
+			events: and(held, ack("a", "j", 4, 5), kill, bring("b", "j", 20, 21), end),
+		},
+		{
+			name: "held by two before a restart", events: and(held, bring("b", "j", 4, 5), restart, end),
+			want: []string{"duplicated"},
+		},
 		{name: "pushed after a restart", events: []Event{restart, job("j", 13, 14), end}, want: []string{"lost"}},
 	}, true)
 }
@@ -57,8 +75,14 @@ func TestNothingIsLostThatWasNotDrained(t *testing.T) {
 	t.Parallel()
 	all(t, []judgement{
 		{name: "held", events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), none("z", 5000, 5002)}},
-		{name: "failed", events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("z", 5000, 5002)}},
-		{name: "never came, which is no matter of draining", events: []Event{job("j", 0, 1), none("z", 5000, 5002)}, want: []string{"absent"}},
+		{
+			name:   "failed",
+			events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("z", 5000, 5002)},
+		},
+		{
+			name:   "never came, which is no matter of draining",
+			events: []Event{job("j", 0, 1), none("z", 5000, 5002)}, want: []string{"absent"},
+		},
 	}, false)
 }
 

@@ -13,32 +13,30 @@ const (
 	gone                 // acknowledged, flushed, discarded or dead
 )
 
-// state is where a job can be after some of its calls. Since nothing has to happen
-// soon, an earlier time is never worse: so each state has the earliest times at which
-// it can be reached.
+// state is where a job can be after some of its calls. A state has the earliest times at
+// which it can be reached: later ones allow nothing more, since no step has a deadline.
 type state struct {
 	now    time.Duration
-	since  time.Duration // held: when it was delivered. queued, waiting: not before this is it delivered
+	since  time.Duration // held: when it was delivered. queued, waiting: it is not delivered before
 	fails  int64         // how often it failed
-	holder int32         // who holds it
+	holder int32         // that holds it
 	phase  phase
-	late   bool // waiting: nobody can tell since when
+	late   bool // waiting: it is not known since when
 }
 
-// machine is the life of a job as the specification draws it (Work unit state
-// diagram), with the freedom that its readings leave.
+// machine is the states of a job in the specification (Work unit state diagram), with
+// all that its readings allow.
 type machine struct {
-	reserve time.Duration // a reservation does not run out before this (FWP-WU-05)
-	ready   time.Duration // not delivered before this (FWP-STATE-11)
-	backoff time.Duration // a job that failed waits for this (FWP-STATE-06)
+	reserve time.Duration // a reservation ends not before (FWP-WU-05)
+	ready   time.Duration // it is not delivered before (FWP-STATE-11)
+	backoff time.Duration // how long a job that failed waits (FWP-STATE-06)
 	retries int64         // how often it may be tried again (FWP-RETRY-03)
 
-	// lax is the rule that is not held to. It is how the judge finds out which rule a job
-	// has broken.
+	// lax is a rule that is not applied, to find out which rule a job has broken.
 	lax rule
 
-	// whole lets calls also do what makes nothing possible save that the job is gone. It
-	// is needed only where the end of the job is asked for.
+	// whole adds the effects that only make it possible that the job is gone. They are
+	// needed where the end of the job is evaluated.
 	whole bool
 }
 
@@ -51,12 +49,12 @@ const (
 	backoff       // backoff
 	purge         // an ACK ends the job
 	clearing      // a FLUSH ends the job
-	holding       // nobody gets a job that somebody holds
+	holding       // a job that is held is not delivered
 	schedule      // ready
-	origin        // a job comes from a PUSH
+	origin        // a job is delivered after its PUSH
 )
 
-// steps are the states that a call may lead to. None is that it cannot have come.
+// steps are the states that a call may lead to. If there are none it is impossible.
 type steps struct {
 	n    int
 	list [4]state
@@ -67,7 +65,7 @@ func (s *steps) add(to state) {
 	s.n++
 }
 
-// step lets a call have its effect.
+// step returns the states after a call.
 func (m *machine) step(from state, c *call) (to steps) {
 	if m.lax == origin && from.phase == absent {
 		from.phase, from.since = queued, m.ready
@@ -101,7 +99,7 @@ func (m *machine) push(from state, c *call, to *steps) {
 	to.add(from)
 }
 
-// deliver gives the job to who fetched. What was held before was held for too long.
+// deliver delivers the job to the holder of c. One that was held was held for too long.
 // (FWP-STATE-04, FWP-STATE-05, FWP-STATE-07)
 func (m *machine) deliver(from state, c *call, to *steps) {
 	at := from.since
@@ -122,7 +120,7 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 	next.phase, next.since, next.holder, next.late = held, next.now, c.holder, false
 	to.add(next)
 	if m.whole && from.phase == held && next.fails < m.retries {
-		next.fails++ // an end of a reservation may count as a failure
+		next.fails++ // the end of a reservation may count as a failure
 		to.add(next)
 	}
 }
@@ -166,7 +164,7 @@ func (m *machine) fail(from state, c *call, to *steps) {
 	from.late = !c.sure
 	if from.phase == held || m.whole {
 		next := from
-		next.since = max(next.since, next.now+m.wait()) // its at counts still
+		next.since = max(next.since, next.now+m.wait()) // its at still counts
 		to.add(m.failed(next))
 	}
 	if at := from.since + m.reserve; from.phase == held && m.whole && max(from.now, at) <= c.end {
@@ -176,7 +174,7 @@ func (m *machine) fail(from state, c *call, to *steps) {
 	}
 }
 
-// wait is how long a job waits that failed.
+// wait returns how long a job that failed waits.
 func (m *machine) wait() time.Duration {
 	if m.lax == backoff {
 		return 0
@@ -184,7 +182,7 @@ func (m *machine) wait() time.Duration {
 	return m.backoff
 }
 
-// failed counts a failure: the job waits for its next try, or has had its last one.
+// failed counts a failure: the job waits for its next try, or this was its last one.
 // (FWP-RETRY-01, FWP-RETRY-02, FWP-RETRY-03)
 func (m *machine) failed(from state) state {
 	if from.phase == gone {
@@ -199,8 +197,8 @@ func (m *machine) failed(from state) state {
 	return from
 }
 
-// tooLate is what an answer of the holder does that comes when the reservation has
-// run out: nothing. (FWP-STATE-07)
+// tooLate adds the states after an ACK or FAIL of the holder when the reservation has run
+// out: it has no effect. (FWP-STATE-07)
 func (m *machine) tooLate(from state, c *call, to *steps) {
 	from.since += m.reserve
 	from.now = max(from.now, from.since)
@@ -215,7 +213,7 @@ func (m *machine) tooLate(from state, c *call, to *steps) {
 	}
 }
 
-// flush clears the job away. (FWP-FLUSH-02)
+// flush removes the job. (FWP-FLUSH-02)
 func (m *machine) flush(from state, c *call, to *steps) {
 	if from.phase == absent || !c.sure {
 		to.add(from)

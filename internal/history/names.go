@@ -2,7 +2,7 @@ package history
 
 import "fmt"
 
-// MarshalText writes the name that String gives. An unknown operation is an error.
+// MarshalText returns the name of String. An unknown operation is an error.
 func (o Op) MarshalText() ([]byte, error) {
 	if int(o) >= len(opNames) || opNames[o] == "" {
 		return nil, fmt.Errorf("there is no %v", o)
@@ -21,7 +21,7 @@ func (o *Op) UnmarshalText(text []byte) error {
 	return fmt.Errorf("there is no operation %q", text)
 }
 
-// MarshalText writes the name that String gives. An unknown outcome is an error.
+// MarshalText returns the name of String. An unknown outcome is an error.
 func (o Outcome) MarshalText() ([]byte, error) {
 	if int(o) >= len(outcomeNames) {
 		return nil, fmt.Errorf("there is no %v", o)

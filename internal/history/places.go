@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stranger judges a job that nobody pushed: nothing is known of it but that it came.
+// stranger evaluates a job without a PUSH: only its deliveries are known.
 func (j *judge) stranger(n int) {
 	if !j.index.history.Strangers {
 		j.invented(n, NeverPushed, func(d int32) string {
@@ -16,7 +16,7 @@ func (j *judge) stranger(n int) {
 	}
 }
 
-// refused judges a job whose only PUSH was refused.
+// refused evaluates a job whose only PUSH was refused.
 func (j *judge) refused(n int) {
 	j.invented(n, RefusedButDelivered, func(d int32) string {
 		return fmt.Sprintf("%s was refused, and yet %s brought job %s",
@@ -24,7 +24,7 @@ func (j *judge) refused(n int) {
 	}, j.life.pushed)
 }
 
-// invented makes a finding of the first delivery of a job that cannot be there.
+// invented adds a finding about the first delivery of a job that cannot exist.
 func (j *judge) invented(n int, breach Breach, what func(delivery int32) string, evidence ...int32) {
 	x := j.index
 	for _, i := range x.byJob[x.starts[n]:x.starts[n+1]] {
@@ -35,8 +35,8 @@ func (j *judge) invented(n int, breach Breach, what func(delivery int32) string,
 	}
 }
 
-// places holds each delivery against the PUSH: was its queue asked, and is the job
-// the one that was pushed? One finding for each rule is enough.
+// places compares each delivery with the FETCH, which must name the queue, and with the
+// PUSH, which must have the same contents. It adds one finding for each rule.
 func (j *judge) places(n int) {
 	x, l := j.index, &j.life
 	var astray, moved, changed bool
@@ -67,7 +67,7 @@ func (j *judge) places(n int) {
 	}
 }
 
-// strayBreach is the breach of a FETCH that brings a job of another queue.
+// strayBreach returns the breach of a FETCH that delivers a job of another queue.
 func strayBreach(e *Event) Breach {
 	if len(e.Queues) == 0 {
 		return WrongDefaultQueue
@@ -75,7 +75,7 @@ func strayBreach(e *Event) Breach {
 	return WrongQueue
 }
 
-// short cuts a body that is too long to be read.
+// short cuts a body that is too long to read.
 func short(body string) string {
 	const most = 60
 	if len(body) > most {
@@ -84,7 +84,7 @@ func short(body string) string {
 	return body
 }
 
-// name says which event is meant, so that a reader finds it.
+// name returns the operation, the index, the client and the times of an event.
 func (x *index) name(i int32) string {
 	e := &x.events[i]
 	who := e.Worker
@@ -117,5 +117,5 @@ func (x *index) names(events []int32) string {
 	}
 }
 
-// clock is a time of the history as it is read best: to the microsecond.
+// clock returns a time of the history, rounded to microseconds.
 func clock(t time.Duration) string { return t.Round(time.Microsecond).String() }

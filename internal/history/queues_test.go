@@ -13,21 +13,47 @@ func TestJudgeEmptyFetches(t *testing.T) {
 	t.Parallel()
 	open := Event{Worker: "x", Op: Fetch, Return: -1, Call: seconds(0.5)}.asks("q")
 	all(t, []judgement{
-		{name: "nothing though a job was there", events: []Event{job("j", 0, 1), none("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"absent"}},
-		{name: "in the second queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)}, want: []string{"absent"}},
+		{
+			name:   "nothing though a job was there",
+			events: []Event{job("j", 0, 1), none("a", 2, 3), bring("a", "j", 4, 5)}, want: []string{"absent"},
+		},
+		{
+			name:   "in the second queue",
+			events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p q"), bring("a", "j", 4, 5)},
+			want:   []string{"absent"},
+		},
 		{name: "in another queue", events: []Event{job("j", 0, 1), none("a", 2, 3).asks("p"), bring("a", "j", 4, 5)}},
 		{name: "the PUSH was not answered yet", events: []Event{job("j", 0, 2.5), none("a", 2, 3), bring("a", "j", 4, 5)}},
-		{name: "it was pushed while the FETCH waited", events: []Event{none("a", 0, 3).asks("p q"), job("j", 1, 2), bring("a", "j", 4, 5)}},
+		{
+			name:   "it was pushed while the FETCH waited",
+			events: []Event{none("a", 0, 3).asks("p q"), job("j", 1, 2), bring("a", "j", 4, 5)},
+		},
 		{name: "another FETCH was under way", events: []Event{job("j", 0, 1), none("a", 2, 4), bring("b", "j", 3, 5)}},
 		{name: "a FETCH without a reply took it", events: []Event{job("j", 0, 1), open, none("a", 2, 4)}},
-		{name: "a FETCH without a reply that came later", events: []Event{job("j", 0, 1), none("a", 2, 4), func() Event { e := open; e.Call = seconds(5); return e }()}, want: []string{"absent"}},
-		{name: "a FETCH without a reply of another queue", events: []Event{job("j", 0, 1), open.asks("p"), none("a", 2, 4)}, want: []string{"absent"}},
+		{
+			name:   "a FETCH without a reply that came later",
+			events: []Event{job("j", 0, 1), none("a", 2, 4), func() Event { e := open; e.Call = seconds(5); return e }()},
+			want:   []string{"absent"},
+		},
+		{
+			name:   "a FETCH without a reply of another queue",
+			events: []Event{job("j", 0, 1), open.asks("p"), none("a", 2, 4)}, want: []string{"absent"},
+		},
 		{name: "an ACK before it was delivered", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2), none("a", 2, 4)}},
-		{name: "an ACK that was refused", events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), none("a", 2, 4)}, want: []string{"absent"}},
-		{name: "a FLUSH without a reply", events: []Event{job("j", 0, 1), event(Flush, "", "", 1, 1).opened(), none("a", 2, 4)}},
+		{
+			name:   "an ACK that was refused",
+			events: []Event{job("j", 0, 1), ack("x", "j", 1, 2).refused(), none("a", 2, 4)}, want: []string{"absent"},
+		},
+		{
+			name:   "a FLUSH without a reply",
+			events: []Event{job("j", 0, 1), event(Flush, "", "", 1, 1).opened(), none("a", 2, 4)},
+		},
 		{name: "a quiet worker", events: []Event{job("j", 0, 1), none("a", 2, 3).quiet(), bring("a", "j", 4, 5)}},
 		{name: "a client that is no worker", events: []Event{job("j", 0, 1), none("", 2, 3), bring("a", "j", 4, 5)}},
-		{name: "it failed and waits", events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("a", 6, 500)}},
+		{
+			name:   "it failed and waits",
+			events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), fail("a", "j", 4, 5), none("a", 6, 500)},
+		},
 	}, false)
 }
 
@@ -43,13 +69,29 @@ func TestJudgeOrderOfQueues(t *testing.T) {
 		{name: "the third queue first", events: first(bring("a", "k", 2, 3).asks("p q r"), late), want: wrong},
 		{name: "in the order that was asked", events: first(bring("a", "k", 2, 3).asks("r q"), late)},
 		{name: "the other was taken meanwhile", events: first(bring("a", "k", 2, 3).asks("q r"), bring("b", "j", 2.5, 9))},
-		{name: "the other was taken and came back", events: first(bring("b", "j", 1, 1.5), bring("a", "k", 2, 3).asks("q r"), bring("b", "j", 70, 71))},
-		{name: "the other was pushed meanwhile", events: []Event{push("k", 0, 1).to("r"), bring("a", "k", 2, 4).asks("q r"), job("j", 1, 3), late}},
-		{name: "a FETCH without a reply may have had the other", events: first(Event{Worker: "x", Op: Fetch, Return: -1}.asks("q"), bring("a", "k", 2, 3).asks("q r"), late)},
+		{
+			name:   "the other was taken and came back",
+			events: first(bring("b", "j", 1, 1.5), bring("a", "k", 2, 3).asks("q r"), bring("b", "j", 70, 71)),
+		},
+		{
+			name:   "the other was pushed meanwhile",
+			events: []Event{push("k", 0, 1).to("r"), bring("a", "k", 2, 4).asks("q r"), job("j", 1, 3), late},
+		},
+		{
+			name:   "a FETCH without a reply may have had the other",
+			events: first(Event{Worker: "x", Op: Fetch, Return: -1}.asks("q"), bring("a", "k", 2, 3).asks("q r"), late),
+		},
 		{name: "the other never came, so it may be lost", events: first(bring("a", "k", 2, 3).asks("q r"))},
 		{name: "a client that is no worker", events: first(bring("", "k", 2, 3).asks("q r"), late)},
-		{name: "one of many others", events: first(job("l", 0, 1), bring("b", "l", 1, 2), bring("a", "k", 2, 3).asks("q r"), late), want: wrong},
-		{name: "the order of jobs in one queue", events: []Event{job("j", 0, 1), job("k", 2, 3), bring("a", "k", 4, 5), bring("a", "j", 6, 7)}},
+		{
+			name:   "one of many others",
+			events: first(job("l", 0, 1), bring("b", "l", 1, 2), bring("a", "k", 2, 3).asks("q r"), late),
+			want:   wrong,
+		},
+		{
+			name:   "the order of jobs in one queue",
+			events: []Event{job("j", 0, 1), job("k", 2, 3), bring("a", "k", 4, 5), bring("a", "j", 6, 7)},
+		},
 	}, false)
 }
 
@@ -88,7 +130,7 @@ func TestEmptyFetchesAgree(t *testing.T) {
 	assert.Positive(t, wrong)
 }
 
-// simple says whether nothing but a PUSH, one FETCH and what its worker answered later
+// simple reports whether nothing but a PUSH, one FETCH and what its worker answered later
 // is about the job.
 func simple(h *History, jid string) bool {
 	var bring *Event

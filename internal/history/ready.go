@@ -10,14 +10,14 @@ import (
 )
 
 // window is a span of time in which a job was certainly in its queue: its PUSH was
-// answered, its at was past, and nothing had been sent that could take it.
+// answered, its at was past, and no command that could take it was sent.
 type window struct {
 	begin, end time.Duration
 	jid        string
 	push       int32
 }
 
-// window of the job; empty if begin is not before end.
+// window returns that of the job; it is empty if begin is not before end.
 func (l *life) window(x *index) window {
 	w := window{begin: l.begin, end: l.taken, jid: l.jid, push: l.pushed}
 	if q := x.queues[l.push.queue()]; q != nil {
@@ -26,8 +26,8 @@ func (l *life) window(x *index) window {
 	return w
 }
 
-// keepWindow keeps the window of the job for the rule that looks at several jobs. Only
-// a job that came later was certainly there before, and not lost.
+// keepWindow keeps the window of the job for the rule about several jobs. Only a job
+// that was delivered later was certainly there before, and not lost.
 func (l *life) keepWindow(x *index) {
 	came := slices.ContainsFunc(l.calls, func(c call) bool { return c.op == Fetch })
 	if w := l.window(x); came && w.begin < w.end {
@@ -36,8 +36,8 @@ func (l *life) keepWindow(x *index) {
 	}
 }
 
-// closeWindows sorts the windows by their begin. From then on each of them is the one
-// that ends last of all that begin no later.
+// closeWindows sorts the windows by begin, and replaces each by the one that ends last of
+// all that begin no later.
 func (q *queue) closeWindows() {
 	slices.SortFunc(q.windows, func(a, b window) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.push, b.push))
@@ -49,7 +49,7 @@ func (q *queue) closeWindows() {
 	}
 }
 
-// around returns a window that holds the whole of an event.
+// around returns a window that contains the whole of an event.
 func (q *queue) around(e *Event) (window, bool) {
 	i := sort.Search(len(q.windows), func(i int) bool { return q.windows[i].begin >= e.Call })
 	if i == 0 || q.windows[i-1].end <= e.Return {
@@ -58,14 +58,14 @@ func (q *queue) around(e *Event) (window, bool) {
 	return q.windows[i-1], true
 }
 
-// choice is a FETCH that brought a job from another queue than the first it names.
+// choice is a FETCH that delivered a job from another queue than the first it names.
 type choice struct {
 	event int32
-	place int // of that queue among those that it names
+	place int // of that queue among them
 }
 
-// choose keeps a FETCH for the rule on the order of queues. What a client that is no
-// consumer is given, or a quiet one, is not judged. (FWP-FETCH-12, AMB-32)
+// choose keeps a FETCH for the rule on the order of queues. Those of clients that are not
+// consumers, or are quiet, are not evaluated. (FWP-FETCH-12, AMB-32)
 func (j *judge) choose(i int32) {
 	e := &j.index.events[i]
 	if e.Worker == "" || e.Quiet {
@@ -76,7 +76,7 @@ func (j *judge) choose(i int32) {
 	}
 }
 
-// order judges a FETCH that brought a job while an earlier of its queues had one.
+// order evaluates a FETCH that delivered a job while an earlier one of its queues had one.
 // (FWP-FETCH-04)
 func (j *judge) order(c choice) {
 	x := j.index
@@ -92,13 +92,13 @@ func (j *judge) order(c choice) {
 					"%s was answered before, and nothing that could take it was sent before the FETCH was answered",
 				x.name(c.event), strings.Join(e.Queues, ", "), e.JID, e.Queues[c.place],
 				w.jid, name, x.name(w.push)), w.push, c.event)
-			j.or(Absent) // it came later, but the PUSH may not have put it there at once
+			j.or(Absent) // it was delivered later, but the PUSH may not have put it there at once
 			return
 		}
 	}
 }
 
-// absence judges a FETCH that found nothing while the job was in its queue.
+// absence evaluates a FETCH that found nothing while the job was in its queue.
 // (FWP-STATE-04; FWP-STATE-11)
 func (j *judge) absence() {
 	x, l := j.index, &j.life

@@ -22,19 +22,19 @@ func NewRecorder() *Recorder { return &Recorder{begin: time.Now()} }
 // turn an at into Event.At.
 func (r *Recorder) Begin() time.Time { return r.begin }
 
-// Client records the events of one connection, or of anything else that has one call under
-// way at a time. Clients share nothing, so that many of them do not wait for each other.
+// Client records the events of one connection, or of anything else that has one open call
+// at a time. Clients share nothing, so that they do not wait for each other.
 type Client struct {
 	begin  time.Time
 	number int
 	worker string
 
-	mu     sync.Mutex // History may come at any time; else nobody competes for it
+	mu     sync.Mutex // History may be called at any time; otherwise there is no contention
 	events []Event
 }
 
-// Client adds a client. Its events have the number and the worker, unless they bring a
-// worker of their own.
+// Client adds a client. Its events have the number, and the worker unless they name
+// another one.
 func (r *Recorder) Client(number int, worker string) *Client {
 	client := &Client{begin: r.begin, number: number, worker: worker}
 	r.mu.Lock()
@@ -50,8 +50,8 @@ type Pending struct {
 	index  int
 }
 
-// Call records that a command is about to be sent: it stamps the call of e, and
-// leaves it open.
+// Call records that a command is about to be sent: it sets the time of the call of e,
+// and leaves it open.
 func (c *Client) Call(e Event) Pending {
 	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
 	e.Outcome, e.Return = Open, -1
@@ -62,22 +62,22 @@ func (c *Client) Call(e Event) Pending {
 	return Pending{client: c, index: len(c.events) - 1}
 }
 
-// Return records the reply, which came now.
+// Return records a reply that is received now.
 func (p Pending) Return(o Outcome) { p.ReturnAt(time.Now(), o) }
 
-// Delivered records that a FETCH brought a job. Queue and body are those of the work
+// Delivered records that a FETCH delivered a job. Queue and body are those of the work
 // unit, see [Event].
 func (p Pending) Delivered(jid, queue, body string) {
 	p.DeliveredAt(time.Now(), jid, queue, body)
 }
 
-// ReturnAt is Return for a reply that came at the given time, which must have the
-// monotonic reading that time.Now gives.
+// ReturnAt is Return for a reply that was received at the given time, which must have
+// the monotonic reading of time.Now.
 func (p Pending) ReturnAt(at time.Time, o Outcome) {
 	p.set(at, func(e *Event) { e.Outcome = o })
 }
 
-// DeliveredAt is Delivered for a reply that came at the given time.
+// DeliveredAt is Delivered for a reply that was received at the given time.
 func (p Pending) DeliveredAt(at time.Time, jid, queue, body string) {
 	p.set(at, func(e *Event) { e.Outcome, e.JID, e.Queue, e.Body = OK, jid, queue, body })
 }
@@ -92,7 +92,7 @@ func (p Pending) set(at time.Time, change func(*Event)) {
 	}
 }
 
-// Add records an event whose times the caller has taken; they count from
+// Add records an event whose times the caller has set; they count from
 // [Recorder.Begin].
 func (c *Client) Add(e Event) {
 	e.Client, e.Worker = c.number, cmp.Or(e.Worker, c.worker)
@@ -101,8 +101,8 @@ func (c *Client) Add(e Event) {
 	c.events = append(c.events, e)
 }
 
-// History returns what was recorded until now, sorted by the calls. Calls that are
-// under way are open in it. Recording may go on; what is returned does not change.
+// History returns the events until now, sorted by their calls. Calls without a reply
+// are open in it. Recording may continue; the returned history does not change.
 func (r *Recorder) History() *History {
 	r.mu.Lock()
 	clients := slices.Clone(r.clients)
@@ -116,8 +116,9 @@ func (r *Recorder) History() *History {
 	return &History{Events: events}
 }
 
-// until appends what was called by then, as it was known then. Clients are read one
-// after the other, and a job must not be seen to come before its PUSH is seen.
+// until appends the events that were called before now, with the replies until now.
+// Clients are read one after the other, and a delivery must not be in the history without
+// its PUSH.
 func (c *Client) until(events []Event, now time.Duration) []Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()

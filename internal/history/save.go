@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// version is that of the form in which histories are saved.
+// version is that of the file format.
 const version = 1
 
 // header is the first line of a saved history. Events follow, one a line, sorted by
-// their calls; their number tells a file that was cut off between two lines.
+// their calls; their number shows if a file was cut off between two lines.
 type header struct {
 	Version   int           `json:"fwp_history"`
 	Events    int           `json:"events"`
@@ -39,7 +39,7 @@ func (h *History) Save(w io.Writer) error {
 	for i := range events {
 		e := &events[i]
 		if !e.closed() {
-			opened := e.opened() // as it is judged
+			opened := e.opened() // as it is evaluated
 			e = &opened
 		}
 		if err := encoder.Encode(e); err != nil {

@@ -63,16 +63,28 @@ func TestLoadDamaged(t *testing.T) {
 		{"cut off in a line", head + rest + lines[3][:20], 4, 2, "the file ends here"},
 		{"cut off before the end of a line", head + rest + strings.TrimSpace(lines[3]), 4, 2, "the file ends here"},
 		{"a broken line", head + lines[1] + "{\"op\":\n" + lines[3], 3, 1, "unexpected EOF"},
-		{"an unknown operation", head + lines[1] + `{"op":"PULL","outcome":"ok","call":2,"return":3}` + "\n", 3, 1, `no operation "PULL"`},
-		{"an unknown outcome", head + lines[1] + `{"op":"ACK","outcome":"fine","call":2,"return":3}` + "\n", 3, 1, `no outcome "fine"`},
+		{
+			"an unknown operation", head + lines[1] + `{"op":"PULL","outcome":"ok","call":2,"return":3}` + "\n", 3, 1,
+			`no operation "PULL"`,
+		},
+		{
+			"an unknown outcome", head + lines[1] + `{"op":"ACK","outcome":"fine","call":2,"return":3}` + "\n", 3, 1,
+			`no outcome "fine"`,
+		},
 		{"no operation", head + lines[1] + "{\"call\":2,\"return\":3}\n", 3, 1, "no op"},
 		{"an unknown field", head + lines[1] + "{\"color\":2}\n", 3, 1, "unknown field"},
 		{"two objects in a line", head + strings.TrimSpace(lines[1]) + lines[2], 2, 0, "something follows"},
 		{"a line is missing", head + lines[2] + lines[3], 4, 2, "the file ends here"},
 		{"lines in the wrong order", head + lines[2] + lines[1] + lines[3], 3, 1, "before that of the event above"},
-		{"a return before the call", head + lines[1] + `{"op":"ACK","outcome":"ok","call":5,"return":3}` + "\n", 3, 1, "before its call"},
-		{"a call before the beginning", head + `{"op":"ACK","outcome":"ok","call":-5,"return":3}` + "\n", 2, 0, "no run can have"},
-		{"a limit that is none", strings.Replace(head, "{}", `{"late":-1}`, 1), 1, 0, "no run can have"},
+		{
+			"a return before the call", head + lines[1] + `{"op":"ACK","outcome":"ok","call":5,"return":3}` + "\n", 3,
+			1, "before its call",
+		},
+		{
+			"a call before the beginning", head + `{"op":"ACK","outcome":"ok","call":-5,"return":3}` + "\n", 2, 0,
+			"out of range",
+		},
+		{"a limit that is none", strings.Replace(head, "{}", `{"late":-1}`, 1), 1, 0, "out of range"},
 		{"a line too many", strings.Join(lines, "") + lines[3], 5, 3, "something follows the last of 3 events"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

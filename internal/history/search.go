@@ -1,28 +1,28 @@
 package history
 
 // search looks for an order of the calls of a job, and for instants within their
-// intervals, with which its machine can have run. It is exact, and its work grows
-// with how many calls overlap and not with how many there are: the next call is one
-// that begins before all that are left have ended.
+// intervals, that its machine allows. It is exact, and its work grows with the number of
+// calls that overlap and not with all: the next call is one that begins before any of
+// the rest has ended.
 type search struct {
 	machine machine
 	calls   []call
-	// final says whether the job may end in a state; nil is that it may end in any.
+	// final reports whether the job may end in a state; nil allows any.
 	final func(state) bool
 
-	seen map[spot]struct{} // dead ends; only kept where there are some calls
-	left int               // places that may still be looked at
+	seen map[spot]struct{} // dead ends; only kept for more than a few calls
+	left int               // places that may still be tried
 }
 
-// spot is a place in the search: the calls before base have had their turn, and of
-// those that follow the ones in the mask.
+// spot is a place in the search: the calls before base are done, and those of the
+// following that are in the mask.
 type spot struct {
 	base  int
 	mask  uint64
 	state state
 }
 
-// answer is what a search found.
+// answer is the result of a search.
 type answer uint8
 
 const (
@@ -31,10 +31,10 @@ const (
 	tangled // too many calls overlap to tell
 )
 
-// few is how many calls can be tried in every order without keeping dead ends.
+// few is how many calls are tried in every order without keeping dead ends.
 const few = 5
 
-// run searches. The calls must be sorted by their begin.
+// run searches. The calls must be sorted by begin.
 func (s *search) run() answer {
 	s.left = 1<<12 + 64*len(s.calls)
 	s.seen = nil

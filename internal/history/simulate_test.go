@@ -102,7 +102,7 @@ func (s *simulation) busy() bool {
 	return slices.ContainsFunc(s.workers, func(w *simulatedWorker) bool { return w.called >= 0 })
 }
 
-// plant says whether the fault shows here.
+// plant reports whether the fault shows here.
 func (s *simulation) plant(fault string) bool {
 	if s.fault != fault || s.chance(30) {
 		return false

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// stray is a job that came from a queue that was not asked, and the finding about it.
+// stray is a job that was delivered from a queue that was not named, and its finding.
 type stray struct {
 	finding int
-	event   int32 // the FETCH that brought it
+	event   int32 // the FETCH that delivered it
 	queue   string
 }
 
-// nearby is how many strays that came later one is compared with at most, so that the
-// judging stays linear however wrong a server is.
+// nearby is how many later strays one is compared with at most, so that the time stays
+// linear however many there are.
 const nearby = 32
 
-// swapped looks for pairs of strays that overlap and of which each is what the other one
-// asked for: their replies went to each other's connections. (FWP-RESP-06)
+// swapped finds pairs of overlapping strays that are each what the other FETCH named: their
+// replies were sent to each other's connections. (FWP-RESP-06)
 func (j *judge) swapped() {
 	events := j.index.events
 	slices.SortFunc(j.strays, func(a, b stray) int { return cmp.Compare(a.event, b.event) })
@@ -35,7 +35,7 @@ func (j *judge) swapped() {
 	}
 }
 
-// exchange says in the finding about one of two such jobs what has happened.
+// exchange changes the finding about one of two such jobs to Swapped.
 func (j *judge) exchange(got, other stray) {
 	x, f := j.index, &j.report.Findings[got.finding]
 	if f.Breach == Swapped { // it is one of another pair

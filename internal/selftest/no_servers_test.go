@@ -42,12 +42,14 @@ func TestNoServers(t *testing.T) {
 		earned string
 		broken string // clauses that must be found broken
 	}{
-		"silent":             {impostor{}.serve, "", "FWP-HI-01"},
-		"closing":            {impostor{answer: "close"}.serve, "", "FWP-HI-01"},
-		"OK":                 {impostor{answer: ok}.serve, "", "FWP-HI-01"},
-		"ERR":                {impostor{answer: "-ERR no"}.serve, "", "FWP-HI-01"},
-		"random":             {noise("", ""), "", ""},
-		"HI, closing":        {impostor{greeting: hi, answer: "close"}.serve, earnedByHI, "FWP-HELLO-04 FWP-HELLO-15 FWP-HELLO-16"},
+		"silent":  {impostor{}.serve, "", "FWP-HI-01"},
+		"closing": {impostor{answer: "close"}.serve, "", "FWP-HI-01"},
+		"OK":      {impostor{answer: ok}.serve, "", "FWP-HI-01"},
+		"ERR":     {impostor{answer: "-ERR no"}.serve, "", "FWP-HI-01"},
+		"random":  {noise("", ""), "", ""},
+		"HI, closing": {
+			impostor{greeting: hi, answer: "close"}.serve, earnedByHI, "FWP-HELLO-04 FWP-HELLO-15 FWP-HELLO-16",
+		},
 		"HI, silent":         {impostor{greeting: hi}.serve, earnedByHI, "FWP-RESP-06"},
 		"HI, OK":             {impostor{greeting: hi, answer: ok}.serve, earnedByHELLO, "FWP-HELLO-04"},
 		"HI, ERR":            {impostor{greeting: hi, answer: "-ERR no"}.serve, earnedByHI, "FWP-HELLO-15 FWP-HELLO-16"},

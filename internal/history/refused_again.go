@@ -2,13 +2,13 @@ package history
 
 import "time"
 
-// refusedAgain says whether an ACK without a reply is known to have had its effect all the
-// same: its worker asked once more, within the reservation, and was refused. It held the
-// job until the first ACK, if that had none it still did, and the ACK of a holder is
-// accepted (FWP-ACK-01). A FAIL without a reply is like that if it was the last of the job.
+// refusedAgain reports whether an ACK without a reply certainly had its effect: its worker
+// sent it again within the reservation and was refused. The worker held the job until the
+// first ACK, and without its effect it still would, and the ACK of a holder is accepted
+// (FWP-ACK-01). The same is true of a FAIL if it was the last of the job.
 func (l *life) refusedAgain(x *index, events []int32) bool {
 	var holder int32
-	var until time.Duration // of the reservation, 0 if nobody is known to hold the job
+	var until time.Duration // of the reservation, 0 if no worker certainly holds the job
 	unread := false
 	for _, i := range events {
 		e := &x.events[i]
@@ -30,8 +30,7 @@ func (l *life) refusedAgain(x *index, events []int32) bool {
 	return false
 }
 
-// mayFree reports whether an ACK or a FAIL may have ended the reservation of the job, by
-// itself or because the job then waits for its next try.
+// mayFree reports whether an ACK or a FAIL may have ended the reservation of the job.
 func (l *life) mayFree(e *Event, mine bool) bool {
 	if mine && e.Outcome == OK {
 		return true

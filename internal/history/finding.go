@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tell makes the finding of a proof.
-func (j *judge) tell(p *proof) {
+// proven adds the finding of a proof.
+func (j *judge) proven(p *proof) {
 	x, l := j.index, &j.life
 	if len(p.rules) == 0 {
 		p.rules = []rule{p.guess()}
@@ -27,7 +27,7 @@ func (j *judge) tell(p *proof) {
 	j.or(breaches[1:]...)
 }
 
-// guess is the rule that is named where several are broken at a time.
+// guess returns the rule that is reported if several are broken at the same time.
 func (p *proof) guess() rule {
 	switch {
 	case len(p.fails) > 0:
@@ -43,7 +43,7 @@ func (p *proof) guess() rule {
 	}
 }
 
-// broken is the breach of a rule, and in words how the job broke it.
+// broken returns the breach of a rule, and how the job broke it.
 func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	x, l := j.index, &j.life
 	switch r {
@@ -70,8 +70,8 @@ func (j *judge) broken(p *proof, r rule) (breach Breach, reason string) {
 	}
 }
 
-// twice is the breach of a job that was held by two at once. One that was held for a
-// while and then taken back was not held for its time, which is another breach.
+// twice returns the breach of a job that two workers held at the same time. A reservation
+// that was cut short after a while is another breach.
 func (j *judge) twice(p *proof) Breach {
 	l := &j.life
 	first := j.index.events[p.deliveries[0]]
@@ -82,7 +82,7 @@ func (j *judge) twice(p *proof) Breach {
 	return Duplicated
 }
 
-// retryBreach is the breach of the limit of the job's tries.
+// retryBreach returns the breach of the limit of the job's tries.
 func (l *life) retryBreach() Breach {
 	switch {
 	case l.push.Retry == nil:

@@ -23,9 +23,16 @@ func TestRefusedAgain(t *testing.T) {
 		"refused too late":               {append(held, unread, ack("a", "j", 63, 64).refused()), false},
 		"refused to another":             {append(held, unread, ack("b", "j", 6, 7).refused()), false},
 		"another's call has no reply":    {append(held, ack("b", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()), false},
-		"a FAIL with retries left":       {append(held, fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()), false},
-		"the last FAIL":                  {[]Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()}, true},
-		"delivered again since":          {append(held, unread, bring("b", "j", 70, 71), ack("b", "j", 72, 73).refused()), false},
+		"a FAIL with retries left": {
+			append(held, fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()), false,
+		},
+		"the last FAIL": {
+			[]Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()},
+			true,
+		},
+		"delivered again since": {
+			append(held, unread, bring("b", "j", 70, 71), ack("b", "j", 72, 73).refused()), false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
