@@ -35,7 +35,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program", "internal/history", "internal/selftest", "internal/stress",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program",
+			"internal/history", "internal/selftest", "internal/stress",
 			"internal/target", "internal/text", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
 		},
 		speaks: true,
@@ -50,13 +51,20 @@ var rooms = map[string]room{
 	},
 
 	"internal/stress": {mayImport: []string{
-		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load", "load/fwpspeaker", "load/workload", "reports", "scenarios",
+		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load",
+		"load/fwpspeaker", "load/workload", "reports", "scenarios",
 	}},
 
-	"conformance":         {mayImport: []string{"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text", "reports", "scenarios", "scenarios/fwpdialect"}},
-	"conformance/explore": {mayImport: []string{"internal/session", "scenarios"}, testsAlso: []string{"scenarios/fwpdialect"}},
+	"conformance": {mayImport: []string{
+		"conformance/explore", "conformance/fwpsubject", "conformance/model", "fwp", "internal/text",
+		"reports", "scenarios", "scenarios/fwpdialect",
+	}},
+	"conformance/explore": {mayImport: []string{
+		"internal/session", "scenarios",
+	}, testsAlso: []string{"scenarios/fwpdialect"}},
 	"conformance/fwpsubject": {mayImport: []string{
-		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session", "internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
+		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session",
+		"internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
 	}},
 	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
@@ -69,16 +77,20 @@ var rooms = map[string]room{
 		"load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
-		"internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/protocol", "load/workload",
+		"internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/protocol",
+		"load/workload",
 	}, testsAlso: []string{"load/fwpspeaker"}},
-	"load/fwpspeaker": {mayImport: []string{"fwp", "internal/session", "internal/session/fwpsession", "load/measure", "load/protocol", "load/workload"}},
-	"load/protocol":   {mayImport: []string{"load/measure", "load/workload"}},
-	"load/workload":   {mayImport: []string{"internal/text", "load/arrivals"}},
-	"load/health":     {alone: true},
-	"load/arrivals":   {alone: true},
-	"load/engine":     {},
-	"load/ledger":     {alone: true},
-	"load/measure":    {},
+	"load/fwpspeaker": {mayImport: []string{
+		"fwp", "internal/session", "internal/session/fwpsession", "load/measure", "load/protocol",
+		"load/workload",
+	}},
+	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
+	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
+	"load/health":   {alone: true},
+	"load/arrivals": {alone: true},
+	"load/engine":   {},
+	"load/ledger":   {alone: true},
+	"load/measure":  {},
 
 	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/session", "internal/text"}},
 	"scenarios/fwpdialect": {mayImport: []string{
@@ -96,7 +108,8 @@ var rooms = map[string]room{
 	"internal/blockq":               {alone: true},
 	"internal/blockq/blockqdialect": {mayImport: []string{"internal/blockq", "internal/session", "scenarios"}},
 	"internal/blockq/blockqspeaker": {mayImport: []string{
-		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure", "load/protocol", "load/workload",
+		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure",
+		"load/protocol", "load/workload",
 	}},
 	"internal/slow":    {alone: true, tests: true},
 	"internal/history": {alone: true},
@@ -141,7 +154,8 @@ func TestNothingIsAllowedInVain(t *testing.T) {
 	for _, p := range modulePackages(t) {
 		row := rooms[p.Name]
 		assert.Empty(t, unusedRights(row.mayImport, p.Imports), "row of %s: allowed, and not imported", p.Name)
-		assert.Empty(t, unusedRights(row.testsAlso, p.TestImports), "row of %s: allowed to tests, and not imported by them", p.Name)
+		unused := unusedRights(row.testsAlso, p.TestImports)
+		assert.Empty(t, unused, "row of %s: allowed to tests, and not imported by them", p.Name)
 	}
 }
 

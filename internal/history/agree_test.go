@@ -67,7 +67,8 @@ func agree(t *testing.T, h *History, seed uint64) (right, wrong int) {
 	for _, jid := range judged(h) {
 		ok := porcupineSays(h, jid, false)
 		if ok == blamed[jid] {
-			require.Failf(t, "they do not agree", "seed %d, job %s: porcupine says %v\n%s", seed, jid, ok, dump(h, jid, findings))
+			require.Failf(t, "they do not agree", "seed %d, job %s: porcupine says %v\n%s",
+				seed, jid, ok, dump(h, jid, findings))
 		}
 		if ok {
 			right++
@@ -83,7 +84,8 @@ func dump(h *History, jid string, findings []Finding) string {
 	fmt.Fprintf(&b, "drained %v limits %+v\n", h.Drained, h.Limits)
 	for i, e := range h.Events {
 		if e.JID == jid || e.Op == Flush || e.Op == Fetch && e.Outcome != OK {
-			fmt.Fprintf(&b, "#%d %v %v %s %s %v %v..%v", i, e.Op, e.Outcome, e.Worker, e.JID, append(e.Queues, e.Queue), e.Call, e.Return)
+			fmt.Fprintf(&b, "#%d %v %v %s %s %v %v..%v",
+				i, e.Op, e.Outcome, e.Worker, e.JID, append(e.Queues, e.Queue), e.Call, e.Return)
 			if e.Retry != nil {
 				fmt.Fprintf(&b, " retry %d", *e.Retry)
 			}

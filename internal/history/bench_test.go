@@ -96,7 +96,8 @@ func BenchmarkJudgeOneJob(b *testing.B) {
 	h := &History{}
 	retry := int64(events)
 	for i := range events {
-		e := Event{Client: i % 3, Worker: "w", Op: Fetch, Outcome: OK, JID: "job", Call: time.Duration(i) * 10, Return: time.Duration(i)*10 + 12}
+		call := time.Duration(i) * 10
+		e := Event{Client: i % 3, Worker: "w", Op: Fetch, Outcome: OK, JID: "job", Call: call, Return: call + 12}
 		if i%2 == 0 {
 			e.Op = Fail
 		}

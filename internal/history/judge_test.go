@@ -75,7 +75,8 @@ func TestJudgeDeliveries(t *testing.T) {
 		},
 		{name: "refused and not delivered", events: []Event{job("j", 0, 1).refused(), none("a", 2, 3)}},
 		{name: "a jid that is used again", events: []Event{
-			job("j", 0, 1), bring("a", "j", 2, 3), ack("a", "j", 4, 5), job("j", 6, 7), bring("b", "j", 8, 9), bring("c", "j", 8, 9),
+			job("j", 0, 1), bring("a", "j", 2, 3), ack("a", "j", 4, 5),
+			job("j", 6, 7), bring("b", "j", 8, 9), bring("c", "j", 8, 9),
 		}},
 		{
 			name:   "a jid that is used again after a refusal",
@@ -192,7 +193,8 @@ func TestJudgeHolders(t *testing.T) {
 		{name: "an ACK that was refused", events: after(ack("a", "j", 4, 5).refused(), bring("b", "j", 70, 71))},
 		{name: "an ACK of somebody else", events: after(ack("x", "j", 4, 5), bring("b", "j", 70, 71))},
 		{name: "an ACK of the same worker, on another connection", events: after(
-			Event{Client: 7, Worker: "a", Op: Ack, Outcome: OK, JID: "j", Call: seconds(4), Return: seconds(5)}, bring("b", "j", 70, 71)), want: []string{"returned"}},
+			Event{Client: 7, Worker: "a", Op: Ack, Outcome: OK, JID: "j", Call: seconds(4), Return: seconds(5)},
+			bring("b", "j", 70, 71)), want: []string{"returned"}},
 		{
 			name:   "an ACK that came too late",
 			events: after(bring("b", "j", 63, 64), ack("a", "j", 65, 66), bring("c", "j", 130, 131)),
@@ -226,7 +228,8 @@ func TestJudgeHolders(t *testing.T) {
 			events: after(Event{Worker: "c", Op: Fetch, Call: seconds(1), Return: -1}.asks("q"), bring("b", "j", 63, 64)),
 		},
 		{name: "clients that are no workers", events: []Event{
-			job("j", 0, 1), {Client: 1, Op: Fetch, Outcome: OK, JID: "j", Queues: []string{"q"}, Call: seconds(2), Return: seconds(3)},
+			job("j", 0, 1),
+			{Client: 1, Op: Fetch, Outcome: OK, JID: "j", Queues: []string{"q"}, Call: seconds(2), Return: seconds(3)},
 			{Client: 2, Op: Ack, Outcome: OK, JID: "j", Call: seconds(4), Return: seconds(5)}, bring("b", "j", 63, 64),
 		}},
 	}, false)

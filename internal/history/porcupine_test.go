@@ -184,7 +184,8 @@ func porcupineSays(h *History, jid string, empties bool) bool {
 	var operations []porcupine.Operation
 	final := -1
 	for i, e := range h.Events {
-		if e.Op == Fetch && e.Outcome == Empty && slices.Contains(e.asked(), queue) && (final < 0 || e.Call >= h.Events[final].Call) {
+		later := final < 0 || e.Call >= h.Events[final].Call
+		if later && e.Op == Fetch && e.Outcome == Empty && slices.Contains(e.asked(), queue) {
 			final = i
 		}
 		if c, concerned := modelled(e, jid, queue, empties); concerned {

@@ -112,7 +112,9 @@ func TestEmptyFetchesAgree(t *testing.T) {
 		for range s.IntN(3) {
 			s.mutate(&h)
 		}
-		blamed := wrongJobs(Judge(&h), func(f Finding) bool { return aboutCalls(f) || f.Breach == Absent || f.Breach == ScheduledAbsent })
+		blamed := wrongJobs(Judge(&h), func(f Finding) bool {
+			return aboutCalls(f) || f.Breach == Absent || f.Breach == ScheduledAbsent
+		})
 		for _, jid := range judged(&h) {
 			ok := porcupineSays(&h, jid, true)
 			if blamed[jid] {

@@ -200,7 +200,9 @@ func (s *simulation) drain() {
 		now += 300 * time.Second
 		quiet++
 		for {
-			fetch := Event{Client: 9, Worker: "drain", Op: Fetch, Queues: []string{"a", "b"}, Call: now, Return: now + time.Second}
+			fetch := Event{
+				Client: 9, Worker: "drain", Op: Fetch, Queues: []string{"a", "b"}, Call: now, Return: now + time.Second,
+			}
 			fetch.Outcome = s.effect(&fetch, -1, now)
 			s.history.Events = append(s.history.Events, fetch)
 			now += 2 * time.Second

@@ -26,7 +26,7 @@ func TestConformingServer(t *testing.T) {
 		assert.Empty(t, report.Internal)
 		assert.Len(t, report.Checks, len(scripts))
 		for _, check := range report.Checks {
-			assert.Empty(t, blamed(fakes.Variation{}, check))
+			assert.Empty(t, falseAlarms(fakes.Variation{}, check))
 			assert.Equal(t, 1, check.Attempts, "%s was not decided at once", check.ID)
 		}
 	})

@@ -24,7 +24,9 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // heavy are the checks that take longer than all others together.
-var heavy = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies"}
+var heavy = []string{
+	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies",
+}
 
 // heaviest takes as long as the other heavy ones together. Only one fault needs it.
 const heaviest, needsHeaviest = "push/ten-thousand-jobs", "push-lost-seldom"
@@ -54,7 +56,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	})
 	caught := map[string]bool{}
 	for _, row := range all.Rows() {
-		assert.Empty(t, row.Stray, row.Fault.Name)
+		assert.Empty(t, row.Unexpected, row.Fault.Name)
 		assert.Empty(t, row.Missing(), row.Fault.Name)
 		assert.NotEmpty(t, row.Caught, "nothing catches %s", row.Fault.Name)
 		for _, check := range row.Caught {
@@ -62,7 +64,8 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 		}
 	}
 	for _, script := range scripts {
-		assert.True(t, !slow.Enabled() && !judges(script) || caught[script.Describe().ID], "%s catches no fault", script.Describe().ID)
+		id := script.Describe().ID
+		assert.True(t, !slow.Enabled() && !judges(script) || caught[id], "%s catches no fault", id)
 	}
 	assert.Len(t, declared.Rows(), len(fakes.Faults()), "a check looks at each fault")
 	document(t, declared.Rows())
@@ -120,7 +123,8 @@ one of the declared clauses.
 		if turned == "" {
 			turned = "*found dead*"
 		}
-		cells := []string{r.Fault.Name, strings.ReplaceAll(r.Fault.Summary, "|", `\|`), strings.Join(r.Fault.Clauses, ", "), turned, by}
+		summary := strings.ReplaceAll(r.Fault.Summary, "|", `\|`)
+		cells := []string{r.Fault.Name, summary, strings.Join(r.Fault.Clauses, ", "), turned, by}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	path := filepath.Join("..", "..", "docs", "faults.md")
@@ -130,7 +134,8 @@ one of the declared clauses.
 	}
 	old, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if played(strings.ReplaceAll(string(old), "\r\n", "\n")) != played(b.String()) { // the texts themselves would fill pages
+	// The texts themselves would fill pages.
+	if played(strings.ReplaceAll(string(old), "\r\n", "\n")) != played(b.String()) {
 		t.Error("docs/faults.md is stale: FWP_SLOW=1 go test ./internal/selftest -run Faults -update")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Fixture is where servers live: in memory if it has a network, which is what virtual
-// time needs, and else on the loopback interface.
+// Fixture is where servers listen: in memory if it has a network, as virtual time needs
+// it, and on the loopback interface otherwise.
 type Fixture struct {
 	Network *memnet.Network
 }
@@ -35,10 +35,11 @@ func (f Fixture) dialer() func(ctx context.Context, network, addr string) (net.C
 	return f.Network.DialContext
 }
 
-// Play plays one check on servers of its own with a fault: one that comes with every
-// fiftieth job must not come up in a check that has no fifty. The change of the runner
-// may be nil.
-func (f Fixture) Play(ctx context.Context, fault fakes.Fault, check conformance.Check, change func(*conformance.Runner)) (reports.Check, error) {
+// Play plays one check on servers of its own with a fault, so that a fault of every
+// fiftieth job does not depend on other checks. The change of the runner may be nil.
+func (f Fixture) Play(
+	ctx context.Context, fault fakes.Fault, check conformance.Check, change func(*conformance.Runner),
+) (reports.Check, error) {
 	p := newServerPool(f, fault.Hook)
 	defer p.close()
 	runner, err := p.runner(check)
@@ -57,7 +58,9 @@ func (f Fixture) Play(ctx context.Context, fault fakes.Fault, check conformance.
 
 // Vary plays checks on an open and a protected server with a variation; servers that are
 // prepared for single checks have none. The zero Variation is the conforming server.
-func (f Fixture) Vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) (*reports.Report, error) {
+func (f Fixture) Vary(
+	ctx context.Context, variation fakes.Variation, checks []conformance.Check,
+) (*reports.Report, error) {
 	p := newServerPool(f, nil)
 	defer p.close()
 	runner := &conformance.Runner{Checks: checks, Prepare: p.prepare}
@@ -80,8 +83,8 @@ func (f Fixture) Vary(ctx context.Context, variation fakes.Variation, checks []c
 	return runner.Run(ctx), nil
 }
 
-// serverPool is the servers of one run of the suite: an open one, a protected one, and
-// those that are made for single checks. The same function makes the hooks of all.
+// serverPool starts the servers of one run of the suite: an open one, a protected one, and
+// those for single checks. The same function makes the hooks of all.
 type serverPool struct {
 	fixture Fixture
 	hook    func() func(*fakes.Event)
@@ -94,7 +97,7 @@ func newServerPool(fixture Fixture, hook func() func(*fakes.Event)) *serverPool 
 	return &serverPool{fixture: fixture, hook: hook}
 }
 
-// build starts a server. Few rounds of hashing are as good as many, and sooner done.
+// build starts a server. It hashes passwords with few iterations, to save time.
 func (p *serverPool) build(config fakes.Config) (server conformance.Server, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,14 +118,14 @@ func (p *serverPool) build(config fakes.Config) (server conformance.Server, err 
 	return Offer(s, p.fixture.dialer()), nil
 }
 
-// close ends all servers.
+// close closes all servers.
 func (p *serverPool) close() {
 	for _, s := range p.servers {
 		s.Close()
 	}
 }
 
-// prepare makes the server that a script's header asks for.
+// prepare starts the server that a script's header needs.
 func (p *serverPool) prepare(settings map[string]string) (conformance.Server, func(), error) {
 	iterations, _ := strconv.Atoi(settings["iterations"]) // zero if there are none
 	server, err := p.build(fakes.Config{

@@ -147,7 +147,8 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 func (i impostor) offer(network *memnet.Network) conformance.Server {
 	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedSignals}
 	if strings.Contains(i.greeting, `"s"`) {
-		return conformance.Server{Target: dialer{network}, Password: "correct horse", Offers: append(offers, scenarios.NeedPassword)}
+		offers := append(offers, scenarios.NeedPassword)
+		return conformance.Server{Target: dialer{network}, Password: "correct horse", Offers: offers}
 	}
 	return conformance.Server{Target: dialer{network}, Offers: append(offers, scenarios.NeedOpen)}
 }

@@ -13,30 +13,29 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Matrix is what plays on servers with faults have shown: fault x clause. Its zero
-// value is empty. Its methods may be called side by side.
+// Matrix is what checks found on servers with faults: fault x clause. Its zero value is
+// empty. Its methods may be called concurrently.
 type Matrix struct {
 	mu   sync.Mutex
 	rows map[string]*Row
 }
 
-// Row is what has been seen of one fault.
+// Row is what checks found on servers with one fault.
 type Row struct {
 	Fault fakes.Fault
 
-	// Red has for each clause that turned red the checks that found it broken.
+	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
-	// Caught are the checks that found the fault in a clause of theirs, or the server
-	// dead.
+	// Caught are the checks that found one of their clauses broken, or the server dead.
 	Caught []string
-	// Stray is what must not turn red and did.
-	Stray []string
+	// Unexpected are the findings that the fault does not declare.
+	Unexpected []string
 
-	decided map[string]bool // by some check
-	left    map[string]bool // by some check that was not played
+	decided map[string]bool // clauses of the checks that were played
+	left    map[string]bool // clauses of those that were not
 }
 
-// Add takes what a check has found on a server with the fault.
+// Add adds what a check found on a server with the fault.
 func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,11 +43,12 @@ func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.
 	for _, id := range red(result) {
 		r.Red[id] = insert(r.Red[id], name)
 		if !slices.Contains(fault.Clauses, id) {
-			r.Stray = insert(r.Stray, fmt.Sprintf("%s finds %s broken, which is not declared%s", name, id, evidence(result)))
+			what := fmt.Sprintf("%s finds %s broken, which is not declared%s", name, id, evidence(result))
+			r.Unexpected = insert(r.Unexpected, what)
 		}
 	}
 	if result.Verdict == reports.Crash && !r.fatal() {
-		r.Stray = insert(r.Stray, fmt.Sprintf("%s takes the server for dead%s", name, evidence(result)))
+		r.Unexpected = insert(r.Unexpected, fmt.Sprintf("%s finds the server dead%s", name, evidence(result)))
 	}
 	if catches(check, result) {
 		r.Caught = insert(r.Caught, name)
@@ -58,7 +58,7 @@ func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.
 	}
 }
 
-// Leave takes note of a check that decides a clause of the fault and is not played.
+// Leave records a check that decides a clause of the fault and is not played.
 func (m *Matrix) Leave(fault fakes.Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func (m *Matrix) Leave(fault fakes.Fault, check conformance.Check) {
 	}
 }
 
-// forget takes back what was seen of a fault, save what is not played.
+// forget removes what was found on a fault, but not what is not played.
 func (m *Matrix) forget(row *Row) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,16 +88,16 @@ func (m *Matrix) row(fault fakes.Fault) *Row {
 	return r
 }
 
-// Rows are those of all faults, by name. They must not be changed, and no more be
-// added meanwhile.
+// Rows returns the rows of all faults, sorted by name. They are not copies: neither the
+// caller nor Add may change them meanwhile.
 func (m *Matrix) Rows() []*Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.SortedFunc(maps.Values(m.rows), func(a, b *Row) int { return cmp.Compare(a.Fault.Name, b.Fault.Name) })
 }
 
-// Missing says what should have turned red and has not, or nothing: the first clause of
-// a fault does if a check looks at it.
+// Missing describes an expected finding that is missing, or returns "": the first clause
+// of a fault must be found broken if a check decides it.
 func (r *Row) Missing() string {
 	first := r.Fault.Clauses[0]
 	isRed := len(r.Red[first]) > 0
@@ -105,16 +105,16 @@ func (r *Row) Missing() string {
 	case r.fatal() && len(r.Caught) == 0 && len(r.decided) > 0 && len(r.left) == 0:
 		return "no check finds the server dead"
 	case !r.fatal() && !isRed && r.decided[first] && !r.left[first]:
-		return "nothing turned " + first + " red"
+		return "no check finds " + first + " broken"
 	}
 	return ""
 }
 
-// fatal reports whether the server dies of the fault. What dies leaves clauses
-// undecided, and the check crashes.
+// fatal reports whether the server crashes. Clauses are inconclusive then, and the
+// verdict of the check is crash.
 func (r *Row) fatal() bool { return strings.HasPrefix(r.Fault.Name, "dies-") }
 
-// insert puts a word into a sorted list, unless it is there.
+// insert adds a word to a sorted list, unless it is there.
 func insert(list []string, word string) []string {
 	i, there := slices.BinarySearch(list, word)
 	if there {
@@ -123,7 +123,7 @@ func insert(list []string, word string) []string {
 	return slices.Insert(list, i, word)
 }
 
-// evidence is what a check has found, in short.
+// evidence returns the findings of a check, one a line.
 func evidence(check reports.Check) string {
 	var b strings.Builder
 	for _, f := range check.Findings {
@@ -156,9 +156,8 @@ func names(fault fakes.Fault, check conformance.Check) bool {
 	return slices.ContainsFunc(clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 
-// catches reports whether a check has found a fault that is its own: one of the
-// clauses that it decides is broken, or the server. A check that only records
-// finds no fault of its own, so that any will do.
+// catches reports whether a check found a clause broken that it decides, or the server
+// dead. For a check that only records any finding counts.
 func catches(check conformance.Check, result reports.Check) bool {
 	if !judges(check) || result.Verdict == reports.Crash {
 		return result.Verdict.Breach()
@@ -178,9 +177,9 @@ func judges(check conformance.Check) bool {
 	return false
 }
 
-// blamed is what a check has against a server that is right, or leaves open: nothing,
-// save what the reading of a variation advises against, which is warned about.
-func blamed(variation fakes.Variation, check reports.Check) []string {
+// falseAlarms lists what a check found on a conforming server, or left open, except for
+// the warnings that a variation declares.
+func falseAlarms(variation fakes.Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed

@@ -9,14 +9,16 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Offer is a started embedded server with all that it offers to checks: FLUSH and
-// exclusive use too, since nobody else has jobs on it. dial reaches the server; nil
+// Offer returns a started embedded server as a server to check, with all that it offers:
+// FLUSH and exclusive use too, since it has no jobs of others. dial connects to it; nil
 // means TCP.
 func Offer(s *fakes.Server, dial func(ctx context.Context, network, addr string) (net.Conn, error)) conformance.Server {
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
 	}
-	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill, scenarios.NeedSignals}
+	offers := []scenarios.Need{
+		scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedRestart, scenarios.NeedKill, scenarios.NeedSignals,
+	}
 	if s.Config.Password == "" {
 		offers = append(offers, scenarios.NeedOpen)
 	} else {

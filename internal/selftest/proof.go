@@ -11,8 +11,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 )
 
-// Proof plays checks on servers with faults, which they have to find, and on servers that
-// are right. Checks must be set.
+// Proof plays checks on servers with faults, which they have to find, and on conforming
+// servers. Checks must be set.
 type Proof struct {
 	Fixture    Fixture
 	Checks     []conformance.Check
@@ -25,25 +25,25 @@ type Proof struct {
 
 	Timeout  time.Duration // on servers with faults; see scenarios.Player
 	Patience time.Duration // on servers with faults; see scenarios.Player
-	Parallel int           // faults at a time, and a quarter as many variations, which keep a processor busier
+	Parallel int           // faults at a time, and a quarter as many variations, which need more CPU time
 
-	Progress func(done, total int, what string) // told what is over; calls do not come side by side
+	Progress func(done, total int, what string) // is called when a play is over; calls do not overlap
 }
 
-// Outcome is what a proof has shown.
+// Outcome is the result of a proof.
 type Outcome struct {
-	Matrix  Matrix
-	Blamed  map[string]map[string][]string // what was held against servers that are right, by variation and check
-	Plays   int                            // of a check on a fault, that came to their end
-	Varied  int                            // variations that were played to the end
-	Again   int                            // faults and variations that had to be tried again
-	Errors  []error                        // of our own
-	Stopped bool                           // it was interrupted before it was over
+	Matrix      Matrix
+	FalseAlarms map[string]map[string][]string // findings on conforming servers, by variation and check
+	Plays       int                            // of a check on a fault, without an error
+	Varied      int                            // variations, without an error
+	Again       int                            // faults and variations that were tried again
+	Errors      []error                        // internal ones
+	Stopped     bool                           // it was interrupted
 }
 
-// Run blocks until all has been played, or ctx is done: then it ends early.
+// Run blocks until everything was played, or ctx is done: then it ends early.
 func (p *Proof) Run(ctx context.Context) *Outcome {
-	r := &proofRun{proof: p, out: &Outcome{Blamed: map[string]map[string][]string{}}, total: p.Size()}
+	r := &proofRun{proof: p, out: &Outcome{FalseAlarms: map[string]map[string][]string{}}, total: p.Size()}
 	for _, f := range p.Faults {
 		for _, s := range p.Skipped {
 			if names(f, s) {
@@ -61,7 +61,7 @@ func (p *Proof) Run(ctx context.Context) *Outcome {
 	return r.out
 }
 
-// tasks are what has to be done.
+// tasks returns the plays of the proof.
 func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
 	for _, v := range r.proof.Variations {
 		checks := r.proof.Checks
@@ -71,32 +71,36 @@ func (r *proofRun) tasks(ctx context.Context) (faults, variations []task) {
 		variations = append(variations, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	for _, f := range r.proof.Faults {
-		for _, s := range r.proof.of(f) {
-			faults = append(faults, task{f.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, f, s) }})
+		for _, s := range r.proof.deciding(f) {
+			faults = append(faults, r.playing(ctx, f, s))
 		}
 	}
 	return faults, variations
 }
 
-// of are the checks that decide one of the clauses of a fault.
-func (p *Proof) of(fault fakes.Fault) []conformance.Check {
+// deciding returns the checks that decide one of the clauses of a fault.
+func (p *Proof) deciding(fault fakes.Fault) []conformance.Check {
 	return slices.DeleteFunc(slices.Clone(p.Checks), func(c conformance.Check) bool { return !names(fault, c) })
 }
 
 // slowChecks are the checks that take most of the time: thousands of jobs, megabytes.
-var slowChecks = []string{"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"}
-
-func withoutSlow(checks []conformance.Check) []conformance.Check {
-	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool { return slices.Contains(slowChecks, c.Describe().ID) })
+var slowChecks = []string{
+	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number",
 }
 
-// Size is the number of steps that Progress is told of.
+func withoutSlow(checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(slices.Clone(checks), func(c conformance.Check) bool {
+		return slices.Contains(slowChecks, c.Describe().ID)
+	})
+}
+
+// Size returns the number of steps that Progress counts.
 func (p *Proof) Size() int {
 	faults, variations := (&proofRun{proof: p}).tasks(context.Background())
 	return len(faults) + len(variations)
 }
 
-// task is one thing to be done.
+// task is one play.
 type task struct {
 	name string
 	do   func() error
@@ -111,7 +115,7 @@ type proofRun struct {
 	total int
 }
 
-// all does the tasks, some at a time.
+// all runs the tasks, up to width at a time.
 func (r *proofRun) all(ctx context.Context, tasks []task, width int) {
 	queue := make(chan task)
 	var workers sync.WaitGroup
@@ -144,6 +148,12 @@ func (r *proofRun) end(ctx context.Context, t task, err error) {
 	}
 }
 
+// playing returns play as a task.
+func (r *proofRun) playing(ctx context.Context, fault fakes.Fault, check conformance.Check) task {
+	name := fault.Name + ": " + check.Describe().ID
+	return task{name, func() error { return r.play(ctx, fault, check) }}
+}
+
 // play plays a check on servers with a fault.
 func (r *proofRun) play(ctx context.Context, fault fakes.Fault, check conformance.Check) error {
 	result, err := r.proof.Fixture.Play(ctx, fault, check, func(runner *conformance.Runner) {
@@ -159,7 +169,7 @@ func (r *proofRun) play(ctx context.Context, fault fakes.Fault, check conformanc
 	return nil
 }
 
-// vary plays checks on servers that are right.
+// vary plays checks on conforming servers.
 func (r *proofRun) vary(ctx context.Context, variation fakes.Variation, checks []conformance.Check) error {
 	report, err := r.proof.Fixture.Vary(ctx, variation, checks)
 	switch {
@@ -172,7 +182,7 @@ func (r *proofRun) vary(ctx context.Context, variation fakes.Variation, checks [
 	}
 	wrong := map[string][]string{}
 	for _, check := range report.Checks {
-		if found := blamed(variation, check); len(found) > 0 {
+		if found := falseAlarms(variation, check); len(found) > 0 {
 			wrong[check.ID] = found
 		}
 	}
@@ -180,43 +190,45 @@ func (r *proofRun) vary(ctx context.Context, variation fakes.Variation, checks [
 	defer r.mu.Unlock()
 	r.out.Varied++
 	if len(wrong) > 0 {
-		r.out.Blamed[variation.Name] = wrong
+		r.out.FalseAlarms[variation.Name] = wrong
 	} else {
-		delete(r.out.Blamed, variation.Name)
+		delete(r.out.FalseAlarms, variation.Name)
 	}
 	return nil
 }
 
-// again plays once more, a few at a time, what is not as it should be: this machine may
-// have been too busy. What it shows then counts.
+// again plays once more, a few at a time, what is not as expected: this machine may have
+// been too busy. The second result counts.
 func (r *proofRun) again(ctx context.Context) {
 	var tasks []task
 	for _, row := range r.out.Matrix.Rows() {
-		if row.Missing() == "" && len(row.Stray) == 0 {
+		if row.Missing() == "" && len(row.Unexpected) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Matrix.forget(row)
-		for _, s := range r.proof.of(row.Fault) {
+		for _, s := range r.proof.deciding(row.Fault) {
 			r.out.Plays--
-			tasks = append(tasks, task{row.Fault.Name + ": " + s.Describe().ID, func() error { return r.play(ctx, row.Fault, s) }})
+			tasks = append(tasks, r.playing(ctx, row.Fault, s))
 		}
 	}
 	for _, v := range r.proof.Variations {
-		wrong := r.out.Blamed[v.Name]
+		wrong := r.out.FalseAlarms[v.Name]
 		if len(wrong) == 0 {
 			continue
 		}
 		r.out.Again++
 		r.out.Varied--
-		checks := slices.DeleteFunc(slices.Clone(r.proof.Checks), func(c conformance.Check) bool { return wrong[c.Describe().ID] == nil })
+		checks := slices.DeleteFunc(slices.Clone(r.proof.Checks), func(c conformance.Check) bool {
+			return wrong[c.Describe().ID] == nil
+		})
 		tasks = append(tasks, task{v.Name, func() error { return r.vary(ctx, v, checks) }})
 	}
 	r.total += len(tasks)
 	r.all(ctx, tasks, r.proof.Parallel/16)
 }
 
-// note keeps an error, unless it comes from the interruption.
+// note keeps an error, unless the interruption is its cause.
 func (r *proofRun) note(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.out.Errors = append(r.out.Errors, err)

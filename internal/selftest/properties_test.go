@@ -32,7 +32,9 @@ func properties(names ...string) []conformance.Check {
 
 // tried tries the properties on a server of this kind, which is another one for each of
 // them if there can be others like it.
-func tried(t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.Event), others bool, seed int) (checks []reports.Check) {
+func tried(
+	t *testing.T, configure func(*fakes.Config), hook func() func(*fakes.Event), others bool, seed int,
+) (checks []reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -76,7 +78,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 			t.Parallel()
 			for seed := range seeds {
 				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed) {
-					assert.Empty(t, blamed(v, check), "seed %d", seed)
+					assert.Empty(t, falseAlarms(v, check), "seed %d", seed)
 					for _, f := range check.Findings {
 						t.Logf("%s %s: %v", check.ID, f.Clause, f.Conversation)
 					}

@@ -41,7 +41,7 @@ func TestVariations(t *testing.T) {
 			assert.Empty(t, report.Internal)
 			assert.Len(t, report.Checks, len(scripts))
 			for _, check := range report.Checks {
-				assert.Empty(t, blamed(v, check))
+				assert.Empty(t, falseAlarms(v, check))
 			}
 		})
 	}

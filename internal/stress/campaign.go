@@ -11,9 +11,9 @@ import (
 // Campaign is an exploration, and then a load on the same server: what `fwpcheck explore`
 // does. It is used once.
 type Campaign struct {
-	// Explorer says where, and for how long: its Steps, its Time and its Findings are
-	// those of both parts together. Its Progress goes on counting after the load, and is
-	// called with no Coverage then.
+	// Explorer has the target and the limits: its Steps, its Time and its Findings are
+	// those of both parts together. Its Progress continues to count after the load, and is
+	// called without Coverage then.
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 
@@ -23,8 +23,8 @@ type Campaign struct {
 	Recorded func(*history.History, []history.Finding)
 }
 
-// Run blocks until both are over. There is no second Result if there was no load: none
-// was wanted, the server is dead, enough was found, or ctx is done.
+// Run blocks until both are over. The second Result is nil if there was no load: Workers
+// is zero, the server is dead, there are enough findings, or ctx is done.
 func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
 	first, second := c.divided()
 	r := first.Run(ctx)
@@ -52,9 +52,9 @@ func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
 	return r, done
 }
 
-// divided gives the load half of what there is: a fault that comes with one job in
-// thousands shows only there, where every third command pushes a job. An exploration that
-// waits has more to see, reservations and retries, and keeps three quarters.
+// divided returns both parts. The load gets half of the steps and the time: only there
+// every third command pushes a job, which a fault of one job in thousands needs. An
+// exploration that waits for reservations and retries keeps three quarters.
 func (c *Campaign) divided() (explore.Explorer, *Load) {
 	first := c.Explorer
 	if c.Workers == 0 {

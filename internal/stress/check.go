@@ -12,26 +12,27 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// How far the check goes. No run may take much longer because of it.
+// The limits of the check, so that no run takes much longer because of it.
 const (
-	producers    = 12 // more than there are workers, so that queues are not empty before the end
+	producers    = 12 // more than workers, so that queues are not empty before the end
 	workers      = 4
-	commands     = 930              // three for each job: what comes with every 50th job comes six times
-	lasts        = 10 * time.Second // on a server that leaves something unanswered; mostly it is 4 s
-	shrinkingFor = 6 * time.Second  // for all findings, some of which wait twice for a job that does not come
-	findingsMost = 20
+	commands     = 930              // three for each job: a fault of every 50th job comes six times
+	lasts        = 10 * time.Second // on a server that leaves commands unanswered; else about 4 s
+	shrinkingFor = 6 * time.Second  // for all findings, some of which wait twice for a job that is not delivered
+	mostFindings = 20
 	lateness     = 2 * time.Second // of replies for which other checks or the network may be the reason
 )
 
-// Check is the check of many clients at a time.
+// Check returns the check with many clients at the same time.
 func Check() conformance.Property {
 	return conformance.Property{
 		Name:  "explore/crowd",
 		Title: "With many producers and workers at a time each job is delivered once, and none is lost",
-		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one ends its connection " +
-			"without reading an answer, or with jobs in hand, and comes back. Each call and each reply is recorded with its time, and " +
-			"the history of every job is examined: what no order of overlapping calls can explain is a finding.",
-		Wait: lasts, Connections: producers + workers + 2, // to ask whether the server lives
+		About: "Producers push jobs of their own while workers fetch and acknowledge them; now and then one closes its " +
+			"connection without reading a reply, or while it holds jobs, and connects again. Each call and each reply is " +
+			"recorded with its time, and the history of every job is evaluated: what no order of overlapping calls can " +
+			"explain is a finding.",
+		Wait: lasts, Connections: producers + workers + 2, // two test whether the server is alive
 		Run: check,
 	}
 }
@@ -41,7 +42,8 @@ var errNoOther = errors.New("there is no other server like this one")
 func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	l := &Load{Workers: workers, Producers: producers, Explorer: explore.Explorer{
 		Subject: fwpsubject.New(), Target: on.Target, Password: on.Password, Seed: on.Seed, Steps: commands,
-		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness, Findings: findingsMost, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
+		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness,
+		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor - time.Second,
 		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther },
 	}}
 	limited, cancel := context.WithTimeout(ctx, lasts-shrinkingFor+6*on.Timeout)
@@ -50,7 +52,7 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	e := conformance.Evidence{Served: r.Served, Leftover: r.Left}
 	switch {
 	case limited.Err() != nil:
-		e.Open = "the server kept it waiting for too long"
+		e.Open = "the server delayed the check for too long"
 	case 2*r.Answered < r.Commands:
 		e.Open = "fewer than half of the commands were answered"
 	case !r.History.Drained || len(r.Left) > 0:
@@ -64,16 +66,19 @@ func check(ctx context.Context, on conformance.Setup) conformance.Evidence {
 	}
 	for _, f := range r.Findings {
 		e.Findings = append(e.Findings, conformance.Finding{
-			Clause: f.Clause, Should: f.Should, Crash: f.Crash, Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
+			Clause: f.Clause, Should: f.Should, Crash: f.Crash,
+			Expected: f.Expected, Got: f.Got, What: f.What, Script: f.Script,
 		})
 	}
 	return e
 }
 
-// shortened looks for short conversations that show the findings: on another server if
-// there can be one, where faults count from the start and the dead serve again. What
-// turns out to be the same as another finding is reported once.
-func shortened(ctx context.Context, on conformance.Setup, e explore.Explorer, found []explore.Finding) (kept []explore.Finding) {
+// shortened looks for short conversations that reproduce the findings. It uses a new server
+// if there can be one: faults that count begin anew there, and it has not crashed.
+// Findings that turn out to be the same are reported once.
+func shortened(
+	ctx context.Context, on conformance.Setup, e explore.Explorer, found []explore.Finding,
+) (kept []explore.Finding) {
 	if on.Fresh != nil && len(found) > 0 {
 		target, end, err := on.Fresh()
 		if err != nil {
@@ -88,7 +93,8 @@ func shortened(ctx context.Context, on conformance.Setup, e explore.Explorer, fo
 	for _, f := range found {
 		f.Unscripted = ""
 		Shorten(ctx, &e, &f)
-		if !slices.ContainsFunc(kept, func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }) {
+		same := func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule }
+		if !slices.ContainsFunc(kept, same) {
 			kept = append(kept, f)
 		}
 	}

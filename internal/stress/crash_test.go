@@ -58,9 +58,10 @@ func TestARaceIsFound(t *testing.T) {
 		assert.True(t, r.Dead)
 		assert.True(t, f.Crash)
 		assert.Empty(t, f.Clause)
-		assert.Regexp(t, `no answer yet: .*c\d+: PUSH fwpbench-`, f.What)
+		assert.Regexp(t, `without a reply: .*c\d+: PUSH fwpbench-`, f.What)
 		assert.Equal(t, 5, f.Shown)
-		answered := strings.NewReplacer("S[c1]: <any>", "S[c1]: $", "S[c2]: <any>", "S[c2]: +OK") // it may die in the first round
+		// It may crash in the first round.
+		answered := strings.NewReplacer("S[c1]: <any>", "S[c1]: $", "S[c2]: <any>", "S[c2]: +OK")
 		assert.Equal(t, strings.Join([]string{
 			"title: expected a server that serves, got no new connection is served", "",
 			"connect c1 as producer", "connect c2 as producer", "repeat 2000",
@@ -88,7 +89,8 @@ func TestACrashedServerIsRestarted(t *testing.T) {
 
 func TestWhyThereIsNoScript(t *testing.T) {
 	t.Parallel()
-	loaded(t, racy, stress.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}, func(t *testing.T, r *stress.Result) {
+	observed := stress.Load{Observers: 1, Explorer: explore.Explorer{Unshrunk: true}}
+	loaded(t, racy, observed, func(t *testing.T, r *stress.Result) {
 		require.NotEmpty(t, r.Findings)
 		assert.Empty(t, r.Findings[0].Script)
 		assert.NotEmpty(t, r.Findings[0].Unscripted)

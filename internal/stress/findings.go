@@ -14,28 +14,33 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// RuleHistory is the rule of a finding that only the history of many clients shows.
+// RuleHistory is the rule of a finding in the history of many clients.
 const RuleHistory = "history"
 
-// report makes findings of what a load shows, each clause once.
+// report adds the findings of a load, one for each clause.
 func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed bool) {
 	shown := done.Judged.Findings
 	var all []explore.Finding
 	if crashed {
 		f := crash(r.History)
 		briefly, _, _ := strings.Cut(f.What, ";")
-		all, shown = append(all, f), append([]history.Finding{{Breach: history.Breach(f.Rule), What: briefly}}, shown...)
+		all = append(all, f)
+		shown = append([]history.Finding{{Breach: history.Breach(f.Rule), What: briefly}}, shown...)
 	}
 	if l.Recorded != nil && len(shown) > 0 {
 		l.Recorded(r.History, shown)
 	}
 	for _, f := range done.Judged.Findings {
-		all = append(all, explore.Finding{Clause: conformance.ClauseOf(string(f.Breach)), Rule: RuleHistory, What: f.What, Commands: slices.Max(f.Events) + 1})
+		all = append(all, explore.Finding{
+			Clause: conformance.ClauseOf(string(f.Breach)), Rule: RuleHistory,
+			What: f.What, Commands: slices.Max(f.Events) + 1,
+		})
 	}
 	for _, f := range done.Report.Findings { // a server that crashes leaves replies unfinished
 		if !crashed && (f.Kind == reports.FindingReply || f.Kind == reports.FindingGrammar) {
 			all = append(all, explore.Finding{
-				Clause: conformance.ClauseOf(f.Breach), Rule: rules[f.Kind], What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
+				Clause: conformance.ClauseOf(f.Breach), Rule: rules[f.Kind],
+				What: f.What, Got: strings.Join(f.Notes, "; "), Commands: r.Commands,
 			})
 		}
 	}
@@ -44,13 +49,14 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed
 	}
 }
 
-// rules are those of the law that a finding of a load breaks.
+// rules are the rules of the law that the findings of a load break.
 var rules = map[reports.FindingKind]string{reports.FindingReply: "foreign", reports.FindingGrammar: explore.RuleGrammar}
 
 // add adds a finding, unless its clause is reported already or there are enough.
 func (l *Load) add(ctx context.Context, r *Result, f explore.Finding) {
 	reported := func(clause string) bool {
-		return slices.Contains(l.Known, clause) || slices.ContainsFunc(r.Findings, func(o explore.Finding) bool { return o.Clause == clause })
+		same := func(o explore.Finding) bool { return o.Clause == clause }
+		return slices.Contains(l.Known, clause) || slices.ContainsFunc(r.Findings, same)
 	}
 	if !f.Crash && reported(f.Clause) || len(r.Findings) >= max(1, l.Explorer.Findings) {
 		return
@@ -58,25 +64,25 @@ func (l *Load) add(ctx context.Context, r *Result, f explore.Finding) {
 	before := f.Clause
 	switch {
 	case l.Explorer.Unshrunk:
-		f.Unscripted = "it was not made small"
+		f.Unscripted = "it was not shrunk"
 	case r.Dead && l.Explorer.Fresh == nil:
-		f.Unscripted = "the server is gone, and nobody could be asked to start it again"
+		f.Unscripted = "the server is dead and cannot be started again"
 	default:
 		Shorten(ctx, &l.Explorer, &f)
 	}
-	if f.Clause != before && reported(f.Clause) { // it turned out to be another one
+	if f.Clause != before && reported(f.Clause) { // it is another finding after shrinking
 		return
 	}
 	f.Number = len(r.Findings) + 1
 	r.Findings = append(r.Findings, f)
 }
 
-// manyCommands is after how many a fault is one that counts by the thousand, for which
-// it takes thousands of jobs to see it again.
+// manyCommands is the number of commands after which a fault probably needs thousands of
+// jobs to be reproduced.
 const manyCommands = 2000
 
-// Shorten looks for a short conversation that shows what a load has found, and fills it
-// in if there is one. It blocks, no longer than e.Shrinking or until ctx is done.
+// Shorten looks for a short conversation that reproduces a finding of a load, and adds it
+// to f if there is one. It blocks, no longer than e.Shrinking or until ctx is done.
 func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
 	if f.Crash {
 		e.ShortenCrash(ctx, f)
@@ -87,7 +93,7 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
 		rule = fwpsubject.RuleOf(f.Clause)
 	}
 	if rule == "" {
-		f.Unscripted = "it shows only in what many clients did, which is no conversation"
+		f.Unscripted = "it shows only in the calls of many clients, and not in one conversation"
 		return
 	}
 	var start []explore.Step
@@ -97,9 +103,8 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
 	e.Shorten(ctx, f, rule, start)
 }
 
-// crash is the finding that the server died while many clients were at work. Which of
-// their commands killed it is not known; so it breaks no clause, and lists those that
-// have no reply.
+// crash returns the finding that the server crashed under load. It is not known which
+// command was the cause; so it breaks no clause, and lists the commands without a reply.
 func crash(h *history.History) explore.Finding {
 	clients := map[int]bool{}
 	var open []string
@@ -109,12 +114,13 @@ func crash(h *history.History) explore.Finding {
 			open = append(open, fmt.Sprintf("c%d: %s %s", e.Client, e.Op, e.JID))
 		}
 	}
-	what := fmt.Sprintf("the server died while %d connections were at work side by side", len(clients))
+	what := fmt.Sprintf("the server crashed while %d connections were in use", len(clients))
 	if len(open) > 0 {
-		what += "; what had no answer yet: " + strings.Join(open[max(0, len(open)-mostOpen):], "; ")
+		what += "; without a reply: " + strings.Join(open[max(0, len(open)-mostOpen):], "; ")
 	}
 	return explore.Finding{
-		Rule: explore.RuleCrash, Crash: true, Expected: "a server that serves", Got: "no new connection is served", What: what, Commands: len(h.Events),
+		Rule: explore.RuleCrash, Crash: true, Expected: "a server that serves", Got: "no new connection is served",
+		What: what, Commands: len(h.Events),
 	}
 }
 

@@ -69,7 +69,9 @@ func in(t *testing.T, config func() fakes.Config, run func(t *testing.T, e explo
 		target, end, err := f.start()
 		require.NoError(t, err)
 		defer end()
-		run(t, explore.Explorer{Subject: fwpsubject.New(), Target: target, Password: config().Password, Seed: 1, Fresh: f.start}, f)
+		run(t, explore.Explorer{
+			Subject: fwpsubject.New(), Target: target, Password: config().Password, Seed: 1, Fresh: f.start,
+		}, f)
 	})
 }
 

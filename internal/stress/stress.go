@@ -11,24 +11,24 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// Load is a load of producers and workers that end their connections now and then, in
-// any phase that leaves no job reserved, and come back. One job in eight has a queue of
-// its own. Explorer.Target must be set; the zero value of everything else works.
+// Load is a load of producers and workers that close their connections now and then, in
+// any phase that leaves no job reserved, and connect again. One job in eight has a queue
+// of its own. Explorer.Target must be set; the zero value of everything else works.
 type Load struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
 	// three for each job: 900 if it and Time are zero.
 	Explorer  explore.Explorer
 	Workers   int      // 8 if zero
 	Producers int      // as many as there are workers if zero
-	Observers int      // clients that ask with INFO all the time: a server that counts what others change may crash
+	Observers int      // clients that send INFO all the time: a server that counts without locks may crash
 	Known     []string // clauses that are reported already
 
-	// Recorded is called with a history that shows something wrong before that is shrunk;
-	// may be nil.
+	// Recorded is called with a history that has findings before they are shrunk; may be
+	// nil.
 	Recorded func(*history.History, []history.Finding)
 }
 
-// Result is what came of a load.
+// Result is the result of a load.
 type Result struct {
 	History  *history.History // never nil
 	Jobs     int              // that were pushed
@@ -36,19 +36,19 @@ type Result struct {
 	Commands int
 	Answered int // of the commands
 	Took     time.Duration
-	Left     []string // jobs that were accepted, and whose end is not known
-	Dead     bool     // the server serves no more
-	Served   bool     // the clients were let in
+	Left     []string // accepted jobs whose end is not known
+	Dead     bool     // the server does not serve any more
+	Served   bool     // the clients were accepted
 }
 
 const (
 	commandsOfJob = 3 // PUSH, FETCH and ACK
 	mostCommands  = 1_000_000
-	drainLimit    = 20 * time.Second // of which the FETCHes that find nothing take four
+	drainLimit    = 20 * time.Second // including 4 s of FETCHes that find nothing
 )
 
-// Run blocks until the load is over and what it shows is shrunk. When ctx is done, what
-// was recorded is examined, and nothing is shrunk.
+// Run blocks until the load is over and its findings are shrunk. When ctx is done, the
+// history until then is evaluated, and nothing is shrunk.
 func (l *Load) Run(ctx context.Context) *Result {
 	begun := time.Now()
 	l.fill()
@@ -98,8 +98,8 @@ func (l *Load) fill() {
 	}
 }
 
-// workload is the load. Its rate keeps queues short, so that a job which is handed out
-// twice comes while it is held.
+// workload returns the load. Its rate keeps queues short, so that a job which is delivered
+// twice is delivered while it is held.
 func (l *Load) workload() workload.Workload {
 	const ms = time.Millisecond
 	return workload.Workload{

@@ -55,7 +55,9 @@ func TestFaultsAreFound(t *testing.T) {
 				for _, f := range r.Findings {
 					t.Log(f.Clause, f.Rule, f.What, f.Got, "\n"+f.Script, f.Unscripted)
 				}
-				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool { return slices.Contains(declared, f.Clause) }))
+				assert.True(t, slices.ContainsFunc(r.Findings, func(f explore.Finding) bool {
+					return slices.Contains(declared, f.Clause)
+				}))
 			})
 		})
 	}

@@ -148,7 +148,7 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 // not caught and for each check that fails on a conforming server, and counts them.
 func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	var t reports.Table
-	sum.wrong = len(out.Blamed)
+	sum.wrong = len(out.FalseAlarms)
 	for _, r := range out.Matrix.Rows() {
 		rows := notProved(r, out.Stopped)
 		t.Rows = append(t.Rows, rows...)
@@ -160,9 +160,9 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 		}
 		sum.wrong += min(len(rows), 1)
 	}
-	for _, name := range slices.Sorted(maps.Keys(out.Blamed)) {
-		for _, check := range slices.Sorted(maps.Keys(out.Blamed[name])) {
-			t.Rows = append(t.Rows, reports.Cells(name, "false alarm", text.FirstLine(out.Blamed[name][check][0])))
+	for _, name := range slices.Sorted(maps.Keys(out.FalseAlarms)) {
+		for _, check := range slices.Sorted(maps.Keys(out.FalseAlarms[name])) {
+			t.Rows = append(t.Rows, reports.Cells(name, "false alarm", text.FirstLine(out.FalseAlarms[name][check][0])))
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -177,7 +177,7 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	if missing := r.Missing(); missing != "" && !stopped {
 		rows = append(rows, reports.Cells(r.Fault.Name, "not detected", missing))
 	}
-	for _, stray := range r.Stray {
+	for _, stray := range r.Unexpected {
 		rows = append(rows, reports.Cells(r.Fault.Name, "false alarm", text.FirstLine(stray)))
 	}
 	return rows
