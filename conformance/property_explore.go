@@ -72,7 +72,7 @@ func (s explored) why() string {
 func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	sent := 0
 	e.Watch = func(step explore.Step) {
-		if step.Kind == explore.Send && !step.Raw { // others need no reply
+		if do := step.Sends(); do != nil && !do.Raw { // others need no reply
 			sent++
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // begin looks for a short conversation to start from: what has to do with the finding
@@ -51,8 +53,8 @@ func (s *shrinker) repeatable(t Trace) bool {
 func (s *shrinker) affords(t Trace) bool {
 	var once, again time.Duration
 	for i, step := range t.Steps {
-		if once += step.For; i >= t.From && i < t.To {
-			again += step.For
+		if once += step.waits(); i >= t.From && i < t.To {
+			again += step.waits()
 		}
 	}
 	return s.limit == 0 || once+again*time.Duration(max(t.N-1, 0)) <= s.limit/3
@@ -74,12 +76,11 @@ func (s *shrinker) unit(whole []Step) []Step {
 	_, symbol, _ := strings.Cut(s.target.JID, "-")
 	begun := false
 	for i, step := range whole {
-		named := symbol != "" && slices.Contains(namesIn(step.text()), "$"+symbol)
 		switch {
-		case step.Kind == Send:
-			keep[i] = named || s.comes[i]
+		case step.Sends() != nil:
+			keep[i] = s.comes[i] || symbol != "" && slices.Contains(s.names(step), "$"+symbol)
 		case begun:
-			keep[i] = step.Kind == Wait || step.Action == Restart
+			keep[i] = step.waits() > 0 || step.restarts()
 		}
 		begun = begun || keep[i]
 	}
@@ -112,18 +113,18 @@ func (s *shrinker) relevant(whole []Step) []Step {
 	keep := make([]bool, len(whole))
 	begin, begun := 0, false // the connection, what has to do with the finding
 	for i, step := range whole {
-		if step.Kind == Open && step.Conn == s.target.conn {
+		if step.opens() && step.Conn() == s.target.conn {
 			begin = i
 		}
 	}
 	for i, step := range whole {
-		named := slices.ContainsFunc(namesIn(step.text()), func(w string) bool { return words[w] })
-		switch step.Kind {
-		case Send:
-			keep[i] = named || s.target.JID == "" && step.Conn == s.target.conn && i > begin
-		case Wait:
+		switch do := step.Do.(type) {
+		case *scenarios.Send:
+			named := slices.ContainsFunc(s.names(step), func(w string) bool { return words[w] })
+			keep[i] = do.Ending == scenarios.Open && (named || s.target.JID == "" && step.Conn() == s.target.conn && i > begin)
+		case *scenarios.Silence:
 			keep[i] = begun
-		case Operate:
+		case *scenarios.Operate:
 			keep[i] = true
 		}
 		begun = begun || keep[i]
@@ -135,13 +136,14 @@ func (s *shrinker) relevant(whole []Step) []Step {
 // words are the names that the finding has to do with.
 func (s *shrinker) words(whole []Step) map[string]bool {
 	words := map[string]bool{}
-	add := func(text string) {
-		for _, w := range namesIn(text) {
+	add := func(names []string) {
+		for _, w := range names {
 			words[w] = true
 		}
 	}
-	for _, text := range append(s.target.owing, whole[len(whole)-1].text()) {
-		add(text)
+	add(s.names(whole[len(whole)-1]))
+	for _, text := range s.target.owing {
+		add(shared(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
 	}
 	_, symbol, _ := strings.Cut(s.target.JID, "-")
 	if symbol == "" {
@@ -149,30 +151,16 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 	}
 	words["$"+symbol] = true
 	for _, step := range whole {
-		if slices.Contains(namesIn(step.text()), "$"+symbol) { // the job is made there
-			add(step.text())
+		if names := s.names(step); slices.Contains(names, "$"+symbol) { // the job is made there
+			add(names)
 			break
 		}
 	}
 	return words
 }
 
-// namesIn lists the names of the play in a text, worker ids apart.
-func namesIn(text string) []string {
-	var all []string
-	for {
-		i := strings.IndexByte(text, '$')
-		if i < 0 {
-			return all
-		}
-		text = text[i:]
-		end := nameEnd(text)
-		if strings.HasPrefix(text, "$jid") || strings.HasPrefix(text, "$queue") {
-			all = append(all, text[:end])
-		}
-		text = text[end:]
-	}
-}
+// names lists the names in what a step sends, but for those of clients.
+func (s *shrinker) names(step Step) []string { return shared(s.config.grammar(), step.segments()) }
 
 // suffix is the last n steps, with the connections that they need.
 func suffix(whole []Step, n int) []Step {
@@ -188,21 +176,21 @@ func suffix(whole []Step, n int) []Step {
 func closed(whole []Step, keep []bool) []Step {
 	open := map[int]int{} // the step that opened a connection last
 	for i, step := range whole {
-		if step.Kind == Open {
-			open[step.Conn] = i
+		if step.opens() {
+			open[step.Conn()] = i
 			continue
 		}
-		if at, ok := open[step.Conn]; keep[i] && ok && step.Kind != Wait && step.Kind != Operate {
+		if at, ok := open[step.Conn()]; keep[i] && ok {
 			keep[at] = true
 		}
 	}
 	ends := map[int]bool{}
 	var steps []Step
 	for i, step := range whole {
-		if step.Kind == Open {
-			ends[step.Conn] = keep[i]
+		if step.opens() {
+			ends[step.Conn()] = keep[i]
 		}
-		if keep[i] || step.Kind == End && ends[step.Conn] {
+		if keep[i] || step.Ends() && ends[step.Conn()] {
 			steps = append(steps, step)
 		}
 	}
@@ -215,13 +203,16 @@ func Repeated(steps []Step, n int) Trace {
 	var opened []int
 	var begin, round []Step
 	for _, step := range steps {
-		switch step.Kind {
-		case Open:
-			if !slices.Contains(opened, step.Conn) {
-				opened, begin = append(opened, step.Conn), append(begin, step)
+		switch step.Do.(type) {
+		case *scenarios.Connect:
+			if !slices.Contains(opened, step.Conn()) {
+				opened, begin = append(opened, step.Conn()), append(begin, step)
 			}
-		case Send, Await, Wait:
-			round = append(round, step)
+		case *scenarios.Operate:
+		default:
+			if !step.Ends() {
+				round = append(round, step)
+			}
 		}
 	}
 	return Trace{Steps: slices.Concat(begin, round), From: len(begin), To: len(begin) + len(round), N: n}

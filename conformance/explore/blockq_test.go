@@ -58,7 +58,7 @@ func TestASecondProtocolIsExplored(t *testing.T) {
 				assert.Contains(t, strings.Fields(test.clauses), f.Clause, "%s: expected %s, got %s", f.Rule, f.Expected, f.Got)
 				assert.Equal(t, 5, f.Shown)
 				assert.LessOrEqual(t, clientLines(f.Script), test.lines, f.Script)
-				script, err := scenarios.Parse(blockDialect{}, "found.blockq", []byte(f.Script))
+				script, err := scenarios.Parse(blockqdialect.Dialect{}, "found.blockq", []byte(f.Script))
 				require.NoError(t, err)
 				assert.Empty(t, scenarios.Lint(script), f.Script)
 			})
@@ -83,18 +83,9 @@ func (t blockTarget) Dial(ctx context.Context) (net.Conn, error) {
 	return t.DialContext(ctx, "tcp", "blockq:1")
 }
 
-// blockDialect is blockq with the names that plays have.
-type blockDialect struct{ blockqdialect.Dialect }
-
-func (d blockDialect) Grammar() *scenarios.Grammar {
-	g := d.Dialect.Grammar()
-	g.Families = append(g.Families, "jid", "wid")
-	return g
-}
-
 func blockSubject() *explore.Subject {
 	return &explore.Subject{
-		Dialect: blockDialect{}, Question: "ping",
+		Dialect: blockqdialect.Dialect{}, Question: "ping", Jobs: "id",
 		Start: func(t explore.Terms) explore.Law {
 			return &blockLaw{prefix: t.Prefix, conns: map[int]*blockConn{}, queues: map[string][]string{}, taken: map[string]bool{}}
 		},
@@ -106,18 +97,19 @@ func blockSubject() *explore.Subject {
 func blockAlphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	law, jobs := l.(*blockLaw), 0
 	queue := func() string { return fmt.Sprintf("$queue%d", 1+d.IntN(3)) }
-	put := func() string { jobs++; return fmt.Sprintf("put %s $jid%d 3\r\nabc", queue(), jobs) }
-	done := func() string { return fmt.Sprintf("done $jid%d", 1+d.IntN(jobs+1)) }
+	put := func() string { jobs++; return fmt.Sprintf("put %s $id%d 3\r\nabc", queue(), jobs) }
+	done := func() string { return fmt.Sprintf("done $id%d", 1+d.IntN(jobs+1)) }
+	build := explore.Builder{Dialect: blockqdialect.Dialect{}}
 	always := func(int) bool { return true }
 	move := func(name string, fits func(int) bool, text func() string) explore.Move {
 		return explore.Move{Name: name, Weight: 1, Fits: fits, Make: func(conn int) []explore.Step {
-			return []explore.Step{explore.Line(conn, "%s", text())}
+			return []explore.Step{build.Line(conn, "%s", text())}
 		}}
 	}
 	fixed := func(text string) func() string { return func() string { return text } }
 	return explore.Alphabet{
 		Open: func(conn int) explore.Step {
-			return explore.Step{Kind: explore.Open, Conn: conn, Role: []scenarios.Role{scenarios.Raw, scenarios.Producer}[d.IntN(2)]}
+			return build.Open(conn, []scenarios.Role{scenarios.Raw, scenarios.Producer}[d.IntN(2)], "")
 		},
 		Moves: []explore.Move{
 			move("put", always, put), move("done", always, done), move("ping", always, fixed("ping")),
@@ -142,8 +134,8 @@ type blockConn struct {
 
 func (l *blockLaw) Open(conn int, _ time.Time) { l.conns[conn] = &blockConn{} }
 
-func (l *blockLaw) Introduce(_ int, s *explore.Step) string {
-	if s.Role == scenarios.Raw {
+func (l *blockLaw) Introduce(_ int, c *scenarios.Connect) string {
+	if c.Role == scenarios.Raw {
 		return ""
 	}
 	return "join me"
@@ -168,7 +160,7 @@ func (l *blockLaw) Came(conn int, m session.Message, _ time.Time) explore.Answer
 		return explore.Answer{Over: true}
 	}
 	kind, verb := m.Kind, c.words[0]
-	got := blockDialect{}.Text(m)
+	got := blockqdialect.Dialect{}.Text(m)
 	want := l.allowed(c)
 	a := explore.Answer{Reply: true, Judged: true, Pattern: got, State: state, Outcome: verb + " " + state + ": " + string(rune(kind))}
 	if !strings.HasPrefix(got+" ", want+" ") { // behind a JOB comes its text, and behind an ERR why
@@ -237,7 +229,7 @@ func (l *blockLaw) Shut(int)                        {}
 func (l *blockLaw) Heartbeat(int, time.Time) string { return "" }
 func (l *blockLaw) Value(int, string) string        { return "" }
 func (l *blockLaw) Escapes(...[]byte) bool          { return false }
-func (l *blockLaw) Operated(*explore.Step)          {}
+func (l *blockLaw) Operated(*scenarios.Operate)     {}
 func (l *blockLaw) Unjudge(string)                  {}
 func (l *blockLaw) Leftover() []string              { return nil }
 func (l *blockLaw) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // TestFuzzedBytesLeaveNothingBehind plays bytes that push jobs as a lenient server takes
@@ -34,16 +35,18 @@ func TestFuzzedBytesLeaveNothingBehind(t *testing.T) {
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
+		build := explore.Builder{Dialect: fwpdialect.Dialect{}}
 		var trace explore.Trace
 		for i := range 5 {
 			push := `PUSH {"jid":"$jid500000%d-0123456789","jobtype":"t","args":[],"queue":"$queue500000%d","retry":0}` + "\r\n"
 			text := fmt.Sprintf(push, i, i/2) + "INFO\r\n"
-			trace.Steps = append(trace.Steps, explore.Step{Kind: explore.Open, Conn: 2, Role: scenarios.Producer},
-				explore.Step{Kind: explore.Send, Conn: 2, Raw: true, Ahead: true, Segments: []string{text[:9], text[9:]}},
-				explore.Step{Kind: explore.Await, Conn: 2}, explore.Step{Kind: explore.End, Conn: 2, Ending: scenarios.Closed})
+			bytes := build.Bytes(2, text[:9], text[9:])
+			bytes.Ahead = true
+			trace.Steps = append(trace.Steps, build.Open(2, scenarios.Producer, ""), bytes,
+				build.Await(2), explore.End(2, scenarios.Closed))
 		}
 		e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Watch: func(s explore.Step) {
-			if s.Kind == explore.End {
+			if s.Ends() {
 				assert.NotEmpty(t, kept, "the server has taken the jobs")
 			}
 		}}

@@ -17,6 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 var (
@@ -214,14 +216,43 @@ func keys(m map[string]int) []string {
 
 func TestTraceIsSaved(t *testing.T) {
 	t.Parallel()
-	trace := explore.Trace{N: 3, To: 1, Steps: []explore.Step{{Kind: explore.Send, Conn: 2, Raw: true, Segments: []string{"\xff\x00\r\n", "$jid1"}}}}
+	dialect := fwpdialect.Dialect{}
+	build := explore.Builder{Dialect: dialect}
+	trace := explore.Trace{N: 3, From: 1, To: 2, Steps: []explore.Step{
+		build.Open(2, scenarios.Consumer, `{"wid":"$wid4"}`), build.Bytes(2, "\xff\x00\r\n", "$jid1"), build.Line(2, "INFO<|>"),
+		build.Bytewise(2, " $$5 "), build.Await(2), explore.Wait(20 * time.Second), build.Signal("quiet", "$wid4"), explore.Restart(),
+		explore.End(2, scenarios.HalfShut),
+	}}
+	trace.Steps[2].Ahead = true
 	var b bytes.Buffer
 	require.NoError(t, trace.Save(&b))
-	again, err := explore.LoadTrace(&b)
+	assert.JSONEq(t, `{"version":2,"from":1,"to":2,"n":3,"steps":[{"line":"connect c2 as consumer {\"wid\":\"$wid4\"}"},
+		{"line":"C[c2] raw: \"\\xff\\x00\\r\\n\" \"$jid1\""},{"line":"C[c2]: INFO<|>","ahead":true},
+		{"line":"C[c2] bytewise:  $$5 "},{"line":"S[c2]: <any>"},{"line":"silence 20s"},{"line":"quiet $wid4"},{"line":"restart"},
+		{"line":"C[c2]: <half-close>"}]}`, b.String())
+	saved := b.String()
+	again, err := explore.LoadTrace(dialect, &b)
 	require.NoError(t, err)
-	assert.Equal(t, trace, again)
-	_, err = explore.LoadTrace(strings.NewReader(`{"version":9}`))
-	assert.ErrorContains(t, err, "version 9")
+	b.Reset()
+	require.NoError(t, again.Save(&b))
+	assert.Equal(t, saved, b.String())
+}
+
+func TestTraceIsNotLoaded(t *testing.T) {
+	t.Parallel()
+	for text, why := range map[string]string{
+		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, and 2 is known: explore again with the same seed",
+		`{"version":2,"to":1}`:                                   "steps 0 to 1 are repeated, of 0",
+		`{"version":2,"steps":[{"line":"C[x]: INFO"}]}`:          "step 0 is not one that can be played",
+		`{"version":2,"steps":[{"line":"barrier"}]}`:             "barrier",
+		`{"version":2,"steps":[{"line":"# nothing"}]}`:           "no statement",
+		`{"version":2,"steps":[{"line":"restart"},{"line":""}]}`: "2 steps are 1 statements",
+		`{"version":2,"steps":[{"line":"kill"}]}`:                "step 0 is not one that can be played",
+		`nothing`: "invalid character",
+	} {
+		_, err := explore.LoadTrace(fwpdialect.Dialect{}, strings.NewReader(text))
+		assert.ErrorContains(t, err, why)
+	}
 }
 
 func BenchmarkExplore(b *testing.B) {

@@ -224,8 +224,8 @@ func (x *exploration) trim() {
 	cut := len(x.trace) - remembered
 	open := map[int]Step{}
 	for _, step := range x.trace[:cut] {
-		if step.Kind == Open {
-			open[step.Conn] = step
+		if step.opens() {
+			open[step.Conn()] = step
 		}
 	}
 	var kept []Step

@@ -58,15 +58,7 @@ func (g *generator) next() []Step {
 	if m.Make == nil {
 		return g.openOne()
 	}
-	return made(m.Name, m.Make(conn))
-}
-
-// made writes the name of a move into its steps.
-func made(move string, steps []Step) []Step {
-	for i := range steps {
-		steps[i].Move = move
-	}
-	return steps
+	return m.Make(conn)
 }
 
 // pick draws a move, those more likely that were tried least in this state.
@@ -115,7 +107,7 @@ func (g *generator) control() []Step {
 	if g.alphabet.Control == nil || g.Round%often != 1 {
 		return nil
 	}
-	return slices.DeleteFunc(g.alphabet.Control(), func(s Step) bool { return s.Kind == Open && g.p.conns[s.Conn] != nil })
+	return slices.DeleteFunc(g.alphabet.Control(), func(s Step) bool { return s.opens() && g.p.conns[s.Conn()] != nil })
 }
 
 // openOne opens a connection.
@@ -124,7 +116,7 @@ func (g *generator) openOne() []Step {
 	for g.p.conns[n] != nil {
 		n++
 	}
-	return made("open", []Step{g.alphabet.Open(n)})
+	return []Step{g.alphabet.Open(n)}
 }
 
 // age lets time pass, and looks what has come back.
@@ -136,13 +128,13 @@ func (g *generator) age() []Step {
 	for n > 1 && spans[n-1] > g.Longest {
 		n--
 	}
-	steps := []Step{{Kind: Wait, For: spans[g.IntN(n)], Move: "wait"}}
+	steps := []Step{Wait(spans[g.IntN(n)])}
 	for _, conn := range g.strangers() {
 		if g.alphabet.Look == nil {
 			break
 		}
 		if look := g.alphabet.Look(conn); look != nil {
-			return append(steps, made("look", look)...)
+			return append(steps, look...)
 		}
 	}
 	return steps

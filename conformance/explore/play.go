@@ -52,11 +52,14 @@ type config struct {
 	timeout time.Duration // the longest wait for a reply
 }
 
+// grammar is what the texts of the subject may have.
+func (c *config) grammar() *scenarios.Grammar { return c.subject.Dialect.Grammar() }
+
 func newPlay(c *config, prefix string) *play {
 	p := &play{config: c, terms: c.terms, conns: map[int]*conn{}}
 	p.terms.Prefix = prefix
 	p.law = c.subject.Start(p.terms)
-	p.names = names{dialect: c.subject.Dialect, prefix: prefix, times: map[string]string{}, value: p.law.Value, now: time.Now()}
+	p.names = names{dialect: c.subject.Dialect, jobs: c.subject.Jobs, prefix: prefix, times: map[string]string{}, value: p.law.Value, now: time.Now()}
 	return p
 }
 
@@ -64,50 +67,59 @@ func newPlay(c *config, prefix string) *play {
 // between fuzzed bytes and the new connection that shows whether the server has survived
 // them: it is there that a crash is to be seen.
 func (p *play) do(ctx context.Context, s *Step) {
-	if s.Kind == Send {
+	if s.Sends() != nil {
 		p.fuzzing = s.wild()
 	}
 	if !p.fuzzing {
 		p.poll(ctx)
 	}
 	p.now = time.Now()
-	c := p.conns[s.Conn]
-	switch {
-	case s.Kind == Open:
-		p.open(ctx, s)
+	switch do := s.Do.(type) {
+	case *scenarios.Connect:
+		p.open(ctx, s.Conn(), do)
 		p.fuzzing = false
-	case s.Kind == Wait:
-		p.wait(ctx, s.For)
-	case s.Kind == Operate:
-		p.operate(ctx, s)
-	case c == nil: // it has ended before its time
-	case s.Kind == Send:
-		p.send(ctx, c, s)
-	case s.Kind == Await:
+	case *scenarios.Silence:
+		p.wait(ctx, do.For)
+	case *scenarios.Operate:
+		p.operate(ctx, do)
+	default:
+		if c := p.conns[s.Conn()]; c != nil { // else it has ended before its time
+			p.on(ctx, c, s)
+		}
+	}
+}
+
+// on plays a step on an open connection.
+func (p *play) on(ctx context.Context, c *conn, s *Step) {
+	do, sends := s.Do.(*scenarios.Send)
+	switch {
+	case !sends:
 		p.settle(ctx, c)
-	case s.Kind == End:
-		p.end(ctx, c, s.Ending)
+	case do.Ending == scenarios.Open:
+		p.send(ctx, c, s)
+	default:
+		p.end(ctx, c, do.Ending)
 	}
 }
 
 // open begins a connection and introduces the client on it.
-func (p *play) open(ctx context.Context, s *Step) {
-	if old := p.conns[s.Conn]; old != nil {
+func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
+	if old := p.conns[number]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
-	c, err := p.dial(ctx, s.Conn)
+	c, err := p.dial(ctx, number)
 	if err != nil {
-		p.probe(ctx, &conn{number: s.Conn, clause: p.unheard()})
+		p.probe(ctx, &conn{number: number, clause: p.unheard()})
 		return
 	}
-	p.conns[s.Conn] = c
-	p.law.Open(s.Conn, time.Now())
+	p.conns[number] = c
+	p.law.Open(number, time.Now())
 	c.sent, c.clause, c.judged = p.step, p.unheard(), true
-	if p.settle(ctx, c); p.conns[s.Conn] != c {
+	if p.settle(ctx, c); p.conns[number] != c {
 		return
 	}
-	if line := p.law.Introduce(s.Conn, s); line != "" {
-		p.transmit(ctx, c, [][]byte{[]byte(p.fill(line, s.Conn) + "\r\n")}, 0, false)
+	if line := p.law.Introduce(number, do); line != "" {
+		p.transmit(ctx, c, [][]byte{[]byte(p.fill(line, number) + "\r\n")}, 0, false)
 		p.settle(ctx, c)
 	}
 }

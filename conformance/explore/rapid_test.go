@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
+
+var build = Builder{Dialect: fwpdialect.Dialect{}}
 
 // anyText has what steps have in them, and what they should not have.
 func anyText() *rapid.Generator[string] {
@@ -24,15 +27,14 @@ func anyText() *rapid.Generator[string] {
 
 func anyStep() *rapid.Generator[Step] {
 	return rapid.Custom(func(t *rapid.T) Step {
-		s := Step{Kind: rapid.SampledFrom([]Kind{Open, Send, Await, End, Wait, Operate}).Draw(t, "kind"), Conn: rapid.IntRange(0, 3).Draw(t, "conn")}
-		switch s.Kind {
-		case Send:
-			s.Segments = rapid.SliceOfN(anyText(), 1, 3).Draw(t, "segments")
-			s.Raw, s.Ahead = rapid.Bool().Draw(t, "raw"), rapid.Bool().Draw(t, "ahead")
-		case Open:
-			s.Role, s.Worker = rapid.SampledFrom([]scenarios.Role{scenarios.Raw, scenarios.Consumer}).Draw(t, "role"), 1
-		}
-		return s
+		conn := rapid.IntRange(0, 3).Draw(t, "conn")
+		line := build.Line(conn, "%s", anyText().Draw(t, "line"))
+		line.Ahead = rapid.Bool().Draw(t, "ahead")
+		return rapid.SampledFrom([]Step{
+			line, build.Bytes(conn, rapid.SliceOfN(anyText(), 1, 3).Draw(t, "segments")...), build.Bytewise(conn, "INFO"),
+			build.Open(conn, scenarios.Raw, ""), build.Open(conn, scenarios.Consumer, `{"wid":"$wid1"}`), build.Await(conn),
+			End(conn, scenarios.Reset), Wait(time.Second), Restart(), build.Signal("quiet", "$wid1"),
+		}).Draw(t, "step")
 	})
 }
 
@@ -54,10 +56,33 @@ func TestTracesComeBackAsTheyWere(t *testing.T) {
 		want := anyTrace().Draw(t, "trace")
 		var b bytes.Buffer
 		require.NoError(t, want.Save(&b))
-		got, err := LoadTrace(&b)
+		got, err := LoadTrace(build.Dialect, &b)
 		require.NoError(t, err)
+		require.Len(t, got.Steps, len(want.Steps))
+		for i, step := range want.Steps {
+			assert.Equal(t, step.Conn(), got.Steps[i].Conn())
+			assert.Equal(t, sent(step), sent(got.Steps[i]))
+			assert.Equal(t, [2]bool{step.Ahead, step.Ends()}, [2]bool{got.Steps[i].Ahead, got.Steps[i].Ends()})
+		}
+		want.Steps, got.Steps = nil, nil
 		assert.Equal(t, want, got)
 	})
+}
+
+// sent is what a step sends, with its names as they are written.
+func sent(s Step) string {
+	do := s.Sends()
+	if do == nil {
+		return ""
+	}
+	all := ""
+	for _, t := range do.Segments {
+		all += t.Expand(func(name scenarios.Name) string { return name.String() }) + "|"
+	}
+	if !do.Raw {
+		return strings.TrimSuffix(all, "|") + "\r\n|"
+	}
+	return all
 }
 
 // Leaving steps out moves the bounds of the repetition along with them.
@@ -103,7 +128,7 @@ func TestNamesAreFilledIn(t *testing.T) {
 		once := n.fill(text, 1)
 		assert.Equal(t, once, n.fill(text, 1))
 		if _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text); err == nil { // else it stays as it is
-			assert.Equal(t, once, n.fill(Tokenize(text).String(), 1), "in pieces")
+			assert.Equal(t, once, n.fill(build.Tokenize(text).String(), 1), "in pieces")
 		}
 	})
 }

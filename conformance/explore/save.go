@@ -4,31 +4,33 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // savedTrace is a trace as a file holds it. The version is that of this form.
 type savedTrace struct {
-	Version int    `json:"version"`
-	From    int    `json:"from,omitempty"`
-	To      int    `json:"to,omitempty"`
-	N       int    `json:"n,omitempty"`
-	Steps   []Step `json:"steps"`
+	Version int         `json:"version"`
+	From    int         `json:"from,omitempty"`
+	To      int         `json:"to,omitempty"`
+	N       int         `json:"n,omitempty"`
+	Steps   []savedStep `json:"steps"`
 }
 
-const traceVersion = 1
+// savedStep is a step, its statement as a script has it.
+type savedStep struct {
+	Line  string `json:"line"`
+	Ahead bool   `json:"ahead,omitempty"`
+}
 
-// Save writes the conversation as JSON. The texts are quoted as Go strings, since they
-// may hold any bytes.
+const traceVersion = 2
+
+// Save writes the conversation as JSON, its steps as lines of the script language.
 func (t Trace) Save(w io.Writer) error {
-	saved := savedTrace{Version: traceVersion, From: t.From, To: t.To, N: t.N, Steps: make([]Step, len(t.Steps))}
+	saved := savedTrace{Version: traceVersion, From: t.From, To: t.To, N: t.N, Steps: make([]savedStep, len(t.Steps))}
 	for i, step := range t.Steps {
-		var segments []string
-		for _, text := range step.Segments {
-			segments = append(segments, strconv.QuoteToASCII(text))
-		}
-		step.Segments = segments
-		saved.Steps[i] = step
+		saved.Steps[i] = savedStep{step.String(), step.Ahead}
 	}
 	if err := json.NewEncoder(w).Encode(saved); err != nil {
 		return fmt.Errorf("save the conversation: %w", err)
@@ -36,30 +38,61 @@ func (t Trace) Save(w io.Writer) error {
 	return nil
 }
 
-// LoadTrace reads what [Trace.Save] wrote.
-func LoadTrace(r io.Reader) (Trace, error) {
-	var saved savedTrace
-	if err := json.NewDecoder(r).Decode(&saved); err != nil {
+// LoadTrace reads what [Trace.Save] wrote of a conversation in a dialect.
+func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
+	saved := savedTrace{Version: -1}
+	err := json.NewDecoder(r).Decode(&saved)
+	if saved.Version >= 0 && saved.Version != traceVersion {
+		return Trace{}, fmt.Errorf("load a conversation: version %d, and %d is known: "+
+			"explore again with the same seed to save it in the new form", saved.Version, traceVersion)
+	}
+	t := Trace{From: saved.From, To: saved.To, N: saved.N}
+	switch {
+	case err != nil:
+	case t.From < 0 || t.From > t.To || t.To > len(saved.Steps):
+		err = fmt.Errorf("steps %d to %d are repeated, of %d", t.From, t.To, len(saved.Steps))
+	default:
+		t.Steps, err = parseSteps(d, saved.Steps)
+	}
+	if err != nil {
 		return Trace{}, fmt.Errorf("load a conversation: %w", err)
 	}
-	if saved.Version != traceVersion {
-		return Trace{}, fmt.Errorf("load a conversation: version %d, and %d is known", saved.Version, traceVersion)
+	return t, nil
+}
+
+// playable reports whether the step is one of the kinds that [Step] lists.
+func (s Step) playable() bool {
+	switch do := s.Do.(type) {
+	case *scenarios.Silence:
+		return true
+	case *scenarios.Operate:
+		return do.Action != scenarios.NeedKill
 	}
-	if saved.From < 0 || saved.From > saved.To || saved.To > len(saved.Steps) {
-		return Trace{}, fmt.Errorf("load a conversation: steps %d to %d are repeated, of %d",
-			saved.From, saved.To, len(saved.Steps))
+	return s.Conn() >= 0 // blocks and barriers have none
+}
+
+// parseSteps parses the lines of steps.
+func parseSteps(d scenarios.Dialect, saved []savedStep) ([]Step, error) {
+	if len(saved) == 0 {
+		return nil, nil
 	}
-	for i, step := range saved.Steps {
-		if step.Kind < Open || step.Kind > Operate || step.Kind == Send && len(step.Segments) == 0 {
-			return Trace{}, fmt.Errorf("load a conversation: step %d is of no kind that is known, or sends nothing", i)
+	lines := make([]string, len(saved))
+	for i, s := range saved {
+		lines[i] = s.Line
+	}
+	script, err := scenarios.Parse(d, "steps", []byte(strings.Join(lines, "\n")))
+	if err != nil {
+		return nil, err
+	}
+	if len(script.Steps) != len(saved) {
+		return nil, fmt.Errorf("%d steps are %d statements", len(saved), len(script.Steps))
+	}
+	steps := make([]Step, len(saved))
+	for i, s := range saved {
+		steps[i] = Step{Do: script.Steps[i], Ahead: s.Ahead}
+		if !steps[i].playable() {
+			return nil, fmt.Errorf("step %d is not one that can be played: %s", i, s.Line)
 		}
-		for j, text := range step.Segments {
-			plain, err := strconv.Unquote(text)
-			if err != nil {
-				return Trace{}, fmt.Errorf("load a conversation: step %d: %q: %w", i, text, err)
-			}
-			step.Segments[j] = plain
-		}
 	}
-	return Trace{Steps: saved.Steps, From: saved.From, To: saved.To, N: saved.N}, nil
+	return steps, nil
 }

@@ -17,11 +17,12 @@ type record struct {
 	hit     found
 	prefix  string
 	times   map[string]string
+	unheard string // the clause by which a server speaks first
 }
 
 // recorded returns the record of a play that showed the finding.
 func recorded(p *play, hit found) record {
-	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, subject: p.subject}
+	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, subject: p.subject, unheard: p.unheard()}
 	for i, a := range p.seen {
 		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
@@ -50,7 +51,7 @@ type writer struct {
 // made-up bytes.
 func manyLines(t Trace, hit found) bool {
 	return hit.Rule == "extra" && slices.ContainsFunc(t.Steps, func(s Step) bool {
-		return s.wild() && s.Conn == hit.conn && strings.Count(s.text(), "\n") > 1
+		return s.wild() && s.Conn() == hit.conn && strings.Count(s.Text(), "\n") > 1
 	})
 }
 
@@ -93,8 +94,9 @@ func (w *writer) found() {
 		title = w.f.Clause + ": " + title
 	}
 	w.script.Title = w.names.title(w.symbols(oneLine(title)))
-	if w.hashed() || strings.HasPrefix(w.f.Clause, "FWP-AUTH") {
-		w.script.Needs = []scenarios.Need{scenarios.NeedPassword}
+	_, w.script.Needs = w.ruling()
+	if w.locked() && !slices.Contains(w.script.Needs, scenarios.NeedPassword) {
+		w.script.Needs = append(w.script.Needs, scenarios.NeedPassword)
 	}
 	for i := range w.t.Steps {
 		if w.t.N > 1 && i == w.t.From {
@@ -122,78 +124,87 @@ func (w *writer) text() string {
 	return string(scenarios.Format(&w.script))
 }
 
-// hashed reports whether a password is used.
-func (w *writer) hashed() bool {
-	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.Contains(s.text(), "pwdhash") })
+// ruling returns what the subject knows of the clause of the finding.
+func (w *writer) ruling() (level string, needs []scenarios.Need) {
+	if w.f.Should {
+		level = "SHOULD"
+	}
+	if w.r.subject.Ruling == nil {
+		return level, nil
+	}
+	return w.r.subject.Ruling(w.f.Clause, level)
+}
+
+// locked reports whether a value is sent that is computed from a password.
+func (w *writer) locked() bool {
+	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return needsPassword(w.script.Dialect.Grammar(), s.segments()) })
 }
 
 // step writes one step.
 func (w *writer) step(i int, s *Step) {
-	switch s.Kind {
-	case Open:
-		w.open(i, s)
-	case Send:
-		w.answer(s.Conn)
-		w.send(s)
+	switch do := s.Do.(type) {
+	case *scenarios.Connect:
+		w.open(i, s.Conn(), do)
+	case *scenarios.Send:
+		if do.Ending != scenarios.Open {
+			w.ends(i, s.Conn(), do.Ending)
+			return
+		}
+		conn := s.Conn()
+		w.answer(conn)
+		w.send(conn, do, s.Text())
 		if w.reads(i, s) {
-			w.awaits[s.Conn] = i
+			w.awaits[conn] = i
 		}
 		if !s.Ahead {
-			w.answer(s.Conn)
+			w.answer(conn)
 		}
-	case Await:
-		w.answer(s.Conn)
-	case End:
-		_, owed := w.awaits[s.Conn]
-		delete(w.awaits, s.Conn)
-		delete(w.opened, s.Conn)
-		w.end(s.Conn, s.Ending)
-		if owed && i == w.r.hit.step && s.Conn == w.r.hit.conn && s.Ending == scenarios.HalfShut {
-			w.hit(i, s.Conn)
-		}
-	case Wait:
-		w.wait(i, s)
-	case Operate:
+	case *scenarios.Expect:
+		w.answer(s.Conn())
+	case *scenarios.Silence:
+		w.wait(i, do.For)
+	case *scenarios.Operate:
 		w.answers()
-		w.operate(s)
+		next := *do
+		next.Statement, next.Worker = w.statement(), w.renamedTemplate(do.Worker)
+		w.add(&next)
 	}
 }
 
-// operate writes what an operator does.
-func (w *writer) operate(s *Step) {
-	if s.Action == Restart {
-		w.add(&scenarios.Operate{Statement: w.statement(), Action: scenarios.NeedRestart})
-		return
+// ends writes the end of a connection, and what comes after the client's half of it is closed.
+func (w *writer) ends(i, conn int, how scenarios.Ending) {
+	_, owed := w.awaits[conn]
+	delete(w.awaits, conn)
+	delete(w.opened, conn)
+	w.end(conn, how)
+	if owed && i == w.r.hit.step && conn == w.r.hit.conn && how == scenarios.HalfShut {
+		w.hit(i, conn)
 	}
-	worker := w.template(fmt.Sprintf("$wid%d", s.Worker))
-	w.add(&scenarios.Operate{Statement: w.statement(), Action: scenarios.NeedSignals, State: s.Action, Worker: worker[0]})
 }
 
 // open writes the opening of a connection; with its greeting if that is the finding.
-func (w *writer) open(i int, s *Step) {
-	if w.opened[s.Conn] { // the one before is over
-		w.end(s.Conn, scenarios.Closed)
+func (w *writer) open(i, conn int, do *scenarios.Connect) {
+	if w.opened[conn] { // the one before is over
+		w.end(conn, scenarios.Closed)
 	}
-	w.opened[s.Conn] = true
-	if i == w.r.hit.step && w.r.hit.conn == s.Conn {
-		w.connect(s.Conn, scenarios.Raw, "")
-		w.greeting(s)
+	w.opened[conn] = true
+	if i == w.r.hit.step && w.r.hit.conn == conn {
+		w.connect(conn, scenarios.Raw, "")
+		w.greeting(conn, do)
 		return
 	}
 	hello := ""
-	switch {
-	case s.Role != scenarios.Consumer:
-	case w.greets(): // connections of a worker say the same of it
-		hello = fmt.Sprintf(`{"wid":"$wid%d","pid":4711}`, s.Worker)
-	default:
-		hello = fmt.Sprintf(`{"wid":"$wid%d"}`, s.Worker)
-		if w.names.onlyUse("$wid") { // a consumer has that one by itself
-			hello = ""
+	if do.Hello != nil {
+		hello = do.Hello.String()
+		if client := "$" + w.script.Dialect.Grammar().Client; w.introduces() { // connections of a client say the same of it
+			hello = w.r.subject.Introduction.Fields(do)
+		} else if w.names.onlyUse(client) && w.renamed(hello) == `{"`+client[1:]+`":"`+client+`"}` {
+			hello = "" // it has that one by itself
 		}
 	}
-	w.connect(s.Conn, s.Role, hello)
-	if s.Role == scenarios.Raw {
-		w.greeted(s.Conn)
+	w.connect(conn, do.Role, hello)
+	if do.Role == scenarios.Raw {
+		w.greeted(conn)
 	}
 }
 
@@ -204,34 +215,30 @@ func (w *writer) greeted(conn int) {
 	}
 }
 
-// greets reports whether a HELLO is written out.
-func (w *writer) greets() bool {
-	return w.t.Steps[w.r.hit.step].Kind == Open ||
-		slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.HasPrefix(s.text(), "HELLO") })
+// introduces reports whether a client's introduction is written out.
+func (w *writer) introduces() bool {
+	verb := w.r.subject.Introduction.Verb
+	at := w.r.hit.step
+	return verb != "" && (at >= 0 && w.t.Steps[at].opens() ||
+		slices.ContainsFunc(w.t.Steps, func(s Step) bool { return strings.HasPrefix(s.Text(), verb) }))
 }
 
-// greeting writes the HI and the HELLO of which one is the finding.
-func (w *writer) greeting(s *Step) {
-	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Rule == RuleSilent && w.r.hit.Clause == "FWP-HI-01" {
+// greeting writes the greeting of the server and the introduction of the client, of which
+// one is the finding.
+func (w *writer) greeting(conn int, do *scenarios.Connect) {
+	first := w.r.subject.Greeting
+	if w.r.hit.crash || w.r.hit.Rule == "greeting" || w.r.hit.Rule == RuleSilent && w.r.hit.Clause == w.r.unheard {
 		w.clause()
-		expected := w.wanted(w.r.subject.Greeting)
-		if w.r.hit.crash {
-			expected = w.r.subject.Greeting
+		if !w.r.hit.crash {
+			first = w.wanted(first)
 		}
-		w.expect(s.Conn, scenarios.Window{}, expected)
+		w.expect(conn, scenarios.Window{}, first)
 		return
 	}
-	w.greeted(s.Conn)
-	hello := `"v":2}`
-	if w.hashed() {
-		hello = `"pwdhash":"$pwdhash",` + hello
-	}
-	if s.Role == scenarios.Consumer {
-		hello = fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + hello
-	}
-	w.say(s.Conn, "HELLO {"+hello)
+	w.greeted(conn)
+	w.say(conn, w.r.subject.Introduction.Line(do, w.locked()))
 	w.clause()
-	w.expect(s.Conn, scenarios.Window{}, w.wanted("+OK"))
+	w.expect(conn, scenarios.Window{}, w.wanted(w.r.subject.Accepted))
 }
 
 // clause ties what follows to the clause of the finding. What the catalogue only notes
@@ -240,29 +247,24 @@ func (w *writer) clause() {
 	if w.f.Clause == "" {
 		return
 	}
-	level := ""
-	if w.f.Clause == "FWP-HELLO-08" || w.f.Clause == "FWP-HELLO-05" || w.f.Clause == "FWP-HELLO-07" {
-		level = "plain"
-	} else if w.f.Should {
-		level = "SHOULD"
-	}
+	level, _ := w.ruling()
 	w.marks = []scenarios.Mark{{Clause: w.f.Clause, Level: level}}
 	w.above = append(w.above, scenarios.Aside{IsMark: true, Marks: w.marks})
 }
 
 // send writes a client line.
-func (w *writer) send(s *Step) {
-	segments := slices.Clone(s.Segments)
-	plain := printable(s.text())
-	switch {
-	case s.Bytewise && plain:
-		segments = []string{s.text()}
-	case !s.Raw && !plain:
-		segments[len(segments)-1] += "\r\n"
+func (w *writer) send(conn int, do *scenarios.Send, text string) {
+	plain := printable(text)
+	line := &scenarios.Send{Conn: w.conn(conn), Bytewise: do.Bytewise && plain, Raw: !plain || do.Raw && !do.Bytewise}
+	for _, t := range do.Segments {
+		line.Segments = append(line.Segments, w.renamedTemplate(t))
 	}
-	line := &scenarios.Send{Conn: w.conn(s.Conn), Bytewise: s.Bytewise && plain, Raw: !plain || s.Raw && !s.Bytewise}
-	for _, text := range segments {
-		line.Segments = append(line.Segments, w.template(text)...)
+	last := len(line.Segments) - 1
+	switch {
+	case line.Bytewise:
+		line.Segments = []scenarios.Template{slices.Concat(line.Segments...)}
+	case !do.Raw && !plain:
+		line.Segments[last] = append(line.Segments[last], w.template("\r\n")[0]...)
 	}
 	line.Statement = w.statement()
 	w.add(line)
@@ -305,7 +307,7 @@ func (w *writer) expected(step, conn int) string {
 	switch {
 	case !is:
 		return "<any>"
-	case a.Open != "" && !w.pushes(step):
+	case a.Open != "" && !w.makes(step):
 		return a.Open
 	}
 	return w.symbols(a.Pattern)
@@ -314,7 +316,7 @@ func (w *writer) expected(step, conn int) string {
 // answered is the first of all answers to a step.
 func (w *writer) answered(step, conn int) (first seen, is bool) {
 	for i := step; i < len(w.t.Steps); i++ {
-		if s := w.t.Steps[i]; i > step && s.Kind == Send && s.Conn == conn {
+		if s := w.t.Steps[i]; i > step && s.Sends() != nil && s.Conn() == conn {
 			break
 		}
 		for _, a := range w.r.answers[i] {
@@ -326,18 +328,20 @@ func (w *writer) answered(step, conn int) (first seen, is bool) {
 	return first, is
 }
 
-// pushes reports whether a step pushes the job of the finding, which the server then has
-// to accept.
-func (w *writer) pushes(step int) bool {
-	text := w.t.Steps[step].text()
+// makes reports whether a step is the first to name the job of the finding, which the
+// server then has to accept.
+func (w *writer) makes(step int) bool {
 	_, name, _ := strings.Cut(w.r.hit.JID, "-")
 	name, _, _ = strings.Cut(name, "-") // without its round
-	return name != "" && strings.HasPrefix(text, "PUSH") && slices.Contains(namesIn(text), "$"+name)
+	first := slices.IndexFunc(w.t.Steps, func(s Step) bool {
+		return slices.Contains(shared(w.script.Dialect.Grammar(), s.segments()), "$"+name)
+	})
+	return name != "" && first == step
 }
 
 // wait writes a silence on the connections that owe nothing.
-func (w *writer) wait(i int, s *Step) {
-	if s.For < 10*time.Millisecond {
+func (w *writer) wait(i int, d time.Duration) {
+	if d < 10*time.Millisecond {
 		return
 	}
 	var idle []string
@@ -349,7 +353,7 @@ func (w *writer) wait(i int, s *Step) {
 	if i == w.r.hit.step {
 		w.clause()
 	}
-	w.add(&scenarios.Silence{Statement: w.statement(), For: s.For, Conns: idle, Marks: w.marks})
+	w.add(&scenarios.Silence{Statement: w.statement(), For: d, Conns: idle, Marks: w.marks})
 }
 
 // idle names the connections that owe no answer at a step.
@@ -365,14 +369,17 @@ func (w *writer) idle(step int) []string {
 
 // aftermath asks what the finding is about once more where no line shows it.
 func (w *writer) aftermath() {
-	if w.r.hit.Rule != "closed" {
+	if w.r.subject.Again == nil {
 		return
 	}
 	for _, s := range w.t.Steps {
-		if s.Kind == Open && s.Conn == w.r.hit.conn && s.Role == scenarios.Consumer {
+		if !s.opens() || s.Conn() != w.r.hit.conn {
+			continue
+		}
+		if line := w.r.subject.Again(w.r.hit.Rule, s.Do.(*scenarios.Connect)); line != "" {
 			w.clause()
-			w.say(s.Conn, fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, s.Worker))
-			w.expect(s.Conn, scenarios.Window{}, "+OK")
+			w.say(s.Conn(), line)
+			w.expect(s.Conn(), scenarios.Window{}, w.r.subject.Accepted)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/fwpsuite/fwp/scenarios"
 func (w *writer) hit(step, conn int) {
 	came := w.expected(step, conn) // of many rounds those before were answered
 	if w.r.hit.Rule == "lingers" {
-		w.expect(conn, scenarios.Window{}, "+OK")
+		w.expect(conn, scenarios.Window{}, w.r.subject.Accepted)
 	}
 	w.clause()
 	var within scenarios.Window // in which the reply must come

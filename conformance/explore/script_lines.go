@@ -78,13 +78,19 @@ func (w *writer) template(text string) []scenarios.Template {
 	segments, err := scenarios.ParseTemplate(w.script.Dialect, text)
 	w.failed(err)
 	for i, t := range segments {
-		segments[i], err = t.Rename(w.rename)
-		w.failed(err)
+		segments[i] = w.renamedTemplate(t)
 	}
 	if len(segments) == 0 { // of a text that does not parse
 		return []scenarios.Template{nil}
 	}
 	return segments
+}
+
+// renamedTemplate is a template with the names of the script.
+func (w *writer) renamedTemplate(t scenarios.Template) scenarios.Template {
+	t, err := t.Rename(w.rename)
+	w.failed(err)
+	return t
 }
 
 // renamed is a text of the language with the names of the script.

@@ -18,10 +18,16 @@ func oneLine(s string) string {
 // rename returns the name in the script for one of the conversation: repeated jobs have
 // indexed names.
 func (w *writer) rename(name string) string {
-	if w.t.N > 1 && strings.HasPrefix(name, "$jid") && !strings.HasSuffix(name, "#") {
+	if w.t.N > 1 && w.isJob(name[1:]) && !strings.HasSuffix(name, "#") {
 		name += "#"
 	}
 	return w.names.short(name)
+}
+
+// isJob reports whether a name is that of a job.
+func (w *writer) isJob(base string) bool {
+	jobs := w.r.subject.Jobs
+	return jobs != "" && familyOf(w.script.Dialect.Grammar(), base) == jobs
 }
 
 // playName is a name of a play behind its prefix, which is cut off; a repetition has its
@@ -39,7 +45,7 @@ func (w *writer) symbols(text string) string {
 	}
 	return playName.ReplaceAllStringFunc(text, func(name string) string {
 		m := playName.FindStringSubmatch(name)
-		if w.t.N > 1 && m[1][0] == 'j' {
+		if w.t.N > 1 && w.isJob(m[1]) {
 			return "$" + m[1] + "#"
 		}
 		return "$" + m[1]
@@ -89,7 +95,7 @@ const (
 )
 
 // conn is the name of a connection.
-func (n *shortNames) conn(number int) string { return n.short(connFamily + strconv.Itoa(number)) }
+func (n *shortNames) conn(number int) string { return n.short(connName(number)) }
 
 // onlyUse reports whether a family has one name that is used once.
 func (n *shortNames) onlyUse(family string) bool { return n != nil && n.final && n.uses[family] == 1 }

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // wild reports whether a step sends bytes of which nobody can say how many commands they
 // are, and does not wait for what they bring.
-func (s *Step) wild() bool { return s.Kind == Send && s.Raw && s.Ahead }
+func (s Step) wild() bool {
+	do := s.Sends()
+	return do != nil && do.Raw && s.Ahead
+}
 
 // Between the segments of a line: wild bytes need not come in as many pieces as they were
 // sent in.
@@ -23,20 +28,21 @@ const longestWrite = 2 * time.Second
 // send plays a Send.
 func (p *play) send(ctx context.Context, c *conn, s *Step) {
 	p.settle(ctx, c)
-	if p.conns[s.Conn] != c {
+	if p.conns[c.number] != c {
 		return
 	}
-	segments := p.segments(c, s)
+	do := s.Sends()
+	segments := p.segments(c, do)
 	if p.law.Escapes(segments...) {
 		return
 	}
 	pause := betweenSegments
-	if s.Bytewise || s.wild() {
+	if do.Bytewise || s.wild() {
 		pause = betweenBytes
 	}
-	c.awaited = s.text()
+	c.awaited = s.Text()
 	c.wild = c.wild || s.wild()
-	p.cut = len(segments) > 1 && !s.Raw
+	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.wild)
 	if !s.Ahead {
 		p.settle(ctx, c)
@@ -45,16 +51,16 @@ func (p *play) send(ctx context.Context, c *conn, s *Step) {
 }
 
 // segments are the bytes of a step.
-func (p *play) segments(c *conn, s *Step) [][]byte {
-	segments := make([][]byte, len(s.Segments))
-	for i, text := range s.Segments {
-		segments[i] = []byte(p.fill(text, c.number))
+func (p *play) segments(c *conn, do *scenarios.Send) [][]byte {
+	segments := make([][]byte, len(do.Segments))
+	for i, t := range do.Segments {
+		segments[i] = []byte(p.expand(t, c.number))
 	}
-	if !s.Raw {
+	if !do.Raw {
 		last := len(segments) - 1
 		segments[last] = append(segments[last], "\r\n"...)
 	}
-	if s.Bytewise {
+	if do.Bytewise {
 		segments = bytes.SplitAfter(bytes.Join(segments, nil), nil)
 	}
 	return segments

@@ -222,7 +222,7 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 
 // shared reports whether a step changes what others have on the server.
 func (s *shrinker) shared(step Step) bool {
-	return step.Kind == Operate && step.Action == Restart || s.config.subject.Shared != nil && s.config.subject.Shared(step.text())
+	return step.restarts() || s.config.subject.Shared != nil && s.config.subject.Shared(step.Text())
 }
 
 // reset plays what makes a server forget: what an earlier try has left behind in its
@@ -275,15 +275,16 @@ func effective(t Trace) Trace {
 	}
 	open := map[int]bool{}
 	return Trace{Steps: slices.DeleteFunc(slices.Clone(t.Steps), func(step Step) bool {
-		known := open[step.Conn]
-		switch step.Kind {
-		case Open:
-			open[step.Conn] = true
+		conn := step.Conn()
+		known := open[conn]
+		switch {
+		case step.opens():
+			open[conn] = true
 			return false
-		case End:
-			open[step.Conn] = false
+		case step.Ends():
+			open[conn] = false
 		}
-		return step.Kind != Wait && step.Kind != Operate && !known
+		return conn >= 0 && !known
 	})}
 }
 
@@ -296,7 +297,7 @@ func (s *shrinker) spent(ctx context.Context) bool {
 // part.
 func (s *shrinker) still(ctx context.Context, t Trace) bool {
 	times := 1
-	if slices.ContainsFunc(t.Steps, func(step Step) bool { return step.Kind == Wait }) {
+	if slices.ContainsFunc(t.Steps, func(step Step) bool { return step.waits() > 0 }) {
 		times = 3
 	}
 	for range times {

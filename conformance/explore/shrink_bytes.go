@@ -3,30 +3,30 @@ package explore
 import (
 	"context"
 	"slices"
-	"strings"
 )
 
 // fewerBytes makes what a step sends shorter, as long as the finding shows: in one
 // segment, and with pieces left out, at last single bytes. Lines are made simpler field by
 // field.
 func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
-	if step := t.Steps[at]; !step.Raw && (step.Kind != Send || !s.aboutBytes()) {
+	do := t.Steps[at].Sends()
+	if do == nil || !do.Raw && !s.aboutBytes() {
 		return t
 	}
-	try := func(segments ...string) bool {
+	try := func(text string) bool {
 		next := t
 		next.Steps = slices.Clone(t.Steps)
-		next.Steps[at].Segments = segments
+		next.Steps[at] = next.Steps[at].sending(Builder{s.config.subject.Dialect}.Parse(text), do.Bytewise)
 		if s.spent(ctx) || !s.still(ctx, next) {
 			return false
 		}
 		t = next
 		return true
 	}
-	if step := t.Steps[at]; len(step.Segments) > 1 && !try(step.text()) {
+	if len(do.Segments) > 1 && !try(t.Steps[at].Text()) {
 		return t // how it is cut is what it is about
 	}
-	text := Tokenize(strings.Join(t.Steps[at].Segments, ""))
+	text := tokens(t.Steps[at].segments())
 	for n := max(1, len(text)/2); n > 0 && len(text) > 1; n /= 2 {
 		for from := 0; from < len(text) && len(text) > 1 && !s.spent(ctx); {
 			less := text.Put(from, min(len(text), from+n))
@@ -63,6 +63,6 @@ func (w *writer) reads(i int, s *Step) bool {
 	if !s.wild() {
 		return true
 	}
-	about := hit.Violation != nil && hit.conn == s.Conn && hit.step >= i && hit.step < len(w.t.Steps)
-	return about && w.t.Steps[hit.step].Kind != Open
+	about := hit.Violation != nil && hit.conn == s.Conn() && hit.step >= i && hit.step < len(w.t.Steps)
+	return about && !w.t.Steps[hit.step].opens()
 }

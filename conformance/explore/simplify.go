@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"slices"
+
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // simplify makes the steps themselves simpler, as long as the finding shows: fewer
@@ -20,7 +22,7 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 	for _, from := range connections(t.Steps) {
 		for _, to := range connections(t.Steps) {
 			if from > to {
-				try(func(steps []Step) bool { return merge(steps, from, to) })
+				try(func(steps []Step) bool { return s.merge(steps, from, to) })
 			}
 		}
 	}
@@ -29,9 +31,12 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 		t = s.fewerBytes(ctx, t, i)
 		try(func(steps []Step) bool { return whole(&steps[i]) })
 		try(func(steps []Step) bool { return behind(&steps[i]) })
-		if step := t.Steps[i]; s.config.subject.Simplify != nil && !step.Raw && len(step.Segments) == 1 {
-			s.config.subject.Simplify(step.text(), func(plainer string) bool {
-				return try(func(steps []Step) bool { steps[i].Segments = []string{plainer}; return true })
+		if do := t.Steps[i].Sends(); s.config.subject.Simplify != nil && do != nil && !do.Raw && len(do.Segments) == 1 {
+			s.config.subject.Simplify(t.Steps[i].Text(), func(plainer string) bool {
+				return try(func(steps []Step) bool {
+					steps[i] = steps[i].sending(Builder{s.config.subject.Dialect}.Parse(plainer), do.Bytewise)
+					return true
+				})
 			})
 		}
 	}
@@ -41,21 +46,22 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 func connections(steps []Step) []int {
 	var all []int
 	for _, step := range steps {
-		if step.Kind == Open && !slices.Contains(all, step.Conn) {
-			all = append(all, step.Conn)
+		if step.opens() && !slices.Contains(all, step.Conn()) {
+			all = append(all, step.Conn())
 		}
 	}
 	return all
 }
 
 // merge has one connection do what another did.
-func merge(steps []Step, from, to int) bool {
-	for i := range steps {
-		if steps[i].Conn == from && steps[i].Kind == Open {
-			steps[i] = Step{Kind: Await, Conn: to}
-		}
-		if steps[i].Conn == from && steps[i].Kind != Wait && steps[i].Kind != Operate {
-			steps[i].Conn = to
+func (s *shrinker) merge(steps []Step, from, to int) bool {
+	for i, step := range steps {
+		switch {
+		case step.Conn() != from:
+		case step.opens():
+			steps[i] = Builder{s.config.subject.Dialect}.Await(to)
+		default:
+			steps[i] = step.on(to)
 		}
 	}
 	return true
@@ -63,9 +69,10 @@ func merge(steps []Step, from, to int) bool {
 
 // whole joins the segments of a line.
 func whole(step *Step) bool {
-	if step.Kind != Send || step.Raw || len(step.Segments) == 1 && !step.Bytewise {
+	do := step.Sends()
+	if do == nil || do.Raw || len(do.Segments) == 1 && !do.Bytewise {
 		return false
 	}
-	step.Segments, step.Bytewise = []string{step.text()}, false
+	*step = step.sending([]scenarios.Template{slices.Concat(do.Segments...)}, false)
 	return true
 }

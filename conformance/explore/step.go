@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,39 +11,125 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// Kind is what a step does.
-type Kind uint8
-
-// The kinds.
-const (
-	Open    Kind = iota + 1 // a connection begins, and greets unless its role is raw
-	Send                    // a client line, or bytes
-	Await                   // the answers that a connection still owes
-	End                     // a connection ends from the client's side
-	Wait                    // time passes
-	Operate                 // an operator quiets or terminates a worker, or restarts the server
-)
-
-// Step is one thing that clients do. Its texts are written as in scripts: $jid4,
-// $queue2 and $wid1 are names of the play, $now+4s is a time, $$ is a dollar. Where steps
-// are repeated, $jid4 and $queue2# are others each time.
+// Step is one thing that clients do, as a statement of the script language:
+//
+//   - *[scenarios.Connect] opens a connection, and introduces the client unless its role is raw;
+//   - *[scenarios.Send] sends a line or bytes, or ends a connection from the client's side;
+//   - *[scenarios.Expect] awaits the answers that a connection owes, whatever they are;
+//   - *[scenarios.Silence] lets time pass;
+//   - *[scenarios.Operate] quiets or terminates a worker, or restarts the server.
+//
+// Connections are c0, c1 and so on. Names such as $jid4 are names of the play; where steps
+// are repeated, those of jobs and indexed ones ($queue2#) are others each time. The
+// statement of a step is never changed, since others may hold the same one.
 type Step struct {
-	Kind     Kind
-	Conn     int
-	Role     scenarios.Role   // Open
-	Worker   int              // Open as a consumer, Operate: the number of its $wid
-	Action   string           // Operate: quiet, terminate or restart
-	Segments []string         // Send: one, unless it is cut
-	Raw      bool             // Send: the segments are bytes, no CRLF is added
-	Bytewise bool             // Send: every byte is a segment of its own
-	Ahead    bool             // Send: the answer is not awaited before the next step
-	Ending   scenarios.Ending // End
-	For      time.Duration    // Wait
-	Move     string           // which of the generator's moves made it, for coverage
+	Do    scenarios.Step
+	Ahead bool // of a Send: the answer is not awaited before the next step
 }
 
-// text is all that a step sends, as it is written.
-func (s *Step) text() string { return strings.Join(s.Segments, "") }
+// noConn is the number of no connection.
+const noConn = -1
+
+// String returns the step's statement as a script has it.
+func (s Step) String() string {
+	return strings.TrimSuffix(string(scenarios.Format(&scenarios.Script{Steps: []scenarios.Step{s.Do}})), "\n")
+}
+
+// Conn returns the number of the step's connection, below zero if it has none.
+func (s Step) Conn() int {
+	var name string
+	switch do := s.Do.(type) {
+	case *scenarios.Connect:
+		name = do.Conn
+	case *scenarios.Send:
+		name = do.Conn
+	case *scenarios.Expect:
+		name = do.Conn
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(name, connFamily))
+	if err != nil {
+		return noConn
+	}
+	return n
+}
+
+// on returns the same step on another connection.
+func (s Step) on(conn int) Step {
+	switch do := s.Do.(type) {
+	case *scenarios.Connect:
+		next := *do
+		next.Conn, s.Do = connName(conn), &next
+	case *scenarios.Send:
+		next := *do
+		next.Conn, s.Do = connName(conn), &next
+	case *scenarios.Expect:
+		next := *do
+		next.Conn, s.Do = connName(conn), &next
+	}
+	return s
+}
+
+// connName is the name of a connection.
+func connName(number int) string { return connFamily + strconv.Itoa(number) }
+
+// Sends returns what the step sends, nil if it does something else.
+func (s Step) Sends() *scenarios.Send {
+	if do, is := s.Do.(*scenarios.Send); is && do.Ending == scenarios.Open {
+		return do
+	}
+	return nil
+}
+
+// Ends reports whether the step ends a connection.
+func (s Step) Ends() bool {
+	do, is := s.Do.(*scenarios.Send)
+	return is && do.Ending != scenarios.Open
+}
+
+// opens reports whether the step opens a connection.
+func (s Step) opens() bool {
+	_, is := s.Do.(*scenarios.Connect)
+	return is
+}
+
+// waits returns how long the step lets time pass.
+func (s Step) waits() time.Duration {
+	if do, is := s.Do.(*scenarios.Silence); is {
+		return do.For
+	}
+	return 0
+}
+
+// restarts reports whether the step restarts the server.
+func (s Step) restarts() bool {
+	do, is := s.Do.(*scenarios.Operate)
+	return is && do.Action == scenarios.NeedRestart
+}
+
+// Text returns all that the step sends, as it is written.
+func (s Step) Text() string {
+	var b strings.Builder
+	for _, t := range s.segments() {
+		b.WriteString(t.String())
+	}
+	return b.String()
+}
+
+// segments are those of what the step sends.
+func (s Step) segments() []scenarios.Template {
+	if do := s.Sends(); do != nil {
+		return do.Segments
+	}
+	return nil
+}
+
+// sending returns the step with other segments.
+func (s Step) sending(segments []scenarios.Template, bytewise bool) Step {
+	next := *s.Sends()
+	next.Segments, next.Bytewise = segments, bytewise
+	s.Do = &next
+	return s
+}
 
 // Trace is a conversation that can be played: steps, of which some may be repeated.
 type Trace struct {
@@ -77,78 +164,107 @@ func (t Trace) played() iter.Seq2[int, Step] {
 	}
 }
 
-// Line makes a step that sends a line.
-func Line(conn int, format string, args ...any) Step {
-	return Step{Kind: Send, Conn: conn, Segments: []string{fmt.Sprintf(format, args...)}}
-}
+// Builder makes steps of a dialect. A text that is not one of the language has no names.
+type Builder struct{ Dialect scenarios.Dialect }
 
-// names fills in the names of one play.
-type names struct {
-	dialect scenarios.Dialect
-	prefix  string
-	round   int // of a repetition, counted from 1; 0 outside
-	times   map[string]string
-	value   func(conn int, name string) string // of the protocol
-	now     time.Time
-}
-
-// fill writes a text with its names replaced; a value may be that of a connection. What
-// is no text of the language, as a saved run may have it, stays as it is.
-func (n *names) fill(text string, conn int) string {
-	if strings.IndexByte(text, '$') < 0 {
-		return text
+// Open returns a step that opens a connection. hello is an object with fields of the
+// client's introduction, "" for the usual ones.
+func (b Builder) Open(conn int, role scenarios.Role, hello string) Step {
+	do := &scenarios.Connect{Conn: connName(conn), Role: role}
+	if hello != "" {
+		do.Hello, _ = scenarios.ParseObject(b.Dialect, hello) // the usual ones if it cannot be parsed
 	}
-	segments, err := scenarios.ParseTemplate(n.dialect, text)
+	return Step{Do: do}
+}
+
+// Line returns a step that sends a line.
+func (b Builder) Line(conn int, format string, args ...any) Step {
+	return Step{Do: &scenarios.Send{Conn: connName(conn), Segments: b.Parse(fmt.Sprintf(format, args...))}}
+}
+
+// Bytewise returns a step that sends a line byte by byte.
+func (b Builder) Bytewise(conn int, text string) Step {
+	return Step{Do: &scenarios.Send{Conn: connName(conn), Segments: b.Parse(text), Bytewise: true}}
+}
+
+// Bytes returns a step that sends segments to which no CRLF is added.
+func (b Builder) Bytes(conn int, segments ...string) Step {
+	do := &scenarios.Send{Conn: connName(conn), Raw: true}
+	for _, text := range segments {
+		do.Segments = append(do.Segments, b.Parse(text)...)
+	}
+	return Step{Do: do}
+}
+
+// Await returns a step that awaits the answers that a connection owes.
+func (b Builder) Await(conn int) Step {
+	whatever, _ := scenarios.ParseChoices(b.Dialect, "<any>") // every dialect has it
+	return Step{Do: &scenarios.Expect{Conn: connName(conn), Choices: whatever}}
+}
+
+// Signal returns a step in which an operator quiets or terminates a worker.
+func (b Builder) Signal(state, worker string) Step {
+	return Step{Do: &scenarios.Operate{Action: scenarios.NeedSignals, State: state, Worker: b.Parse(worker)[0]}}
+}
+
+// Parse returns the segments of a text.
+func (b Builder) Parse(text string) []scenarios.Template {
+	segments, err := scenarios.ParseTemplate(b.Dialect, text)
 	if err != nil {
-		return text
+		segments, _ = scenarios.ParseTemplate(b.Dialect, strings.ReplaceAll(text, "$", "$$")) // there is no name in it
 	}
-	filled := make([]string, len(segments))
-	for i, t := range segments {
-		filled[i] = t.Expand(func(name scenarios.Name) string { return n.one(name, conn) })
-	}
-	return strings.Join(filled, scenarios.Cut)
+	return segments
 }
 
-// one is the value of a name. Jobs and indexed names are others in each round.
-func (n *names) one(name scenarios.Name, conn int) string {
-	base := name.Base()
-	job := strings.HasPrefix(base, "jid")
-	switch {
-	case base == "now":
-		return n.time(name)
-	case base == "pwdhash":
-		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
-	case job || strings.HasPrefix(base, "queue") || strings.HasPrefix(base, "wid"):
-		real := n.prefix + "-" + base
-		if n.round > 0 && (job || name.Indexed()) {
-			real += "-" + strconv.Itoa(n.round)
+// End returns a step that ends a connection.
+func End(conn int, how scenarios.Ending) Step {
+	return Step{Do: &scenarios.Send{Conn: connName(conn), Ending: how}}
+}
+
+// Wait returns a step that lets time pass.
+func Wait(d time.Duration) Step { return Step{Do: &scenarios.Silence{For: d}} }
+
+// Restart returns a step that restarts the server.
+func Restart() Step { return Step{Do: &scenarios.Operate{Action: scenarios.NeedRestart}} }
+
+// Tokens are a text in pieces that mutations do not go through: bytes, and names.
+type Tokens []string
+
+// Tokenize splits a text.
+func (b Builder) Tokenize(text string) Tokens { return tokens(b.Parse(text)) }
+
+// tokens are those of segments.
+func tokens(segments []scenarios.Template) Tokens {
+	var all Tokens
+	for _, t := range segments {
+		for i := range t {
+			named := false
+			text := t[i : i+1].Expand(func(name scenarios.Name) string { named = true; return name.String() })
+			if named {
+				all = append(all, text)
+				continue
+			}
+			for _, b := range []byte(text) {
+				all = append(all, string([]byte{b}))
+			}
 		}
-		return real
 	}
-	if text, ok := name.Computed(n.now); ok {
-		return text
-	}
-	return name.String()
+	return all
 }
 
-// nameEnd is where the name ends that begins with the dollar at the start of a text.
-func nameEnd(text string) int {
-	end := 1
-	for end < len(text) && (text[end] >= 'a' && text[end] <= 'z' || text[end] >= '0' && text[end] <= '9') {
-		end++
+// String writes tokens as they stand in steps.
+func (t Tokens) String() string {
+	var b strings.Builder
+	for _, s := range t {
+		if s == "$" {
+			b.WriteByte('$')
+		}
+		b.WriteString(s)
 	}
-	return end
+	return b.String()
 }
 
-// time binds a time at its first use, as scripts do.
-func (n *names) time(name scenarios.Name) string {
-	if s, ok := n.times[name.String()]; ok && n.round == 0 {
-		return s
-	}
-	s, _ := name.Computed(n.now)
-	n.times[name.String()] = s
-	return s
+// Put returns a copy in which others are in the place of the tokens [from,to).
+func (t Tokens) Put(from, to int, others ...string) Tokens {
+	return slices.Concat(t[:from], others, t[to:])
 }
-
-// noConn is the number of no connection.
-const noConn = -1

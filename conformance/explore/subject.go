@@ -17,7 +17,18 @@ type Subject struct {
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
 	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
+	Accepted string // the answer to a line that a right server accepts, as an S: line
 	Question string // a line that a server that serves answers on every new connection
+	Jobs     string // the family of the names of jobs, which are others in each round
+
+	Introduction Introduction // of clients, where a script writes it out
+
+	// Ruling returns the level at which a script judges a clause, usually the one given,
+	// and what it needs of the server.
+	Ruling func(clause, level string) (string, []scenarios.Need)
+	// Again returns a line that the client of a connection sends at the end of a script
+	// where no other line shows that a rule is broken, "" for none. It is to be accepted.
+	Again func(rule string, c *scenarios.Connect) string
 
 	// Family returns one name for all rules under which the same fault may show; a rule
 	// is a family of its own if nil.
@@ -38,6 +49,13 @@ type Subject struct {
 	// Leaks are inputs of which a server may keep something. The first is the control:
 	// what a right client sends.
 	Leaks []Leak
+}
+
+// Introduction is how clients introduce themselves. It is missing if they do not.
+type Introduction struct {
+	Verb   string                                         // with which its line begins
+	Line   func(c *scenarios.Connect, locked bool) string // of a client; locked: with the password
+	Fields func(c *scenarios.Connect) string              // for a connect, where others of the client write the Line
 }
 
 // Leak is an input that leaves nothing behind on a right server.
@@ -63,7 +81,7 @@ type Law interface {
 	Open(conn int, at time.Time)
 	// Introduce returns the line that a connection sends by itself after it was opened,
 	// "" for none.
-	Introduce(conn int, s *Step) string
+	Introduce(conn int, c *scenarios.Connect) string
 	// Sent records bytes that a client sent. wild means that nobody can say how many
 	// commands they are.
 	Sent(conn int, all []byte, wild bool, at time.Time) Sent
@@ -88,7 +106,7 @@ type Law interface {
 	// Escapes reports whether bytes could touch what belongs to other clients.
 	Escapes(segments ...[]byte) bool
 	// Operated records what an operator did.
-	Operated(s *Step)
+	Operated(o *scenarios.Operate)
 	// Unjudge ends the judging of a job, of all jobs if job is empty.
 	Unjudge(job string)
 	// Cleanup returns the steps that remove what the play has left on the server, each

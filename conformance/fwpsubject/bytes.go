@@ -20,7 +20,7 @@ func (g *maker) fuzz(early bool) []string {
 	for range 8 {
 		text := g.monster()
 		if g.IntN(2) == 0 {
-			text = g.mutated(explore.Tokenize(g.conversation(early)))
+			text = g.mutated(build().Tokenize(g.conversation(early)))
 		}
 		if segments := g.segmented(text); g.harmless(segments) {
 			return segments
@@ -60,7 +60,7 @@ func (g *maker) conversation(early bool) string {
 
 // fuzzedHello is the HELLO of the worker that all these conversations are of.
 func fuzzedHello(protected bool) string {
-	return hello(&explore.Step{Role: scenarios.Consumer, Worker: fuzzedNames}, protected)
+	return introduction(scenarios.Consumer, fmt.Sprintf("$wid%d", fuzzedNames), protected)
 }
 
 // segmented cuts tokens at up to three places.

@@ -9,7 +9,7 @@ import (
 
 // monster makes up what the grammar has no place for.
 func (g *maker) monster() explore.Tokens {
-	return explore.Tokenize(deal(g, "monster", monsters)(g))
+	return build().Tokenize(deal(g, "monster", monsters)(g))
 }
 
 // monsters each write one kind of it, as texts stand in steps.
@@ -133,6 +133,6 @@ func (g *maker) foreign() string {
 
 // unfinished is a line whose end never comes.
 func (g *maker) unfinished() string {
-	whole := explore.Tokenize(g.conversation(true))
+	whole := build().Tokenize(g.conversation(true))
 	return whole[:1+g.IntN(max(1, len(whole)-2))].String()
 }

@@ -66,7 +66,7 @@ func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 			require.Empty(t, lenient(string(bytes.Join(pieces[i:], nil))), "seed %d", seed)
 			require.Empty(t, lenient(string(pieces[i])), "seed %d", seed)
 		}
-		unchecked := g.segmented(g.mutated(explore.Tokenize(g.conversation(true))))
+		unchecked := g.segmented(g.mutated(build().Tokenize(g.conversation(true))))
 		for _, s := range unchecked {
 			wild += len(lenient(g.Fill(s)))
 		}
@@ -104,9 +104,9 @@ func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
 func TestTokensAreWrittenAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "INFO\r\n", `PUSH {"jid":"$jid5","x":"$filler(70KiB)"}`, "$$3\r\n$$-1", "\xff$wid1$$"} {
-		assert.Equal(t, text, explore.Tokenize(text).String())
+		assert.Equal(t, text, build().Tokenize(text).String())
 	}
-	assert.Len(t, explore.Tokenize("a$jid12-b$$"), 5)
+	assert.Len(t, build().Tokenize("a$jid12-b$$"), 5)
 }
 
 func TestAnswersToBytesAreBounded(t *testing.T) {

@@ -41,7 +41,7 @@ func (l *law) Cleanup(how explore.Cleaning) iter.Seq[explore.Step] {
 		c := cleaning{law: l, how: how, play: play}
 		done := c.held() && c.enqueued()
 		if wait := l.comes(time.Now()); done && how == explore.Patiently && wait > 0 {
-			done = play(explore.Step{Kind: explore.Wait, For: wait}) && c.held() && c.enqueued()
+			done = play(explore.Wait(wait)) && c.held() && c.enqueued()
 		}
 		_ = done && c.wild()
 	}
@@ -53,12 +53,12 @@ func (c cleaning) connect(number, worker int) (fwpdialect.Remover, bool) {
 	play := func(s explore.Step) bool { return c.play(s) && c.law.conns[number] != nil }
 	do := func(line string) (session.Message, bool) {
 		c.law.conns[number].last = session.Message{}
-		if !play(explore.Line(number, "%s", c.law.symbols(line))) {
+		if !play(build().Line(number, "%s", c.law.symbols(line))) {
 			return session.Message{}, false
 		}
 		return c.law.conns[number].last, true
 	}
-	open := explore.Step{Kind: explore.Open, Conn: number, Role: scenarios.Consumer, Worker: worker}
+	open := consumer(number, worker)
 	return fwpdialect.Remover{Own: c.law.pushedHere, Do: do}, play(open)
 }
 
@@ -76,7 +76,7 @@ func (c cleaning) held() bool {
 		for _, jid := range held[worker] {
 			ok = ok && r.Release(jid)
 		}
-		if !ok || !c.play(explore.Step{Kind: explore.End, Conn: number, Ending: scenarios.Closed}) {
+		if !ok || !c.play(explore.End(number, scenarios.Closed)) {
 			return false
 		}
 	}

@@ -23,15 +23,18 @@ type player struct {
 
 func (p *player) play(s explore.Step) bool {
 	now := time.Now()
-	switch s.Kind {
-	case explore.Open:
-		p.law.Open(s.Conn, now)
-		p.law.Came(s.Conn, message(`+HI {"v":2}`), now)
-		p.line(s.Conn, p.law.Introduce(s.Conn, &s))
-	case explore.Send:
-		p.line(s.Conn, strings.Join(s.Segments, ""))
-	case explore.End:
-		p.law.Close(s.Conn, false, now)
+	conn := s.Conn()
+	switch do := s.Do.(type) {
+	case *scenarios.Connect:
+		p.law.Open(conn, now)
+		p.law.Came(conn, message(`+HI {"v":2}`), now)
+		p.line(conn, p.law.Introduce(conn, do))
+	case *scenarios.Send:
+		if s.Ends() {
+			p.law.Close(conn, false, now)
+			break
+		}
+		p.line(conn, s.Text())
 	}
 	return true
 }
@@ -150,9 +153,9 @@ func TestCleanup(t *testing.T) {
 			t.Parallel()
 			law := newLaw(explore.Terms{Prefix: "fwp0", Alone: test.alone, Patience: time.Minute})
 			p := &player{law: law, replies: test.replies}
-			p.play(explore.Step{Kind: explore.Open, Conn: 2, Role: scenarios.Consumer, Worker: 1})
+			p.play(consumer(2, 1))
 			for _, line := range test.lines {
-				p.play(explore.Line(2, "%s", line))
+				p.play(build().Line(2, "%s", line))
 			}
 			if test.wild != "" {
 				all := strings.ReplaceAll(test.wild, "$", "fwp0-") + "\r\n"

@@ -2,7 +2,6 @@ package fwpsubject
 
 import (
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // RuleOf returns the rule of the law that a finding of a history would break in a short
@@ -27,13 +26,13 @@ func OneJob(rule string) []explore.Step {
 		args = "[9007199254740993]"
 	}
 	steps := []explore.Step{
-		{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: 1},
-		explore.Line(conn, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
-		explore.Line(conn, seedFetch), explore.Line(conn, seedAck),
+		consumer(conn, 1),
+		line(conn, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
+		line(conn, seedFetch), line(conn, seedAck),
 	}
 	switch rule {
 	case "delivered":
-		return append(steps, explore.Line(conn, seedFetch))
+		return append(steps, line(conn, seedFetch))
 	case "field":
 		return steps[:3]
 	}

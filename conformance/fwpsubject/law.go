@@ -52,23 +52,11 @@ func (l *law) Open(number int, at time.Time) {
 }
 
 // Introduce returns the HELLO of a connection.
-func (l *law) Introduce(number int, s *explore.Step) string {
-	if s.Role == scenarios.Raw {
+func (l *law) Introduce(number int, c *scenarios.Connect) string {
+	if c.Role == scenarios.Raw {
 		return ""
 	}
-	return hello(s, l.world.Conns[number].Hi.Protected)
-}
-
-// hello is the HELLO of a connection that greets by itself.
-func hello(s *explore.Step, protected bool) string {
-	text := `"v":2}`
-	if protected {
-		text = `"pwdhash":"$pwdhash",` + text
-	}
-	if s.Role == scenarios.Consumer {
-		text = fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, s.Worker) + text
-	}
-	return fwp.HELLO + " {" + text
+	return hello(c, l.world.Conns[number].Hi.Protected)
 }
 
 // Sent records bytes. How many answers come to what is no single line is not judged.
@@ -274,12 +262,12 @@ func (l *law) Value(number int, name string) string {
 }
 
 // Operated records what an operator did.
-func (l *law) Operated(s *explore.Step) {
-	if s.Action == explore.Restart {
+func (l *law) Operated(o *scenarios.Operate) {
+	if o.Action == scenarios.NeedRestart {
 		l.world.Restarted()
 		return
 	}
-	l.world.Signal(l.real(fmt.Sprintf("$wid%d", s.Worker)), s.Action)
+	l.world.Signal(l.real(o.Worker.String()), o.State)
 }
 
 // Unjudge ends the judging of a job, or of all.

@@ -12,13 +12,13 @@ import (
 func leaks() []explore.Leak {
 	const conn, lines = 2, 64
 	const filler = "$filler(64KiB)"
-	opened := explore.Step{Kind: explore.Open, Conn: conn, Role: scenarios.Producer}
-	closed := explore.Step{Kind: explore.End, Conn: conn, Ending: scenarios.Closed}
-	half := explore.Step{Kind: explore.Send, Conn: conn, Raw: true, Ahead: true, Segments: []string{`PUSH {"jid":"` + filler}}
+	opened := producer(conn)
+	closed := explore.End(conn, scenarios.Closed)
+	half := ahead(build().Bytes(conn, `PUSH {"jid":"`+filler))
 	beat := fmt.Sprintf(`BEAT {"wid":"$wid%d","rss_kb":1,"fwpcheck":"%s"}`, fuzzedNames, filler)
-	worker := explore.Step{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: fuzzedNames}
+	worker := consumer(conn, fuzzedNames)
 	sent := func(name string, first explore.Step, text string, n int) explore.Leak {
-		return explore.Leak{Name: name, Trace: explore.Trace{Steps: []explore.Step{first, explore.Line(conn, "%s", text), closed}, From: 1, To: 2, N: n}}
+		return explore.Leak{Name: name, Trace: explore.Trace{Steps: []explore.Step{first, line(conn, "%s", text), closed}, From: 1, To: 2, N: n}}
 	}
 	return []explore.Leak{
 		sent("100 heartbeats of 64 KiB", worker, beat, 100),

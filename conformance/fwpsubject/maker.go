@@ -58,38 +58,33 @@ var slow = map[string]uint64{
 // control has the producer push a job that the worker fetches and acknowledges.
 func (g *maker) control() []explore.Step {
 	return append([]explore.Step{
-		{Kind: explore.Open, Conn: controlProducer, Role: scenarios.Producer},
-		{Kind: explore.Open, Conn: controlWorker, Role: scenarios.Consumer},
+		producer(controlProducer),
+		consumer(controlWorker, 0),
 	}, g.controlJob()...)
 }
 
 func (g *maker) controlJob() []explore.Step {
 	jid := g.jid()
 	return []explore.Step{
-		explore.Line(controlProducer, `PUSH {"jid":"%s","jobtype":"neighbour","args":[],"queue":"$queue0"}`, jid),
-		explore.Line(controlWorker, `FETCH $queue0`),
-		explore.Line(controlWorker, `ACK {"jid":"%s"}`, jid),
+		line(controlProducer, `PUSH {"jid":"%s","jobtype":"neighbour","args":[],"queue":"$queue0"}`, jid),
+		line(controlWorker, `FETCH $queue0`),
+		line(controlWorker, `ACK {"jid":"%s"}`, jid),
 	}
 }
 
 // open opens a connection that has not greeted, of a producer or of a worker.
 func (g *maker) open(conn int) explore.Step {
-	s := explore.Step{Kind: explore.Open, Conn: conn}
 	switch g.IntN(8) {
 	case 0, 1:
-		s.Role = scenarios.Raw
+		return build().Open(conn, scenarios.Raw, "")
 	case 2, 3:
-		s.Role = scenarios.Producer
-	default:
-		s.Role = scenarios.Consumer
-		if g.workers == 0 || g.IntN(3) > 0 {
-			g.workers++
-			s.Worker = g.workers
-		} else {
-			s.Worker = 1 + g.IntN(g.workers)
-		}
+		return producer(conn)
 	}
-	return s
+	if g.workers == 0 || g.IntN(3) > 0 {
+		g.workers++
+		return consumer(conn, g.workers)
+	}
+	return consumer(conn, 1+g.IntN(g.workers))
 }
 
 // look has a worker fetch from all queues.
@@ -99,7 +94,7 @@ func (g *maker) look(conn int) []explore.Step {
 	}
 	var steps []explore.Step
 	for range 3 {
-		steps = append(steps, explore.Line(conn, "FETCH %s", g.all()))
+		steps = append(steps, line(conn, "FETCH %s", g.all()))
 	}
 	return steps
 }

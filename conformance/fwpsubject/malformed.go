@@ -68,7 +68,7 @@ func (g *maker) badField(c int, w *oracle.Conn) []explore.Step {
 			parts = append(parts, fmt.Sprintf("%q:%s", f.name, f.value))
 		}
 	}
-	return []explore.Step{explore.Line(c, "%s {%s}", verb, strings.Join(parts, ","))}
+	return []explore.Step{line(c, "%s {%s}", verb, strings.Join(parts, ","))}
 }
 
 // plain are well-formed values.

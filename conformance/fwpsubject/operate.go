@@ -13,11 +13,11 @@ import (
 func (g *maker) signal(c int, w *oracle.Conn) []explore.Step {
 	number, is := g.law.worker(w.WID)
 	if !is {
-		return []explore.Step{explore.Line(c, "INFO")}
+		return []explore.Step{line(c, "INFO")}
 	}
-	beat := explore.Line(c, `BEAT {"wid":"$wid%d"}`, number)
+	beat := line(c, `BEAT {"wid":"$wid%d"}`, number)
 	state := choose(g, []string{"quiet", "terminate"})
-	return []explore.Step{{Kind: explore.Operate, Action: state, Worker: number}, beat, beat, {Kind: explore.End, Conn: c, Ending: scenarios.Closed}}
+	return []explore.Step{build().Signal(state, fmt.Sprintf("$wid%d", number)), beat, beat, explore.End(c, scenarios.Closed)}
 }
 
 // restarting has the server restarted while jobs are in every state.
@@ -27,23 +27,23 @@ func (g *maker) restarting(c int, _ *oracle.Conn) []explore.Step {
 	enqueued, held, failed, later := queue(), queue(), queue(), queue()
 	push := func(queue, more string) string {
 		jid := g.jid()
-		steps = append(steps, explore.Line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":5%s}`, jid, queue, more))
+		steps = append(steps, line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":5%s}`, jid, queue, more))
 		return jid
 	}
 	push(enqueued, "")
 	push(later, fmt.Sprintf(`,"at":"$now+%dms"`, 5000+g.IntN(3000)))
 	push(held, `,"reserve_for":60`)
 	jid := push(failed, "")
-	steps = append(steps, explore.Line(c, "FETCH %s", held), explore.Line(c, "FETCH %s", failed), explore.Line(c, "FAIL %s", g.failure(jid)),
-		explore.Step{Kind: explore.Operate, Action: explore.Restart})
+	steps = append(steps, line(c, "FETCH %s", held), line(c, "FETCH %s", failed), line(c, "FAIL %s", g.failure(jid)),
+		explore.Restart())
 	g.workers++
-	steps = append(steps, explore.Step{Kind: explore.Open, Conn: c, Role: scenarios.Consumer, Worker: g.workers}, explore.Line(c, "FETCH %s", enqueued))
+	steps = append(steps, consumer(c, g.workers), line(c, "FETCH %s", enqueued))
 	if g.Longest <= time.Minute {
 		return steps
 	}
-	steps = append(steps, explore.Step{Kind: explore.Wait, For: 260 * time.Second})
+	steps = append(steps, explore.Wait(260*time.Second))
 	for _, queue := range []string{later, failed, held} {
-		steps = append(steps, explore.Line(c, "FETCH %s", queue))
+		steps = append(steps, line(c, "FETCH %s", queue))
 	}
 	return steps
 }

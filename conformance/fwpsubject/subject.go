@@ -13,18 +13,23 @@ import (
 // New returns FWP as a subject of exploring.
 func New() *explore.Subject {
 	return &explore.Subject{
-		Dialect:  fwpdialect.Dialect{},
-		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
-		Alphabet: alphabet,
-		Greeting: `+HI {"v":2}`,
-		Question: `HELLO {"v":2}`,
-		Family:   family,
-		Seeds:    seeds,
-		Simplify: simplify,
-		Round:    round,
-		Shared:   func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
-		Reset:    reset(),
-		Leaks:    leaks(),
+		Dialect:      fwpdialect.Dialect{},
+		Start:        func(t explore.Terms) explore.Law { return newLaw(t) },
+		Alphabet:     alphabet,
+		Jobs:         "jid",
+		Greeting:     `+HI {"v":2}`,
+		Accepted:     "+OK",
+		Question:     `HELLO {"v":2}`,
+		Introduction: explore.Introduction{Verb: fwp.HELLO, Line: hello, Fields: sameWorker},
+		Ruling:       ruling,
+		Again:        again,
+		Family:       family,
+		Seeds:        seeds,
+		Simplify:     simplify,
+		Round:        round,
+		Shared:       func(line string) bool { return strings.Contains(strings.ToUpper(line), fwp.FLUSH) },
+		Reset:        reset(),
+		Leaks:        leaks(),
 	}
 }
 
@@ -42,11 +47,11 @@ func family(rule string) string {
 func reset() []explore.Step {
 	const conn, jid, queue = explore.Cleaner + 1<<19, "$jid1000000", "$queue1000000"
 	return []explore.Step{
-		{Kind: explore.Open, Conn: conn, Role: scenarios.Consumer, Worker: 1000000},
-		explore.Line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
-		explore.Line(conn, "FETCH %s", queue),
-		explore.Line(conn, `ACK {"jid":"%s"}`, jid),
-		{Kind: explore.End, Conn: conn, Ending: scenarios.Closed},
+		consumer(conn, 1000000),
+		line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
+		line(conn, "FETCH %s", queue),
+		line(conn, `ACK {"jid":"%s"}`, jid),
+		explore.End(conn, scenarios.Closed),
 	}
 }
 
@@ -65,5 +70,5 @@ func round(steps []explore.Step) []explore.Step {
 
 // says reports whether a step sends a line that begins with a verb.
 func says(step explore.Step, verb string) bool {
-	return strings.HasPrefix(strings.Join(step.Segments, ""), verb)
+	return strings.HasPrefix(step.Text(), verb)
 }

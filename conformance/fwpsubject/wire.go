@@ -12,14 +12,12 @@ import (
 
 // bytes sends what are no lines, or lines that are no UTF-8.
 func (g *maker) bytes(c int, _ *oracle.Conn) []explore.Step {
-	raw := func(segments ...string) explore.Step {
-		return explore.Step{Kind: explore.Send, Conn: c, Raw: true, Segments: segments}
-	}
+	raw := func(segments ...string) explore.Step { return build().Bytes(c, segments...) }
 	switch g.IntN(6) {
 	case 0: // a whole line follows, for servers that look for CRLF and nothing else
 		return []explore.Step{raw("INFO\n", "INFO\r\n")}
 	case 1:
-		return []explore.Step{explore.Line(c, "%s", choose(g, []string{"INFO\rx", "IN\rFO", "INFO\r", "XY\rZZY"}))}
+		return []explore.Step{line(c, "%s", choose(g, []string{"INFO\rx", "IN\rFO", "INFO\r", "XY\rZZY"}))}
 	case 2:
 		push := `PUSH {"jid":"` + g.jid() + `","jobtype":"t","args":["` + "\xff" + `"],"queue":"` + g.queue() + `"}`
 		return []explore.Step{raw(choose(g, []string{"INFO \xff", "\xff\xfe", "BEAT {\"wid\":\"\xc3(\"}", push}) + "\r\n")}
@@ -38,7 +36,7 @@ func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)
 	}
 	if g.IntN(4) == 0 {
-		return []explore.Step{{Kind: explore.Send, Conn: c, Segments: []string{text}, Bytewise: true}}
+		return []explore.Step{build().Bytewise(c, text)}
 	}
 	cuts := []string{text}
 	for range 1 + g.IntN(2) {
@@ -49,7 +47,7 @@ func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
 		}
 		cuts = append(cuts[:len(cuts)-1], last[:at], last[at:])
 	}
-	return []explore.Step{{Kind: explore.Send, Conn: c, Segments: cuts}}
+	return []explore.Step{line(c, "%s", strings.Join(cuts, scenarios.Cut))}
 }
 
 // cutAt moves a place to cut in front of a name that it would go through.
@@ -64,14 +62,14 @@ func cutAt(text string, at int) int {
 // a new connection in its place and the neighbour show that the server is well: the one
 // is greeted and answered, and the other gets what is its own.
 func (g *maker) wire(c int, w *oracle.Conn) []explore.Step {
-	steps := []explore.Step{{Kind: explore.Send, Conn: c, Raw: true, Segments: g.fuzz(w.State == fwp.NotIdentified), Ahead: true}}
+	steps := []explore.Step{ahead(build().Bytes(c, g.fuzz(w.State == fwp.NotIdentified)...))}
 	switch g.IntN(4) {
 	case 0: // nobody waits for an answer
 	case 1:
-		steps = append(steps, explore.Step{Kind: explore.Wait, For: time.Duration(1+g.IntN(3)) * time.Millisecond})
+		steps = append(steps, explore.Wait(time.Duration(1+g.IntN(3))*time.Millisecond))
 	default:
-		steps = append(steps, explore.Step{Kind: explore.Await, Conn: c})
+		steps = append(steps, build().Await(c))
 	}
-	steps = append(steps, g.ending(c), explore.Step{Kind: explore.Open, Conn: c, Role: scenarios.Producer}, explore.Line(c, "INFO"))
+	steps = append(steps, g.ending(c), producer(c), line(c, "INFO"))
 	return append(steps, g.controlJob()...)
 }

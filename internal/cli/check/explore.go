@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // newExplore builds `fwpcheck explore`.
@@ -104,7 +105,7 @@ func (o *exploreOptions) saved() (*explore.Trace, error) {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // it was only read
-	t, err := explore.LoadTrace(f)
+	t, err := explore.LoadTrace(fwpdialect.Dialect{}, f)
 	if err != nil {
 		return nil, fmt.Errorf("--replay %s: %w", o.replay, err)
 	}

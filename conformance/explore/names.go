@@ -1,0 +1,109 @@
+package explore
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// names fills in the names of one play.
+type names struct {
+	dialect scenarios.Dialect
+	jobs    string // the family of the names of jobs
+	prefix  string
+	round   int // of a repetition, counted from 1; 0 outside
+	times   map[string]string
+	value   func(conn int, name string) string // of the protocol
+	now     time.Time
+}
+
+// fill writes a text with its names replaced; a value may be that of a connection.
+func (n *names) fill(text string, conn int) string {
+	if strings.IndexByte(text, '$') < 0 {
+		return text
+	}
+	segments := Builder{n.dialect}.Parse(text)
+	filled := make([]string, len(segments))
+	for i, t := range segments {
+		filled[i] = n.expand(t, conn)
+	}
+	return strings.Join(filled, scenarios.Cut)
+}
+
+// expand is fill for a text that is parsed.
+func (n *names) expand(t scenarios.Template, conn int) string {
+	return t.Expand(func(name scenarios.Name) string { return n.one(name, conn) })
+}
+
+// one is the value of a name. Jobs and indexed names are others in each round.
+func (n *names) one(name scenarios.Name, conn int) string {
+	grammar, base := n.dialect.Grammar(), name.Base()
+	if base == "now" {
+		return n.time(name)
+	}
+	if family := familyOf(grammar, base); family != "" {
+		real := n.prefix + "-" + base
+		if n.round > 0 && (family == n.jobs || name.Indexed()) {
+			real += "-" + strconv.Itoa(n.round)
+		}
+		return real
+	}
+	if text, ok := name.Computed(n.now); ok {
+		return text
+	}
+	if slices.ContainsFunc(grammar.Computed, func(c scenarios.Computed) bool { return c.Name == base && c.Value != nil }) {
+		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
+	}
+	return name.String()
+}
+
+// time binds a time at its first use, as scripts do.
+func (n *names) time(name scenarios.Name) string {
+	if s, ok := n.times[name.String()]; ok && n.round == 0 {
+		return s
+	}
+	s, _ := name.Computed(n.now)
+	n.times[name.String()] = s
+	return s
+}
+
+// familyOf returns the family of a name, "" if it belongs to none.
+func familyOf(g *scenarios.Grammar, base string) string {
+	for _, family := range g.Families {
+		if strings.HasPrefix(base, family) {
+			return family
+		}
+	}
+	return ""
+}
+
+// shared lists the names in segments that several clients may use: all but those of clients.
+func shared(g *scenarios.Grammar, segments []scenarios.Template) []string {
+	var all []string
+	for _, t := range segments {
+		t.Expand(func(name scenarios.Name) string {
+			if family := familyOf(g, name.Base()); family != "" && family != g.Client {
+				all = append(all, "$"+name.Base())
+			}
+			return ""
+		})
+	}
+	return all
+}
+
+// needsPassword reports whether a name in segments has a value that is computed from a password.
+func needsPassword(g *scenarios.Grammar, segments []scenarios.Template) bool {
+	needs := false
+	for _, t := range segments {
+		t.Expand(func(name scenarios.Name) string {
+			needs = needs || slices.ContainsFunc(g.Computed, func(c scenarios.Computed) bool {
+				return c.Name == name.Base() && c.Needs == scenarios.NeedPassword
+			})
+			return ""
+		})
+	}
+	return needs
+}
