@@ -1,11 +1,11 @@
 // Package load puts the load of a workload on a server and reports the result: how many connections the server took,
 // the rate that it achieved and its times, the account of every job, and whether the generator itself kept up.
 //
-// Run goes through the phases of a run, of which the packages below it (arrivals, workload, engine, client, measure,
-// ledger, health) know nothing. The package prints nothing; Config.Watch shows a run while it lasts.
+// Run goes through the phases of a run: introduction, connect, prefill, warm-up, measure, drain and close. The package
+// prints nothing; Config.Watch receives the figures of a run while it lasts.
 //
-// To read: run.go and drain.go are the phases, watch.go and second.go what is looked at meanwhile, report.go and
-// findings.go the result.
+// Files, in the order in which they can be read: config.go, run.go and drain.go (the phases), watch.go, stall.go and
+// second.go (what is observed meanwhile), report.go, planned.go, findings.go and history.go (the result).
 package load
 
 import (
@@ -54,11 +54,11 @@ type Config struct {
 	ClauseOf func(breach string) string
 }
 
-// Moment is a run after one more second.
+// Moment holds the figures of a run at the end of a second.
 type Moment struct {
 	reports.Second
 	Run   string
-	Began time.Time // when time 0 of the set was
+	Began time.Time // time 0 of the set
 	// Set is what was recorded in the second. It is valid during the call only.
 	Set *measure.Set
 	// Left is how long the measured window still lasts, negative if that depends on the target.

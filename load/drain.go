@@ -13,7 +13,7 @@ func (r *run) gone() bool {
 	return r.status.Wanted > 0 && r.status.Ready == 0 && r.now()-r.lastSeen > goneAfter
 }
 
-// drain empties the queues: an accepted job that does not come now is lost.
+// drain empties the queues: an accepted job that is not delivered by its end is lost.
 func (r *run) drain() {
 	if r.ledger.Count(false).Sent == 0 {
 		return
@@ -57,12 +57,12 @@ func (r *run) whyNotDrained() string {
 	case r.watchdog.stalled():
 		return "the drain was given up: " + r.watchdog.stall
 	case r.status.Held > 0:
-		return fmt.Sprintf("%d jobs were still being worked on when the time for the drain was up", r.status.Held)
+		return fmt.Sprintf("%d jobs were still held by workers when the time for the drain was up", r.status.Held)
 	case r.status.Ready < r.status.Wanted:
 		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied",
 			r.status.Wanted-r.status.Ready, r.status.Wanted)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
-		return fmt.Sprintf("%d jobs were still to be tried again when the time for the drain was up", counts.Waiting)
+		return fmt.Sprintf("%d jobs were still to be retried when the time for the drain was up", counts.Waiting)
 	}
 	return "not every worker had found its queues empty when the time for the drain was up"
 }
@@ -84,7 +84,7 @@ func (r *run) leave() {
 }
 
 func (r *run) whyGone() string {
-	why := "it closed all connections and took no new ones"
+	why := "it closed all connections and accepted no new ones"
 	if r.status.Last != nil {
 		why = r.status.Last.Error()
 	}

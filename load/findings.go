@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// reportFindings returns what the server did wrong with the jobs, and with replies.
+// reportFindings returns the findings about jobs and replies.
 func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 	c := r.ledger.Count(drained)
 	found := r.ledger.Findings()
@@ -79,7 +79,7 @@ func (r *run) breaches() []client.Breach {
 func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
 	switch b.Breach {
 	case protocol.Unasked:
-		return reports.FindingReply, "bytes that nobody asked for"
+		return reports.FindingReply, "bytes that no command asked for"
 	case protocol.ExtraReply:
 		return reports.FindingReply, "more than one reply to " + b.Verb
 	case protocol.ForeignReply:

@@ -14,7 +14,7 @@ import (
 // while they are examined.
 const HistoryLimit = 2_000_000
 
-// examineHistory examines what was recorded, after all connections have ended and before the engine is closed.
+// examineHistory examines the recorded calls, after all connections have ended and before the engine is closed.
 func (r *run) examineHistory() {
 	if r.recorder == nil {
 		return
@@ -23,9 +23,9 @@ func (r *run) examineHistory() {
 	r.each(func(c *client.Shard) { c.Complete(h) })
 	h.Drained = r.figures.drained
 	h.Limits.Early = time.Second // the clocks of two machines
-	judged := history.Examine(h)
-	r.figures.history, r.figures.judged = h, judged
-	note := fmt.Sprintf("%d calls recorded; %d of %d jobs settled", len(h.Events), judged.Settled, judged.Jobs)
+	result := history.Examine(h)
+	r.figures.history, r.figures.examined = h, result
+	note := fmt.Sprintf("%d calls recorded; %d of %d jobs settled", len(h.Events), result.Settled, result.Jobs)
 	if h.Cut > 0 {
 		note += fmt.Sprintf("; the record ends at its limit, %v after the start", h.Cut.Round(time.Millisecond))
 	}
@@ -34,7 +34,7 @@ func (r *run) examineHistory() {
 
 // withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
 func (r *run) withHistory(findings []reports.LoadFinding) []reports.LoadFinding {
-	for _, f := range r.figures.judged.Findings {
+	for _, f := range r.figures.examined.Findings {
 		breach, clause := string(f.Breach), r.clauseOf(string(f.Breach))
 		i := slices.IndexFunc(findings, func(known reports.LoadFinding) bool {
 			return known.Breach == breach || clause != "" && known.Clause == clause

@@ -238,7 +238,7 @@ func TestImpostorsAreBlamedByCommand(t *testing.T) {
 	}
 }
 
-// An arrival counts only if its command succeeded: a connection that comes and goes has
+// An arrival counts only if its command succeeded: a short-lived connection has
 // come for its PUSH.
 func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 	t.Parallel()
@@ -259,7 +259,7 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 func TestTheDrainIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for rest, why := range map[string]string{
-		"-ERR no": "the drain was given up: nothing but errors came for 5s (ERR no)",
+		"-ERR no": "the drain was given up: there were only errors for 5s (ERR no)",
 		hangs:     "the drain was given up: no command was answered for 10s",
 	} {
 		i := suspects["HELLO, then +OK"].impostor

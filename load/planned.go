@@ -11,11 +11,11 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// planned returns what was asked for, in words and as data.
+// planned returns the plan of the run, as text and as data.
 func (r *run) planned() reports.LoadPlan {
 	w := &r.work
 	plan := reports.LoadPlan{
-		Words: r.words(), Preset: w.Preset, Open: r.plan != nil,
+		Words: r.describe(), Preset: w.Preset, Open: r.plan != nil,
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
 	if w.BeatOnly {
@@ -45,8 +45,8 @@ func (r *run) settings() json.RawMessage {
 	return text
 }
 
-// words describes the workload in one sentence.
-func (r *run) words() string {
+// describe describes the workload in one sentence.
+func (r *run) describe() string {
 	w := &r.work
 	text := clients(w)
 	if w.Prefill > 0 {
@@ -87,7 +87,7 @@ func clients(w *workload.Workload) string {
 	add(w.Consumers, "worker", "workers")
 	switch {
 	case w.Churn:
-		add(w.Connections, "connection that comes and goes", "connections at a time that come and go")
+		add(w.Connections, "short-lived connection at a time", "short-lived connections at a time")
 	case w.BeatOnly:
 		add(w.Connections, "connection that only beats", "connections that only beat")
 	}

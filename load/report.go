@@ -56,7 +56,7 @@ func (r *run) reportOp(op measure.Op) reports.LoadOp {
 		Response: latency(set, measure.SeriesOf(op, measure.Response)),
 	}
 	if before := op == measure.Connect || op == measure.Hello; before && !r.work.Churn {
-		o.Rate = 0 // these commands came before the window
+		o.Rate = 0 // these commands were sent before the window
 	}
 	for kind := range measure.ErrorKinds {
 		if n := set.Errors(op, kind); n > 0 {
@@ -85,7 +85,7 @@ func (r *run) reportFlows() (flows []reports.LoadFlow) {
 	return flows
 }
 
-// latency sums up a series.
+// latency returns the latency figures of a series.
 func latency(set *measure.Set, series measure.Series) reports.Latency {
 	h := set.Histogram(series)
 	if h == nil {
@@ -115,7 +115,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// reportRate compares the arrivals of the plan in the window with those that were answered.
+// reportRate returns the arrivals of the plan in the window, and those that were answered.
 func (r *run) reportRate() reports.LoadRate {
 	f := &r.figures
 	rate := reports.LoadRate{Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured)}
@@ -129,7 +129,7 @@ func (r *run) reportRate() reports.LoadRate {
 	return rate
 }
 
-// reportJobs is the account of the jobs.
+// reportJobs returns the account of the jobs.
 func (r *run) reportJobs() reports.LoadJobs {
 	c := r.ledger.Count(r.figures.drained)
 	jobs := reports.LoadJobs{

@@ -18,18 +18,16 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// How often the run looks where it is, and how long it waits for what does not depend
-// on the workload.
+// The interval between two reads of the status, and the limits that do not depend on the workload.
 const (
 	lookEvery    = 20 * time.Millisecond
 	connectLimit = 30 * time.Second // without one more connection
 	refusedLimit = 3 * time.Second  // the same, after an error
-	stopLimit    = 10 * time.Second // beyond the work that is still held
+	stopLimit    = 10 * time.Second // more than the time of the work that is still held
+	stalledLimit = 3 * time.Second  // the same for a server that has stalled: a FETCH takes 2 s
 	goneAfter    = 5 * time.Second  // without a single connection
 
-	manyConnections = 100 // from which on their memory matters
-
-	stalledLimit = 3 * time.Second // of a server that has stalled: a FETCH takes 2 s
+	manyConnections = 100 // with these or more the memory of connections matters
 )
 
 // Run puts the load of config on the server. It blocks until the queues are empty and all connections are closed, or
@@ -46,7 +44,7 @@ func Run(ctx context.Context, config Config) *Result {
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
-	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.judged}
+	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined}
 }
 
 // run is the state of one run. Its report is made from it once, at the end.
@@ -57,7 +55,7 @@ type run struct {
 	started time.Time
 	met     protocol.Introduction
 
-	engine    engine.Engine // nil until the server has introduced itself
+	engine    engine.Engine // nil until the introduction has succeeded
 	began     time.Time     // of the engine
 	shards    []*client.Shard
 	recorders []*measure.Recorder
@@ -71,13 +69,13 @@ type run struct {
 	window   measure.Window // in time of the engine; zero until the load begins
 	loadFrom time.Duration  // when the first arrival is due
 	lastSeen time.Duration  // when there was a connection
-	changed  time.Duration  // when their number was another
+	changed  time.Duration  // when their number last changed
 	nextTick time.Duration  // the end of the current second
 
 	figures figures
 }
 
-// figures are what the report is made from, apart from what the status and the ledger hold at the end.
+// figures is what the report is made from, together with the status and the ledger at the end.
 type figures struct {
 	total    *measure.Set // all that was recorded since the start
 	phases   []phase
@@ -93,7 +91,7 @@ type figures struct {
 	drained        bool
 	notDrained     string
 	history        *history.History
-	judged         history.Report
+	examined       history.Report
 
 	interrupted bool
 	unreachable error
@@ -156,16 +154,16 @@ func (r *run) each(fn func(*client.Shard)) {
 // now is the time of the engine.
 func (r *run) now() time.Duration { return time.Since(r.began) }
 
-// phases goes through the run. Whatever ends it early, all jobs that were pushed are accounted for. Unless all
-// connections are open it puts no load on the server: the figures would be those of another workload, and the queues
-// of the missing workers would not be emptied.
+// phases goes through the run. If it ends early, all jobs that were pushed are still accounted for. Unless all
+// connections are open there is no load: the figures would be those of another workload, and the queues of the missing
+// workers would not be emptied.
 func (r *run) phases(ctx context.Context) {
 	r.each((*client.Shard).Connect)
 	r.enter("connect")
 	r.until(ctx, r.connected)
 	r.figures.wanted, r.figures.opened = r.status.Wanted, r.status.Ready
 	if r.status.Ready >= manyConnections {
-		debug.FreeOSMemory() // of the stacks that greeting and hashing made grow
+		debug.FreeOSMemory() // stacks that greeting and hashing have made large
 	}
 	if r.status.Ready < r.status.Wanted {
 		r.figures.refused = r.status.First
@@ -178,7 +176,7 @@ func (r *run) phases(ctx context.Context) {
 	r.leave()
 }
 
-// connected reports whether all connections are open, or no more are to be expected.
+// connected reports whether all connections are open, or no more are expected.
 func (r *run) connected() bool {
 	still := r.now() - r.changed
 	return r.status.Ready >= r.status.Wanted || still > connectLimit || still > refusedLimit && r.status.Errors > 0
@@ -197,7 +195,7 @@ func (r *run) prefill(ctx context.Context) {
 	r.noteStall()
 }
 
-// noteStall writes into the current phase that it was given up, if it was.
+// noteStall sets the note of the current phase if it ended by a stall.
 func (r *run) noteStall() {
 	if r.watchdog.stalled() {
 		r.note("given up: " + r.watchdog.stall)
@@ -206,11 +204,11 @@ func (r *run) noteStall() {
 
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
-	if ctx.Err() != nil || r.watchdog.stalled() { // the jobs that are there already have to be fetched
+	if ctx.Err() != nil || r.watchdog.stalled() { // the jobs pushed so far have to be fetched
 		r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
 		return
 	}
-	r.open()
+	r.openWindow()
 	r.resetWatchdog()
 	r.each(func(c *client.Shard) { c.Start(r.loadFrom) })
 	if r.window.From > r.loadFrom {
@@ -221,12 +219,12 @@ func (r *run) load(ctx context.Context) {
 	r.sampler.Begin()
 	r.takeBusy()
 	r.until(ctx, r.over)
-	r.shut()
+	r.closeWindow()
 	r.each((*client.Shard).StopPushing)
 }
 
-// open sets the window, and the time of the first arrival.
-func (r *run) open() {
+// openWindow sets the window, and the time of the first arrival.
+func (r *run) openWindow() {
 	from, until := r.config.Workload.Window()
 	r.loadFrom = r.now() + time.Millisecond // the same for all shards
 	r.window = measure.Window{From: r.loadFrom + from}
@@ -236,8 +234,8 @@ func (r *run) open() {
 	r.setWindow(r.window)
 }
 
-// shut ends the window.
-func (r *run) shut() {
+// closeWindow ends the window.
+func (r *run) closeWindow() {
 	if r.window.Until == 0 {
 		r.noteStall()
 	}
@@ -252,7 +250,7 @@ func (r *run) shut() {
 	r.takeBusy()
 }
 
-// takeBusy replaces what is known of how long each loop was at work by how long it was since then.
+// takeBusy replaces the busy time of each loop by its increase since the last call.
 func (r *run) takeBusy() {
 	for i, before := range r.figures.busy {
 		r.figures.busy[i] = r.engine.Busy(i) - before

@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// tick ends a second: it takes what every loop recorded, adds it to the figures and hands it to Watch.
+// tick ends a second: it takes the set of every loop, adds it to the figures and passes it to Watch.
 func (r *run) tick(now time.Duration) {
 	second := new(measure.Set)
 	for i, recorder := range r.recorders {
@@ -107,8 +107,8 @@ func (r *run) arrival() measure.Op {
 	return measure.Push
 }
 
-// carried returns the command that has to succeed for an arrival to count: a connection that comes and goes is opened
-// for its PUSH.
+// carried returns the command that has to succeed for an arrival to count: a short-lived connection is opened for its
+// PUSH.
 func (r *run) carried() measure.Op {
 	if r.work.Churn {
 		return measure.Push

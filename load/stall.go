@@ -14,24 +14,24 @@ import (
 const (
 	silentLimit = 10 * time.Second // commands are in flight, and none is answered
 	errorsLimit = 5 * time.Second  // commands fail, and none succeeds
-	errorsLeast = 10               // so many failures, at least
+	errorsLeast = 10               // with at least this many failures
 )
 
 // watchdog detects that commands no longer succeed. The zero value has seen no stall.
 type watchdog struct {
-	served   int64         // commands that succeeded, in all
-	since    time.Duration // when the last of them did, or when the phase began
-	errors   int64         // until then
+	served   int64         // commands that succeeded
+	since    time.Duration // the time of the last success, or of the beginning of the phase
+	errors   int64         // failures until then
 	inFlight time.Duration // since when commands have been in flight without a success
 	stall    string        // why the phase is given up; empty while commands succeed
 }
 
-// reset forgets a stall, at the beginning of a phase.
+// reset starts stall detection again, at the beginning of a phase.
 func (w *watchdog) reset(now time.Duration, s *client.Status) {
 	*w = watchdog{served: s.Served, since: now, errors: s.Errors, inFlight: now}
 }
 
-// observe takes the current status into account. Patience is added to the limits: a
+// observe updates the watchdog with the current status. Patience is added to the limits: a
 // worker sends nothing while it works. A stall that was detected stays until reset.
 func (w *watchdog) observe(now time.Duration, s *client.Status, patience time.Duration) {
 	if s.Served != w.served {
@@ -43,7 +43,7 @@ func (w *watchdog) observe(now time.Duration, s *client.Status, patience time.Du
 	switch {
 	case w.stalled():
 	case now-w.since > errorsLimit+patience && s.Errors-w.errors >= errorsLeast:
-		w.stall = fmt.Sprintf("nothing but errors came for %v", (now - w.since).Round(time.Second))
+		w.stall = fmt.Sprintf("there were only errors for %v", (now - w.since).Round(time.Second))
 		if s.Last != nil {
 			w.stall += " (" + errorText(s.Last) + ")"
 		}

@@ -38,11 +38,11 @@ func TestWatchdog(t *testing.T) {
 		"errors at once": {looks: []look{{second(5), client.Status{Errors: 10}}}},
 		"errors only": {
 			looks: []look{{second(5.1), client.Status{Errors: 10}}},
-			want:  "nothing but errors came for 5s",
+			want:  "there were only errors for 5s",
 		},
 		"errors only, and the last": {
 			looks: []look{{second(2), client.Status{Served: 1, Errors: 5}}, {second(7.5), client.Status{Served: 1, Errors: 15, Last: last}}},
-			want:  "nothing but errors came for 6s (no room)",
+			want:  "there were only errors for 6s (no room)",
 		},
 		"errors before the last success": {looks: []look{
 			{second(2), client.Status{Served: 1, Errors: 6}}, {second(7.5), client.Status{Served: 1, Errors: 15}},

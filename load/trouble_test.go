@@ -220,7 +220,7 @@ func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	w := steady()
 	w.FailShare = 0.1
 	l := find(t, w, "retry-lost")
-	outcome(t, l, reports.ExitInconclusive, "still to be tried again")
+	outcome(t, l, reports.ExitInconclusive, "still to be retried")
 	assert.InDelta(t, 250, l.Jobs.Waiting, 60)
 }
 

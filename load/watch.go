@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/load/client"
 )
 
-// enter begins a phase. The second of the one before ends with it, so that no second belongs to two phases.
+// enter begins a phase. The current second ends with the phase before, so that no second belongs to two phases.
 func (r *run) enter(name string) {
 	now := r.now()
 	if r.phase() != nil {
@@ -35,7 +35,7 @@ func (r *run) closePhase(now time.Duration) {
 	}
 }
 
-// note replaces the remark about the current phase.
+// note sets the note of the current phase.
 func (r *run) note(text string) { r.phase().note = text }
 
 // resetWatchdog makes stall detection start again.
@@ -45,7 +45,7 @@ func (r *run) resetWatchdog() { r.watchdog.reset(r.now(), &r.status) }
 func (r *run) until(ctx context.Context, done func() bool) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	r.look(r.now()) // the status may be older than what the caller did last
+	r.look(r.now()) // the status may be older than the caller's last command
 	for !done() {
 		select {
 		case <-ctx.Done():
@@ -59,8 +59,8 @@ func (r *run) until(ctx context.Context, done func() bool) {
 // look reads the status of all shards.
 func (r *run) look(now time.Duration) {
 	sum := client.Status{Drained: true}
-	r.each(func(c *client.Shard) { sum = together(sum, c.Status()) })
-	if sum.Ready > 0 || sum.Readied > r.status.Readied { // a connection that is closed at once was there
+	r.each(func(c *client.Shard) { sum = addStatus(sum, c.Status()) })
+	if sum.Ready > 0 || sum.Readied > r.status.Readied { // also for a connection that was closed at once
 		r.lastSeen = now
 	}
 	if sum.Ready != r.status.Ready {
@@ -74,8 +74,8 @@ func (r *run) look(now time.Duration) {
 	}
 }
 
-// together adds the status of one more shard.
-func together(a, b client.Status) client.Status {
+// addStatus returns the status of all shards, a, with that of one more.
+func addStatus(a, b client.Status) client.Status {
 	b.Wanted += a.Wanted
 	b.Ready += a.Ready
 	b.MostReady += a.MostReady

@@ -2,15 +2,15 @@ package arrivals
 
 import "time"
 
-// Cursor walks through a share of a plan. Not safe for concurrent use.
+// Cursor goes through a share of a plan. It is not safe for concurrent use.
 type Cursor struct {
 	plan    *Plan
 	k, step int64
-	segment int // that of the latest arrival: the instants never go back
+	segment int // of the latest arrival: instants never decrease
 	block   block
 }
 
-// block is where a cursor stands in a Poisson process.
+// block is the position of a cursor in a Poisson process.
 type block struct {
 	number int64
 	before int64 // points in all blocks before
@@ -18,9 +18,9 @@ type block struct {
 	buffer [widest]uint64
 }
 
-// Share is a cursor on the arrivals k with k%of == index, in order. An index that is
-// not within 0 and of-1 has no arrivals; an `of` below 1 is 1. The cursor holds
-// about 4 KiB.
+// Share returns a cursor on the arrivals k with k%of == index, in order. An index that
+// is not within 0 and of-1 has no arrivals; an `of` below 1 is 1. The cursor takes about
+// 4 KiB.
 func (p *Plan) Share(index, of int) *Cursor {
 	p.prepare()
 	of = max(1, of)
@@ -34,8 +34,8 @@ func (p *Plan) Share(index, of int) *Cursor {
 	return c
 }
 
-// Next is the next arrival of the share: its number and instant in the whole plan,
-// as [Plan.At] gives them, and false when there are no more. It does not allocate.
+// Next returns the number and the instant of the next arrival of the share, as
+// [Plan.At] has them, and false when there are no more. It does not allocate.
 func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 	p := c.plan
 	if c.k < 0 || (p.Limit > 0 && c.k >= p.Limit) {
@@ -59,8 +59,8 @@ func (c *Cursor) Next() (k int64, at time.Duration, ok bool) {
 	return k, p.segments[c.segment].instant(u), true
 }
 
-// place is where point g of the process lies; it goes on to the block that holds it
-// or, once the end of the plan is passed, anywhere beyond the end.
+// place returns the place of point g of the process, and moves to its block. Beyond the
+// end of the plan it returns any place beyond the end.
 func (c *Cursor) place(g int64) float64 {
 	b, p := &c.block, c.plan
 	for g >= b.before+int64(len(b.points)) {

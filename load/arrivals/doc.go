@@ -1,7 +1,7 @@
-// Package arrivals says when the operations of an open loop are due. A [Plan] is a
+// Package arrivals computes when the operations of an open loop are due. A [Plan] is a
 // pure function of its fields: the instant of arrival k is computed from k, without
-// the arrivals before it, so that any share of a plan can be computed anywhere and
-// all shares together are the plan.
+// the arrivals before it, so that each loop computes its own share and all shares
+// together are the plan.
 //
 // Even plans put arrival k where the integral of the rate reaches k. Poisson plans
 // map a Poisson process of rate one through the same integral; the process is drawn

@@ -3,9 +3,9 @@ package arrivals
 // golden is 2^64 divided by the golden ratio, made odd: the step of SplitMix64.
 const golden = 0x9e3779b97f4a7c15
 
-// Mix is a counter-based random number: a pure function of seed and counter whose
-// 64 bits are uniform. Counters that differ by little give unrelated numbers, and so
-// do seeds. Safe for concurrent use; it allocates nothing.
+// Mix returns a counter-based random number: a pure function of seed and counter whose
+// 64 bits are uniform. Close counters give unrelated numbers, and so do close seeds. It
+// is safe for concurrent use and does not allocate.
 func Mix(seed, counter uint64) uint64 {
 	return scramble(scramble(seed+golden) + counter*golden)
 }

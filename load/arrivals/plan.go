@@ -7,41 +7,40 @@ import (
 	"time"
 )
 
-// Plan is an arrival plan. Its zero value has no arrivals. Set the fields before the
-// first call of a method and leave them; then all methods are safe for concurrent
-// use. A Plan must not be copied.
+// Plan is an arrival plan. Its zero value has no arrivals. Its fields must not change
+// after the first call of a method; then all methods are safe for concurrent use. A Plan
+// must not be copied.
 type Plan struct {
 	// Stages follow one another from instant 0.
 	Stages []Stage
 	// Poisson draws the arrivals independently of each other instead of spacing
 	// them evenly.
 	Poisson bool
-	// Burst makes arrivals come so many at a time, at the same mean rate; 0 is 1.
+	// Burst is how many arrivals have the same instant, at the same mean rate; 0 is 1.
 	Burst int
-	// Limit ends the plan after so many arrivals, if its stages hold more; 0 or
-	// less is no limit.
+	// Limit is the greatest number of arrivals; 0 or less is no limit.
 	Limit int64
-	// Seed decides a Poisson plan. An even plan has no use for it.
+	// Seed determines a Poisson plan. An even plan does not use it.
 	Seed uint64
 
 	ready    sync.Once
 	segments []segment // those that hold arrivals
 	span     time.Duration
-	expected float64 // arrivals that all stages hold, by the integral
+	expected float64 // arrivals of all stages, by the integral
 	counts   *counts
 
 	indexed sync.Once
 	index   index
 }
 
-// At is the instant of arrival k, counted from 0, since the start of the plan, and
-// false if the plan has no such arrival. It never falls with k. An arrival is due in
+// At returns the instant of arrival k, counted from 0, since the start of the plan, and
+// false if the plan has no such arrival. It never decreases with k. An arrival is due in
 // the last nanosecond in which the integral of the rate is not above its place, so
-// none falls into a stage of rate zero.
+// none is in a stage of rate zero.
 //
 // On a Poisson plan the first call of At or Total counts the arrivals of the whole
 // plan, about a tenth of a second for each 10^9 of them; then At takes some
-// ten microseconds. [Plan.Share] needs none of this.
+// ten microseconds. [Plan.Share] does not need that.
 func (p *Plan) At(k int64) (time.Duration, bool) {
 	if k < 0 || k >= p.Total() {
 		return 0, false
@@ -53,14 +52,14 @@ func (p *Plan) At(k int64) (time.Duration, bool) {
 	return p.invert(float64(group * p.burst())), true
 }
 
-// Span is the length of all stages.
+// Span returns the length of all stages.
 func (p *Plan) Span() time.Duration {
 	p.prepare()
 	return p.span
 }
 
-// Total is the number of arrivals in the plan; see [Plan.At] for what it costs. An
-// even plan holds the integral of its rate, rounded up.
+// Total returns the number of arrivals in the plan; see [Plan.At] for its cost. For an
+// even plan that is the integral of its rate, rounded up.
 func (p *Plan) Total() int64 {
 	p.prepare()
 	var total int64
@@ -76,7 +75,7 @@ func (p *Plan) Total() int64 {
 	return total
 }
 
-// Rate is the intended rate at t, in arrivals a second: where two stages meet, that
+// Rate returns the intended rate at t, in arrivals a second: where two stages meet, that
 // of the later one, and 0 outside the plan.
 func (p *Plan) Rate(t time.Duration) float64 {
 	p.prepare()
@@ -87,8 +86,8 @@ func (p *Plan) Rate(t time.Duration) float64 {
 	return p.segments[i].rate(t - p.segments[i].start)
 }
 
-// Due is the integral of the rate from 0 to t: how many arrivals there should have
-// been. Limit does not enter.
+// Due returns the integral of the rate from 0 to t: how many arrivals there should have
+// been. It ignores Limit.
 func (p *Plan) Due(t time.Duration) float64 {
 	p.prepare()
 	i := sort.Search(len(p.segments), func(i int) bool { return p.segments[i].end() > t })
@@ -126,8 +125,8 @@ func (p *Plan) prepare() {
 	})
 }
 
-// snap takes off the dust of floating point, so that ten stages of a tenth of an
-// arrival hold one and not two.
+// snap removes rounding errors, so that ten stages of a tenth of an arrival have one
+// and not two.
 func snap(x float64) float64 {
 	whole := math.Round(x)
 	if math.Abs(x-whole) < 1e-6 || math.Abs(x-whole) < 1e-14*x {
@@ -136,8 +135,8 @@ func snap(x float64) float64 {
 	return x
 }
 
-// invert is the instant at which the integral of the rate goes beyond u, which is
-// less than expected.
+// invert returns the instant at which the integral of the rate exceeds u, which is less
+// than expected.
 func (p *Plan) invert(u float64) time.Duration {
 	i := sort.Search(len(p.segments), func(i int) bool {
 		return p.segments[i].after > u
@@ -145,7 +144,7 @@ func (p *Plan) invert(u float64) time.Duration {
 	return p.segments[min(i, len(p.segments)-1)].instant(u)
 }
 
-// instant is when the integral of the whole plan goes beyond u, if it does so here.
+// instant returns when the integral of the whole plan exceeds u, which is in the segment.
 func (s *segment) instant(u float64) time.Duration {
 	return s.start + s.when(max(0, u-s.before))
 }

@@ -6,27 +6,27 @@ import (
 	"sort"
 )
 
-// A Poisson process of rate one, cut into blocks of blockSize units. Given how many
-// points a block holds, their places in it are independent and uniform; so number and
-// places together are drawn from the seed and the block's number alone.
+// A Poisson process of rate one, in blocks of blockSize units. Given the number of
+// points in a block, their places in it are independent and uniform; so number and
+// places are drawn from the seed and the block's number alone.
 const (
 	blockSize = 256
-	// widest is more points than a block can hold: the tables end 12 standard
+	// widest is more than the points of any block: the tables end 12 standard
 	// deviations above the mean, beyond which the probability is below 10^-27.
 	widest = blockSize + 12*16
-	// stride is how many blocks lie between two entries of the index: memory
-	// against the time that Plan.At takes.
+	// stride is the number of blocks between two entries of the index: more take
+	// less memory, and Plan.At takes longer.
 	stride = 16
 )
 
 // counts draws the number of points of a block by inverting its distribution.
 type counts struct {
 	least      int
-	thresholds []uint64 // thresholds[i]: up to this random number there are least+i points
+	thresholds []uint64 // thresholds[i]: for random numbers up to this there are least+i points
 }
 
 // newCounts computes the distribution outwards from its mode, by multiplication and
-// division only, which round the same way everywhere.
+// division only, whose rounding is the same on every machine.
 func newCounts() *counts {
 	least := blockSize - 12*16
 	weights := make([]float64, widest-least)
@@ -60,7 +60,7 @@ func fraction(part float64) uint64 {
 	return uint64(part * (1 << 64))
 }
 
-// number is how many points block b of the process has.
+// number returns how many points block b of the process has.
 func (c *counts) number(seed uint64, b int64) int {
 	r := Mix(seed, uint64(b))
 	return c.least + sort.Search(len(c.thresholds), func(i int) bool { return r <= c.thresholds[i] })
@@ -70,7 +70,7 @@ func (c *counts) number(seed uint64, b int64) int {
 // ascending, as parts of 2^64.
 func (c *counts) points(buffer *[widest]uint64, seed uint64, b int64) []uint64 {
 	points := buffer[:c.number(seed, b)]
-	own := Mix(seed^golden, uint64(b)) // apart from the numbers that decide the counts
+	own := Mix(seed^golden, uint64(b)) // unrelated to the random numbers of the counts
 	for i := range points {
 		points[i] = Mix(own, uint64(i))
 	}
@@ -78,8 +78,8 @@ func (c *counts) points(buffer *[widest]uint64, seed uint64, b int64) []uint64 {
 	return points
 }
 
-// place is where a point of block b lies in unit-rate time, in arrivals of the plan:
-// with bursts each point stands for many.
+// place returns the place of a point of block b, in arrivals of the plan: with bursts
+// each point stands for many.
 func (p *Plan) place(b int64, point uint64) float64 {
 	const unit = float64(blockSize) / (1 << 53)
 	u := float64(b*blockSize) + float64(float64(point>>11)*unit)
@@ -92,8 +92,8 @@ type index struct {
 	total  int64
 }
 
-// count walks through all blocks of the plan; it reads the places of the last ones
-// only, which the end of the plan may cut.
+// count counts the points of all blocks of the plan. It needs the places only of the last
+// block, which may be partly beyond the end of the plan.
 func (p *Plan) count() index {
 	var x index
 	var buffer [widest]uint64
@@ -114,7 +114,7 @@ func (p *Plan) count() index {
 	return x
 }
 
-// place is where point g of the process lies, in arrivals of the plan.
+// place returns the place of point g of the process, in arrivals of the plan.
 func (x *index) place(p *Plan, g int64) float64 {
 	entry := sort.Search(len(x.before), func(i int) bool { return x.before[i] > g }) - 1
 	b, rest := int64(entry)*stride, int(g-x.before[entry])

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// Stage is a stretch of a plan in which the rate moves in a straight line.
-// Negative rates, infinite ones, NaN and rates below one in thirty years are zero.
+// Stage is a part of a plan in which the rate changes linearly. Negative rates, infinite
+// ones, NaN and rates below one in thirty years count as zero.
 type Stage struct {
 	Over     time.Duration // how long it lasts; a stage of zero or less is skipped
 	From, To float64       // arrivals a second at its start and its end
 }
 
-// segment is a stage made ready for computing, in nanoseconds and arrivals a
-// nanosecond.
+// segment is a stage in nanoseconds and arrivals a nanosecond.
 type segment struct {
 	start, length time.Duration
 	from, to      float64
@@ -21,8 +20,8 @@ type segment struct {
 	before, after float64 // arrivals due in the plan up to its start and its end
 }
 
-// slowest is the rate, in arrivals a second, below which a rate is zero; with less
-// the integral would stand still from one nanosecond to the next.
+// slowest is the rate, in arrivals a second, below which a rate counts as zero: the
+// integral would not increase from one nanosecond to the next.
 const slowest = 1e-9
 
 func perNanosecond(rate float64) float64 {
@@ -34,14 +33,14 @@ func perNanosecond(rate float64) float64 {
 
 func (s *segment) end() time.Duration { return s.start + s.length }
 
-// rate is the arrivals a second, x after the start of the segment.
+// rate returns the arrivals a second, x after the start of the segment.
 func (s *segment) rate(x time.Duration) float64 {
 	part := float64(x) / float64(s.length)
 	return (float64(s.from*(1-part)) + float64(s.to*part)) * 1e9
 }
 
-// due is how many arrivals the first x of the segment hold. It rises with x, in
-// floating point too: that is what makes [segment.when] monotonic.
+// due returns the number of arrivals in the first x of the segment. It increases with x,
+// in floating point too, so that when is monotonic.
 func (s *segment) due(x time.Duration) float64 {
 	if s.to < s.from {
 		return s.count - area(s.length-x, s.length, s.to, s.from)
@@ -49,9 +48,9 @@ func (s *segment) due(x time.Duration) float64 {
 	return area(x, s.length, s.from, s.to)
 }
 
-// when is the last nanosecond at which no more than y arrivals are due. A falling
-// segment is computed from its end, where it is slow: subtracting there would lose
-// all digits.
+// when returns the last nanosecond at which no more than y arrivals are due. A falling
+// segment is computed from its end, where the rate is low: from its start, subtraction
+// would lose all digits.
 func (s *segment) when(y float64) time.Duration {
 	if s.to >= s.from {
 		return lastWithin(y, s.length, s.from, s.to)
@@ -64,17 +63,17 @@ func (s *segment) when(y float64) time.Duration {
 	return s.length - back
 }
 
-// area is the integral from 0 to x of a rate that rises from low to high over length.
-// The conversions keep the compiler from fusing operations, which would give other
-// last digits on other machines; every operation rises with x.
+// area returns the integral from 0 to x of a rate that rises from low to high over
+// length. The conversions keep the compiler from fusing operations, which would give
+// other last digits on other machines; every operation increases with x.
 func area(x, length time.Duration, low, high float64) float64 {
 	t := float64(x)
 	slope := (high - low) / float64(length) / 2
 	return float64(low*t) + float64(float64(slope*t)*t)
 }
 
-// lastWithin is the largest x up to length with area(x) <= y. The quadratic formula
-// is right within a nanosecond or two; the steps make it exact.
+// lastWithin returns the largest x up to length with area(x) <= y. The quadratic formula
+// is right within a nanosecond or two; the loops make it exact.
 func lastWithin(y float64, length time.Duration, low, high float64) time.Duration {
 	slope := (high - low) / float64(length) / 2
 	guess := 0.0

@@ -16,12 +16,12 @@ func fileLimits() (soft, hard int64) {
 	return capped(limit.Cur), capped(limit.Max)
 }
 
-// capped makes "no limit" the greatest number there is.
+// capped returns n as an int64, at most the greatest one.
 func capped(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 func setFileLimits(soft, hard int64) error {
 	limit := syscall.Rlimit{Cur: uint64(soft), Max: uint64(hard)}
-	if hard == math.MaxInt64 { // as it is, not as capped made it
+	if hard == math.MaxInt64 { // capped: the limit itself may be greater
 		var now syscall.Rlimit
 		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &now); err != nil {
 			return err

@@ -4,14 +4,15 @@
 //
 // Linux provides all of it. On other systems parts are missing: they are 0, and Usage.Unknown names them.
 //
-// To read: health.go is the Sampler, snapshot.go what it samples, proc.go the parsers for system_linux.go.
+// Files, in the order in which they can be read: health.go (the Sampler), snapshot.go (what it samples), proc.go (the
+// parsers for system_linux.go), machine.go, files.go.
 package health
 
 import "time"
 
 // Sampler watches the process and its machine. Call Sample about once a second, from the start of a run until its end,
-// and Begin and End around the window that is measured. It reads a few small files each time (about 0.1 ms), keeps
-// nothing but sums, and starts no goroutine. It is not safe for concurrent use.
+// and Begin and End around the window that is measured. It reads a few small files each time (about 0.1 ms), keeps only
+// sums, and starts no goroutine. It is not safe for concurrent use.
 type Sampler struct {
 	start time.Time
 	take  func() snapshot
@@ -26,12 +27,12 @@ type Sample struct {
 	Over time.Duration
 	// CPU is the CPU time of the process divided by Over: 1.5 is one and a half CPUs.
 	CPU float64
-	// Share is that of what the process may use: GOMAXPROCS, or the quota of its cgroup if that is less.
+	// Share is CPU divided by what the process may use: GOMAXPROCS, or the quota of its cgroup if that is less.
 	Share float64
 	// MachineBusy and Steal are shares of the CPU time of the whole machine.
 	MachineBusy float64
 	Steal       float64
-	// Memory is what the process has resident now, in bytes; 0 if unknown.
+	// Memory is the resident memory of the process now, in bytes; 0 if unknown.
 	Memory int64
 	// Jump is how far the time of day moved against the monotonic clock, if by 10 ms or more.
 	Jump time.Duration
@@ -122,7 +123,7 @@ func (s *Sampler) End() Usage {
 	}
 }
 
-// Limits of what counts.
+// The limits of what is recorded.
 const (
 	peakOver  = 500 * time.Millisecond // shorter samples do not count for peaks: they may be one burst
 	jumpFrom  = 10 * time.Millisecond  // a clock that is slewed moves by half a millisecond a second

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script hands out snapshots one after the other.
+// script returns the snapshots one after the other.
 func script(all ...snapshot) func() snapshot {
 	return func() snapshot {
 		next := all[0]
@@ -19,7 +19,7 @@ func script(all ...snapshot) func() snapshot {
 	}
 }
 
-func TestSamplerTellsOfTheWindow(t *testing.T) {
+func TestSamplerOfAWindow(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	at := func(after time.Duration, change func(*snapshot)) snapshot {
@@ -87,7 +87,7 @@ func TestSamplerWithoutAWindow(t *testing.T) {
 	assert.Equal(t, Sample{Memory: 3}, between(snapshot{}, snapshot{memory: 3}), "no time has passed")
 }
 
-// What this machine tells is not known here, but reading it must work, and what it does not tell must be named.
+// The figures of this machine are unknown, but reading them must work, and missing ones must be in Unknown.
 func TestSamplerOnThisMachine(t *testing.T) {
 	t.Parallel()
 	s := NewSampler(time.Now())

@@ -39,7 +39,7 @@ func parseStat(text string) machineTime {
 	return t
 }
 
-// throttling is how long a cgroup held its processes back, and in how many of its periods.
+// throttling is how long a cgroup throttled its processes, and in how many of its periods.
 type throttling struct {
 	known     bool
 	throttled time.Duration

@@ -17,13 +17,13 @@ func (b *bitmap) has(i int64) bool { return b[i/64].Load()>>(i%64)&1 == 1 }
 
 func (b *bitmap) set(i int64) { b[i/64].Or(1 << (i % 64)) }
 
-// clear says whether it changed anything.
+// clear reports whether it changed anything.
 func (b *bitmap) clear(i int64) bool {
 	bit := uint64(1) << (i % 64)
 	return b[i/64].And(^bit)&bit != 0
 }
 
-// chunk holds what is known of chunkJobs jobs in a row. The bitmaps of what rarely happens are created when it does.
+// chunk is the account of chunkJobs jobs in a row. The bitmaps of rare events are created at the first event.
 type chunk struct {
 	states   [chunkJobs / jobsPerWord]atomic.Uint64
 	accepted bitmap // the push was confirmed
@@ -31,7 +31,7 @@ type chunk struct {
 	doubtful atomic.Pointer[bitmap]
 }
 
-// apply moves job i of the chunk on by the table, and returns the state that it was in.
+// apply changes the state of job i of the chunk by the table, and returns the state before.
 func (c *chunk) apply(i int64, r report) state {
 	word, shift := &c.states[i/jobsPerWord], i%jobsPerWord*2
 	for {
@@ -48,7 +48,7 @@ func (c *chunk) seen(i int64) bool {
 	return c.states[i/jobsPerWord].Load()>>(i%jobsPerWord*2)&3 != uint64(unseen)
 }
 
-// seen64 has a bit for each of the 64 jobs from 64*w on: whether it has been delivered.
+// seen64 returns a bit for each of the 64 jobs from 64*w on: whether it has been delivered.
 func (c *chunk) seen64(w int) uint64 {
 	return anyOfPairs(c.states[2*w].Load()) | anyOfPairs(c.states[2*w+1].Load())<<32
 }
@@ -75,7 +75,7 @@ func (c *chunk) tally(t *tally) {
 	}
 }
 
-// tally is what can be told from the bits alone.
+// tally holds the counts that the bits give.
 type tally struct {
 	accepted, doubtful, inDoubt, missing int64
 	held, mayReturn, settled             int64
@@ -84,7 +84,7 @@ type tally struct {
 // lowBits has the lower bit of each pair.
 const lowBits = 0x5555_5555_5555_5555
 
-// anyOfPairs has in its lower half a bit for each of the 32 pairs of x: whether the pair is not zero.
+// anyOfPairs returns in its lower half a bit for each of the 32 pairs of x: whether the pair is not zero.
 func anyOfPairs(x uint64) uint64 {
 	x = (x | x>>1) & lowBits
 	x = (x | x>>1) & 0x3333_3333_3333_3333

@@ -26,7 +26,7 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 					queue <- k // before its confirmation
 				}
 				switch k % 100 {
-				case 14, 16: // 16 is refused, and delivered all the same
+				case 14, 16: // 16 is refused, and delivered nevertheless
 					l.Refused(k)
 				case 15, 17: // 17 gets no reply, and is delivered
 					l.Doubtful(k)

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// Counts is the account at one moment. If nobody books meanwhile it is exact, and
+// Counts is the account at one moment. If nothing is booked meanwhile it is exact, and
 //
 //	Sent      = Pushed + Refused + Doubtful + Unanswered
 //	Delivered = Held + Waiting + Acked + Dead
@@ -20,9 +20,9 @@ type Counts struct {
 	// Of jobs.
 	Delivered int64 // jobs that a worker got, at least once
 	Acked     int64 // jobs settled by an ACK
-	Dead      int64 // jobs settled by a FAIL after which they do not come back
+	Dead      int64 // jobs settled by a FAIL after which they are not delivered again
 	Held      int64 // jobs that a worker has
-	Waiting   int64 // jobs that may return: to be retried, or with an ACK, FAIL or connection that got lost
+	Waiting   int64 // jobs that may return: to be retried, or after a lost ACK, FAIL or connection
 	InDoubt   int64 // jobs whose push got no reply, and that no worker got
 	Missing   int64 // jobs whose push was confirmed, and that no worker got
 	Lost      int64 // Missing beyond FetchesLost; 0 unless drained
@@ -32,16 +32,15 @@ type Counts struct {
 	Redelivered int64        // deliveries of jobs that might return
 	Duplicated  int64        // deliveries of jobs that a worker had
 	Returned    int64        // deliveries of jobs that were settled
-	Foreign     int64        // deliveries that were not ours, or not as they should be
-	Flawed      [Flaws]int64 // the same, by what was wrong
+	Foreign     int64        // deliveries that have a flaw
+	Flawed      [Flaws]int64 // the same, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
 	FetchesLost int64        // FETCHes that ended without a reply
 }
 
-// Count reads the account. drained says that all queues were emptied until nothing came any more, no job was left to
-// its schedule, and every FETCH has ended; only then is there anything to be said of what is lost. It takes about a
-// millisecond for ten million jobs, and may be called while jobs are booked; its parts are then of slightly different
-// moments.
+// Count returns the account. drained means that all queues are empty, no job is scheduled, and every FETCH has ended;
+// only then lost jobs can be counted. It takes about a millisecond for ten million jobs, and may be called while jobs
+// are booked; its parts are then of slightly different moments.
 func (l *Ledger) Count(drained bool) Counts {
 	var t tally
 	for _, c := range *l.chunks.Load() {
@@ -81,7 +80,7 @@ func (l *Ledger) Missing() iter.Seq[int64] {
 	}
 }
 
-// missing yields the chunk's missing jobs, and says whether to go on. base is the number of its first job.
+// missing yields the chunk's missing jobs, and reports whether to continue. base is the number of its first job.
 func (c *chunk) missing(base int64, yield func(int64) bool) bool {
 	for w := range c.accepted {
 		for open := c.accepted[w].Load() &^ c.seen64(w); open != 0; open &= open - 1 {

@@ -5,29 +5,29 @@ import (
 	"sync"
 )
 
-// findingsKept is how many of each kind are kept one by one. The counts are of all.
+// findingsKept is how many findings of each kind are kept. The counts are of all.
 const findingsKept = 1000
 
-// Finding is a delivery that should not have been.
+// Finding is a delivery with a flaw.
 type Finding struct {
 	Flaw Flaw
 	K    int64  // the job's number; -1 if it is not known
-	JID  string // as it came, if K is not known; empty if none came
-	What string // in words: "refused and delivered all the same"
+	JID  string // as received, if K is not known; empty if there was none
+	What string // such as "refused and delivered nevertheless"
 }
 
-// Findings are the first 1,000 of each kind, in the order in which they were seen.
+// Findings holds the first 1,000 of each kind, in the order of their deliveries.
 type Findings struct {
 	Twice    []int64   // jobs delivered to a second worker, once for each such delivery
 	Returned []int64   // jobs delivered after they were settled, the same
-	Foreign  []Finding // deliveries of what is not ours, or not as it should be
+	Foreign  []Finding // deliveries with a flaw
 }
 
-// findings is behind a lock, because what it holds is rare.
+// findings has a lock, because findings are rare.
 type findings struct {
 	mu     sync.Mutex
 	kept   Findings
-	flawed [Flaws]int // how many of kept.Foreign have which flaw
+	flawed [Flaws]int // how many of kept.Foreign have the flaw
 }
 
 func (f *findings) addTwice(k int64, list *[]int64) {
@@ -47,7 +47,7 @@ func (f *findings) addForeign(finding Finding) {
 	}
 }
 
-// Findings returns what was found so far. The caller may keep it. The jobs that are missing are in Missing.
+// Findings returns a copy of the findings so far. For missing jobs see Missing.
 func (l *Ledger) Findings() Findings {
 	l.findings.mu.Lock()
 	defer l.findings.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// find is the chunk that job k belongs to, or nil if nothing in it has been sent.
+// find returns the chunk of job k, nil if no job in it has been sent.
 func (l *Ledger) find(k int64) *chunk {
 	chunks := *l.chunks.Load()
 	if i := uint64(k) / chunkJobs; i < uint64(len(chunks)) {
@@ -14,7 +14,7 @@ func (l *Ledger) find(k int64) *chunk {
 	return nil
 }
 
-// addChunk makes room for job k. A gap in the numbers costs nothing but pointers.
+// addChunk adds the chunk of job k. A gap in the numbers takes only pointers.
 func (l *Ledger) addChunk(k int64) {
 	if k < 0 {
 		panic("ledger: a job's number is negative")
@@ -33,7 +33,7 @@ func (l *Ledger) addChunk(k int64) {
 	l.chunks.Store(&chunks)
 }
 
-// addQueues makes room for the queue with that index.
+// addQueues adds the queues up to that index.
 func (l *Ledger) addQueues(queue int) []*atomic.Int64 {
 	l.grow.Lock()
 	defer l.grow.Unlock()
@@ -47,7 +47,7 @@ func (l *Ledger) addQueues(queue int) []*atomic.Int64 {
 	return queues
 }
 
-// lazily returns the bitmap at p, which is there from the first use on.
+// lazily returns the bitmap at p, and creates it at the first use.
 func lazily(p *atomic.Pointer[bitmap]) *bitmap {
 	if b := p.Load(); b != nil {
 		return b

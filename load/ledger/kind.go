@@ -1,51 +1,42 @@
 package ledger
 
-// Kind is what a delivery is.
+// Kind is the kind of a delivery.
 type Kind uint8
 
 const (
-	// First: the job has not been delivered before.
+	// First is the first delivery of a job.
 	First Kind = iota
-	// Again: the job has come back, as it might.
+	// Again is the delivery of a job that might return.
 	Again
-	// Twice: the job was with another worker. This is a finding.
+	// Twice is the delivery of a job that another worker has. This is a finding.
 	Twice
-	// Returned: the job was settled. This is a finding.
+	// Returned is the delivery of a job that was settled. This is a finding.
 	Returned
-	// Stray: no job of that number has been sent. This is a finding, and booked as a foreign job.
+	// Stray is the delivery of a number that was not sent. This is a finding, and booked as a foreign job.
 	Stray
 )
 
-// Flaw is in which way a delivery is not what it should be.
+// Flaw is what is wrong with a delivery.
 type Flaw uint8
 
 const (
-	// NotOurs: a job that this run did not push.
+	// NotOurs is a job that this run did not push.
 	NotOurs Flaw = iota
-	// WrongQueue: a job that did not come from the queue to which it was pushed.
+	// WrongQueue is a job from another queue than the one that it was pushed to.
 	WrongQueue
-	// Altered: a job whose parts are not those that were pushed.
+	// Altered is a job whose parts are not those that were pushed.
 	Altered
-	// WasRefused: a job whose push was replied to with an error.
+	// WasRefused is a job whose push got an error reply.
 	WasRefused
 	// Flaws is how many there are.
 	Flaws
 )
 
-// String is "first", "again", "twice", "returned" or "stray".
+// String returns "first", "again", "twice", "returned" or "stray".
 func (k Kind) String() string {
-	switch k {
-	case First:
-		return "first"
-	case Again:
-		return "again"
-	case Twice:
-		return "twice"
-	case Returned:
-		return "returned"
-	case Stray:
-		return "stray"
-	default:
-		return "unknown"
+	names := [...]string{"first", "again", "twice", "returned", "stray"}
+	if int(k) < len(names) {
+		return names[k]
 	}
+	return "unknown"
 }

@@ -7,12 +7,12 @@ import (
 )
 
 // Ledger is the account of one run's jobs. All methods are safe for concurrent use; those that are called for each job
-// neither lock nor allocate, but for a new chunk every 65,536 jobs.
+// neither lock nor allocate, except for a new chunk every 65,536 jobs.
 type Ledger struct {
-	// Read by everybody and hardly ever written; the ring keeps what is written all the time off their cache lines.
+	// Often read and rarely written; the ring separates their cache lines from those of the counters.
 	chunks atomic.Pointer[[]*chunk]        // copied when it grows
 	queues atomic.Pointer[[]*atomic.Int64] // greatest job delivered, by queue; copied when it grows
-	grow   sync.Mutex                      // held by who replaces chunks or queues
+	grow   sync.Mutex                      // held while chunks or queues are replaced
 
 	recent ring
 
@@ -36,8 +36,8 @@ func New() *Ledger {
 	return l
 }
 
-// Sent books that the push of job k goes out at the time at. It must be called before the server can have read the
-// push, and be followed by exactly one of Pushed, Refused and Doubtful. k is 0 or more, and may leave out numbers.
+// Sent books that the push of job k is sent at the time at. It must be called before the server can have read the push,
+// and be followed by exactly one of Pushed, Refused and Doubtful. k is 0 or more, and may leave out numbers.
 func (l *Ledger) Sent(k int64, at time.Duration) {
 	if l.find(k) == nil {
 		l.addChunk(k)
@@ -47,8 +47,8 @@ func (l *Ledger) Sent(k int64, at time.Duration) {
 	raise(&l.last, k)
 }
 
-// SentAt returns the time at which the push of job k went out, to the microsecond (rounded down), if k is one of the
-// 65,536 last numbers that were sent.
+// SentAt returns the time at which the push of job k was sent, rounded down to a microsecond, if k is one of the last
+// 65,536 numbers that were sent.
 func (l *Ledger) SentAt(k int64) (time.Duration, bool) { return l.recent.get(k) }
 
 // Pushed books that the push of job k was confirmed. The job may have been delivered by then.
@@ -78,8 +78,8 @@ func (l *Ledger) Doubtful(k int64) {
 	}
 }
 
-// Delivered books that a worker got job k from the queue with that index (a negative one: not known), and says what
-// delivery that is.
+// Delivered books that a worker got job k from the queue with that index (negative if it is not known), and returns the
+// kind of the delivery.
 func (l *Ledger) Delivered(k int64, queue int) Kind {
 	c := l.find(k)
 	if c == nil || k > l.last.Load() {
@@ -112,8 +112,8 @@ func (l *Ledger) Acked(k int64) {
 	}
 }
 
-// Failed books that a FAIL of job k was confirmed, and whether the job will come back. If it will, MayReturn must have
-// been called before the FAIL went out.
+// Failed books that a FAIL of job k was confirmed, and whether the job will be delivered again. If it will, MayReturn
+// must have been called before the FAIL was sent.
 func (l *Ledger) Failed(k int64, willReturn bool) {
 	c := l.find(k)
 	if c == nil {
@@ -129,16 +129,15 @@ func (l *Ledger) Failed(k int64, willReturn bool) {
 	}
 }
 
-// MayReturn books that the server may hand out job k again from now on: a FAIL is about to go out that leaves retries,
-// an ACK or FAIL got no reply, the worker's connection is gone, or the reservation has run out.
+// MayReturn books that the server may deliver job k again from now on: a FAIL that leaves retries is about to be sent,
+// an ACK or FAIL got no reply, the worker's connection has ended, or the reservation has run out.
 func (l *Ledger) MayReturn(k int64) {
 	if c := l.find(k); c != nil {
 		c.apply(k%chunkJobs, returns)
 	}
 }
 
-// Foreign books a delivery that is not what it should be: a job of somebody else, or from a queue to which it was not
-// pushed, or whose parts do not belong together. jid is as it came, empty if none did; what tells more to a reader.
+// Foreign books a delivery with a flaw. jid is as received, empty if there was none; what describes the flaw.
 func (l *Ledger) Foreign(flaw Flaw, jid, what string) {
 	l.flawed(Finding{Flaw: flaw, K: -1, JID: jid, What: what})
 }
@@ -148,17 +147,18 @@ func (l *Ledger) flawed(f Finding) {
 	l.findings.addForeign(f)
 }
 
-// FetchLost books that a FETCH ended without a reply. The server may have handed it a job, one at most.
+// FetchLost books that a FETCH ended without a reply. The server may have delivered one job to it.
 func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
 
-// refusedAndDelivered is reached by Refused and by Delivered, and by both if they meet. Who clears the bit tells it.
+// refusedAndDelivered is called by Refused or by Delivered, or by both if they race. The one that clears the bit books
+// the finding.
 func (l *Ledger) refusedAndDelivered(c *chunk, k int64) {
 	if c.refused.Load().clear(k % chunkJobs) {
-		l.flawed(Finding{Flaw: WasRefused, K: k, What: "refused and delivered all the same"})
+		l.flawed(Finding{Flaw: WasRefused, K: k, What: "refused and delivered nevertheless"})
 	}
 }
 
-// order counts a first delivery that comes after a later job of its queue.
+// order counts a first delivery after that of a later job of its queue.
 func (l *Ledger) order(k int64, queue int) {
 	if queue < 0 {
 		return
@@ -172,7 +172,7 @@ func (l *Ledger) order(k int64, queue int) {
 	}
 }
 
-// raise makes v at least k, and says whether it was not greater before.
+// raise makes v at least k, and reports whether it was not greater before.
 func raise(v *atomic.Int64, k int64) bool {
 	for {
 		old := v.Load()

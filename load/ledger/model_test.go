@@ -21,7 +21,7 @@ type model struct {
 type modelJob struct {
 	state  string // "", "held", "may return", "acked", "dead"
 	push   string // "", "pushed", "refused", "doubtful"
-	blamed bool   // refused and delivered all the same
+	blamed bool   // refused and delivered nevertheless
 }
 
 func newModel() *model {
@@ -44,7 +44,7 @@ func (m *model) blame(k int64) {
 		job.blamed = true
 		m.counts.Foreign++
 		m.counts.Flawed[WasRefused]++
-		m.foreign = append(m.foreign, Finding{Flaw: WasRefused, K: k, What: "refused and delivered all the same"})
+		m.foreign = append(m.foreign, Finding{Flaw: WasRefused, K: k, What: "refused and delivered nevertheless"})
 	}
 }
 

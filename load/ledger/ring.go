@@ -11,8 +11,8 @@ const (
 	timeMask = 1<<timeBits - 1
 )
 
-// ring keeps the times of the last jobs. An entry is one word, so that it is never half written: the job's number
-// without the bits that its place gives (24 bits of them), and microseconds plus one, so that zero is no entry.
+// ring keeps the times of the last jobs. An entry is one word, so that it is never half written: 24 bits of the job's
+// number without the bits of its index, and microseconds plus one, so that zero means no entry.
 type ring [ringSize]atomic.Uint64
 
 func (r *ring) put(k int64, at time.Duration) {

@@ -1,6 +1,6 @@
 package ledger
 
-// state is what is known of a job after its push. It has two bits, and its zero value is what a new chunk holds.
+// state is the state of a job after its push. It has two bits, and its zero value is that of a new chunk.
 type state uint64
 
 const (
@@ -11,7 +11,7 @@ const (
 	states // how many there are
 )
 
-// report is what changes a state.
+// report is an event that changes a state.
 type report int
 
 const (
@@ -30,5 +30,5 @@ var next = [reports][states]state{
 	acked:         {unseen: unseen, held: settled, mayReturn: settled, settled: settled},
 }
 
-// kinds says what a delivery is, by the state that it found.
+// kinds has the kind of a delivery by the state before it.
 var kinds = [states]Kind{unseen: First, held: Twice, mayReturn: Again, settled: Returned}
