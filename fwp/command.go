@@ -20,19 +20,19 @@ const (
 
 // Command is one command line, split at its first space. (Client Protocol Sender)
 type Command struct {
-	// Verb is what stands before the first space; [ParseCommand] lets only the
-	// verbs above through, [SplitCommand] anything.
+	// Verb is the text before the first space; [ParseCommand] allows only the
+	// verbs above, [SplitCommand] any text.
 	Verb string
 
-	// Args is what follows that space, undivided. Nil means that no space
-	// followed the verb; empty and not nil means that nothing followed the space,
-	// which is a syntax error in every command.
+	// Args is the text after that space. Nil means that no space followed the
+	// verb; empty and not nil means that nothing followed the space, which is a
+	// syntax error in every command.
 	Args []byte
 }
 
-// SplitCommand splits a line, given without its CRLF, at the first space. It
-// judges nothing: any bytes give a Command, and appending that Command again gives
-// the same bytes. Args aliases line. (Client Protocol Sender)
+// SplitCommand splits a line, given without its CRLF, at the first space. It checks
+// nothing: any bytes give a Command, and appending that Command gives the same bytes.
+// Args aliases line. (Client Protocol Sender)
 func SplitCommand(line []byte) Command {
 	verb, args, found := bytes.Cut(line, []byte{' '})
 	if !found {
@@ -41,7 +41,7 @@ func SplitCommand(line []byte) Command {
 	return Command{Verb: verbString(verb), Args: slices.Clip(args)}
 }
 
-// AppendCommand appends c to dst as a line with its CRLF. It judges nothing, so
+// AppendCommand appends c to dst as a line with its CRLF. It checks nothing, so
 // that broken commands can be sent on purpose. (Client Protocol Sender)
 func AppendCommand(dst []byte, c Command) []byte {
 	dst = append(dst, c.Verb...)
@@ -52,9 +52,11 @@ func AppendCommand(dst []byte, c Command) []byte {
 	return append(dst, crlf...)
 }
 
-// verbString gives known verbs without allocating.
+var verbs = [...]string{HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT}
+
+// verbString returns known verbs without allocating.
 func verbString(b []byte) string {
-	for _, v := range [...]string{HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT} {
+	for _, v := range verbs {
 		if string(b) == v {
 			return v
 		}
@@ -62,10 +64,4 @@ func verbString(b []byte) string {
 	return string(b)
 }
 
-func isVerb(verb string) bool {
-	switch verb {
-	case HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT:
-		return true
-	}
-	return false
-}
+func isVerb(verb string) bool { return slices.Contains(verbs[:], verb) }

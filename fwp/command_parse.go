@@ -12,30 +12,30 @@ import (
 // CommandError is a command line that breaks the syntax of the specification.
 // (Client Protocol Sender; Client Commands)
 type CommandError struct {
-	// Offset is the byte of the line, counted from 0, where it goes wrong.
+	// Offset is the first wrong byte of the line, counted from 0.
 	Offset int
-	// Expected says in words what belongs there.
+	// Expected describes what the syntax requires there.
 	Expected string
-	// Got quotes what stands there, or says that the line ends.
+	// Got quotes the text there, or is "the end of the line".
 	Got string
 }
 
-// Error says where the line goes wrong, what was expected and what came.
+// Error returns the offset, what was expected and what is there.
 func (e *CommandError) Error() string {
 	return fmt.Sprintf("command syntax: byte %d: expected %s, got %s", e.Offset, e.Expected, e.Got)
 }
 
-// ParseCommand splits a line, given without its CRLF, and holds it against the
-// syntax that clients must keep strictly: a known verb in upper case, then
+// ParseCommand splits a line, given without its CRLF, and checks it by the strict
+// syntax for clients: a known verb in upper case, then
 //
 //   - for FLUSH, INFO and END nothing at all;
 //   - for HELLO, PUSH, ACK, FAIL and BEAT one space and one JSON object with
-//     nothing before or after it; white space inside the object is JSON's affair;
+//     nothing before or after it; white space inside the object is allowed;
 //   - for FETCH any number of queue names, each after exactly one space. A name
 //     is any text without white space.
 //
-// The line must be UTF-8 and hold no CR and no LF. The object's fields are not
-// looked at. Every error is a *[CommandError]; Args aliases line.
+// The line must be UTF-8 without CR and LF. The object's fields are not checked.
+// Every error is a *[CommandError]; Args aliases line.
 // (Client Protocol Sender; Client Commands)
 func ParseCommand(line []byte) (Command, error) {
 	if i := bytes.IndexAny(line, crlf); i >= 0 {
@@ -48,13 +48,13 @@ func ParseCommand(line []byte) (Command, error) {
 	var err *CommandError
 	switch c.Verb {
 	case FLUSH, INFO, END:
-		err = judgeNothing(line, c)
+		err = checkNoArguments(line, c)
 	case HELLO, PUSH, ACK, FAIL, BEAT:
-		err = judgeObject(line, c)
+		err = checkObject(line, c)
 	case FETCH:
-		err = judgeQueues(line)
+		err = checkQueues(line)
 	default:
-		err = blameVerb(line, c.Verb)
+		err = verbError(line, c.Verb)
 	}
 	if err != nil {
 		return Command{}, err
@@ -77,8 +77,8 @@ func firstInvalid(text []byte) int {
 	return len(text)
 }
 
-// blameVerb finds the kindest description of an unknown verb.
-func blameVerb(line []byte, verb string) *CommandError {
+// verbError returns the most helpful error for an unknown verb.
+func verbError(line []byte, verb string) *CommandError {
 	if verb == "" {
 		return wrong(line, 0, "a verb")
 	}
@@ -95,14 +95,14 @@ func blameVerb(line []byte, verb string) *CommandError {
 	return wrong(line, 0, "one of the verbs HELLO, FLUSH, INFO, END, PUSH, FETCH, ACK, FAIL, BEAT")
 }
 
-func judgeNothing(line []byte, c Command) *CommandError {
+func checkNoArguments(line []byte, c Command) *CommandError {
 	if c.Args == nil {
 		return nil
 	}
 	return wrong(line, len(c.Verb), "the end of the line: "+c.Verb+" takes no arguments")
 }
 
-func judgeQueues(line []byte) *CommandError {
+func checkQueues(line []byte) *CommandError {
 	for i, c := range line {
 		switch c {
 		case '\t', '\v', '\f':
@@ -116,7 +116,7 @@ func judgeQueues(line []byte) *CommandError {
 	return nil
 }
 
-func judgeObject(line []byte, c Command) *CommandError {
+func checkObject(line []byte, c Command) *CommandError {
 	start := len(c.Verb) + 1
 	switch {
 	case c.Args == nil:
@@ -126,12 +126,11 @@ func judgeObject(line []byte, c Command) *CommandError {
 	case c.Args[len(c.Args)-1] == '}' && json.Valid(c.Args):
 		return nil
 	}
-	return blameJSON(line, start)
+	return jsonError(line, start)
 }
 
-// blameJSON finds the byte at which an object that is known to be broken, or to be
-// followed by something, goes wrong.
-func blameJSON(line []byte, start int) *CommandError {
+// jsonError returns the error of an object that is broken, or followed by something.
+func jsonError(line []byte, start int) *CommandError {
 	d := json.NewDecoder(bytes.NewReader(line[start:]))
 	var object json.RawMessage
 	err := d.Decode(&object)

@@ -13,22 +13,22 @@ const (
 	minElement  = len("+\r\n")
 )
 
-// Decode reads the first reply in b and says how many bytes it takes. It is pure:
+// Decode reads the first reply in b and returns how many bytes it takes. It is pure:
 // the reply's Text aliases b, and nothing is kept. A limit of 0 or less means
 // [DefaultLimit].
 //
-// The error is [ErrShort] while b is the proper beginning of a reply, and a
-// *[SyntaxError] with an offset into b as soon as that is certain: a wrong first
-// byte, a bad digit of a length or a CR without its LF fails without the rest.
+// The error is [ErrShort] while b is the beginning of a valid reply, and a
+// *[SyntaxError] with an offset into b as soon as it is not: a wrong first byte, a bad
+// digit of a length or a CR without its LF fails without the rest.
 //
-// Whatever follows an error or a reply has no influence: a longer b gives the same
-// rule, offset and expectation. One diagnosis needs bytes beyond the fault. A bulk
-// string that does not end where its length says is RuleCharacters if its first
-// CRLF comes after as many characters as the length announces, else RuleBulkEnd.
-// While that CRLF can still come the result is ErrShort, although the reply is
-// already broken: a peer that counts characters has sent it, and a stream that
-// ends first is RuleBulkEnd. A text counted in characters that itself holds a CRLF
-// is therefore called RuleBulkEnd.
+// Bytes after an error or a reply have no influence: a longer b gives the same rule,
+// offset and expectation. One error needs bytes beyond the wrong one. A bulk string
+// that does not end where its length requires is RuleCharacters if its first CRLF
+// follows as many characters as the length announces, else RuleBulkEnd. While that
+// CRLF can still follow the result is ErrShort, although the reply is already wrong: a
+// peer that counts characters has sent it, and a stream that ends first is
+// RuleBulkEnd. A text counted in characters that itself contains a CRLF is therefore
+// RuleBulkEnd.
 // (Server Protocol Sender; RESP)
 func Decode(b []byte, limit int) (r Reply, n int, err error) {
 	d := newDecoder(limit)
@@ -38,20 +38,20 @@ func Decode(b []byte, limit int) (r Reply, n int, err error) {
 	return d.reply(b), d.pos, nil
 }
 
-// A decoder judges one reply and can be resumed: run is called with the same bytes
-// and more, and looks at none of them twice. It remembers positions instead of
-// slices, because the bytes may move between two calls.
+// A decoder parses one reply and can be resumed: run is called with the same bytes
+// and more, and parses none of them twice. It keeps positions instead of slices,
+// because the bytes may move between two calls.
 type decoder struct {
 	limit int
 	phase phase
-	pos   int // the bytes before it are judged
+	pos   int // the bytes before it are parsed
 
 	kind  Kind // of the element being read
 	start int  // of its text, digits or payload
 	end   int  // of its payload, as announced
 	runes int  // counted in a payload that did not end where announced
 
-	neg    bool // its number, as far as it came
+	neg    bool // its number, as far as it is parsed
 	digits int
 	num    uint64
 
@@ -70,7 +70,7 @@ type node struct {
 	num        int64 // an integer's value, an array's number of elements
 }
 
-// A phase is what comes next.
+// A phase is what the decoder expects next.
 type phase uint8
 
 const (
@@ -79,7 +79,7 @@ const (
 	wantNumber        // the rest of a length or an integer, and its CR
 	wantLF            // the LF after a number
 	wantPayload       // the rest of a bulk string and its CRLF
-	wantOverrun       // a CRLF that would explain a wrong length
+	wantOverrun       // a CRLF that explains a wrong length
 	finished
 )
 
@@ -90,12 +90,12 @@ func newDecoder(limit int) decoder {
 	return decoder{limit: limit}
 }
 
-// reset forgets everything but the limit and the memory for nodes.
+// reset clears everything except the limit and the memory for nodes.
 func (d *decoder) reset() {
 	*d = decoder{limit: d.limit, nodes: d.nodes[:0]}
 }
 
-// run goes on until the reply is complete or it returns ErrShort or *SyntaxError.
+// run parses until the reply is complete or it returns ErrShort or *SyntaxError.
 func (d *decoder) run(b []byte) error {
 	for d.phase != finished {
 		var err error
@@ -151,8 +151,7 @@ func (d *decoder) readType(b []byte) error {
 	return nil
 }
 
-// readText looks for the CRLF, which must come early enough for the limit: its CR
-// at limit-2 at the latest.
+// readText searches the CRLF, whose CR must be at limit-2 at the latest.
 func (d *decoder) readText(b []byte) error {
 	last := d.limit - len(crlf)
 	line := b[d.pos:min(len(b), last+1)]
@@ -160,7 +159,7 @@ func (d *decoder) readText(b []byte) error {
 	if i >= 0 {
 		line = line[:i]
 	}
-	if lf := bytes.IndexByte(line, '\n'); lf >= 0 { // what looks like a line has ended, without its CR
+	if lf := bytes.IndexByte(line, '\n'); lf >= 0 { // most likely the end of the line, without its CR
 		return d.fail(b, RuleLineEnd, d.pos+lf, "CR LF at the end of "+article(d.kind)+", not LF alone")
 	}
 	d.pos += len(line)
@@ -178,7 +177,7 @@ func (d *decoder) readText(b []byte) error {
 	return nil
 }
 
-// add notes an element that is complete, or an array that now needs its elements.
+// add records an element that is complete, or an array that now needs its elements.
 func (d *decoder) add(n node) {
 	if d.depth == 0 {
 		d.root = n
@@ -202,7 +201,7 @@ func (d *decoder) add(n node) {
 	d.phase = finished
 }
 
-// reply builds what was judged, from the bytes that were judged.
+// reply builds the reply that was parsed from b.
 func (d *decoder) reply(b []byte) Reply {
 	r, _ := build(b, d.root, d.nodes)
 	return r

@@ -24,11 +24,11 @@ func (d *decoder) readPayload(b []byte) error {
 	return nil
 }
 
-// readOverrun explains a payload that does not end where its length says. It walks
-// from the payload's start to the first CRLF, counting characters: a server that
-// announces characters has sent its CRLF after just so many. It gives up at the
-// first CRLF, or when there are enough characters and no CRLF, and never waits for
-// bytes that a peer which ends its replies at all would not send.
+// readOverrun finds out why a payload does not end where its length requires. It counts
+// the characters from the payload's start to the first CRLF: a server that announces
+// characters has sent its CRLF after that many. It ends at the first CRLF, or when there
+// are enough characters and no CRLF, and never waits for bytes that a peer that ends its
+// replies would not send.
 func (d *decoder) readOverrun(b []byte) error {
 	announced := d.end - d.start
 	for d.pos < len(b) {
@@ -55,7 +55,7 @@ func (d *decoder) readOverrun(b []byte) error {
 	return ErrShort
 }
 
-// failBulk blames the first byte after the announced payload that is not CR LF.
+// failBulk returns an error at the first byte after the announced payload that is not CR LF.
 func (d *decoder) failBulk(b []byte, rule Rule, hint string) error {
 	fault := d.end
 	if b[fault] == '\r' {
@@ -69,8 +69,7 @@ func (d *decoder) failBulk(b []byte, rule Rule, hint string) error {
 	}
 }
 
-// finish says what is wrong with a reply that b, the end of the stream, leaves
-// incomplete.
+// finish returns the error of a reply that is incomplete at b, the end of the stream.
 func (d *decoder) finish(b []byte) error {
 	if d.phase == wantOverrun {
 		return d.failBulk(b, RuleBulkEnd, "")
@@ -83,22 +82,22 @@ func (d *decoder) finish(b []byte) error {
 	}
 }
 
-// missing says what the decoder waits for after b.
+// missing describes what the decoder waits for after b.
 func (d *decoder) missing(b []byte) string {
 	what := "a reply"
 	switch d.phase {
 	case wantText:
-		what = fmt.Sprintf("the end of %s, %d bytes came", article(d.kind), len(b)-d.start)
+		what = fmt.Sprintf("the end of %s, %d bytes received", article(d.kind), len(b)-d.start)
 	case wantNumber, wantLF:
 		what = "the end of " + d.numberName()
 	case wantPayload:
-		announced, came := d.end-d.start, len(b)-d.start
-		what = fmt.Sprintf("a bulk string of %d bytes, %d came", announced, came)
-		if came >= announced {
+		announced, received := d.end-d.start, len(b)-d.start
+		what = fmt.Sprintf("a bulk string of %d bytes, %d received", announced, received)
+		if received >= announced {
 			what = fmt.Sprintf("CR LF after a bulk string of %d bytes", announced)
 		}
 	case wantOverrun:
-		what = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d came", d.end-d.start, len(b)-d.start)
+		what = fmt.Sprintf("the end of a bulk string announced as %d bytes, %d received", d.end-d.start, len(b)-d.start)
 	default: // wantType
 	}
 	for i := d.depth - 1; i >= 0; i-- {

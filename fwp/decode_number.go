@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// readNumber judges the digits of a length or an integer one by one, so that a bad
-// one is told at once.
+// readNumber checks the digits of a length or an integer one by one, so that a bad one
+// is an error at once.
 func (d *decoder) readNumber(b []byte) error {
 	for ; d.pos < len(b); d.pos++ {
 		c := b[d.pos]
@@ -25,7 +25,7 @@ func (d *decoder) readNumber(b []byte) error {
 	return ErrShort
 }
 
-// digit takes the next byte of a number, or returns what belongs there instead.
+// digit adds the next byte of a number, or returns what is expected instead.
 func (d *decoder) digit(c byte) (expected string) {
 	isLength, isDigit := d.kind != Integer, '0' <= c && c <= '9'
 	switch {
@@ -53,13 +53,13 @@ func (d *decoder) digit(c byte) (expected string) {
 	return ""
 }
 
-// sign takes the first byte of a number if it is a sign. A length has no plus.
+// sign reads the first byte of a number if it is a sign. A length has no plus.
 func (d *decoder) sign(c byte) bool {
 	d.neg = c == '-'
 	return d.neg || c == '+' && d.kind == Integer
 }
 
-// minusOne takes what follows the minus of a length.
+// minusOne reads a byte after the minus of a length.
 func (d *decoder) minusOne(c byte) (expected string) {
 	switch {
 	case d.digits > 0:

@@ -1,11 +1,11 @@
-// Package fwp speaks the Faktory Work Protocol, version 2: it reads and writes
-// RESP, splits and judges command lines, and holds the data that travels in
-// them (work units, HI, HELLO) together with the connection's states.
+// Package fwp implements the Faktory Work Protocol, version 2: it reads and writes
+// RESP, splits and checks command lines, and has the types of the data in them (work
+// units, HI, HELLO) and the connection's states.
 //
 // By theme:
 //
 //   - bytes to replies: [Decode], [Reader], [Reply], [Kind]
-//   - what is wrong with bytes: [SyntaxError], [Rule], [ErrShort]
+//   - syntax errors: [SyntaxError], [Rule], [ErrShort]
 //   - replies to bytes: [AppendSimple], [AppendError], [AppendInteger],
 //     [AppendBulk], [AppendNull]
 //   - command lines: [Command], [ParseCommand], [SplitCommand], [AppendCommand]
@@ -13,11 +13,11 @@
 //   - work units: [Job]
 //   - states of a connection: [State]
 //
-// Two kinds of failure are kept apart by type. A [ReplyError] is a server that
-// understood and said no; a [SyntaxError] is a peer that broke the grammar, after
-// which nothing that it sends can be trusted to be in step.
+// There are two types of failures. A [ReplyError] is a command that the server refused;
+// a [SyntaxError] is a peer that broke the grammar, after which its replies can no longer
+// be assigned to commands.
 //
-// Nothing here waits, except [Reader.Read] on the reader that it was given, and
-// nothing keeps state between calls, except a Reader. Functions are safe for
-// concurrent use; a Reader belongs to one goroutine at a time.
+// Nothing blocks, except [Reader.Read] on its underlying reader, and nothing keeps state
+// between calls, except a Reader. Functions are safe for concurrent use; a Reader
+// belongs to one goroutine at a time.
 package fwp

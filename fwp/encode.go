@@ -16,15 +16,15 @@ func AppendError(dst []byte, text string) []byte {
 	return appendLine(append(dst, byte(ErrorReply)), text)
 }
 
-// AppendInteger appends n to dst as a RESP integer. No response of the protocol is
-// one; it is here so that a server can be made to send it. (RESP)
+// AppendInteger appends n to dst as a RESP integer. No response of the protocol is an
+// integer; servers that are wrong on purpose send it. (RESP)
 func AppendInteger(dst []byte, n int64) []byte {
 	dst = strconv.AppendInt(append(dst, byte(Integer)), n, 10)
 	return append(dst, crlf...)
 }
 
 // AppendBulk appends text to dst as a RESP bulk string; its length counts bytes.
-// An empty or nil text becomes $0, which is not the null: that is [AppendNull].
+// An empty or nil text becomes $0, which is not the null; see [AppendNull].
 // (Server Protocol Sender; RESP)
 func AppendBulk(dst, text []byte) []byte {
 	dst = strconv.AppendInt(append(dst, byte(BulkString)), int64(len(text)), 10)

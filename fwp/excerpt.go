@@ -2,7 +2,7 @@ package fwp
 
 import "strconv"
 
-// An excerpt is long enough to recognise an HTTP status line or a TLS record in.
+// An excerpt is long enough to recognise an HTTP status line or a TLS record.
 const (
 	excerptAfter  = 32
 	excerptBefore = 16

@@ -27,7 +27,7 @@ const (
 	ArrayField       FieldType = "array"
 	StringsField     FieldType = "strings" // an array of strings
 	ObjectField      FieldType = "object"
-	TimeField        FieldType = "time"          // a string as RFC 3339 has it
+	TimeField        FieldType = "time"          // a string, an RFC 3339 time
 	TimeOrBlankField FieldType = "time or blank" // the same, or an empty string
 )
 

@@ -11,7 +11,7 @@ import (
 // take a fraction of a second.
 const MaxIterations = 1 << 20
 
-// PasswordHash is the pwdhash of a HELLO to a protected server: SHA-256 applied
+// PasswordHash returns the pwdhash of a HELLO to a protected server: SHA-256 applied
 // iterations times in all, first to the password followed by the salt, then to the
 // 32 raw bytes of the round before, in lower-case hexadecimal. It fails before any
 // hashing if iterations is not within 1 and [MaxIterations].

@@ -11,21 +11,21 @@ const Version = 2
 
 // Hi is the server's greeting. (Not Identified State)
 type Hi struct {
-	// Version is the v that the server sent: 2 if it conforms. It is not judged.
+	// Version is the v that the server sent: 2 if it conforms. It is not checked.
 	Version int
-	// Iterations and Salt are i and s. They are not judged either: PasswordHash
-	// refuses what no client should compute.
+	// Iterations and Salt are i and s. They are not checked either: PasswordHash
+	// refuses too many iterations.
 	Iterations int
 	Salt       string
-	// Protected says that i and s came, so that HELLO needs a password hash.
+	// Protected reports whether the greeting has i and s: HELLO needs a password hash.
 	Protected bool
 }
 
 // ParseHi reads the greeting from the first reply of a connection: a simple string
 // of the three bytes "HI " and one JSON object, with nothing around it. Unknown
 // fields are ignored. It fails if v is missing, if a field is of the wrong type or
-// comes twice, and if only one of i and s is there. An error reply comes back as a
-// wrapped *[ReplyError]. (Not Identified State)
+// occurs twice, and if there is only one of i and s. The error for an error reply
+// wraps a *[ReplyError]. (Not Identified State)
 func ParseHi(r Reply) (Hi, error) {
 	if err := r.Err(); err != nil {
 		return Hi{}, fmt.Errorf("greeting: %w", err)
@@ -75,8 +75,8 @@ func parseHiHash(hash []byte) (hi Hi, err error) {
 	return hi, nil
 }
 
-// Hello is what a client says about itself. The zero value is a producer at an open
-// server. (HELLO Command)
+// Hello is the data of a HELLO. The zero value is that of a producer at an open server.
+// (HELLO Command)
 type Hello struct {
 	// Version is v; 0 stands for [Version].
 	Version int

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Job is a work unit. Its JSON is exact: no number goes through a float, so that
-// 9007199254740993 survives, keys are matched with their case, and fields that the
-// specification does not name are kept.
+// Job is a work unit. Its JSON is exact: no number is converted to a float, so that
+// 9007199254740993 is kept, keys are case-sensitive, and fields that the specification
+// does not define are kept.
 //
 // The zero value of an optional field means that it is omitted, which is also how a
 // null is read. (Work units)
@@ -17,7 +17,7 @@ type Job struct {
 	JID string
 	// Type tells a worker how to execute the job: the field jobtype.
 	Type string
-	// Args is a JSON array, byte for byte as it came. Nil is written as [].
+	// Args is a JSON array, byte for byte as it was read. Nil is written as [].
 	Args json.RawMessage
 
 	// Queue is where the job is pushed to; "default" when omitted.
@@ -27,14 +27,14 @@ type Job struct {
 	ReserveFor *int64
 	// At is the RFC 3339 time at which the job is to run; at once when omitted.
 	At string
-	// Retry is how often the job is tried again: 25 when omitted, 0 discards the
+	// Retry is how often the job is retried: 25 when omitted, 0 discards the
 	// failed job, -1 makes it dead.
 	Retry *int64
 	// Backtrace is how many lines of a FAIL's backtrace are kept; 0 when omitted.
 	Backtrace *int64
 	// CreatedAt is an RFC 3339 time, set by the server when omitted.
 	CreatedAt string
-	// Custom is a JSON object that is handed on to the worker.
+	// Custom is a JSON object for the worker.
 	Custom json.RawMessage
 
 	// EnqueuedAt is the RFC 3339 time of the latest enqueueing, set by the server.
@@ -42,7 +42,7 @@ type Job struct {
 	// Failure is a JSON object about the latest failure, set by the server.
 	Failure json.RawMessage
 
-	// Extra holds all other fields by name, as they came. A name of the fields
+	// Extra holds all other fields by name, as they were read. A name of the fields
 	// above is an error when the job is written.
 	Extra map[string]json.RawMessage
 }
@@ -50,7 +50,7 @@ type Job struct {
 // UnmarshalJSON replaces the whole of j by the work unit in data. It fails, naming
 // the field, on a value of the wrong type, which for jid, jobtype and args includes
 // null, and on a key that occurs twice; j is then unchanged. A required field that
-// is absent is left at its zero value: whoever needs it looks. (Work units)
+// is absent is left at its zero value. (Work units)
 func (j *Job) UnmarshalJSON(data []byte) error {
 	all, err := members(data)
 	if err != nil {
@@ -78,8 +78,8 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 // fields unless they are zero, Extra last and sorted by name. White space in the
 // raw fields is dropped and everything else in them kept. It fails, naming the
 // field, if a string is not UTF-8 or a raw field is not JSON of its type. Note that
-// json.Marshal adds HTML escapes to what any MarshalJSON returns; the value is the
-// same, the bytes are not. (Work units)
+// json.Marshal adds HTML escapes to the result of MarshalJSON, which changes the bytes
+// but not the value. (Work units)
 func (j Job) MarshalJSON() ([]byte, error) {
 	fields := j.fields()
 	extra, err := extraFields(j.Extra, fields)
@@ -101,7 +101,7 @@ func (j Job) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// fields lists what the specification's tables name, in their order.
+// fields lists the fields of the specification's tables, in their order.
 func (j *Job) fields() []jobField {
 	return []jobField{
 		{name: "jid", required: true, text: &j.JID},

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// jobField ties a JSON key to a field of a Job: one of text, number and raw.
+// jobField connects a JSON key with a field of a Job: one of text, number and raw.
 type jobField struct {
 	name     string
 	required bool
@@ -96,7 +96,7 @@ func appendString(dst []byte, s string) ([]byte, error) {
 	return appendJSON(dst, s)
 }
 
-// extraFields lists extra by name and refuses the names that a Job has fields for.
+// extraFields lists extra by name and refuses the names of the fields of a Job.
 func extraFields(extra map[string]json.RawMessage, known []jobField) ([]jobField, error) {
 	for _, f := range known {
 		if _, found := extra[f.name]; found {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// members splits a JSON object. It exists because encoding/json matches the keys of
-// structs in any case, lets a second key of the same name win silently, and has
-// nowhere to keep unknown keys. Values are copies of the bytes as they came.
+// members splits a JSON object. It exists because encoding/json ignores the case of the
+// keys of structs, accepts a second key of the same name, and does not keep unknown
+// keys. Values are copies of the bytes.
 func members(data []byte) (map[string]json.RawMessage, error) {
 	data = bytes.TrimLeft(data, " \t\r\n")
 	if len(data) == 0 || data[0] != '{' || !json.Valid(data) {
@@ -43,8 +43,8 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 	return all, nil
 }
 
-// stringValue reads a JSON string. Bytes that are not UTF-8 would come out as
-// something else, so they are an error.
+// stringValue reads a JSON string. Bytes that are not UTF-8 are an error, because
+// encoding/json would replace them.
 func stringValue(raw json.RawMessage) (string, error) {
 	var s string
 	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
@@ -57,7 +57,7 @@ func stringValue(raw json.RawMessage) (string, error) {
 }
 
 // integerValue reads a JSON number that is written as an integer and fits into 64
-// bits; 1.0 and 1e3 are not, as telling would take a float or a bignum.
+// bits; 1.0 and 1e3 are not.
 func integerValue(raw json.RawMessage) (int64, error) {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {

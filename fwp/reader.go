@@ -7,15 +7,15 @@ import (
 
 const (
 	firstBuffer = 4 << 10
-	keptBuffer  = 1 << 20 // a larger one is given back once its reply is done with
+	keptBuffer  = 1 << 20 // a larger one is released after its reply
 	minRead     = 512
 	maxEmpty    = 100 // reads of nothing without an error before giving up
 )
 
 // Reader reads replies from a stream, strictly. It allocates nothing for simple
 // strings, errors, integers, bulk strings and nulls once its buffer is as large as
-// the replies that come; a buffer of more than 1 MiB is not kept. The buffer grows
-// with the bytes that arrive, never by a length that a peer announces. Not safe for
+// the replies; a buffer of more than 1 MiB is not kept. The buffer grows with the
+// received bytes, never by a length that a peer announces. It is not safe for
 // concurrent use.
 // (Server Protocol Sender; RESP)
 type Reader struct {
@@ -23,9 +23,9 @@ type Reader struct {
 	dec      decoder
 	buf      []byte
 	start    int   // the bytes before it belong to replies that were returned
-	end      int   // the bytes before it came
+	end      int   // of the bytes received
 	consumed int64 // bytes of all replies that were returned
-	pending  error // came together with the last bytes, not yet told
+	pending  error // of the read that gave the last bytes; returned by the next fill
 	broken   error // the stream's SyntaxError: final
 }
 
@@ -41,9 +41,9 @@ func NewReader(r io.Reader, limit int) *Reader {
 // stream ends between two replies, and a *[SyntaxError], whose offset counts from
 // the start of the stream, if the peer breaks the grammar or the stream ends
 // inside a reply; that error is final and every later Read returns it again.
-// Errors are returned as early as [Decode] is certain of them. Any other error is
-// the underlying reader's, as it came; after a deadline Read can be called again
-// and goes on where it was.
+// Errors are returned as early as [Decode] returns them. Any other error is the
+// underlying reader's; after a deadline Read can be called again and continues where
+// it was.
 func (r *Reader) Read() (Reply, error) {
 	if r.broken != nil {
 		return Reply{}, r.broken
@@ -65,8 +65,8 @@ func (r *Reader) Read() (Reply, error) {
 	}
 }
 
-// take hands the finished reply out and makes ready for the next one. The bytes
-// stay where they are until fill needs their room.
+// take returns the finished reply and prepares for the next one. The bytes stay where
+// they are until fill needs their room.
 func (r *Reader) take() Reply {
 	reply, n := r.dec.reply(r.buf[r.start:r.end]), r.dec.pos
 	r.start += n
@@ -105,7 +105,7 @@ func (r *Reader) fill() error {
 }
 
 // makeRoom moves the unread bytes to the front, or doubles the buffer if they fill
-// it: so a payload in many small pieces is copied a bounded number of times.
+// it, so that a payload in many small pieces is copied a bounded number of times.
 func (r *Reader) makeRoom() {
 	if r.start == r.end {
 		r.start, r.end = 0, 0
@@ -125,17 +125,17 @@ func (r *Reader) makeRoom() {
 	r.buf = into
 }
 
-// Offset is the number of bytes of all replies that Read returned, which is the
-// place in the stream where the next one starts.
+// Offset returns the number of bytes of all replies that Read returned: the offset in
+// the stream where the next one starts.
 func (r *Reader) Offset() int64 { return r.consumed }
 
-// Buffered returns the bytes that came and belong to no reply that Read returned:
-// trailing bytes, or the beginning of a reply. They are valid until the next Read.
+// Buffered returns the received bytes after the replies that Read returned: trailing
+// bytes, or the beginning of a reply. They are valid until the next Read.
 func (r *Reader) Buffered() []byte { return r.buf[r.start:r.end:r.end] }
 
-// Pending says what a reply of which Read saw only a part is waiting for, as in
-// "a bulk string of 100 bytes, 57 came". It is empty between replies and after a
-// syntax error. Only the goroutine that reads may call it, so between two Reads.
+// Pending describes what is missing of a reply that Read has only a part of, as in "a
+// bulk string of 100 bytes, 57 received". It is empty between replies and after a syntax
+// error. Only the goroutine that reads may call it, so between two Reads.
 func (r *Reader) Pending() string {
 	if r.broken != nil || r.start == r.end || r.dec.phase == wantType && r.dec.pos == 0 {
 		return ""

@@ -131,20 +131,20 @@ func TestReaderPending(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
 		"":                            "",
-		"+O":                          "the end of a simple string, 1 bytes came",
-		"-ERR\r":                      "the end of an error, 4 bytes came",
+		"+O":                          "the end of a simple string, 1 bytes received",
+		"-ERR\r":                      "the end of an error, 4 bytes received",
 		"$":                           "the end of the length of a bulk string",
 		"$10\r":                       "the end of the length of a bulk string",
-		"$100\r\n" + "x":              "a bulk string of 100 bytes, 1 came",
-		"$100\r\n":                    "a bulk string of 100 bytes, 0 came",
+		"$100\r\n" + "x":              "a bulk string of 100 bytes, 1 received",
+		"$100\r\n":                    "a bulk string of 100 bytes, 0 received",
 		"$5\r\nhello":                 "CR LF after a bulk string of 5 bytes",
 		"$5\r\nhello\r":               "CR LF after a bulk string of 5 bytes",
-		"$5\r\nh\xc3\xa9llo":          "the end of a bulk string announced as 5 bytes, 6 came",
+		"$5\r\nh\xc3\xa9llo":          "the end of a bulk string announced as 5 bytes, 6 received",
 		":12":                         "the end of an integer",
 		"*2":                          "the end of the length of an array",
 		"*2\r\n":                      "element 1 of 2: a reply",
 		"*2\r\n+a\r\n":                "element 2 of 2: a reply",
-		"*2\r\n+a\r\n*3\r\n$4\r\nabc": "element 2 of 2: element 1 of 3: a bulk string of 4 bytes, 3 came",
+		"*2\r\n+a\r\n*3\r\n$4\r\nabc": "element 2 of 2: element 1 of 3: a bulk string of 4 bytes, 3 received",
 	}
 	for text, want := range cases {
 		for _, src := range []io.Reader{
@@ -167,7 +167,7 @@ func TestReaderPending(t *testing.T) {
 func TestReaderSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	_, err := fwp.NewReader(strings.NewReader("$100\r\nhello"), 0).Read()
-	assert.EqualError(t, err, "reply syntax (truncated): byte 11: expected a bulk string of 100 bytes, 5 came, "+
+	assert.EqualError(t, err, "reply syntax (truncated): byte 11: expected a bulk string of 100 bytes, 5 received, "+
 		`got the end of the stream after "$100\r\nhello"`)
 }
 

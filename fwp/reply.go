@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Kind tells the types of reply apart. Its values are the bytes with which RESP
-// marks them, except [NullBulk], which RESP writes as a bulk string of length -1.
-// The zero Kind is no reply at all. (Server Protocol Sender; RESP)
+// Kind is the type of a reply. Its values are the bytes with which RESP marks them,
+// except [NullBulk], which RESP writes as a bulk string of length -1. The zero Kind is
+// not a reply. (Server Protocol Sender; RESP)
 type Kind byte
 
-// The kinds of reply that RESP version 2 knows. The protocol's own responses are
-// simple strings, errors, bulk strings and null bulk strings; integers and arrays
-// are read so that a server which sends one is understood before it is blamed.
+// The kinds of replies in RESP version 2. The protocol's own responses are simple
+// strings, errors, bulk strings and null bulk strings; integers and arrays are read too,
+// so that a wrong reply can be reported as what it is.
 const (
 	SimpleString Kind = '+' // one line of text
 	ErrorReply   Kind = '-' // one line of text: the command failed
@@ -22,7 +22,7 @@ const (
 	Array        Kind = '*' // replies, announced by their number
 )
 
-// String names the kind in words: "simple string", "null bulk string" and so on.
+// String returns the name of the kind: "simple string", "null bulk string" and so on.
 func (k Kind) String() string {
 	switch k {
 	case SimpleString:
@@ -43,13 +43,13 @@ func (k Kind) String() string {
 
 // Reply is one server response. (Server Protocol Sender)
 type Reply struct {
-	// Kind says which of the other fields counts.
+	// Kind determines which of the other fields is used.
 	Kind Kind
 
 	// Text is the line of a simple string or an error, without its marker and
 	// CRLF, or the payload of a bulk string. It aliases the bytes that it was
 	// decoded from: after [Decode] the argument, after [Reader.Read] a buffer
-	// that the next Read overwrites. Clone makes it last.
+	// that the next Read overwrites; see Clone.
 	Text []byte
 
 	// Int is the value of an integer.
@@ -82,7 +82,7 @@ func (r Reply) Err() error {
 }
 
 // ReplyError is a command that the server refused or could not carry out. The
-// connection is in step and its state is what it was before the command.
+// connection's state is that before the command.
 // (Server Protocol Sender; Client Commands)
 type ReplyError struct {
 	// Text is the server's line, without the leading minus.

@@ -2,7 +2,7 @@ package fwp
 
 import "fmt"
 
-// State is where a connection stands, as its client sees it. (Client Lifecycle)
+// State is the state of a connection for its client. (Client Lifecycle)
 type State uint8
 
 // The states, in the only order in which a connection passes through them. Quiet
@@ -10,12 +10,12 @@ type State uint8
 const (
 	NotIdentified State = iota // connected, HELLO not yet accepted
 	Identified                 // HELLO accepted
-	Quiet                      // told to fetch no more
-	Terminating                // told to end within 30 seconds
+	Quiet                      // must fetch no more
+	Terminating                // must end within 30 seconds
 	Ended                      // END sent
 )
 
-// String names the state as the specification does: "not identified" and so on.
+// String returns the specification's name of the state: "not identified" and so on.
 func (s State) String() string {
 	switch s {
 	case NotIdentified:
@@ -32,17 +32,16 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
-// Allows says whether a client that keeps to its duties sends this verb in state s.
+// Allows reports whether a client that conforms may send this verb in state s.
 //
-//   - Not identified: HELLO alone, since it must come first.
-//   - Identified: every verb. That HELLO is not sent twice is nowhere written.
-//   - Quiet: every verb but FETCH (which it SHOULD NOT send) and END (as it MUST NOT
-//     terminate).
-//   - Terminating: every verb but FETCH (MUST NOT).
+//   - Not identified: HELLO alone, since it must be the first.
+//   - Identified: every verb. The specification does not forbid a second HELLO.
+//   - Quiet: every verb except FETCH (SHOULD NOT) and END (it MUST NOT terminate).
+//   - Terminating: every verb except FETCH (MUST NOT).
 //   - Ended: none.
 //
-// Words that are no verbs are never allowed. What depends on the client's role, as
-// BEAT does, is not known here. (Client Lifecycle; HELLO Command; END Command)
+// Other words are never allowed. The client's role, on which BEAT depends, is not taken
+// into account. (Client Lifecycle; HELLO Command; END Command)
 func (s State) Allows(verb string) bool {
 	if !isVerb(verb) {
 		return false
@@ -61,7 +60,7 @@ func (s State) Allows(verb string) bool {
 	}
 }
 
-// Next is the state after verb was sent in state s and r came back.
+// Next returns the state after verb was sent in state s and r was the reply.
 //
 //   - HELLO answered with the simple string OK: not identified becomes identified.
 //   - BEAT answered with {"state":"quiet"} or {"state":"terminate"}, as a bulk or as
@@ -69,7 +68,7 @@ func (s State) Allows(verb string) bool {
 //   - END: ended, whatever the reply is, even an error or none (the zero Reply),
 //     because the client must not send anything after it.
 //
-// Everything else, and an error reply above all, leaves s as it is.
+// Everything else, such as an error reply, leaves s as it is.
 // (Client Lifecycle; Client Commands; BEAT Command)
 func (s State) Next(verb string, r Reply) State {
 	switch {
@@ -83,7 +82,7 @@ func (s State) Next(verb string, r Reply) State {
 	return s
 }
 
-// beatState is the state that a reply to BEAT orders, or the zero state.
+// beatState returns the state that a reply to BEAT requests, or the zero state.
 func beatState(r Reply) State {
 	if r.Kind != BulkString && r.Kind != SimpleString {
 		return NotIdentified

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// Rule names the rule of RESP's grammar, or the limit of this package, that a reply
-// broke. The zero Rule is none. (Server Protocol Sender; RESP)
+// Rule is the rule of RESP's grammar, or the limit of this package, that a reply broke.
+// The zero Rule is none. (Server Protocol Sender; RESP)
 type Rule uint8
 
-// The rules, each told apart because each points at another mistake in a server.
+// The rules. Each points at another mistake in a server.
 const (
 	// RuleType: a reply starts with one of the bytes + - : $ *.
 	RuleType Rule = iota + 1
@@ -18,7 +18,7 @@ const (
 	// with one of them.
 	RuleLineEnd
 	// RuleTextBreak: a simple string or an error holds no CR before the CRLF that
-	// ends it. (An LF before it is taken for an end without its CR.)
+	// ends it. (An LF before it counts as an end without its CR.)
 	RuleTextBreak
 	// RuleLength: a length is a decimal number without sign, leading zeros or
 	// white space that fits into 63 bits; the only negative one is -1.
@@ -34,15 +34,15 @@ const (
 	// into a signed 64-bit number.
 	RuleInteger
 	// RuleTooLong: a reply stays within the limit that the reader was given, and
-	// an array within 65536 elements. This limit is ours, not the protocol's.
+	// an array within 65536 elements. This is a limit of this package.
 	RuleTooLong
 	// RuleTruncated: the stream does not end inside a reply.
 	RuleTruncated
-	// RuleDepth: arrays are nested at most 8 deep. This limit is ours.
+	// RuleDepth: arrays are nested at most 8 deep. This is a limit of this package.
 	RuleDepth
 )
 
-// String names the rule in a few words.
+// String returns a short name of the rule.
 func (r Rule) String() string {
 	switch r {
 	case RuleType:
@@ -71,30 +71,29 @@ func (r Rule) String() string {
 	return fmt.Sprintf("rule %d", uint8(r))
 }
 
-// SyntaxError is a peer that broke the grammar. What follows on that stream cannot
-// be told into replies any more. (Server Protocol Sender; RESP)
+// SyntaxError is a peer that broke the grammar. The rest of the stream cannot be split
+// into replies any more. (Server Protocol Sender; RESP)
 type SyntaxError struct {
 	// Rule is the rule that was broken.
 	Rule Rule
-	// Offset is the first byte that cannot be right, counted from 0 at the start
-	// of the stream (for [Decode]: of its argument). For RuleNull and RuleTooLong
-	// it may be the start of the length that announces the wrong thing.
+	// Offset is the first wrong byte, counted from 0 at the start of the stream (for
+	// [Decode]: of its argument). For RuleNull and RuleTooLong it may be the start of
+	// the wrong length.
 	Offset int64
-	// Expected says in words what belongs there.
+	// Expected describes what the grammar requires there.
 	Expected string
-	// Got quotes, as a Go string literal, the bytes at Offset that had come when
-	// the error became certain, and some before them; so it may say more or less
-	// about the same stream when that is cut differently.
+	// Got quotes, as a Go string literal, the bytes at Offset that were received when
+	// the error was found, and some before them; so for the same stream it may be
+	// longer or shorter, depending on the sizes of the reads.
 	Got string
 }
 
-// Error says where the stream goes wrong, which rule it breaks, what was expected
-// and what came.
+// Error returns the rule, the offset, what was expected and what was received.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("reply syntax (%s): byte %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
 }
 
-// Unwrap gives io.ErrUnexpectedEOF for RuleTruncated and nil for all other rules.
+// Unwrap returns io.ErrUnexpectedEOF for RuleTruncated and nil for all other rules.
 func (e *SyntaxError) Unwrap() error {
 	if e.Rule == RuleTruncated {
 		return io.ErrUnexpectedEOF
@@ -102,6 +101,5 @@ func (e *SyntaxError) Unwrap() error {
 	return nil
 }
 
-// ErrShort is what [Decode] returns while the bytes at hand are the proper beginning
-// of a reply: more of them are needed.
+// ErrShort is the error of [Decode] for the beginning of a reply: more bytes are needed.
 var ErrShort = errors.New("the reply is not complete")

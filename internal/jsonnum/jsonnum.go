@@ -1,6 +1,5 @@
 // Package jsonnum compares JSON numbers by their values, exactly and within bounds of
-// memory and time. It is the one place of the module that says when two numbers are
-// equal.
+// memory and time. It is the one place of the module that compares numbers.
 package jsonnum
 
 import (
@@ -10,9 +9,8 @@ import (
 	"strings"
 )
 
-// Exactly returns the value of n. It returns false for what is no number, and for digits
-// and exponents that would need more memory and time than a number is worth: more than
-// 5000.
+// Exactly returns the value of n. It returns false if n is not a number, and for more
+// than 5000 digits or a greater exponent, which would take too much memory and time.
 func Exactly(n json.Number) (*big.Rat, bool) {
 	const most = 5000
 	if len(n) > most {
