@@ -1,4 +1,4 @@
-// The jobs that work.mjs pushes: what is pushed and what must come of it.
+// The jobs that work.mjs pushes, and their expected outcomes.
 
 const SECOND = 1000;
 

@@ -50,8 +50,8 @@ func TestFaktoryWorker(t *testing.T) {
 	}
 }
 
-// TestWorkIsNotBlind makes sure that work.mjs tells when something is wrong.
-func TestWorkIsNotBlind(t *testing.T) {
+// TestWorkFindsFaults makes sure that work.mjs reports what is wrong.
+func TestWorkFindsFaults(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		config fakes.Config
@@ -65,7 +65,7 @@ func TestWorkIsNotBlind(t *testing.T) {
 		},
 		"a job runs twice": {
 			config: fakes.Config{Hook: first(fakes.Acked, func(e *fakes.Event) { e.Again = true })},
-			want:   "not well: what came of ",
+			want:   "not well: outcomes of ",
 		},
 		"a job is lost": {
 			config: fakes.Config{Hook: first(fakes.Enqueued, func(e *fakes.Event) { e.Skip = true })},

@@ -1,5 +1,5 @@
-// A worker of the real library that lets one see what it does. Nothing that goes
-// over the wire is changed.
+// A worker of the real library that records what it does. Nothing on the wire is
+// changed.
 
 import faktory from "faktory-worker";
 

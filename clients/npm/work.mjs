@@ -3,8 +3,8 @@
 //
 //   FAKTORY_URL=tcp://:password@127.0.0.1:7419 [PATIENCE_SECONDS=90] node work.mjs [--signals]
 //
-// With --signals it also wants to be quieted and terminated: it prints a line
-// "signal STATE WID" when somebody at the server should send STATE to worker WID.
+// With --signals it also has to be quieted and terminated: it prints a line
+// "signal STATE WID" when the server should send STATE to worker WID.
 //
 // A server behind TLS has the scheme tcp+tls; NODE_EXTRA_CA_CERTS may name its
 // certificate. The queues have fresh names, so that a server in use can be tried too.
@@ -17,7 +17,7 @@ import faktory from "faktory-worker";
 import { makeJobs, types } from "./jobs.mjs";
 import { WatchedWorker } from "./watched.mjs";
 
-// A server that keeps to the usual back-off retries a first failure after 15 to 45 s.
+// A server with the usual back-off retries a first failure after 15 to 45 s.
 const PATIENCE = 1000 * (process.env.PATIENCE_SECONDS || 90);
 const BEAT_SECONDS = 0.1;
 const CONCURRENCY = 10;
@@ -75,7 +75,7 @@ async function pushAll(producer, jobs) {
   if (typeof info !== "object" || info === null) throw new Error(`INFO gave ${inspect(info)}`);
 }
 
-/** Waits until every job came to its end, and one more FETCH found nothing. */
+/** Waits until every job has ended, and one more FETCH found nothing. */
 async function workedOff(worker, jobs) {
   const settled = ({ payload, outcomes }) => (worker.outcomes.get(payload.jid)?.length ?? 0) >= outcomes.length;
   try {
@@ -95,7 +95,7 @@ async function obeysSignals(worker, producer) {
   await producer.push({ jobtype: "Plain", queue: queues[0], args: ["nobody takes this"] });
   await worker.until("three more beats", () => worker.beats >= beats + 3, PATIENCE);
   if (worker.fetches !== fetches) throw new Error("a quiet worker went on fetching");
-  if (worker.stopped) throw new Error("the worker was told to be quiet, and stopped");
+  if (worker.stopped) throw new Error("the worker had to be quiet, and stopped");
 
   console.log(`signal terminate ${worker.wid}`);
   await worker.until("the worker to be terminated", () => worker.stopped, PATIENCE);
@@ -109,7 +109,7 @@ function verify(worker, jobs) {
     const what = `${payload.jobtype} ${payload.jid}`;
     const mine = delivered.get(payload.jid);
     delivered.delete(payload.jid);
-    same(worker.outcomes.get(payload.jid), outcomes, `what came of ${what}`);
+    same(worker.outcomes.get(payload.jid), outcomes, `outcomes of ${what}`);
     same(mine.length, outcomes.length, `the deliveries of ${what}`);
     mine.forEach((delivery, i) => verifyDelivery(payload, delivery, i, what));
   }
@@ -151,8 +151,8 @@ try {
   process.exitCode = 1;
 }
 
-// Nothing is forced here: a connection that the server does not close after END
-// keeps this process alive, and the timer then tells.
+// The process is not forced to exit: a connection that the server does not close after
+// END keeps it alive, and the timer then reports that.
 setTimeout(() => {
   console.error("not well: the process does not end; is a connection still open?");
   process.exit(1);

@@ -1,19 +1,19 @@
 package memnet
 
 // capacity is how many unread bytes one direction of a connection holds before
-// its writer waits. It is in the order of what real systems grant a socket.
+// its writer waits. Sockets of real systems have about as much.
 const capacity = 256 << 10
 
 // buffer holds the bytes of one direction that were written and not yet read. It
-// grows as bytes come, up to capacity.
+// grows up to capacity.
 type buffer struct {
 	data []byte
-	off  int // data[:off] was read already
+	off  int // data[:off] has been read
 }
 
 func (b *buffer) len() int { return len(b.data) - b.off }
 
-// put takes as much of p as there is room for and returns how much that was.
+// put appends as much of p as there is room for and returns how much that is.
 func (b *buffer) put(p []byte) int {
 	n := min(len(p), capacity-b.len())
 	if b.off > 0 && len(b.data)+n > cap(b.data) {
@@ -24,7 +24,7 @@ func (b *buffer) put(p []byte) int {
 	return n
 }
 
-// take moves bytes into p and returns how many.
+// take moves bytes to p and returns how many.
 func (b *buffer) take(p []byte) int {
 	n := copy(p, b.data[b.off:])
 	b.off += n

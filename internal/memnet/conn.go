@@ -24,9 +24,9 @@ type conn struct {
 	local, remote address
 
 	in          buffer // what the peer wrote and this end has not read
-	inEnded     bool   // the peer writes no more: after in comes io.EOF
-	reset       bool   // the peer has torn the connection down
-	writing     bool   // a Write is under way; the next one waits its turn
+	inEnded     bool   // the peer writes no more: io.EOF follows in
+	reset       bool   // the peer has reset the connection
+	writing     bool   // a Write is in progress; the next one waits
 	writeClosed bool   // CloseWrite was called
 	closed      bool   // Close was called
 	abrupt      bool   // SetLinger(0) was called: Close resets
@@ -44,8 +44,8 @@ func newPair(client, server address) (*conn, *conn) {
 }
 
 // Read waits for bytes, for the end of the stream, for a reset or for the read
-// deadline. Bytes that came before a reset can still be read, as on Linux; a
-// deadline that is over hides them, as everywhere.
+// deadline. Bytes written before a reset can still be read, as on Linux, but not after
+// the deadline.
 func (c *conn) Read(p []byte) (int, error) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -71,7 +71,7 @@ func (c *conn) Read(p []byte) (int, error) {
 }
 
 // Write waits while the peer has 256 KiB unread. The bytes of one Write are not
-// mixed with those of another. When it fails, n bytes were written all the same.
+// mixed with those of another. If it fails, n bytes were written.
 func (c *conn) Write(p []byte) (n int, err error) {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// writeError says why nothing can be written at the moment, if so.
+// writeError returns why nothing can be written now, nil if something can.
 func (c *conn) writeError() error {
 	switch {
 	case c.closed:
@@ -136,8 +136,8 @@ func (c *conn) CloseWrite() error {
 	return nil
 }
 
-// SetLinger makes Close reset the connection if sec is 0. Every other value means
-// the orderly close, which here never loses anything and never waits.
+// SetLinger makes Close reset the connection if sec is 0. Any other value means the
+// orderly close, which loses nothing and does not wait.
 func (c *conn) SetLinger(sec int) error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -148,9 +148,9 @@ func (c *conn) SetLinger(sec int) error {
 	return nil
 }
 
-// Close ends both halves and wakes whoever reads or writes on this end. The peer
-// reads what was written and then io.EOF; it is reset instead if SetLinger(0) was
-// called, or if this end leaves input unread, as TCP does it. Close does not block.
+// Close ends both halves and wakes readers and writers of this end. The peer reads what
+// was written and then io.EOF; it is reset instead if SetLinger(0) was called, or if this
+// end leaves input unread, as with TCP. Close does not block.
 func (c *conn) Close() error {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
@@ -183,12 +183,12 @@ func (c *conn) SetDeadline(t time.Time) error {
 	return c.setDeadlines(t, &c.readDeadline, &c.writeDeadline)
 }
 
-// SetReadDeadline sets when Read gives up, also one that waits already.
+// SetReadDeadline sets the deadline of Read, also of one that is waiting.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.setDeadlines(t, &c.readDeadline)
 }
 
-// SetWriteDeadline sets when Write gives up, also one that waits already.
+// SetWriteDeadline sets the deadline of Write, also of one that is waiting.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	return c.setDeadlines(t, &c.writeDeadline)
 }

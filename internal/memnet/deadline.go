@@ -12,9 +12,8 @@ type deadline struct {
 	expired bool
 }
 
-// set replaces the deadline and wakes everybody who waits on changed, now (they
-// may have been waiting for the old one) and when t has come. The zero t means
-// none. The caller holds changed.L.
+// set replaces the deadline and wakes all goroutines that wait on changed, now (they may
+// wait for the old one) and at t. The zero t means none. The caller holds changed.L.
 func (d *deadline) set(t time.Time, changed *sync.Cond) {
 	d.stop()
 	d.expired = false
@@ -24,7 +23,7 @@ func (d *deadline) set(t time.Time, changed *sync.Cond) {
 		d.expired = true
 	default:
 		// The timer is compared, not the time: a timer that fired while it was
-		// being replaced must not expire its successor.
+		// replaced must not expire the next one.
 		var timer *time.Timer
 		timer = time.AfterFunc(wait, func() {
 			changed.L.Lock()

@@ -12,15 +12,13 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// opError dresses err as package net does, so that whoever takes errors of real
-// connections apart (by errors.Is, net.Error or by reading the text) need not
-// know that this one was in memory.
+// opError wraps err as package net does, so that errors.Is, net.Error and the text are
+// those of real connections.
 func opError(op string, local, remote net.Addr, err error) error {
 	return &net.OpError{Op: op, Net: "tcp", Source: local, Addr: remote, Err: err}
 }
 
-// sysError is opError for what a real system would have said to the system call
-// named call.
+// sysError is opError for the error of the system call named call.
 func sysError(op, call string, local, remote net.Addr, errno syscall.Errno) error {
 	return opError(op, local, remote, os.NewSyscallError(call, errno))
 }

@@ -43,8 +43,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close frees the name, wakes Accept and resets the connections that nobody has
-// accepted. A second Close fails with net.ErrClosed.
+// Close frees the name, wakes Accept and resets the connections that were not accepted.
+// A second Close fails with net.ErrClosed.
 func (l *listener) Close() error {
 	err := opError("close", nil, l.addr, net.ErrClosed)
 	l.once.Do(func() {
@@ -67,7 +67,7 @@ func (l *listener) offer(ctx context.Context, server *conn) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// Close may have drained the queue just before server went in.
+	// Close may have drained the queue just before server was added.
 	select {
 	case <-l.closed:
 		l.drain()

@@ -1,11 +1,9 @@
-// Package memnet is an in-memory network for what runs in virtual time: tests, and
-// the servers of package selftest where a test has it play on them.
+// Package memnet is an in-memory network for tests in virtual time.
 //
-// A goroutine that waits in a real socket keeps the clock of testing/synctest
-// standing, and net.Pipe has neither a buffer nor a half-close. The connections
-// of this package have both, and deadlines, and the difference between an
-// orderly close and a reset; whoever waits on one of them is durably blocked in
-// the sense of testing/synctest.
+// A goroutine that waits in a real socket stops the clock of testing/synctest, and
+// net.Pipe has neither a buffer nor a half-close. The connections of this package have
+// both, and deadlines, and distinguish an orderly close from a reset; a goroutine that
+// waits on one of them is durably blocked in the sense of testing/synctest.
 //
 // Errors look like those of package net: *net.OpError around net.ErrClosed,
 // os.ErrDeadlineExceeded, syscall.ECONNREFUSED, syscall.ECONNRESET or
@@ -21,12 +19,12 @@ import (
 	"syscall"
 )
 
-// firstPort is the lowest port that the network hands out by itself: the start
-// of the range that real systems use for that purpose.
+// firstPort is the lowest port that the network chooses by itself: the start of the
+// range that real systems use for that.
 const firstPort = 49152
 
-// Network is a set of names on which somebody listens. Its zero value is not
-// usable, see [New]. All methods may be called by several goroutines at once.
+// Network is a set of names with their listeners. Its zero value is not usable, see
+// [New]. All methods may be called by several goroutines at once.
 //
 // Inside a bubble of testing/synctest listeners and connections belong to the
 // bubble that made them; the Network itself may be older than the bubble.
@@ -43,8 +41,8 @@ func New() *Network {
 
 // Listen takes the name addr, "host:port" with any host and a numeric port, for
 // the returned listener; with port 0 (or an empty one) the network picks a free
-// port. The name is free again once the listener is closed; connections that were
-// accepted live on. It fails with syscall.EADDRINUSE if the name is taken.
+// port. The name is free again when the listener is closed; accepted connections stay
+// open. It fails with syscall.EADDRINUSE if the name is taken.
 //
 // At most 128 connections wait to be accepted; a dial beyond that blocks.
 func (n *Network) Listen(addr string) (net.Listener, error) {
@@ -66,13 +64,13 @@ func (n *Network) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// DialContext connects to the listener on addr. It has the signature that
-// net.Dialer.DialContext has; network is "tcp", "tcp4" or "tcp6", all the same
-// here. As on a real network it may return before the other side has accepted.
+// DialContext connects to the listener on addr. It has the signature of
+// net.Dialer.DialContext; network is "tcp", "tcp4" or "tcp6", without a difference. As on
+// a real network it may return before the other side has accepted.
 //
-// It fails with syscall.ECONNREFUSED if nobody listens on addr, and with the
-// error of ctx when that ends first; once a connection was returned ctx has no
-// meaning for it. It blocks only while the listener's queue is full.
+// It fails with syscall.ECONNREFUSED if there is no listener on addr, and with the error
+// of ctx if that ends first; ctx has no effect on a returned connection. It blocks only
+// while the listener's queue is full.
 func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	switch network {
 	case "tcp", "tcp4", "tcp6":
@@ -97,8 +95,8 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	return client, nil
 }
 
-// route finds who listens on host and port, nil if nobody does, and makes up an
-// address for the dialling side.
+// route returns the listener on host and port, nil if there is none, and an address for
+// the dialling side.
 func (n *Network) route(host string, port int) (*listener, address) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,8 +107,8 @@ func (n *Network) route(host string, port int) (*listener, address) {
 	return l, address(n.freeName(host))
 }
 
-// freeName returns a name on host that nobody listens on and that was not handed
-// out lately. The caller holds n.mu.
+// freeName returns a name on host that has no listener and was not returned recently.
+// The caller holds n.mu.
 func (n *Network) freeName(host string) string {
 	for {
 		n.lastPort++
@@ -124,7 +122,7 @@ func (n *Network) freeName(host string) string {
 	}
 }
 
-// release gives up the name of l.
+// release frees the name of l.
 func (n *Network) release(l *listener) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
