@@ -110,7 +110,8 @@ func TestTheSteadyStateAllocatesNothing(t *testing.T) {
 	single := newSteady(t, workload.Topology{})
 	pool := newSteady(t, workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 10})
 	for name, do := range map[string]func(){
-		"push": single.push, "fetch and ack": single.job, "fetch in pieces": single.pieces, "fetch and ack in a pool": pool.job,
+		"push": single.push, "fetch and ack": single.job, "fetch in pieces": single.pieces,
+		"fetch and ack in a pool": pool.job,
 	} {
 		do() // the first of each kind makes its histograms
 		assert.Zero(t, testing.AllocsPerRun(1000, do), name)

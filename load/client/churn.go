@@ -54,8 +54,6 @@ func (s *churner) open(now time.Duration) bool {
 	return false
 }
 
-func (*churner) wid() string { return "" }
-
 func (s *churner) next(now time.Duration, out []byte) []byte {
 	if s.told || !s.has {
 		return s.leave(now, out)

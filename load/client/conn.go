@@ -16,9 +16,10 @@ import (
 // its connection is not woken any more.
 type conn struct {
 	engine.Link
-	shard   *Shard
-	role    role
-	speaker protocol.Speaker // of the present connection
+	shard    *Shard
+	role     role
+	workerID string           // the worker's id; empty for a client that only pushes
+	speaker  protocol.Speaker // of the present connection
 
 	phase    phase
 	failures uint8 // since the last command that was replied to
@@ -27,7 +28,7 @@ type conn struct {
 	doomed   bool  // to be cut in the next step
 	number   int32 // of the connection, in the run
 
-	lane *history.Client // of its calls; nil if there is no history
+	history *history.Client // of its calls; nil if there is no history
 
 	kept      []byte     // the beginning of a reply whose rest has not come; borrowed from the shard
 	preparing *preparing // what the speaker has to do aside: under way or done; nil if there is nothing
@@ -52,8 +53,6 @@ type command struct {
 type role interface {
 	// open is asked when the time of an opening has come: is the connection needed?
 	open(now time.Duration) bool
-	// wid is the worker's id; empty for a client that only pushes.
-	wid() string
 	// next appends the next command, after begin or leave was called for it; or it
 	// appends nothing and sets due, or waits to be poked.
 	next(now time.Duration, out []byte) []byte
@@ -131,7 +130,7 @@ func (c *conn) connected(now time.Duration) {
 		Intended: c.planned, Free: c.free, Sent: c.Dialed(), Replied: now,
 	})
 	c.phase, c.opened = greeted, now
-	c.speaker = c.shard.speaker(c.role.wid())
+	c.speaker = c.shard.speaker(c.workerID)
 }
 
 // begin puts a command in flight. intended is when it was due; it was sent now.

@@ -71,7 +71,6 @@ func (c *conn) book(now time.Duration, e *protocol.Event) {
 
 func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	got := c.role.answered(now, e)
-	asked := c.asked
 	c.phase, c.free = idle, now
 	c.shard.status.InFlight--
 	if got.err != nil {
@@ -82,9 +81,7 @@ func (c *conn) answered(now time.Duration, e *protocol.Event) {
 		if got.op != measure.Beat {
 			c.shard.status.Served++
 		}
-		c.shard.recorder.Command(got.op, measure.Timing{
-			Intended: asked.intended, Free: asked.free, Sent: asked.sent, Replied: now,
-		})
+		c.time(got.op, now)
 	}
 	c.mayQuit(now, workload.AtIdle)
 }
@@ -95,21 +92,21 @@ func (c *conn) slow(now time.Duration) {
 	c.pause = now + c.delay(firstPause, longestPause)
 }
 
+// time records when the command in flight was due, sent and answered. It turned out to be of kind op.
+func (c *conn) time(op measure.Op, now time.Duration) {
+	c.shard.recorder.Command(op, measure.Timing{
+		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
+	})
+}
+
 // bye takes the reply to what ends the connection.
 func (c *conn) bye(now time.Duration, e *protocol.Event) {
 	if e.Err == nil {
-		c.gone(now)
+		c.time(measure.End, now)
 	} else {
 		c.shard.trouble(measure.End, measure.Rejected, e.Err)
 	}
 	c.finish(now)
-}
-
-// gone times a goodbye that came to its end in order.
-func (c *conn) gone(now time.Duration) {
-	c.shard.recorder.Command(measure.End, measure.Timing{
-		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
-	})
 }
 
 // finish is the end in order.
@@ -123,7 +120,7 @@ func (c *conn) finish(now time.Duration) {
 // the server closes or resets.
 func (c *conn) ended(now time.Duration, err error) {
 	if c.phase == leaving {
-		c.gone(now)
+		c.time(measure.End, now)
 		c.finish(now)
 		return
 	}

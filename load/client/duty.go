@@ -28,8 +28,6 @@ func (d *duty) open(time.Duration) bool {
 	return true
 }
 
-func (d *duty) wid() string { return d.worker.id }
-
 // next implements role: heartbeats go first, for they must not wait for a worker that is
 // always busy; then reports, then one more job.
 func (d *duty) next(now time.Duration, out []byte) []byte {

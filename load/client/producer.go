@@ -41,8 +41,6 @@ func (p *producer) open(time.Duration) bool {
 	return true
 }
 
-func (*producer) wid() string { return "" }
-
 func (p *producer) next(now time.Duration, out []byte) []byte {
 	d := &p.shard.dispatcher
 	if !p.has {

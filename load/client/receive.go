@@ -14,7 +14,7 @@ import (
 func (w *worker) read(now time.Duration, p *place, body []byte) {
 	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
 	job, err := w.shard.jobs.Read(body)
-	if p.by.lane != nil {
+	if p.by.history != nil {
 		p.name = p.by.noteDelivery(body, job, err)
 	}
 	if err != nil {

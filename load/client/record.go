@@ -36,9 +36,9 @@ func newRecord(config *Config) *record {
 }
 
 // record has a connection recorded, if there is a history.
-func (c *conn) record(worker string) {
+func (c *conn) record() {
 	if r := c.shard.record; r != nil {
-		c.lane = r.recorder.Client(int(c.number), worker)
+		c.history = r.recorder.Client(int(c.number), c.workerID)
 	}
 }
 
@@ -55,7 +55,7 @@ func (c *conn) note(e history.Event, o history.Outcome) {
 	if o != history.Open {
 		e.Return = max(e.Call, r.began+c.shard.loop.Now())
 	}
-	c.lane.Add(e)
+	c.history.Add(e)
 	if r.calls++; r.calls == r.limit {
 		r.cut = max(c.shard.loop.Now(), 1)
 	}
@@ -74,7 +74,7 @@ const asPushed = "its own jobtype and args"
 
 // notePush records the PUSH of job k.
 func (c *conn) notePush(k int64, o history.Outcome) {
-	if c.lane == nil {
+	if c.history == nil {
 		return
 	}
 	shard := c.shard
@@ -102,7 +102,7 @@ func (c *Shard) queueOf(k int64) string {
 
 // noteFetch records a FETCH that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
-	if d.lane != nil {
+	if d.history != nil {
 		d.note(history.Event{Op: history.Fetch, Queues: d.queues().Names}, o)
 	}
 }
@@ -142,7 +142,7 @@ func came(unit []byte, err error) (jid, queue, body string) {
 
 // noteReport records the ACK or FAIL of the job of a place.
 func (d *duty) noteReport(p *place, o history.Outcome) {
-	if d.lane == nil {
+	if d.history == nil {
 		return
 	}
 	op := history.Ack

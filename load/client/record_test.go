@@ -119,10 +119,10 @@ func TestWhoHasALane(t *testing.T) {
 	load.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 1, Reporters: 1, Concurrency: 2}
 	s := play(t, load, recording)
 	for _, d := range s.shard.workers[0].conns {
-		assert.Equal(t, d.duties != beating, d.lane != nil)
+		assert.Equal(t, d.duties != beating, d.history != nil)
 	}
 	for _, c := range play(t, load).shard.conns {
-		assert.Nil(t, c.lane, "there is no history")
+		assert.Nil(t, c.history, "there is no history")
 	}
 }
 

@@ -190,15 +190,15 @@ func (c *Shard) own(n int, build func(i int)) {
 func (c *Shard) build() {
 	c.own(c.share.producers, func(i int) {
 		p := &producer{index: i}
-		c.enlist(&p.conn, p)
-		p.record("")
+		c.enlist(&p.conn, p, "")
+		p.record()
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
 		c.own(c.work.Connections, func(i int) {
 			s := &churner{index: i}
-			c.enlist(&s.conn, s)
-			s.record("")
+			c.enlist(&s.conn, s, "")
+			s.record()
 			c.churners = append(c.churners, s)
 		})
 	}
@@ -206,8 +206,8 @@ func (c *Shard) build() {
 	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.hire(i, known) })
 }
 
-func (c *Shard) enlist(conn *conn, r role) {
-	conn.shard, conn.role, conn.number = c, r, int32(len(c.conns)*c.of+c.index)
+func (c *Shard) enlist(conn *conn, r role, workerID string) {
+	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.of+c.index)
 	c.conns = append(c.conns, conn)
 }
 
@@ -263,9 +263,9 @@ func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 
 func (c *Shard) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
-	c.enlist(&d.conn, d)
+	c.enlist(&d.conn, d, w.id)
 	if does&(fetching|reporting) != 0 {
-		d.record(w.id)
+		d.record()
 	}
 	w.conns = append(w.conns, d)
 }

@@ -315,7 +315,8 @@ func TestJobsThatFail(t *testing.T) {
 		s.said(c)
 		s.data(c, s.body(100))
 		line := s.said(c)
-		assert.Equal(t, `FAIL {"jid":"`+s.jid(100)+`","errtype":"fwpbench","message":"failed on purpose","backtrace":[]}`+"\r\n", line)
+		assert.Equal(t, `FAIL {"jid":"`+s.jid(100)+`","errtype":"fwpbench","message":"failed on purpose",`+
+			`"backtrace":[]}`+"\r\n", line)
 		assert.Equal(t, waiting, s.ledger.Count(false).Waiting, "the ledger knows before the server")
 		s.data(c, ok)
 	}

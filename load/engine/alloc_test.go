@@ -62,7 +62,8 @@ func startPings(tb testing.TB, connections int, wrap bool) (run func(n int)) {
 // TestNothingIsAllocatedForAnOperation counts what the whole process allocates.
 func TestNothingIsAllocatedForAnOperation(t *testing.T) { //nolint:paralleltest // so that it is alone
 	const pings = 1000
-	for name, wrap := range map[string]bool{"socket": false, "wrapped socket": true} { //nolint:paralleltest // so that it is alone
+	//nolint:paralleltest // so that it is alone
+	for name, wrap := range map[string]bool{"socket": false, "wrapped socket": true} {
 		t.Run(name, func(t *testing.T) {
 			run := startPings(t, 4, wrap)
 			run(pings)

@@ -21,12 +21,13 @@ func TestWakes(t *testing.T) {
 		wakes []engine.Next // by step; the first step is at 1 s
 		want  []string
 	}{
-		"none":     {want: []string{"1s woken"}},
-		"one":      {wakes: []engine.Next{{Wake: 3 * time.Second}}, want: []string{"1s woken", "3s woken"}},
-		"now":      {wakes: []engine.Next{{Wake: time.Second}}, want: []string{"1s woken", "1s woken"}},
-		"past":     {wakes: []engine.Next{{Wake: 1}}, want: []string{"1s woken", "1s woken"}},
-		"in turns": {wakes: []engine.Next{{Wake: 2e9}, {Wake: 2e9 + 1}}, want: []string{"1s woken", "2s woken", "2.000000001s woken"}},
-		"close":    {wakes: []engine.Next{{Wake: 3 * time.Second, Close: true}}, want: []string{"1s woken"}},
+		"none": {want: []string{"1s woken"}},
+		"one":  {wakes: []engine.Next{{Wake: 3 * time.Second}}, want: []string{"1s woken", "3s woken"}},
+		"now":  {wakes: []engine.Next{{Wake: time.Second}}, want: []string{"1s woken", "1s woken"}},
+		"past": {wakes: []engine.Next{{Wake: 1}}, want: []string{"1s woken", "1s woken"}},
+		"in turns": {wakes: []engine.Next{{Wake: 2e9}, {Wake: 2e9 + 1}}, want: []string{"1s woken", "2s woken",
+			"2.000000001s woken"}},
+		"close": {wakes: []engine.Next{{Wake: 3 * time.Second, Close: true}}, want: []string{"1s woken"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -114,7 +114,8 @@ func BenchmarkIdleMemory(b *testing.B) {
 	const connections = 10_000
 	var inUse, resident []float64
 	for b.Loop() {
-		_, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: 10 * connections, Memory: true})
+		_, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: 10 * connections,
+			Memory: true})
 		inUse = append(inUse, float64(m.HeapAndStack)/connections/1024)
 		resident = append(resident, float64(m.Resident)/connections/1024)
 	}

@@ -60,7 +60,8 @@ var commands = map[string]struct {
 	"PUSH": {func(s protocol.Speaker, out []byte) []byte {
 		w := workload.Workload{Queues: workload.Queues{Number: 1}}
 		return s.Push(out, &workload.Push{Jobs: w.Jobs("r", 1), K: 10, Producer: 2, Intended: 9})
-	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
+	}, `PUSH {"jid":"fwpbench-r-0000000a","jobtype":"fwpbench","queue":"fwpbench-r-0","reserve_for":1800,` +
+		`"retry":25,"args":["r",2,10,9,""]}`, ok, protocol.Event{}},
 	"FETCH":       {take, "FETCH q1 q2", "$2\r\n{}\r\n", protocol.Event{Kind: protocol.Job, Body: []byte("{}")}},
 	"empty FETCH": {take, "FETCH q1 q2", "$-1\r\n", protocol.Event{Kind: protocol.Empty}},
 	"ACK": {func(s protocol.Speaker, out []byte) []byte { return s.Done(out, []byte("j1")) }, `ACK {"jid":"j1"}`,
@@ -119,8 +120,9 @@ func TestWhatIsNoReply(t *testing.T) {
 		require.True(t, is, name)
 		assert.Equal(t, "ERR no", refused.Text)
 		for text, breach := range map[string]string{
-			"+YES\r\n": protocol.ForeignReply + verb, ":1\r\n": protocol.ForeignReply + verb, "*0\r\n": protocol.ForeignReply + verb,
-			"?": protocol.BrokenGrammar + "reply type", "*-1\r\n": protocol.BrokenGrammar + "null",
+			"+YES\r\n": protocol.ForeignReply + verb, ":1\r\n": protocol.ForeignReply + verb,
+			"*0\r\n": protocol.ForeignReply + verb,
+			"?":      protocol.BrokenGrammar + "reply type", "*-1\r\n": protocol.BrokenGrammar + "null",
 		} {
 			_, n, err := hear(s, text)
 			b, is := errors.AsType[*protocol.BreachError](err)
@@ -151,7 +153,8 @@ func TestGreetings(t *testing.T) {
 	require.ErrorContains(t, e.Err, "ERR busy")
 
 	for greeting, breach := range map[string]string{
-		"+HI\r\n": protocol.ForeignReply, ok: protocol.ForeignReply, "HTTP/1.1 400\r\n": protocol.BrokenGrammar + "reply type",
+		"+HI\r\n": protocol.ForeignReply, ok: protocol.ForeignReply,
+		"HTTP/1.1 400\r\n": protocol.BrokenGrammar + "reply type",
 	} {
 		_, _, err = hear(config.Speaker(""), greeting)
 		b, is := errors.AsType[*protocol.BreachError](err)
@@ -165,8 +168,10 @@ func TestVerbsAndTimes(t *testing.T) {
 	t.Parallel()
 	s := new(fwpspeaker.Config).Speaker("")
 	for op, verb := range map[measure.Op]string{
-		measure.Connect: "", measure.Hello: "HELLO", measure.Push: "PUSH", measure.Fetch: "FETCH", measure.FetchFound: "FETCH",
-		measure.FetchWaited: "FETCH", measure.FetchEmpty: "FETCH", measure.Ack: "ACK", measure.Fail: "FAIL", measure.Beat: "BEAT",
+		measure.Connect: "", measure.Hello: "HELLO", measure.Push: "PUSH", measure.Fetch: "FETCH",
+		measure.FetchFound:  "FETCH",
+		measure.FetchWaited: "FETCH", measure.FetchEmpty: "FETCH", measure.Ack: "ACK", measure.Fail: "FAIL",
+		measure.Beat: "BEAT",
 		measure.Info: "INFO", measure.End: "END",
 	} {
 		assert.Equal(t, verb, s.Verb(op))

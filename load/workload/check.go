@@ -122,7 +122,8 @@ func (w *Workload) checkConnections(r *rules) {
 		"there are no connections", "producers, consumers or connections above 0", "add producers and consumers", "producers",
 		"consumers", "connections")
 	r.broken(w.Connections > 0 && !w.Churn && !w.BeatOnly,
-		"these connections have nothing to do", "churn or beat_only beside it", "use the preset idle or churn, or set producers and consumers",
+		"these connections have nothing to do", "churn or beat_only beside it",
+		"use the preset idle or churn, or set producers and consumers",
 		"connections", "churn", "beat_only")
 	r.broken(w.Churn && w.BeatOnly,
 		"connections cannot be both long-lived and short-lived", "churn or beat_only", "remove one of them", "churn",

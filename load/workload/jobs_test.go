@@ -45,7 +45,8 @@ func TestBody(t *testing.T) {
 	w.Payload = workload.Constant(10)
 	j := w.Jobs("r1", 42)
 	body := string(j.AppendBody(nil, 0x1234, 17, 1500*time.Millisecond, noon()))
-	assert.Equal(t, `{"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-4","reserve_for":1800,"retry":25,`+
+	assert.Equal(t, `{"jid":"fwpbench-r1-00001234","jobtype":"fwpbench","queue":"fwpbench-r1-4",`+
+		`"reserve_for":1800,"retry":25,`+
 		`"args":["r1",17,4660,1500000000,"4QTl6imU5i"]}`, body)
 }
 

@@ -45,18 +45,15 @@ func parseFloat(text string, low, high float64, example string) (float64, error)
 // parseShare reads a part of one: 0.05 or 5%.
 func parseShare(text string) (float64, error) {
 	digits, percent := strings.CutSuffix(text, "%")
-	if !percent {
-		x, err := parseFloat(text, 0, 1, "0.05 or 5%")
-		if err != nil {
-			return 0, bad(text, "is not a valid share", "a share from 0 to 1, or from 0% to 100%", "write it as in 0.05 or 5%")
-		}
-		return x, nil
+	whole := 1.0
+	if percent {
+		whole = 100
 	}
-	x, err := parseFloat(digits, 0, 100, "0.05 or 5%")
+	x, err := parseFloat(digits, 0, whole, "")
 	if err != nil {
-		return 0, bad(text, "is not a valid share", "a share from 0% to 100%", "write it as in 0.05 or 5%")
+		return 0, bad(text, "is not a valid share", "a share from 0 to 1, or from 0% to 100%", "write it as in 0.05 or 5%")
 	}
-	return x / 100, nil
+	return x / whole, nil
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

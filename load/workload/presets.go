@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ func Describe(name string) string {
 // Preset is the workload of that name; an empty one means roundtrip. The error is a
 // *Problem. Describe says what each of them is.
 func Preset(name string) (Workload, error) {
-	w := Workload{Preset: orElse(name, presets[0].name), Payload: Constant(100)}
+	w := Workload{Preset: cmp.Or(name, presets[0].name), Payload: Constant(100)}
 	switch w.Preset {
 	case "roundtrip":
 		w.Producers, w.Consumers = 50, 50

@@ -24,7 +24,7 @@ type BodyError struct {
 
 // Error says what was expected where.
 func (e *BodyError) Error() string {
-	return fmt.Sprintf("the body is no JSON of a job: byte %d: %s", e.Offset, e.What)
+	return fmt.Sprintf("the body is not the JSON of a job: byte %d: %s", e.Offset, e.What)
 }
 
 // ForeignError is a job that this run has not pushed.

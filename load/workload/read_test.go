@@ -21,7 +21,8 @@ func small(tb testing.TB) *workload.Jobs {
 	tb.Helper()
 	w := workload.Workload{Queues: workload.Queues{Number: 1}, Payload: workload.Constant(3)}
 	j := w.Jobs("a", 42)
-	require.Equal(tb, `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0","reserve_for":1800,"retry":25,"args":["a",2,7,9,"oba"]}`,
+	require.Equal(tb, `{"jid":"fwpbench-a-00000007","jobtype":"fwpbench","queue":"fwpbench-a-0",`+
+		`"reserve_for":1800,"retry":25,"args":["a",2,7,9,"oba"]}`,
 		string(j.AppendBody(nil, 7, 2, 9, noon())))
 	return j
 }
@@ -67,12 +68,17 @@ func TestReadWhatServersMakeOfIt(t *testing.T) {
 	j := small(t)
 	want := workload.Delivery{K: 7, Producer: 2, Intended: 9, JID: []byte("fwpbench-a-00000007")}
 	for name, text := range map[string]string{
-		"order":   `{"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
-		"numbers": `{"args":["a",2.0,0.7e1,900e-2,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
-		"spaces":  " {\t\"jid\" : \"fwpbench-a-00000007\" ,\r\n \"jobtype\":\"fwpbench\", \"queue\":\"fwpbench-a-0\",\"args\": [ \"a\" , 2 , 7 , 9 , \"oba\" ] }\n ",
-		"escapes": `{"j\u0069d":"\u0066wpbench\u002Da-00000007","jobtype":"fwpb\u0065nch","queue":"fwpbench-\u0061-0","args":["\u0061",2,7,9,"\u006fba"]}`,
-		"extra": `{"created_at":"2030-01-01T00:00:00Z","custom":{"a":{"jid":"x","args":[1,{"b":[]}]},"é":"\ud83d\ude00\"\\\/\b\f\n\r\t"},"jid":"fwpbench-a-00000007",` +
-			`"n":[-1.5e+10,0,0.1,true,false,null,{},[]],"jobtype":"fwpbench","queue":"fwpbench-a-0","args":["a",2,7,9,"oba"],"failure":null}`,
+		"order": `{"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`,
+		"numbers": `{"args":["a",2.0,0.7e1,900e-2,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench",` +
+			`"jid":"fwpbench-a-00000007"}`,
+		"spaces": " {\t\"jid\" : \"fwpbench-a-00000007\" ,\r\n \"jobtype\":\"fwpbench\", " +
+			"\"queue\":\"fwpbench-a-0\",\"args\": [ \"a\" , 2 , 7 , 9 , \"oba\" ] }\n ",
+		"escapes": `{"j\u0069d":"\u0066wpbench\u002Da-00000007","jobtype":"fwpb\u0065nch",` +
+			`"queue":"fwpbench-\u0061-0","args":["\u0061",2,7,9,"\u006fba"]}`,
+		"extra": `{"created_at":"2030-01-01T00:00:00Z","custom":{"a":{"jid":"x","args":[1,{"b":[]}]},` +
+			`"é":"\ud83d\ude00\"\\\/\b\f\n\r\t"},"jid":"fwpbench-a-00000007",` +
+			`"n":[-1.5e+10,0,0.1,true,false,null,{},[]],"jobtype":"fwpbench","queue":"fwpbench-a-0",` +
+			`"args":["a",2,7,9,"oba"],"failure":null}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +87,8 @@ func TestReadWhatServersMakeOfIt(t *testing.T) {
 			assert.Equal(t, want, got)
 		})
 	}
-	got, err := j.Read([]byte(`{"failure":{"retry_count":0},"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0","jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`))
+	got, err := j.Read([]byte(`{"failure":{"retry_count":0},"args":["a",2,7,9,"oba"],"queue":"fwpbench-a-0",` +
+		`"jobtype":"fwpbench","jid":"fwpbench-a-00000007"}`))
 	require.NoError(t, err)
 	assert.True(t, got.Failed)
 }
@@ -114,25 +121,27 @@ func TestReadWhatIsNotOurs(t *testing.T) {
 		{`["a",2,7,9,"oba"]`, `{"a":1}`, `job "fwpbench-a-00000007": args: they are not those of a job of this run`},
 		{`["a",2,7,9,"oba"]`, `["a",2,7,99999999999999999999,"oba"]`,
 			`job "fwpbench-a-00000007": args: they are not those of a job of this run`},
-		{`"oba"`, `"ob"`, `job "fwpbench-a-00000007": args: the padding of 2 bytes differs from the 3 bytes that were pushed`},
-		{`"oba"`, `"obb"`, `job "fwpbench-a-00000007": args: the padding of 3 bytes differs from the 3 bytes that were pushed`},
+		{`"oba"`, `"ob"`, `job "fwpbench-a-00000007": args: the padding of 2 bytes differs from the 3 bytes that ` +
+			`were pushed`},
+		{`"oba"`, `"obb"`, `job "fwpbench-a-00000007": args: the padding of 3 bytes differs from the 3 bytes that ` +
+			`were pushed`},
 		{good, `{"jid":"x","args":[]}`, `job "x" is not of this run`},
 		{good, `{"jid":5}`, `job "" is not of this run`},
 		{good, `{}`, `job "" is not of this run`},
-		{good, ``, `the body is no JSON of a job: byte 0: expected {`},
-		{good, `[]`, `the body is no JSON of a job: byte 0: expected {`},
-		{good, `{"jid":"x"} x`, `the body is no JSON of a job: byte 12: expected nothing after the job`},
-		{good, `{"jid":"x",}`, `the body is no JSON of a job: byte 11: expected "`},
-		{good, `{"a":01}`, `the body is no JSON of a job: byte 6: expected no digit after a leading 0`},
-		{good, `{"a":[1,]}`, `the body is no JSON of a job: byte 8: expected a value`},
-		{good, `{"a":"\x"}`, `the body is no JSON of a job: byte 7: expected another letter after a backslash`},
-		{good, `{"a":"\u12g4"}`, `the body is no JSON of a job: byte 10: expected four hexadecimal digits after \u`},
-		{good, `{"a":"`, `the body is no JSON of a job: byte 6: expected the end of a string`},
-		{good, `{"a":"\`, `the body is no JSON of a job: byte 7: expected the end of a string`},
-		{good, "{\"a\":\"\n\"}", `the body is no JSON of a job: byte 6: expected no control character in a string`},
-		{good, `{"a":-}`, `the body is no JSON of a job: byte 6: expected a digit`},
-		{good, `{"jid":"a","jid":"b"}`, `the body is no JSON of a job: byte 17: expected each field once`},
-		{good, `{"args":[],"args":[]}`, `the body is no JSON of a job: byte 20: expected args once`},
+		{good, ``, `the body is not the JSON of a job: byte 0: expected {`},
+		{good, `[]`, `the body is not the JSON of a job: byte 0: expected {`},
+		{good, `{"jid":"x"} x`, `the body is not the JSON of a job: byte 12: expected nothing after the job`},
+		{good, `{"jid":"x",}`, `the body is not the JSON of a job: byte 11: expected "`},
+		{good, `{"a":01}`, `the body is not the JSON of a job: byte 5: expected a number`},
+		{good, `{"a":[1,]}`, `the body is not the JSON of a job: byte 8: expected a value`},
+		{good, `{"a":"\x"}`, `the body is not the JSON of a job: byte 7: expected another letter after a backslash`},
+		{good, `{"a":"\u12g4"}`, `the body is not the JSON of a job: byte 10: expected four hexadecimal digits after \u`},
+		{good, `{"a":"`, `the body is not the JSON of a job: byte 6: expected the end of a string`},
+		{good, `{"a":"\`, `the body is not the JSON of a job: byte 7: expected the end of a string`},
+		{good, "{\"a\":\"\n\"}", `the body is not the JSON of a job: byte 6: expected no control character in a string`},
+		{good, `{"a":-}`, `the body is not the JSON of a job: byte 5: expected a number`},
+		{good, `{"jid":"a","jid":"b"}`, `the body is not the JSON of a job: byte 17: expected each field once`},
+		{good, `{"args":[],"args":[]}`, `the body is not the JSON of a job: byte 20: expected args once`},
 	} {
 		text := strings.Replace(good, c.old, c.replacement, 1)
 		_, err := j.Read([]byte(text))

@@ -1,12 +1,12 @@
 package workload
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // deepest is how deep values may nest in a job.
@@ -148,53 +148,11 @@ func hexValue(c byte) rune {
 	return -1
 }
 
-// unescaped resolves the escapes of a string that was scanned, surrogates in pairs.
+// unescaped resolves the escapes of a string that was scanned.
 func unescaped(text []byte) []byte {
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			out = append(out, text[i])
-			continue
-		}
-		i++
-		if text[i] != 'u' {
-			out = append(out, plain(text[i]))
-			continue
-		}
-		r := fourDigits(text[i+1:])
-		i += 4
-		if utf16.IsSurrogate(r) && i+6 < len(text) && text[i+1] == '\\' && text[i+2] == 'u' {
-			if pair := utf16.DecodeRune(r, fourDigits(text[i+3:])); pair != utf8.RuneError {
-				r, i = pair, i+6
-			}
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return out
-}
-
-func fourDigits(text []byte) (r rune) {
-	for _, c := range text[:4] {
-		r = r<<4 | hexValue(c)
-	}
-	return r
-}
-
-// plain is what an escape of one letter means.
-func plain(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
+	var resolved string
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &resolved) // it is a valid string
+	return []byte(resolved)
 }
 
 // skip steps over a value of any kind.
@@ -239,34 +197,24 @@ func (s *scanner) word() {
 // number steps over a number and returns it if it is an integer that fits.
 func (s *scanner) number() (n int64, whole bool) {
 	from := s.at
-	negative := s.take('-')
-	start := s.at
-	n, whole = s.digits()
-	if s.at > start+1 && s.text[start] == '0' {
-		s.at = start + 1
-		s.fail("expected no digit after a leading 0")
-	}
-	plain := s.at
-	if s.at < len(s.text) && s.text[s.at] == '.' {
+	for s.at < len(s.text) && s.text[s.at]-'0' <= 9 {
+		n = 10*n + int64(s.text[s.at]-'0')
 		s.at++
-		s.digits()
 	}
-	if s.at < len(s.text) && s.text[s.at]|0x20 == 'e' {
+	digits, end := s.at-from, s.at
+	for s.at < len(s.text) && strings.IndexByte("0123456789+-.eE", s.text[s.at]) >= 0 {
 		s.at++
-		if s.at < len(s.text) && (s.text[s.at] == '+' || s.text[s.at] == '-') {
-			s.at++
-		}
-		s.digits()
 	}
-	switch {
-	case s.what != "":
+	if s.at == end && digits < 19 && (digits == 1 || s.text[from] != '0') { // as most are
+		return n, true
+	}
+	text := s.text[from:s.at]
+	if !json.Valid(text) {
+		s.at = from
+		s.fail("expected a number")
 		return 0, false
-	case s.at > plain:
-		return integer(string(s.text[from:s.at]))
-	case negative:
-		n = -n
 	}
-	return n, whole
+	return integer(string(text))
 }
 
 // integer reads a number that must be an integer that fits.
@@ -298,21 +246,4 @@ func integer(text string) (n int64, whole bool) {
 		return 0, false
 	}
 	return r.Num().Int64(), true
-}
-
-// digits steps over one digit or more.
-func (s *scanner) digits() (n int64, fits bool) {
-	start := s.at
-	fits = true
-	for ; s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'; s.at++ {
-		if n > (1<<63-1-9)/10 {
-			fits = false // the last few numbers that would fit are not told apart
-			continue
-		}
-		n = n*10 + int64(s.text[s.at]-'0')
-	}
-	if s.at == start {
-		s.fail("expected a digit")
-	}
-	return n, fits
 }

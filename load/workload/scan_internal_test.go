@@ -13,7 +13,8 @@ func TestStrings(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`""`, `"plain"`, `"\"\\\/\b\f\n\r\t"`, `"\u0061\u00E9\u20ac"`, `"déjà"`,
-		`"\ud83d\ude00!"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ud83dx"`, `"\ud83d\n"`, `"\ud83d\ud83d\ude00"`, `"\u0000"`,
+		`"\ud83d\ude00!"`, `"\ud83d"`, `"\ude00"`, `"\ud83d\u0041"`, `"\ud83dx"`, `"\ud83d\n"`, `"\ud83d\ud83d\ude00"`,
+		`"\u0000"`,
 	} {
 		var want string
 		require.NoError(t, json.Unmarshal([]byte(text), &want), text)

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -94,12 +95,12 @@ const (
 // filled in may contradict settings that are made afterwards.
 func (w *Workload) Filled() Workload {
 	f := *w
-	f.Preset = orElse(f.Preset, presets[0].name)
-	f.Burst = orElse(f.Burst, 1)
-	f.Drain = orElse(f.Drain, DefaultDrain)
-	f.ReserveFor = orElse(f.ReserveFor, DefaultReserveFor)
+	f.Preset = cmp.Or(f.Preset, presets[0].name)
+	f.Burst = cmp.Or(f.Burst, 1)
+	f.Drain = cmp.Or(f.Drain, DefaultDrain)
+	f.ReserveFor = cmp.Or(f.ReserveFor, DefaultReserveFor)
 	if f.JobLimit == 0 && len(f.Stages) == 0 {
-		f.Duration = orElse(f.Duration, DefaultDuration)
+		f.Duration = cmp.Or(f.Duration, DefaultDuration)
 	}
 	if len(f.JobTypes) == 0 {
 		f.JobTypes = []string{DefaultJobType}
@@ -108,24 +109,16 @@ func (w *Workload) Filled() Workload {
 		retry := DefaultRetry
 		f.Retry = &retry
 	}
-	f.Queues.Number = orElse(f.Queues.Number, orElse(len(f.Queues.Weights), DefaultQueues))
+	f.Queues.Number = cmp.Or(f.Queues.Number, cmp.Or(len(f.Queues.Weights), DefaultQueues))
 	if f.Queues.Pick == Zipf {
-		f.Queues.Skew = orElse(f.Queues.Skew, 1)
+		f.Queues.Skew = cmp.Or(f.Queues.Skew, 1)
 	}
 	if f.Topology.Kind == Pool {
-		f.Topology.Fetchers = orElse(f.Topology.Fetchers, 1)
-		f.Topology.Reporters = orElse(f.Topology.Reporters, 1)
-		f.Topology.Concurrency = orElse(f.Topology.Concurrency, DefaultConcurrency)
+		f.Topology.Fetchers = cmp.Or(f.Topology.Fetchers, 1)
+		f.Topology.Reporters = cmp.Or(f.Topology.Reporters, 1)
+		f.Topology.Concurrency = cmp.Or(f.Topology.Concurrency, DefaultConcurrency)
 	}
 	return f
-}
-
-func orElse[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // Open reports whether the arrivals follow a plan instead of the replies.

@@ -127,7 +127,8 @@ func TestPresets(t *testing.T) {
 	}
 	_, err := workload.Preset("psuh")
 	assert.EqualError(t, err,
-		`preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; did you mean push?`)
+		`preset: unknown preset "psuh"; expected one of roundtrip, push, fetch, idle, churn, scheduled, failing; `+
+			`did you mean push?`)
 }
 
 // TestSettings: every setting has a text that it reads again, and says what it is.
