@@ -7,8 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// beatDue reports whether a heartbeat is due, and has the connection woken for the next
-// one.
+// beatDue reports whether a heartbeat is due, and sets when the connection is woken for the next one.
 func (d *duty) beatDue(now time.Duration) bool {
 	if d.duties&beating == 0 || d.shard.times.Beat == 0 {
 		return false
@@ -28,14 +27,14 @@ func (d *duty) beatDue(now time.Duration) bool {
 func (d *duty) sendBeat(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.begin(now, measure.Beat, w.beat)
-	d.saying = beating
+	d.doing = beating
 	for w.beat < now+w.shard.times.BeatApart {
 		w.beat += w.shard.times.Beat
 	}
 	return d.speaker.Beat(out, w.state)
 }
 
-// beaten takes the reply to a heartbeat: OK, or the state to enter.
+// beaten handles the reply to a heartbeat: OK, or the state to enter.
 func (d *duty) beaten(now time.Duration, e *protocol.Event) outcome {
 	switch {
 	case e.Kind == protocol.Ordered:

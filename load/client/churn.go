@@ -9,14 +9,13 @@ import (
 )
 
 // churner is a place for a short-lived connection: each arrival connects, sends one
-// command and says goodbye. The arrival is booked when the connection has
-// ended, so that the next one waits for that.
+// command and END. The arrival is done when the connection has ended, so that the next one waits for that.
 type churner struct {
 	conn
-	index int // in the whole run
-	todo  arrival
-	has   bool
-	told  bool // its command was replied to
+	index   int // in the whole run
+	todo    arrival
+	has     bool
+	replied bool // to its command
 }
 
 func (s *churner) self() *conn { return &s.conn }
@@ -38,7 +37,7 @@ func (s *churner) again(now time.Duration) {
 	}
 }
 
-// open is asked after a pause. It dials by itself: the arrival says when it was due.
+// open implements role, after a pause. It dials here, because the arrival has the time at which that was due.
 func (s *churner) open(now time.Duration) bool {
 	d := &s.shard.dispatcher
 	switch {
@@ -55,7 +54,7 @@ func (s *churner) open(now time.Duration) bool {
 }
 
 func (s *churner) next(now time.Duration, out []byte) []byte {
-	if s.told || !s.has {
+	if s.replied || !s.has {
 		return s.leave(now, out)
 	}
 	if s.shard.share.churnInfo {
@@ -67,7 +66,7 @@ func (s *churner) next(now time.Duration, out []byte) []byte {
 }
 
 func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
-	s.told = true
+	s.replied = true
 	if s.shard.share.churnInfo {
 		return outcome{measure.Info, e.Err}
 	}
@@ -75,20 +74,19 @@ func (s *churner) answered(_ time.Duration, e *protocol.Event) outcome {
 	return s.shard.pushed(s.todo.k, e.Err)
 }
 
-// lost gives the arrival up: it was tried, and is counted as an error. Another one is
-// taken after a while. A client that disconnects before it has sent its command comes
-// back for the same arrival.
+// lost implements role. The arrival counts as an error, and another one is taken after a pause. A client that
+// disconnects before it has sent its command connects again for the same arrival.
 func (s *churner) lost(now time.Duration, asked bool) {
 	switch {
 	case asked && !s.shard.share.churnInfo:
 		s.notePush(s.todo.k, history.Open)
 		s.shard.ledger.Doubtful(s.todo.k)
 		s.shard.expectOwn(s.todo.k, false)
-	case !asked && !s.told && s.quit.decided && s.has:
+	case !asked && !s.replied && s.quit.decided && s.has:
 		s.shard.dispatcher.giveBack(s.todo)
 		s.has = false
 	}
-	s.settle(now, s.comeback())
+	s.vacate(now, s.reconnectDelay())
 }
 
 func (s *churner) left(now time.Duration) {
@@ -96,15 +94,15 @@ func (s *churner) left(now time.Duration) {
 	if d := &s.shard.dispatcher; d.thinks && d.mode == closed && s.has {
 		think = s.shard.jobs.Think(s.todo.k)
 	}
-	s.settle(now, think)
+	s.vacate(now, think)
 }
 
-// settle makes the place free again after a pause.
-func (s *churner) settle(now, pause time.Duration) {
+// vacate makes the place free again after a pause.
+func (s *churner) vacate(now, pause time.Duration) {
 	if s.has {
 		s.shard.dispatcher.taken--
 	}
-	s.has, s.told = false, false
+	s.has, s.replied = false, false
 	s.pause = now + pause
 	s.shard.cycler.add(s.pause, &s.conn)
 }

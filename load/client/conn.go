@@ -9,11 +9,10 @@ import (
 	"github.com/fwpsuite/fwp/load/protocol"
 )
 
-// conn is one connection: how it opens, then one command at a time, and its end. What it
-// says once it is identified is up to its role.
+// conn is one connection: how it opens, then one command at a time, and its end. Once it is identified, its role
+// chooses the commands.
 //
-// It never opens itself: that is for the shard's opener, since a session that closes
-// its connection is not woken any more.
+// The shard's opener opens it, because a session that closes its connection is not woken any more.
 type conn struct {
 	engine.Link
 	shard    *Shard
@@ -49,24 +48,23 @@ type command struct {
 	intended, free, sent time.Duration
 }
 
-// role decides what a connection says. Its methods are called in the connection's steps.
+// role chooses the commands of a connection. Its methods are called in the connection's steps.
 type role interface {
-	// open is asked when the time of an opening has come: is the connection needed?
+	// open reports whether the connection is needed, when the time to open it has come.
 	open(now time.Duration) bool
 	// next appends the next command, after begin or leave was called for it; or it
 	// appends nothing and sets due, or waits to be poked.
 	next(now time.Duration, out []byte) []byte
-	// answered books the reply to the command in flight.
+	// answered handles the reply to the command in flight.
 	answered(now time.Duration, e *protocol.Event) outcome
-	// lost books that the connection is gone, and calls reopen unless it is not needed
-	// any more. asked says that a command was in flight, which has no reply.
+	// lost handles the loss of the connection, and calls reopen if it is still needed. asked is whether a command
+	// was in flight, which has no reply.
 	lost(now time.Duration, asked bool)
 	// left is called when the connection has ended in order, after END.
 	left(now time.Duration)
 }
 
-// outcome is what a role makes of a reply: the kind of command that it turned out to
-// be, and the error that the server replied with, nil if it went well.
+// outcome is the kind of command that a reply belongs to, and the error in the reply; nil if the command succeeded.
 type outcome struct {
 	op  measure.Op
 	err error
@@ -79,11 +77,11 @@ const (
 	shut     phase = iota // there is none; the opener may have it on its list
 	dialing               // it is being opened
 	greeting              // the greeting is awaited
-	greeted               // the client speaks as soon as it is prepared
+	greeted               // the client sends HELLO as soon as it is prepared
 	hello                 // the reply to what opens the connection is awaited
 	idle                  // identified, and nothing in flight
 	busy                  // a command is in flight
-	leaving               // the client has said goodbye
+	leaving               // END was sent
 	over                  // never to be opened again
 )
 
@@ -99,7 +97,7 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 	case engine.Opened:
 		c.connected(now)
 	case engine.Data:
-		c.hear(now, ev.In)
+		c.receive(now, ev.In)
 	case engine.Failed:
 		c.lose(now, opening(ev.Err), ev.Err)
 	case engine.Ended:
@@ -107,7 +105,7 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 	case engine.Woken:
 		c.look(now)
 	}
-	out = c.speak(now, out)
+	out = c.send(now, out)
 	next := c.rest()
 	if c.quit.decided {
 		next = c.disconnect(now, next)
@@ -158,8 +156,7 @@ func (c *conn) expect(p phase, asked command) {
 	}
 }
 
-// look is what a wake is for: a reply that is overdue, or a connection that is to be cut.
-// Everything else is found by speak.
+// look handles what only a wake shows: an overdue reply, or a connection that must be cut. send finds the rest.
 func (c *conn) look(now time.Duration) {
 	if c.doomed {
 		c.fall(now)
@@ -179,8 +176,8 @@ func (c *conn) look(now time.Duration) {
 	c.lose(now, measure.Timeout, errSilent)
 }
 
-// speak appends what is due in the present phase.
-func (c *conn) speak(now time.Duration, out []byte) []byte {
+// send appends what is due in the present phase.
+func (c *conn) send(now time.Duration, out []byte) []byte {
 	if c.quit.decided {
 		return out
 	}
@@ -198,7 +195,7 @@ func (c *conn) speak(now time.Duration, out []byte) []byte {
 	return out
 }
 
-// rest is what comes after a step.
+// rest returns what the loop does after a step.
 func (c *conn) rest() engine.Next {
 	if c.phase == shut || c.phase == over {
 		c.alarm = 0
@@ -211,7 +208,7 @@ func (c *conn) rest() engine.Next {
 	return engine.Next{Wake: wake}
 }
 
-// call has an idle connection ask its role again, and reports whether it was idle.
+// call makes an idle connection ask its role again, and reports whether it was idle.
 func (c *conn) call() bool {
 	if c.phase != idle || c.called {
 		return false

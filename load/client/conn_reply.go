@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// hear takes bytes. They may be a part of a reply, or too much.
-func (c *conn) hear(now time.Duration, in []byte) {
+// receive reads bytes. They may be a part of a reply, or too much.
+func (c *conn) receive(now time.Duration, in []byte) {
 	if !c.waits() {
 		c.lose(now, measure.Malformed, unasked(in))
 		return
@@ -21,7 +21,7 @@ func (c *conn) hear(now time.Duration, in []byte) {
 		c.kept = append(c.kept, in...)
 		b = c.kept
 	}
-	e := &c.shard.heard
+	e := &c.shard.event
 	*e = protocol.Event{}
 	n, err := c.speaker.Hear(b, e)
 	switch {
@@ -38,7 +38,7 @@ func (c *conn) hear(now time.Duration, in []byte) {
 	}
 }
 
-// verb is that of the command in flight, in a phase that waits for a reply; empty for
+// verb returns the verb of the command in flight, in a phase that waits for a reply; empty for
 // the greeting.
 func (c *conn) verb(p phase) string {
 	if p == greeting {
@@ -55,7 +55,7 @@ func (c *conn) release() {
 	}
 }
 
-// book takes the reply that was awaited.
+// book handles the reply that was awaited.
 func (c *conn) book(now time.Duration, e *protocol.Event) {
 	switch c.phase {
 	case greeting:
@@ -86,8 +86,8 @@ func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	c.mayQuit(now, workload.AtIdle)
 }
 
-// slow has the role wait before its next command, the longer the more in a row were
-// refused. It is for commands that nothing but their reply holds back.
+// slow makes the role wait before its next command, longer after each refusal in a row. It is for commands that only
+// their reply holds back.
 func (c *conn) slow(now time.Duration) {
 	c.pause = now + c.delay(firstPause, longestPause)
 }
@@ -99,7 +99,7 @@ func (c *conn) time(op measure.Op, now time.Duration) {
 	})
 }
 
-// bye takes the reply to what ends the connection.
+// bye handles the reply to END.
 func (c *conn) bye(now time.Duration, e *protocol.Event) {
 	if e.Err == nil {
 		c.time(measure.End, now)
@@ -116,8 +116,8 @@ func (c *conn) finish(now time.Duration) {
 	c.role.left(now)
 }
 
-// ended takes the end of the connection. After goodbye that is as good as an OK, whether
-// the server closes or resets.
+// ended handles the end of the connection by the server. After END that counts as OK, whether the server closes or
+// resets.
 func (c *conn) ended(now time.Duration, err error) {
 	if c.phase == leaving {
 		c.time(measure.End, now)

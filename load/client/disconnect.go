@@ -62,9 +62,9 @@ func (c *conn) disconnect(now time.Duration, next engine.Next) engine.Next {
 	return engine.Next{Close: true, Reset: reset}
 }
 
-// comeback is how long the client waits before it connects again: not at all if it has
-// ended the connection itself.
-func (c *conn) comeback() time.Duration {
+// reconnectDelay returns how long the client waits before it connects again: not at all if it ended the connection
+// itself.
+func (c *conn) reconnectDelay() time.Duration {
 	if c.quit.decided {
 		return 0
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/load/engine"
 )
 
-// Overload is what becomes of an arrival that finds all producers busy.
+// Overload is what happens to an arrival that finds all producers busy.
 type Overload uint8
 
 // The ways to treat an overload.
@@ -27,7 +27,7 @@ type arrival struct {
 type taker interface {
 	// give hands over an arrival, unless the taker is not free any more.
 	give(now time.Duration, a arrival) bool
-	// again has the taker ask once more.
+	// again makes the taker ask once more.
 	again(now time.Duration)
 	// self is the taker's connection.
 	self() *conn
@@ -88,7 +88,7 @@ func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, taker
 	}
 }
 
-// callAll has all takers that wait ask again.
+// callAll makes all takers that wait ask again.
 func (d *dispatcher) callAll(now time.Duration) {
 	for range d.free.len() {
 		t, _ := d.free.pop()
@@ -126,7 +126,7 @@ func (d *dispatcher) advance() {
 	d.passed++
 }
 
-// behind is how long the next arrival has been due, and how many are.
+// behind returns how long the next arrival has been due, and how many are due.
 func (d *dispatcher) behind(now time.Duration) (time.Duration, int64) {
 	if d.mode != planned || !d.more {
 		return 0, 0
@@ -248,7 +248,7 @@ func (d *dispatcher) handOut(now time.Duration, a arrival) bool {
 	}
 }
 
-// turnAway treats an arrival that found no taker free: true if it was dropped.
+// turnAway handles an arrival that found no taker free, and reports whether it was dropped.
 func (d *dispatcher) turnAway() bool {
 	switch d.overload {
 	case Drop:

@@ -12,7 +12,7 @@ type duty struct {
 	conn
 	worker *worker
 	duties duties
-	saying duties  // what the command in flight is about
+	doing  duties  // what the command in flight is about
 	place  int32   // of the FETCH or the report in flight
 	own    []int64 // jobs whose own queues the FETCH in flight names; empty: those of the worker
 }
@@ -21,15 +21,15 @@ type duty struct {
 // report what it holds.
 func (d *duty) open(time.Duration) bool {
 	w := d.worker
-	if w.stops() && (w.settled() || d.duties&reporting == 0) {
+	if w.stops() && (w.holdsNothing() || d.duties&reporting == 0) {
 		d.retire()
 		return false
 	}
 	return true
 }
 
-// next implements role: heartbeats go first, for they must not wait for a worker that is
-// always busy; then reports, then one more job.
+// next implements role: heartbeats first, because they must not wait for a worker that is always busy; then reports,
+// then one more job.
 func (d *duty) next(now time.Duration, out []byte) []byte {
 	w := d.worker
 	switch {
@@ -44,7 +44,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 		if d.due == 0 || d.pause < d.due {
 			d.due = d.pause
 		}
-	case w.stops() && w.settled():
+	case w.stops() && w.holdsNothing():
 		return d.leave(now, out)
 	case d.duties&observing != 0 && d.shard.observing:
 		return d.sendInfo(now, out)
@@ -53,7 +53,7 @@ func (d *duty) next(now time.Duration, out []byte) []byte {
 }
 
 func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
-	switch d.saying {
+	switch d.doing {
 	case beating:
 		return d.beaten(now, e)
 	case reporting:
@@ -79,12 +79,12 @@ func (d *duty) lost(now time.Duration, asked bool) {
 	}
 	switch {
 	case !asked:
-	case d.saying == fetching:
+	case d.doing == fetching:
 		d.noteFetch(history.Open)
 		d.answeredOwn(-1, false)
 		w.shard.ledger.FetchLost()
 		w.vacate(now, d.place)
-	case d.saying == reporting:
+	case d.doing == reporting:
 		d.noteReport(&w.places[d.place], history.Open)
 		w.mayReturn(&w.places[d.place])
 		if d.quit.decided {

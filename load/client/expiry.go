@@ -18,7 +18,7 @@ const (
 	giveUpAll
 )
 
-// clock knows when work ends. It is a timer and nothing else.
+// clock has the times at which work ends. It is only a timer.
 type clock struct {
 	engine.Link
 	shard *Shard
@@ -52,8 +52,8 @@ func (k *clock) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, eng
 	return out, engine.Next{Wake: k.wake}
 }
 
-// sweeper tells the ledger of jobs whose reservation is about to run out, before the
-// server hands them out again. It is a timer and nothing else.
+// sweeper marks in the ledger the jobs whose reservation is about to end, before the server delivers them again. It
+// is only a timer.
 type sweeper struct {
 	engine.Link
 	shard *Shard

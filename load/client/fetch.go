@@ -16,12 +16,12 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	d.place, w.free = w.free[last], w.free[:last]
 	w.places[d.place].stage = awaited
 	d.begin(now, measure.Fetch, max(w.room, w.shard.fetchingSince, d.free, d.pause))
-	d.saying = fetching
+	d.doing = fetching
 	d.takeOwn()
 	return d.speaker.Take(out, d.queues())
 }
 
-// fetched takes the reply to FETCH: a job or none.
+// fetched handles the reply to FETCH: a job or none.
 func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	w := d.worker
 	switch e.Kind {
@@ -53,8 +53,8 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	return outcome{measure.Fetch, e.Err}
 }
 
-// opOf says which kind of FETCH has brought the job: it waited if the push went out
-// after it, or the job was not due before.
+// opOf returns the kind of the FETCH that found the job: it waited if the PUSH was sent after it, or the job was not
+// due before.
 func (w *worker) opOf(p *place) measure.Op {
 	if p.ours {
 		if at, known := w.shard.ledger.SentAt(p.k); known && at+w.shard.jobs.Delay(p.k) > p.asked {

@@ -16,7 +16,7 @@ type preparing struct {
 	done  atomic.Bool
 }
 
-// greeted takes the server's greeting.
+// greeted handles the server's greeting.
 func (c *conn) greeted(now time.Duration, e *protocol.Event) {
 	if e.Kind == protocol.Refused {
 		c.lose(now, measure.Rejected, e.Err)
@@ -34,8 +34,8 @@ func (c *conn) greeted(now time.Duration, e *protocol.Event) {
 	})
 }
 
-// identify says what comes before the first command, once that is prepared. What the
-// preparation took is none of the server's time: it is left out of what HELLO took.
+// identify sends what comes before the first command, once that is prepared. The time of the preparation is not the
+// server's, so it is left out of the time of HELLO.
 func (c *conn) identify(now time.Duration, out []byte) []byte {
 	if p := c.preparing; p != nil {
 		if !p.done.Load() {
@@ -59,8 +59,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 	return opened
 }
 
-// identified takes the reply to what opens the connection. What is timed is everything
-// since the connection was there: a server that is slow to greet is slow.
+// identified handles the reply to HELLO. Its time begins with the connection, so that it includes a slow greeting.
 func (c *conn) identified(now time.Duration, e *protocol.Event) {
 	switch e.Kind {
 	case protocol.Refused:

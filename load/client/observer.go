@@ -6,11 +6,10 @@ import (
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// An observer is a worker that holds no jobs and asks how the server is while the load
-// goes on: what the server counts changes meanwhile. It beats as every worker does, and
-// once at the beginning.
+// An observer is a worker without jobs that sends INFO during the load, while the server's counters change. It beats as
+// every worker does, and once at the beginning.
 
-// sendInfo asks, unless it is too early for that.
+// sendInfo appends an INFO, unless it is too early for that.
 func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 	ready := max(d.free+time.Duration(d.shard.work.ObserveEvery), d.pause)
 	if ready > now {
@@ -20,11 +19,11 @@ func (d *duty) sendInfo(now time.Duration, out []byte) []byte {
 		return out
 	}
 	d.begin(now, measure.Info, max(ready, d.shard.fetchingSince))
-	d.saying = observing
+	d.doing = observing
 	return d.speaker.Info(out)
 }
 
-// observed takes the reply to an observer's INFO.
+// observed handles the reply to an observer's INFO.
 func (d *duty) observed(now time.Duration, refused error) outcome {
 	if refused != nil {
 		d.slow(now)

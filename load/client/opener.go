@@ -17,7 +17,7 @@ const (
 )
 
 // opener opens connections when their time has come, at a steady pace or, without a
-// gap, at once. It is a timer and nothing else.
+// gap, at once. It is only a timer.
 type opener struct {
 	engine.Link
 	shard   *Shard
@@ -27,7 +27,7 @@ type opener struct {
 	wake    time.Duration // that it has asked for
 }
 
-// add has the opener open c, at the instant at or as soon after it as the pace allows.
+// add schedules the opening of c, at the instant at or as soon after it as the pace allows.
 func (o *opener) add(at time.Duration, c *conn) {
 	o.waiting.add(at, c)
 	if o.wake == 0 || at < o.wake {
@@ -54,15 +54,15 @@ func (o *opener) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, en
 	return out, engine.Next{Wake: o.wake}
 }
 
-// reopen has the connection opened again, the later the more often it has failed.
+// reopen schedules another opening of the connection, later after each failure.
 func (c *conn) reopen(now time.Duration) {
 	if c.role.open(now) {
-		c.shard.opener.add(now+c.comeback(), c)
+		c.shard.opener.add(now+c.reconnectDelay(), c)
 	}
 }
 
-// delay is how long to wait after so many failures: between one half and the whole of
-// a time that doubles, spread over the connections lest all of them come at once.
+// delay returns how long to wait after so many failures: between one half and the whole of a time that doubles, spread
+// over the connections so that they do not come at the same time.
 func (c *conn) delay(first, longest time.Duration) time.Duration {
 	whole := longest
 	if n := max(c.failures, 1) - 1; n < 12 {

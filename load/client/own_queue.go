@@ -16,8 +16,7 @@ type ownQueues struct {
 // mostOwn is how many queues of single jobs a FETCH of the drain names.
 const mostOwn = 50
 
-// expect notes that job k may be in its own queue; accepted says that it is there, if the
-// server is right.
+// expect notes that job k may be in its own queue. If accepted, it must be there.
 func (s *Shared) expect(k int64, accepted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,7 +73,7 @@ func (c *Shard) Start(at time.Duration) {
 	c.loop.Poke(&c.sweeper)
 }
 
-// fetch has the workers FETCH from now on.
+// fetch makes the workers FETCH from now on.
 func (c *Shard) fetch() {
 	now := c.loop.Now()
 	c.fetching, c.fetchingSince = true, now
@@ -85,15 +85,13 @@ func (c *Shard) fetch() {
 // StopPushing ends the arrivals. What the plan had up to now and no connection has
 // taken is counted as dropped. Pushes in flight are awaited: Status.Pushing.
 //
-// The observers ask no more.
-//
-// It may be called while a closed loop or a plan goes on, and must be before Drain.
+// The observers stop. It may be called while a closed loop or a plan goes on, and must be before Drain.
 func (c *Shard) StopPushing() {
 	c.observing = false
 	c.dispatcher.stop(c.loop.Now())
 }
 
-// Drain has the workers go on until every queue is empty: until each has had an empty
+// Drain makes the workers continue until every queue is empty: until each has had an empty
 // FETCH that was sent after from, the instant at which the last push of all shards was
 // done, or after the last scheduled job was due. Status.Drained reports whether that
 // is so and nothing is held. Jobs that are to return may still be missing then:

@@ -10,7 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// read fills a place with the job that a FETCH has brought, and books it.
+// read fills a place with the job that a FETCH found, and books it.
 func (w *worker) read(now time.Duration, p *place, body []byte) {
 	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
 	job, err := w.shard.jobs.Read(body)
@@ -30,7 +30,7 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 	w.accept(now, p, job)
 }
 
-// accept takes a job of this run.
+// accept books a job of this run.
 func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, job.Intended
@@ -47,9 +47,8 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	}
 }
 
-// suspect takes a job that is not as it should be. What is ours in spite of that is
-// accepted, so that its queue is left empty; a job of another
-// client is reported as failed, so that the server does not take it for done.
+// suspect books a job that is not as it was pushed. A job of this run is accepted, so that its queue is left empty. A
+// job of another client is reported as failed, so that the server keeps it.
 func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err error) {
 	book := w.shard.ledger.Foreign
 	wrong, isWrong := errors.AsType[*workload.WrongError](err)

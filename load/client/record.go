@@ -35,7 +35,7 @@ func newRecord(config *Config) *record {
 	return r
 }
 
-// record has a connection recorded, if there is a history.
+// record makes the connection a client of the history, if there is one.
 func (c *conn) record() {
 	if r := c.shard.record; r != nil {
 		c.history = r.recorder.Client(int(c.number), c.workerID)
@@ -107,9 +107,8 @@ func (d *duty) noteFetch(o history.Outcome) {
 	}
 }
 
-// noteDelivery records a FETCH that brought a job, of which Jobs.Read has said err. It
-// returns the job's jid. What has no jid may have been any job, so that the FETCH is
-// one of which nothing is known.
+// noteDelivery records a FETCH that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
+// may have been any, so the FETCH counts as one without a reply.
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.queues().Names}
 	if err == nil {
@@ -125,7 +124,7 @@ func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) strin
 	return e.JID
 }
 
-// came is what is known of a job that is not as it should be.
+// came returns what is known of a job that is not as it was pushed.
 func came(unit []byte, err error) (jid, queue, body string) {
 	if wrong, ok := errors.AsType[*workload.WrongError](err); ok {
 		jid = wrong.JID

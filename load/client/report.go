@@ -6,12 +6,12 @@ import (
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// sendReport says how the oldest job that is done went. That was due when its work
+// sendReport appends the ACK or FAIL of the oldest job that is done. That was due when its work
 // ended. The ledger knows that a failed job may return before the server does.
 func (d *duty) sendReport(now time.Duration, out []byte) []byte {
 	w := d.worker
 	d.place, _ = w.done.pop()
-	d.saying = reporting
+	d.doing = reporting
 	p := &w.places[d.place]
 	p.stage = reported
 	if !p.fails {
@@ -35,7 +35,7 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 	case refused != nil:
 		w.mayReturn(p)
 		w.expectBack(p)
-		if p.repeated { // the job may have been settled by the report before; either answer is right
+		if p.repeated { // the first report may have arrived: both replies are right
 			got.err = nil
 			if !p.fails {
 				w.shard.status.Repeated++
@@ -44,7 +44,7 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 	case !p.ours:
 	case p.fails:
 		if !p.returns {
-			w.shard.shared.settle(p.k)
+			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.Failed(p.k, p.returns)
 		if p.returns {
@@ -52,7 +52,7 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 		}
 	default:
 		if w.shard.fails {
-			w.shard.shared.settle(p.k)
+			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.Acked(p.k)
 		w.shard.recorder.Job(measure.ToAcked, p.intended, now)

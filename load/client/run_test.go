@@ -63,14 +63,14 @@ func wholeAt(t *testing.T, serve func(*run, *memnet.Network) func(), load worklo
 				}
 				return wired{nc.(socket), r.moved}, nil
 			}})
-		r.hire(load, change)
+		r.addWorker(load, change)
 		test(r)
 		require.NoError(t, r.engine.Close())
 		closeServer()
 	})
 }
 
-func (r *run) hire(load workload.Workload, change []func(*client.Config)) {
+func (r *run) addWorker(load workload.Workload, change []func(*client.Config)) {
 	require.NoError(r.t, load.Check())
 	jobs, shared := load.Jobs("whole", 1), new(client.Shared)
 	for i, loop := range r.engine.Loops() {

@@ -82,7 +82,7 @@ type Shard struct {
 	workers    []*worker
 	conns      []*conn // all of them
 	buffers    [][]byte
-	heard      protocol.Event // the message that is being handled
+	event      protocol.Event // the message that is being handled
 	pushing    workload.Push  // the job that is being pushed
 
 	fails         bool // some jobs are to fail
@@ -190,29 +190,29 @@ func (c *Shard) own(n int, build func(i int)) {
 func (c *Shard) build() {
 	c.own(c.share.producers, func(i int) {
 		p := &producer{index: i}
-		c.enlist(&p.conn, p, "")
+		c.addConn(&p.conn, p, "")
 		p.record()
 		c.producers = append(c.producers, p)
 	})
 	if c.work.Churn {
 		c.own(c.work.Connections, func(i int) {
 			s := &churner{index: i}
-			c.enlist(&s.conn, s, "")
+			c.addConn(&s.conn, s, "")
 			s.record()
 			c.churners = append(c.churners, s)
 		})
 	}
 	known := make(map[string]*asks)
-	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.hire(i, known) })
+	c.own(c.share.workers+c.share.beaters+c.share.observers, func(i int) { c.addWorker(i, known) })
 }
 
-func (c *Shard) enlist(conn *conn, r role, workerID string) {
+func (c *Shard) addConn(conn *conn, r role, workerID string) {
 	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.of+c.index)
 	c.conns = append(c.conns, conn)
 }
 
-// hire makes a worker with its places and connections.
-func (c *Shard) hire(i int, known map[string]*asks) {
+// addWorker makes a worker with its places and connections.
+func (c *Shard) addWorker(i int, known map[string]*asks) {
 	w := &worker{
 		shard: c, index: i, id: fmt.Sprintf("fwpbench-%s-w%d", c.run, i), passive: i >= c.share.workers, emptied: -1,
 	}
@@ -263,7 +263,7 @@ func (c *Shard) asksOf(i int, known map[string]*asks) *asks {
 
 func (c *Shard) connect(w *worker, does duties) {
 	d := &duty{worker: w, duties: does}
-	c.enlist(&d.conn, d, w.id)
+	c.addConn(&d.conn, d, w.id)
 	if does&(fetching|reporting) != 0 {
 		d.record()
 	}

@@ -4,7 +4,7 @@ import "sync"
 
 // Shared is what the shards of a run know together, since a job may reach another shard
 // than the one that pushed it. It takes memory only for jobs that failed and were not
-// settled since, and for queues of a single job that still have to be asked. The zero
+// acknowledged since, and for queues of a single job that still have to be asked. The zero
 // value is empty. It is safe for concurrent use.
 type Shared struct {
 	mu     sync.Mutex
@@ -29,8 +29,8 @@ func (s *Shared) fail(k int64) {
 	s.failed[k]++
 }
 
-// settle forgets the failures of job k.
-func (s *Shared) settle(k int64) {
+// forget forgets the failures of job k.
+func (s *Shared) forget(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.failed, k)

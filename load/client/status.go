@@ -36,7 +36,7 @@ type Status struct {
 	Terminated  int   // workers that the server has ordered to terminate
 	Drained     bool  // every worker that may FETCH has found nothing, since Drain
 	Emptied     int   // how many those are
-	Repeated    int64 // jobs whose ACK was sent twice and refused the second time: the first may have settled them
+	Repeated    int64 // jobs whose ACK was sent twice and refused the second time: the first may have arrived
 	TakenAtStop int64 // jobs that came after Stop
 }
 

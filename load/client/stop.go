@@ -6,8 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// nudge has a connection look whether it is still needed: at the end of a run, or of a
-// worker.
+// nudge makes a connection check whether it is still needed, at the end of a run or of a worker.
 func (c *conn) nudge(now time.Duration) {
 	switch c.phase {
 	case shut:
@@ -19,7 +18,7 @@ func (c *conn) nudge(now time.Duration) {
 	}
 }
 
-// cut has a connection end at once, without END, replied to or not.
+// cut makes a connection end at once, without END, with or without a reply.
 func (c *conn) cut() {
 	switch c.phase {
 	case over:
@@ -31,7 +30,7 @@ func (c *conn) cut() {
 	}
 }
 
-// fall is the step in which a connection that was cut ends.
+// fall ends a connection that was cut, in its next step.
 func (c *conn) fall(now time.Duration) {
 	if c.waits() {
 		c.shard.trouble(c.asked.op, measure.Timeout, errSilent)

@@ -35,7 +35,7 @@ func surplus(verb string, in []byte) *protocol.BreachError {
 // What Windows calls a shortage; other systems have no numbers that high.
 const (
 	wsaManyFiles   = syscall.Errno(10024)
-	wsaInUse       = syscall.Errno(10048) // connect says so when no local port is left
+	wsaInUse       = syscall.Errno(10048) // from connect, when no local port is left
 	wsaUnavailable = syscall.Errno(10049)
 	wsaReset       = syscall.Errno(10054)
 	wsaNoBuffers   = syscall.Errno(10055)

@@ -44,19 +44,19 @@ type worker struct {
 
 // place is where a job is worked on.
 type place struct {
-	stage    stage
-	ours     bool // k is known
-	fails    bool // the report is a FAIL
-	returns  bool // after that FAIL the job comes back
-	told     bool // the ledger knows that it may return
-	repeated bool // the client did not await the reply to the report before
-	by       *duty
-	k        int64
-	jid      []byte        // as JSON has it, without the quotes
-	name     string        // the jid, for the history; empty if there is none
-	intended time.Duration // of its push
-	asked    time.Duration // when the FETCH was sent
-	ends     time.Duration // when the work ends, or ended
+	stage      stage
+	ours       bool // k is known
+	fails      bool // the report is a FAIL
+	returns    bool // after that FAIL the job is delivered again
+	returnable bool // the ledger knows that it may be delivered again
+	repeated   bool // the client did not await the reply to the report before
+	by         *duty
+	k          int64
+	jid        []byte        // as JSON has it, without the quotes
+	name       string        // the jid, for the history; empty if there is none
+	intended   time.Duration // of its push
+	asked      time.Duration // when the FETCH was sent
+	ends       time.Duration // when the work ends, or ended
 }
 
 type stage uint8
@@ -72,8 +72,8 @@ const (
 // jobHeld reports whether the worker has a job there.
 func (p *place) jobHeld() bool { return p.stage >= working }
 
-// mayFetch reports whether one more job is wanted. A worker that has drained its queues
-// asks no more, unless jobs may come back.
+// mayFetch reports whether one more job is wanted. A worker that has drained its queues stops, unless jobs may be
+// delivered again.
 func (w *worker) mayFetch() bool {
 	c := w.shard
 	may := c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping
@@ -83,10 +83,10 @@ func (w *worker) mayFetch() bool {
 // stops reports whether the worker ends its connections once it holds nothing.
 func (w *worker) stops() bool { return w.shard.stopping || w.state == protocol.Terminating }
 
-// settled reports that nothing is held and no FETCH is out.
-func (w *worker) settled() bool { return len(w.free) == len(w.places) }
+// holdsNothing reports whether no job is held and no FETCH is out.
+func (w *worker) holdsNothing() bool { return len(w.free) == len(w.places) }
 
-// call has one idle connection with the duty look what there is to do.
+// call makes one idle connection with the duty look for work.
 func (w *worker) call(d duties) {
 	for _, c := range w.conns {
 		if c.duties&d != 0 && c.call() {
@@ -95,7 +95,7 @@ func (w *worker) call(d duties) {
 	}
 }
 
-// callAll has all of them look.
+// callAll makes all connections look for work.
 func (w *worker) callAll(now time.Duration) {
 	for _, c := range w.conns {
 		c.nudge(now)
@@ -144,28 +144,28 @@ func (w *worker) vacate(now time.Duration, i int32) {
 	switch {
 	case w.mayFetch():
 		w.call(fetching)
-	case w.stops() && w.settled():
+	case w.stops() && w.holdsNothing():
 		w.callAll(now)
 	}
 }
 
-// mayReturn books that the server may hand out the job of a place again.
+// mayReturn books that the server may deliver the job of a place again.
 func (w *worker) mayReturn(p *place) {
-	if p.ours && !p.told {
-		p.told = true
+	if p.ours && !p.returnable {
+		p.returnable = true
 		w.shard.ledger.MayReturn(p.k)
 	}
 }
 
-// expectBack notes that the job of a place may come back to its queue, if that is its own.
+// expectBack notes that the job of a place may return to its queue, if that is its own.
 func (w *worker) expectBack(p *place) {
 	if p.ours {
 		w.shard.expectOwn(p.k, false)
 	}
 }
 
-// order takes the state that the reply to a heartbeat orders. What a worker that is to
-// terminate has not done in time is reported as failed while there is time to do so.
+// order enters the state that the reply to a heartbeat orders. Jobs that a terminating worker has not done in time are
+// reported as failed.
 func (w *worker) order(now time.Duration, s protocol.State) {
 	if s <= w.state {
 		return

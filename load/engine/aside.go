@@ -1,6 +1,6 @@
 package engine
 
-// aside is work that is to be done outside the loop, and who is then poked.
+// aside is work outside the loop, and the session that is poked afterwards.
 type aside struct {
 	session Session
 	work    func()

@@ -16,7 +16,7 @@ const (
 	largest = 16 << 10
 )
 
-// errNothing says that nothing has come, and that the connection is still there.
+// errNothing reports that there are no bytes, and that the connection is open.
 var errNothing = errors.New("nothing to read")
 
 // conn is the connection of a session, or the dial for it. Its fields are guarded by
@@ -63,7 +63,7 @@ func (c *conn) dial(ctx context.Context) {
 	}
 }
 
-// read tells the session of whatever comes, until nothing more can come. It runs in a
+// read passes what arrives to the session, until nothing more can arrive. It runs in a
 // goroutine of its own.
 func (c *conn) read() {
 	if c.direct != nil {
@@ -111,7 +111,7 @@ func (c *conn) readSome() error {
 	return nil
 }
 
-// take tells the session what Read returned.
+// take passes to the session what Read returned.
 func (c *conn) take(in []byte, err error) {
 	c.loop.enter()
 	defer c.loop.leave()
@@ -132,7 +132,7 @@ func (c *conn) data(in []byte) {
 	}
 }
 
-// broken tells the session that reading has failed, unless there was only nothing to
+// broken reports to the session that reading has failed, unless there was only nothing to
 // read.
 func (c *conn) broken(err error) {
 	switch {
@@ -225,11 +225,11 @@ func (c *conn) closeWrite() {
 // shutHalf closes our half at once, but not inside the loop: TLS has something to write.
 func (c *conn) shutHalf() {
 	if half, can := c.net.(interface{ CloseWrite() error }); can {
-		c.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading tells why it could not
+		c.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading returns why it failed
 	}
 }
 
-// fail notes that a write has failed. The session is told when its turn comes.
+// fail notes that a write has failed. It is reported to the session in its next step.
 func (c *conn) fail(err error) {
 	c.failure, c.pending = err, nil
 	if c.link != nil {
@@ -284,8 +284,8 @@ func (c *conn) detach() {
 }
 
 // shut closes the connection at once, but not inside the loop: Close waits for whoever
-// is reading, which may be the caller, and what is more than a socket may want to say
-// goodbye first.
+// is reading, which may be the caller, and a connection that is more than a socket
+// may send something first.
 func (c *conn) shut() {
 	if _, is := c.loop.conns[c]; !is {
 		return

@@ -41,7 +41,7 @@ func newDirect(conn net.Conn) *direct {
 }
 
 // attend calls ready now, and again whenever something may have come, until it returns
-// false. ready has to read until there is nothing more: it is told only of what comes
+// false. ready has to read until there is nothing more: it learns only of what arrives
 // later. The error is that of waiting.
 func (d *direct) attend(ready func() bool) error {
 	return d.raw.Read(func(fd uintptr) bool {
@@ -62,8 +62,8 @@ func (d *direct) read(b []byte) (int, error) {
 	return 0, d.failed("read", err)
 }
 
-// write writes what the socket takes at once, and says how much that was: less than all
-// of it, or nothing, is no error.
+// write writes what the socket accepts at once, and returns how much that was. Less than all of it, or nothing, is not
+// an error.
 func (d *direct) write(b []byte) (int, error) {
 	d.b = b
 	err := d.raw.Write(d.put)

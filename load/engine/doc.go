@@ -1,4 +1,4 @@
-// Package engine moves bytes and tells the time for thousands of connections. It
+// Package engine moves bytes and keeps the time for thousands of connections. It
 // knows nothing of any protocol.
 //
 // A connection is a [Session], a pure state machine: the engine tells it what

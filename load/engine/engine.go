@@ -29,13 +29,13 @@ type Session interface {
 	link() *Link
 }
 
-// Kind says what happened.
+// Kind is what happened.
 type Kind uint8
 
 const (
 	// Opened: the connection that Open asked for is there.
 	Opened Kind = iota + 1
-	// Failed: the connection could not be opened, Event.Err says why. The session may
+	// Failed: the connection could not be opened, Event.Err is why. The session may
 	// be opened again.
 	Failed
 	// Data: bytes have come. Event.In has them, cut wherever the network cut them; it
@@ -72,7 +72,7 @@ func (k Kind) String() string {
 // Event is one thing that happened to a session.
 type Event struct {
 	Kind Kind
-	In   []byte // Data: what came
+	In   []byte // Data: what arrived
 	Err  error  // Failed, Ended: why
 }
 

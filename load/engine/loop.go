@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// loop is a lock around its sessions. Whoever holds it steps those for whom something
-// has happened, and on leaving those who were poked and those whose wake has come.
+// loop is a lock around its sessions. The goroutine that holds it steps the sessions for which
+// something has happened, and before it unlocks those that were poked and those whose wake has come.
 type loop struct {
 	engine  *portable
 	sleeper sleeper
@@ -24,7 +24,7 @@ type loop struct {
 	conns   map[*conn]struct{}
 	queue   []*Link // those to be stepped before the loop is left, in order
 	timers  timers
-	alarm   time.Duration // when the sleeper comes back; 0: not set
+	alarm   time.Duration // when the sleeper returns; 0: not set
 	asides  []aside       // what is to be done outside; the first is being done
 }
 
@@ -99,7 +99,7 @@ func (l *loop) leave() {
 	l.mu.Unlock()
 }
 
-// drain steps those who were poked and those whose connection broke under a write.
+// drain steps the sessions that were poked and those whose connection broke under a write.
 func (l *loop) drain() {
 	for done := 0; done < len(l.queue); done++ { //nolint:intrange // the steps make it longer
 		k := l.queue[done]
@@ -154,7 +154,7 @@ func (l *loop) keep(size int) {
 	}
 }
 
-// lose takes a connection that has failed from its session, and tells it.
+// lose takes a connection that has failed from its session, and reports that to the session.
 func (l *loop) lose(c *conn, kind Kind, err error) {
 	k := c.link
 	c.link, k.conn = nil, nil // before the step, in which it may be opened again

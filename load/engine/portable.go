@@ -71,7 +71,7 @@ func (e *portable) Close() error {
 	for _, l := range e.loops {
 		l.end()
 	}
-	e.cancel() // not before, or the sessions would be told that their dials have failed
+	e.cancel() // not before, or the sessions would see failed dials
 	e.wg.Wait()
 	return nil
 }

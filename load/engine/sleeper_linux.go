@@ -15,7 +15,7 @@ type preciseSleeper struct {
 	fd     int
 	file   *os.File // the same, for waiting
 	start  int64    // on the kernel's clock, in nanoseconds
-	expiry [8]byte  // how often the timer has come, which nobody wants to know
+	expiry [8]byte  // how often the timer has expired; not used
 }
 
 // newPreciseSleeper returns nil if the kernel has no timer for it.

@@ -14,7 +14,7 @@ func (h timers) next() time.Duration {
 	return h[0].wake
 }
 
-// due says whether the wake of the first link has come.
+// due reports whether the wake of the first link has come.
 func (h timers) due(now time.Duration) bool { return len(h) > 0 && h[0].wake <= now }
 
 // set changes the wake of k; 0 takes it out.

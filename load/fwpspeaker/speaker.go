@@ -46,7 +46,7 @@ type hash struct {
 	err  error
 }
 
-// Open says HELLO once the server has said HI. (Not Identified State)
+// Open appends HELLO once the server has sent HI. (Not Identified State)
 func (s *speaker) Open(out []byte) ([]byte, error) {
 	if s.asked == "" {
 		return out, nil
@@ -136,8 +136,8 @@ func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
 	return n, nil
 }
 
-// answers reports whether the command in flight has such a reply, which is no error, and
-// writes what it means.
+// answers reports whether the command in flight has such a reply, which is not an error, and
+// writes its meaning to e.
 func (s *speaker) answers(r *fwp.Reply, e *protocol.Event) bool {
 	switch s.asked {
 	case fwp.FETCH:
@@ -193,7 +193,7 @@ var verbs = map[measure.Op]string{
 func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 
 // Times are what the protocol recommends for BEAT, what it advises not to go below, and
-// the 30 s of a worker that is ordered to terminate, of which some are left to report in.
+// the 30 s of a worker that is ordered to terminate, less 5 s in which to report.
 // (Client Lifecycle; Terminating State)
 func (*speaker) Times() protocol.Times {
 	return protocol.Times{

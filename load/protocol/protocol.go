@@ -42,10 +42,10 @@ type Introduction struct {
 // The methods that append a command return out with its bytes. They and Hear are called for
 // every job, and allocate nothing as long as all goes well.
 type Speaker interface {
-	// Open appends what the client has to say before its first command. It is called when
+	// Open appends what the client sends before its first command. It is called when
 	// the connection is there, and again after every Greeted. If it appends nothing the
-	// server is to speak first; if it does, OK opens the connection. An error says why the
-	// client cannot go on.
+	// server must send first; otherwise OK opens the connection. An error is why the client
+	// cannot continue.
 	Open(out []byte) ([]byte, error)
 	// Push appends the command that enqueues a job.
 	Push(out []byte, job *workload.Push) []byte
@@ -74,7 +74,7 @@ type Speaker interface {
 	Times() Times
 }
 
-// Queues are those of which a worker asks for a job: one at least, the first one first.
+// Queues are the queues that a worker names to get a job: at least one, in this order.
 type Queues struct {
 	Names []string
 	// Line is the speaker's, to keep what it sends for these queues. Speakers of one loop
@@ -85,7 +85,7 @@ type Queues struct {
 // Times are what a protocol asks of its clients.
 type Times struct {
 	// Beat is the time between two heartbeats of a worker, 0 if there are none; BeatApart is
-	// the least time between two of which one is late.
+	// the least time between two if one is late.
 	Beat, BeatApart time.Duration
 	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs.
 	Poll time.Duration
@@ -97,20 +97,20 @@ type Times struct {
 // State is what a server may order a worker to be.
 type State uint8
 
-// The states, from each of which only later ones may be ordered.
+// The states. Only a later one than the present may be ordered.
 const (
 	Working     State = iota
 	Quiet             // it takes no more jobs
-	Terminating       // it finishes, and goes
+	Terminating       // it finishes its jobs and ends
 )
 
-// Kind says what a message means.
+// Kind is the meaning of a message.
 type Kind uint8
 
 // The kinds of events. All but Greeted are the reply to the command in flight.
 const (
 	OK      Kind = iota // it was carried out
-	Greeted             // the server has greeted: Open has more to say
+	Greeted             // the server has greeted: call Open again
 	Job                 // a job arrives
 	Empty               // there is no job now
 	Ordered             // the worker is to be in another state
@@ -128,7 +128,7 @@ type Event struct {
 	Work func()
 }
 
-// ErrShort says that bytes are the beginning of a message.
+// ErrShort reports that bytes are only the beginning of a message.
 var ErrShort = errors.New("the message is incomplete")
 
 // RefusedError is a command that the server answered with an error. The connection is in step.

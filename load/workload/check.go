@@ -194,7 +194,7 @@ func (w *Workload) checkQueues(r *rules) {
 func (w *Workload) checkJobs(r *rules) {
 	f := w.Filled()
 	r.broken(f.FailShare == 1 && *f.Retry > 0,
-		fmt.Sprintf("every delivery fails and each job comes back %d times", *f.Retry),
+		fmt.Sprintf("every delivery fails and each job is retried %d times", *f.Retry),
 		"a share below 1, or retry 0", "lower fail_share, or set retry to 0", "fail_share", "retry")
 	r.broken(f.Work.Max >= time.Duration(f.ReserveFor),
 		fmt.Sprintf("the work lasts as long as the reservation, %v", f.ReserveFor), "work shorter than reserve_for",

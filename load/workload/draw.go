@@ -53,7 +53,7 @@ func (p picker) at(random uint64) int {
 }
 
 // picker is how a job gets its queue. The queues in priority order are filled evenly:
-// their order matters to those who fetch.
+// their order matters to workers only.
 func (q Queues) picker() picker {
 	weights := slices.Repeat([]float64{1}, q.Number)
 	switch q.Pick {

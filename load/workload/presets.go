@@ -27,7 +27,7 @@ func Presets() []string {
 	return names
 }
 
-// Describe says in one line what a preset is; "" if there is none of that name.
+// Describe returns a description of a preset in one line; "" if there is none of that name.
 func Describe(name string) string {
 	for _, p := range presets {
 		if p.name == name {
@@ -38,7 +38,7 @@ func Describe(name string) string {
 }
 
 // Preset is the workload of that name; an empty one means roundtrip. The error is a
-// *Problem. Describe says what each of them is.
+// *Problem. Describe describes each of them.
 func Preset(name string) (Workload, error) {
 	w := Workload{Preset: cmp.Or(name, presets[0].name), Payload: Constant(100)}
 	switch w.Preset {

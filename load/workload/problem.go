@@ -42,7 +42,7 @@ func advise(word string, known []string, otherwise string) string {
 
 // nearest is the known word that was probably meant, empty if all are far.
 func nearest(word string, known []string) string {
-	const longest = 64 // more is no mistyped word
+	const longest = 64 // a longer one is not a mistyped word
 	if len(word) > longest {
 		return ""
 	}

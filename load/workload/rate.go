@@ -26,7 +26,7 @@ func ParseRate(text string) (Rate, error) {
 	return Rate(x / seconds), err
 }
 
-// cutUnit takes the unit off a rate and says how many seconds it has.
+// cutUnit returns a rate without its unit, and the seconds of the unit.
 func cutUnit(text string) (digits string, seconds float64, err error) {
 	digits, unit, has := strings.Cut(text, "/")
 	switch {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Delivery is what a job that came back says about itself.
+// Delivery is what a delivered job carries.
 type Delivery struct {
 	K        int64
 	Producer int
 	Intended time.Duration // of its push, since the engine's start
 	Queue    int           // an index of [Jobs.Queues], or OwnQueue
-	Failed   bool          // it carries the data of a failure: the server says that it came before
+	Failed   bool          // it carries the data of a failure: it was delivered before
 	JID      []byte        // lies in the body, unless there it holds escapes
 }
 
@@ -22,7 +22,7 @@ type BodyError struct {
 	What   string
 }
 
-// Error says what was expected where.
+// Error returns what was expected, and at which byte.
 func (e *BodyError) Error() string {
 	return fmt.Sprintf("the body is not the JSON of a job: byte %d: %s", e.Offset, e.What)
 }
@@ -157,7 +157,7 @@ func (p *parts) text(s *scanner, field *[]byte) {
 	*field = s.str()
 }
 
-// number is the k of a jid, and whether the jid is one of this run, digit by digit.
+// number returns the k of a jid, and whether the jid is one of this run, digit by digit.
 func (j *Jobs) number(jid []byte) (k int64, own bool) {
 	digits := len(jid) - len(j.prefix)
 	if digits < hexDigits || digits > 16 || string(jid[:len(j.prefix)]) != j.prefix {

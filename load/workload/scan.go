@@ -26,7 +26,7 @@ func (s *scanner) fail(what string) {
 	}
 }
 
-// peek is the next byte that is no white space, 0 at the end or after a failure.
+// peek returns the next byte that is not white space, 0 at the end or after a failure.
 func (s *scanner) peek() byte {
 	if s.what != "" {
 		return 0
@@ -56,7 +56,7 @@ func (s *scanner) need(c byte) {
 	}
 }
 
-// more is whether an object or array that ends with closing has another member.
+// more reports whether an object or array that ends with closing has another member.
 func (s *scanner) more(first bool, closing byte) bool {
 	if s.what != "" || s.take(closing) {
 		return false
@@ -95,8 +95,8 @@ func (s *scanner) raw() (text []byte, escaped bool) {
 	}
 }
 
-// ordinary is how many bytes of a string come before one that means something. It is
-// where most of the time of a large job goes.
+// ordinary returns how many bytes of a string come before a quote, an escape or a control character. A large job
+// spends most of its time here.
 func ordinary(text []byte) int {
 	for i, c := range text {
 		if c < 0x20 || c == '"' || c == '\\' {
@@ -228,7 +228,7 @@ func (s *scanner) integer() int64 {
 	return 0
 }
 
-// integer is the integer that a number with a fraction or an exponent stands for: 42.0
+// integer returns the integer that a number with a fraction or an exponent stands for: 42.0
 // and 4.2e1 are 42. Servers may write numbers anew. What is longer than any way to write
 // 64 bits that makes sense is none.
 func integer(text string) (n int64, whole bool) {

@@ -25,7 +25,7 @@ func (s Setting) Flag() string { return strings.ReplaceAll(s.Key, "_", "-") }
 type Value interface {
 	String() string
 	Set(text string) error // the error is a *Problem without Key
-	Type() string          // what the help says: number, duration, bool ...
+	Type() string          // as in the help: number, duration, bool ...
 }
 
 // value is a Value that knows its field through two functions.
@@ -66,7 +66,7 @@ const (
 	mostJobs   = 10_000_000_000
 )
 
-// Settings are all settings of w but its preset, in the order in which to tell them.
+// Settings are all settings of w but its preset, in the order of the help.
 // Setting a value checks it for itself; [Workload.Check] finds contradictions.
 func (w *Workload) Settings() []Setting {
 	return append(w.loadSettings(), w.jobSettings()...)
@@ -76,8 +76,9 @@ func (w *Workload) loadSettings() []Setting {
 	return []Setting{
 		{"producers", "connections that push", count(&w.Producers, 0, largest), false},
 		{"consumers", "workers, each with a worker id of its own", count(&w.Consumers, 0, largest), false},
-		{"connections", "connections that come and go (churn) or only beat (idle)", count(&w.Connections, 0, largest), false},
-		{"observers", "connections that only ask: INFO and BEAT", count(&w.Observers, 0, largest), false},
+		{"connections", "connections that are short-lived (churn) or only beat (idle)",
+			count(&w.Connections, 0, largest), false},
+		{"observers", "connections that send only INFO and BEAT", count(&w.Observers, 0, largest), false},
 		{"rate", "rate of an open loop, as in " + rateExample + "; 0 means a closed loop",
 			of(&w.Rate, "rate", ParseRate, Rate.String), false},
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
@@ -97,8 +98,8 @@ func (w *Workload) loadSettings() []Setting {
 		{"concurrency", "jobs that a pool works on at a time", count(&w.Topology.Concurrency, 0, largest), false},
 		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
 		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
-		{"observe_every", "pause of an observer between two INFOs; 0 asks all the time", length(&w.ObserveEvery), false},
-		{"disconnects", "share of the commands around which a client ends its connection and comes back, as in 2%",
+		{"observe_every", "pause of an observer between two INFOs; 0 is none", length(&w.ObserveEvery), false},
+		{"disconnects", "share of the commands around which a client ends its connection and reconnects, as in 2%",
 			of(&w.Disconnects, "share", parseShare, number), false},
 		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)",
 			of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},

@@ -54,7 +54,7 @@ type Workload struct {
 	ObserveEvery Duration // an observer's pause between a reply and its next INFO
 
 	// Disconnects is the share of the turns (commands, and the times between them) at which
-	// a client ends its connection without END, and comes back; 0 to 1. DisconnectAt are
+	// a client ends its connection without END, and reconnects; 0 to 1. DisconnectAt are
 	// the phases in which that may happen; none is all but AtFetch and AtFail.
 	Disconnects  float64
 	DisconnectAt []Phase
