@@ -36,7 +36,7 @@ func Faults() []Fault {
 		lineFaults(), carriedFaults(), replyFaults(), stepFaults(),
 		pushFaults(), requiredFaults(), optionalFaults(), readOnlyFaults(),
 		fieldFaults(), followFaults(), redeliveryFaults(), backtraceFaults(),
-		scheduleFaults(), oddQueueFaults(), retryFaults(), retryLimitFaults(),
+		scheduleFaults(), retryFaults(), retryLimitFaults(),
 		fetchFaults(), blockFaults(), reportFaults(),
 		beatFaults(), commandFaults(), fatalFaults(),
 	)

@@ -98,9 +98,7 @@ func stallAll() func(*Event) {
 
 func reportFaults() []Fault {
 	return []Fault{
-		fault("ack-other-answer", "ACK-01",
-			"an accepted ACK is answered with a number",
-			answer(fwp.ACK, integer(1))),
+		fault("ack-other-answer", "ACK-01", "an accepted ACK is answered with a number", answer(fwp.ACK, integer(1))),
 		fault("ack-redelivered", "ACK-02",
 			"a job is enqueued again after its ACK",
 			on(Acked, func(e *Event) { e.Again = true })),
@@ -177,9 +175,7 @@ func commandFaults() []Fault {
 				}
 			})),
 		fault("info-arguments", "INFO-03", "INFO with an argument is served", allow(fwp.INFO, AboutArguments)),
-		fault("flush-other-answer", "FLUSH-01",
-			"FLUSH is answered with a number",
-			answer(fwp.FLUSH, integer(1))),
+		fault("flush-other-answer", "FLUSH-01", "FLUSH is answered with a number", answer(fwp.FLUSH, integer(1))),
 		fault("flush-ignored", "FLUSH-02", "FLUSH clears nothing", on(Flushed, skip)),
 		fault("flush-arguments", "FLUSH-03", "FLUSH with an argument is carried out", allow(fwp.FLUSH, AboutArguments)),
 		fault("flush-refused-clears", "FLUSH-03",

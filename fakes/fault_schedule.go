@@ -7,7 +7,9 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// scheduleFaults are about when a scheduled job is enqueued.
+var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
+
+// scheduleFaults are about scheduled jobs, the last two about queues with unusual names.
 func scheduleFaults() []Fault {
 	return []Fault{
 		fault("schedule-early", "WU-06 STATE-11",
@@ -20,14 +22,7 @@ func scheduleFaults() []Fault {
 		fault("schedule-ignored", "WU-06 STATE-11",
 			"a job is enqueued at once, whatever its at is",
 			when(Defaulted, fwp.PUSH, func(e *Event) { e.Object.Delete("at") })),
-	}
-}
 
-var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
-
-// oddQueueFaults are about scheduled jobs of queues with unusual names.
-func oddQueueFaults() []Fault {
-	return []Fault{
 		fault("schedule-odd-queue", "PUSH-04",
 			"a scheduled job of a queue with an unusual name is discarded when it comes due",
 			on(Due, func(e *Event) { e.Skip = !plainQueue.MatchString(e.Object.Text("queue")) })),

@@ -49,7 +49,7 @@ func TestFetchBlocks(t *testing.T) {
 	})
 }
 
-func TestWhoeverHasWaitedLongestIsServedFirst(t *testing.T) {
+func TestTheLongestWaitIsServedFirst(t *testing.T) {
 	t.Parallel()
 	inMemory(t, fakes.Config{}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		p, gone, c, d := dial().greet(producer), dial().greet(producer), dial().greet(producer), dial().greet(producer)

@@ -43,7 +43,7 @@ func TestParseCommandLegal(t *testing.T) {
 		require.NoError(t, err, "%q", v.line)
 		assert.Equal(t, v.verb, c.Verb)
 		assert.Equal(t, v.args, string(c.Args))
-		assert.Equal(t, len(v.verb) == len(v.line), c.Args == nil, "nil Args say that no space came")
+		assert.Equal(t, len(v.verb) == len(v.line), c.Args == nil, "nil Args mean that there was no space")
 		assert.Equal(t, v.line+"\r\n", string(fwp.AppendCommand(nil, c)))
 	}
 }

@@ -77,8 +77,7 @@ func Fields(verb string) []Field {
 			{Name: "queue", Type: StringField},
 			{Name: "reserve_for", Type: IntField},
 			{Name: "at", Type: TimeOrBlankField},
-			{Name: "retry", Type: IntField},
-			{Name: "backtrace", Type: IntField},
+			{Name: "retry", Type: IntField}, {Name: "backtrace", Type: IntField},
 			{Name: "created_at", Type: TimeField},
 			{Name: "custom", Type: ObjectField},
 			{Name: "enqueued_at", Type: TimeField, ReadOnly: true},
@@ -96,8 +95,7 @@ func Fields(verb string) []Field {
 	case BEAT:
 		return []Field{
 			{Name: "wid", Type: StringField, Required: true},
-			{Name: "current_state", Type: StringField},
-			{Name: "rss_kb", Type: IntField},
+			{Name: "current_state", Type: StringField}, {Name: "rss_kb", Type: IntField},
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ type Job struct {
 	// JID is the job's globally unique id. The specification gives it no length;
 	// servers in use refuse short ones, so 16 characters or more are wise.
 	JID string
-	// Type tells a worker how to execute the job: the field jobtype.
+	// Type is the kind of work for the worker: the field jobtype.
 	Type string
 	// Args is a JSON array, byte for byte as it was read. Nil is written as [].
 	Args json.RawMessage

@@ -171,7 +171,7 @@ func TestReaderSaysWhatIsMissing(t *testing.T) {
 		`got the end of the stream after "$100\r\nhello"`)
 }
 
-// A deadline does not lose what came before it.
+// A deadline does not lose the bytes before it.
 func TestReaderGoesOnAfterDeadline(t *testing.T) {
 	t.Parallel()
 	for _, v := range legal {
@@ -201,7 +201,7 @@ func TestReaderErrors(t *testing.T) {
 	_, err = r.Read()
 	require.NoError(t, err)
 	_, err = r.Read()
-	assert.Equal(t, boom, err, "an error that came together with bytes is told after them")
+	assert.Equal(t, boom, err, "an error of a read that gave bytes is returned after them")
 	_, err = r.Read()
 	assertSyntax(t, err, fwp.RuleTruncated, 7)
 

@@ -30,13 +30,13 @@ func secondProtocol(t *testing.T, fault blockq.Fault, spoken protocol.Protocol) 
 		listener, err := network.Listen("server:7419")
 		require.NoError(t, err)
 		server := &blockq.Server{Fault: fault}
-		go server.Serve(listener)
+		go func() { _ = server.Serve(listener) }()
 		result := load.Run(t.Context(), load.Config{
 			Workload: w, Seed: 1, Run: "test", Coarse: true, Loops: 2, History: true, Protocol: spoken,
 			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:7419") },
 		})
 		report = result.Report
-		server.Close()
+		_ = server.Close()
 		if report.Unreachable == "" {
 			quiet(report, nil)
 		}

@@ -178,7 +178,7 @@ func TestKindsOfForeignJobs(t *testing.T) {
 	}
 }
 
-// A PUSH that is answered with an error and enqueued all the same.
+// A PUSH that is answered with an error and enqueued nevertheless.
 func TestARefusedJobThatComes(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -196,7 +196,7 @@ func TestARefusedJobThatComes(t *testing.T) {
 	ours(t, f.JIDs)
 }
 
-// The whole server says nothing for a second: that is in the response in full, is the
+// The whole server sends nothing for a second: that is in the response in full, is the
 // server's own, and no lateness of ours.
 func TestAStallIsSeenInFull(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ func counted(n *int64) func(*fakes.Event) {
 	}
 }
 
-// stalling has the server say nothing at all for a while, once, counted from the first
+// stalling has the server send nothing at all for a while, once, counted from the first
 // PUSH.
 func stalling(at, length time.Duration) func(*fakes.Event) {
 	var first atomic.Pointer[time.Time]

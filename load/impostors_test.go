@@ -32,7 +32,7 @@ const (
 	noise  = "noise"
 )
 
-// impostor is what is no server. The zero value accepts and hangs.
+// impostor is not a real server. The zero value accepts and hangs.
 type impostor struct {
 	greeting, hello string
 	fetch           string // if it is not as the rest
@@ -116,7 +116,7 @@ func (i impostor) loaded(t *testing.T, w workload.Workload, spoken protocol.Prot
 	return report
 }
 
-// suspects are the impostors, with what is to be told of each.
+// suspects are the impostors, with the expected report of each.
 var suspects = map[string]struct {
 	impostor
 	code   int
@@ -205,7 +205,7 @@ func clauses(l *reports.Load) []string {
 	return all
 }
 
-// What commands are answered with is told with the clause of the command.
+// A wrong reply is reported with the clause of its command.
 func TestImpostorsAreBlamedByCommand(t *testing.T) {
 	t.Parallel()
 	yes := suspects["HELLO, then +OK"].impostor
@@ -255,7 +255,7 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 	}
 }
 
-// A drain that cannot end well is given up soon, and the report says so.
+// A drain that cannot end well is given up soon, and the report has the reason.
 func TestTheDrainIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for rest, why := range map[string]string{

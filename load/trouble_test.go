@@ -24,10 +24,10 @@ import (
 
 func outcome(t *testing.T, l *reports.Load, code int, words ...string) {
 	t.Helper()
-	got, said := l.Outcome()
-	assert.Equal(t, code, got, said)
+	got, text := l.Outcome()
+	assert.Equal(t, code, got, text)
 	for _, w := range words {
-		assert.Contains(t, said, w)
+		assert.Contains(t, text, w)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestNobodyIsThere(t *testing.T) {
 	})
 }
 
-// What this machine lacks is told as such, and not as a limit of the server.
+// A limit of this machine is reported as such, and not as one of the server.
 func TestShortages(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[syscall.Errno]string{
@@ -74,7 +74,7 @@ func TestShortages(t *testing.T) {
 		l := bench{load: steady(), change: func(c *load.Config) {
 			dial := c.Dial
 			c.Dial = func(ctx context.Context) (net.Conn, error) {
-				if n := dials.Add(1); n > 7 && n <= 11 { // the first is no part of the load
+				if n := dials.Add(1); n > 7 && n <= 11 { // the first is not part of the load
 					return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)}
 				}
 				return dial(ctx)
@@ -84,8 +84,8 @@ func TestShortages(t *testing.T) {
 	}
 }
 
-// A server that takes only some connections: how many is told, and nothing is pushed
-// that nobody could take away.
+// A server that accepts only some connections: their number is reported, and no job is
+// pushed that could not be fetched.
 func TestALimitOfConnections(t *testing.T) {
 	t.Parallel()
 	w := steady()
@@ -99,7 +99,7 @@ func TestALimitOfConnections(t *testing.T) {
 	assert.Less(t, l.Took, 10*second)
 }
 
-// A server that dies: what was confirmed and what is in doubt is told, and soon.
+// A server that dies: confirmed and doubtful jobs are reported soon.
 func TestAServerThatDies(t *testing.T) {
 	t.Parallel()
 	w := steady()
@@ -224,7 +224,7 @@ func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	assert.InDelta(t, 250, l.Jobs.Waiting, 60)
 }
 
-// Whoever interrupts the drain gets the figures that were there before, and empty queues.
+// A drain that is interrupted keeps the figures before it, and empties the queues.
 func TestInterruptedInTheDrain(t *testing.T) {
 	t.Parallel()
 	l := bench{load: steady(), during: func(cancel func(), _ *fakes.Server) {

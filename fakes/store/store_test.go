@@ -113,7 +113,7 @@ func TestFailuresAndReservations(t *testing.T) {
 		assert.Equal(t, 1, st.Sizes().Retries)
 		time.Sleep(5*time.Second - 1)
 		assert.Empty(t, take(st, "q"))
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		assert.Equal(t, "1", take(st, "q"), "it has been retried")
 		require.NoError(t, st.Fail("client", "1", again))
 		assert.Equal(t, 1, st.Sizes().Dead)

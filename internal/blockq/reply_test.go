@@ -3,6 +3,7 @@ package blockq
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -97,7 +98,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestReaderErrors(t *testing.T) {
+func TestReaderErrors(t *testing.T) { //nolint:dupword // a conversation repeats its replies
 	t.Parallel()
 	cut := NewReader(strings.NewReader("OK\r\nJOB j 3\r\nab"))
 	_, err := cut.Read()
@@ -137,7 +138,7 @@ func FuzzDecode(f *testing.F) {
 		case err == nil:
 			assert.Equal(t, b[:n], AppendReply(nil, reply))
 		case !errors.Is(err, ErrShort):
-			_, _, longer := Decode(append(b[:len(b):len(b)], "\r\n12"...))
+			_, _, longer := Decode(append(slices.Clip(b), "\r\n12"...))
 			assert.ErrorAs(t, longer, new(*SyntaxError))
 		}
 	})

@@ -42,7 +42,7 @@ func dial(t *testing.T, server *Server) net.Conn {
 	return conn
 }
 
-func TestServer(t *testing.T) {
+func TestServer(t *testing.T) { //nolint:dupword // a conversation repeats its replies
 	t.Parallel()
 	tests := map[string]struct{ in, out string }{
 		"life of a job": {
@@ -75,7 +75,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestFaults(t *testing.T) { //nolint:dupword // a conversation repeats its replies
 	t.Parallel()
 	const in = "join me\r\nput q a 1\r\nx\r\ntake q\r\ntake q\r\ntake q\r\ndone a\r\n"
 	tests := map[Fault]string{
@@ -97,11 +97,11 @@ func TestFaults(t *testing.T) {
 
 // TestTakenOutlivesItsConnection: a job that a client took is still done by its id
 // on another connection, and is not handed out again before.
-func TestTakenOutlivesItsConnection(t *testing.T) {
+func TestTakenOutlivesItsConnection(t *testing.T) { //nolint:dupword // a conversation repeats its replies
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var server Server
-		defer server.Close()
+		defer func() { _ = server.Close() }()
 		for _, step := range []struct{ in, out string }{
 			{"join one\r\nput q a 1\r\nx\r\ntake q\r\nbye\r\n", "OK\r\nOK\r\nJOB a 1\r\nx\r\n"},
 			{"join two\r\ntake q\r\ndone a\r\nbye\r\n", "OK\r\nNONE\r\nOK\r\n"},
@@ -116,7 +116,7 @@ func TestTakenOutlivesItsConnection(t *testing.T) {
 	})
 }
 
-func TestClosedServerServesNobody(t *testing.T) {
+func TestClosedServerServesNoClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var server Server

@@ -154,7 +154,7 @@ func TestRaiseFilesOfThisProcess(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// BenchmarkSample says what a look costs; it is taken once a second.
+// BenchmarkSample measures a sample, of which a run takes one a second.
 func BenchmarkSample(b *testing.B) {
 	s := NewSampler(time.Now())
 	b.ReportAllocs()

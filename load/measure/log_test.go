@@ -77,7 +77,7 @@ func TestLogAsText(t *testing.T) {
 		"#[Complete: 2 intervals]",
 		"",
 	}, "\n"), log)
-	assert.True(t, strings.HasPrefix(payload, "HISTFAAAA"), "what the format's description says of V2: %s", payload)
+	assert.True(t, strings.HasPrefix(payload, "HISTFAAAA"), "the beginning of V2 by the format's description: %s", payload)
 }
 
 func TestLogRoundTrip(t *testing.T) {

@@ -74,7 +74,7 @@ func TestMergeAlignsSeconds(t *testing.T) {
 
 	sets, reader, err := readAll(merged.String())
 	require.NoError(t, err)
-	assert.Equal(t, begun().Truncate(time.Millisecond), reader.Start(), "a log without intervals has no say")
+	assert.Equal(t, begun().Truncate(time.Millisecond), reader.Start(), "a log without intervals does not count")
 	type second struct {
 		span  Window
 		count int64
@@ -141,7 +141,7 @@ func TestMergeRefusesARunTwice(t *testing.T) {
 	_, err = merge(both, log("three"))
 	require.NoError(t, err)
 	_, err = merge(log(), log())
-	require.NoError(t, err, "nobody knows")
+	require.NoError(t, err, "a log without its run cannot be recognised")
 }
 
 func TestMergedOpsAreInTheOrderOfTables(t *testing.T) {

@@ -215,13 +215,10 @@ func (l *ledger) Answered(command []byte, m session.Message) {
 
 func (l *ledger) Removable() bool { return len(l.Leftover()) > 0 }
 
-func (l *ledger) Leftover() (all []string) {
+func (l *ledger) Leftover() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(l.queues)) {
-		all = append(all, id)
-	}
-	return all
+	return slices.Sorted(maps.Keys(l.queues))
 }
 
 func (l *ledger) Cleanup(do func(line string) (session.Message, bool)) {
