@@ -143,7 +143,7 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 	}
 	add(s.names(whole[len(whole)-1]))
 	for _, text := range s.target.owing {
-		add(shared(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
+		add(sharedNames(s.config.grammar(), Builder{s.config.subject.Dialect}.Parse(text)))
 	}
 	_, symbol, _ := strings.Cut(s.target.JID, "-")
 	if symbol == "" {
@@ -160,7 +160,7 @@ func (s *shrinker) words(whole []Step) map[string]bool {
 }
 
 // names lists the names in what a step sends, but for those of clients.
-func (s *shrinker) names(step Step) []string { return shared(s.config.grammar(), step.segments()) }
+func (s *shrinker) names(step Step) []string { return sharedNames(s.config.grammar(), step.segments()) }
 
 // suffix is the last n steps, with the connections that they need.
 func suffix(whole []Step, n int) []Step {

@@ -124,12 +124,12 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 // of steps of its own, on fresh names, and is like Run in everything else.
 func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 	x := e.begin(ctx)
-	for round, step := range t.played() {
+	for round, i := range t.played() {
 		if ctx.Err() != nil || x.play.dead || len(x.result.Findings) >= x.enough() {
 			break
 		}
 		x.play.round = round
-		x.steps(ctx, []Step{step})
+		x.steps(ctx, t.Steps[i:i+1])
 		x.gen.Round++
 		x.tell()
 	}

@@ -77,8 +77,8 @@ func (r *rss) levels(ctx context.Context, l Leak, rounds int) []int64 {
 
 // round plays a round, and reports whether the server serves.
 func (r *rss) round(ctx context.Context, l Leak) bool {
-	for _, step := range l.Trace.played() {
-		r.play.do(ctx, &step)
+	for _, i := range l.Trace.played() {
+		r.play.do(ctx, &l.Trace.Steps[i])
 		if r.play.found, r.play.seen = nil, nil; r.play.dead || ctx.Err() != nil {
 			return false
 		}

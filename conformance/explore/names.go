@@ -80,30 +80,32 @@ func familyOf(g *scenarios.Grammar, base string) string {
 	return ""
 }
 
-// shared lists the names in segments that several clients may use: all but those of clients.
-func shared(g *scenarios.Grammar, segments []scenarios.Template) []string {
-	var all []string
+// namesIn lists the names in segments, as often as they are used.
+func namesIn(segments []scenarios.Template) []scenarios.Name {
+	var all []scenarios.Name
 	for _, t := range segments {
-		t.Expand(func(name scenarios.Name) string {
-			if family := familyOf(g, name.Base()); family != "" && family != g.Client {
-				all = append(all, "$"+name.Base())
-			}
-			return ""
-		})
+		t.Expand(func(name scenarios.Name) string { all = append(all, name); return "" })
+	}
+	return all
+}
+
+// sharedNames lists those in segments that several clients may use: the names of all but
+// clients.
+func sharedNames(g *scenarios.Grammar, segments []scenarios.Template) []string {
+	var all []string
+	for _, name := range namesIn(segments) {
+		if family := familyOf(g, name.Base()); family != "" && family != g.Client {
+			all = append(all, "$"+name.Base())
+		}
 	}
 	return all
 }
 
 // needsPassword reports whether a name in segments has a value that is computed from a password.
 func needsPassword(g *scenarios.Grammar, segments []scenarios.Template) bool {
-	needs := false
-	for _, t := range segments {
-		t.Expand(func(name scenarios.Name) string {
-			needs = needs || slices.ContainsFunc(g.Computed, func(c scenarios.Computed) bool {
-				return c.Name == name.Base() && c.Needs == scenarios.NeedPassword
-			})
-			return ""
+	return slices.ContainsFunc(namesIn(segments), func(name scenarios.Name) bool {
+		return slices.ContainsFunc(g.Computed, func(c scenarios.Computed) bool {
+			return c.Name == name.Base() && c.Needs == scenarios.NeedPassword
 		})
-	}
-	return needs
+	})
 }

@@ -32,7 +32,9 @@ func (t Trace) Save(w io.Writer) error {
 	for i, step := range t.Steps {
 		saved.Steps[i] = savedStep{step.String(), step.Ahead}
 	}
-	if err := json.NewEncoder(w).Encode(saved); err != nil {
+	to := json.NewEncoder(w)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(saved); err != nil {
 		return fmt.Errorf("save the conversation: %w", err)
 	}
 	return nil

@@ -334,7 +334,7 @@ func (w *writer) makes(step int) bool {
 	_, name, _ := strings.Cut(w.r.hit.JID, "-")
 	name, _, _ = strings.Cut(name, "-") // without its round
 	first := slices.IndexFunc(w.t.Steps, func(s Step) bool {
-		return slices.Contains(shared(w.script.Dialect.Grammar(), s.segments()), "$"+name)
+		return slices.Contains(sharedNames(w.script.Dialect.Grammar(), s.segments()), "$"+name)
 	})
 	return name != "" && first == step
 }

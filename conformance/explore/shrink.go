@@ -194,17 +194,14 @@ func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (
 	if s.fresh == nil {
 		p.reset(ctx)
 	}
-	for i := 0; i < len(t.Steps); i++ {
-		if t.N > 1 && i == t.From {
-			for p.round = 1; p.round <= t.N && !enough(p); p.round++ {
-				p.all(ctx, t.Steps[t.From:t.To], t.From, enough)
-			}
-			p.round = 0
-			i = t.To - 1
-			continue
+	for round, i := range t.played() {
+		if enough(p) || p.dead || ctx.Err() != nil {
+			break
 		}
-		p.all(ctx, t.Steps[i:i+1], i, enough)
+		p.round, p.step = round, i
+		p.do(ctx, &t.Steps[i])
 	}
+	p.round = 0
 	p.poll(ctx)
 	if s.fresh == nil && !p.dead {
 		p.cleanup(ctx)
@@ -232,17 +229,6 @@ func (p *play) reset(ctx context.Context) {
 		p.do(ctx, &step)
 	}
 	p.found, p.seen = nil, nil
-}
-
-// all plays steps, the first of which is number from.
-func (p *play) all(ctx context.Context, steps []Step, from int, enough func(*play) bool) {
-	for i := range steps {
-		if enough(p) || p.dead || ctx.Err() != nil {
-			return
-		}
-		p.step = from + i
-		p.do(ctx, &steps[i])
-	}
 }
 
 // reduce takes steps away as long as the finding shows: first the number of
@@ -307,6 +293,25 @@ func (s *shrinker) still(ctx context.Context, t Trace) bool {
 	}
 	s.best = s.latest
 	return true
+}
+
+// changes changes a copy of the steps, and keeps it if the finding still shows.
+func (s *shrinker) changes(ctx context.Context, t *Trace, change func(steps []Step) bool) bool {
+	next := *t
+	next.Steps = slices.Clone(t.Steps)
+	accepted := !s.spent(ctx) && change(next.Steps) && s.still(ctx, next)
+	if accepted {
+		*t = next
+	}
+	return accepted
+}
+
+// sends has a step send another text instead, if the finding still shows.
+func (s *shrinker) sends(ctx context.Context, t *Trace, at int, text string) bool {
+	return s.changes(ctx, t, func(steps []Step) bool {
+		steps[at] = steps[at].sending(Builder{s.config.subject.Dialect}.Parse(text), steps[at].Sends().Bytewise)
+		return true
+	})
 }
 
 // without leaves the steps [from,to) out.

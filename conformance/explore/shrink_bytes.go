@@ -13,24 +13,14 @@ func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
 	if do == nil || !do.Raw && !s.aboutBytes() {
 		return t
 	}
-	try := func(text string) bool {
-		next := t
-		next.Steps = slices.Clone(t.Steps)
-		next.Steps[at] = next.Steps[at].sending(Builder{s.config.subject.Dialect}.Parse(text), do.Bytewise)
-		if s.spent(ctx) || !s.still(ctx, next) {
-			return false
-		}
-		t = next
-		return true
-	}
-	if len(do.Segments) > 1 && !try(t.Steps[at].Text()) {
+	if len(do.Segments) > 1 && !s.sends(ctx, &t, at, t.Steps[at].Text()) {
 		return t // how it is cut is what it is about
 	}
 	text := tokens(t.Steps[at].segments())
 	for n := max(1, len(text)/2); n > 0 && len(text) > 1; n /= 2 {
 		for from := 0; from < len(text) && len(text) > 1 && !s.spent(ctx); {
 			less := text.Put(from, min(len(text), from+n))
-			if len(less) == 0 || !try(less.String()) {
+			if len(less) == 0 || !s.sends(ctx, &t, at, less.String()) {
 				from += n
 				continue
 			}

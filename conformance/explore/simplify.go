@@ -10,15 +10,7 @@ import (
 // simplify makes the steps themselves simpler, as long as the finding shows: fewer
 // connections, lines in one piece, nothing ahead, fewer fields, plainer values.
 func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
-	try := func(change func(steps []Step) bool) bool {
-		next := t
-		next.Steps = slices.Clone(t.Steps)
-		accepted := !s.spent(ctx) && change(next.Steps) && s.still(ctx, next)
-		if accepted {
-			t = next
-		}
-		return accepted
-	}
+	try := func(change func(steps []Step) bool) { s.changes(ctx, &t, change) }
 	for _, from := range connections(t.Steps) {
 		for _, to := range connections(t.Steps) {
 			if from > to {
@@ -32,17 +24,13 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 		try(func(steps []Step) bool { return whole(&steps[i]) })
 		try(func(steps []Step) bool { return behind(&steps[i]) })
 		if do := t.Steps[i].Sends(); s.config.subject.Simplify != nil && do != nil && !do.Raw && len(do.Segments) == 1 {
-			s.config.subject.Simplify(t.Steps[i].Text(), func(plainer string) bool {
-				return try(func(steps []Step) bool {
-					steps[i] = steps[i].sending(Builder{s.config.subject.Dialect}.Parse(plainer), do.Bytewise)
-					return true
-				})
-			})
+			s.config.subject.Simplify(t.Steps[i].Text(), func(plainer string) bool { return s.sends(ctx, &t, i, plainer) })
 		}
 	}
 	return t
 }
 
+// connections lists those that steps open.
 func connections(steps []Step) []int {
 	var all []int
 	for _, step := range steps {
@@ -56,12 +44,11 @@ func connections(steps []Step) []int {
 // merge has one connection do what another did.
 func (s *shrinker) merge(steps []Step, from, to int) bool {
 	for i, step := range steps {
-		switch {
-		case step.Conn() != from:
-		case step.opens():
+		if step.Conn() != from {
+			continue
+		}
+		if steps[i] = step.on(to); step.opens() {
 			steps[i] = Builder{s.config.subject.Dialect}.Await(to)
-		default:
-			steps[i] = step.on(to)
 		}
 	}
 	return true

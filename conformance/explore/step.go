@@ -53,12 +53,9 @@ func (s Step) Conn() int {
 	return n
 }
 
-// on returns the same step on another connection.
+// on returns a step that sends or awaits the same on another connection.
 func (s Step) on(conn int) Step {
 	switch do := s.Do.(type) {
-	case *scenarios.Connect:
-		next := *do
-		next.Conn, s.Do = connName(conn), &next
 	case *scenarios.Send:
 		next := *do
 		next.Conn, s.Do = connName(conn), &next
@@ -138,29 +135,27 @@ type Trace struct {
 	N        int // 0 or 1: no repetition
 }
 
-// played goes through the steps as they are played, each with the number of its round, 0
-// outside of a repetition.
-func (t Trace) played() iter.Seq2[int, Step] {
-	type part struct {
-		round int
-		steps []Step
-	}
-	parts := []part{{0, t.Steps}}
-	if t.N > 1 {
-		parts = []part{{0, t.Steps[:t.From]}}
-		for round := range t.N {
-			parts = append(parts, part{round + 1, t.Steps[t.From:t.To]})
-		}
-		parts = append(parts, part{0, t.Steps[t.To:]})
-	}
-	return func(yield func(int, Step) bool) {
-		for _, p := range parts {
-			for _, step := range p.steps {
-				if !yield(p.round, step) {
-					return
+// played goes through the steps as they are played: the number of the round, 0 outside of a
+// repetition, and that of the step.
+func (t Trace) played() iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		part := func(round, from, to int) bool {
+			for i := from; i < to; i++ {
+				if !yield(round, i) {
+					return false
 				}
 			}
+			return true
 		}
+		if t.N <= 1 {
+			part(0, 0, len(t.Steps))
+			return
+		}
+		more := part(0, 0, t.From)
+		for round := 1; more && round <= t.N; round++ {
+			more = part(round, t.From, t.To)
+		}
+		_ = more && part(0, t.To, len(t.Steps))
 	}
 }
 
