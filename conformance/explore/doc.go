@@ -14,7 +14,8 @@
 // All waiting goes through timers and connections, so that an exploration can be
 // played in virtual time.
 //
-// To read: subject.go is the seam, step.go a conversation, names.go what its names stand for, explorer.go one run. draw.go
-// and generate.go make up steps; play.go, send.go and receive.go play them; finding.go,
-// shrink.go, begin.go and simplify.go shrink what was found, and script.go writes it.
+// To read: subject.go is the seam, step.go a conversation, names.go what its names stand
+// for, explorer.go one run. draw.go and generate.go make up steps; play.go, send.go and
+// receive.go play them; finding.go, shrink.go, begin.go and simplify.go shrink what was
+// found, and script.go writes it.
 package explore
