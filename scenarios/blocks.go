@@ -146,23 +146,14 @@ func phases(steps []Step) [][][]Step {
 	return all
 }
 
-// nowhere is the thread of steps that use no connection.
+// nowhere stands for the connection of a step that uses none, or several: such steps share
+// a thread.
 const nowhere = "(none)"
 
-// connectionOf is the connection that a step uses; steps that use none share a
-// thread of their own.
+// connectionOf returns the one connection that a step uses, or nowhere.
 func connectionOf(s Step) string {
-	switch s := s.(type) {
-	case *Connect:
-		return s.Conn
-	case *Send:
-		return s.Conn
-	case *Expect:
-		return s.Conn
-	case *Silence:
-		if len(s.Conns) == 1 {
-			return s.Conns[0]
-		}
+	if names := connectionsOf(s); len(names) == 1 {
+		return names[0]
 	}
 	return nowhere
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -22,19 +23,16 @@ func (th *thread) foreignTo(e *Expect, a session.Received) bool {
 	return false
 }
 
-// breachOn records a breach that a received message shows.
-func (th *thread) breachOn(c *conn, at Pos, a session.Received, kind BreachKind, expected string) {
-	th.breach(Breach{
-		Pos: at, Kind: kind, Conn: c.name, At: th.since(a), Expected: expected, Got: text.Shorten(a.String()),
-	})
+// breachOn records a breach that a received message shows. Got is the message unless b has
+// another text.
+func (th *thread) breachOn(c *conn, at Pos, a session.Received, b Breach) {
+	b.Pos, b.Conn, b.At, b.Got = at, c.name, th.since(a), cmp.Or(b.Got, text.Shorten(a.String()))
+	th.breach(b)
 }
 
 // noteForeign records a reply that the command cannot have.
 func (th *thread) noteForeign(c *conn, e *Expect, a session.Received) {
-	th.breach(Breach{
-		Pos: e.Pos, Kind: ForeignReply, Verb: c.Status().Verb, Conn: c.name, At: th.since(a),
-		Expected: e.expected(), Got: text.Shorten(a.String()),
-	})
+	th.breachOn(c, e.Pos, a, Breach{Kind: ForeignReply, Verb: c.Status().Verb, Expected: e.expected()})
 }
 
 // unanswered records that a server which serves has not answered a command, or has not
@@ -52,7 +50,7 @@ func (th *thread) unanswered(c *conn, at Pos, a session.Received) {
 	if c.WriteError() != nil {
 		got += ": " + c.WriteError().Error()
 	}
-	th.breach(Breach{Pos: at, Kind: kind, Verb: c.Status().Verb, Conn: c.name, At: th.since(a), Expected: what, Got: got})
+	th.breachOn(c, at, a, Breach{Kind: kind, Verb: verb, Expected: what, Got: got})
 }
 
 // awaitsReply reports whether the wait was given up on a line that expects a reply and
@@ -76,7 +74,7 @@ func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 		return false
 	}
 	c.unjudged = "the server sent more than one reply to one command"
-	th.breach(Breach{Pos: at, Kind: ExtraReply, Conn: c.name, At: th.since(a), Expected: "one reply to one command",
+	th.breachOn(c, at, a, Breach{Kind: ExtraReply, Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
 	return true
 }
@@ -85,19 +83,18 @@ func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 func (th *thread) lost(c *conn, at Pos, a session.Received) {
 	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
 		c.excused.Store(true) // reported once
-		th.breachOn(c, at, a, ConsumerClosed, "the connection of a consumer stays open")
+		th.breachOn(c, at, a, Breach{Kind: ConsumerClosed, Expected: "the connection of a consumer stays open"})
 	}
 }
 
 // broken records a breach of the grammar.
 func (th *thread) broken(c *conn, at Pos, a session.Received) {
 	b := Breach{
-		Pos: at, Kind: BrokenGrammar, Rule: a.Rule, Conn: c.name, At: th.since(a),
-		Expected: "a whole " + th.dialect().Grammar().Encoding + " reply", Got: a.String(),
+		Kind: BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.dialect().Grammar().Encoding + " reply", Got: a.String(),
 	}
 	if a.Broken != nil {
 		b.Rule = a.Broken.Rule
 		b.Expected, b.Got = a.Broken.Expected, fmt.Sprintf("%s at byte %d of the stream", a.Broken.Got, a.Broken.Offset)
 	}
-	th.breach(b)
+	th.breachOn(c, at, a, b)
 }

@@ -40,11 +40,7 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 			}
 			c.leave(ctx)
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, pause) {
 			return nil
 		}
 	}

@@ -21,14 +21,14 @@ type containedText struct {
 }
 
 func (c contains) String() string {
-	words := make([]string, len(c.texts))
-	for i, t := range c.texts {
-		words[i] = t.node.String()
-		if t.absent {
-			words[i] = "!" + words[i]
-		}
+	return c.word + "(" + join(c.texts, ",", containedText.String) + ")"
+}
+
+func (t containedText) String() string {
+	if t.absent {
+		return "!" + t.node.String()
 	}
-	return c.word + "(" + strings.Join(words, ",") + ")"
+	return t.node.String()
 }
 
 // matches looks for each text. A text whose name has no value is not found.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -227,7 +228,7 @@ func (ch *Choice) compareText(got string, sc *scope) []Difference {
 		want := fmt.Sprintf("text that begins with %q", ch.prefix)
 		return []Difference{{Want: want, Got: strconv.Quote(text.Shorten(got))}}
 	}
-	value, err := parseJSON([]byte(rest))
+	value, err := jsonnum.Decode([]byte(rest))
 	if err != nil {
 		return []Difference{{Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Shorten(rest))}}
 	}
@@ -246,7 +247,7 @@ func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
 		switch n.(type) {
 		case *Object, array:
 			var err error
-			if value, err = parseJSON(got[i]); err != nil {
+			if value, err = jsonnum.Decode(got[i]); err != nil {
 				d := Difference{Path: fmt.Sprintf("[%d]", i), Want: "JSON", Got: fmt.Sprintf("%v: %q", err, text.Excerpt(got[i]))}
 				return []Difference{d}
 			}
@@ -293,11 +294,7 @@ func (ch *Choice) words() string {
 		return ch.form.Words + " with " + ch.prefix + ch.json.String()
 	}
 	if len(ch.parts) > 0 {
-		texts := make([]string, len(ch.parts))
-		for i, n := range ch.parts {
-			texts[i] = n.String()
-		}
-		return ch.form.Words + " with " + strings.Join(texts, " ")
+		return ch.form.Words + " with " + join(ch.parts, " ", node.String)
 	}
 	return ch.form.Words
 }

@@ -101,11 +101,7 @@ func (e *Expect) line() string {
 	if w := e.Within.source(); w != "" {
 		words = append(words, w)
 	}
-	choices := make([]string, len(e.Choices))
-	for i := range e.Choices {
-		choices[i] = e.Choices[i].String()
-	}
-	line := strings.Join(words, " ") + ": " + strings.Join(choices, " | ")
+	line := strings.Join(words, " ") + ": " + join(e.Choices, " | ", func(ch Choice) string { return ch.source })
 	if strings.HasSuffix(line, "\r") { // it would be taken for the end of the line
 		line += " "
 	}

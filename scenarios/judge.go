@@ -3,7 +3,6 @@ package scenarios
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -12,11 +11,7 @@ import (
 
 // expected describes what an S: line accepts.
 func (e *Expect) expected() string {
-	texts := make([]string, len(e.Choices))
-	for i := range e.Choices {
-		texts[i] = e.Choices[i].words()
-	}
-	s := strings.Join(texts, ", or ")
+	s := join(e.Choices, ", or ", func(ch Choice) string { return ch.words() })
 	if w := e.Within.String(); w != "" {
 		s += " (" + w + ")"
 	}
@@ -270,7 +265,7 @@ func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.
 		th.serving(ctx, s.Pos, nil)
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
 	case c.surplus(a) == ExtraReply:
-		th.breachOn(c, s.Pos, a, ExtraReply, "one reply to one command")
+		th.breachOn(c, s.Pos, a, Breach{Kind: ExtraReply, Expected: "one reply to one command"})
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, "the server sent a second reply to one command")
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
@@ -307,11 +302,7 @@ func (th *thread) idle(ctx context.Context, until time.Time) error {
 		if wait <= 0 {
 			return nil
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, wait) {
 			return fmt.Errorf("waiting: %w", context.Cause(ctx))
 		}
 		th.keepAlive(ctx)

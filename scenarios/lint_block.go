@@ -13,11 +13,13 @@ func (l *linter) place(s Step, in *Block) {
 	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
 		l.say(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
 			"in a parallel block the silence of a connection belongs to its lines")
-	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(connectionsOf(s), func(name string) bool { return name != "" }):
+	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(connectionsOf(s), isNamed):
 		l.say(s.Place(), false, "each worker has a connection of its own, which has no name",
 			"%d workers cannot share a connection", in.By)
 	}
 }
+
+func isNamed(conn string) bool { return conn != "" }
 
 // connectionsOf names the connections that a step uses.
 func connectionsOf(s Step) []string {

@@ -1,11 +1,8 @@
 package scenarios
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -27,20 +24,6 @@ func (d Difference) String() string {
 		return fmt.Sprintf("expected %s, got %s", d.Want, d.Got)
 	}
 	return fmt.Sprintf("%s: expected %s, got %s", d.Path, d.Want, d.Got)
-}
-
-// parseJSON reads one JSON value and keeps numbers as they are written.
-func parseJSON(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more text behind the JSON value")
-	}
-	return v, nil
 }
 
 // matchJSON compares got with the pattern n and binds the unbound names of n. No
@@ -208,34 +191,39 @@ func prunedFields(n *Object, got map[string]any, exact bool) map[string]any {
 	return kept
 }
 
+// matcher is a leaf other than a list of alternatives.
+type matcher interface {
+	matches(got any, sc *scope) bool
+}
+
 // takes reports whether got is a value that the leaf n allows.
 func takes(n node, got any, sc *scope, exact bool) bool {
 	switch n := n.(type) {
-	case interpolated:
-		s, ok := got.(string)
-		want, known := sc.known(n.parts)
-		return ok && known && (s == want || sameInstant(n.parts.only(), s, want))
-	case capture:
-		if n.typ != nil && !n.typ.matches(got, sc) {
-			return false
-		}
-		want, known := sc.lookup(n.ref)
-		return known && cmp.Equal(want, got, cmp.Comparer(jsonnum.Equal))
-	case kind:
-		return n.matches(got, sc)
-	case pattern:
-		s, ok := got.(string)
-		return ok && n.re.MatchString(s)
-	case contains:
+	case matcher:
 		return n.matches(got, sc)
 	case either:
-		for _, alternative := range n {
-			if equal(alternative, got, sc.attempt(), exact) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(n, func(alternative node) bool { return equal(alternative, got, sc.attempt(), exact) })
 	}
 	return false
+}
+
+func (t interpolated) matches(got any, sc *scope) bool {
+	s, ok := got.(string)
+	want, known := sc.known(t.parts)
+	return ok && known && (s == want || sameInstant(t.parts.only(), s, want))
+}
+
+func (c capture) matches(got any, sc *scope) bool {
+	if c.typ != nil && !c.typ.matches(got, sc) {
+		return false
+	}
+	want, known := sc.lookup(c.ref)
+	return known && cmp.Equal(want, got, cmp.Comparer(jsonnum.Equal))
+}
+
+func (p pattern) matches(got any, _ *scope) bool {
+	s, ok := got.(string)
+	return ok && p.re.MatchString(s)
 }
 
 // differences is the cmp.Reporter: it collects the paths that differ, in a text that is
@@ -296,17 +284,10 @@ func rendered(v any) string {
 	case missing:
 		return "absent"
 	case []any:
-		texts := make([]string, len(v))
-		for i, e := range v {
-			texts[i] = rendered(e)
-		}
-		return "[" + strings.Join(texts, ",") + "]"
+		return "[" + join(v, ",", rendered) + "]"
 	case map[string]any:
-		texts := make([]string, 0, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			texts = append(texts, strconv.Quote(k)+":"+rendered(v[k]))
-		}
-		return "{" + strings.Join(texts, ",") + "}"
+		field := func(key string) string { return strconv.Quote(key) + ":" + rendered(v[key]) }
+		return "{" + join(slices.Sorted(maps.Keys(v)), ",", field) + "}"
 	}
 	b, _ := json.Marshal(v) // a JSON scalar always marshals
 	return string(b)

@@ -255,7 +255,7 @@ func (p *parser) barrier(a *arguments, at Pos) (Step, error) {
 func (p *parser) end(a *arguments, start int) error {
 	if p.block == nil {
 		farewell := strings.TrimSpace(string(p.script.Dialect.Sample(true).Status().Farewell))
-		return errorAt(start, len("end"), "the command that ends a connection is written C: "+farewell, "no block is open here")
+		return errorAt(start, len("end"), "to end a connection write C: "+farewell, "no block is open here")
 	}
 	b := p.block
 	p.block = nil

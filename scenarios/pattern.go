@@ -95,30 +95,32 @@ func (c capture) String() string {
 }
 
 func (e either) String() string {
-	texts := make([]string, len(e))
-	for i, n := range e {
-		texts[i] = n.String()
-	}
-	return strings.Join(texts, " | ")
+	return join(e, " | ", node.String)
 }
 
 func (a array) String() string {
-	texts := make([]string, 0, len(a.elems)+1)
-	for _, n := range a.elems {
-		texts = append(texts, n.String())
+	text := join(a.elems, ",", node.String)
+	switch {
+	case a.open && text != "":
+		text += ",..."
+	case a.open:
+		text = "..."
 	}
-	if a.open {
-		texts = append(texts, "...")
-	}
-	return exactSign(a.exact) + "[" + strings.Join(texts, ",") + "]"
+	return exactSign(a.exact) + "[" + text + "]"
 }
 
 func (o *Object) String() string {
-	texts := make([]string, len(o.fields))
-	for i, f := range o.fields {
-		texts[i] = strconv.Quote(f.key) + ":" + f.value.String()
+	field := func(f field) string { return strconv.Quote(f.key) + ":" + f.value.String() }
+	return exactSign(o.exact) + "{" + join(o.fields, ",", field) + "}"
+}
+
+// join returns the texts of a list with separators in between.
+func join[T any](list []T, separator string, text func(T) string) string {
+	texts := make([]string, len(list))
+	for i, v := range list {
+		texts[i] = text(v)
 	}
-	return exactSign(o.exact) + "{" + strings.Join(texts, ",") + "}"
+	return strings.Join(texts, separator)
 }
 
 func exactSign(exact bool) string {

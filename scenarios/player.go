@@ -336,7 +336,7 @@ func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
 	default:
-		th.breachOn(c, s.Pos, a, c.surplus(a), "no data before the next command")
+		th.breachOn(c, s.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
 	return nil, th.unsure(s, s.Pos, nil, "", "the server sent data that no command asked for")
 }

@@ -33,7 +33,7 @@ func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Recei
 // may be closed at any time.
 func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
-		th.breachOn(c, e.Pos, a, c.surplus(a), "no data before the next command")
+		th.breachOn(c, e.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 		return errStop
 	}
 	question := th.dialect().Question(c.role, c.state)
@@ -55,8 +55,8 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 	case a.Ending != Open:
 		th.lost(c, e.Pos, a)
 	default:
-		th.breachOn(c, e.Pos, a, StateLost,
-			c.Status().Verb+" to be served after the rejected command, as it is on a new connection")
+		th.breachOn(c, e.Pos, a, Breach{Kind: StateLost,
+			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection"})
 	}
 	return errStop
 }
@@ -99,11 +99,7 @@ func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *c
 		if err == nil || time.Since(begin) > limit || th.neverProvided(err) {
 			return served, err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, pause) {
 			return false, err
 		}
 	}

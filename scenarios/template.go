@@ -358,11 +358,7 @@ func (r *ref) computed(now time.Time) (string, bool) {
 
 // JoinSegments returns the text of a client line in segments, as it is written.
 func JoinSegments(segments []Template) string {
-	texts := make([]string, len(segments))
-	for i, t := range segments {
-		texts[i] = t.String()
-	}
-	return strings.Join(texts, Cut)
+	return join(segments, Cut, Template.String)
 }
 
 // String returns the template as it was written.

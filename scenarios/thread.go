@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // thread plays steps one after the other. The script has one; a parallel block
@@ -23,6 +24,18 @@ type ownConn struct{ c *conn }
 // interrupted is the error of a play whose ctx is done.
 func interrupted(ctx context.Context, s Step) error {
 	return fmt.Errorf("line %d: %w", s.Place().Line, context.Cause(ctx))
+}
+
+// sleep waits; it returns false if ctx is done before the time is over.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // mine returns the connections that no other thread uses at the same time.

@@ -105,7 +105,8 @@ func (th *thread) search(g *gathered, fits [][]bool, order []int) []int {
 	}
 	for j := range g.received {
 		inner := th.attempt()
-		if !fits[i][j] || slices.Contains(order, j) || inner.judge(g.conns[j], g.lines[i], g.received[j]).Outcome != Matched {
+		if !fits[i][j] || slices.Contains(order, j) ||
+			inner.judge(g.conns[j], g.lines[i], g.received[j]).Outcome != Matched {
 			continue
 		}
 		if found := inner.search(g, fits, append(slices.Clip(order), j)); found != nil {

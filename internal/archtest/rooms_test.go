@@ -98,7 +98,7 @@ var rooms = map[string]room{
 	}},
 
 	"internal/session":            {alone: true},
-	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/session", "internal/text"}, alone: true},
+	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
 	"internal/jsonnum":              {alone: true},

@@ -1,9 +1,14 @@
-// Package jsonnum compares JSON numbers by their values, exactly and within bounds of
-// memory and time. It is the one place of the module that compares numbers.
+// Package jsonnum reads JSON without loss and compares its numbers by their values,
+// exactly and within bounds of memory and time. It is the one place of the module that
+// compares numbers.
 package jsonnum
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"math/big"
 	"strconv"
 	"strings"
@@ -40,4 +45,19 @@ func Equal(a, b json.Number) bool {
 func IsInt(n json.Number) bool {
 	x, ok := Exactly(n)
 	return ok && x.IsInt()
+}
+
+// Decode returns the one JSON value in b, with its numbers as they are written. It is an
+// error if more than white space follows.
+func Decode(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more text behind the JSON value")
+	}
+	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
@@ -59,4 +60,20 @@ func TestNoNumberCostsMuch(t *testing.T) {
 		assert.False(t, jsonnum.Equal(json.Number(n), "1"))
 	}
 	assert.Less(t, time.Since(begin), 10*time.Second)
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	v, err := jsonnum.Decode([]byte(` {"a":[1.0,9007199254740993]} `))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"a": []any{json.Number("1.0"), json.Number("9007199254740993")}}, v)
+	for text, want := range map[string]string{
+		"":     "not JSON: EOF",
+		"{":    "not JSON: unexpected EOF",
+		"{} 1": "more text behind the JSON value",
+		"{}}":  "more text behind the JSON value",
+	} {
+		_, err := jsonnum.Decode([]byte(text))
+		assert.EqualError(t, err, want, text)
+	}
 }

@@ -2,11 +2,9 @@ package fwpdialect
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
@@ -43,17 +41,9 @@ func isObject(b []byte) bool {
 	return is
 }
 
-// object reads one JSON object and keeps numbers as they are written.
+// object returns the fields of the one JSON object in b.
 func object(b []byte) (fields map[string]any, is bool) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return nil, false
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, false
-	}
+	v, _ := jsonnum.Decode(b)
 	fields, is = v.(map[string]any)
 	return fields, is
 }

@@ -118,7 +118,9 @@ type reader struct{ *blockq.Reader }
 func (r reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
 	if syntax, is := errors.AsType[*blockq.SyntaxError](err); is {
-		return session.Message{}, &session.SyntaxError{Rule: "grammar", Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got}
+		return session.Message{}, &session.SyntaxError{
+			Rule: "grammar", Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
+		}
 	}
 	m := session.Message{Kind: kinds[reply.Kind], Text: []byte(reply.Reason)}
 	switch reply.Kind {

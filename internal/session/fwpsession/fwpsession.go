@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -170,13 +171,9 @@ func ReadHi(m session.Message) (hi fwp.Hi, ok bool) {
 	if !ok {
 		return hi, false
 	}
-	var fields map[string]any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&fields); err != nil || fields == nil {
-		return hi, false
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	v, _ := jsonnum.Decode(text)
+	fields, ok := v.(map[string]any)
+	if !ok {
 		return hi, false
 	}
 	hi.Salt, _ = fields["s"].(string)
