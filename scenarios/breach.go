@@ -90,7 +90,8 @@ func (th *thread) lost(c *conn, at Pos, a session.Received) {
 // broken records a breach of the grammar.
 func (th *thread) broken(c *conn, at Pos, a session.Received) {
 	b := Breach{
-		Kind: BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.dialect().Grammar().Encoding + " reply", Got: a.String(),
+		Kind: BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.dialect().Grammar().Encoding + " reply",
+		Got: a.String(),
 	}
 	if a.Broken != nil {
 		b.Rule = a.Broken.Rule
