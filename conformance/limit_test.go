@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -55,6 +56,9 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 		for _, limit := range []int{20, 7} {
 			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
 				t.Parallel()
+				if limit == 20 {
+					slow.Only(t)
+				}
 				limited(t, limit, silent, suite(t, false), func(r *reports.Report) {
 					assert.Empty(t, r.Findings())
 					for _, c := range r.Checks {

@@ -54,8 +54,11 @@ var sample = []string{
 	"reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
 }
 
-// costly are those of the sample that take half of the time. They take FWP_SLOW=1.
-var costly = []string{"push-lost-seldom", "reply-swapped"}
+// costly are those of the sample that take most of the time. They wait for FWP_SLOW=1.
+var costly = []string{
+	"ack-stays-held", "fetch-sleeps", "fetch-stalls-all", "push-lost-seldom", "reply-missing", "reply-swapped",
+	"reservation-lost", "retry-zero-kept", "waiting-job-gone",
+}
 
 // commands returns how many commands an exploration has, if -steps does not say.
 func commands(quick, long int) int {
@@ -144,7 +147,7 @@ func clientLines(script string) int {
 
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
-	count, seeds := commands(150, 3000), []uint64{*seed}
+	count, seeds := commands(100, 3000), []uint64{*seed}
 	for _, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
 		if v.Name == "none" {
 			seeds = []uint64{*seed, *seed + 1, *seed + 2}

@@ -108,7 +108,7 @@ func TestImpostors(t *testing.T) {
 			t.Parallel()
 			scripts := scripts
 			if !slow.Enabled() {
-				scripts = third(scripts, len(name))
+				scripts = every(3, scripts, len(name))
 			}
 			for _, script := range scripts {
 				check := test.run(t, script)

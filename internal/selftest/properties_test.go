@@ -63,10 +63,10 @@ func tried(
 }
 
 // TestPropertiesBlameNothing tries the properties on servers that are right: on each
-// kind with FWP_SLOW=1, and otherwise on every third.
+// kind with FWP_SLOW=1, and otherwise on every sixth.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
-	seeds, every := 1, 3
+	seeds, every := 1, 6
 	if slow.Enabled() {
 		seeds, every = 2, 1
 	}

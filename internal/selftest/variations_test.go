@@ -22,7 +22,7 @@ import (
 const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
-// found, and everything must be decided. Without FWP_SLOW=1 each variation has a third of
+// found, and everything must be decided. Without FWP_SLOW=1 each variation has a sixth of
 // the scripts, and none of the slow checks.
 func TestVariations(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestVariations(t *testing.T) {
 	for i, v := range fakes.Variations() {
 		scripts := few
 		if !slow.Enabled() {
-			scripts = third(few, i)
+			scripts = every(6, few, i)
 		}
 		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
 			scripts = all
@@ -47,14 +47,14 @@ func TestVariations(t *testing.T) {
 	}
 }
 
-// third returns every third script; it is another third for the next i.
-func third(scripts []conformance.Check, i int) (third []conformance.Check) {
+// every returns every nth script; for the next i they are others.
+func every(n int, scripts []conformance.Check, i int) (some []conformance.Check) {
 	for j, s := range scripts {
-		if (i+j)%3 == 0 {
-			third = append(third, s)
+		if (i+j)%n == 0 {
+			some = append(some, s)
 		}
 	}
-	return third
+	return some
 }
 
 // few is the suite without the slow checks.
