@@ -15,19 +15,18 @@ const (
 	Ended                      // END sent
 )
 
+var stateNames = [...]string{
+	NotIdentified: "not identified",
+	Identified:    "identified",
+	Quiet:         "quiet",
+	Terminating:   "terminating",
+	Ended:         "ended",
+}
+
 // String returns the specification's name of the state: "not identified" and so on.
 func (s State) String() string {
-	switch s {
-	case NotIdentified:
-		return "not identified"
-	case Identified:
-		return "identified"
-	case Quiet:
-		return "quiet"
-	case Terminating:
-		return "terminating"
-	case Ended:
-		return "ended"
+	if int(s) < len(stateNames) {
+		return stateNames[s]
 	}
 	return fmt.Sprintf("state %d", uint8(s))
 }

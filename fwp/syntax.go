@@ -42,31 +42,24 @@ const (
 	RuleDepth
 )
 
+var ruleNames = [...]string{
+	RuleType:       "reply type",
+	RuleLineEnd:    "line end",
+	RuleTextBreak:  "line break in text",
+	RuleLength:     "length",
+	RuleBulkEnd:    "bulk string end",
+	RuleCharacters: "length in characters",
+	RuleNull:       "null",
+	RuleInteger:    "integer",
+	RuleTooLong:    "too long",
+	RuleTruncated:  "truncated",
+	RuleDepth:      "nesting depth",
+}
+
 // String returns a short name of the rule.
 func (r Rule) String() string {
-	switch r {
-	case RuleType:
-		return "reply type"
-	case RuleLineEnd:
-		return "line end"
-	case RuleTextBreak:
-		return "line break in text"
-	case RuleLength:
-		return "length"
-	case RuleBulkEnd:
-		return "bulk string end"
-	case RuleCharacters:
-		return "length in characters"
-	case RuleNull:
-		return "null"
-	case RuleInteger:
-		return "integer"
-	case RuleTooLong:
-		return "too long"
-	case RuleTruncated:
-		return "truncated"
-	case RuleDepth:
-		return "nesting depth"
+	if int(r) < len(ruleNames) && r > 0 {
+		return ruleNames[r]
 	}
 	return fmt.Sprintf("rule %d", uint8(r))
 }
