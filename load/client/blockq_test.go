@@ -28,8 +28,8 @@ func blockRun(t *testing.T, fault blockq.Fault, load workload.Workload,
 		listener, err := network.Listen("server:7419")
 		require.NoError(t, err)
 		server := &blockq.Server{Fault: fault}
-		go server.Serve(listener)
-		return func() { server.Close() }
+		go func() { _ = server.Serve(listener) }()
+		return func() { _ = server.Close() }
 	}, load, func(r *run) {
 		r.patience = 30 * time.Second
 		r.begin()

@@ -111,8 +111,8 @@ func NewShard(config Config) *Shard {
 		run: config.Run, began: config.Began, speaker: config.Speaker,
 		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),
 	}
-	any := c.speaker("")
-	c.verb, c.times = any.Verb, any.Times()
+	spoken := c.speaker("") // of any connection
+	c.verb, c.times = spoken.Verb, spoken.Times()
 	if c.shared == nil {
 		c.shared = new(Shared)
 	}
