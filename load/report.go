@@ -33,7 +33,7 @@ func (r *run) report() *reports.Load {
 	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
 	l.Findings = r.reportFindings(l.Jobs.Drained)
 	l.Health = r.reportHealth()
-	l.Judge(r.config.Thresholds...)
+	l.Evaluate(r.config.Thresholds...)
 	return l
 }
 

@@ -95,7 +95,7 @@ func (b bench) result(t *testing.T) *load.Result {
 // passes in a moment, so that the machine seems to be busy.
 func quiet(report *reports.Load, thresholds []reports.Threshold) {
 	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles, NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
-	report.Judge(thresholds...)
+	report.Evaluate(thresholds...)
 }
 
 // steady is an open loop that the server carries easily.

@@ -22,22 +22,22 @@ func measured() *reports.Load {
 	}
 }
 
-// Judge decides whether the figures are valid and which thresholds hold; the outcome and the exit code follow from that.
-func ExampleLoad_Judge() {
+// Evaluate decides whether the figures are valid and which thresholds hold; the outcome and the exit code follow from
+// that.
+func ExampleLoad_Evaluate() {
 	threshold, err := reports.ParseThreshold("push.response.p99<500us", "push")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	l := measured()
-	l.Judge(threshold)
+	l.Evaluate(threshold)
 	code, words := l.Outcome()
 	fmt.Println(code, words)
 	for _, t := range l.Thresholds {
 		fmt.Println(t.Threshold, t.Met, t.Actual)
 	}
-	// Output:
-	// 1 1 of 1 threshold missed: push.response.p99<500us, actual 600 us; achieved the target rate of 500 /s; all 30,000 jobs accounted for
+	// Output: 1 1 of 1 threshold missed: push.response.p99<500us, actual 600 us; achieved the target rate of 500 /s; all 30,000 jobs accounted for
 	// push.response.p99<500us false 600 us
 }
 
@@ -46,7 +46,7 @@ func ExampleNewLoadFinding() {
 	l := measured()
 	l.Findings = []reports.LoadFinding{reports.NewLoadFinding(reports.FindingLost, 2, []string{"8c1f20aa5b7d4e33"})}
 	l.Findings[0].Clause = "FWP-PUSH-04" // conformance.ClauseOf(l.Findings[0].Breach)
-	l.Judge()
+	l.Evaluate()
 	fmt.Println(l.Findings[0].What, l.Findings[0].More)
 	code, words := l.Outcome()
 	fmt.Println(code, words)

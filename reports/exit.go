@@ -12,7 +12,7 @@ const (
 	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
-	ExitUnreachable  = 4   // the target cannot be reached, or is no FWP server, at the start. fwpbench: or it was lost
+	ExitUnreachable  = 4   // the target cannot be reached, or is not an FWP server, at the start. fwpbench: or it was lost
 	ExitInternal     = 5   // an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
@@ -22,7 +22,7 @@ const (
 type exit struct {
 	code  int
 	style Style // of the outcome in words
-	// check and bench say when fwpcheck and fwpbench end with it; empty if they never do. docs/verdicts.md has the same.
+	// check and bench are when fwpcheck and fwpbench end with it; empty if they never do. docs/verdicts.md has the same.
 	check, bench string
 }
 
@@ -103,7 +103,7 @@ type trouble struct {
 	internal, unreachable, usage string
 }
 
-// claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone says what
+// claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
 // could not be done without a target.
 func (t trouble) claims(sum, undone string) []claim {
 	return []claim{

@@ -12,7 +12,7 @@ import (
 // removed, renamed or changes its meaning.
 const ExplorationSchema = "fwpexplore/2"
 
-// Exploration is what came of walking a server through states that nobody listed. Durations are nanoseconds in JSON, in
+// Exploration is the result of exploring a server with generated commands. Durations are nanoseconds in JSON, in
 // keys that end in _ns. It is plain data without locks.
 type Exploration struct {
 	// Schema is ExplorationSchema; WriteJSON sets it, whatever is here.
@@ -24,7 +24,7 @@ type Exploration struct {
 	Took    time.Duration `json:"took_ns"`
 	// Seed is what the commands were drawn from: a string of decimal digits in JSON.
 	Seed uint64 `json:"seed,string"`
-	// Commands is how many were sent, those that made findings small not included.
+	// Commands is how many were sent, those that shrank findings not included.
 	Commands int `json:"commands"`
 	// States, Transitions and Outcomes count what was seen: "identified worker", "identified > quiet",
 	// "FETCH identified worker: null".
@@ -59,7 +59,7 @@ type Explored struct {
 }
 
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
-// identified has decided nothing.
+// identified has evaluated nothing.
 func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 	decided := e.decide(o)
 	return decided.code, decided.words

@@ -6,17 +6,18 @@ import (
 )
 
 // Findings returns every finding of the run, the worst first (crash, fail, warn) and otherwise in the order of the
-// checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen, Conversation) are filled in.
+// checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen, Conversation) are
+// filled in.
 //
-// A breach without evidence, be it of a check, of what a check says about a clause, or of a clause, is not lost: it
-// becomes a finding that has no more than its cause. So a run with a red verdict always has a finding.
+// A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
+// run with a red verdict always has a finding.
 func (r *Report) Findings() []Finding {
 	var all []Finding
 	for i := range r.Checks {
 		all = append(all, r.checkFindings(&r.Checks[i])...)
 	}
 	for _, c := range r.Clauses {
-		if c.Verdict.Breach() && !speaksOf(all, c.ID) {
+		if c.Verdict.Breach() && !mentions(all, c.ID) {
 			all = append(all, r.complete(Finding{
 				Clause: c.ID, Verdict: c.Verdict, Check: strings.Join(c.Checks, ", "), Actual: c.Why,
 			}))
@@ -35,7 +36,7 @@ func (r *Report) checkFindings(c *Check) []Finding {
 		}
 	}
 	for _, cv := range c.Clauses {
-		if cv.Verdict.Breach() && !speaksOf(found, cv.ID) {
+		if cv.Verdict.Breach() && !mentions(found, cv.ID) {
 			bare := c.own(Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Actual: cv.Why})
 			if len(found) > 0 {
 				bare.Conversation = nil // it is that of the finding before
@@ -83,6 +84,6 @@ func (r *Report) complete(f Finding) Finding {
 	return f
 }
 
-func speaksOf(found []Finding, clause string) bool {
+func mentions(found []Finding, clause string) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool { return f.Clause == clause })
 }

@@ -16,7 +16,7 @@ const (
 	LevelMay Level = "MAY"
 	// LevelPlain: the sentence states a fact without any key word, and is taken as required.
 	LevelPlain Level = "plain"
-	// LevelDerived: no sentence says it; it follows from several of them, from a table, or from RESP.
+	// LevelDerived: it follows from several sentences, from a table, or from RESP.
 	LevelDerived Level = "derived"
 	// LevelNote: what the target does is recorded, and is never a failure.
 	LevelNote Level = "note"
@@ -34,7 +34,7 @@ var levelWords = map[Level]string{
 	LevelNote:      "recorded, never a failure",
 }
 
-// Levels are all levels, the strongest first.
+// Levels returns all levels, the strongest first.
 func Levels() []Level {
 	return []Level{LevelMust, LevelMustNot, LevelShould, LevelShouldNot, LevelMay, LevelPlain, LevelDerived, LevelNote}
 }

@@ -10,7 +10,7 @@ import (
 const LoadSchema = "fwpbench/2"
 
 // Load is the result of one run of the load generator. The exit code and every output are computed from it and from
-// nothing else. Judge fills Validity and Thresholds, when everything else is there.
+// nothing else. Evaluate fills Validity and Thresholds, when everything else is there.
 //
 // Durations are nanoseconds in JSON, in keys that end in _ns; rates are a second; shares are 0 to 1. Moments of a run
 // are counted from its start.
@@ -54,9 +54,9 @@ type Load struct {
 	Findings []LoadFinding `json:"findings"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`
-	// Validity is whether the generator kept up; see Judge.
+	// Validity is whether the generator kept up; see Evaluate.
 	Validity Validity `json:"validity"`
-	// Thresholds holds the results of the thresholds, in the order in which they were given; see Judge.
+	// Thresholds holds the results of the thresholds, in the order in which they were given; see Evaluate.
 	Thresholds []ThresholdResult `json:"thresholds"`
 	// Series holds the run second by second.
 	Series []Second `json:"series"`
@@ -100,7 +100,7 @@ type Machine struct {
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
 }
 
-// LoadPlan is the requested load, in words and as data.
+// LoadPlan is the requested load.
 type LoadPlan struct {
 	// Words describes the plan in one or a few sentences.
 	Words string `json:"words"`
@@ -156,7 +156,7 @@ type Connections struct {
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
 // closed loop has no target rate: Target, Planned, Queued and Dropped are 0.
 type LoadRate struct {
-	// Op is the command of an arrival: "push", or "connect" in churn, where a connection comes, pushes one job and goes.
+	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one PUSH each.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
 	// consuming is measured, or "beat".
 	Op string `json:"op,omitempty"`
@@ -167,7 +167,7 @@ type LoadRate struct {
 	// Planned is how many arrivals the plan has in the window.
 	Planned int64 `json:"planned"`
 	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
-	// well, and of connections that come and go how many pushed their job.
+	// well, and of short-lived connections how many pushed their job.
 	Done int64 `json:"done"`
 	// Queued is how many arrivals of the window found no free connection and had to wait for one: the target (or the
 	// number of connections) was the limit, not the generator.
@@ -178,7 +178,8 @@ type LoadRate struct {
 	Backlog int64 `json:"backlog,omitempty"`
 }
 
-// LoadFlows returns the names of the ways of a job, in the order of tables, each from the intended time of its PUSH:
+// LoadFlows returns the names of the end-to-end latencies, in the order of tables, each from the intended start of a
+// PUSH:
 //
 //	job.fetched   until the job was delivered for the first time
 //	job.acked     until its ACK was answered
@@ -214,11 +215,11 @@ type LoadError struct {
 	// "refused" (the connection was), "reset", "closed", "out-of-files", "out-of-ports", "out-of-memory" or "other".
 	Kind  string `json:"kind"`
 	Count int64  `json:"count"`
-	// Example is the words of the first of them, escaped or not.
+	// Example is the message of the first of them, escaped or not.
 	Example string `json:"example,omitempty"`
 }
 
-// LoadFlow is how long jobs were on a way whose PUSH was due in the measured window.
+// LoadFlow is an end-to-end latency of the jobs whose PUSH was due in the measured window.
 type LoadFlow struct {
 	// Flow is one of LoadFlows.
 	Flow string  `json:"flow"`
@@ -253,7 +254,7 @@ type LoadJobs struct {
 	Failed      int64 `json:"failed"` // FAIL answered with OK
 	// Lost counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if Drained.
 	Lost int64 `json:"lost"`
-	// Duplicated counts deliveries of a job that a worker held or that was settled.
+	// Duplicated counts deliveries of a job that a worker held or whose end was known.
 	Duplicated int64 `json:"duplicated"`
 	// Foreign counts deliveries that are not of this run, or from a queue that was not asked for, or changed.
 	Foreign int64 `json:"foreign"`
@@ -265,7 +266,7 @@ type LoadJobs struct {
 	InDoubt    int64 `json:"in_doubt"` // of these, as many as a lost FETCH may have taken
 	// FetchesLost counts FETCHes that ended without an answer: each may have taken a job.
 	FetchesLost int64 `json:"fetches_lost"`
-	// TakenAtEnd counts jobs that came with a FETCH which was awaited before its connection was closed.
+	// TakenAtEnd counts jobs of FETCHes whose reply was awaited before their connection was closed.
 	TakenAtEnd int64 `json:"taken_at_end"`
 	// Drained is set if the queues of the run were seen empty at the end.
 	Drained bool `json:"drained"`
@@ -290,7 +291,7 @@ type Second struct {
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog"`
 	Dropped int64 `json:"dropped"`
-	// CPU is the time that all processors together spent on the generator, in processors: 1.5 is one and a half.
+	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.
 	CPU float64 `json:"cpu"`
 	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.
 	MemoryBytes int64 `json:"memory_bytes,omitempty"`
@@ -313,7 +314,7 @@ type SecondOp struct {
 	ResponseMax time.Duration `json:"response_max_ns"`
 }
 
-// SecondFlow is one way of jobs in one second.
+// SecondFlow is one end-to-end latency in one second.
 type SecondFlow struct {
 	Flow  string        `json:"flow"`
 	Count int64         `json:"count"`

@@ -8,7 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// failedLimit is the share of the commands of a kind that may fail: beyond it the times are those of the lucky rest.
+// failedLimit is the share of the commands of a kind that may fail: beyond it only the commands that succeeded would be
+// counted.
 const failedLimit = 0.10
 
 // asked returns the kinds of commands that a load consists of, in the order of tables: not INFO and END, nor the
@@ -21,7 +22,7 @@ func (l *Load) asked() []string {
 	return all
 }
 
-// empty says that nothing was achieved of what the run was for.
+// empty returns the reason of a run in which no arrival succeeded.
 func (l *Load) empty() []Reason {
 	done := l.Rate.Done > 0
 	if l.Interrupted && l.Measured == 0 {
@@ -49,7 +50,7 @@ func (l *Load) empty() []Reason {
 	return []Reason{{ID: "empty", What: "nothing was achieved: " + what, Do: do}}
 }
 
-// failed says that too many commands of a kind failed.
+// failed returns the reason of a run in which too many commands of a kind failed.
 func (l *Load) failed() []Reason {
 	if len(l.empty()) > 0 {
 		return nil
@@ -72,7 +73,7 @@ func (l *Load) failed() []Reason {
 	}}
 }
 
-// failures says how commands failed: "616 PUSH refused (ERR no), 50 FETCH unanswered (timeout)".
+// failures returns how commands failed: "616 PUSH refused (ERR no), 50 FETCH unanswered (timeout)".
 func (l *Load) failures(names ...string) string {
 	var parts []string
 	for _, name := range names {
@@ -85,7 +86,7 @@ func (l *Load) failures(names ...string) string {
 	return strings.Join(parts, ", ")
 }
 
-// how says in words what became of a command.
+// how returns the result of a command in words.
 func (e *LoadError) how() string {
 	example := ""
 	if e.Example != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// FindingKind is a way in which a target was wrong about jobs. Its value is the word that is printed.
+// FindingKind is a kind of LoadFinding. Its value is the word that is printed.
 type FindingKind string
 
 // The kinds of findings of a load.
@@ -24,7 +24,7 @@ const (
 	FindingQueue FindingKind = "wrong-queue"
 	// FindingAltered: jid, args, queue or job type were not those that were pushed.
 	FindingAltered FindingKind = "altered"
-	// FindingForeign: a job that this run did not push came from one of the queues that only this run uses.
+	// FindingForeign: a job that this run did not push was delivered from one of the queues that only this run uses.
 	FindingForeign FindingKind = "foreign"
 	// FindingEarly: a scheduled job was delivered before its time.
 	FindingEarly FindingKind = "early"
@@ -34,14 +34,14 @@ const (
 	FindingReply FindingKind = "reply"
 	// FindingHistory: what only the order of all calls and replies proves.
 	FindingHistory FindingKind = "history"
-	// FindingGrammar: bytes that are no RESP.
+	// FindingGrammar: bytes that are not RESP.
 	FindingGrammar FindingKind = "grammar"
 )
 
 // FindingsKept is how many jids a LoadFinding names at most.
 const FindingsKept = 1000
 
-// LoadFinding is one way in which the target was wrong, with the jobs that it was wrong about.
+// LoadFinding is one kind of wrong behaviour of the target, with the jobs in question.
 type LoadFinding struct {
 	Kind FindingKind `json:"kind"`
 	// Breach names what was broken: the kind itself, or a name with more detail, "foreign-reply:PUSH" for example.
@@ -52,8 +52,8 @@ type LoadFinding struct {
 	What string `json:"what"`
 	// Count is how often it happened.
 	Count int64 `json:"count"`
-	// JIDs holds the jobs in question, the first FindingsKept of them, as they came; for grammar and replies it may
-	// hold what came instead, shortened.
+	// JIDs holds the jobs in question, the first FindingsKept of them, in the order in which they were found; for grammar
+	// and replies it may hold what was received, shortened.
 	JIDs []string `json:"jids,omitempty"`
 	// More is how many there are beyond JIDs.
 	More int64 `json:"more,omitempty"`
@@ -76,7 +76,7 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingLost:       {"job", " lost", "accepted with OK and never delivered"},
 	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
-	FindingReturned:   {"job", " delivered again when settled", "delivered again though it was settled"},
+	FindingReturned:   {"job", " delivered again after their end", "delivered again after its end"},
 	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},
 	FindingQueue:      {"job", " from a wrong queue", "delivered to a FETCH that had not asked for its queue"},
 	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},

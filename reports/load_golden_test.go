@@ -18,14 +18,14 @@ func loadSamples() map[string]*Load {
 	closed.Plan.Words = "100 producers push as fast as replies come for 60 s; 100 workers fetch and acknowledge at once"
 	closed.Rate = LoadRate{Op: "push", Achieved: 8122.7, Done: 487_362}
 	closed.Health.CPUShare, closed.Health.MachinePeak, closed.Health.Unknown = 0.9, 0.999, []string{"cgroup"}
-	closed.Judge()
+	closed.Evaluate()
 	gone := soundLoad()
 	gone.Gone = "connection refused, 31.2 s after the start"
 	gone.Jobs = LoadJobs{
 		Pushed: 104_300, Doubtful: 41, Delivered: 104_280, Acked: 104_211, Missing: 20, InDoubt: 20, FetchesLost: 100,
 		NotDrained: "the target did not come back",
 	}
-	gone.Judge()
+	gone.Evaluate()
 	return map[string]*Load{
 		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
 		"load-interrupted": interrupted, "load-closed": closed, "load-gone": gone, "load-empty": {},

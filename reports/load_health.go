@@ -9,7 +9,7 @@ type Health struct {
 	// CPUUser and CPUSystem are the CPU time of this process.
 	CPUUser   time.Duration `json:"cpu_user_ns"`
 	CPUSystem time.Duration `json:"cpu_system_ns"`
-	// CPUShare is that time as a share of what GOMAXPROCS processors (or a smaller quota of the cgroup) can give;
+	// CPUShare is that time as a share of what GOMAXPROCS CPUs (or a smaller quota of the cgroup) can give;
 	// CPUPeak is the share in the busiest second.
 	CPUShare float64 `json:"cpu_share"`
 	CPUPeak  float64 `json:"cpu_peak"`
@@ -62,7 +62,7 @@ type ClockJump struct {
 }
 
 // Validity is whether the figures of a run are about the target. The zero value is INVALID: figures that were not
-// judged are not a result.
+// evaluated are not a result.
 type Validity struct {
 	Valid bool `json:"valid"`
 	// Reasons holds why not; empty if valid.

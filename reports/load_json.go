@@ -27,8 +27,7 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// asJSON returns raw without white space, or, where a server sent what is no JSON, as a JSON string: a report is not
-// lost to that.
+// asJSON returns raw without white space, or, for what is not JSON, as a JSON string.
 func asJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil

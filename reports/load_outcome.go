@@ -10,7 +10,7 @@ import (
 )
 
 // Outcome returns the exit code and what it stands for in one line of words, never empty: "achieved 8,300 of 12,000 /s;
-// all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Judge comes first.
+// all 498,000 jobs accounted for", "INVALID: ..." or "2 jobs lost" for example. Evaluate comes first.
 func (l *Load) Outcome() (code int, words string) {
 	decided := l.decide()
 	return decided.code, decided.words
@@ -34,7 +34,7 @@ func (l *Load) trouble() trouble {
 	return trouble{l.Interrupted, l.Internal, l.Unreachable, l.Usage}
 }
 
-// begun says that the run was over before it began; empty if it was not.
+// begun returns that the run ended before its load began; empty if it did not.
 func (l *Load) begun() string {
 	if len(l.Phases) == 0 && len(l.Ops) == 0 && !l.Validity.Valid {
 		return "no load was put on the target yet"
@@ -42,7 +42,7 @@ func (l *Load) begun() string {
 	return ""
 }
 
-// sum says what was found, whether the run is valid, what was achieved and what became of the jobs.
+// sum returns the findings, whether the run is valid, the achieved rate and the account of the jobs.
 func (l *Load) sum() string {
 	if !l.Validity.Valid {
 		return join(l.found(), l.invalid(), l.account())
@@ -50,7 +50,7 @@ func (l *Load) sum() string {
 	return join(l.found(), l.achieved(), l.account())
 }
 
-// found says what was wrong: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
+// found returns the findings: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
 func (l *Load) found() string {
 	var parts []string
 	for i := range l.Findings {
@@ -64,11 +64,11 @@ func (l *Load) found() string {
 	return strings.Join(parts, ", ")
 }
 
-// invalid says that the run is INVALID and why.
+// invalid returns why the run is INVALID.
 func (l *Load) invalid() string {
 	reasons := l.Validity.Reasons
 	if len(reasons) == 0 {
-		return "INVALID: the run was not judged"
+		return "INVALID: the run was not evaluated"
 	}
 	words := reasons[0].What
 	if reasons[0].ID != "empty" {
@@ -98,7 +98,7 @@ func (l *Load) achieved() string {
 	}
 }
 
-// account says what became of the jobs.
+// account returns the account of the jobs.
 func (l *Load) account() string {
 	j := l.Jobs
 	switch {
@@ -125,10 +125,10 @@ func (l *Load) account() string {
 	}
 }
 
-// undecided says whether jobs are missing that a whole drain would have brought, or shown to be lost.
+// undecided reports whether it is not known which jobs are lost, because the drain was not complete.
 func (l *Load) undecided() bool { return l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.Drained }
 
-// missed returns the thresholds that did not hold.
+// missed returns the thresholds that were not met.
 func (l *Load) missed() []ThresholdResult {
 	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Met })
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// remarks tells what the reader of valid figures should know.
+// remarks returns what the reader of valid figures should know.
 func (l *Load) remarks() []string {
 	out := slices.Concat(l.aboutTheRate(), l.aboutTheTimes(), l.aboutTheMachine())
 	if n := l.Connections.Lost; n > 0 {
@@ -29,54 +29,55 @@ func (l *Load) remarks() []string {
 	return out
 }
 
-// aboutTheRate says who was the limit.
+// aboutTheRate returns remarks about what limited the rate.
 func (l *Load) aboutTheRate() (out []string) {
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	h, r := &l.Health, l.Rate
 	if r.Target > 0 && r.Achieved < achievedEnough*r.Target {
-		say("The target, or the number of connections, was the limit: %s found no free connection.",
+		add("The target, or the number of connections, was the limit: %s found no free connection.",
 			text.Count(r.Queued+r.Dropped, "arrival"))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
-		say("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())
+		add("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())
 	}
 	if l.tooShort() {
-		say("Measuring for %s is too short to measure how busy the generator was.", short(h.Over))
+		add("Measuring for %s is too short to measure how busy the generator was.", short(h.Over))
 	}
 	switch {
 	case l.piledUp() && l.Plan.Consumers == 0:
-		say("No job was fetched while jobs were pushed: they waited for the drain, %s from PUSH to FETCH in the median.",
+		add("No job was fetched while jobs were pushed: they waited for the drain, %s from PUSH to FETCH in the median.",
 			short(l.flow("job.fetched").Time.P50))
 	case l.piledUp():
-		say("Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their queues: %s from PUSH to "+
-			"FETCH in the median. That is how long the backlog was, not how fast a job gets through; to see that, give a --rate below "+
-			"the achieved rate.", short(l.flow("job.fetched").Time.P50))
+		add("Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their queues: "+
+			"%s from PUSH to FETCH in the median. That is how long the backlog was, not how fast a job gets through; to see "+
+			"that, give a --rate below the achieved rate.", short(l.flow("job.fetched").Time.P50))
 	}
 	return out
 }
 
-// aboutTheTimes says which figures hold delays of the generator's own.
+// aboutTheTimes returns remarks about figures that contain delays of the generator.
 func (l *Load) aboutTheTimes() (out []string) {
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for i := range l.Ops {
 		op := &l.Ops[i]
-		if own := op.Lateness.P50; l.dueByPlan(op.Op) && op.Op != "fetch.empty" && own > op.Response.P50/10 && own >= 20*time.Microsecond {
-			say("Up to %s of %s's median response (%s) is the generator's own delay: the service time is more accurate.",
+		own := op.Lateness.P50
+		if l.dueByPlan(op.Op) && op.Op != "fetch.empty" && own > op.Response.P50/10 && own >= 20*time.Microsecond {
+			add("Up to %s of %s's median response (%s) is the generator's own delay: the service time is more accurate.",
 				short(own), op.Op, short(op.Response.P50))
 		}
 		if n := op.Lateness.OutOfRange + op.Service.OutOfRange + op.Response.OutOfRange; n > 0 {
-			say("%s of %s were outside the range that is recorded; they count as its nearest end.", text.Count(n, "time"), op.Op)
+			add("%s of %s were outside the range that is recorded; they count as its nearest end.", text.Count(n, "time"), op.Op)
 		}
 	}
 	return out
 }
 
-// aboutTheMachine says what slowed the generator.
+// aboutTheMachine returns remarks about what slowed the generator.
 func (l *Load) aboutTheMachine() (out []string) {
 	h := &l.Health
 	if h.MachinePeak > 0.98 {
-		out = append(out, fmt.Sprintf("The whole machine was busy for at least one second (%s on average): the generator and what else "+
-			"runs there slowed each other down.", percent(h.MachineBusy)))
+		out = append(out, fmt.Sprintf("The whole machine was busy for at least one second (%s on average): the generator "+
+			"and what else runs there slowed each other down.", percent(h.MachineBusy)))
 	}
 	if h.Throttled > 0 {
 		out = append(out, fmt.Sprintf("A cgroup throttled the generator %s, for %s in all.",
@@ -85,11 +86,11 @@ func (l *Load) aboutTheMachine() (out []string) {
 	return out
 }
 
-// piledUp says that the ways of jobs are those through a backlog: without a plan nothing keeps producers from being
-// faster than workers.
+// piledUp reports whether the end-to-end latencies are those of a backlog: in a closed loop producers may be faster
+// than workers.
 func (l *Load) piledUp() bool {
-	way, found := l.flow("job.fetched"), l.op("fetch.found")
-	return !l.Plan.Open && way != nil && found != nil && way.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
+	flow, found := l.flow("job.fetched"), l.op("fetch.found")
+	return !l.Plan.Open && flow != nil && found != nil && flow.Time.P50 > 10*max(found.Response.P50, time.Millisecond)
 }
 
 func times(n int64) string {

@@ -84,7 +84,7 @@ func soundLoad() *Load {
 			Ops: []SecondOp{{Op: "fetch.empty", Errors: 1}},
 		}},
 	}
-	l.Judge(parsed("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
+	l.Evaluate(parsed("push.response.p99<20ms", "errors<0.1%", "lost==0", "rate>=99%")...)
 	return l
 }
 
@@ -116,7 +116,7 @@ func overloadedLoad() *Load {
 		Pushed: 497_000, Doubtful: 60, Refused: 940, Delivered: 497_040, Redelivered: 12, Acked: 497_040, Drained: true,
 		Missing: 2, InDoubt: 2, FetchesLost: 60,
 	}
-	l.Judge(parsed("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
+	l.Evaluate(parsed("push.response.p99<20ms", "ack.service.p99<500us", "fail.response.max<1s")...)
 	return l
 }
 
@@ -126,7 +126,7 @@ func invalidLoad() *Load {
 	l.Ops[0].Lateness = spread(497_000, 400*time.Millisecond)
 	l.Health.CPUShare, l.Health.Steal = 0.97, 0.043
 	l.Rate.Queued = 12
-	l.Judge(parsed("push.response.p99<20ms")...)
+	l.Evaluate(parsed("push.response.p99<20ms")...)
 	return l
 }
 
@@ -144,7 +144,7 @@ func lossyLoad() *Load {
 		NewLoadFinding(FindingForeign, 1, []string{"\x1b[31mevil" + strings.Repeat("0 ", 60)}),
 	}
 	l.Findings[1].Notes = []string{"fetched by worker 3 at 12.1 s and by worker 9 at 12.3 s"}
-	l.Judge(parsed("lost==0")...)
+	l.Evaluate(parsed("lost==0")...)
 	return l
 }
 

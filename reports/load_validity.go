@@ -9,21 +9,21 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// The limits of Judge.
+// The limits of Evaluate.
 const (
 	// lateFloor and lateShare: the p99 of lateness may be as much as the greater of the two, the second being a share of
 	// the p99 that it is part of. Below a millisecond it depends on the scheduler of the operating system more than on
 	// the load, and the table shows it beside each figure.
 	lateFloor = time.Millisecond
 	lateShare = 0.10
-	// lateEnough is how many values make a p99; below, the mean is held against the limit.
+	// lateEnough is how many values make a p99; below, the mean is compared with the limit.
 	lateEnough = 100
-	// busyOpen is the share of its processors from which on the generator reads replies too late: that delay is in no
-	// lateness but looks like the target's. A closed loop promises no rate; it is INVALID only where the generator was
-	// nearly all the limit.
+	// busyOpen is the share of its CPUs from which on the generator reads replies too late: that delay is not counted
+	// as lateness and looks like the target's. A closed loop has no target rate; it is INVALID only where the generator
+	// was nearly the only limit.
 	busyOpen   = 0.85
 	busyClosed = 0.95
-	// busyOver is how long a window must be for that: the processor time of a shorter one is a few ticks of a clock.
+	// busyOver is how long a window must be for that: the CPU time of a shorter one is a few ticks of a clock.
 	busyOver = 200 * time.Millisecond
 	// achievedEnough is the share of the target rate that counts as all of it.
 	achievedEnough = 0.99
@@ -32,18 +32,18 @@ const (
 	clockLimit     = 100 * time.Millisecond
 )
 
-// Judge decides whether the figures of the run say something about the target, and what became of the thresholds: it
-// sets l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
+// Evaluate checks whether the figures of the run are about the target, and whether they meet the thresholds: it sets
+// l.Validity and l.Thresholds from everything else in l, and changes nothing else. A run is INVALID for one of
 // these reasons:
 //
-//	empty        no arrival succeeded: nothing was achieved of what the run was for
+//	empty        no arrival succeeded
 //	errors       more than 10 % of the commands of a kind failed
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
 //	files        connections failed for want of descriptors; ports and memory alike
-//	late         lateness p99 of a command above 1 ms and above 10 % of the p99 of its response (of the way from
-//	             PUSH to FETCH, for a FETCH that waited); below 100 values the mean of lateness counts
-//	saturated    the process, or a loop of it, used more than 85 % of its processors (95 % in a closed loop) in a
+//	late         lateness p99 of a command above 1 ms and above 10 % of the p99 of its response (of the end-to-end
+//	             latency, for a FETCH that waited); below 100 values the mean of lateness counts
+//	saturated    the process, or a loop of it, used more than 85 % of its CPUs (95 % in a closed loop) in a
 //	             window of 200 ms or more
 //	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
 //	             connection and by errors
@@ -53,7 +53,7 @@ const (
 //
 // A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
 // figures of an INVALID run are in the JSON, to look for the cause; they are not results, so thresholds are not met.
-func (l *Load) Judge(thresholds ...Threshold) {
+func (l *Load) Evaluate(thresholds ...Threshold) {
 	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
 		l.behind(), l.disturbed())
 	l.Validity = Validity{Valid: len(reasons) == 0, Reasons: reasons}
@@ -62,7 +62,7 @@ func (l *Load) Judge(thresholds ...Threshold) {
 	}
 	l.Thresholds = nil
 	for _, t := range thresholds {
-		l.Thresholds = append(l.Thresholds, t.Judge(l))
+		l.Thresholds = append(l.Thresholds, t.Evaluate(l))
 	}
 }
 
@@ -77,7 +77,7 @@ func (l *Load) aborted() []Reason {
 	}}
 }
 
-// exhausted tells what the generator, or the target, ran out of.
+// exhausted returns a reason for each resource that the generator, or the target, ran out of.
 func (l *Load) exhausted() []Reason {
 	h := &l.Health
 	var reasons []Reason
@@ -91,7 +91,8 @@ func (l *Load) exhausted() []Reason {
 	if h.Files.Hard > 0 {
 		files += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
 	}
-	add(h.NoFiles, "files", files, "raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
+	add(h.NoFiles, "files", files,
+		"raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
 	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
 	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
 	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
@@ -105,7 +106,7 @@ func (l *Load) exhausted() []Reason {
 	return reasons
 }
 
-// late tells of the command whose lateness is farthest beyond its limit.
+// late returns a reason about the command whose lateness is farthest beyond its limit.
 func (l *Load) late() []Reason {
 	worst, words := 1.0, ""
 	for i := range l.Ops {
@@ -114,15 +115,16 @@ func (l *Load) late() []Reason {
 			continue
 		}
 		part, of := l.partOf(op)
-		stat, came := "p99", op.Lateness.P99
+		stat, actual := "p99", op.Lateness.P99
 		if op.Lateness.Count < lateEnough {
-			stat, came = "mean", op.Lateness.Mean
+			stat, actual = "mean", op.Lateness.Mean
 		}
 		limit := max(lateFloor, time.Duration(lateShare*float64(part)))
-		if over := float64(came) / float64(limit); over > worst {
+		if over := float64(actual) / float64(limit); over > worst {
 			worst = over
-			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s; allowed is the greater of %s and %s of the p99 of %s (%s)",
-				op.Op, stat, short(came), short(lateFloor), percent(lateShare), of, short(part))
+			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s; allowed is the greater of %s and %s of the "+
+				"p99 of %s (%s)",
+				op.Op, stat, short(actual), short(lateFloor), percent(lateShare), of, short(part))
 		}
 	}
 	if words == "" {
@@ -132,8 +134,8 @@ func (l *Load) late() []Reason {
 	return []Reason{{ID: "late", What: words, Do: do}}
 }
 
-// dueByPlan says whether lateness of op spoils figures: not that of heartbeats, of INFO and of the beginning and end
-// of connections, unless connections are what is measured.
+// dueByPlan reports whether lateness of op falsifies figures: not that of heartbeats, of INFO and of the beginning and
+// end of connections, unless connections are what is measured.
 func (l *Load) dueByPlan(op string) bool {
 	switch op {
 	case "push", "ack", "fail":
@@ -146,7 +148,7 @@ func (l *Load) dueByPlan(op string) bool {
 }
 
 // partOf returns the p99 of the time that the lateness of op is a part of, and its name. A FETCH that waited answers
-// when a job comes; what its lateness spoils is the way of that job.
+// when a job comes; its lateness falsifies the end-to-end latency of that job.
 func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
 	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
 		if flow := l.flow("job.fetched"); flow != nil {
@@ -176,11 +178,12 @@ func (l *Load) saturated() []Reason {
 	return []Reason{{
 		ID:   "saturated",
 		What: fmt.Sprintf("%s; allowed is %s", what, percent(limit)),
-		Do:   "lower the rate or the number of connections, or give the generator more CPUs (GOMAXPROCS) or a dedicated machine",
+		Do: "lower the rate or the number of connections, or give the generator more CPUs (GOMAXPROCS) or a dedicated " +
+			"machine",
 	}}
 }
 
-// tooShort says that the window was shorter than the clocks of processor time can tell.
+// tooShort reports whether the window was too short for the resolution of CPU time.
 func (l *Load) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyOver }
 
 func (l *Load) processors() string {
@@ -204,13 +207,14 @@ func (l *Load) behind() []Reason {
 	}
 	return []Reason{{
 		ID: "behind",
-		What: fmt.Sprintf("%s of %s /s were achieved although connections were free: at most %s of the %s missing arrivals found none",
-			digits(r.Achieved), digits(r.Target), text.Grouped(r.Queued+r.Dropped), text.Grouped(r.Planned-r.Done)),
+		What: fmt.Sprintf("%s of %s /s were achieved although connections were free: at most %s of the %s missing "+
+			"arrivals found none", digits(r.Achieved), digits(r.Target),
+			text.Grouped(r.Queued+r.Dropped), text.Grouped(r.Planned-r.Done)),
 		Do: "lower the rate, or give the generator more CPUs or a dedicated machine",
 	}}
 }
 
-// disturbed tells what the machine did to the generator.
+// disturbed returns a reason for each disturbance by the machine.
 func (l *Load) disturbed() []Reason {
 	h := &l.Health
 	var reasons []Reason
@@ -243,7 +247,7 @@ func (l *Load) disturbed() []Reason {
 	return reasons
 }
 
-// find returns the first element for which is is true, or nil.
+// find returns the first element that satisfies is, or nil.
 func find[T any](all []T, is func(*T) bool) *T {
 	for i := range all {
 		if is(&all[i]) {
@@ -263,7 +267,7 @@ func (l *Load) flow(name string) *LoadFlow {
 	return find(l.Flows, func(f *LoadFlow) bool { return f.Flow == name && f.Time.Count > 0 })
 }
 
-// errors counts the errors of all kinds.
+// errors returns the number of errors of all kinds.
 func (o *LoadOp) errors() int64 {
 	var sum int64
 	for _, e := range o.Errors {

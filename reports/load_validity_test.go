@@ -101,7 +101,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			l := soundLoad()
 			c.change(l)
-			l.Judge()
+			l.Evaluate()
 			var ids []string
 			for _, r := range l.Validity.Reasons {
 				ids = append(ids, r.ID)
@@ -134,7 +134,7 @@ func TestRemarks(t *testing.T) {
 	l.Ops[0].Lateness.P50 = 60 * time.Microsecond
 	l.Ops[0].Service.OutOfRange = 2
 	l.Health.Throttled, l.Health.ThrottledPeriods = 100*time.Millisecond, 1
-	l.Judge()
+	l.Evaluate()
 	require.True(t, l.Validity.Valid)
 	all := strings.Join(l.Validity.Remarks, "\n")
 	for _, want := range []string{
@@ -154,7 +154,7 @@ func TestRemarksAboutABacklog(t *testing.T) {
 	} {
 		l := soundLoad()
 		l.Plan.Open, l.Plan.Consumers, l.Flows[0].Time.P50 = false, consumers, 1390*time.Millisecond
-		l.Judge()
+		l.Evaluate()
 		assert.Contains(t, strings.Join(l.Validity.Remarks, "\n"), want)
 	}
 }
@@ -168,11 +168,11 @@ func TestLoadOutcome(t *testing.T) {
 	}{
 		{ExitWell, "achieved the target rate of 5,000 /s; all 325,011 jobs accounted for", func(*Load) {}},
 		{ExitWell, "achieved 8,300 of 12,000 /s; all 325,011 jobs accounted for", func(l *Load) { l.Rate.Target, l.Rate.Achieved = 12_000, 8300 }},
-		{ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the", func(l *Load) { l.Judge(parsed("lost==1")...) }},
-		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Judge(parsed("info.rate>1", "lost>1")...) }},
+		{ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the", func(l *Load) { l.Evaluate(parsed("lost==1")...) }},
+		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Evaluate(parsed("info.rate>1", "lost>1")...) }},
 		{ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
 			l.Health.Steal = 0.5
-			l.Judge(parsed("lost>1")...)
+			l.Evaluate(parsed("lost>1")...)
 		}},
 		{ExitInconclusive, "inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s", func(l *Load) {
 			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
@@ -181,7 +181,7 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: the host", func(l *Load) {
 			l.Findings = []LoadFinding{newFinding(FindingReply, "FWP-RESP-06", 1, nil), newFinding(FindingAltered, "FWP-WU-03", 1, nil)}
 			l.Health.Steal = 0.5
-			l.Judge(parsed("lost>1")...)
+			l.Evaluate(parsed("lost>1")...)
 		}},
 		{ExitUsage, "usage error: no such preset", func(l *Load) { l.Usage = "no such preset" }},
 		{ExitUnreachable, "the target could not be loaded: refused", func(l *Load) { l.Unreachable = "refused" }},
@@ -202,23 +202,23 @@ func TestLoadOutcome(t *testing.T) {
 					{Op: "fetch", Errors: []LoadError{{Kind: "closed", Count: 3}}}, {Op: "fetch.empty", Count: 1},
 				},
 			}
-			l.Judge(parsed("errors<1%")...)
+			l.Evaluate(parsed("errors<1%")...)
 		}},
 		{ExitInconclusive, "nothing was achieved: 12 FETCHes came back without a job", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "ack"}, Ops: []LoadOp{{Op: "fetch.empty", Count: 12}}}
-			l.Judge()
+			l.Evaluate()
 		}},
 		{ExitInconclusive, "nothing was achieved: no BEAT was due in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "beat"}, Ops: []LoadOp{{Op: "connect", Count: 12}}}
-			l.Judge()
+			l.Evaluate()
 		}},
 		{ExitInconclusive, "nothing was achieved: no PUSH was answered in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
-			l.Judge()
+			l.Evaluate()
 		}},
 		{ExitInconclusive, "INVALID: 16.7 % of the PUSHes failed: 60,000 PUSH refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
-			l.Judge()
+			l.Evaluate()
 		}},
 		{ExitWell, "nothing was achieved", func(l *Load) { *l = Load{Validity: Validity{Valid: true}} }},
 	}

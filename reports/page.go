@@ -3,11 +3,11 @@ package reports
 import "strings"
 
 // Page is a result for people: blocks in the order in which they are read. Results become pages once, with their method
-// Page, and a renderer such as WriteText writes a page of any result. Texts in it are as they came, not escaped for any
-// output: that is what a renderer does.
+// Page, and a renderer such as WriteText writes a page of any result. Texts in it are not escaped: a renderer
+// does that for its output.
 type Page struct{ Blocks []Block }
 
-// PageOptions says how a result becomes a page. The zero value is a page of a normal length.
+// PageOptions is how a result becomes a page. The zero value is a page of a normal length.
 type PageOptions struct {
 	// Verbose shows everything that the result has: every check, whole conversations, all jobs.
 	Verbose bool
@@ -25,8 +25,8 @@ type Heading struct {
 	Text  Text
 }
 
-// Prose is a paragraph. Each of its texts begins on a line of its own and is wrapped, as is each line of a text that has
-// several.
+// Prose is a paragraph. Each of its texts begins on a line of its own and is wrapped, as is each line of a text that
+// has several.
 type Prose struct{ Lines []Text }
 
 // Fields are labelled values.
@@ -40,13 +40,13 @@ type Fields struct {
 type Field struct {
 	Label string
 	Lines []Text
-	// Prose says that the lines are wrapped. If not they are shown as they are: a command to copy, what was received.
+	// Prose is set if the lines are wrapped. If not they are shown as they are: a command to copy, what was received.
 	Prose bool
 }
 
 // Table has rows of cells.
 type Table struct {
-	// Columns says how they are aligned; columns beyond the last one are aligned left.
+	// Columns is how they are aligned; columns beyond the last one are aligned left.
 	Columns []Column
 	Rows    []Row
 	// Wrap breaks the last cell of a row into several lines where it is too long.
@@ -60,7 +60,7 @@ type Column struct {
 	Title string
 	// Right aligns it right.
 	Right bool
-	// Unit says that it holds the unit of the number before it.
+	// Unit is set if it holds the unit of the number before it.
 	Unit bool
 	// Width is its least width in characters, so that the columns of several reports are alike.
 	Width int
@@ -111,7 +111,7 @@ type Span struct {
 	Style Style
 }
 
-// Style says what a part of a text means.
+// Style is the meaning of a part of a text.
 type Style uint8
 
 // The styles.

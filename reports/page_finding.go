@@ -85,7 +85,7 @@ func (p *Page) finding(f *Finding, o PageOptions, more ...Field) {
 	p.add(transcript(f.Conversation, o))
 }
 
-// findingHead appends the verdict and the clause of a finding, and what the clause says.
+// findingHead appends the verdict, the clause and the statement of a finding.
 func (p *Page) findingHead(f *Finding) {
 	clause := f.Clause
 	if clause == "" {
@@ -136,7 +136,9 @@ const beginning = 6
 // transcript returns what was sent and received on all connections, with the time since the check began. Of a long
 // conversation it has, unless all are wanted, the beginning and the lines around the finding.
 func transcript(all []Line, o PageOptions) Transcript {
-	t := Transcript{Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the finding)"}
+	t := Transcript{
+		Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the finding)",
+	}
 	first, last := around(all, o)
 	for i, l := range all {
 		switch {

@@ -8,9 +8,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns l for people: what was loaded, by what and how; the achieved rate, the times, the account of the jobs and
-// the findings; how busy the generator was; the thresholds; and a last line that says in words what the result is. Of an
-// INVALID run it has no rate and no times, but why, and what to do. Judge comes first.
+// Page returns l for people: what was loaded, by what and how; the achieved rate, the times, the account of the jobs
+// and the findings; how busy the generator was; the thresholds; and a last line that says in words what the result is.
+// Of an INVALID run it has no rate and no times, but why, and what to do. Evaluate comes first.
 func (l *Load) Page(o PageOptions) Page {
 	var p Page
 	p.loaded(l, o)
@@ -104,7 +104,7 @@ func (p *Page) validity(l *Load) {
 	}
 	why := []string{"Its figures are not results, so no rates and no times are shown."}
 	if len(v.Reasons) == 0 {
-		why = append(why, "The run was not judged.")
+		why = append(why, "The run was not evaluated.")
 	}
 	p.add(Heading{1, Styled(Bad, v.heading())}, Prose{wordsOf(why)})
 	for _, r := range v.Reasons {
@@ -112,7 +112,7 @@ func (p *Page) validity(l *Load) {
 	}
 }
 
-// heading returns what an INVALID run says nothing about.
+// heading returns the heading of an INVALID run.
 func (v *Validity) heading() string {
 	if len(v.Reasons) == 0 {
 		return "INVALID"

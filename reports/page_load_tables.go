@@ -154,15 +154,15 @@ func (p *Page) times(l *Load) {
 		}
 	}
 	flows := ""
-	if len(l.Flows) > 0 && !l.piledUp() { // if they are, a remark says what the flows would say
+	if len(l.Flows) > 0 && !l.piledUp() { // if they are, a remark explains it
 		flows = "end-to-end: from the intended start of a PUSH until its job was delivered, or its ACK answered. "
 		for i := range l.Flows {
 			t.latency(opWords(l.Flows[i].Flow), "end-to-end", Plain, &l.Flows[i].Time)
 		}
 	}
-	p.add(t, Prose{[]Text{Words("response: from the intended start of a command until its reply (no coordinated omission). service: from when " +
-		"it was sent until its reply. lateness: the generator's own delay in sending it. " + flows +
-		"p99: 99 % took no longer; - where there are too few values to say.")}})
+	p.add(t, Prose{[]Text{Words("response: from the intended start of a command until its reply (no coordinated " +
+		"omission). service: from when it was sent until its reply. lateness: the generator's own delay in sending " +
+		"it. " + flows + "p99: 99 % took no longer; - where there are too few values.")}})
 }
 
 // latency appends a row of times, unless there are none.
@@ -239,7 +239,7 @@ func (j *LoadJobs) rows() []jobsRow {
 		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},
 		{"in doubt", j.InDoubt, false, false, "of these: may have gone with " + unanswered(j.FetchesLost)},
 		{"lost", j.Lost, j.Drained, true, "accepted and never delivered"},
-		{"duplicated", j.Duplicated, true, true, "delivered while held, or after they were settled"},
+		{"duplicated", j.Duplicated, true, true, "delivered while held, or after their end"},
 		{"foreign", j.Foreign, false, true, "not of this run, from a wrong queue, or changed"},
 	}
 }

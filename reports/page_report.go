@@ -9,7 +9,7 @@ import (
 )
 
 // Page returns r for people: the target; the findings with their evidence; what is inconclusive, not run or
-// skipped, by cause; the observations; the counts; and a last line that says in words what the result is.
+// skipped, by cause; the observations; the counts; and the outcome in words, in the last line.
 func (r *Report) Page(o PageOptions) Page {
 	var p Page
 	p.target(r.Target, r.Version)
@@ -182,7 +182,7 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s"
 }
 
-// tries returns how often a check was run, and how often its verdict came, if it was more than once.
+// tries returns how often a check was run, and how often it had its verdict, if it was more than once.
 func tries(c *Check) string {
 	if len(c.Runs) == 0 {
 		return attempts(c.Attempts)

@@ -13,7 +13,7 @@ import (
 // textWidth is where prose is wrapped.
 const textWidth = 100
 
-// TextOptions says how a page is written as text. The zero value is plain text, 100 characters wide.
+// TextOptions is how a page is written as text. The zero value is plain text, 100 characters wide.
 type TextOptions struct {
 	// Color gives styles the colours of a terminal.
 	Color bool
@@ -172,9 +172,9 @@ func (t *textWriter) transcript(b Transcript) {
 		if e.Line.Mark != "" {
 			mark, style = ">", Bad
 		}
-		said := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(e.Line.At), conns, text.Printable(e.Line.Conn),
+		line := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(e.Line.At), conns, text.Printable(e.Line.Conn),
 			speaker(e.Line.From), text.Printable(e.Line.Text))
-		t.line(indent + t.styled(style, said))
+		t.line(indent + t.styled(style, line))
 		if e.Line.Mark != "" {
 			under := strings.Repeat(" ", t.indent+len("> ")+11+2+conns+2)
 			t.line(under + t.styled(style, "^^  "+text.Printable(e.Line.Mark)))
@@ -227,8 +227,8 @@ func joined(x Text) string {
 // width returns how many characters a text takes on a terminal.
 func width(x Text) int { return utf8.RuneCountInString(text.Printable(joined(x))) }
 
-// fold wraps each line of prose, escaped. A word that is too long for a line is not broken: it may be a URL, or what was
-// received.
+// fold wraps each line of prose, escaped. A word that is too long for a line is not broken: it may be a URL, or what
+// was received.
 func fold(prose string, width int) []string {
 	var out []string
 	for line := range strings.Lines(prose) {

@@ -51,7 +51,7 @@ func layout(b Table) []textColumn {
 	return columns
 }
 
-// gap returns how many blanks stand before a column; visible says whether there is one before it.
+// gap returns how many blanks stand before a column; visible reports whether there is one before it.
 func gap(c Column, visible bool) int {
 	switch {
 	case !visible:

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -56,14 +55,13 @@ func (c *Check) often(counts []Count) string {
 // 10 runs". It is empty if there was one run only.
 func (c *Check) seen(v Verdict, clause string) string {
 	counts := c.Runs
-	if at := slices.IndexFunc(c.Clauses, func(cv ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); at >= 0 {
-		counts = c.Clauses[at].Runs
+	if cv := find(c.Clauses, func(cv *ClauseVerdict) bool { return cv.ID == clause && cv.Runs != nil }); cv != nil {
+		counts = cv.Runs
 	}
-	at := slices.IndexFunc(counts, func(c Count) bool { return c.Verdict == v })
-	if at < 0 {
-		return ""
+	if count := find(counts, func(c *Count) bool { return c.Verdict == v }); count != nil {
+		return fmt.Sprintf("in %d of %d runs", count.Times, runs(c.Runs))
 	}
-	return fmt.Sprintf("in %d of %d runs", counts[at].Times, runs(c.Runs))
+	return ""
 }
 
 // unstable appends what differs between the runs: the clauses of each check, or the check if it names none.

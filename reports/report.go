@@ -25,7 +25,7 @@ type Report struct {
 	Schema string `json:"schema"`
 	// Version names the suite and its version, "fwpcheck 0.1.0" for example.
 	Version string `json:"version,omitempty"`
-	// Target is what was judged.
+	// Target is the server under test.
 	Target Target `json:"target"`
 	// Started is when the run began, by the clock of the machine that runs the suite.
 	Started time.Time `json:"started,omitzero"`
@@ -36,31 +36,31 @@ type Report struct {
 	Seed uint64 `json:"seed,string"`
 	// Repeat is how often each check was run, if that was more than once.
 	Repeat int `json:"repeat,omitempty"`
-	// Interrupted says that the user ended the run: what was gained until then is in the report.
+	// Interrupted is set if the user ended the run: the report has the results until then.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Internal tells a fault of the suite itself; empty if there was none.
+	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable tells why no FWP server could be spoken to at the start; empty if one could.
+	// Unreachable is why no FWP server could be tested; empty if one could.
 	Unreachable string `json:"unreachable,omitempty"`
-	// Usage tells what was wrong with the command line, a script or the selection; empty if nothing was.
+	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
 	// Checks holds every check that was selected, and may hold others as NotSelected, in the order of the catalogue.
 	Checks []Check `json:"checks"`
-	// Clauses holds every clause of the catalogue, in its order, each with the worst that its checks said.
+	// Clauses holds every clause of the catalogue, in its order, each with the worst verdict of its checks.
 	Clauses []Clause `json:"clauses"`
 }
 
-// Target says what was judged and where the suite found it.
+// Target is the server under test.
 type Target struct {
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
-	// Chosen says how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
+	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
 	Chosen string `json:"chosen,omitempty"`
-	// HI is the server's greeting as it came, escaped, without the RESP type and CRLF: `HI {"v":2}` for example.
+	// HI is the server's greeting, escaped, without the RESP type and CRLF: `HI {"v":2}` for example.
 	HI string `json:"hi,omitempty"`
 }
 
-// Clause is a clause of the catalogue with the verdict of the whole run: the Worst of what its checks said.
+// Clause is a clause of the catalogue with the verdict of the whole run: the Worst of those of its checks.
 type Clause struct {
 	ID        string  `json:"id"`
 	Level     Level   `json:"level"`
@@ -69,13 +69,13 @@ type Clause struct {
 	Verdict   Verdict `json:"verdict"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
 	Why string `json:"why,omitempty"`
-	// Provide says how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
+	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
 	Provide string `json:"provide,omitempty"`
-	// Checks names the checks that decide this clause, selected or not; empty if none does.
+	// Checks names the checks that evaluate this clause, selected or not; empty if none does.
 	Checks []string `json:"checks,omitempty"`
 }
 
-// Check is what one check (a script, or a property written in Go) found out.
+// Check is the result of one check: a script, or a property written in Go.
 type Check struct {
 	// ID is the stable name, "push/rejected-is-not-enqueued" for example.
 	ID    string `json:"id"`
@@ -93,16 +93,16 @@ type Check struct {
 	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
 	// Verdict is the worst, and the evidence is that of the first run that had it.
 	Runs []Count `json:"runs,omitempty"`
-	// Clauses holds what the check says about each clause that it decides.
+	// Clauses holds the verdict on each clause that the check evaluates.
 	Clauses  []ClauseVerdict `json:"clauses,omitempty"`
 	Findings []Finding       `json:"findings,omitempty"`
 	// Left names the jobs that the check put on the target and could not remove.
 	Left []string `json:"left,omitempty"`
-	// Conversation is kept where somebody will want to read it: for findings and inconclusive checks.
+	// Conversation is kept for findings and inconclusive checks.
 	Conversation []Line `json:"conversation,omitempty"`
 }
 
-// ClauseVerdict is what one check says about one clause.
+// ClauseVerdict is the verdict of one check on one clause.
 type ClauseVerdict struct {
 	ID      string  `json:"id"`
 	Level   Level   `json:"level"`
@@ -110,7 +110,7 @@ type ClauseVerdict struct {
 	// Why is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
 	// Checks with the same cause are listed together, so the words should not contain what differs between them.
 	Why string `json:"why,omitempty"`
-	// Provide says how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
+	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
 	// Runs is that of Check, for this clause.
 	Runs []Count `json:"runs,omitempty"`
@@ -126,30 +126,30 @@ type Finding struct {
 	Verdict   Verdict `json:"verdict"`
 	// Check is the id of the check; empty means the check that holds the finding.
 	Check string `json:"check,omitempty"`
-	// File, Line and Col say where in a script the departure was seen: lines and characters counted from 1. Width is
-	// the number of characters that are meant. Line is 0 if there is no such place, Col is 0 if it is the whole line.
+	// File, Line and Col are the place in a script: lines and characters counted from 1. Width is
+	// the number of characters. Line is 0 if there is no such place, Col is 0 for the whole line.
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line,omitempty"`
 	Col   int    `json:"col,omitempty"`
 	Width int    `json:"width,omitempty"`
 	// Source is the line of the script, without its end.
 	Source string `json:"source,omitempty"`
-	// Expected and Got say what the clause asks for and what was received; they may have several lines.
+	// Expected and Actual are what the clause asks for and what was received; they may have several lines.
 	Expected string `json:"expected,omitempty"`
 	Actual   string `json:"actual,omitempty"`
 	// Differences lists the places in which a structured value differs, one each.
 	Differences []string `json:"differences,omitempty"`
-	// Close says how the connection ended, if it did: "the server reset the connection" for example.
+	// Close is how the connection ended, if it did: "the server reset the connection" for example.
 	Close string `json:"close,omitempty"`
-	// Seen says in how many runs it came, if there were several: "in 2 of 10 runs".
+	// Seen is in how many runs it occurred, if there were several: "in 2 of 10 runs".
 	Seen string `json:"seen,omitempty"`
-	// Conversation is what all connections of the check said, in order of time.
+	// Conversation is that of all connections of the check, in order of time.
 	Conversation []Line `json:"conversation,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
 }
 
-// Who said a Line.
+// The senders of a Line.
 const (
 	FromClient = "client"
 	FromServer = "server"
@@ -166,6 +166,6 @@ type Line struct {
 	From string `json:"from"`
 	// Text is what was sent, escaped, without the final CRLF, and shortened if it was long.
 	Text string `json:"text"`
-	// Mark is set on the line where the departure was seen, and says what is wrong with it.
+	// Mark is what is wrong with the line; empty on all others.
 	Mark string `json:"mark,omitempty"`
 }

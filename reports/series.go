@@ -26,13 +26,14 @@ func WriteSeriesCSV(w io.Writer, l *Load) error {
 	rows := csv.NewWriter(&out)
 	ops, flows := l.inSeries()
 	header := []string{
-		"at_s", "over_s", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped", "errors", "cpu",
-		"memory_bytes",
+		"at_s", "over_s", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped",
+		"errors", "cpu", "memory_bytes",
 	}
 	for _, op := range ops {
 		name := strings.ReplaceAll(op, ".", "_")
 		for _, column := range []string{
-			"count", "errors", "lateness_p99_us", "service_p50_us", "service_p99_us", "response_p50_us", "response_p99_us", "response_max_us",
+			"count", "errors", "lateness_p99_us", "service_p50_us", "service_p99_us", "response_p50_us",
+			"response_p99_us", "response_max_us",
 		} {
 			header = append(header, name+"_"+column)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Threshold is one thing that the user asks of a run, in the form METRIC OPERATOR VALUE: "push.response.p99<20ms".
+// Threshold is a requirement of the user on a run, in the form METRIC OPERATOR VALUE: "push.response.p99<20ms".
 //
 // Metrics (Metrics returns all of them; OP is a kind of command, such as push or fetch.found, see LoadOp):
 //
@@ -21,12 +21,12 @@ import (
 //	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
 //	dropped queued connections.lost findings            a number
 //
-// Of a command of which there are kinds (fetch, with fetch.found and others) errors, count and rate are about all of
-// them; times are those of each kind.
+// For a command that has kinds (fetch, with fetch.found and others), errors, count and rate are about all of them;
+// times are those of each kind.
 //
-// STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns, us,
-// ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the target
-// rate, of the commands sent, of the jobs pushed, of the arrivals planned.
+// STAT is min, mean, p50, p90, p99, p99.9, p99.99 or max. Operators are < <= > >= == and !=. A time needs a unit: ns,
+// us, ms, s or m. A rate may have /s, /m or /h. A rate or a number may be a share in % of what it is a part of: of the
+// target rate, of the commands sent, of the jobs pushed, of the arrivals planned.
 type Threshold struct {
 	// Source is the threshold as it was given.
 	Source string
@@ -38,7 +38,7 @@ type Threshold struct {
 	Share bool
 }
 
-// ThresholdResult is what became of one threshold.
+// ThresholdResult is the result of one threshold.
 type ThresholdResult struct {
 	// Threshold is the threshold as it was given: "push.response.p99<20ms".
 	Threshold string `json:"threshold"`
@@ -51,8 +51,8 @@ type ThresholdResult struct {
 	NoData bool `json:"no_data,omitempty"`
 }
 
-// Judge holds t against l. Without data, and if l is INVALID, t does not hold.
-func (t Threshold) Judge(l *Load) ThresholdResult {
+// Evaluate compares l with t. Without data, and if l is INVALID, t is not met.
+func (t Threshold) Evaluate(l *Load) ThresholdResult {
 	result := ThresholdResult{Threshold: t.Source, NoData: true, Actual: "no data"}
 	m, ok := findMetric(t.Metric, []string{opOf(t.Metric)})
 	if !ok {
@@ -64,12 +64,12 @@ func (t Threshold) Judge(l *Load) ThresholdResult {
 		result.Actual = "not evaluated: the run is INVALID"
 		return result
 	}
-	came := m.of(l)
-	value := came.value
+	actual := m.of(l)
+	value := actual.value
 	if t.Share {
-		value /= came.whole
+		value /= actual.whole
 	}
-	if !came.ok || math.IsNaN(value) || math.IsInf(value, 0) {
+	if !actual.ok || math.IsNaN(value) || math.IsInf(value, 0) {
 		return result
 	}
 	result.NoData = false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// metric is one thing that a threshold can be about.
+// metric is a figure that a threshold can be about.
 type metric struct {
 	name      string
 	dimension dimension
@@ -15,13 +15,13 @@ type metric struct {
 	of     func(*Load) reading
 }
 
-// reading is what a metric came to, and the whole that it is a part of; ok is false if there is no data.
+// reading is the value of a metric, and the whole that it is a part of; ok is false if there is no data.
 type reading struct {
 	value, whole float64
 	ok           bool
 }
 
-// Metrics returns the names of all that a Threshold can be about, in a load with these kinds of commands.
+// Metrics returns the names of all figures that a Threshold can be about, in a load with these kinds of commands.
 func Metrics(ops ...string) []string {
 	var names []string
 	for _, m := range metrics(ops) {
@@ -94,7 +94,9 @@ func metrics(ops []string) []metric {
 				return reading{}
 			}})
 		}
-		all = append(all, metric{"lateness." + stat.name, aTime, false, func(l *Load) reading { return l.worstLateness(stat.name) }})
+		all = append(all, metric{"lateness." + stat.name, aTime, false, func(l *Load) reading {
+			return l.worstLateness(stat.name)
+		}})
 	}
 	return all
 }
@@ -119,27 +121,32 @@ func sumMetrics(name string) []metric {
 	}
 }
 
-// timeMetrics returns those metrics of one kind of command that are times. A command of which there are kinds has none.
+// opTimes holds the times of a command, as they are called in metrics.
+var opTimes = []struct {
+	name string
+	of   func(*LoadOp) *Latency
+}{
+	{"response", func(o *LoadOp) *Latency { return &o.Response }},
+	{"service", func(o *LoadOp) *Latency { return &o.Service }},
+	{"lateness", func(o *LoadOp) *Latency { return &o.Lateness }},
+}
+
+// timeMetrics returns those metrics of one kind of command that are times. A command that has kinds has none.
 func timeMetrics(name string) (all []metric) {
-	about := func(of func(*LoadOp) *Latency, stat string) func(*Load) reading {
-		return func(l *Load) reading {
-			if op := l.op(name); op != nil {
-				return of(op).reading(stat)
-			}
-			return reading{}
-		}
-	}
 	for _, stat := range stats {
-		all = append(all,
-			metric{name + ".response." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Response }, stat.name)},
-			metric{name + ".service." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Service }, stat.name)},
-			metric{name + ".lateness." + stat.name, aTime, false, about(func(o *LoadOp) *Latency { return &o.Lateness }, stat.name)},
-		)
+		for _, t := range opTimes {
+			all = append(all, metric{name + "." + t.name + "." + stat.name, aTime, false, func(l *Load) reading {
+				if op := l.op(name); op != nil {
+					return t.of(op).reading(stat.name)
+				}
+				return reading{}
+			}})
+		}
 	}
 	return all
 }
 
-// opSum is what the commands of one kind, or of several, came to.
+// opSum is the sum of the commands of one kind, or of several.
 type opSum struct {
 	count, outside, errors int64
 	rate                   float64
@@ -163,7 +170,7 @@ func (l *Load) sumOf(name string) opSum {
 }
 
 // runMetrics returns the metrics of the run as a whole. Those of the account have data if there were jobs; what only a
-// whole drain can tell has none without it.
+// complete drain shows has none without it.
 func runMetrics() []metric {
 	job := func(name string, of func(*LoadJobs) reading) metric {
 		return metric{name, aNumber, true, func(l *Load) reading { return of(&l.Jobs) }}
@@ -201,7 +208,7 @@ func (l *Latency) reading(stat string) reading {
 	return reading{value: float64(l.stat(stat)), ok: l.Count > 0}
 }
 
-// partOf is a number out of a whole; no whole, no data.
+// partOf returns a part of a whole; without a whole there is no data.
 func partOf(part, whole int64) reading {
 	return reading{value: float64(part), whole: float64(whole), ok: whole > 0}
 }
@@ -211,7 +218,7 @@ func ifDrained(j *LoadJobs, r reading) reading {
 	return r
 }
 
-// sent is how many PUSHes there were.
+// sent returns how many PUSHes there were.
 func (j *LoadJobs) sent() int64 { return j.Pushed + j.Refused + j.Doubtful }
 
 func (l *Load) allErrors() reading {

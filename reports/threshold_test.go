@@ -80,7 +80,7 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 	}
 }
 
-func TestThresholdJudge(t *testing.T) {
+func TestThresholdEvaluate(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		source, expected, actual string
@@ -113,7 +113,7 @@ func TestThresholdJudge(t *testing.T) {
 		{"info.rate>=0", ">= 0 /s", "no data", false},
 	}
 	for _, c := range cases {
-		got := parsed(c.source)[0].Judge(soundLoad())
+		got := parsed(c.source)[0].Evaluate(soundLoad())
 		assert.Equal(t, ThresholdResult{
 			Threshold: c.source, Met: c.met, Expected: c.expected, Actual: c.actual, NoData: c.actual == "no data",
 		}, got)
@@ -139,13 +139,13 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
 	} {
 		for _, threshold := range parsed(c.sources...) {
-			got := threshold.Judge(c.l)
+			got := threshold.Evaluate(c.l)
 			assert.False(t, got.Met, threshold.Source)
 			assert.True(t, got.NoData, threshold.Source)
 			assert.Equal(t, c.wantActual, got.Actual, threshold.Source)
 		}
 	}
-	got := Threshold{Source: "x", Metric: "x"}.Judge(empty)
+	got := Threshold{Source: "x", Metric: "x"}.Evaluate(empty)
 	assert.Equal(t, ThresholdResult{Threshold: "x", Actual: "no metric of this name", NoData: true}, got)
 }
 
@@ -188,6 +188,6 @@ func FuzzParseThreshold(f *testing.F) {
 			require.True(t, ok && wrong.Col >= 1 && wrong.Col <= len([]rune(source))+1, err)
 			return
 		}
-		got.Judge(l)
+		got.Evaluate(l)
 	})
 }

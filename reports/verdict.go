@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Verdict is what a check, or the whole run, says about a clause. The zero value is NotRun, which is never green:
-// a result that somebody forgot to fill in cannot be taken for a pass.
+// Verdict is the result of a check, or of the whole run, for a clause. The zero value is NotRun, which is never green:
+// a result that was not filled in is not a pass.
 //
 // In JSON and in every text output a verdict is one of the lower-case words that String returns.
 type Verdict uint8
@@ -22,13 +22,13 @@ const (
 	Warn
 	// Observed: something optional, or one of several accepted readings, was seen and is recorded. Never a finding.
 	Observed
-	// NotApplicable: the clause does not bind a target of this kind, for example a worker's duty held against a server.
+	// NotApplicable: the clause does not bind a target of this kind, for example a worker's duty for a server.
 	NotApplicable
 	// NotSelected: the user's selection left the check out.
 	NotSelected
 	// Skipped: the target has nothing to test it on, for example no password, no restart or no operator signals.
 	Skipped
-	// Inconclusive: the check ran and could not tell, for example because the suite itself lagged. It has a cause.
+	// Inconclusive: the check ran without a result, for example because the suite itself lagged. It has a cause.
 	Inconclusive
 	// Crash: the server no longer served after a step of the check. A finding.
 	Crash
@@ -78,12 +78,12 @@ func (v Verdict) Breach() bool { return v == Crash || v == Fail || v == Warn }
 // Decided reports whether v is a result about the target: Pass, Observed, Warn, Fail or Crash.
 func (v Verdict) Decided() bool { return v == Pass || v == Observed || v.Breach() }
 
-// Worst returns the verdict that counts when several checks speak about one clause. Worst first:
+// Worst returns the verdict that counts when several checks evaluate one clause. Worst first:
 //
 //	crash, fail, inconclusive, not run, warn, observed, pass, skipped, not selected, not applicable
 //
 // The two without a result stand above warn, observed and pass: a check that passes does not replace one without a
-// result. They stand below fail, because a broken clause stays broken whatever else is found. The last three say only
+// result. They stand below fail, because a broken clause stays broken whatever else is found. The last three mean
 // that a check did not evaluate the clause; they never hide one that did. A warn that an inconclusive hides here is
 // still listed as a finding, and still counts for the exit code.
 //
@@ -95,5 +95,5 @@ func Worst(verdicts ...Verdict) Verdict {
 	return slices.MinFunc(verdicts, func(a, b Verdict) int { return a.rank() - b.rank() })
 }
 
-// rank is the place of v in worstFirst. A value that is no verdict ranks first, so that it is seen.
+// rank is the place of v in worstFirst. An invalid value ranks first, so that it is noticed.
 func (v Verdict) rank() int { return slices.Index(worstFirst[:], v) }

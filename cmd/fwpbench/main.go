@@ -1,5 +1,5 @@
-// Command fwpbench puts load on a server of the Faktory Work Protocol and tells
-// what it carried; see package internal/cli/bench.
+// Command fwpbench puts load on a server of the Faktory Work Protocol and reports
+// what it sustained; see package internal/cli/bench.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command fwpcheck judges a server of the Faktory Work Protocol, and plays
+// Command fwpcheck tests a server of the Faktory Work Protocol, and plays
 // scripts on it; see package internal/cli/check.
 package main
 

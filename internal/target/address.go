@@ -12,7 +12,7 @@ import (
 	"unicode"
 )
 
-// defaultPort is where FWP servers listen unless told otherwise.
+// defaultPort is where FWP servers listen unless configured otherwise.
 const defaultPort = "7419"
 
 const (
@@ -20,10 +20,10 @@ const (
 	schemeTLS = "tcp+tls"
 )
 
-// wanted is what a URL looks like.
+// wanted is the form of a URL.
 const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
 
-// Address is where a server is, as its URL says it.
+// Address is the place of a server, from its URL.
 type Address struct {
 	TLS      bool
 	Host     string // a name or an IP address, IPv6 without brackets
@@ -57,11 +57,10 @@ func ParseURL(raw string) (Address, error) {
 	return a, err
 }
 
-// hostAndPort is what cannot be a password: nothing stands before an @ in it, and after
-// a colon comes a number.
+// hostAndPort matches what cannot be a password: there is no @ in it, and a number behind the colon.
 var hostAndPort = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 
-// notAURL repeats the text if no part of it can be a password.
+// notAURL returns an error that repeats the text only if no part of it can be a password.
 func notAURL(raw string) error {
 	if !hostAndPort.MatchString(raw) {
 		return fmt.Errorf("that is not a server URL; want %s", wanted)
@@ -80,8 +79,7 @@ func unknownScheme(scheme string) error {
 	return fmt.Errorf("unknown scheme %q: want %s%s", scheme, wanted, help)
 }
 
-// splitUser takes off what comes before the last @. Characters that end the
-// authority of a URL cannot stand in a password as they are.
+// splitUser splits before the last @. Characters that end the authority of a URL must be encoded in a password.
 func splitUser(rest string) (user, hostport string, err error) {
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -116,7 +114,7 @@ func splitHostPort(hostport string) (host, port string, err error) {
 	case port == "":
 		return host, defaultPort, nil
 	case bad != nil || number == 0:
-		return "", "", errors.New("the port is no number from 1 to 65535")
+		return "", "", errors.New("the port is not a number from 1 to 65535")
 	}
 	return host, port, nil
 }
@@ -141,14 +139,14 @@ func splitBracketed(inner string) (host, port string, err error) {
 	return host, port, nil
 }
 
-// HostPort is the address to dial, "127.0.0.1:7419" or "[::1]:7419".
+// HostPort returns the address to dial, "127.0.0.1:7419" or "[::1]:7419".
 func (a Address) HostPort() string { return net.JoinHostPort(a.Host, a.Port) }
 
-// String is the URL without the password.
+// String returns the URL without the password.
 func (a Address) String() string { return a.scheme() + "://" + a.encoded() }
 
-// Masked is the URL with the word PASSWORD where the password stood, if there
-// was one: a form to fill in.
+// Masked returns the URL with the word PASSWORD in the place of the password, if
+// there is one: a form to fill in.
 func (a Address) Masked() string {
 	if a.Password == "" {
 		return a.String()
@@ -165,11 +163,11 @@ func (a Address) scheme() string {
 
 func (a Address) encoded() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }
 
-// user is what stands between :// and the last @ of a line.
+// user matches what is between :// and the last @ of a line.
 var user = regexp.MustCompile(`://[^\n]*@`)
 
-// Redact removes from a text what may be the password of a URL in it. It rather
-// removes too much, but leaves the forms that this package prints itself.
+// Redact removes from a text what may be the password of a URL. It may remove
+// more than that, but keeps the forms that this package prints itself.
 func Redact(text string) string {
 	return user.ReplaceAllStringFunc(text, func(found string) string {
 		if found == "://:PASSWORD@" || found == "://[:PASSWORD@" {

@@ -18,12 +18,12 @@ import (
 // ECONNREFUSED. No other system has an error of this number.
 const refusedOnWindows = syscall.Errno(10061)
 
-// Advice says what to do about an error of [Server.Dial], in one sentence; ""
-// if nothing sensible can be said.
+// Advice returns what to do about an error of [Server.Dial], in one sentence; ""
+// if nothing is known.
 func (a Address) Advice(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
 		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs "+
-			"(7419 unless it was told otherwise; its web page has another one)?", a.Port)
+			"(7419 unless configured otherwise; its web page has another one)?", a.Port)
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		if name.IsNotFound {
@@ -37,12 +37,13 @@ func (a Address) Advice(err error) string {
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return "nothing answers there: is it the right host and port, and does a firewall let the connection through? (--timeout says how long is waited)"
+		return "nothing answers there: is it the right host and port, and does a firewall let the connection through? " +
+			"(--timeout sets how long to wait)"
 	}
 	return ""
 }
 
-// adviceOnTLS is about a handshake that failed.
+// adviceOnTLS returns the advice for a handshake that failed.
 func adviceOnTLS(err *HandshakeError) string {
 	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return noTLS(plain)
@@ -66,11 +67,12 @@ func adviceOnTLS(err *HandshakeError) string {
 	return ""
 }
 
-// noTLS is about a server whose first bytes are no TLS.
+// noTLS returns the advice for a server whose first bytes are not TLS.
 func noTLS(err tls.RecordHeaderError) string {
 	first := string(err.RecordHeader[:])
 	if strings.HasPrefix(first, "HTTP") {
-		return "this is an HTTP server without TLS, no FWP server: the port for jobs is usually 7419, the web page is on another"
+		return "this is an HTTP server without TLS, not an FWP server: " +
+			"the port for jobs is usually 7419, the web page is on another"
 	}
-	return "its first bytes are " + strconv.Quote(first) + ", which is no TLS: use a tcp:// URL"
+	return "its first bytes are " + strconv.Quote(first) + ", which is not TLS: use a tcp:// URL"
 }

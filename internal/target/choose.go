@@ -13,7 +13,7 @@ const (
 	urlVariable      = "FAKTORY_URL"
 )
 
-// Choice is the server that is meant.
+// Choice is the server to use.
 type Choice struct {
 	Address  Address
 	Embedded bool   // none was named: Address is empty
@@ -21,11 +21,10 @@ type Choice struct {
 	Variable string // the variable that the URL came from, empty if it came from none
 }
 
-// Choose says which server is meant: the one of --url if that was given, else
+// Choose returns the server to use: the one of --url if that was given, else
 // the one in the variable that FAKTORY_PROVIDER names, else the one of
-// FAKTORY_URL, else the embedded server. What is set and empty is an error and
-// not skipped: a variable that somebody forgot to fill must not have another
-// server judged.
+// FAKTORY_URL, else the embedded server. A variable that is set and empty is an
+// error: if the user forgot to fill it, no other server may be tested instead.
 func Choose(url string, given bool, lookup func(string) (string, bool)) (Choice, error) {
 	if given {
 		return choice("from --url", "--url", "", url)
@@ -39,13 +38,15 @@ func Choose(url string, given bool, lookup func(string) (string, bool)) (Choice,
 	return Choice{Embedded: true, How: "the embedded server"}, nil
 }
 
-// provided follows FAKTORY_PROVIDER.
+// provided returns the server that FAKTORY_PROVIDER leads to.
 func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
 	switch {
 	case name == "":
-		return Choice{}, errors.New(providerVariable + " is set but empty: unset it, or let it name the variable that holds the URL")
+		return Choice{}, errors.New(providerVariable +
+			" is set but empty: unset it, or let it name the variable that holds the URL")
 	case strings.ContainsAny(name, ":/@"):
-		return Choice{}, errors.New(providerVariable + " holds something like a URL: it is the name of the variable that holds the URL")
+		return Choice{}, errors.New(providerVariable +
+			" holds a URL; it must hold the name of the variable that holds the URL")
 	}
 	url, ok := lookup(name)
 	if !ok {
@@ -54,10 +55,10 @@ func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
 	return choice("from "+name+", which "+providerVariable+" names", name, name, url)
 }
 
-// choice reads the URL that was found at a place.
+// choice parses the URL that was found at a place.
 func choice(how, place, variable, url string) (Choice, error) {
 	if url == "" {
-		return Choice{}, fmt.Errorf("%s is set but empty: without it the embedded server is judged", place)
+		return Choice{}, fmt.Errorf("%s is set but empty: give it a URL, or leave it out to use the embedded server", place)
 	}
 	a, err := ParseURL(url)
 	if err != nil {

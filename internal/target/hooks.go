@@ -11,11 +11,11 @@ import (
 )
 
 // Hooks are the commands of the server's operator, run through the shell of the
-// system (sh -c, cmd /c). An empty one is not offered. Signal finds
+// system (sh -c, cmd /c). An empty one is not offered. Signal has
 // FWP_SIGNAL (quiet or terminate) and FWP_WID (a worker id) in its environment.
 //
 // What a command leaves running in the background may go on, and keeps the
-// standard output that it was given; redirect it if it says much.
+// standard output that it was given; redirect it if it prints much.
 type Hooks struct {
 	Restart string
 	Kill    string
@@ -39,28 +39,28 @@ func (h Hooks) run(ctx context.Context, what, command string, environment ...str
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("it took longer than %v", timeout))
 	defer cancel()
-	// A file and not a pipe: what the command starts in the background inherits
-	// it, and nobody has to wait for that.
+	// A file and not a pipe: processes in the background inherit it, and Run
+	// does not wait for them.
 	output, err := os.CreateTemp("", "fwp-hook-*")
 	if err != nil {
 		return fmt.Errorf("%s command: %w", what, err)
 	}
 	defer os.Remove(output.Name()) //nolint:errcheck // the system cleans up too
-	defer output.Close()           //nolint:errcheck // nothing of ours is in it
+	defer output.Close()           //nolint:errcheck // nothing was written by this process
 	c := shell(ctx, command)
 	c.Env = append(os.Environ(), environment...)
 	c.Stdout, c.Stderr = output, output
 	if err = c.Run(); err == nil {
 		return nil
 	}
-	if ctx.Err() != nil { // it was ended for that
+	if ctx.Err() != nil { // that ended it
 		err = context.Cause(ctx)
 	}
-	return fmt.Errorf("%s command: %w%s", what, err, said(output))
+	return fmt.Errorf("%s command: %w%s", what, err, printed(output))
 }
 
-// said is the end of what a failed command printed.
-func said(output *os.File) string {
+// printed returns the end of what a failed command printed.
+func printed(output *os.File) string {
 	size, err := output.Seek(0, io.SeekEnd)
 	if err != nil || size == 0 {
 		return ", and it printed nothing"

@@ -15,7 +15,7 @@ import (
 const probeTimeout = 3 * time.Second
 
 // Probe asks a server that does not greet as FWP servers do what it is instead.
-// It returns what to do about it in one sentence, "" if it cannot tell, and
+// It returns what to do about it in one sentence, "" if that is not known, and
 // waits until ctx is done, but not longer than 3 s.
 func (s *Server) Probe(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
@@ -27,18 +27,19 @@ func (s *Server) Probe(ctx context.Context) string {
 	asking.Wait()
 	switch {
 	case web:
-		return "this is an HTTP server, perhaps the web page of an FWP server: its port for jobs is another one (7419 unless it was told otherwise)"
+		return "this is an HTTP server, perhaps the web page of an FWP server: " +
+			"its port for jobs is another one (7419 unless configured otherwise)"
 	case secured:
 		return "this is a TLS server: use a tcp+tls:// URL"
 	}
 	return ""
 }
 
-// speaksTLS tells whether a server that is spoken to without TLS would take a
-// handshake.
+// speaksTLS reports whether a server accepts a TLS handshake.
 func (s *Server) speaksTLS(ctx context.Context) bool {
-	curious := &Server{Address: s.Address, TLS: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // nothing is said on it
-	nc, err := curious.Dial(ctx)
+	unchecked := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // nothing is sent on it
+	secure := &Server{Address: s.Address, TLS: unchecked}
+	nc, err := secure.Dial(ctx)
 	if err != nil {
 		return false
 	}

@@ -37,7 +37,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	return secured, nil
 }
 
-// HandshakeError says that the TLS handshake with a server failed.
+// HandshakeError reports that the TLS handshake with a server failed.
 type HandshakeError struct {
 	Addr  string // "127.0.0.1:7419"
 	Cause error
@@ -50,19 +50,19 @@ func (e *HandshakeError) Error() string {
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Cause }
 
-// Restart has the operator's command restart the server. It blocks until the
+// Restart runs the operator's command that restarts the server. It blocks until the
 // command is over.
 func (s *Server) Restart(ctx context.Context) error {
 	return s.Hooks.run(ctx, "restart", s.Hooks.Restart)
 }
 
-// Kill has the operator's command kill the server and start it again. It blocks
+// Kill runs the operator's command that kills the server and starts it again. It blocks
 // until the command is over.
 func (s *Server) Kill(ctx context.Context) error {
 	return s.Hooks.run(ctx, "kill", s.Hooks.Kill)
 }
 
-// Signal has the operator's command quiet or terminate a worker: state is
+// Signal runs the operator's command that quiets or terminates a worker: state is
 // "quiet" or "terminate". It blocks until the command is over.
 func (s *Server) Signal(ctx context.Context, wid, state string) error {
 	return s.Hooks.run(ctx, "signal", s.Hooks.Signal, "FWP_SIGNAL="+state, "FWP_WID="+wid)

@@ -70,7 +70,7 @@ func TestDial(t *testing.T) {
 		"insecure":      {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
 		"unknown CA":    {address: answering(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
 		"wrong name":    {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile, ServerName: "fwp.invalid"}, advice: "--tls-server-name NAME"},
-		"TLS for plain": {address: secured(answering(t, "tcp", "127.0.0.1:0", nil)), advice: "which is no TLS"},
+		"TLS for plain": {address: secured(answering(t, "tcp", "127.0.0.1:0", nil)), advice: "which is not TLS"},
 		"refused":       {address: Address{Host: "127.0.0.1", Port: "1"}, advice: "is the server running, and is 1 the port"},
 	}
 	for name, test := range tests {

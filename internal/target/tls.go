@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// TLSOptions say how a server's certificate is checked. The zero value checks
+// TLSOptions are how a server's certificate is checked. The zero value checks
 // it against the authorities of the system and the host of the URL.
 type TLSOptions struct {
 	CAFile     string // PEM; the only authorities that are trusted
@@ -16,10 +16,10 @@ type TLSOptions struct {
 	Insecure   bool   // nothing is checked
 }
 
-// IsZero tells whether no option is set.
+// IsZero reports whether no option is set.
 func (o TLSOptions) IsZero() bool { return o == TLSOptions{} }
 
-// Config is what the options mean for a server at an address: nil if the URL
+// Config returns the configuration for a server at an address: nil if the URL
 // asks for plain TCP.
 func (o TLSOptions) Config(a Address) (*tls.Config, error) {
 	switch {

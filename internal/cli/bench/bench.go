@@ -31,7 +31,7 @@ func newBench(p process) *cobra.Command {
 		Long: "fwpbench puts the load of thousands of producers and workers on a server of the Faktory Work\n" +
 			"Protocol, measures what it sustains and how long that takes, and accounts for every job.",
 		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
-			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on a server of yours\n" +
+			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on your own server\n" +
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
 		Args: program.UnknownCommand,
 	}
@@ -68,7 +68,7 @@ func newPresets(p process) *cobra.Command {
 	}
 }
 
-// spelledOut lists what a workload comes to, as comments of a file.
+// spelledOut returns all settings of a workload, as comments of a file.
 func spelledOut(w workload.Workload) string {
 	var b strings.Builder
 	none := new(workload.Workload).Settings()

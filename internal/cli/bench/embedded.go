@@ -41,7 +41,7 @@ func newEmbedded(p process) *cobra.Command {
 	return cmd
 }
 
-// serve prints the server's URL and serves until nobody holds standard input open.
+// serve prints the server's URL and serves until standard input ends.
 func (p process) serve(fault fakes.Fault) error {
 	config := fakes.Config{}
 	if fault.Hook != nil {
@@ -57,8 +57,8 @@ func (p process) serve(fault fakes.Fault) error {
 }
 
 // startEmbedded starts the embedded server as a process of its own, with a fault if
-// its name is not empty. It is there until end is called, which returns when it is
-// gone, or until this process ends, however it does.
+// its name is not empty. It serves until end is called, which waits until it has
+// ended, or until this process ends for any reason.
 func startEmbedded(ctx context.Context, fault string) (a target.Address, end func(), err error) {
 	defer func() {
 		if err != nil {
@@ -77,8 +77,8 @@ func startEmbedded(ctx context.Context, fault string) (a target.Address, end fun
 	if err != nil {
 		return a, nil, err
 	}
-	var said strings.Builder
-	cmd.Stderr = &said
+	var printed strings.Builder
+	cmd.Stderr = &printed
 	if err := cmd.Start(); err != nil {
 		return a, nil, err
 	}
@@ -92,13 +92,13 @@ func startEmbedded(ctx context.Context, fault string) (a target.Address, end fun
 	}
 	if err != nil {
 		end()
-		return a, nil, fmt.Errorf("%w; it said: %s", err, said.String())
+		return a, nil, fmt.Errorf("%w; it printed: %s", err, printed.String())
 	}
 	return a, end, nil
 }
 
-// embeddedCommand is this program as the embedded server. An interrupted run still
-// needs it, to empty its queues.
+// embeddedCommand returns this program as the embedded server. An interrupt does not end it: the run still empties
+// its queues.
 func embeddedCommand(ctx context.Context, fault string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -109,8 +109,8 @@ func embeddedCommand(ctx context.Context, fault string) (*exec.Cmd, error) {
 		args = append(args, "--fault", fault)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
-	theirs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // the rest, since idle threads of Go's poll for work
-	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(theirs))
+	procs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // not all, since idle threads of Go poll for work
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = ofItsOwn()
 	return cmd, nil

@@ -13,9 +13,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// benchFiles are the files that a run fills beside its report. The first error of
-// each is kept and told at the end: a full disk costs no figure that the report has.
-// What the files held before stays until there is something to take its place.
+// benchFiles are the files that a run writes beside its report. The first error of each is kept and returned at the
+// end: a full disk does not cost the report. Existing files keep their contents until the new ones are complete.
 type benchFiles struct {
 	hlog, series, history *program.File // nil: not asked for, or in their places
 	log                   *measure.LogWriter
@@ -23,8 +22,7 @@ type benchFiles struct {
 	wrong                 []error
 }
 
-// open makes the files, before any load is put on a server: what cannot be written
-// is better known now.
+// open creates the files before any load, so that errors are reported early.
 func (o *benchOptions) open() (_ *benchFiles, err error) {
 	f := &benchFiles{hgrm: o.hgrm}
 	defer func() {
@@ -57,7 +55,7 @@ func (o *benchOptions) open() (_ *benchFiles, err error) {
 	return f, nil
 }
 
-// second writes what a second has brought.
+// second writes the histograms of a second.
 func (f *benchFiles) second(m load.Moment) {
 	if f.hlog == nil {
 		return
@@ -65,11 +63,11 @@ func (f *benchFiles) second(m load.Moment) {
 	if f.log == nil {
 		f.log = measure.NewLogWriter(f.hlog, m.Began, measure.RunComment(m.Run))
 	}
-	_ = f.log.Write(m.Set) // it gives the same error again when it is closed
+	_ = f.log.Write(m.Set) // Close returns the same error again
 }
 
-// close writes what is known at the end, puts the files in their places, and tells all
-// that went wrong. Of a run that did not begin there is nothing to write.
+// close writes the files of the whole run, moves all to their places, and returns what went wrong. A run that did not
+// begin writes nothing.
 func (f *benchFiles) close(result *load.Result) error {
 	defer f.Discard()
 	if result.Total == nil {
@@ -93,7 +91,7 @@ func (f *benchFiles) close(result *load.Result) error {
 	return errors.Join(f.wrong...)
 }
 
-// discard gives up the files that are not in their places.
+// Discard removes the files that are not in their places.
 func (f *benchFiles) Discard() {
 	for _, file := range []*program.File{f.hlog, f.series, f.history} {
 		if file != nil {

@@ -41,7 +41,7 @@ func (p process) newLive(o *benchOptions, config *load.Config) *live {
 	return l
 }
 
-// show takes what the last second has brought.
+// show shows the figures of the last second.
 func (l *live) show(m load.Moment) {
 	text := moment(m)
 	if l.lines != nil {
@@ -52,7 +52,7 @@ func (l *live) show(m load.Moment) {
 		return
 	}
 	if m.Over < 100*time.Millisecond {
-		text = m.Phase // the end of a phase is no second to compute rates from
+		text = m.Phase // too short to compute rates from
 	}
 	l.mu.Lock()
 	l.last = text
@@ -68,7 +68,7 @@ func (l *live) words(decor.Statistics) string {
 	return " " + l.last
 }
 
-// end takes the bar away. It blocks until that is done.
+// end removes the bar. It blocks until that is done.
 func (l *live) end() {
 	if l.bar != nil {
 		l.bar.Abort(true)
@@ -76,8 +76,8 @@ func (l *live) end() {
 	}
 }
 
-// moment says in one line what the last second has brought, what matters most first: a
-// narrow terminal cuts the rest off.
+// moment returns the figures of the last second in one line, the most important first: a narrow terminal cuts the rest
+// off.
 func moment(m load.Moment) string {
 	parts := []string{m.Phase}
 	if m.Left > 0 && m.Phase == "measure" {
@@ -103,7 +103,7 @@ func moment(m load.Moment) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// wrong says how much went wrong so far.
+// wrong returns how many errors there were so far.
 func wrong(m load.Moment) string {
 	if m.Errors == 0 {
 		return "no errors"
@@ -111,7 +111,7 @@ func wrong(m load.Moment) string {
 	return text.Count(int(m.Errors), "error")
 }
 
-// times are the response times of a command in one second, empty if it has none.
+// times returns the response times of a command in one second, empty if it has none.
 func times(op reports.SecondOp) string {
 	if op.ResponseP50 == 0 {
 		return "" // none of them counts

@@ -35,7 +35,7 @@ type benchOptions struct {
 	reportFlags        program.ReportFlags
 	hlog, hgrm, series string
 	history            string
-	judged             []reports.Threshold
+	limits             []reports.Threshold
 	given              *pflag.FlagSet
 }
 
@@ -66,8 +66,8 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	})
 }
 
-// declareWorkload makes a flag of every setting of a workload. What is given is
-// checked at once and applied later, on top of the preset or the file.
+// declareWorkload adds a flag for every setting of a workload. A value is checked at once and applied later, on top of
+// the preset or the file.
 func (o *benchOptions) declareWorkload(f *pflag.FlagSet) {
 	o.settings = map[string]string{}
 	usual, err := workload.Preset("")
@@ -80,7 +80,7 @@ func (o *benchOptions) declareWorkload(f *pflag.FlagSet) {
 		f.Var(&kept{s.Value, func(text string) { o.settings[s.Key] = text }}, s.Flag(), s.Usage)
 		flag := f.Lookup(s.Flag())
 		if flag.DefValue = defaults[i].Value.String(); flag.DefValue == s.Value.String() {
-			flag.DefValue = "" // the usage says what none means
+			flag.DefValue = "" // the usage has the meaning of none
 		}
 		if s.Value.Type() == "bool" {
 			flag.NoOptDefVal = "true"
@@ -102,7 +102,7 @@ func (k *kept) Set(text string) error {
 	return nil
 }
 
-// workload is what the file or the preset and the flags ask for.
+// workload returns the workload of the file or the preset, with the flags applied.
 func (o *benchOptions) workload(args []string) (workload.Workload, error) {
 	w, err := o.base(args)
 	if err != nil {
@@ -123,8 +123,8 @@ func (o *benchOptions) workload(args []string) (workload.Workload, error) {
 	return w, asFlags(w.Check())
 }
 
-// asFlags tells what is wrong with a workload in the words of the command line: a
-// problem that came from no line of a file names settings as YAML has them.
+// asFlags returns problems of a workload in the words of the command line: a problem that is not from a file names
+// settings as YAML has them.
 func asFlags(err error) error {
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -136,9 +136,9 @@ func asFlags(err error) error {
 		if !ok || p.File != "" {
 			continue
 		}
-		said := *p
-		said.Key = ""
-		words := dashes.Replace(said.Error())
+		shown := *p
+		shown.Key = ""
+		words := dashes.Replace(shown.Error())
 		if p.Key != "" {
 			words = "--" + strings.ReplaceAll(p.Key, "_", "-") + ": " + words
 		}
@@ -147,7 +147,7 @@ func asFlags(err error) error {
 	return errors.Join(list...)
 }
 
-// underscores are the keys of YAML that no word of prose can be, each with its flag.
+// underscores returns the keys of YAML that contain an underscore, each followed by its flag.
 func underscores() []string {
 	var pairs []string
 	for _, s := range new(workload.Workload).Settings() {
@@ -158,7 +158,7 @@ func underscores() []string {
 	return pairs
 }
 
-// base is the workload before the flags.
+// base returns the workload without the flags.
 func (o *benchOptions) base(args []string) (workload.Workload, error) {
 	if len(args) == 0 {
 		w, err := workload.Preset(o.preset)
@@ -194,7 +194,7 @@ func (o *benchOptions) validate() error {
 		if err != nil {
 			return fmt.Errorf("--threshold: %w", err)
 		}
-		o.judged = append(o.judged, t)
+		o.limits = append(o.limits, t)
 	}
 	_, err := program.FaultNamed(o.fault)
 	return err

@@ -4,5 +4,5 @@ package bench
 
 import "syscall"
 
-// ofItsOwn is about interrupts from the keyboard, which reach the whole group here.
+// ofItsOwn does nothing: here an interrupt from the keyboard reaches the server too.
 func ofItsOwn() *syscall.SysProcAttr { return nil }

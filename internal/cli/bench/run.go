@@ -23,8 +23,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// meetTimeout bounds how long a server may take to greet before any load is on it.
-const meetTimeout = 10 * time.Second
+// greetTimeout is how long a server may take to greet, before any load.
+const greetTimeout = 10 * time.Second
 
 // newBenchRun builds `fwpbench run`.
 func newBenchRun(p process) *cobra.Command {
@@ -59,7 +59,7 @@ func newBenchRun(p process) *cobra.Command {
 	return cmd
 }
 
-// oneFile refuses what is no single workload.
+// oneFile returns an error for more than one workload.
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
@@ -67,7 +67,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return fmt.Errorf("run takes one workload file, got %q", args)
 }
 
-// bench is one run of load, from the flags to the exit code.
+// bench runs one load, from the flags to the exit code.
 func (p process) bench(ctx context.Context, o *benchOptions, args []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),
 		Overload: overloads[o.overload.String()], Pace: o.pace, Version: p.Name + " " + program.Version(),
-		Thresholds: o.judged, History: o.history != "", ClauseOf: conformance.ClauseOf,
+		Thresholds: o.limits, History: o.history != "", ClauseOf: conformance.ClauseOf,
 	}
 	if err := prepareMachine(o, at, &w); err != nil {
 		return err
@@ -114,7 +114,7 @@ func prepareMachine(o *benchOptions, at program.Endpoint, w *workload.Workload) 
 	return err
 }
 
-// local tells whether the server shares this machine with us.
+// local reports whether the server runs on this machine.
 func local(at program.Endpoint) bool {
 	if at.Choice.Embedded {
 		return true
@@ -123,7 +123,7 @@ func local(at program.Endpoint) bool {
 	return at.Choice.Address.Host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// drive finds the server, loads it, and delivers what came out.
+// drive connects to the server, loads it, and writes the report.
 func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint, config load.Config) error {
 	outputs, err := o.open()
 	if err != nil {
@@ -143,8 +143,8 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 	if !at.Choice.Embedded {
 		p.Logf("connecting to %s", chosen)
 	}
-	if _, err := at.Identify(ctx, meetTimeout); err != nil {
-		return p.Deliver(o.report(notMet(ctx, &config, began, err)))
+	if _, err := at.Identify(ctx, greetTimeout); err != nil {
+		return p.Deliver(o.report(notReached(ctx, &config, began, err)))
 	}
 	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
 	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
@@ -162,8 +162,8 @@ func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint
 	return p.Deliver(o.report(result.Report))
 }
 
-// notMet is the report of a run that did not get as far as to a server.
-func notMet(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
+// notReached returns the report of a run that did not reach a server.
+func notReached(ctx context.Context, config *load.Config, began time.Time, err error) *reports.Load {
 	report := &reports.Load{
 		Version: config.Version, Run: config.Run, Seed: config.Seed, Target: config.Target,
 		Machine: reports.Machine(health.ThisMachine()),

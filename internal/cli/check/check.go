@@ -26,8 +26,8 @@ func newCheck(p process) *cobra.Command {
 		Long: "fwpcheck checks a server of the Faktory Work Protocol against the specification, clause by clause,\n" +
 			"and plays scripts of C: and S: lines on it.",
 		Example: "  fwpcheck run                                     the embedded server, with every check\n" +
-			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     a server of yours\n" +
-			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      a script of yours, and what was said",
+			"  fwpcheck run --url tcp://:PASSWORD@HOST:7419     your own server\n" +
+			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      your own script, with its conversation",
 		Args: program.UnknownCommand,
 	}
 	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),

@@ -10,10 +10,10 @@ import (
 	"github.com/fwpsuite/fwp/internal/selftest"
 )
 
-// embed starts a server in this process, which offers everything.
+// embed starts a server in this process that meets every need.
 func embed(config fakes.Config) (server conformance.Server, end func(), err error) {
 	defer func() {
-		if r := recover(); r != nil { // it says so when it cannot listen
+		if r := recover(); r != nil { // it panics when it cannot listen
 			err = fmt.Errorf("start the embedded server: %v", r)
 		}
 	}()
@@ -23,7 +23,7 @@ func embed(config fakes.Config) (server conformance.Server, end func(), err erro
 	return server, fake.Close, nil
 }
 
-// embedAll starts an open and a protected server, so that every check has one.
+// embedAll starts a server without and one with a password, so that every check has one.
 func embedAll() (servers []conformance.Server, end func(), err error) {
 	open, endOpen, err := embed(fakes.Config{})
 	if err != nil {
@@ -37,7 +37,7 @@ func embedAll() (servers []conformance.Server, end func(), err error) {
 	return []conformance.Server{open, protected}, func() { endOpen(); endProtected() }, nil
 }
 
-// prepare starts the server that a script's header asks for.
+// prepare starts the server that the header of a script asks for.
 func prepare(settings map[string]string) (conformance.Server, func(), error) {
 	config, err := embeddedConfig(settings)
 	if err != nil {
@@ -46,7 +46,7 @@ func prepare(settings map[string]string) (conformance.Server, func(), error) {
 	return embed(config)
 }
 
-// settingError is a value that a setting does not have.
+// settingError reports a value that a setting cannot have.
 type settingError struct{ key, value, want string }
 
 func (e *settingError) Error() string {
@@ -58,9 +58,8 @@ func checkSettings(settings map[string]string) error {
 	return err
 }
 
-// embeddedConfig is what the settings of a script's header mean. A server that
-// accepts a given hash has a password as well, so that connections that greet
-// by themselves get in.
+// embeddedConfig returns the configuration for the settings of a script's header. A server that accepts a given hash
+// has a password as well, for connections that compute the hash.
 func embeddedConfig(settings map[string]string) (fakes.Config, error) {
 	config := fakes.Config{Salt: settings["salt"], AcceptHash: settings["pwdhash"]}
 	if text, ok := settings["iterations"]; ok {
@@ -83,7 +82,7 @@ func embeddedConfig(settings map[string]string) (fakes.Config, error) {
 	return config, nil
 }
 
-// eitherOf reads a setting of two values; yes tells whether it has the first.
+// eitherOf reads a setting of two values; yes reports whether it has the first.
 func eitherOf(settings map[string]string, key, first, second string) (yes bool, err error) {
 	value, ok := settings[key]
 	if ok && value != first && value != second {

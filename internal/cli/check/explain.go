@@ -66,8 +66,8 @@ func (p process) explain(id string) error {
 	return fmt.Errorf("unknown clause or check %q%s", id, program.Suggestion(id, namesOf(all)))
 }
 
-// explainScript returns the script of a check and, below it and as comments, what the
-// script does not say: so the lines keep their numbers, and the whole can be played.
+// explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
+// their numbers, and the text can be played.
 func explainScript(d conformance.Description) (string, error) {
 	var f explained
 	for _, id := range clausesOf(d) {
@@ -90,7 +90,7 @@ func explainScript(d conformance.Description) (string, error) {
 	return b.String(), nil
 }
 
-// explainProperty returns what a check does that has no script.
+// explainProperty returns the explanation of a check that has no script.
 func explainProperty(p conformance.Property) reports.Page {
 	var f explained
 	f.add("does", p.About)
@@ -118,7 +118,7 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	}
 	f.add("reading", reading)
 	if c.Ambiguity != "" {
-		f.add("settles", c.Ambiguity+": see "+ambiguities)
+		f.add("resolves", c.Ambiguity+": see "+ambiguities)
 	}
 	f.add("takes", spelled(c.Special, specials))
 	for _, check := range checks {
@@ -168,8 +168,7 @@ func (f *explained) add(label, words string) {
 	*f = append(*f, reports.Field{Label: label, Lines: []reports.Text{reports.Words(words)}, Prose: true})
 }
 
-// faults adds faults of the fakes. That they are caught is what internal/selftest
-// proves.
+// faults adds faults of the fakes; internal/selftest proves that they are detected.
 func (f *explained) faults(faults []fakes.Fault) {
 	for _, fault := range faults {
 		f.add("faults", fault.Name+": "+fault.Summary)
@@ -178,8 +177,7 @@ func (f *explained) faults(faults []fakes.Fault) {
 
 func (f *explained) block() reports.Block { return reports.Fields{LabelWidth: 8, Fields: *f} }
 
-// ambiguities is where the places are listed of which the specification leaves open how
-// they are meant.
+// ambiguities is the list of the ambiguous places of the specification.
 const ambiguities = "docs/ambiguities.md"
 
 // textWidth is where the text of explain is wrapped.
@@ -196,12 +194,12 @@ var specials = map[string]string{
 var needs = map[scenarios.Need]string{
 	scenarios.NeedOpen: "a server without a password", scenarios.NeedPassword: "a server with a password",
 	scenarios.NeedSignals: "an operator who quiets or terminates workers", scenarios.NeedRestart: "a restart",
-	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server that nobody else uses",
+	scenarios.NeedKill: "a kill and a start", scenarios.NeedAlone: "a server that no other client uses",
 	scenarios.NeedFlush:    "a server whose jobs may all be deleted",
 	scenarios.NeedEmbedded: "an embedded server that is set up for it",
 }
 
-// spelled writes out a list of abbreviations.
+// spelled returns a list of abbreviations in words.
 func spelled(list string, words map[string]string) string {
 	var all []string
 	for _, short := range strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -213,7 +211,7 @@ func spelled(list string, words map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// clauseNamed returns the clause with this id, whose case does not count.
+// clauseNamed returns the clause with this id; case does not count.
 func clauseNamed(id string) (conformance.Clause, bool) {
 	all := conformance.Clauses()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })

@@ -43,7 +43,7 @@ func newExplore(p process) *cobra.Command {
 	return cmd
 }
 
-// explore is one exploration, from the flags to the exit code.
+// explore runs one exploration, from the flags to the exit code.
 func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
@@ -86,16 +86,16 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	return p.Deliver(o.report(e))
 }
 
-// unexplored fills in a report why there was nothing to explore.
+// unexplored records in a report why nothing was explored.
 func (p process) unexplored(ctx context.Context, e *reports.Exploration, err error) *reports.Exploration {
 	r := &reports.Report{}
-	blame(ctx, r, err)
+	recordFailure(ctx, r, err)
 	e.Interrupted, e.Unreachable, e.Internal = r.Interrupted, r.Unreachable, r.Internal
 	e.Took = time.Since(e.Started)
 	return e
 }
 
-// saved reads the run that is to be played again; nil if there is none.
+// saved returns the run that is to be played again, or nil.
 func (o *exploreOptions) saved() (*explore.Trace, error) {
 	if o.replay == "" {
 		return nil, nil
@@ -112,7 +112,7 @@ func (o *exploreOptions) saved() (*explore.Trace, error) {
 	return &t, nil
 }
 
-// campaign is an exploration and what belongs to it.
+// campaign is an exploration, with its report and files.
 type campaign struct {
 	clients int
 	store   *findingStore
@@ -120,14 +120,14 @@ type campaign struct {
 	report  *reports.Exploration
 }
 
-// run explores: one client after the other, and then many side by side.
+// run explores, first with few clients and then with many at the same time.
 func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Trace) {
 	begin := time.Now()
 	defer func() { d.report.Took = time.Since(begin) }()
 	x.Found = d.store.saveRun
 	x.Progress = func(commands int, c *explore.Coverage) {
-		what := fmt.Sprintf("%d workers side by side", d.clients)
-		if c != nil { // the load covers nothing
+		what := fmt.Sprintf("%d concurrent workers", d.clients)
+		if c != nil { // no coverage: the load of many clients
 			what = fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes))
 		}
 		d.bar.show(commands, what)
@@ -143,7 +143,7 @@ func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Tr
 	}
 }
 
-// report is a report of `explore`.
+// report is the output of `explore`.
 func (o *exploreOptions) report(e *reports.Exploration) program.Output {
 	return program.Output{
 		Flags: &o.reportFlags, Exit: o.exit(), Report: e, Unreachable: e.Unreachable, Internal: &e.Internal,

@@ -27,7 +27,7 @@ type findingStore struct {
 	p       process
 	o       *exploreOptions
 	at      program.Endpoint
-	control func(script string) reports.Verdict // tries a script on a server that is right
+	control func(script string) reports.Verdict // plays a script on a conforming server
 
 	runs    map[int]string // files of whole runs, by the number of the finding
 	history string         // the file of the history of many clients
@@ -48,7 +48,7 @@ func (k *findingStore) saveRun(f explore.Finding) {
 		k.runs[f.Number], then)
 }
 
-// fileName is the name under which a finding is saved.
+// fileName returns the name under which a finding is saved.
 func fileName(f explore.Finding) string {
 	if f.Clause == "" {
 		return f.Rule
@@ -69,7 +69,7 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 	breach := string(found[0].Breach)
 	name := cmp.Or(conformance.ClauseOf(breach), breach)
 	k.history = k.save(name, ".history.jsonl", h.Save)
-	k.p.Logf("%s among workers side by side: %s; the history is saved as %s", name, found[0].What, k.history)
+	k.p.Logf("%s among concurrent workers: %s; the history is saved as %s", name, found[0].What, k.history)
 }
 
 // save writes a new file, and returns its name.
@@ -154,7 +154,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	case f.Crash:
 		found.Verdict = reports.Crash
-	case f.Rule == explore.RuleMemory: // which no clause forbids
+	case f.Rule == explore.RuleMemory: // no clause forbids it
 		found.Verdict = reports.Warn
 	}
 	if f.Script != "" {
@@ -162,12 +162,12 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 			_, err := io.WriteString(w, f.Script)
 			return err
 		})
-		if f.Rule != explore.RuleMemory { // no line of that one fails
+		if f.Rule != explore.RuleMemory { // no line of its script fails
 			found.Reproduce = k.reproduce(found.Path, f.Script)
 			found.Control = k.control(f.Script)
 		}
 	}
-	if found.Control.Breach() { // it says nothing against the server
+	if found.Control.Breach() { // it may be an error of fwpcheck
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
@@ -178,8 +178,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 
 var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 
-// reproduce is the command that plays a script on the same server; a fault of the
-// embedded server is nowhere else.
+// reproduce returns the command that plays a script on the same server; empty for an embedded server with a fault.
 func (k *findingStore) reproduce(path, script string) string {
 	if k.at.Choice.Embedded && k.o.fault != "" {
 		return ""

@@ -37,7 +37,7 @@ type exploreOptions struct {
 	given       *pflag.FlagSet
 }
 
-// defaultSteps is how many commands are sent if nothing says when to end.
+// defaultSteps is how many commands are sent without --steps and --time.
 const defaultSteps = 20000
 
 func (o *exploreOptions) declare(cmd *cobra.Command) {
@@ -45,11 +45,11 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "explore")
 	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"nobody else uses the server: try what touches other clients' jobs too")
+		"no other client uses the server: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
 		"everything on the server may be deleted: try FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "",
-		"the shell `COMMAND` that restarts the server, whether it runs or is gone")
+		"the shell `COMMAND` that restarts the server, or starts it if it does not run")
 	f.StringVar(&o.hooks.Signal, "signal-cmd", "",
 		"the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, "+
 			"$FWP_WID the worker")
@@ -71,7 +71,7 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 	f.IntVar(&o.connections, "connections", 6,
 		"use `N` connections at a time, plus two control connections that must stay unaffected")
 	f.IntVar(&o.clients, "clients", 8,
-		"spend the second half, with --wait the last quarter, on `N` workers side by side, whose whole "+
+		"spend the second half, with --wait the last quarter, on `N` concurrent workers, whose whole "+
 			"history is checked; none if 0")
 	f.DurationVar(&o.longest, "wait", 0,
 		"let all clients wait together for up to this long: reservations and retries show only then")
@@ -96,7 +96,7 @@ func (o *exploreOptions) validate() error {
 	return cmp.Or(o.validateExtent(), o.validateReplay(), o.validateProcess(), err)
 }
 
-// validateExtent checks the flags that say how much is explored.
+// validateExtent checks the flags for how much is explored.
 func (o *exploreOptions) validateExtent() error {
 	switch {
 	case o.time < 0 || o.longest < 0 || o.clients < 0:
@@ -133,7 +133,7 @@ func (o *exploreOptions) validateProcess() error {
 	return nil
 }
 
-// fillIn gives the flags a value that have none: the number of commands and the seed.
+// fillIn sets the number of commands and the seed if no flag did.
 func (o *exploreOptions) fillIn() {
 	if o.steps == 0 && o.time == 0 {
 		o.steps = defaultSteps
@@ -143,8 +143,8 @@ func (o *exploreOptions) fillIn() {
 	}
 }
 
-// exit is what counts for the exit code.
+// exit returns what the exit code depends on.
 func (o *exploreOptions) exit() reports.ExitOptions { return reports.ExitOptions{Strict: o.strict} }
 
-// alone and flush are what may be tried on a server.
+// alone reports whether commands may touch jobs of other clients.
 func (o *exploreOptions) alone() bool { return o.allowShared || o.allowFlush }

@@ -17,12 +17,12 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// dialed is a server of which no operator is known.
+// dialed is a server without operator commands.
 type dialed struct{ server *target.Server }
 
 func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
 
-// explorer is what the flags ask for, on the server that is meant.
+// explorer returns the exploration that the flags ask for.
 func (o *exploreOptions) explorer(
 	ctx context.Context, at program.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
@@ -62,12 +62,11 @@ func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
 	return server.Target, end, err
 }
 
-// controlWait is the longest that a control waits for: what needs more is not tried.
+// controlWait is the longest wait of a script that control plays.
 const controlWait = 10 * time.Second
 
-// control plays the script of a finding on the embedded server, which is right: what fails
-// there says nothing against another. The verdict is Undecided if that was not tried, or
-// did not come to its end.
+// control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
+// count against another server. It returns Inconclusive if the script was not played to its end.
 func control(ctx context.Context, text string) reports.Verdict {
 	script, err := scenarios.Parse(fwpdialect.Dialect{}, "control.fwp", []byte(text))
 	if err != nil || script.Wait() > controlWait {

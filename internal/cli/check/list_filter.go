@@ -77,8 +77,7 @@ func (f facets) pick(rows []row, thing string) ([]row, error) {
 	return rows, nil
 }
 
-// instead says what may have been meant by a pattern that matches none of the words, or
-// where they are shown.
+// instead returns what to write instead of a pattern that matches none of the words.
 func instead(flag, pattern string, words []string) string {
 	if near := text.Candidates(pattern, words); len(near) > 0 && flag != "level" && flag != "party" {
 		return text.DidYouMean(near...)
@@ -87,12 +86,12 @@ func instead(flag, pattern string, words []string) string {
 		"check":  "fwpcheck list shows the checks",
 		"clause": "fwpcheck list --clauses shows the clauses",
 		"fault":  "fwpcheck list --faults shows the faults",
-		"level":  "the levels are " + strings.Join(levelNames(), ", "), // they have blanks in them
+		"level":  "the levels are " + strings.Join(levelNames(), ", "), // names with blanks, such as MUST NOT
 		"party":  "the parties are server, client, consumer and producer (S, C, K and P)",
 	}[flag]
 }
 
-// partyWords are the letters of a party, and the words for them.
+// partyWords returns the letters of a party, and the words for them.
 func partyWords(party string) []string {
 	var words []string
 	for letter := range strings.SplitSeq(party, ",") {

@@ -9,13 +9,13 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// bar is a progress bar that leaves nothing behind.
+// bar is a progress bar, which end removes.
 type bar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
 
 	mu   sync.Mutex
-	last string // what was done last
+	last string // the check that ended last
 }
 
 func newBar(w io.Writer, total int) *bar {
@@ -47,14 +47,13 @@ func (b *bar) words(decor.Statistics) string {
 	return " " + b.last
 }
 
-// end takes the bar away. It blocks until that is done.
+// end removes the bar. It blocks until that is done.
 func (b *bar) end() {
 	b.bar.Abort(true)
 	b.container.Wait()
 }
 
-// aboveBar is standard error with a progress bar at its end. Without a bar it is just
-// that.
+// aboveBar is standard error, with a progress bar below what is written if begin was called.
 type aboveBar struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -75,7 +74,7 @@ func (a *aboveBar) begin(o *exploreOptions) {
 	a.bar = newBar(a.out, a.total)
 }
 
-// show moves the bar, by time if an end of that is given. More than all is not shown.
+// show moves the bar, by time if a time was given, and not to its end.
 func (a *aboveBar) show(commands int, words string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -99,7 +98,7 @@ func (a *aboveBar) Write(b []byte) (int, error) {
 	return a.out.Write(b)
 }
 
-// end takes the bar away.
+// end removes the bar.
 func (a *aboveBar) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

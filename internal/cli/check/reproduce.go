@@ -11,13 +11,11 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// repeated are the flags without which a check may come out otherwise. Those
-// that select and those that say how to report are not among them.
+// repeated holds the flags that the result of a check may depend on: not those for selecting and reporting.
 var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
 	"allow-shared", "allow-flush", "restart-cmd", "kill-cmd", "signal-cmd"}
 
-// reproducer gives the command that plays one check, or one script of the
-// user's, again.
+// reproducer returns a function that returns the command that plays a check, or a script of the user's, again.
 func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
 	var rest []string
 	o.given.VisitAll(func(f *pflag.Flag) {

@@ -110,7 +110,8 @@ func clauseRows(checks []conformance.Check) (rows []row) {
 	return rows
 }
 
-// faultRows returns the rows of the faults of the embedded server. Their facets are those of the clauses that they break.
+// faultRows returns the rows of the faults of the embedded server. Their facets are those of the clauses that they
+// break.
 func faultRows(checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)
 	for _, f := range fakes.Faults() {

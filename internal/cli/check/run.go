@@ -42,7 +42,7 @@ func newRun(p process) *cobra.Command {
 
 // run is one run, from the flags to the exit code.
 func (p process) run(ctx context.Context, o *runOptions, args []string) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // rather now than after minutes
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil { // before the run, which takes minutes
 		return err
 	}
 	chosen, err := p.pick(o, args)
@@ -55,14 +55,14 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	showBar := !o.reportFlags.NoProgress && !o.reportFlags.Verbose && p.WantsProgress()
 	terminal := p.Err
-	p.Err = &shared{w: p.Err}
+	p.Err = &syncWriter{w: p.Err}
 	p.Logf("testing %s, seed %d", s.endpoint, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
 	on, err := s.open(ctx, o.timeout)
 	if err != nil {
-		return p.Deliver(o.report(unjudged(ctx, o, s, started, err)))
+		return p.Deliver(o.report(untested(ctx, o, s, started, err)))
 	}
 	defer on.end()
 	if wait := chosen.wait(); wait > conformance.QuickWait {
@@ -76,7 +76,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if o.reportFlags.Verbose {
 		watch.out, watch.named = p.Err, len(chosen.in) > 1
 	}
-	return p.Deliver(o.report(judge(ctx, o, s, on, chosen, watch)))
+	return p.Deliver(o.report(runChecks(ctx, o, s, on, chosen, watch)))
 }
 
 // report is the output of `run`.
@@ -87,18 +87,20 @@ func (o *runOptions) report(r *reports.Report) program.Output {
 	}
 }
 
-// unjudged says in a report why nothing could be judged.
-func unjudged(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
+// untested returns the report of a run without a server to test.
+func untested(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
 	r := &reports.Report{
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
 		Target: s.endpoint.Target(""),
 	}
-	blame(ctx, r, err)
+	recordFailure(ctx, r, err)
 	return r
 }
 
-// judge runs the chosen checks on a server.
-func judge(ctx context.Context, o *runOptions, s subject, on stand, chosen picked, watch watcher) *reports.Report {
+// runChecks runs the chosen checks on a server.
+func runChecks(
+	ctx context.Context, o *runOptions, s subject, on testbed, chosen selection, watch watcher,
+) *reports.Report {
 	runner := &conformance.Runner{
 		Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
@@ -109,19 +111,19 @@ func judge(ctx context.Context, o *runOptions, s subject, on stand, chosen picke
 	r := runner.Run(ctx)
 	watch.end()
 	r.Version, r.Target = "fwpcheck "+program.Version(), s.endpoint.Target(on.hi)
-	if s.endpoint.Choice.Embedded { // the servers are gone, and what was left on them too
+	if s.endpoint.Choice.Embedded { // the servers no longer exist
 		for i := range r.Checks {
 			r.Checks[i].Left = nil
 		}
 	}
-	if chosen.own { // a report on somebody's script is none on the catalogue
+	if chosen.own { // scripts of the user's have no part in the other clauses
 		r.Clauses = slices.DeleteFunc(r.Clauses, func(c reports.Clause) bool { return len(c.Checks) == 0 })
 	}
 	return r
 }
 
-// blame says in a report why nothing could be judged.
-func blame(ctx context.Context, r *reports.Report, err error) {
+// recordFailure records in a report why nothing could be tested.
+func recordFailure(ctx context.Context, r *reports.Report, err error) {
 	there, unreachable := errors.AsType[*program.UnreachableError](err)
 	switch {
 	case ctx.Err() != nil:
@@ -133,16 +135,15 @@ func blame(ctx context.Context, r *reports.Report, err error) {
 	}
 }
 
-// picked is what is played.
-type picked struct {
+// selection is the checks that are played, and those that are not.
+type selection struct {
 	in  []conformance.Check
 	out []conformance.Skipped
-	own bool // scripts of the user's, not the suite's
+	own bool // they are scripts of the user's
 }
 
-// wait is how long the run must take at least, because of what can only be seen
-// by waiting.
-func (c picked) wait() time.Duration {
+// wait returns the longest time that one of the checks has to wait.
+func (c selection) wait() time.Duration {
 	var longest time.Duration
 	for _, check := range c.in {
 		longest = max(longest, check.Describe().Wait)
@@ -150,8 +151,8 @@ func (c picked) wait() time.Duration {
 	return longest
 }
 
-// waiting counts the checks that a quick run leaves out.
-func (c picked) waiting() int {
+// waiting returns how many checks a quick run leaves out.
+func (c selection) waiting() int {
 	n := 0
 	for _, check := range c.in {
 		if check.Describe().Wait > conformance.QuickWait {
@@ -162,20 +163,19 @@ func (c picked) waiting() int {
 }
 
 // pick reads the scripts and selects from them.
-func (p process) pick(o *runOptions, args []string) (picked, error) {
+func (p process) pick(o *runOptions, args []string) (selection, error) {
 	all, err := p.load(args)
 	if err != nil {
-		return picked{}, err
+		return selection{}, err
 	}
 	in, out, err := o.selection.Apply(all)
 	if err != nil {
-		return picked{}, badSelection(err, all)
+		return selection{}, badSelection(err, all)
 	}
-	return picked{in, out, len(args) > 0}, nil
+	return selection{in, out, len(args) > 0}, nil
 }
 
-// load reads the user's scripts, or the suite's if there are none. What is
-// wrong in a script is told here, all of it.
+// load reads the user's scripts, or the suite's if there are none. It prints all mistakes in them.
 func (p process) load(args []string) ([]conformance.Check, error) {
 	if len(args) == 0 {
 		return checks()

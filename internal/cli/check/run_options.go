@@ -51,7 +51,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 	o.targetFlags.Declare(f, "test")
 	f.BoolVar(&o.allowShared, "allow-shared", false,
-		"nobody else uses the server: play what touches other clients' jobs too")
+		"no other client uses the server: play what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
 		"everything on the server may be deleted: play FLUSH too (means --allow-shared)")
 	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")

@@ -20,7 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// scriptFile is one script of the user's, as it was read.
+// scriptFile is a script of the user's.
 type scriptFile struct {
 	name   string // as it was given, or below a directory that was given; "-" is standard input
 	source []byte
@@ -50,7 +50,7 @@ func (p process) readOne(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// someScripts refuses a command line that names no script.
+// someScripts returns an error for a command line without scripts.
 func someScripts(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("which script? Name files or folders, or - for standard input")
@@ -58,12 +58,12 @@ func someScripts(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// completeScripts has the shell complete the names of scripts.
+// completeScripts completes the names of scripts.
 func completeScripts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return []string{"fwp"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// scriptNames walks through directories; what is named twice is taken once.
+// scriptNames returns the names of all scripts, each once; a folder stands for those in it.
 func scriptNames(args []string) ([]string, error) {
 	var names []string
 	for _, arg := range args {
@@ -84,7 +84,7 @@ func scriptNames(args []string) ([]string, error) {
 	}), nil
 }
 
-// scriptsAt is a script, standard input, or the scripts below a folder.
+// scriptsAt returns the name of a script, or of the scripts below a folder.
 func scriptsAt(path string) ([]string, error) {
 	if path == "-" {
 		return []string{path}, nil
@@ -116,7 +116,7 @@ func scriptsBelow(folder string) ([]string, error) {
 	return names, nil
 }
 
-// isCheck helps whoever gives the name of a check where a file is wanted.
+// isCheck returns a hint for the name of a check in the place of a file.
 func isCheck(arg string) string {
 	if slices.Contains(suiteNames(), arg) {
 		return "; for the check of that name: --check " + arg
@@ -124,8 +124,7 @@ func isCheck(arg string) string {
 	return ""
 }
 
-// examine parses and lints scripts of the user's, and returns those that parse
-// and what was found in all of them, file by file.
+// examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
 func examine(files []scriptFile) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		script, err := scenarios.Parse(fwpdialect.Dialect{}, f.name, f.source)
@@ -171,7 +170,7 @@ func unknownClauses(s *scenarios.Script) scenarios.Problems {
 	return found
 }
 
-// badSettings are settings of the embedded server that mean nothing to it.
+// badSettings returns problems of the settings of the embedded server.
 func badSettings(s *scenarios.Script) scenarios.Problems {
 	err := checkSettings(s.Embedded)
 	bad, ok := errors.AsType[*settingError](err)
@@ -183,7 +182,7 @@ func badSettings(s *scenarios.Script) scenarios.Problems {
 	return scenarios.Problems{problem}
 }
 
-// at is a problem at the first place of a script where a text stands.
+// at returns a problem at the first place of a text in a script.
 func at(s *scenarios.Script, text string) *scenarios.Problem {
 	for i, line := range s.Source {
 		if before, _, ok := strings.Cut(line, text); ok {
@@ -194,7 +193,7 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 	return &scenarios.Problem{File: s.Name, Source: s.Source[0], Pos: scenarios.Pos{Line: 1, Col: 1, Width: 1}}
 }
 
-// checks are all checks of the suite: its scripts, and behind them its properties.
+// checks returns all checks of the suite: its scripts, and then its properties.
 func checks() ([]conformance.Check, error) {
 	all, err := suite()
 	if err != nil {
@@ -206,7 +205,7 @@ func checks() ([]conformance.Check, error) {
 	return all, nil
 }
 
-// suite is the suite's own scripts.
+// suite returns the scripts of the suite.
 func suite() ([]conformance.Check, error) {
 	scripts, err := fwpdialect.Suite()
 	if err != nil {
@@ -215,7 +214,7 @@ func suite() ([]conformance.Check, error) {
 	return conformance.Scripts(scripts...), nil
 }
 
-// suiteNames are the ids of the suite's checks, for suggestions.
+// suiteNames returns the ids of the suite's checks, for suggestions.
 func suiteNames() []string {
 	all, err := checks()
 	if err != nil {
@@ -232,7 +231,7 @@ func namesOf(checks []conformance.Check) []string {
 	return names
 }
 
-// clauseNames are the ids of all clauses.
+// clauseNames returns the ids of all clauses.
 func clauseNames() []string {
 	var ids []string
 	for _, c := range conformance.Clauses() {

@@ -9,8 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 )
 
-// badSelection says in the words of the command line what is wrong with a selection from
-// these checks.
+// badSelection returns an error about a selection from these checks in the words of the command line.
 func badSelection(err error, checks []conformance.Check) error {
 	if errors.Is(err, conformance.ErrAllSlow) {
 		return fmt.Errorf("--quick: %w", err)
@@ -24,7 +23,7 @@ func badSelection(err error, checks []conformance.Check) error {
 	return err
 }
 
-// badPattern says why a flag's pattern is none, or that it matches none of these things.
+// badPattern returns an error about the pattern of a flag.
 func badPattern(e *conformance.SelectionError, thing string) error {
 	switch {
 	case e.Err != nil:
@@ -35,7 +34,7 @@ func badPattern(e *conformance.SelectionError, thing string) error {
 	return fmt.Errorf("--%s %s matches no %s", e.Part, e.Pattern, thing)
 }
 
-// matchOne looks whether the pattern of a flag is one, and matches one of the words.
+// matchOne returns an error if the pattern of a flag is malformed or matches none of the words.
 func matchOne(flag, pattern string, words []string) *conformance.SelectionError {
 	_, err := path.Match(pattern, "")
 	if err == nil && matches([]string{pattern}, words) {

@@ -19,8 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// How long the quick part waits for servers that may never answer. The embedded server
-// is far sooner.
+// How long the quick part waits for servers that may never answer. The embedded server answers much sooner.
 const (
 	quickTimeout  = 3 * time.Second
 	quickPatience = 10 * time.Second
@@ -41,8 +40,8 @@ func newSelftest(p process) *cobra.Command {
 		Use:   "selftest",
 		Short: "Test the suite itself: all faults are detected, without false alarms",
 		Long: "selftest starts servers of its own on this machine: one for each fault of the catalogue, which the\n" +
-			"checks that decide its clauses must catch without blaming anything else, and one for each variation\n" +
-			"that the specification allows, where they must find nothing. It prints what is not so.\n\n" +
+			"checks that evaluate its clauses must detect without any other finding, and one for each variation\n" +
+			"that the specification allows, where they must find nothing. It prints each difference.\n\n" +
 			"Exit codes: 0 passed, 1 failed, 2 usage, 5 internal error, 130 interrupted.",
 		Example: "  fwpcheck selftest\n" +
 			"  fwpcheck selftest --full\n" +
@@ -63,7 +62,7 @@ func newSelftest(p process) *cobra.Command {
 	return cmd
 }
 
-// selftest is one self-test, from the flags to the exit code.
+// selftest runs one self-test, from the flags to the exit code.
 func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 	proof, err := o.proof()
 	if err != nil {
@@ -74,7 +73,7 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 		watch.bar = newBar(p.Err, proof.Size())
 	}
 	proof.Progress = watch.progress()
-	p.Err = &shared{w: p.Err}
+	p.Err = &syncWriter{w: p.Err}
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	started := time.Now()
@@ -83,7 +82,7 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 	return p.conclude(proof, out, time.Since(started))
 }
 
-// proof is what the flags ask for.
+// proof returns the self-test that the flags ask for.
 func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if o.parallel < 1 {
 		return nil, errors.New("--parallel must be 1 or more")
@@ -113,7 +112,7 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	return proof, nil
 }
 
-// conclude prints what is not proved, counts, and returns the end of the command.
+// conclude prints what failed and the counts, and returns the error that ends the command.
 func (p process) conclude(proof *selftest.Proof, out *selftest.Outcome, took time.Duration) error {
 	table, sum := unproved(out)
 	conclusion := reports.Conclusion{Facts: sum.words(proof, out, took), Words: reports.Styled(reports.Good,
@@ -130,7 +129,7 @@ func (p process) conclude(proof *selftest.Proof, out *selftest.Outcome, took tim
 	return cmp.Or(p.PrintPage(reports.Page{Blocks: append(table, conclusion)}), end)
 }
 
-// tally counts what a self-test showed.
+// tally is the counts of a self-test.
 type tally struct{ caught, later, wrong int }
 
 // words returns the counts in one line.
@@ -144,8 +143,8 @@ func (t tally) words(proof *selftest.Proof, out *selftest.Outcome, took time.Dur
 		out.Varied, text.Count(len(proof.Variations), "variation"), out.Again, t.wrong, took.Round(100*time.Millisecond))
 }
 
-// unproved returns a table, if there is something in it, with a row for each fault that is
-// not caught and for each check that fails on a conforming server, and counts them.
+// unproved returns a table, unless it is empty, with a row for each fault that is not detected and each check that
+// fails on a conforming server, and the counts.
 func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	var t reports.Table
 	sum.wrong = len(out.FalseAlarms)
@@ -171,8 +170,8 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 	return []reports.Block{t}, sum
 }
 
-// notProved returns the rows about a fault that is not caught (which is not known after an
-// interruption), or that makes a check fail that it should not.
+// notProved returns the rows for a fault that is not detected (not known after an interruption) and for its false
+// alarms.
 func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	if missing := r.Missing(); missing != "" && !stopped {
 		rows = append(rows, reports.Cells(r.Fault.Name, "not detected", missing))
@@ -183,7 +182,7 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	return rows
 }
 
-// pickFaults takes the faults that match one of the patterns, all if there are none.
+// pickFaults returns the faults that match one of the patterns, all if there are none.
 func pickFaults(patterns []string) ([]fakes.Fault, error) {
 	for _, pattern := range patterns {
 		if bad := matchOne("fault", pattern, program.FaultNames()); bad != nil {

@@ -46,8 +46,9 @@ func (p process) spec(folder string) error {
 	}
 	p.Logf("%s changed", text.Count(len(changes), "document"))
 	if len(changes) > 0 {
-		p.Logf("compare each with the edition that the catalogue was written from, and correct the clauses that cite what changed\n" +
-			"(fwpcheck list --clauses --json has the sources); then write the new hash into conformance/clauses_source.go")
+		p.Logf("compare each with the edition that the catalogue was written from, and correct the clauses that cite what " +
+			"changed\n(fwpcheck list --clauses --json has the sources); " +
+			"then write the new hash into conformance/clauses_source.go")
 		return program.Exit(reports.ExitFindings)
 	}
 	return nil

@@ -10,14 +10,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// subject is the server that a run tests.
+// subject is the server under test.
 type subject struct {
 	endpoint program.Endpoint
 	offers   []scenarios.Need // beside open or password
 }
 
-// subject works out the server from flags and environment. A flag that has no effect on
-// it is an error.
+// subject returns the server that flags and environment name. A flag without an effect on it is an error.
 func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error) {
 	e, err := o.targetFlags.Endpoint(o.given, lookup, "restart-cmd", "kill-cmd", "signal-cmd", "allow-shared",
 		"allow-flush")
@@ -28,7 +27,7 @@ func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error
 	return subject{endpoint: e, offers: o.offers()}, nil
 }
 
-// offers is what the user's flags make possible on a server of theirs.
+// offers returns what the flags make possible on the user's server.
 func (o *runOptions) offers() []scenarios.Need {
 	var offers []scenarios.Need
 	for _, can := range []struct {
@@ -48,10 +47,10 @@ func (o *runOptions) offers() []scenarios.Need {
 	return offers
 }
 
-// provide says for each need how it can be met.
+// provide returns, for each need, how the user can meet it.
 func provide(s subject) map[scenarios.Need]string {
 	if s.endpoint.Choice.Embedded {
-		return nil // it meets all
+		return nil // the embedded server meets all
 	}
 	return map[scenarios.Need]string{
 		scenarios.NeedOpen: "give the --url of a server that asks for no password",
@@ -61,47 +60,47 @@ func provide(s subject) map[scenarios.Need]string {
 			"worker's id in $FWP_WID",
 		scenarios.NeedRestart:  "give --restart-cmd COMMAND, for example --restart-cmd 'systemctl restart faktory'",
 		scenarios.NeedKill:     "give --kill-cmd COMMAND, which stops the server without warning and starts it again",
-		scenarios.NeedAlone:    "give --allow-shared, if nobody else uses the server",
+		scenarios.NeedAlone:    "give --allow-shared, if no other client uses the server",
 		scenarios.NeedFlush:    "give --allow-flush, if everything on the server may be deleted",
 		scenarios.NeedEmbedded: "leave out --url (and FAKTORY_URL): this check tests the embedded server",
 	}
 }
 
-// stand is what checks are run on.
-type stand struct {
+// testbed is the servers on which checks are run.
+type testbed struct {
 	servers []conformance.Server
 	prepare func(map[string]string) (conformance.Server, func(), error)
 	hi      string
 	end     func()
 }
 
-// open starts the embedded servers, or looks whether the user's is there.
-func (s subject) open(ctx context.Context, timeout time.Duration) (stand, error) {
+// open starts the embedded servers, or connects to the user's server.
+func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, error) {
 	if !s.endpoint.Choice.Embedded {
-		return s.meet(ctx, timeout)
+		return s.connect(ctx, timeout)
 	}
 	servers, end, err := embedAll()
 	if err != nil {
-		return stand{}, err
+		return testbed{}, err
 	}
 	id, err := conformance.Identify(ctx, servers[0].Target, timeout)
 	if err != nil {
 		end()
-		return stand{}, fmt.Errorf("the embedded server: %w", err)
+		return testbed{}, fmt.Errorf("the embedded server: %w", err)
 	}
-	return stand{servers: servers, prepare: prepare, hi: id.Greeting, end: end}, nil
+	return testbed{servers: servers, prepare: prepare, hi: id.Greeting, end: end}, nil
 }
 
-// meet looks whether the user's server is there and lets us in.
-func (s subject) meet(ctx context.Context, timeout time.Duration) (stand, error) {
+// connect identifies the user's server and authenticates.
+func (s subject) connect(ctx context.Context, timeout time.Duration) (testbed, error) {
 	id, err := s.endpoint.Identify(ctx, timeout)
 	if err != nil {
-		return stand{}, err
+		return testbed{}, err
 	}
 	offers := append([]scenarios.Need{scenarios.NeedOpen}, s.offers...)
 	if id.Protected {
 		offers[0] = scenarios.NeedPassword
 	}
 	server := conformance.Server{Target: s.endpoint.Server, Password: s.endpoint.Password, Offers: offers}
-	return stand{servers: []conformance.Server{server}, hi: id.Greeting, end: func() {}}, nil
+	return testbed{servers: []conformance.Server{server}, hi: id.Greeting, end: func() {}}, nil
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// watcher is who follows a run on standard error. The zero value is nobody.
+// watcher writes the progress of a run to standard error. The zero value writes nothing.
 type watcher struct {
 	out   io.Writer // every line of every conversation, nil: none
 	named bool      // with the check that it belongs to
 	bar   *bar      // nil: none
 }
 
-// lines prints conversations as they go. Its calls may come side by side, so out
-// must be safe for that.
+// lines returns a function that prints conversations as they go. Several goroutines call it, so out must be safe for
+// that.
 func (w watcher) lines() func(check string, line scenarios.Line) {
 	if w.out == nil {
 		return nil
@@ -43,13 +43,13 @@ func (w watcher) end() {
 	}
 }
 
-// shared lets several goroutines write, each call at a time.
-type shared struct {
+// syncWriter is a writer for several goroutines.
+type syncWriter struct {
 	mu sync.Mutex
 	w  io.Writer
 }
 
-func (s *shared) Write(b []byte) (int, error) {
+func (s *syncWriter) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.w.Write(b)

@@ -49,9 +49,9 @@ func (p Process) attach(root *cobra.Command) {
 	root.SetHelpCommand(newHelp())
 }
 
-// refuseUnknownHelp keeps `rnu --help` from being answered as if it were `--help`: cobra
-// prints help before it looks at arguments, and has no error for that. The same goes for
-// `completion rnu`. What it returns tells afterwards whether that happened.
+// refuseUnknownHelp makes `rnu --help` an error, which cobra takes for `--help`: it
+// prints help before it reads arguments, and has no error for that. The same goes for
+// `completion rnu`. The function that it returns reports the error afterwards.
 func refuseUnknownHelp(root *cobra.Command) (mistyped func() error) {
 	var err error
 	help := root.HelpFunc()
@@ -112,8 +112,8 @@ func (e *InternalError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *InternalError) Unwrap() error { return e.Cause }
 
-// conclude turns the end of a command into the exit code. Errors are about usage
-// unless they say otherwise: those of cobra are.
+// conclude returns the exit code for the error of a command, and prints the error. Errors of other types than Exit and
+// InternalError are about usage, as those of cobra.
 func (p Process) conclude(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return reports.ExitWell
@@ -121,11 +121,11 @@ func (p Process) conclude(cmd *cobra.Command, err error) int {
 	if done, ok := errors.AsType[Exit](err); ok {
 		return int(done)
 	}
-	if _, ours := errors.AsType[*InternalError](err); ours {
+	if _, internal := errors.AsType[*InternalError](err); internal {
 		p.Logf("%s", target.Redact(err.Error()))
 		return reports.ExitInternal
 	}
-	if cmd.Name() == "help" { // whose own help is not what is missing
+	if cmd.Name() == "help" { // not the help of help
 		cmd = cmd.Root()
 	}
 	p.Logf("%s\nFor help: %s --help", target.Redact(err.Error()), cmd.CommandPath())

@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// Interruptible returns a copy of ctx that ends with the first SIGINT or SIGTERM, and
-// what releases it. The second signal ends the process.
+// Interruptible returns a copy of ctx that ends with the first SIGINT or SIGTERM, and a function that releases it. The
+// second signal ends the process.
 func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	tell := sync.OnceFunc(func() {
+	notify := sync.OnceFunc(func() {
 		stop()
 		p.Logf("interrupted: the report follows; interrupt again to end at once")
 	})
-	forget := context.AfterFunc(ctx, tell)
+	forget := context.AfterFunc(ctx, notify)
 	return ctx, func() {
 		if !forget() || ctx.Err() != nil {
-			tell()
+			notify()
 		}
 		stop()
 	}

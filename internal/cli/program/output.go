@@ -32,7 +32,7 @@ func (o Output) write(w io.Writer, color bool) error {
 
 // Deliver writes a report to its file or to standard output, and ends the command with
 // the exit code. A report that cannot be written to its file goes to standard output:
-// results that took minutes are not thrown away.
+// results that took minutes are not lost.
 func (p Process) Deliver(o Output) error {
 	toFile := isFile(o.Flags.File)
 	if o.Unreachable != "" && (toFile || o.Flags.Format.String() != "text") { // the report may be read by programs only
@@ -75,7 +75,7 @@ func writable(name string) error {
 		return nil
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil // the reader of a pipe would take closing it for the end
+		return nil // closing a pipe would end it for its reader
 	}
 	f, err := OpenFile(name)
 	if err != nil {

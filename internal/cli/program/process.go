@@ -8,8 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Process is what a tool sees of the process that it runs in. All exported
-// fields must be set.
+// Process is the arguments, streams and environment of a program. All exported fields must be set.
 type Process struct {
 	Args      []string // without the name of the program
 	In        io.Reader
@@ -21,8 +20,7 @@ type Process struct {
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
-// Logf writes a message to standard error, where nothing can be done about an
-// error.
+// Logf writes a message to standard error; an error of that is ignored.
 func (p Process) Logf(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Err, p.Name+": "+format+"\n", args...)
 }
@@ -40,8 +38,8 @@ func (p Process) env(name string) string {
 	return value
 }
 
-// seen reports whether w is a terminal.
-func (p Process) seen(w io.Writer) bool {
+// onTerminal reports whether w is a terminal.
+func (p Process) onTerminal(w io.Writer) bool {
 	if p.terminal != nil {
 		return p.terminal(w)
 	}
@@ -49,7 +47,7 @@ func (p Process) seen(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// wantsColor reports whether standard output is in colour. A flag says more than the
+// wantsColor reports whether standard output is in colour. A flag comes before the
 // environment (https://no-color.org).
 func (p Process) wantsColor(flag string) bool {
 	switch flag {
@@ -58,10 +56,10 @@ func (p Process) wantsColor(flag string) bool {
 	case "never":
 		return false
 	}
-	return p.env("NO_COLOR") == "" && p.env("TERM") != "dumb" && p.seen(p.Out)
+	return p.env("NO_COLOR") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Out)
 }
 
 // WantsProgress reports whether there is a progress bar on standard error.
 func (p Process) WantsProgress() bool {
-	return p.env("CI") == "" && p.env("TERM") != "dumb" && p.seen(p.Err)
+	return p.env("CI") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Err)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ReportFlags are the flags that say how and where a report is written.
+// ReportFlags are the flags for the format and the place of a report.
 type ReportFlags struct {
 	Format, Color       OneOf
 	File                string // empty or "-": standard output

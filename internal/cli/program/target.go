@@ -16,13 +16,13 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// TargetFlags are the flags that name the target and say how to reach it.
+// TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
 	url, passwordFile string
 	tls               target.TLSOptions
 }
 
-// Declare adds the flags to f; verb says what the command does with the target.
+// Declare adds the flags to f; verb is what the command does with the target.
 func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
@@ -39,9 +39,8 @@ type Endpoint struct {
 	Password string
 }
 
-// Endpoint works out the target from flags and environment. Flags that have no effect on
-// the embedded server are an error with it: those of TargetFlags, and others that the
-// caller names.
+// Endpoint returns the target that flags and environment name. Flags without an effect on the embedded server are an
+// error with it: those of TargetFlags, and others that the caller names.
 func (t *TargetFlags) Endpoint(
 	given *pflag.FlagSet, lookup func(string) (string, bool), others ...string,
 ) (Endpoint, error) {
@@ -66,11 +65,12 @@ func (t *TargetFlags) Endpoint(
 	return found, err
 }
 
-// onlyWithURL refuses what means nothing to the embedded server.
+// onlyWithURL returns an error for flags without an effect on the embedded server.
 func onlyWithURL(given *pflag.FlagSet, others []string) error {
 	for _, flag := range slices.Concat([]string{"password-file", "tls-ca", "tls-server-name", "tls-insecure"}, others) {
 		if given.Changed(flag) {
-			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), not with the embedded one", flag)
+			return fmt.Errorf("--%s works only with a server of your own (--url or FAKTORY_URL), "+
+				"not with the embedded one", flag)
 		}
 	}
 	return nil
@@ -122,14 +122,14 @@ func (e Endpoint) authenticate(ctx context.Context, timeout time.Duration) error
 	return err
 }
 
-// withPassword is the form of a URL with a password.
+// withPassword returns the form of a URL with a password.
 func (e Endpoint) withPassword() string {
 	form := e.Choice.Address
 	form.Password = "PASSWORD"
 	return form.Masked()
 }
 
-// advice is what to do about a server that is none.
+// advice returns what to do about a server that is not an FWP server.
 func (e Endpoint) advice(ctx context.Context, err error) string {
 	if advice := e.Choice.Address.Advice(err); advice != "" {
 		return advice
@@ -148,7 +148,7 @@ func (e Endpoint) advice(ctx context.Context, err error) string {
 		"(7419 unless configured otherwise), and %s", e.Choice.Address.Port, other)
 }
 
-// UnreachableError is why a target cannot be tested at all, and what to do.
+// UnreachableError reports why a target cannot be tested at all, and what to do.
 type UnreachableError struct {
 	Cause  error
 	Advice string

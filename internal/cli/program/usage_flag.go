@@ -13,7 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// flagError says in our own words what is wrong with a flag, and what was probably meant.
+// flagError returns an error of pflag in the words of package workload, with a suggestion.
 func flagError(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return invalidValue(invalid)
@@ -29,17 +29,17 @@ func invalidValue(invalid *pflag.InvalidValueError) error {
 	if IsURL(text) {
 		return fmt.Errorf("--%s does not take a URL; use --url URL for a server", flag.Name)
 	}
-	if _, told := errors.AsType[*workload.Problem](cause); !told {
-		if problem := misread(flag.Value.Type(), text); problem != nil {
+	if _, described := errors.AsType[*workload.Problem](cause); !described {
+		if problem := invalidText(flag.Value.Type(), text); problem != nil {
 			cause = problem
 		}
 	}
 	return fmt.Errorf("--%s: %w", flag.Name, cause)
 }
 
-// misread says of the types that pflag itself reads why a text is no value of theirs, in
-// the manner of package workload; nil about other types.
-func misread(kind, text string) error {
+// invalidText returns why a text is not a value of a type that pflag itself reads, as a problem of package workload;
+// nil for other types.
+func invalidText(kind, text string) error {
 	p := &workload.Problem{}
 	switch kind {
 	case "duration":
@@ -64,7 +64,7 @@ func misread(kind, text string) error {
 	return p
 }
 
-// unknownFlag names the flags that a mistyped one may mean.
+// unknownFlag returns an error about an unknown flag, with similar ones.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	err, name := error(unknown), unknown.GetSpecifiedName()
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" {
