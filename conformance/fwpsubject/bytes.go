@@ -13,9 +13,9 @@ import (
 // of them; and no digits that a mutation appends to one make it the name of another.
 const fuzzedNames = 5_000_000
 
-// fuzz makes up bytes, in segments: a whole conversation of which some places were
-// changed, or something that the grammar has no place for. Never anything that could
-// touch what is not ours. early means that the connection has not greeted.
+// fuzz makes up bytes, in segments: a whole conversation with some places changed, or
+// something that the grammar does not have, but nothing that could touch jobs of other
+// clients. early means that the connection has not greeted.
 func (g *maker) fuzz(early bool) []string {
 	for range 8 {
 		text := g.monster()
@@ -32,7 +32,7 @@ func (g *maker) fuzz(early bool) []string {
 }
 
 // conversation writes the lines of a worker that greets, pushes a job to a queue of its
-// own, and does it; some are left out, and some come twice.
+// own, and does it; some lines are left out, and some are repeated.
 func (g *maker) conversation(early bool) string {
 	jid, queue := fmt.Sprintf("$jid%d", fuzzedNames+g.Round), fmt.Sprintf("$queue%d", fuzzedNames+g.Round)
 	report := choose(g, []string{

@@ -7,7 +7,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// monster makes up what the grammar has no place for.
+// monster makes up bytes that the grammar does not have.
 func (g *maker) monster() explore.Tokens {
 	return build().Tokenize(deal(g, "monster", monsters)(g))
 }
@@ -37,7 +37,7 @@ func (g *maker) pushed(fields string) string {
 	return fmt.Sprintf(`PUSH {"jid":"$jid%d","jobtype":"t","queue":"$queue%d",%s}`, n, n, fields)
 }
 
-// nested goes deeper than a parser's stack, and does not always come back.
+// nested is deeper than a parser's stack, and not always closed.
 func (g *maker) nested() string {
 	depth := choose(g, []int{60, 600, 6000, 30000})
 	opened, closed := "[", "]"
@@ -71,17 +71,18 @@ func (g *maker) replies() string {
 	return strings.Repeat(reply, 1+g.IntN(6)) + choose(g, []string{"", "INFO\r\n"})
 }
 
-// lengths announces what does not come.
+// lengths announces more than it sends.
 func (g *maker) lengths() string {
 	n := deal(g, "length", []string{
 		"1", "65536", "2147483647", "2147483648", "4294967295", "9223372036854775807", "18446744073709551616",
 		"-2", "-9223372036854775808", "1e9", "",
 	})
-	kind, rest := choose(g, []string{"$$", "*", "=", "~", "%"}), choose(g, []string{"", "INFO\r\n", "$$4\r\nINFO\r\n", "x"})
+	kind := choose(g, []string{"$$", "*", "=", "~", "%"})
+	rest := choose(g, []string{"", "INFO\r\n", "$$4\r\nINFO\r\n", "x"})
 	return kind + n + "\r\n" + rest
 }
 
-// repeatedVerbs says one verb over and over, on one line or many.
+// repeatedVerbs sends one verb many times, on one line or many.
 func (g *maker) repeatedVerbs() string {
 	verb := choose(g, []string{"INFO", "HELLO", "BEAT", "ACK", "FAIL", "END", "PUSH"})
 	n := choose(g, []int{2, 20, 2000})
@@ -99,10 +100,11 @@ func (g *maker) controls() string {
 	return choose(g, []string{many, "INFO" + many + "\r\n", many + "INFO\r\n", "IN" + c + "FO\r\nINFO\r\n"})
 }
 
-// brokenJSON has lines end within texts and objects, or texts that are none.
+// brokenJSON ends lines within strings and objects, or has values that are not JSON.
 func (g *maker) brokenJSON() string {
 	value := choose(g, []string{
-		`"\ud800"`, `"\udc00\ud800"`, "\"\x00\"", "\"\xc0\x80\"", `"\x41"`, `"a" "b"`, `{"a":1,"a":2}`, "/**/1", "tru", `{"":""}`, `{1:2}`, "[,]",
+		`"\ud800"`, `"\udc00\ud800"`, "\"\x00\"", "\"\xc0\x80\"", `"\x41"`, `"a" "b"`, `{"a":1,"a":2}`, "/**/1",
+		"tru", `{"":""}`, `{1:2}`, "[,]",
 		"\ufeff1", `{"__proto__":{"a":1},"constructor":null}`,
 	})
 	return choose(g, []string{
@@ -123,7 +125,7 @@ func (g *maker) longLine() string {
 	})
 }
 
-// foreign speaks to another server.
+// foreign is of another protocol.
 func (g *maker) foreign() string {
 	return choose(g, []string{
 		"GET / HTTP/1.1\r\nHost: fwpcheck\r\n\r\n", "\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03", "PING\r\n",
@@ -131,7 +133,7 @@ func (g *maker) foreign() string {
 	})
 }
 
-// unfinished is a line whose end never comes.
+// unfinished is a line without its end.
 func (g *maker) unfinished() string {
 	whole := build().Tokenize(g.conversation(true))
 	return whole[:1+g.IntN(max(1, len(whole)-2))].String()

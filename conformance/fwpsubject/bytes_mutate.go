@@ -43,11 +43,12 @@ func (g *maker) remove(t explore.Tokens, at int) explore.Tokens {
 	return t.Put(at, min(len(t), at+1+g.IntN(4)))
 }
 
-// fragments are what some parser somewhere stumbles over.
+// fragments are texts that some parsers do not expect.
 var fragments = []string{
 	"\r", "\n", "\r\n", "\n\r", "\r\r\n", "\x00", "\x1a", "\x7f", "\xff", "\xc3", "\xed\xa0\x80", "\xef\xbb\xbf",
 	"é", "\u2028",
-	" ", "\t", "\v", "{", "}", "[", "]", "\"", "\\", `\u0000`, `\ud800`, ",", ":", "+OK\r\n", "$-1\r\n", "*1\r\n$4\r\nINFO\r\n",
+	" ", "\t", "\v", "{", "}", "[", "]", "\"", "\\", `\u0000`, `\ud800`, ",", ":", "+OK\r\n", "$-1\r\n",
+	"*1\r\n$4\r\nINFO\r\n",
 }
 
 // insert puts a fragment into the text.
@@ -68,10 +69,10 @@ func (g *maker) move(t explore.Tokens, at int) explore.Tokens {
 	return rest.Put(to, to, piece...)
 }
 
-// echo has what came until here come again.
+// echo appends what stands before a place.
 func (g *maker) echo(t explore.Tokens, at int) explore.Tokens { return slices.Concat(t, t[:at]) }
 
-// stop has nothing come from here on.
+// stop cuts the text at a place.
 func (g *maker) stop(t explore.Tokens, at int) explore.Tokens { return slices.Clone(t[:at]) }
 
 // numbers are those at the edges of types, and such that are none in JSON.

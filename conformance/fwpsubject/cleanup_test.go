@@ -21,7 +21,7 @@ type player struct {
 	sent    []string    // by all connections, but for HELLO
 }
 
-func (p *player) play(s explore.Step) bool {
+func (p *player) play(s explore.Step) {
 	now := time.Now()
 	conn := s.Conn()
 	switch do := s.Do.(type) {
@@ -36,7 +36,6 @@ func (p *player) play(s explore.Step) bool {
 		}
 		p.line(conn, s.Text())
 	}
-	return true
 }
 
 func (p *player) line(conn int, text string) {

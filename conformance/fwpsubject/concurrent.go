@@ -16,9 +16,9 @@ var ruleOf = map[string]string{
 	"FWP-WU-03": "field", "FWP-WU-04": "field",
 }
 
-// OneJob returns what concurrent clients do with a job: what shows with every job, or with
-// every so many, shows there. Where jobs come too often it asks for one more; else that
-// would wait for nothing, each time.
+// OneJob returns what concurrent clients do with a job, for what is wrong with every job or
+// every so many. Only where jobs are delivered too often it fetches once more: else that
+// FETCH would wait for nothing.
 func OneJob(rule string) []explore.Step {
 	const conn = 2
 	args := "[]"
@@ -28,7 +28,7 @@ func OneJob(rule string) []explore.Step {
 	steps := []explore.Step{
 		consumer(conn, 1),
 		line(conn, `PUSH {"jid":"$jid1","jobtype":"t","args":%s,"queue":"$queue1"}`, args),
-		line(conn, seedFetch), line(conn, seedAck),
+		line(conn, seedFetch), ack(conn, "$jid1"),
 	}
 	switch rule {
 	case "delivered":

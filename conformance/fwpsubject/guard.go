@@ -77,7 +77,7 @@ func (l *law) reaches(all []byte) bool {
 // another one.
 const cutByServers = 4 << 10
 
-// afterVerb finds where the letters of a verb end, whatever is between them; 0 if they
+// afterVerb returns where the letters of a verb end, whatever is between them; 0 if they
 // are not there.
 func afterVerb(text []byte, verb string) int {
 	at := 0

@@ -16,7 +16,7 @@ func (l *law) foreignJob(argument []byte) bool {
 	}
 	fields, closed := topFields(argument[begin:])
 	if !closed {
-		return false // nobody takes half an object
+		return false // no server takes half an object
 	}
 	queues, job := 0, len(bytes.TrimSpace(argument[:begin])) > 0 // jobs in an array, say
 	for _, f := range fields {
@@ -34,7 +34,7 @@ func (l *law) foreignJob(argument []byte) bool {
 
 // topFields reads the fields of the object that a text begins with, as far as they look
 // like fields: a string that a colon follows, not within braces or brackets. Values that
-// are no strings are empty. closed tells whether the object ends.
+// are no strings are empty. closed reports whether the object ends.
 func topFields(text []byte) (fields []member, closed bool) {
 	depth, name, named := 0, "", false
 	for i := 0; i < len(text); i++ {
@@ -64,7 +64,7 @@ func topFields(text []byte) (fields []member, closed bool) {
 	return fields, false
 }
 
-// stringAt reads the string that begins at a place, and says where its closing quote is.
+// stringAt returns the string that begins at a place, and the place of its closing quote.
 func stringAt(text []byte, begin int) (s string, end int) {
 	for end = begin + 1; end < len(text) && text[end] != '"'; end++ {
 		if text[end] == '\\' {

@@ -28,7 +28,7 @@ type law struct {
 type conn struct {
 	verb    string // of the command whose answer is awaited
 	awaits  bool
-	odd     bool // it was sent what is no single line, and its first answer is judged only if nothing else may be why
+	several bool // its last bytes were not a single line: the first answer is judged, but may have another reason
 	replied time.Time
 	last    session.Message // that was received
 }
@@ -40,8 +40,8 @@ func newLaw(t explore.Terms) *law {
 	return l
 }
 
-// Open records that a connection began. That which removes what wild bytes have left is
-// not judged: the oracle knows nothing of their jobs.
+// Open records a new connection. The one that removes the jobs of wild bytes is not
+// judged, since the oracle does not know these jobs.
 func (l *law) Open(number int, at time.Time) {
 	l.world.Open(number)
 	l.world.Conns[number].Opened = at
@@ -59,31 +59,31 @@ func (l *law) Introduce(number int, c *scenarios.Connect) string {
 	return hello(c, l.world.Conns[number].Hi.Protected)
 }
 
-// Sent records bytes. How many answers come to what is no single line is not judged.
+// Sent records bytes. The number of answers to what is not a single line is not judged.
 func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent {
 	c := l.conns[number]
 	line, ended := bytes.CutSuffix(all, []byte("\r\n"))
 	switch {
-	case wild: // that there are not more answers than it could possibly have is all that is judged
+	case wild: // only too many answers are judged
 		l.pushed = append(l.pushed, jobsIn(all)...)
 		return explore.Sent{Clause: l.unjudged(number, all, at), Owed: -1, Most: mostAnswers(all)}
 	case ended && bytes.IndexByte(line, '\n') < 0:
-		clause := l.asked(number, line, at)
-		return explore.Sent{Clause: clause, Owed: 1, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
+		return l.line(number, line, 1, at)
 	}
 	owed := -bytes.Count(all, []byte("\n"))
 	if lf := bytes.IndexByte(all, '\n'); lf > 0 && all[lf-1] != '\r' { // an LF alone: the first answer is judged
-		c.odd = true
-		return explore.Sent{Clause: l.asked(number, all[:lf+1], at), Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
+		c.several = true
+		return l.line(number, all[:lf+1], owed, at)
 	}
 	return explore.Sent{Clause: l.unjudged(number, all, at), Owed: owed}
 }
 
-// asked records one line.
-func (l *law) asked(number int, line []byte, at time.Time) (clause string) {
+// line records one line.
+func (l *law) line(number int, line []byte, owed int, at time.Time) explore.Sent {
 	c := l.conns[number]
 	c.verb, c.awaits = fwp.SplitCommand(line).Verb, true
-	return l.world.Sent(number, line, at)
+	clause := l.world.Sent(number, line, at)
+	return explore.Sent{Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
 }
 
 // unjudged records the first line of bytes whose answers are not judged, or the first
@@ -103,12 +103,12 @@ func (l *law) unjudged(number int, all []byte, at time.Time) (clause string) {
 	return clause
 }
 
-// mostAnswers is how often bytes may be answered by whatever server: once for what it may
-// take for the end of a line, for the rest, for each part of a line that is too long for
-// it, and twice before it closes the connection.
+// mostAnswers returns how often any server may answer bytes: once for what it may take for
+// the end of a line, for the rest, for each part of a line that is too long for it, and
+// twice before it closes the connection.
 func mostAnswers(all []byte) int {
-	n := bytes.Count(all, []byte("\n")) + bytes.Count(all, []byte("\r")) - bytes.Count(all, []byte("\r\n")) + bytes.Count(all, []byte{0})
-	return n + len(all)/1024 + 3
+	count := func(end string) int { return bytes.Count(all, []byte(end)) }
+	return count("\n") + count("\r") - count("\r\n") + count("\x00") + len(all)/1024 + 3
 }
 
 // Came judges a message.
@@ -137,7 +137,7 @@ func (l *law) violation(breach, rule, expected string, r fwp.Reply) *explore.Vio
 	return &explore.Violation{Clause: model.ClauseOf(breach), Rule: rule, Expected: expected, Got: oracle.Text(r)}
 }
 
-// violation is what the oracle has to say, nil if that is nothing.
+// violation returns what the oracle has found, nil for nothing.
 func violation(v *oracle.Violation) *explore.Violation { return (*explore.Violation)(v) }
 
 // replied judges the reply to a command.
@@ -145,7 +145,7 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
 	answer, v := l.world.Replied(number, r, at)
-	if c.odd { // it may be the answer to what follows
+	if c.several { // it may be the answer to what follows
 		if v != nil {
 			v.Doubtful = true
 		}
@@ -171,14 +171,14 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	return a
 }
 
-// jidOf is the jid of a job.
+// jidOf returns the jid of a job.
 func jidOf(job []byte) string {
 	var f struct{ JID string }
 	_ = json.Unmarshal(job, &f) // it is a JSON object
 	return f.JID
 }
 
-// state names a state of a connection, for coverage.
+// state returns the name of the state of a connection, for coverage.
 func state(s fwp.State, c *oracle.Conn) string {
 	if c.WID != "" && s != fwp.NotIdentified {
 		return s.String() + " worker"
@@ -186,7 +186,7 @@ func state(s fwp.State, c *oracle.Conn) string {
 	return s.String()
 }
 
-// verbOf is a verb as coverage counts it.
+// verbOf returns a verb as coverage counts it.
 func verbOf(verb string) string {
 	if len(verb) > 8 || verb != strings.ToUpper(verb) {
 		return "other"
@@ -203,7 +203,7 @@ func (l *law) Close(number int, byServer bool, at time.Time) *explore.Violation 
 	return violation(l.world.Close(number, byServer, at))
 }
 
-// State names the state of a connection.
+// State returns the name of the state of a connection.
 func (l *law) State(number int) string { c := l.world.Conns[number]; return state(c.State, c) }
 
 // breaches are the names that the suite's table of clauses has for the rules of a player.
@@ -211,7 +211,7 @@ var breaches = map[string]string{
 	explore.RuleExtra: "extra-reply", explore.RuleSilent: "no-reply", explore.RuleUnheard: "no-greeting",
 }
 
-// Clause returns the clause that is broken by what the player sees by itself.
+// Clause returns the clause that is broken by what the player finds by itself.
 func (l *law) Clause(rule string) string {
 	switch rule {
 	case explore.RuleLingers:

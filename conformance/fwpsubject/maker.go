@@ -11,7 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// maker makes up steps from what the law knows.
+// maker makes up steps from the state of the law.
 type maker struct {
 	*explore.Draw
 	law *law
@@ -27,7 +27,7 @@ const (
 	controlWorker   = 1
 )
 
-// alphabet is what can be made up of FWP.
+// alphabet returns the steps that FWP offers.
 func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 	g := &maker{Draw: d, law: l.(*law)} //nolint:forcetypeassert // the subject's own
 	var all []explore.Move
@@ -52,7 +52,8 @@ type move struct {
 // slow are moves that take their time, with the rounds that must lie between two of
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
-	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
+	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500,
+	"flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // control has the producer push a job that the worker fetches and acknowledges.
@@ -99,7 +100,7 @@ func (g *maker) look(conn int) []explore.Step {
 	return steps
 }
 
-// all lists the queues in use.
+// all returns the queues in use.
 func (g *maker) all() string {
 	g.queue()
 	names := make([]string, len(g.queues))
@@ -126,7 +127,7 @@ func (g *maker) queue() string {
 	return fmt.Sprintf("$queue%d", g.queues[g.IntN(len(g.queues))])
 }
 
-// ready lists jobs that are certainly enqueued, and for which nobody waits, sorted.
+// ready returns the jobs that are certainly enqueued, and for which no FETCH waits, sorted.
 func (g *maker) ready() []*oracle.Job {
 	var all []*oracle.Job
 	for _, q := range g.queues {
@@ -151,7 +152,7 @@ func byJID(a, b *oracle.Job) int {
 	return strings.Compare(a.JID, b.JID)
 }
 
-// held lists the jobs that a worker holds.
+// held returns the jobs that a worker holds.
 func (g *maker) held(wid string) []*oracle.Job {
 	if wid == "" {
 		return nil

@@ -15,7 +15,8 @@ func (g *maker) badLine() string {
 	return deal(g, "line", []string{
 		"", " ", "INFO ", "INFO x", "info", " INFO", "Info", "IN FO", "INFO\t", "END x", "END ",
 		"HELLO", "PUSH", "ACK", "FAIL", "BEAT", "PUSH ", "ACK ", "BEAT ",
-		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(), "fetch " + g.queue(),
+		"FETCH ", "FETCH  " + g.queue(), "FETCH " + g.queue() + " ", "FETCH " + g.queue() + "  " + g.queue(),
+		"fetch " + g.queue(),
 		"push " + g.job(), "PUSH  " + g.job(), "PUSH " + g.job() + " ", "PUSH\t" + g.job(),
 		`ACK  {"jid":"$jid1"}`, `ack {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"} `,
 		"XYZZY", "PUSHED {}", "+OK", "$$-1", "*1", "-ERR", "{}", "\x00", "INFO\x00", strings.Repeat("A", 5000),
@@ -26,18 +27,20 @@ func (g *maker) badLine() string {
 func (g *maker) badArgument() string {
 	verb := choose(g, []string{"PUSH", "PUSH", "ACK", "FAIL", "BEAT"})
 	return verb + " " + deal(g, verb+" argument", []string{
-		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}", "{}x", "nul",
+		"[]", "5", "null", `"x"`, "true", "{", "}", `{"jid":`, "{'jid':1}", "[{}]", "{}", `{"jid":"$jid1",}`, "{} {}",
+		"{}x", "nul",
 		`{"jid":"$jid1"`, strings.Repeat("[", 300), `{"a":1e}`, `{"a":01}`, "\u00a0{}", `{"jid" "x"}`,
 	})
 }
 
-// noNames are values that no field with a name must have; "" leaves the field out. They
-// are no names that somebody else might use.
+// noNames are wrong values for fields with a name; "" leaves the field out. They
+// are not names that other clients might use.
 var noNames = []string{
-	"", "null", "5", "1.5", "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`, `[1]`, `["x"]`, "0", "-2", "1.0",
+	"", "null", "5", "1.5", "[]", "{}", "true", "1e400", "9223372036854775808", "-9223372036854775809", `""`,
+	`[1]`, `["x"]`, "0", "-2", "1.0",
 }
 
-// texts are more values that most fields must not have.
+// texts are wrong values for most other fields.
 var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`}
 
 // naming are the fields that hold names.
@@ -105,15 +108,19 @@ func (g *maker) plainFields(verb, wid string) (fields []member, required int) {
 func (g *maker) badGreeting() string {
 	if g.Terms.Password != "" && g.IntN(2) == 0 {
 		return deal(g, "hash", []string{
-			`{"v":2}`, `{"pwdhash":"$pwdhash.fewer","v":2}`, `{"pwdhash":"$pwdhash.more","v":2}`, `{"pwdhash":"$pwdhash.wrong","v":2}`,
-			`{"pwdhash":"$pwdhash.hex","v":2}`, `{"pwdhash":5,"v":2}`, `{"pwdhash":"","v":2}`, `{"pwdhash":"` + strings.Repeat("ab", 32) + `","v":2}`,
+			`{"v":2}`, `{"pwdhash":"$pwdhash.fewer","v":2}`, `{"pwdhash":"$pwdhash.more","v":2}`,
+			`{"pwdhash":"$pwdhash.wrong","v":2}`,
+			`{"pwdhash":"$pwdhash.hex","v":2}`, `{"pwdhash":5,"v":2}`, `{"pwdhash":"","v":2}`,
+			`{"pwdhash":"` + strings.Repeat("ab", 32) + `","v":2}`,
 		})
 	}
 	g.workers++
 	wid := fmt.Sprintf("$wid%d", g.workers)
 	field := deal(g, "HELLO field", []string{
-		`"hostname":5,"wid":"$w","pid":1,"labels":[]`, `"hostname":"h","wid":5,"pid":1,"labels":[]`, `"hostname":"h","wid":"$w","pid":"1","labels":[]`,
-		`"hostname":"h","wid":"$w","pid":1,"labels":"x"`, `"hostname":"h","wid":"$w","pid":1,"labels":[1]`, `"hostname":"h","wid":"$w","pid":1.5,"labels":[]`,
+		`"hostname":5,"wid":"$w","pid":1,"labels":[]`, `"hostname":"h","wid":5,"pid":1,"labels":[]`,
+		`"hostname":"h","wid":"$w","pid":"1","labels":[]`,
+		`"hostname":"h","wid":"$w","pid":1,"labels":"x"`, `"hostname":"h","wid":"$w","pid":1,"labels":[1]`,
+		`"hostname":"h","wid":"$w","pid":1.5,"labels":[]`,
 	})
 	typed := `{` + g.hash() + strings.Replace(field, "$w", wid, 1) + `,"v":2}`
 	return deal(g, "HELLO", []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, typed, typed})

@@ -10,45 +10,56 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
+// The conditions of moves, in the order in which they get stricter.
+
+func anyone(_ *maker, _ int, w *oracle.Conn) bool     { return w.State < fwp.Ended }
+func raw(_ *maker, _ int, w *oracle.Conn) bool        { return w.State == fwp.NotIdentified }
 func identified(_ *maker, _ int, w *oracle.Conn) bool { return w.State == fwp.Identified }
-func worker(_ *maker, _ int, w *oracle.Conn) bool {
-	return w.State == fwp.Identified && w.WID != ""
-}
-func active(g *maker, c int, w *oracle.Conn) bool {
-	return worker(g, c, w) && !g.law.world.Quiet(w)
-}
-func raw(_ *maker, _ int, w *oracle.Conn) bool    { return w.State == fwp.NotIdentified }
-func anyone(_ *maker, _ int, w *oracle.Conn) bool { return w.State < fwp.Ended }
-func holding(g *maker, c int, w *oracle.Conn) bool {
-	return worker(g, c, w) && len(g.held(w.WID)) > 0
-}
-func waiting(g *maker, c int, w *oracle.Conn) bool {
-	return active(g, c, w) && len(g.ready()) > 0
+
+func worker(g *maker, c int, w *oracle.Conn) bool  { return identified(g, c, w) && w.WID != "" }
+func active(g *maker, c int, w *oracle.Conn) bool  { return worker(g, c, w) && !g.law.world.Quiet(w) }
+func waiting(g *maker, c int, w *oracle.Conn) bool { return active(g, c, w) && len(g.ready()) > 0 }
+func holding(g *maker, c int, w *oracle.Conn) bool { return worker(g, c, w) && len(g.held(w.WID)) > 0 }
+
+// writes makes a move of the line that is written for a connection.
+func writes(write func(g *maker, w *oracle.Conn) string) func(*maker, int, *oracle.Conn) []explore.Step {
+	return func(g *maker, c int, w *oracle.Conn) []explore.Step {
+		return []explore.Step{line(c, "%s", write(g, w))}
+	}
 }
 
-// moves are all that a connection can do. The weights say how often, before what was
+// fixed makes a move of a line that is always the same.
+func fixed(text string) func(*maker, int, *oracle.Conn) []explore.Step {
+	return writes(func(*maker, *oracle.Conn) string { return text })
+}
+
+// push is a PUSH of a job; more is what else stands in it, behind a comma.
+func push(conn int, jid, queue, more string) explore.Step {
+	return line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, more)
+}
+
+// ack is an ACK of a job.
+func ack(conn int, jid string) explore.Step { return line(conn, `ACK {"jid":"%s"}`, jid) }
+
+// moves are all that a connection can do. The weights are how often, before what was
 // seen least is preferred.
 var moves = []move{
-	{"push", 14, identified, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "PUSH %s", g.job())}
-	}},
+	{"push", 14, identified, writes(func(g *maker, _ *oracle.Conn) string { return "PUSH " + g.job() })},
 	{"fetch", 14, waiting, (*maker).fetch},
 	{"fetch-two", 4, waiting, (*maker).fetchTwo},
 	{"fetch-side-by-side", 3, waiting, (*maker).fetchSideBySide},
 	{"ack", 9, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, `ACK {"jid":"%s"}`, g.law.symbol(choose(g, g.held(w.WID)).JID))}
+		return []explore.Step{ack(c, g.oneHeld(w))}
 	}},
-	{"fail", 4, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "FAIL %s", g.failure(g.law.symbol(choose(g, g.held(w.WID)).JID)))}
-	}},
+	{"fail", 4, holding, writes(func(g *maker, w *oracle.Conn) string { return "FAIL " + g.failure(g.oneHeld(w)) })},
 	{"fail-badly", 1, holding, (*maker).failBadly},
-	{"beat", 1, worker, func(g *maker, c int, w *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, `BEAT {"wid":"%s"}`, g.law.symbol(w.WID))}
-	}},
-	{"beat-of-nobody", 0.3, worker, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, `BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))}
-	}},
-	{"info", 1, identified, func(_ *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{line(c, "INFO")} }},
+	{"beat", 1, worker, writes(func(g *maker, w *oracle.Conn) string {
+		return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}`
+	})},
+	{"beat-of-nobody", 0.3, worker, writes(func(g *maker, _ *oracle.Conn) string {
+		return fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))
+	})},
+	{"info", 1, identified, fixed("INFO")},
 	{"report-anything", 0.7, identified, (*maker).reportAnything},
 	{"fetch-empty", 0.12, worker, (*maker).fetchEmpty},
 	{"fetch-as-anybody", 0.05, identified, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
@@ -56,49 +67,59 @@ var moves = []move{
 	}},
 	{"fetch-and-wake", 0.12, active, (*maker).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*maker).fetchAndGo},
-	{"bad-line", 5, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "%s", g.badLine())}
-	}},
-	{"bad-argument", 2.5, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "%s", g.badArgument())}
-	}},
+	{"bad-line", 5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badLine() })},
+	{"bad-argument", 2.5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badArgument() })},
 	{"bad-field", 4, identified, (*maker).badField},
 	{"bytes", 0.8, identified, (*maker).bytes},
 	{"cut", 0.5, identified, (*maker).cut},
-	{"hello-again", 0.2, identified, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "HELLO %s", g.greeting())}
-	}},
-	{"hello", 2, raw, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "HELLO %s", g.greeting())}
-	}},
-	{"hello-badly", 2, raw, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
-		return []explore.Step{line(c, "HELLO %s", g.badGreeting())}
-	}},
-	{"too-early", 1.5, raw, (*maker).tooEarly},
-	{"end", 0.3, identified, func(_ *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{line(c, "END")} }},
-	{"end-early", 0.05, raw, func(_ *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{line(c, "END")} }},
+	{"hello-again", 0.2, identified, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
+	{"hello", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
+	{"hello-badly", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.badGreeting() })},
+	{"too-early", 1.5, raw, writes(func(g *maker, _ *oracle.Conn) string { return g.tooEarly() })},
+	{"end", 0.3, identified, fixed("END")},
+	{"end-early", 0.05, raw, fixed("END")},
 	{"leave", 0.4, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
-	{"flush", 0.03, func(g *maker, c int, w *oracle.Conn) bool { return g.Terms.Flush && identified(g, c, w) }, (*maker).flushAll},
-	{"default", 0.3, func(g *maker, c int, w *oracle.Conn) bool { return g.Terms.Alone && active(g, c, w) }, (*maker).inDefault},
+	{"flush", 0.03, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Flush && identified(g, c, w)
+	}, (*maker).flushAll},
+	{"default", 0.3, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Alone && active(g, c, w)
+	}, (*maker).inDefault},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
-	{"life", 1, func(g *maker, c int, w *oracle.Conn) bool { return g.Longest >= time.Minute && active(g, c, w) }, (*maker).life},
-	{"signal", 0.06, func(g *maker, c int, w *oracle.Conn) bool { return g.Signals && worker(g, c, w) }, (*maker).signal},
-	{"restart", 0.02, func(g *maker, c int, w *oracle.Conn) bool { return g.Restarts && active(g, c, w) }, (*maker).restarting},
+	{"life", 1, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Longest >= time.Minute && active(g, c, w)
+	}, (*maker).life},
+	{"signal", 0.06, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Signals && worker(g, c, w)
+	}, (*maker).signal},
+	{"restart", 0.02, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Restarts && active(g, c, w)
+	}, (*maker).restarting},
 	{"wire", 2.5, anyone, (*maker).wire},
 }
 
 func (g *maker) ending(conn int) explore.Step {
-	return explore.End(conn, choose(g, []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut}))
+	endings := []scenarios.Ending{scenarios.Closed, scenarios.Reset, scenarios.HalfShut}
+	return explore.End(conn, choose(g, endings))
 }
 
-// fetch fetches a job that is there, and mostly reports it.
+// oneHeld draws from the jobs that a worker holds.
+func (g *maker) oneHeld(w *oracle.Conn) string { return g.law.symbol(choose(g, g.held(w.WID)).JID) }
+
+// freshQueue names a queue that no other move uses.
+func (g *maker) freshQueue() string {
+	g.lastQueue++
+	return fmt.Sprintf("$queue%d", g.lastQueue)
+}
+
+// fetch fetches a job that is enqueued.
 func (g *maker) fetch(c int, w *oracle.Conn) []explore.Step {
 	j := choose(g, g.ready())
 	return []explore.Step{line(c, "FETCH %s", g.law.symbol(j.Queue))}
 }
 
-// fetchTwo asks for two queues, of which one has a job for certain.
+// fetchTwo fetches from two queues, one of which certainly has a job.
 func (g *maker) fetchTwo(c int, _ *oracle.Conn) []explore.Step {
 	j := choose(g, g.ready())
 	first, second := g.law.symbol(j.Queue), g.queue()
@@ -108,58 +129,58 @@ func (g *maker) fetchTwo(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{line(c, "FETCH %s %s", first, second)}
 }
 
-// fetchSideBySide has two workers fetch at the same time from two queues.
+// fetchSideBySide lets two workers fetch at the same time from two queues.
 func (g *maker) fetchSideBySide(c int, _ *oracle.Conn) []explore.Step {
 	for _, other := range g.Free() {
 		if w := g.law.world.Conns[other]; other != c && active(g, other, w) {
 			a, b := choose(g, g.ready()), choose(g, g.ready())
-			if a.Queue == b.Queue { // who gets which would be a matter of luck
+			if a.Queue == b.Queue { // which worker gets which job would depend on luck
 				break
 			}
-			first, second := line(c, "FETCH %s", g.law.symbol(a.Queue)), line(other, "FETCH %s", g.law.symbol(b.Queue))
-			first.Ahead, second.Ahead = true, true
-			return []explore.Step{first, second, build().Await(c), build().Await(other)}
+			return []explore.Step{
+				ahead(line(c, "FETCH %s", g.law.symbol(a.Queue))),
+				ahead(line(other, "FETCH %s", g.law.symbol(b.Queue))),
+				build().Await(c), build().Await(other),
+			}
 		}
 	}
 	return []explore.Step{line(c, "FETCH %s", g.law.symbol(choose(g, g.ready()).Queue))}
 }
 
-// patiently has the others go on while a FETCH may wait for two seconds, unless time
-// is theirs anyway.
+// patiently lets the other connections go on while a FETCH may wait for two seconds,
+// unless time is simulated.
 func (g *maker) patiently(s explore.Step) explore.Step {
 	s.Ahead = g.Longest == 0
 	return s
 }
 
-// fetchEmpty waits for a job that does not come, while others go on.
+// fetchEmpty waits for a job that is not pushed, while other connections go on.
 func (g *maker) fetchEmpty(c int, _ *oracle.Conn) []explore.Step {
 	if g.Longest > 0 && g.IntN(2) == 0 {
 		return []explore.Step{line(c, "FETCH %s", g.all())}
 	}
-	g.lastQueue++ // nobody pushes to it, so that it is no matter of luck who gets what comes
-	return []explore.Step{ahead(line(c, "FETCH $queue%d %s", g.lastQueue, g.all()))}
+	first := g.freshQueue() // always empty, so that it does not depend on luck which FETCH gets a job
+	return []explore.Step{ahead(line(c, "FETCH %s %s", first, g.all()))}
 }
 
-// fetchAndWake has a job come while a worker waits for it.
+// fetchAndWake pushes a job while a worker waits for it.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
-	g.lastQueue++
-	queue := fmt.Sprintf("$queue%d", g.lastQueue)
-	return []explore.Step{ahead(line(c, "FETCH %s", queue)), explore.Wait(100 * time.Millisecond),
-		line(controlProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":0}`, g.jid(), queue),
-		build().Await(c)}
+	queue := g.freshQueue()
+	return []explore.Step{
+		ahead(line(c, "FETCH %s", queue)), explore.Wait(100 * time.Millisecond),
+		push(controlProducer, g.jid(), queue, `,"retry":0`), build().Await(c),
+	}
 }
 
-// fetchAndGo has a worker go away while it waits, and a job come after.
+// fetchAndGo has a worker leave while it waits, and pushes a job then.
 func (g *maker) fetchAndGo(c int, _ *oracle.Conn) []explore.Step {
-	g.lastQueue++
-	g.queues = append(g.queues[:0:0], g.queues...)
+	queue := g.freshQueue()
 	if len(g.queues) > 0 {
 		g.queues[g.IntN(len(g.queues))] = g.lastQueue
 	}
-	queue := fmt.Sprintf("$queue%d", g.lastQueue)
 	moment := explore.Wait(100 * time.Millisecond)
-	push := line(controlProducer, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","reserve_for":60,"retry":3}`, g.jid(), queue)
-	steps := []explore.Step{ahead(line(c, "FETCH %s", queue)), moment, g.ending(c), moment, push}
+	job := push(controlProducer, g.jid(), queue, `,"reserve_for":60,"retry":3`)
+	steps := []explore.Step{ahead(line(c, "FETCH %s", queue)), moment, g.ending(c), moment, job}
 	if g.Longest > 4*time.Minute { // after which the job must be back
 		steps = append(steps, explore.Wait(260*time.Second), line(controlWorker, "FETCH %s", queue))
 	}
@@ -167,34 +188,35 @@ func (g *maker) fetchAndGo(c int, _ *oracle.Conn) []explore.Step {
 }
 
 func (g *maker) failBadly(c int, w *oracle.Conn) []explore.Step {
-	jid := g.law.symbol(choose(g, g.held(w.WID)).JID)
-	tail := choose(g, []string{`"errtype":5`, `"message":[]`, `"backtrace":"x"`, `"backtrace":[1]`, `"backtrace":{}`, `"errtype":{},"message":1`})
-	return []explore.Step{line(c, `FAIL {"jid":"%s",%s}`, jid, tail), line(c, `ACK {"jid":"%s"}`, jid)}
+	jid := g.oneHeld(w)
+	tail := choose(g, []string{
+		`"errtype":5`, `"message":[]`, `"backtrace":"x"`, `"backtrace":[1]`, `"backtrace":{}`, `"errtype":{},"message":1`,
+	})
+	return []explore.Step{line(c, `FAIL {"jid":"%s",%s}`, jid, tail), ack(c, jid)}
 }
 
-// reportAnything reports what the client does not hold.
+// reportAnything reports a job that the client may not hold.
 func (g *maker) reportAnything(c int, _ *oracle.Conn) []explore.Step {
 	jid := fmt.Sprintf("$jid%d", 1+g.IntN(g.jobs+2))
 	if g.IntN(2) == 0 {
-		return []explore.Step{line(c, `ACK {"jid":"%s"}`, jid)}
+		return []explore.Step{ack(c, jid)}
 	}
 	return []explore.Step{line(c, "FAIL %s", g.failure(jid))}
 }
 
-// tooEarly says before HELLO what only comes after it.
-func (g *maker) tooEarly(c int, _ *oracle.Conn) []explore.Step {
-	return []explore.Step{line(c, "%s", deal(g, "early", []string{
-		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`, "FAIL " + g.failure("$jid1"),
-		"PUSH " + g.job(), "INFO",
-	}))}
+// tooEarly is a command that may only be sent after HELLO.
+func (g *maker) tooEarly() string {
+	return deal(g, "early", []string{
+		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`,
+		"FAIL " + g.failure("$jid1"), "PUSH " + g.job(), "INFO",
+	})
 }
 
-// flushAll purges everything, or must not, and looks whether a job is still there.
+// flushAll sends a FLUSH, right or malformed, and fetches what may still be there.
 func (g *maker) flushAll(c int, w *oracle.Conn) []explore.Step {
-	g.lastQueue++
-	queue := fmt.Sprintf("$queue%d", g.lastQueue)
+	queue := g.freshQueue()
 	steps := []explore.Step{
-		line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue),
+		push(c, g.jid(), queue, ""),
 		line(c, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x"})), line(c, "INFO"),
 	}
 	if w.WID != "" {
@@ -203,47 +225,45 @@ func (g *maker) flushAll(c int, w *oracle.Conn) []explore.Step {
 	return steps
 }
 
-// inDefault uses the queue that has a name already.
+// inDefault uses the queue default, by its name or by none.
 func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 	jid := g.jid()
-	push := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
+	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
 	switch g.IntN(4) {
 	case 0:
-		return []explore.Step{push, line(c, "FETCH"), line(c, `ACK {"jid":"%s"}`, jid)}
+		return []explore.Step{job, line(c, "FETCH"), ack(c, jid)}
 	case 1:
-		return []explore.Step{push, line(c, "FETCH default"), line(c, `ACK {"jid":"%s"}`, jid)}
+		return []explore.Step{job, line(c, "FETCH default"), ack(c, jid)}
 	case 2:
 		return []explore.Step{line(c, "PUSH %s", g.job()), g.patiently(line(c, "FETCH"))}
 	}
-	return []explore.Step{push, line(c, "FETCH %s default", g.queue())}
+	return []explore.Step{job, line(c, "FETCH %s default", g.queue())}
 }
 
 // phrase is the name of a queue that has two words, for which two queues would have to be
 // fetched from. (FWP-WU-16)
 func (g *maker) phrase() string {
-	g.lastQueue += 2
-	return fmt.Sprintf("$queue%d $queue%d", g.lastQueue-1, g.lastQueue)
+	return g.freshQueue() + " " + g.freshQueue()
 }
 
-// twoWords has a job in a queue whose name no FETCH can say in one word.
+// twoWords pushes a job to a queue whose name is two words for a FETCH.
 func (g *maker) twoWords(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.phrase()
 	fetch := g.patiently(line(c, "FETCH %s", queue))
 	if g.Longest > scheduled && g.IntN(2) == 0 {
-		push := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":%s}`, g.jid(), queue, g.soon())
-		return []explore.Step{push, explore.Wait(scheduled), fetch}
+		return []explore.Step{push(c, g.jid(), queue, `,"at":`+g.soon()), explore.Wait(scheduled), fetch}
 	}
-	return []explore.Step{line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"}`, g.jid(), queue), fetch}
+	return []explore.Step{push(c, g.jid(), queue, ""), fetch}
 }
 
-// burst pushes many jobs, and has them all done.
+// burst pushes many jobs, and fetches and acknowledges all of them.
 func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
-	g.lastQueue++
+	queue := g.freshQueue()
 	var pushes, rest []explore.Step
 	for range 10 + g.IntN(30) {
 		jid := g.jid()
-		pushes = append(pushes, line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"$queue%d"}`, jid, g.lastQueue))
-		rest = append(rest, line(c, "FETCH $queue%d", g.lastQueue), line(c, `ACK {"jid":"%s"}`, jid))
+		pushes = append(pushes, push(c, jid, queue, ""))
+		rest = append(rest, line(c, "FETCH %s", queue), ack(c, jid))
 	}
 	if g.IntN(2) == 0 {
 		return append(pushes, rest...)
@@ -255,29 +275,28 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 	return mixed
 }
 
-// scheduled is how long is waited for a job that was put off for a few seconds.
+// scheduled is how long a move waits for a job that is scheduled in a few seconds.
 const scheduled = 170 * time.Second
 
-// ages are how long is waited for a job to come back: before it may, and after it must.
+// ages are how long a move waits for a job to come back: before it may, and after it must.
 var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
 
 // life follows one job through failures or the end of its reservation.
 func (g *maker) life(c int, _ *oracle.Conn) []explore.Step {
-	g.lastQueue++
-	jid, queue := g.jid(), fmt.Sprintf("$queue%d", g.lastQueue)
+	jid, queue := g.jid(), g.freshQueue()
 	if g.IntN(8) == 0 { // the name of the queue is one that a server may stumble over later
 		if queue += "_Odd"; g.IntN(2) == 0 {
 			queue = g.phrase()
 		}
-		push := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","at":%s}`, jid, queue, g.soon())
-		return []explore.Step{push, explore.Wait(scheduled), line(c, "FETCH %s", queue)}
+		job := push(c, jid, queue, `,"at":`+g.soon())
+		return []explore.Step{job, explore.Wait(scheduled), line(c, "FETCH %s", queue)}
 	}
 	fields := choose(g, []string{
-		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`, `,"backtrace":1`,
+		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`,
+		`,"backtrace":1`,
 	}) + choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
-	push := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s"%s}`, jid, queue, fields)
 	fetch := line(c, "FETCH %s", queue)
-	steps := []explore.Step{push, fetch}
+	steps := []explore.Step{push(c, jid, queue, fields), fetch}
 	end := choose(g, []string{"fail", "fail", "expire", "ack"})
 	for range 1 + g.IntN(3) {
 		switch end {
@@ -287,7 +306,7 @@ func (g *maker) life(c int, _ *oracle.Conn) []explore.Step {
 				steps = append(steps, fetch)
 			}
 		case "ack":
-			steps = append(steps, line(c, `ACK {"jid":"%s"}`, jid))
+			steps = append(steps, ack(c, jid))
 		}
 		steps = append(steps, explore.Wait(choose(g, ages)), fetch)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// signal has an operator quiet a worker, which then asks twice.
+// signal lets an operator quiet or terminate a worker, which sends two BEATs then.
 func (g *maker) signal(c int, w *oracle.Conn) []explore.Step {
 	number, is := g.law.worker(w.WID)
 	if !is {
@@ -17,27 +17,28 @@ func (g *maker) signal(c int, w *oracle.Conn) []explore.Step {
 	}
 	beat := line(c, `BEAT {"wid":"$wid%d"}`, number)
 	state := choose(g, []string{"quiet", "terminate"})
-	return []explore.Step{build().Signal(state, fmt.Sprintf("$wid%d", number)), beat, beat, explore.End(c, scenarios.Closed)}
+	signal := build().Signal(state, fmt.Sprintf("$wid%d", number))
+	return []explore.Step{signal, beat, beat, explore.End(c, scenarios.Closed)}
 }
 
-// restarting has the server restarted while jobs are in every state.
+// restarting restarts the server while jobs are in every state.
 func (g *maker) restarting(c int, _ *oracle.Conn) []explore.Step {
 	var steps []explore.Step
-	queue := func() string { g.lastQueue++; return fmt.Sprintf("$queue%d", g.lastQueue) }
-	enqueued, held, failed, later := queue(), queue(), queue(), queue()
-	push := func(queue, more string) string {
+	enqueued, held, failed, later := g.freshQueue(), g.freshQueue(), g.freshQueue(), g.freshQueue()
+	pushed := func(queue, more string) string {
 		jid := g.jid()
-		steps = append(steps, line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":5%s}`, jid, queue, more))
+		steps = append(steps, push(c, jid, queue, `,"retry":5`+more))
 		return jid
 	}
-	push(enqueued, "")
-	push(later, fmt.Sprintf(`,"at":"$now+%dms"`, 5000+g.IntN(3000)))
-	push(held, `,"reserve_for":60`)
-	jid := push(failed, "")
-	steps = append(steps, line(c, "FETCH %s", held), line(c, "FETCH %s", failed), line(c, "FAIL %s", g.failure(jid)),
-		explore.Restart())
+	pushed(enqueued, "")
+	pushed(later, fmt.Sprintf(`,"at":"$now+%dms"`, 5000+g.IntN(3000)))
+	pushed(held, `,"reserve_for":60`)
+	jid := pushed(failed, "")
 	g.workers++
-	steps = append(steps, consumer(c, g.workers), line(c, "FETCH %s", enqueued))
+	steps = append(steps,
+		line(c, "FETCH %s", held), line(c, "FETCH %s", failed), line(c, "FAIL %s", g.failure(jid)),
+		explore.Restart(), consumer(c, g.workers),
+		line(c, "FETCH %s", enqueued))
 	if g.Longest <= time.Minute {
 		return steps
 	}

@@ -1,15 +1,15 @@
 package fwpsubject
 
 import (
-	"slices"
+	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 )
 
-// seed are short conversations in which a finding of a family often shows, the
+// seeds returns short conversations in which a finding of a family often shows, the
 // plainest first. They are tried before those that come from the exploration, so that
-// what is wrong with every job is not told of a strange one.
+// what is wrong with every job is reported of a plain one.
 func seeds(family string) []explore.Trace {
 	switch family {
 	case "missing":
@@ -22,77 +22,84 @@ func seeds(family string) []explore.Trace {
 		return seedField()
 	case explore.Concurrent:
 		return seedConcurrent()
-	case "foreign": // a BEAT may have been one that nobody wrote down
-		return []explore.Trace{plainly(seedWorker(2), line(2, `BEAT {"wid":"$wid1"}`))}
+	case "foreign": // a BEAT of the player may have been answered wrongly, which no step shows
+		return []explore.Trace{plainly(consumer(2, 1), line(2, `BEAT {"wid":"$wid1"}`))}
 	case "silent", "refused":
-		return []explore.Trace{plainly(seedWorker(2), line(2, "INFO")), plainly(producer(2), line(2, "INFO")),
-			explore.Repeated([]explore.Step{seedWorker(2), line(2, "INFO")}, 200)}
+		asks := []explore.Step{consumer(2, 1), line(2, "INFO")}
+		return []explore.Trace{plainly(asks...), plainly(producer(2), asks[1]), explore.Repeated(asks, 200)}
 	}
 	return nil
 }
 
-// The lines of an uneventful day.
+// The lines of most seeds.
 const (
-	seedPush  = `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1"}`
 	seedFetch = "FETCH $queue1"
-	seedAck   = `ACK {"jid":"$jid1"}`
 	seedFail  = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":[]}`
 )
 
-// seedConcurrent have several clients do something at the same time, again and again.
-func seedConcurrent() []explore.Trace {
-	const newQueue = `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1#"}`
-	asking := []explore.Step{producer(2), producer(3), ahead(line(2, "INFO")), ahead(line(3, newQueue)), build().Await(2), build().Await(3)}
-	return []explore.Trace{explore.Repeated(asking, 2000), explore.Repeated(asking, 6000)}
-}
-
-func seedWorker(conn int) explore.Step { return consumer(conn, 1) }
+// seedPush pushes the job of most seeds; more is as in push.
+func seedPush(more string) explore.Step { return push(2, "$jid1", "$queue1", more) }
 
 func plainly(steps ...explore.Step) explore.Trace { return explore.Trace{Steps: steps} }
 
+// seedConcurrent lets several clients do something at the same time, again and again.
+func seedConcurrent() []explore.Trace {
+	asking := []explore.Step{
+		producer(2), producer(3), ahead(line(2, "INFO")), ahead(push(3, "$jid1", "$queue1#", "")),
+		build().Await(2), build().Await(3),
+	}
+	return []explore.Trace{explore.Repeated(asking, 2000), explore.Repeated(asking, 6000)}
+}
+
 func seedMissing() []explore.Trace {
-	day := []explore.Step{seedWorker(2), line(2, seedPush), line(2, seedFetch), line(2, seedAck)}
+	fetch := line(2, seedFetch)
+	day := []explore.Step{consumer(2, 1), seedPush(""), fetch, ack(2, "$jid1")}
 	return []explore.Trace{
 		plainly(day[:3]...),
-		plainly(seedWorker(2), seedWorker(3), ahead(line(2, seedFetch)), line(3, "INFO"), build().Await(2)),
-		plainly(seedWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5}`),
-			line(2, seedFetch), line(2, seedFail), explore.Wait(170*time.Second), line(2, seedFetch)),
+		plainly(consumer(2, 1), consumer(3, 1), ahead(fetch), line(3, "INFO"), build().Await(2)),
+		plainly(consumer(2, 1), seedPush(`,"retry":5`), fetch, line(2, seedFail), explore.Wait(170*time.Second), fetch),
 		explore.Repeated(day, 60), explore.Repeated(day, 600),
 	}
 }
 
 func seedSwapped() []explore.Trace {
+	fetch := line(2, seedFetch)
 	pair := []explore.Step{
-		seedWorker(2), seedWorker(3), line(2, seedPush), line(3, `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue2"}`),
-		ahead(line(2, seedFetch)), ahead(line(3, "FETCH $queue2")), build().Await(2), build().Await(3),
-		line(2, `PUSH {"jid":"$jid3","jobtype":"t","args":[],"queue":"$queue1"}`), line(2, seedFetch), // an odd number of jobs, for faults that count
+		consumer(2, 1), consumer(3, 1), seedPush(""), push(3, "$jid2", "$queue2", ""),
+		ahead(fetch), ahead(line(3, "FETCH $queue2")), build().Await(2), build().Await(3),
+		push(2, "$jid3", "$queue1", ""), fetch, // an odd number of jobs, for faults that count
 	}
 	return []explore.Trace{plainly(pair...), explore.Repeated(pair, 60), explore.Repeated(pair, 600)}
 }
 
 func seedDelivered() []explore.Trace {
+	fetch, fail := line(2, seedFetch), line(2, seedFail)
 	failing := func(retry, times int) explore.Trace {
-		push := line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":%d}`, retry)
-		steps := []explore.Step{seedWorker(2), push, line(2, seedFetch)}
+		steps := []explore.Step{consumer(2, 1), seedPush(fmt.Sprintf(`,"retry":%d`, retry)), fetch}
 		for range times {
-			steps = append(steps, line(2, seedFail), explore.Wait(time.Minute), line(2, seedFetch))
+			steps = append(steps, fail, explore.Wait(time.Minute), fetch)
 		}
 		return plainly(steps...)
 	}
-	once := []explore.Step{seedWorker(2), line(2, seedPush), line(2, seedFetch)}
-	twice := append(slices.Clone(once), line(2, seedFetch))
-	atOnce := plainly(append(slices.Clone(once), line(2, seedFail), line(2, seedFetch))...)
-	return []explore.Trace{atOnce, failing(0, 1), failing(-1, 1), failing(1, 2), plainly(twice...), explore.Repeated(once, 60), explore.Repeated(once, 600)}
+	once := []explore.Step{consumer(2, 1), seedPush(""), fetch}
+	return []explore.Trace{
+		plainly(consumer(2, 1), seedPush(""), fetch, fail, fetch),
+		failing(0, 1), failing(-1, 1), failing(1, 2),
+		plainly(consumer(2, 1), seedPush(""), fetch, fetch),
+		explore.Repeated(once, 60), explore.Repeated(once, 600),
+	}
 }
 
 func seedField() []explore.Trace {
-	const fail = `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose","backtrace":["the first line","the second line"]}`
-	const other = `PUSH {"jid":"$jid2","jobtype":"t","args":[],"queue":"$queue1","retry":7}`
+	fetch := line(2, seedFetch)
+	fail := line(2, `FAIL {"jid":"$jid1","errtype":"Example","message":"on purpose",`+
+		`"backtrace":["the first line","the second line"]}`)
+	changed := []explore.Step{
+		consumer(2, 1), seedPush(`,"retry":3`), push(2, "$jid2", "$queue1", `,"retry":7`), fetch, fetch,
+	}
 	return []explore.Trace{
-		plainly(seedWorker(2), line(2, seedPush), line(2, seedFetch)),
-		plainly(seedWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":5,"backtrace":1}`),
-			line(2, seedFetch), line(2, fail), explore.Wait(time.Minute), line(2, seedFetch)),
-		explore.Repeated([]explore.Step{seedWorker(2), line(2, `PUSH {"jid":"$jid1","jobtype":"t","args":[],"queue":"$queue1","retry":3}`),
-			line(2, other), line(2, seedFetch), line(2, seedFetch)}, 60),
+		plainly(consumer(2, 1), seedPush(""), fetch),
+		plainly(consumer(2, 1), seedPush(`,"retry":5,"backtrace":1`), fetch, fail, explore.Wait(time.Minute), fetch),
+		explore.Repeated(changed, 60),
 	}
 }

@@ -67,13 +67,18 @@ func simplify(line string, try func(plainer string) bool) {
 // spelled out.
 func without(line string, at int) string {
 	fields := members(line)
-	if strings.HasPrefix(line, fwp.FAIL) || slices.Contains(needed, fields[at].name) || fields[at] == (member{"retry", "5"}) {
+	f := fields[at]
+	if strings.HasPrefix(line, fwp.FAIL) || slices.Contains(needed, f.name) || f == (member{"retry", "5"}) {
 		return ""
 	}
 	return join(line, slices.Delete(fields, at, at+1))
 }
 
-// plainer gives simpler forms of a line: a single queue, the usual values.
+var usualValues = map[string]string{
+	"args": "[]", "jobtype": `"t"`, "retry": "5", "reserve_for": "600", "backtrace": "[]",
+}
+
+// plainer returns simpler forms of a line: a single queue, the usual values.
 func plainer(text string) []string {
 	if verb, args, ok := strings.Cut(text, " "); ok && verb == fwp.FETCH {
 		var all []string
@@ -95,7 +100,7 @@ func plainer(text string) []string {
 			other[i].value = at + `"`
 			all = append(all, join(text, other))
 		}
-		usual := map[string]string{"args": "[]", "jobtype": `"t"`, "retry": "5", "reserve_for": "600", "backtrace": "[]"}[f.name]
+		usual := usualValues[f.name]
 		if strings.HasPrefix(text, fwp.PUSH) && f.name == "backtrace" {
 			usual = ""
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// arrays are args that must come back as they are, by value. The last is large, and
-// comes less often.
+// arrays are args that must be delivered unchanged, by value. The last is large, and used
+// less often.
 var arrays = []string{
 	`[]`, `[1,2,3]`, `[9007199254740993]`, `[9223372036854775807,-9223372036854775808]`, `["é漢😀"]`,
 	`[{"k":{"n":[null,true,false,1.5e10,""]}}]`, `[[[[[[[[["deep"]]]]]]]]]`,
@@ -14,8 +14,7 @@ var arrays = []string{
 	`["$$2","a b","` + "\u2028" + `"]`, `[{"jid":"x","queue":"y","retry":0}]`, `["$filler(70KiB)"]`,
 }
 
-// optional are fields of a job that come and go, one in so many times, with the values
-// that they may have.
+// optional are fields that a job has once in so many times, with their values.
 var optional = []struct {
 	often  int
 	name   string
@@ -29,14 +28,14 @@ var optional = []struct {
 	{40, "failure", []string{`{"message":"of the producer"}`}},
 }
 
-// job makes up a legal work unit. Fields come and go, so that what belongs to one job
-// may show in another.
+// job makes up a legal work unit. Not all have the same fields, so that what a server
+// mixes up between jobs shows.
 func (g *maker) job() string {
 	fields := []string{
 		`"jid":"` + g.jid() + `"`, `"jobtype":"` + choose(g, []string{"t", "Größe", "a::B"}) + `"`,
 		`"args":` + g.array(),
 	}
-	if g.IntN(20) == 0 { // an odd name, which a server may stumble over when the job comes due
+	if g.IntN(20) == 0 { // an unusual name, which may go wrong only when the job is enqueued
 		fields = append(fields, `"queue":"`+g.queue()+`_Odd"`)
 		if g.IntN(2) == 0 {
 			return "{" + strings.Join(append(fields, `"at":`+g.soon()), ",") + "}"
@@ -81,7 +80,8 @@ func (g *maker) soon() string { return fmt.Sprintf(`"$now+%dms"`, 1500+g.jobs%10
 func (g *maker) at() string {
 	soon := func(zone string) string { return fmt.Sprintf(`"$now+%dms%s"`, 3000+g.IntN(6000), zone) }
 	return choose(g, []string{
-		`"$now-2h"`, `"$now-30h@+05:30"`, fmt.Sprintf(`"$now+%dms"`, 1000+g.IntN(6000)), soon("@-05:30"), soon("@+02:00"), "null", `""`,
+		`"$now-2h"`, `"$now-30h@+05:30"`, fmt.Sprintf(`"$now+%dms"`, 1000+g.IntN(6000)), soon("@-05:30"),
+		soon("@+02:00"), "null", `""`,
 	})
 }
 
@@ -99,7 +99,8 @@ func (g *maker) failure(jid string) string {
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
-	return fmt.Sprintf(`{"jid":"%s","errtype":"Error%d","message":"failed %d times","backtrace":[%s]}`, jid, n, n, strings.Join(lines, ","))
+	return fmt.Sprintf(`{"jid":"%s","errtype":"Error%d","message":"failed %d times","backtrace":[%s]}`,
+		jid, n, n, strings.Join(lines, ","))
 }
 
 // greeting is a HELLO that is legal, or one that the text leaves open.
@@ -113,7 +114,8 @@ func (g *maker) greeting() string {
 	changed := strings.Replace(consumer, "4711", "4712", 1)
 	hash := g.hash()
 	return choose(g, []string{
-		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + changed + hash + `"v":2}`,
+		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`,
+		`{` + changed + hash + `"v":2}`,
 		`{` + hash + `"v":2,"fwpcheck":true}`, `{` + hash + `"v":3}`, `{` + hash + `"w":1}`,
 	})
 }

@@ -8,8 +8,8 @@ const ForeignReply = "foreign-reply:"
 // nothing where it is not known.
 const BrokenGrammar = "grammar:"
 
-// ClauseOf returns the id of the clause that a breach is about, "" for an unknown breach. Breaches have names where they
-// are found (scenarios, load, internal/history), and clauses only here.
+// ClauseOf returns the id of the clause that a breach is about, "" for an unknown breach. Breaches have names
+// where they are found (scenarios, load, internal/history), and clauses only here.
 func ClauseOf(breach string) string { return clauseOf[breach] }
 
 var clauseOf = map[string]string{

@@ -61,7 +61,8 @@ var places = []struct {
 	where model.Where
 	name  string
 }{
-	{model.Unborn, "[*]"}, {model.Scheduled, "scheduled"}, {model.Enqueued, "enqueued"}, {model.Working, "working"}, {model.Retries, "retries"},
+	{model.Unborn, "[*]"}, {model.Scheduled, "scheduled"}, {model.Enqueued, "enqueued"},
+	{model.Working, "working"}, {model.Retries, "retries"},
 	{model.Dead, "dead"}, {model.Gone, "gone"},
 }
 
@@ -85,7 +86,8 @@ func units() string {
 // answers lists what may be answered.
 func answers() string {
 	var b strings.Builder
-	b.WriteString("What may be answered to a well-formed command:\n\n| state | command | if | answers | clause | wider by |\n|---|---|---|---|---|---|\n")
+	b.WriteString("What may be answered to a well-formed command:\n\n" +
+		"| state | command | if | answers | clause | wider by |\n|---|---|---|---|---|---|\n")
 	for _, r := range model.Rules() {
 		state := "not identified"
 		if r.Greeted {
@@ -94,7 +96,8 @@ func answers() string {
 		may := strings.ReplaceAll(r.May.String(), "|", `\|`)
 		fmt.Fprintf(&b, "| %s | %s | %s | `%s` | %s | %s |\n", state, r.Verb, r.Case, may, r.Clause, r.Reading)
 	}
-	b.WriteString("\nAnything else before HELLO is refused (FWP-STATE-01), and so is what is malformed, by the clause of its verb.\n\n")
+	b.WriteString("\nAnything else before HELLO is refused (FWP-STATE-01), and so is what is malformed, " +
+		"by the clause of its verb.\n\n")
 	return b.String()
 }
 
@@ -135,7 +138,8 @@ func TestFailuresAreCounted(t *testing.T) {
 // Every verb has a rule once the client has greeted; before that most are refused.
 func TestEveryVerbHasARule(t *testing.T) {
 	t.Parallel()
-	for _, verb := range []string{fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END} {
+	verbs := []string{fwp.HELLO, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, fwp.INFO, fwp.FLUSH, fwp.END}
+	for _, verb := range verbs {
 		_, known := model.About(verb)
 		assert.True(t, known, verb)
 		r := model.For(fwp.Identified, verb, model.Usual)

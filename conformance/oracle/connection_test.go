@@ -51,7 +51,7 @@ func TestBlame(t *testing.T) {
 
 func TestBeforeHELLO(t *testing.T) {
 	t.Parallel()
-	unit := strings.Split(with(""), "\n")[0]
+	unit, _, _ := strings.Cut(with(""), "\n")
 	judge(t, map[string]row{
 		"PUSH":                      {all(unit, "1 S -ERR"), ""},
 		"PUSH served":               {all(unit, "1 S +OK"), "FWP-STATE-01 reply"},

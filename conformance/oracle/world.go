@@ -156,10 +156,10 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 // flushed follows the answer to a FLUSH.
 func (w *World) flushed(a model.Answer) {
 	for _, j := range w.Jobs {
-		switch {
-		case a == model.Okay:
+		switch a {
+		case model.Okay:
 			j.flush(w.sent)
-		case a == model.Refused:
+		case model.Refused:
 			if j.ackClause = "FWP-FLUSH-03"; j.Where == model.Enqueued {
 				j.missing = "FWP-FLUSH-03"
 			}
