@@ -9,14 +9,13 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// alive asks on new connections whether the server serves, for as long as patience says
-// in all.
+// alive reports whether the server answers on new connections. It asks until the timeout.
 func (p *play) alive(ctx context.Context) bool {
 	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	for p.asks(limited) != nil {
 		if !sleep(limited, 100*time.Millisecond) {
-			return ctx.Err() != nil // nobody waits for the answer any more
+			return ctx.Err() != nil // the result is not needed any more
 		}
 	}
 	return true
@@ -45,7 +44,7 @@ func said(r session.Received) bool { return r.Whole() || r.Broken != nil }
 
 var errNoReply = errors.New("no reply")
 
-// unheard is the clause by which a server speaks first, "" if it does not.
+// unheard returns the clause by which a server sends the first message, "" if it does not.
 func (p *play) unheard() string { return p.law.Clause(RuleUnheard) }
 
 // probe makes it a finding if the server does not serve any more.

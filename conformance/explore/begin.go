@@ -17,7 +17,7 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 			return t, true
 		}
 	}
-	s.same = false // that a usual conversation shows something known says nothing
+	s.same = false // a usual conversation that shows something known is no explanation
 	if len(whole) == 0 {
 		return Trace{}, false
 	}
@@ -42,14 +42,14 @@ func (s *shrinker) candidates(whole []Step) []Trace {
 	return append(all, Trace{Steps: whole})
 }
 
-// repeatable tells whether a conversation is short enough for what it is repeated, if it
+// repeatable reports whether a conversation is short enough for what it is repeated, if it
 // is. What ends a server is not repeated.
 func (s *shrinker) repeatable(t Trace) bool {
 	unit := t.To - t.From
 	return t.N <= 1 || unit > 0 && unit <= unitAtMost && !s.target.crash
 }
 
-// affords tells whether a conversation does not wait for longer than there is time.
+// affords reports whether a conversation does not wait for longer than there is time.
 func (s *shrinker) affords(t Trace) bool {
 	var once, again time.Duration
 	for i, step := range t.Steps {
@@ -197,8 +197,8 @@ func closed(whole []Step, keep []bool) []Step {
 	return steps
 }
 
-// Repeated opens connections and then repeats what is sent on them. Nothing is closed: in
-// the next round somebody will want it again.
+// Repeated returns a trace that opens connections and then repeats what is sent on them.
+// No connection is closed: the next round uses it again.
 func Repeated(steps []Step, n int) Trace {
 	var opened []int
 	var begin, round []Step

@@ -8,7 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// How long a clean-up may take that nobody waits for, and for each job beside that.
+// The limit of a clean-up after an interruption or a try, and how much each job adds.
 const (
 	brief   = time.Second
 	eachJob = 4 * time.Millisecond

@@ -19,7 +19,7 @@ type conn struct {
 	clause  string // that rules it
 	shut    bool   // half-closed by us
 	odd     bool   // it was sent what is no single line
-	wild    bool   // it was sent what nobody can tell into commands
+	wild    bool   // it was sent bytes that may be any number of commands
 	most    int    // answers that this may bring
 	heard   int    // of them
 }
@@ -51,7 +51,7 @@ func grammar(r session.Received) string {
 	return RuleGrammar + ":" + r.Broken.Rule
 }
 
-// sleep waits and says whether the time is over; it is not if ctx is done.
+// sleep waits, and reports whether the time has passed; it has not if ctx is done.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,7 +17,7 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 		return
 	}
 	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{
-		Violation: &Violation{Clause: f.Clause, Rule: rule, JID: "-jid1"}, step: max(len(start)-1, 0),
+		Violation: &Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
 	}}
 	f.Whole.Steps = start
 	s.shrink(ctx, f)
@@ -28,14 +28,16 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 // they did is no conversation: only the seeds in which several clients do the same again
 // and again are tried. Each time the server is started again.
 func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
-	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{Violation: &Violation{Rule: f.Rule}, crash: true}}
+	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking}
+	s.target = found{Violation: &Violation{Rule: f.Rule}, crash: true}
 	if e.Fresh == nil {
 		s.revive = e.Revive
 		defer e.ensureServing(ctx)
 	}
 	limited, cancel := within(ctx, s.limit)
 	defer cancel()
-	f.Unscripted = "it did not die again of the conversations that were tried, in which two or three clients do the same again and again"
+	f.Unscripted = "it did not die again of the conversations that were tried, " +
+		"in which two or three clients do the same again and again"
 	for _, t := range e.Subject.seeds(Concurrent) {
 		if !s.first(limited, t) {
 			continue

@@ -1,4 +1,4 @@
-// Package explore walks a server through states that nobody listed.
+// Package explore brings a server into states that no script lists.
 //
 // An [Explorer] makes up steps (legal commands, such that are illegal in the state of
 // their connection, malformed ones), sends them over several connections, and has every
@@ -9,7 +9,7 @@
 // The commands follow from the seed and from what came back: the same seed against a
 // server that answers the same gives the same commands. All names (queues, jobs,
 // workers) carry the prefix of the run; what others have on the server is not touched,
-// unless the server is used by nobody else; and what is left at the end is removed.
+// unless no other client uses the server; and what is left at the end is removed.
 //
 // All waiting goes through timers and connections, so that an exploration can be
 // played in virtual time.

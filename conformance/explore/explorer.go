@@ -23,10 +23,10 @@ type Explorer struct {
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
 	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
 	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
-	Longest     time.Duration // that the clients all wait at a time, never if zero: reservations and retries show only then
+	Longest     time.Duration // that all clients wait at a time, never if zero; reservations and retries need it
 	Slack       time.Duration // by which replies may be late for reasons of the network; 300 ms if zero
-	Alone       bool          // nobody else uses the target: FLUSH and the queue default are tried too
-	NoFlush     bool          // FLUSH is not tried even so
+	Alone       bool          // no other client uses the target: what touches everything on it is tried too
+	NoFlush     bool          // what deletes everything on the target is not tried even so
 	Restarts    bool          // the target may be restarted now and then, if it offers that
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not made small
@@ -40,18 +40,18 @@ type Explorer struct {
 	// where there is none. The returned function ends it.
 	Fresh func() (scenarios.Target, func(), error)
 
-	// Memory tells how many bytes the server's process has resident. If it is there, the
+	// Memory returns how many bytes the server's process has resident. If it is set, the
 	// end of Run looks whether they grow without bound, which takes some seconds more
 	// than Time, and a minute more where they seem to. Nil: that is not looked at.
 	Memory func() (bytes int64, err error)
 
-	// Found is told of each finding before it is made small, so that it can be saved
+	// Found is called with each finding before it is made small, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
 	// not in the Result.
 	Found func(Finding)
-	// Watch is told each step before it is played; may be nil.
+	// Watch is called with each step before it is played; may be nil.
 	Watch func(Step)
-	// Progress is told after every few steps; may be nil.
+	// Progress is called after every few steps; may be nil.
 	Progress func(commands int, c *Coverage)
 }
 
@@ -193,14 +193,15 @@ func (x *exploration) loop(ctx context.Context) {
 	}
 	idle := 0
 	for ctx.Err() == nil && len(x.result.Findings) < enough {
-		if x.play.dead && !x.resume(ctx) || steps > 0 && x.play.commands >= steps || x.Time > 0 && time.Since(x.begun)-x.spent > x.Time {
+		if x.play.dead && !x.resume(ctx) || steps > 0 && x.play.commands >= steps ||
+			x.Time > 0 && time.Since(x.begun)-x.spent > x.Time {
 			return
 		}
 		before := x.play.commands
 		x.steps(ctx, x.gen.next())
 		if idle++; x.play.commands > before {
 			idle = 0
-		} else if idle > 50 { // nobody is let in
+		} else if idle > 50 { // no connection is accepted
 			return
 		}
 		x.tell()

@@ -30,7 +30,8 @@ func (x *exploration) finding(f found) {
 	x.done[key] = true
 	x.number++
 	p := pending{found: f, comes: map[int]bool{}, Finding: Finding{
-		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should, Expected: f.Expected, Got: f.Got, What: f.What,
+		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
+		Expected: f.Expected, Got: f.Got, What: f.What,
 		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
 	}}
 	for _, came := range x.play.seen {
@@ -84,7 +85,7 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 	x.result.Findings = append(x.result.Findings, p.Finding)
 }
 
-// minimise looks for a short conversation that shows a finding, or says why there is none.
+// minimise looks for a short conversation that shows a finding, or notes why there is none.
 func (x *exploration) minimise(ctx context.Context, p *pending) {
 	switch {
 	case x.Unshrunk:
@@ -97,7 +98,8 @@ func (x *exploration) minimise(ctx context.Context, p *pending) {
 		p.Unscripted = "the server is gone, and nobody could be asked to start it again"
 		return
 	}
-	s := &shrinker{config: x.config, fresh: x.Fresh, target: p.found, comes: p.comes, before: x.reported, limit: x.Shrinking}
+	s := &shrinker{config: x.config, fresh: x.Fresh, limit: x.Shrinking}
+	s.target, s.comes, s.before = p.found, p.comes, x.reported
 	if x.Fresh == nil {
 		s.revive = x.Revive
 		x.withdraw()
@@ -131,7 +133,7 @@ func (x *exploration) reset(ctx context.Context) {
 
 const revivals = 20 // of a server that dies again and again
 
-// resume goes on with a server that was gone, and of whose jobs nobody knows anything.
+// resume goes on with a server that was gone. The states of its jobs are not known.
 func (x *exploration) resume(ctx context.Context) bool {
 	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.Revive(ctx) {
 		return false

@@ -29,8 +29,11 @@ func newGenerator(e *Explorer, p *play) *generator {
 	if g.limit == 0 {
 		g.limit = 6
 	}
-	g.Draw = Draw{Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{}, free: g.strangers, now: func() time.Time { return p.now },
-		fill: func(text string) string { return p.fill(text, noConn) }}
+	g.Draw = Draw{
+		Terms: p.terms, Longest: e.Longest, dealt: map[string][]int{},
+		free: g.strangers, now: func() time.Time { return p.now },
+		fill: func(text string) string { return p.fill(text, noConn) },
+	}
 	_, g.Signals = e.Target.(scenarios.Signaller)
 	if _, can := e.Target.(scenarios.Restarter); can {
 		g.Restarts = e.Restarts
@@ -122,7 +125,8 @@ func (g *generator) openOne() []Step {
 // age lets time pass, and looks what has come back.
 func (g *generator) age() []Step {
 	spans := []time.Duration{
-		400 * time.Millisecond, 1200 * time.Millisecond, 4 * time.Second, 20 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second,
+		400 * time.Millisecond, 1200 * time.Millisecond, 4 * time.Second, 20 * time.Second,
+		70 * time.Second, 170 * time.Second, 260 * time.Second,
 	}
 	n := len(spans)
 	for n > 1 && spans[n-1] > g.Longest {

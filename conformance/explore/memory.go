@@ -22,7 +22,8 @@ const (
 
 // watch looks whether the memory of the server grows, and makes it a finding.
 func (x *exploration) watch(ctx context.Context) {
-	if x.Memory == nil || len(x.Subject.Leaks) == 0 || x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough() {
+	over := x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough()
+	if over || x.Memory == nil || len(x.Subject.Leaks) == 0 {
 		return
 	}
 	begin := time.Now()

@@ -11,12 +11,12 @@ const (
 	quarters     = 4
 	risesAtLeast = 1 << 20  // from each quarter to the next
 	growsAtLeast = 12 << 20 // from the first quarter to the last
-	steadiness   = 2        // from the second to the last by at least one such part of what it is from the first to the third
+	steadiness   = 2        // from the second to the last by at least such a part of that from the first to the third
 	controlShare = 4        // a right client's input has it grow by at most one such part of it
-	stillShare   = 8        // after the pause it rises above all levels before by at least one such part, in half as many rounds
+	stillShare   = 8        // after the pause it rises above all levels before by at least such a part
 )
 
-// growth tells whether the level of memory rose with some input as it does only where
+// growth reports whether the level of memory rose with some input as it does only where
 // that is kept: from quarter to quarter by something, from first to last by a lot, to the
 // end as much as in the beginning, and not with the input of a right client before.
 //
@@ -41,7 +41,7 @@ func growth(fed, control []int64) bool {
 	return total >= growsAtLeast && (q[3]-q[1])*steadiness >= q[2]-q[0] && rise(control)*controlShare <= total
 }
 
-// stillGrows tells whether memory goes on to rise after a pause. What was kept for a
+// stillGrows reports whether memory goes on to rise after a pause. What was kept for a
 // while only is free by then, and more input finds room in it.
 func stillGrows(fed, again []int64) bool {
 	if len(fed) < quarters || len(again) < quarters {

@@ -54,7 +54,8 @@ func (n *names) one(name scenarios.Name, conn int) string {
 	if text, ok := name.Computed(n.now); ok {
 		return text
 	}
-	if slices.ContainsFunc(grammar.Computed, func(c scenarios.Computed) bool { return c.Name == base && c.Value != nil }) {
+	ofProtocol := func(c scenarios.Computed) bool { return c.Name == base && c.Value != nil }
+	if slices.ContainsFunc(grammar.Computed, ofProtocol) {
 		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
 	}
 	return name.String()

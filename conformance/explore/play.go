@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// play is one playing of steps on a server, judged by a law that knows nothing else.
+// play is one playing of steps on a server, with a law of its own.
 type play struct {
 	*config
 	names
@@ -24,7 +24,7 @@ type play struct {
 	dead     bool
 	cut      bool   // the line that is being played came in segments
 	last     string // the clause of what was sent last
-	fuzzing  bool   // bytes were sent of which nobody has seen yet whether the server survives them
+	fuzzing  bool   // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -59,7 +59,10 @@ func newPlay(c *config, prefix string) *play {
 	p := &play{config: c, terms: c.terms, conns: map[int]*conn{}}
 	p.terms.Prefix = prefix
 	p.law = c.subject.Start(p.terms)
-	p.names = names{dialect: c.subject.Dialect, jobs: c.subject.Jobs, prefix: prefix, times: map[string]string{}, value: p.law.Value, now: time.Now()}
+	p.names = names{
+		dialect: c.subject.Dialect, jobs: c.subject.Jobs, prefix: prefix,
+		times: map[string]string{}, value: p.law.Value, now: time.Now(),
+	}
 	return p
 }
 
@@ -128,7 +131,7 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 func (p *play) violated(c *conn, v *Violation) { p.broken(c, v, p.step) }
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
-// one fault is told once.
+// one fault is reported once.
 func (p *play) broken(c *conn, v *Violation, step int) {
 	if v == nil {
 		return
@@ -161,7 +164,7 @@ func (p *play) drop(c *conn, how scenarios.Ending) {
 	_ = c.End(how)                               // how the server takes it does not matter any more
 }
 
-// forget lets a connection be over, whoever ended it.
+// forget removes a connection that has ended, from whichever side.
 func (p *play) forget(c *conn) {
 	delete(p.conns, c.number)
 	c.owed = 0

@@ -33,8 +33,8 @@ func (p *play) settle(ctx context.Context, c *conn) {
 	}
 }
 
-// How long is listened to a connection from which nobody knows how much will come: for
-// the first answer, and for another one.
+// How long the player reads from a connection on which any number of answers may come: for
+// the first one, and for another one.
 const (
 	attention = 50 * time.Millisecond
 	moment    = 20 * time.Millisecond
@@ -166,7 +166,9 @@ func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 // over records that a connection ended, or can no longer be read.
 func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 	if rule := grammar(a); rule != "" {
-		p.violated(c, &Violation{Clause: p.law.Clause(rule), Rule: RuleGrammar, Expected: p.subject.Dialect.Grammar().Encoding, Got: a.String()})
+		v := p.violation(rule, p.grammar().Encoding, a.String())
+		v.Rule = RuleGrammar
+		p.violated(c, v)
 		p.drop(c, scenarios.Closed)
 		return
 	}
@@ -188,7 +190,7 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 func (p *play) silent(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
 		p.crashed(ctx, c)
-		p.drop(c, scenarios.Closed) // nobody will ever answer
+		p.drop(c, scenarios.Closed) // no answer will come any more
 		return
 	}
 	if c.judged {

@@ -22,7 +22,9 @@ type record struct {
 
 // recorded returns the record of a play that showed the finding.
 func recorded(p *play, hit found) record {
-	r := record{answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, subject: p.subject, unheard: p.unheard()}
+	r := record{
+		subject: p.subject, answers: map[int][]seen{}, hit: hit, prefix: p.prefix, times: p.times, unheard: p.unheard(),
+	}
 	for i, a := range p.seen {
 		a.order = i
 		r.answers[a.step] = append(r.answers[a.step], a)
@@ -137,7 +139,8 @@ func (w *writer) ruling() (level string, needs []scenarios.Need) {
 
 // locked reports whether a value is sent that is computed from a password.
 func (w *writer) locked() bool {
-	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return needsPassword(w.script.Dialect.Grammar(), s.segments()) })
+	g := w.script.Dialect.Grammar()
+	return slices.ContainsFunc(w.t.Steps, func(s Step) bool { return needsPassword(g, s.segments()) })
 }
 
 // step writes one step.

@@ -16,7 +16,7 @@ func (w *writer) hit(step, conn int) {
 	w.expect(conn, within, w.wanted(came))
 }
 
-// wanted is what the line that fails expects, as a script says it; came is what comes
+// wanted is what the line that fails expects, as a script has it; came is what comes
 // where the finding is about something beside it.
 func (w *writer) wanted(came string) string {
 	switch w.r.hit.Rule {

@@ -44,8 +44,8 @@ func (w *writer) say(conn int, text string) {
 	w.add(&scenarios.Send{Statement: w.statement(), Conn: name, Segments: w.template(text)})
 }
 
-// connect writes the opening of a connection, with fields for its HELLO unless there are
-// none.
+// connect writes the opening of a connection, with fields of the client's introduction
+// unless there are none.
 func (w *writer) connect(conn int, role scenarios.Role, hello string) {
 	c := &scenarios.Connect{Statement: w.statement(), Conn: w.conn(conn), Role: role}
 	if hello != "" {

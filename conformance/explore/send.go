@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// wild reports whether a step sends bytes of which nobody can say how many commands they
-// are, and does not wait for what they bring.
+// wild reports whether a step sends bytes that may be any number of commands, and does not
+// await their answers.
 func (s Step) wild() bool {
 	do := s.Sends()
 	return do != nil && do.Raw && s.Ahead
@@ -22,7 +22,7 @@ const (
 	betweenBytes    = time.Millisecond
 )
 
-// longestWrite bounds how long wild bytes may take that nobody reads.
+// longestWrite bounds how long the server may take to read wild bytes.
 const longestWrite = 2 * time.Second
 
 // send plays a Send.

@@ -18,13 +18,13 @@ type shrinker struct {
 	comes  map[int]bool               // the steps at which the job of the finding was delivered
 	before map[string]bool            // what was found before, which is no match
 	limit  time.Duration              // that all this may take; no limit if zero
-	revive func(context.Context) bool // brings a server back that a try has ended; nil where nobody can
+	revive func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
 
 	plays, sent int      // tries, and the commands in all of them
 	latest      record   // of the last try that showed the finding
 	best        record   // of the smallest conversation until now
 	same        bool     // a part of the conversation shows that this is something known
-	everybody   bool     // FLUSH or a restart was played, which touches what others have on the server
+	everybody   bool     // a restart, or a line that is Shared, was played, which touches what others have on the server
 	left        []string // jobs that tries could not remove
 }
 
@@ -89,7 +89,7 @@ func (s *shrinker) confirm(ctx context.Context, f *Finding) {
 	}
 }
 
-// shows plays a conversation and says whether the finding came up.
+// shows plays a conversation, and reports whether the finding came up.
 func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 	s.plays++
 	stalls := s.stalls()
@@ -104,7 +104,7 @@ func (s *shrinker) shows(ctx context.Context, t Trace) bool {
 	return false
 }
 
-// explained tells whether the last command of a part of the conversation was answered in
+// explained reports whether the last command of a part of the conversation was answered in
 // a way that is known to be wrong: what was found has no cause of its own.
 func (s *shrinker) explained(p *play, t Trace) bool {
 	return t.N <= 1 && slices.ContainsFunc(p.found, func(f found) bool {
@@ -112,7 +112,7 @@ func (s *shrinker) explained(p *play, t Trace) bool {
 	})
 }
 
-// alike tells whether a finding may be the wanted one under another clause: it is of the
+// alike reports whether a finding may be the wanted one under another clause: it is of the
 // same family, and about the same field of a job if it is about one.
 func (s *shrinker) alike(f found) bool {
 	if !s.related(f.Rule) || f.crash != s.target.crash {
@@ -123,7 +123,7 @@ func (s *shrinker) alike(f found) bool {
 	return f.Rule != "field" || want == "" || want == got
 }
 
-// stalls tells of a play, each time it is asked, whether it has waited for jobs that do
+// stalls returns a function that reports whether a play has waited for jobs that do
 // not come more often than the conversation that is made small: each time costs two
 // seconds. It looks at every answer once: a conversation may be repeated thousands of
 // times.
@@ -156,7 +156,7 @@ func (s *Subject) family(rule string) string {
 	return s.Family(rule)
 }
 
-// kind is what findings are told apart by.
+// kind is what distinguishes findings.
 func (e *Explorer) kind(rule, clause string) string { return e.Subject.family(rule) + " > " + clause }
 
 // known reports whether such a finding was found before.
@@ -274,12 +274,12 @@ func effective(t Trace) Trace {
 	})}
 }
 
-// spent tells whether enough was tried.
+// spent reports whether enough was tried.
 func (s *shrinker) spent(ctx context.Context) bool {
 	return s.same || s.plays >= playsAtMost || s.sent >= sentAtMost || ctx.Err() != nil
 }
 
-// still tells whether a conversation shows the finding, each time where time plays a
+// still reports whether a conversation shows the finding, each time where time plays a
 // part.
 func (s *shrinker) still(ctx context.Context, t Trace) bool {
 	times := 1

@@ -30,14 +30,14 @@ func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
 	return t
 }
 
-// aboutBytes tells whether the finding is not about what a line says, so that less of it
+// aboutBytes reports whether the finding is not about the content of a line, so that less of it
 // may show the same.
 func (s *shrinker) aboutBytes() bool {
 	return s.target.crash || slices.Contains([]string{"extra", "grammar", "silent"}, s.target.Rule)
 }
 
 // behind has the answer to a line awaited before the next step. Whether wild bytes are
-// answered nobody knows.
+// answered is not known.
 func behind(step *Step) bool {
 	if !step.Ahead || step.wild() {
 		return false
@@ -46,8 +46,8 @@ func behind(step *Step) bool {
 	return true
 }
 
-// reads tells whether an answer to a step is to be written: how often wild bytes are
-// answered nobody knows, unless that is the finding.
+// reads reports whether an answer to a step is to be written: how often wild bytes are
+// answered is not known, unless that is the finding.
 func (w *writer) reads(i int, s *Step) bool {
 	hit := w.r.hit
 	if !s.wild() {

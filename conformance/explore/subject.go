@@ -13,7 +13,7 @@ import (
 // Alphabet must be set; what else is missing is not used.
 type Subject struct {
 	Dialect  scenarios.Dialect                // of the scripts that show findings
-	Start    func(Terms) Law                  // begins a play, of which the law knows nothing yet
+	Start    func(Terms) Law                  // begins a play
 	Alphabet func(draw *Draw, l Law) Alphabet // of an exploration; l is the law of its play
 
 	Greeting string // what a server sends first, as an S: line; "" if it waits for the client
@@ -68,13 +68,13 @@ type Leak struct {
 type Terms struct {
 	Prefix   string        // of all names of the play
 	Password string        // of the server, empty if it has none
-	Alone    bool          // nobody else uses the server
+	Alone    bool          // no other client uses the server
 	Flush    bool          // everything on the server may be deleted
 	Patience time.Duration // for what happens eventually
 	Slack    time.Duration // by which a message may be late for reasons of the network
 }
 
-// Law follows one play and says what may be answered in it. Connections have the
+// Law follows one play and evaluates its answers. Connections have the
 // numbers of the steps; names are filled in. A Law is not safe for concurrent use.
 type Law interface {
 	// Open records that a connection began.
@@ -82,8 +82,8 @@ type Law interface {
 	// Introduce returns the line that a connection sends by itself after it was opened,
 	// "" for none.
 	Introduce(conn int, c *scenarios.Connect) string
-	// Sent records bytes that a client sent. wild means that nobody can say how many
-	// commands they are.
+	// Sent records bytes that a client sent. wild: they may be any
+	// number of commands.
 	Sent(conn int, all []byte, wild bool, at time.Time) Sent
 	// Came judges a message and follows what it means.
 	Came(conn int, m session.Message, at time.Time) Answer
@@ -126,7 +126,7 @@ const (
 	Patiently                 // waits also for jobs that are to come
 )
 
-// Sent is what a law says of bytes that were sent.
+// Sent is what a law knows of bytes that were sent.
 type Sent struct {
 	Clause string // that rules them
 	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
@@ -134,7 +134,7 @@ type Sent struct {
 	Most   int    // messages that wild bytes may bring
 }
 
-// Answer is what a law says of a message.
+// Answer is how a law evaluates a message.
 type Answer struct {
 	Violation *Violation
 	Reply     bool          // it answers a command
@@ -155,7 +155,7 @@ type Violation struct {
 	Clause   string
 	Rule     string // of the law, or one of the player's; two violations of one rule may have different clauses
 	JID      string // the job that it is about, if it is about one
-	Expected string // as an S: line of a script says it
+	Expected string // as an S: line of a script has it
 	Got      string
 	What     string           // where Expected does not say it all
 	Window   [2]time.Duration // in which the reply must come, if it is about that
