@@ -93,10 +93,10 @@ type Evidence struct {
 	Breaches     []scenarios.Breach
 	Conversation []scenarios.Line
 
-	Findings []Finding // of a property
-	Served   bool      // of a property: a client was identified; otherwise the target cannot have crashed
-	Open     string    // why the check is inconclusive although there is no finding; empty if it passes
-	Passing  bool      // lag is the reason for Open: another try may pass
+	Findings  []Finding // of a property
+	Served    bool      // of a property: a client was identified; otherwise the target cannot have crashed
+	Open      string    // why the check is inconclusive although there is no finding; empty if it passes
+	Transient bool      // lag is the reason for Open: another try may pass
 }
 
 // Finding is a finding of a property.

@@ -54,7 +54,7 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	if v.tooMany() {
 		return v.check, false
 	}
-	return v.check, v.evidence.Refused == nil && v.stopped.passes && v.check.Verdict == reports.Inconclusive
+	return v.check, v.evidence.Refused == nil && v.stopped.transient && v.check.Verdict == reports.Inconclusive
 }
 
 // tooMany makes the check inconclusive if the target refused some of its connections: no
@@ -90,9 +90,19 @@ type verdicts struct {
 	stopped  cause // why the play did not get to its end; zero if it did
 }
 
+// cause is why a play did not get to its end. The zero cause is that it did.
 type cause struct {
-	words  string
-	passes bool // another try, alone, may go better
+	line      int    // of the script; 0 where other checks may have the same cause: a report lists them together
+	reason    string // without the line
+	transient bool   // another try, alone, may pass
+}
+
+// String returns the line and the reason.
+func (c cause) String() string {
+	if c.line == 0 {
+		return c.reason
+	}
+	return fmt.Sprintf("line %d: %s", c.line, c.reason)
 }
 
 // stopCause returns what kept the play from its end.
@@ -102,29 +112,36 @@ func (v *verdicts) stopCause() cause {
 	case run.complete():
 		return cause{}
 	case run.Open != "":
-		return cause{run.Open, run.Passing}
-	}
-	if len(run.Breaches) > 0 {
+		return cause{reason: run.Open, transient: run.Transient}
+	case len(run.Breaches) > 0:
 		b := run.Breaches[0]
-		return cause{words: fmt.Sprintf("at line %d the suite got %s, where it expected %s", b.Line, b.Got, b.Expected)}
+		return cause{line: b.Line, reason: fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)}
 	}
 	for _, r := range run.Results {
 		switch {
 		case r.Outcome == scenarios.Unsure:
-			return cause{fmt.Sprintf("line %d: %s", r.Line, r.Cause), r.Transient}
-		case r.Refused && r.Outcome == scenarios.Mismatched: // without the line: it is one cause for many checks
-			return cause{fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Transient}
-		case r.Outcome == scenarios.Mismatched && len(r.Marks) == 0:
-			words := fmt.Sprintf("the set-up in line %d did not work: expected %s, got %s", r.Line, r.Expected, gotText(r))
-			return cause{words, r.Transient}
+			return cause{r.Line, r.Cause, r.Transient}
 		case r.Outcome == scenarios.Mismatched:
-			return cause{words: fmt.Sprintf("line %d, which is about another clause, did not hold", r.Line)}
+			return mismatchCause(r)
 		}
 	}
 	if run.Err != nil {
-		return cause{words: run.Err.Error()}
+		return cause{reason: run.Err.Error()}
 	}
-	return cause{words: "the server no longer served: " + run.Dead}
+	return cause{reason: "the server no longer served: " + run.Dead}
+}
+
+// mismatchCause returns the cause if a line did not match. A refused connection is one
+// cause for all checks.
+func mismatchCause(r scenarios.Result) cause {
+	if len(r.Marks) > 0 && !r.Refused {
+		return cause{line: r.Line, reason: "the line did not match, and tests another clause"}
+	}
+	c := cause{r.Line, fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Transient}
+	if r.Refused {
+		c.line = 0
+	}
+	return c
 }
 
 // gotText describes the reply, and its time if that is wrong.
@@ -150,14 +167,14 @@ func (v *verdicts) clause(m scenarios.Mark) {
 			}
 		}
 	}
-	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was refused
+	if len(all) == 0 && v.stopped.reason != "" { // the connection for its only line was refused
 		all = append(all, reports.Inconclusive)
 	}
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
 	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Inconclusive {
-		cv.Why = v.stopped.words
+		cv.Why = v.stopped.String()
 	}
 	v.check.Clauses = append(v.check.Clauses, cv)
 }
@@ -168,7 +185,7 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	switch {
 	case r.Outcome == scenarios.Mismatched:
 		return v.mismatch(m, r, cv)
-	case r.Outcome != scenarios.Matched || v.stopped.words != "":
+	case r.Outcome != scenarios.Matched || v.stopped.reason != "":
 		return reports.Inconclusive
 	case m.Record || mismatchVerdict(m) == reports.Observed:
 		cv.Why = observed(r)
@@ -242,8 +259,8 @@ func (v *verdicts) whole() {
 	case v.evidence.Open != "":
 		v.inconclusive(v.evidence.Open)
 	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
-	case v.stopped.words != "":
-		v.inconclusive(v.stopped.words)
+	case v.stopped.reason != "":
+		v.inconclusive(v.stopped.String())
 	default:
 		v.check.Verdict = reports.Pass
 	}

@@ -197,7 +197,7 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 	protocols := []string{"fwp", "fakes", "internal/blockq", "internal/session/fwpsession", "scenarios/fwpdialect", "load/fwpspeaker"}
 	for _, engine := range engines {
 		reached := []string{engine}
-		for i := 0; i < len(reached); i++ { //nolint:intrange // it grows
+		for i := 0; i < len(reached); i++ { // it grows
 			for _, next := range rooms[reached[i]].mayImport {
 				if !slices.Contains(reached, next) {
 					reached = append(reached, next)

@@ -125,20 +125,24 @@ func (m *machine) deliver(from state, c *call, to *steps) {
 	}
 }
 
+// answer adds the states in which an ACK or a FAIL has no effect. It reports whether c is of
+// the holder, and whether there is a job at all.
+func (m *machine) answer(from state, c *call, to *steps) (mine, there bool) {
+	mine = c.sure && from.phase == held && from.holder == c.holder
+	if mine {
+		m.tooLate(from, c, to)
+	} else {
+		to.add(from)
+	}
+	return mine, from.phase != absent && from.phase != gone
+}
+
 // ack purges the job if its holder sends it. From others, or without a reply, it may
 // do so as well. (FWP-ACK-02; AMB-21)
 func (m *machine) ack(from state, c *call, to *steps) {
-	mine := c.sure && from.phase == held && from.holder == c.holder
+	mine, there := m.answer(from, c, to)
 	switch {
-	case from.phase == absent || from.phase == gone:
-		to.add(from)
-		return
-	case mine:
-		m.tooLate(from, c, to)
-	default:
-		to.add(from)
-	}
-	switch {
+	case !there:
 	case m.lax == purge:
 		from.phase = waiting
 		to.add(from)
@@ -151,15 +155,8 @@ func (m *machine) ack(from state, c *call, to *steps) {
 // fail is one failure more if the holder sends it. From others, or without a reply,
 // it may be. (FWP-STATE-06; AMB-21)
 func (m *machine) fail(from state, c *call, to *steps) {
-	mine := c.sure && from.phase == held && from.holder == c.holder
-	switch {
-	case from.phase == absent || from.phase == gone:
-		to.add(from)
+	if _, there := m.answer(from, c, to); !there {
 		return
-	case mine:
-		m.tooLate(from, c, to)
-	default:
-		to.add(from)
 	}
 	from.late = !c.sure
 	if from.phase == held || m.whole {

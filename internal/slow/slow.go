@@ -1,4 +1,4 @@
-// Package slow says how much the tests do. By default they take a sample: each kind of
+// Package slow selects how much the tests do. By default they take a sample: each kind of
 // fault and of variation, and searches of a few thousand commands. With the environment
 // variable FWP_SLOW=1 they take everything: the whole matrix, and the long searches.
 // Only tests import it.
@@ -13,9 +13,9 @@ import (
 func Enabled() bool { return os.Getenv("FWP_SLOW") == "1" }
 
 // Only skips a test that runs with FWP_SLOW=1 alone.
-func Only(t testing.TB) {
-	t.Helper()
+func Only(tb testing.TB) {
+	tb.Helper()
 	if !Enabled() {
-		t.Skip("takes long; FWP_SLOW=1 runs it")
+		tb.Skip("takes long; FWP_SLOW=1 runs it")
 	}
 }
