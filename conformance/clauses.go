@@ -32,7 +32,7 @@ type Clause struct {
 	// Ambiguity names the entries of the inventory's list of ambiguities that the reading decides: "AMB-11, AMB-12".
 	Ambiguity string
 	// Special says what deciding it takes, as words with spaces between them; empty if nothing special:
-	// pw a server with a password, wait some seconds up to a minute, long more than a minute, sig an operator who
+	// pw a server with a password, wait some seconds up to a minute, long more than a minute, sig an operator that
 	// quiets or terminates workers, rst a restart, env a certain environment, adv a scripted server (the clause binds
 	// clients).
 	Special string

@@ -123,10 +123,10 @@ func TestSharingOfServers(t *testing.T) {
 				assert.Equal(t, fresh, r.Took < 3*time.Second)
 			})
 			for _, pair := range shared {
-				assert.True(t, w.seen[pair[0]+" "+pair[1]], "%v side by side", pair)
+				assert.True(t, w.seen[pair[0]+" "+pair[1]], "%v at the same time", pair)
 			}
 			for _, pair := range apart {
-				assert.Equal(t, fresh, w.seen[pair[0]+" "+pair[1]], "%v side by side", pair)
+				assert.Equal(t, fresh, w.seen[pair[0]+" "+pair[1]], "%v at the same time", pair)
 			}
 		})
 	}

@@ -83,7 +83,7 @@ func TestTheLevelsOfScriptsAreThoseOfReports(t *testing.T) {
 	assert.Equal(t, levels, scenarios.Levels())
 }
 
-// Flags are nobody's business here: who has some can word the errors.
+// The errors do not name flags: the caller may have other ones.
 func TestAWrongSelectionIsATypedError(t *testing.T) {
 	t.Parallel()
 	_, _, err := conformance.Selection{Clauses: []string{"FWP-PUHS-01"}}.Apply(nil)

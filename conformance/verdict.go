@@ -118,10 +118,10 @@ func (v *verdicts) stopCause() cause {
 		return cause{line: b.Line, reason: fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)}
 	}
 	for _, r := range run.Results {
-		switch {
-		case r.Outcome == scenarios.Unsure:
+		switch r.Outcome {
+		case scenarios.Unsure:
 			return cause{r.Line, r.Cause, r.Transient}
-		case r.Outcome == scenarios.Mismatched:
+		case scenarios.Mismatched:
 			return mismatchCause(r)
 		}
 	}

@@ -148,7 +148,7 @@ func TestImportsPointDown(t *testing.T) {
 }
 
 // TestNothingIsAllowedInVain keeps the table as narrow as the code: a right that
-// nobody uses any more would let the next import through unseen.
+// is not used any more would allow the next import unnoticed.
 func TestNothingIsAllowedInVain(t *testing.T) {
 	t.Parallel()
 	for _, p := range modulePackages(t) {
@@ -252,15 +252,20 @@ func TestWrongImports(t *testing.T) {
 		imports []string
 		want    []string
 	}{
-		"nothing":        {},
-		"below":          {row: room{mayImport: []string{"fwp"}}, imports: []string{below, "fmt"}},
-		"beside":         {row: room{mayImport: []string{"fwp"}}, imports: []string{below, beside}, want: []string{"fakes"}},
-		"part of a name": {row: room{mayImport: []string{"fwp"}}, imports: []string{below + "test"}, want: []string{"fwptest"}},
-		"foreign":        {imports: []string{foreign}},
-		"alone":          {row: room{alone: true}, imports: []string{foreign, "net/http"}, want: []string{foreign}},
-		"testing":        {imports: []string{"testing", "testing/fstest"}, want: []string{"testing", "testing/fstest"}},
-		"may test":       {row: room{tests: true}, imports: []string{"testing", "testing/fstest"}},
-		"flags":          {imports: []string{"flag", "log", "log/slog", "github.com/spf13/pflag"}, want: []string{"flag", "log", "github.com/spf13/pflag"}},
+		"nothing": {},
+		"below":   {row: room{mayImport: []string{"fwp"}}, imports: []string{below, "fmt"}},
+		"beside":  {row: room{mayImport: []string{"fwp"}}, imports: []string{below, beside}, want: []string{"fakes"}},
+		"part of a name": {
+			row: room{mayImport: []string{"fwp"}}, imports: []string{below + "test"}, want: []string{"fwptest"},
+		},
+		"foreign":  {imports: []string{foreign}},
+		"alone":    {row: room{alone: true}, imports: []string{foreign, "net/http"}, want: []string{foreign}},
+		"testing":  {imports: []string{"testing", "testing/fstest"}, want: []string{"testing", "testing/fstest"}},
+		"may test": {row: room{tests: true}, imports: []string{"testing", "testing/fstest"}},
+		"flags": {
+			imports: []string{"flag", "log", "log/slog", "github.com/spf13/pflag"},
+			want:    []string{"flag", "log", "github.com/spf13/pflag"},
+		},
 		"may have flags": {row: room{speaks: true}, imports: []string{"flag", "log", "github.com/spf13/cobra"}},
 	}
 	for name, test := range tests {

@@ -11,7 +11,7 @@ import (
 )
 
 // loud are the names by which a package would speak for itself instead of for its
-// caller. (That it imports neither flag nor log is told by its imports.)
+// caller. (That it imports neither flag nor log is tested by its imports.)
 var loud = []string{
 	"fmt.Print", "fmt.Printf", "fmt.Println",
 	"os.Args", "os.Exit", "os.Stderr", "os.Stdin", "os.Stdout",

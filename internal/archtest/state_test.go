@@ -18,7 +18,7 @@ func TestNoMutablePackageState(t *testing.T) {
 			t.Parallel()
 			assert.Empty(t, mutableState(p.parse(t)),
 				"a package-level variable is an error, a compiled regexp, an embedded file, "+
-					"something computed once, or an unexported table that nobody writes to")
+					"something computed once, or an unexported table that is never written")
 		})
 	}
 }

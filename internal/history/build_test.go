@@ -15,7 +15,7 @@ func event(op Op, worker, jid string, call, ret float64) Event {
 
 func push(jid string, call, ret float64) Event { return event(Push, "", jid, call, ret) }
 
-// bring is a FETCH by a worker, which asks q unless it is told to ask others.
+// bring returns a FETCH of a worker that delivers a job; it names queue q, see asks.
 func bring(worker, jid string, call, ret float64) Event {
 	return event(Fetch, worker, jid, call, ret).asks("q")
 }

@@ -179,7 +179,7 @@ func TestJudgeHolders(t *testing.T) {
 			want:   []string{"returned"},
 		},
 		{
-			name:   "an ACK or a second holder, nobody can tell",
+			name:   "an ACK or a second holder",
 			events: after(bring("b", "j", 2.5, 9), ack("a", "j", 4, 5)), want: []string{"returned|duplicated"},
 		},
 		{

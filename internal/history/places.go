@@ -87,9 +87,9 @@ func short(body string) string {
 // name returns the operation, the index, the client and the times of an event.
 func (x *index) name(i int32) string {
 	e := &x.events[i]
-	who := e.Worker
-	if who == "" {
-		who = fmt.Sprintf("client %d", e.Client)
+	client := e.Worker
+	if client == "" {
+		client = fmt.Sprintf("client %d", e.Client)
 	}
 	span := fmt.Sprintf("from %s on, without a reply", clock(e.Call))
 	if e.closed() {
@@ -98,7 +98,7 @@ func (x *index) name(i int32) string {
 	if e.Op == Restart || e.Op == Kill {
 		return fmt.Sprintf("the %s #%d (%s)", e.Op, i, span)
 	}
-	return fmt.Sprintf("%s #%d (%s, %s)", e.Op, i, who, span)
+	return fmt.Sprintf("%s #%d (%s, %s)", e.Op, i, client, span)
 }
 
 // names is name for several, joined.

@@ -12,7 +12,7 @@ import (
 // instant at which it can be, since reservations and at are about time and not only
 // about order.
 
-// modelCall is what the model is told of a call.
+// modelCall is a call as the model sees it.
 type modelCall struct {
 	what      string // push, bring, ack, fail, flush, take (a FETCH without a reply), nothing, end
 	who       string
@@ -22,11 +22,11 @@ type modelCall struct {
 
 // modelState is one of the states in which the job can be.
 type modelState struct {
-	where string // "", queue, retries, held, taken (by who never told), gone
+	where string // "", queue, retries, held, taken (by a FETCH without a reply), gone
 	who   string
 	fails int64
 	free  time.Duration // from when on it can be delivered; while it is held: since when
-	late  bool          // nobody knows when it got there
+	late  bool          // it is not known since when
 	now   time.Duration
 }
 

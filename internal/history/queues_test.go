@@ -167,9 +167,9 @@ func TestSwappedReplies(t *testing.T) {
 		fetches []Event
 		want    Breach
 	}{
-		"overlapping":           {[]Event{bring("a", "q", 2, 4).asks("p"), bring("b", "p", 3, 5).asks("q")}, Swapped},
-		"one after the other":   {[]Event{bring("a", "q", 2, 3).asks("p"), bring("b", "p", 4, 5).asks("q")}, WrongQueue},
-		"nobody asked for them": {[]Event{bring("a", "q", 2, 4).asks("r"), bring("b", "p", 3, 5).asks("r")}, WrongQueue},
+		"overlapping":         {[]Event{bring("a", "q", 2, 4).asks("p"), bring("b", "p", 3, 5).asks("q")}, Swapped},
+		"one after the other": {[]Event{bring("a", "q", 2, 3).asks("p"), bring("b", "p", 4, 5).asks("q")}, WrongQueue},
+		"no FETCH names them": {[]Event{bring("a", "q", 2, 4).asks("r"), bring("b", "p", 3, 5).asks("r")}, WrongQueue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

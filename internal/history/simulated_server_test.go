@@ -54,7 +54,7 @@ func (s *simulation) fetched(e *Event, n int, now time.Duration) Outcome {
 	}
 	if s.fault == "invented" && s.chance(10) {
 		s.planted = true
-		e.JID = "nobody's"
+		e.JID = "unknown"
 		return OK
 	}
 	for _, queue := range e.Queues {

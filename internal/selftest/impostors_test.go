@@ -143,7 +143,7 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 	return check
 }
 
-// offer promises everything, and operators find nobody to tell.
+// offer offers everything, although no operator can do it.
 func (i impostor) offer(network *memnet.Network) conformance.Server {
 	offers := []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedSignals}
 	if strings.Contains(i.greeting, `"s"`) {

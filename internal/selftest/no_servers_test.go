@@ -76,7 +76,7 @@ func TestNoServers(t *testing.T) {
 }
 
 // onlyBroken asserts that a run passes nothing that must hold, save what is earned, that
-// it finds these clauses broken, and nobody dead.
+// it finds these clauses broken, and no crash.
 func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
 	t.Helper()
 	missing := strings.Fields(broken)
@@ -96,7 +96,7 @@ func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
 const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 FWP-HELLO-15 FWP-HELLO-16" +
 	" FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
 
-// barren answers each command as if it did what it is told, and never has a job.
+// barren answers each command as if it succeeded, and never has a job.
 func barren(nc net.Conn) {
 	defer nc.Close()
 	answers := map[string]string{fwp.INFO: "$2\r\n{}", fwp.FETCH: "$-1"}
@@ -193,8 +193,8 @@ func onlyEarned(t *testing.T, check reports.Check, earned string) {
 	}
 }
 
-// TestDying plays the suite on a server that dies in the middle of it: what was said
-// before stays, nothing is passed afterwards, and the death is told.
+// TestDying plays the suite on a server that crashes meanwhile: earlier verdicts
+// stay, nothing passes afterwards, and the crash is reported.
 func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := few(t)
