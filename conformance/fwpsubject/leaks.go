@@ -17,14 +17,18 @@ func leaks() []explore.Leak {
 	half := ahead(build().Bytes(conn, `PUSH {"jid":"`+filler))
 	beat := fmt.Sprintf(`BEAT {"wid":"$wid%d","rss_kb":1,"fwpcheck":"%s"}`, fuzzedNames, filler)
 	worker := consumer(conn, fuzzedNames)
+	repeated := func(name string, n int, steps ...explore.Step) explore.Leak {
+		return explore.Leak{Name: name, Trace: explore.Trace{Steps: steps, To: len(steps), N: n}}
+	}
 	sent := func(name string, first explore.Step, text string, n int) explore.Leak {
-		return explore.Leak{Name: name, Trace: explore.Trace{Steps: []explore.Step{first, line(conn, "%s", text), closed}, From: 1, To: 2, N: n}}
+		steps := []explore.Step{first, line(conn, "%s", text), closed}
+		return explore.Leak{Name: name, Trace: explore.Trace{Steps: steps, From: 1, To: 2, N: n}}
 	}
 	return []explore.Leak{
 		sent("100 heartbeats of 64 KiB", worker, beat, 100),
-		{Name: "300 connections that are opened and closed", Trace: explore.Trace{Steps: []explore.Step{opened, closed}, To: 2, N: 300}},
+		repeated("300 connections that are opened and closed", 300, opened, closed),
 		sent("4000 commands that are refused", opened, `ACK {"jid":5}`, 4000),
 		sent("64 commands of 64 KiB that are refused", opened, "ACK "+filler, lines),
-		{Name: "64 lines of 64 KiB that end with their connection", Trace: explore.Trace{Steps: []explore.Step{opened, half, closed}, To: 3, N: lines}},
+		repeated("64 lines of 64 KiB that end with their connection", lines, opened, half, closed),
 	}
 }

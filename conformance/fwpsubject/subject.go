@@ -48,9 +48,7 @@ func reset() []explore.Step {
 	const conn, jid, queue = explore.Cleaner + 1<<19, "$jid1000000", "$queue1000000"
 	return []explore.Step{
 		consumer(conn, 1000000),
-		line(conn, `PUSH {"jid":"%s","jobtype":"t","args":[],"queue":"%s","retry":25,"backtrace":0,"reserve_for":1800}`, jid, queue),
-		line(conn, "FETCH %s", queue),
-		line(conn, `ACK {"jid":"%s"}`, jid),
+		push(conn, jid, queue, `,"retry":25,"backtrace":0,"reserve_for":1800`), line(conn, "FETCH %s", queue), ack(conn, jid),
 		explore.End(conn, scenarios.Closed),
 	}
 }
