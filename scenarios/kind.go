@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 )
 
-// matches says whether got is of the type and in the range.
+// matches reports whether got is of the type and in the range.
 func (k kind) matches(got any, sc *scope) bool {
 	switch k.word {
 	case "any":

@@ -55,7 +55,7 @@ type linted struct {
 	over  bool // it has ended
 }
 
-func (l *linter) say(at Pos, advice bool, help, format string, args ...any) {
+func (l *linter) report(at Pos, advice bool, help, format string, args ...any) {
 	source := "" // of what a program has built
 	if at.Line > 0 {
 		source = l.script.Source[at.Line-1]
@@ -138,7 +138,7 @@ func (l *linter) send(s *Send, in *Block) {
 	}
 	segments, err := l.thread.bytes(protected, s)
 	if err != nil {
-		l.say(s.Pos, false, "", "%v", err)
+		l.report(s.Pos, false, "", "%v", err)
 		return
 	}
 	line, whole := wholeLine(segments)
@@ -179,12 +179,12 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	}
 	switch {
 	case fault != "" && !s.Bad:
-		l.say(s.Pos, false, help, "this line breaks the protocol: %s", fault)
+		l.report(s.Pos, false, help, "this line breaks the protocol: %s", fault)
 	case fault == "" && s.Bad:
-		l.say(s.Pos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
+		l.report(s.Pos, false, "leave out the word bad", "this line is marked bad, but a client may send it")
 	case fault == "":
 		for _, a := range advice {
-			l.say(s.Pos, true, a.Help, "%s", a.Message)
+			l.report(s.Pos, true, a.Help, "%s", a.Message)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func badForm(s *Send) string {
 func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 	for _, r := range refs {
 		if r.indexed && (in == nil || in.Kind != Repeat) {
-			l.say(at, false, "without # the name has one value", "%s has values in a repeat block only", r.text)
+			l.report(at, false, "without # the name has one value", "%s has values in a repeat block only", r.text)
 			return false
 		}
 		if r.kind != refPlain || r.family() != "" {
@@ -209,7 +209,7 @@ func (l *linter) names(at Pos, refs []*ref, in *Block) bool {
 		if _, ok := l.thread.scope.lookup(r); !ok {
 			help := "names bind at their first match in an S: line; " + freshNames(l.script.Dialect.Grammar().Families) +
 				" make fresh values"
-			l.say(at, false, help, "%s has no value here", r.text)
+			l.report(at, false, help, "%s has no value here", r.text)
 			return false
 		}
 	}
@@ -263,7 +263,7 @@ func (l *linter) oldWords(e *Expect) {
 	for i := range e.Choices {
 		for part := range parts(e.Choices[i].json) {
 			if c, ok := part.(contains); ok && c.word == oldContains {
-				l.say(e.Pos, true, "write contains(...)", "holds is the old word for contains")
+				l.report(e.Pos, true, "write contains(...)", "holds is the old word for contains")
 				return
 			}
 		}

@@ -9,12 +9,12 @@ func (l *linter) place(s Step, in *Block) {
 	silence, silent := s.(*Silence)
 	switch {
 	case in.Kind == Unordered && !expects:
-		l.say(s.Place(), false, "send before the block", "an unordered block has S: lines only")
+		l.report(s.Place(), false, "send before the block", "an unordered block has S: lines only")
 	case in.Kind == Parallel && silent && len(silence.Conns) != 1:
-		l.say(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
+		l.report(s.Place(), false, "write silence "+silence.For.String()+" on one of them",
 			"in a parallel block the silence of a connection belongs to its lines")
 	case in.Kind == Repeat && in.By > 1 && slices.ContainsFunc(connectionsOf(s), isNamed):
-		l.say(s.Place(), false, "each worker has a connection of its own, which has no name",
+		l.report(s.Place(), false, "each worker has a connection of its own, which has no name",
 			"%d workers cannot share a connection", in.By)
 	}
 }

@@ -36,14 +36,14 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	return p.script, nil
 }
 
-// parser goes through the lines once.
+// parser reads the lines once, in order.
 type parser struct {
 	script   *Script
 	grammar  *Grammar
 	problems Problems
 	listed   []string // the lists of known words that some help has given
 	block    *Block   // the open one
-	marks    []Mark   // of the judged lines that follow
+	marks    []Mark   // of the following lines with an expectation
 	asides   []Aside  // since the last step, or line of the header
 	body     bool     // the header is over
 }
@@ -210,7 +210,7 @@ func (p *parser) finish() {
 	}
 }
 
-// all goes through the steps, those of blocks included.
+// all returns the steps, those of blocks included.
 func (s *Script) all() iter.Seq[Step] {
 	return func(yield func(Step) bool) {
 		for _, step := range s.Steps {

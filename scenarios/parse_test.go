@@ -43,7 +43,7 @@ func each(t *testing.T, folder string, test func(t *testing.T, name string, sour
 	}
 }
 
-func TestParseTellsAllProblemsWithTheirPlaces(t *testing.T) {
+func TestParseReportsAllProblemsWithTheirPlaces(t *testing.T) {
 	t.Parallel()
 	each(t, "problems", func(t *testing.T, name string, source []byte) {
 		s, err := scenarios.Parse(fwpdialect.Dialect{}, name, source)

@@ -30,7 +30,7 @@ func outcomes(r *scenarios.Run) string {
 const producer = "connect as producer\n"
 const consumer = "connect as consumer\n"
 
-func TestPlayTellsWhatALineBrought(t *testing.T) {
+func TestPlayReportsTheResultOfALine(t *testing.T) {
 	t.Parallel()
 	info := func(answer string) *peer {
 		return &peer{answers: map[string]string{"INFO": "$2\r\n{}\r\n", "BEAT": answer}}

@@ -51,7 +51,7 @@ func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	})
 }
 
-func TestNobodyThereIsNoSilence(t *testing.T) {
+func TestALostServerIsNotSilence(t *testing.T) {
 	t.Parallel()
 	p := &peer{idle: time.Second, limit: 1}
 	play(t, p, producer+"silence 3s\n", func(t *testing.T, r *scenarios.Run) {
@@ -169,7 +169,7 @@ func TestUnorderedLinesOfOneConnection(t *testing.T) {
 }
 
 // Trying the lines in every order would never end.
-func TestUnorderedLinesThatCannotFitAreSoonTold(t *testing.T) {
+func TestUnorderedLinesThatCannotFitAreReportedSoon(t *testing.T) {
 	t.Parallel()
 	const many = 20
 	jids := slices.Repeat([]string{"any"}, many)

@@ -102,7 +102,7 @@ func playOn(t *testing.T, r *rogue, script string, check func(t *testing.T, run 
 	})
 }
 
-func TestALineThatNobodyReadsDoesNotHang(t *testing.T) {
+func TestALineThatIsNotReadDoesNotHang(t *testing.T) {
 	t.Parallel()
 	stops := &rogue{talk: func(n int, c net.Conn) {
 		greeted(c, func(in *bufio.Reader) {

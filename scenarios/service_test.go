@@ -16,7 +16,7 @@ import (
 )
 
 // What nobody was ever served has not ceased: no such server is dead.
-func TestWhatNeverServedIsNotDead(t *testing.T) {
+func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 	t.Parallel()
 	const hello = "S: +HI {}\nclause FWP-HELLO-15\nC: HELLO {\"v\":2}\nS: +OK\n"
 	tests := map[string]struct {

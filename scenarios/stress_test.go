@@ -91,9 +91,9 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 	}
 }
 
-// The password is known to the suite alone: whatever a server does, what is told about
-// a play does not hold it.
-func TestThePasswordIsNeverTold(t *testing.T) {
+// The password is a secret: whatever a server does, what is printed about
+// a play does not contain it.
+func TestThePasswordIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	const password = "correct horse"
 	script := "S[a]: +HI {\"s\":string}\nC[a]: HELLO {\"v\":2,\"pwdhash\":\"$pwdhash\"}\nS[a]: +OK\n" +
@@ -111,11 +111,11 @@ func TestThePasswordIsNeverTold(t *testing.T) {
 				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n", fwp.PUSH: "-ERR\r\n"}}
 				p.serve(t)
 				r := (&scenarios.Player{Target: p, Password: password}).Play(t.Context(), s, "fwp-test-0001")
-				told := fmt.Sprintf("%+v %v %+v", r.Results, r.Err, r.Breaches) + r.NotServing
+				printed := fmt.Sprintf("%+v %v %+v", r.Results, r.Err, r.Breaches) + r.NotServing
 				for _, l := range r.Conversation {
-					told += l.String()
+					printed += l.String()
 				}
-				assert.NotContains(t, told, password)
+				assert.NotContains(t, printed, password)
 			})
 		})
 	}

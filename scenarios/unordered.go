@@ -73,7 +73,7 @@ func (th *thread) gather(ctx context.Context, b *Block) (*gathered, error) {
 	return g, nil
 }
 
-// assign gives each line something received of its own that matches it. If there is no such
+// assign gives each line a received message of its own that matches it. If there is no such
 // order, it is the one in which the lines stand.
 func (th *thread) assign(g *gathered) []int {
 	asWritten := make([]int, len(g.lines))

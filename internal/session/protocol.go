@@ -84,7 +84,7 @@ type Status struct {
 	Phase    Phase
 	Owed     int    // how many messages the peer still has to send
 	Verb     string // of the command that was sent last, empty before the first
-	Asked    []byte // the bytes of that command, as far as the protocol can tell where it begins
+	Asked    []byte // the bytes of that command, as far as the protocol knows where it begins
 	Farewell []byte // what a client sends before it closes, nil if it just closes
 }
 
