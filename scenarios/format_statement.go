@@ -47,15 +47,16 @@ func (s *Connect) line() string {
 
 func (s *Send) line() string {
 	text, raw := s.payload()
-	form := side('C', s.Conn)
+	words := []string{side('C', s.Conn)}
 	for _, mode := range []struct {
 		is   bool
 		word string
-	}{{s.Bad, " bad"}, {raw, " raw"}, {s.Bytewise, " bytewise"}} {
+	}{{s.Bad, "bad"}, {raw, "raw"}, {s.Bytewise, "bytewise"}} {
 		if mode.is {
-			form += mode.word
+			words = append(words, mode.word)
 		}
 	}
+	form := strings.Join(words, " ")
 	if text == "" {
 		return form + ":"
 	}

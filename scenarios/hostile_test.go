@@ -4,9 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // Whatever a server sends as JSON, matching it ends, soon and without a panic.

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/text"
-	"github.com/google/go-cmp/cmp"
 )
 
 // Difference is one place where a reply is not what a line expects. Path is

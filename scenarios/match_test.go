@@ -3,9 +3,10 @@ package scenarios
 import (
 	"testing"
 
-	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // compareText parses an expectation and holds a bulk string against it.

@@ -45,11 +45,11 @@ func (n *names) one(name scenarios.Name, conn int) string {
 		return n.time(name)
 	}
 	if family := familyOf(grammar, base); family != "" {
-		real := n.prefix + "-" + base
+		value := n.prefix + "-" + base
 		if n.round > 0 && (family == n.jobs || name.Indexed()) {
-			real += "-" + strconv.Itoa(n.round)
+			value += "-" + strconv.Itoa(n.round)
 		}
-		return real
+		return value
 	}
 	if text, ok := name.Computed(n.now); ok {
 		return text

@@ -295,7 +295,7 @@ func (s *shrinker) still(ctx context.Context, t Trace) bool {
 	return true
 }
 
-// changes changes a copy of the steps, and keeps it if the finding still shows.
+// changes applies change to a copy of the steps, and keeps it if the finding still shows.
 func (s *shrinker) changes(ctx context.Context, t *Trace, change func(steps []Step) bool) bool {
 	next := *t
 	next.Steps = slices.Clone(t.Steps)

@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -65,12 +64,11 @@ func retiredIn(list []retired, ending string, content []byte) []string {
 
 func readRetired(t *testing.T) []retired {
 	t.Helper()
-	f, err := os.Open(retiredWords)
+	content, err := os.ReadFile(retiredWords)
 	require.NoError(t, err)
-	defer f.Close()
 	var list []retired
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		line := lines.Text()
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSuffix(line, "\n")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}

@@ -98,7 +98,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestReaderErrors(t *testing.T) { //nolint:dupword // a conversation repeats its replies
+func TestReaderErrors(t *testing.T) {
 	t.Parallel()
 	cut := NewReader(strings.NewReader("OK\r\nJOB j 3\r\nab"))
 	_, err := cut.Read()

@@ -42,7 +42,7 @@ func dial(t *testing.T, server *Server) net.Conn {
 	return conn
 }
 
-func TestServer(t *testing.T) { //nolint:dupword // a conversation repeats its replies
+func TestServer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, out string }{
 		"life of a job": {
@@ -75,7 +75,7 @@ func TestServer(t *testing.T) { //nolint:dupword // a conversation repeats its r
 	}
 }
 
-func TestFaults(t *testing.T) { //nolint:dupword // a conversation repeats its replies
+func TestFaults(t *testing.T) {
 	t.Parallel()
 	const in = "join me\r\nput q a 1\r\nx\r\ntake q\r\ntake q\r\ntake q\r\ndone a\r\n"
 	tests := map[Fault]string{
@@ -97,7 +97,7 @@ func TestFaults(t *testing.T) { //nolint:dupword // a conversation repeats its r
 
 // TestTakenOutlivesItsConnection: a job that a client took is still done by its id
 // on another connection, and is not handed out again before.
-func TestTakenOutlivesItsConnection(t *testing.T) { //nolint:dupword // a conversation repeats its replies
+func TestTakenOutlivesItsConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var server Server

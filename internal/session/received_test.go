@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -44,12 +45,12 @@ func TestPeekUsesNothingUp(t *testing.T) {
 		_, came := c.Waiting()
 		assert.False(t, came)
 		begin := time.Now()
-		_, came = c.Peek(t.Context(), in(time.Minute))
+		_, came = c.Peek(t.Context(), soon())
 		assert.False(t, came)
 		assert.Equal(t, time.Minute, time.Since(begin))
 		says(t, peer, "hi\n")
 		for range 2 {
-			r, came := c.Peek(t.Context(), in(time.Minute))
+			r, came := c.Peek(t.Context(), soon())
 			assert.True(t, came)
 			assert.Equal(t, "+hi", r.String())
 			assert.Equal(t, session.Answer, r.Turn)
@@ -63,7 +64,7 @@ func TestPeekUsesNothingUp(t *testing.T) {
 		assert.False(t, came)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, came = c.Take(ctx, in(time.Minute))
+		_, came = c.Take(ctx, soon())
 		assert.False(t, came)
 	})
 }
@@ -106,7 +107,7 @@ type unexpected struct{ net.Conn }
 
 func (c unexpected) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err
@@ -117,7 +118,7 @@ func TestTLSWithoutItsFarewellIsAnOrderlyClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ours, peer := pair(t)
 		c := session.New(unexpected{ours}, toy{}, session.Config{})
-		defer c.End(session.Closed)
+		defer func() { _ = c.End(session.Closed) }()
 		_ = peer.Close()
 		assert.Equal(t, session.Fin, take(t, c).Ending)
 	})

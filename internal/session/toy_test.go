@@ -148,7 +148,7 @@ func inBubble(t *testing.T, config session.Config, test func(t *testing.T, c *se
 	synctest.Test(t, func(t *testing.T) {
 		ours, peer := pair(t)
 		c := session.New(ours, toy{}, config)
-		defer c.End(session.Closed)
+		defer func() { _ = c.End(session.Closed) }()
 		test(t, c, peer)
 	})
 }
@@ -185,11 +185,12 @@ func hears(peer net.Conn) <-chan string {
 	return all
 }
 
-func in(d time.Duration) time.Time { return time.Now().Add(d) }
+// soon is a deadline that no test reaches.
+func soon() time.Time { return time.Now().Add(time.Minute) }
 
 func take(t *testing.T, c *session.Conn) session.Received {
 	t.Helper()
-	r, ok := c.Take(context.Background(), in(time.Minute))
+	r, ok := c.Take(context.Background(), soon())
 	require.True(t, ok, "nothing came")
 	return r
 }
