@@ -47,8 +47,6 @@ func TestFaultsAreWellFormed(t *testing.T) {
 }
 
 // session has something of everything, sent without waiting for an answer.
-//
-//nolint:dupword // some commands come twice, the second time in another form
 const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 	`HELLO {"hostname":"h","wid":"w","pid":1,"labels":[],"v":2,"pwdhash":"6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"}` + "\r\n" +
 	`PUSH {"jid":"a","jobtype":"ü","args":[9007199254740993,"x"],"at":"2020-01-01T00:00:00+02:00","custom":{}}` + "\r\n" +
