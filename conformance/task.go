@@ -55,7 +55,7 @@ func (s *runState) tasks() []*task {
 		for _, i := range random.Perm(len(s.runner.Checks)) {
 			t := s.newTask(i, round)
 			if missing := s.assign(t); missing != "" {
-				s.file(t, s.notOffered(t.about, missing))
+				s.file(t, s.skipped(t.about, missing))
 				continue
 			}
 			all = append(all, t)

@@ -19,7 +19,7 @@ func (s *runState) withoutResult(d Description, v reports.Verdict, why, provide 
 	return c
 }
 
-func (s *runState) notOffered(d Description, n scenarios.Need) reports.Check {
+func (s *runState) skipped(d Description, n scenarios.Need) reports.Check {
 	return s.withoutResult(d, reports.Skipped, "needs "+needWords[n], s.runner.Provide[n])
 }
 

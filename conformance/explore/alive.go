@@ -61,7 +61,7 @@ func (p *play) crashed(ctx context.Context, c *conn) {
 	}
 	p.dead = true
 	clause := c.clause
-	if clause == p.unheard() && p.last != "" { // a server is not killed by a new connection, but by what came before
+	if clause == p.unheard() && p.last != "" { // a server is not killed by a new connection, but by an earlier command
 		clause = p.last
 	}
 	about := p.step

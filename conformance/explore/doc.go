@@ -6,7 +6,7 @@
 // knows no rule of a protocol. A violation is shrunk by playing shorter and shorter
 // conversations on fresh names, and written down as a script of the suite's own language.
 //
-// The commands follow from the seed and from what came back: the same seed against a
+// The commands follow from the seed and from the replies: the same seed against a
 // server that answers the same gives the same commands. All names (queues, jobs,
 // workers) carry the prefix of the run; what others have on the server is not touched,
 // unless no other client uses the server; and what is left at the end is removed.

@@ -29,9 +29,9 @@ type Explorer struct {
 	NoFlush     bool          // what deletes everything on the target is not tried even so
 	Restarts    bool          // the target may be restarted now and then, if it offers that
 	Findings    int           // after which to stop; 1 if zero
-	Unshrunk    bool          // findings are not made small
+	Unshrunk    bool          // findings are not shrunk
 
-	// Shrinking is for how long one finding is made small at most, and half of it again
+	// Shrinking is for how long one finding is shrunk at most, and half of it again
 	// to see how reliably it shows; no limit if zero. Time does not count it.
 	Shrinking time.Duration
 
@@ -45,7 +45,7 @@ type Explorer struct {
 	// than Time, and a minute more where they seem to. Nil: that is not looked at.
 	Memory func() (bytes int64, err error)
 
-	// Found is called with each finding before it is made small, so that it can be saved
+	// Found is called with each finding before it is shrunk, so that it can be saved
 	// at once; may be nil. Some of these turn out to be others in another form, and are
 	// not in the Result.
 	Found func(Finding)
@@ -151,7 +151,7 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	return x
 }
 
-// end makes what is left to be made small small, and cleans up. What cleans up is not
+// end shrinks the findings that are still to be shrunk, and cleans up. What cleans up is not
 // counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.examine(ctx, true)

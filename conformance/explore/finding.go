@@ -9,7 +9,7 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// pending is a finding that is still to be made small.
+// pending is a finding that is still to be shrunk.
 type pending struct {
 	Finding
 	found found
@@ -89,13 +89,13 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 func (x *exploration) minimise(ctx context.Context, p *pending) {
 	switch {
 	case x.Unshrunk:
-		p.Unscripted = "it was not made small"
+		p.Unscripted = "it was not shrunk"
 		return
 	case ctx.Err() != nil:
 		p.Unscripted = "there was no time to make it small"
 		return
 	case x.Fresh == nil && x.play.dead && !x.Revive(ctx):
-		p.Unscripted = "the server is gone, and nobody could be asked to start it again"
+		p.Unscripted = "the server is gone and cannot be started again"
 		return
 	}
 	s := &shrinker{config: x.config, fresh: x.Fresh, limit: x.Shrinking}

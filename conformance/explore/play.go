@@ -37,7 +37,7 @@ type found struct {
 	owing []string // the texts of commands whose answers were awaited
 }
 
-// seen is what came back.
+// seen is one reply.
 type seen struct {
 	Answer
 	step, conn int

@@ -124,7 +124,7 @@ func (s *shrinker) alike(f found) bool {
 }
 
 // stalls returns a function that reports whether a play has waited for jobs that do
-// not come more often than the conversation that is made small: each time costs two
+// not come more often than the conversation that is shrunk: each time costs two
 // seconds. It looks at every answer once: a conversation may be repeated thousands of
 // times.
 func (s *shrinker) stalls() func(*play) bool {

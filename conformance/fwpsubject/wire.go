@@ -64,7 +64,7 @@ func cutAt(text string, at int) int {
 func (g *maker) wire(c int, w *oracle.Conn) []explore.Step {
 	steps := []explore.Step{ahead(build().Bytes(c, g.fuzz(w.State == fwp.NotIdentified)...))}
 	switch g.IntN(4) {
-	case 0: // nobody waits for an answer
+	case 0: // no client waits for an answer
 	case 1:
 		steps = append(steps, explore.Wait(time.Duration(1+g.IntN(3))*time.Millisecond))
 	default:

@@ -20,7 +20,7 @@ type Conn struct {
 	Beat     time.Time // of the last BEAT or HELLO that was accepted
 
 	call       *call
-	earlier    string // the clause by which a command is served in spite of what came before it
+	earlier    string // the clause by which a command is served in spite of earlier commands
 	shut       bool   // half-closed by the client
 	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
@@ -31,7 +31,7 @@ type call struct {
 	at      time.Time
 	allowed model.Answer
 	own     string // the clause about the command by itself
-	clause  string // the one that a wrong answer breaks, which may be about what came before
+	clause  string // the one that a wrong answer breaks, which may be about an earlier command
 	queues  []string
 	certain []*Job // that were enqueued, and could go to no other client, when a FETCH was sent
 	alone   bool   // no other client was fetching from its queues when it was sent
@@ -117,7 +117,7 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 	default:
 		c.State = c.State.Next(k.Verb, r)
 	}
-	if k.Form == model.Okay && a&k.allowed&^model.Refused != 0 { // what came before has done no harm
+	if k.Form == model.Okay && a&k.allowed&^model.Refused != 0 { // earlier commands have done no harm
 		c.earlier = ""
 	}
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// World is what clients know of a server from what they have sent it and what came
+// World is what clients know of a server from what they have sent it and received
 // back. Make one with [NewWorld]. It is not safe for concurrent use.
 type World struct {
 	Protected bool          // the server asks for a password

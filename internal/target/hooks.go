@@ -11,7 +11,7 @@ import (
 )
 
 // Hooks are the commands of the server's operator, run through the shell of the
-// system (sh -c, cmd /c). An empty one is not offered. Signal has
+// system (sh -c, cmd /c). An empty one is not available. Signal has
 // FWP_SIGNAL (quiet or terminate) and FWP_WID (a worker id) in its environment.
 //
 // What a command leaves running in the background may go on, and keeps the

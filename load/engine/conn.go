@@ -123,7 +123,7 @@ func (c *conn) take(in []byte, err error) {
 	}
 }
 
-// data gives the session what was read. Nobody hears it if the session has closed the
+// data gives the session what was read. It is dropped if the session has closed the
 // connection; it is read all the same, lest the peer wait for that instead of reading
 // what is still to be sent.
 func (c *conn) data(in []byte) {

@@ -13,7 +13,7 @@ import "time"
 //
 // It belongs to the loop that it is first given to, and it is not copied after that.
 type Session interface {
-	// Step is told what happened at the instant now, and answers with what is to be
+	// Step gets what happened at the instant now, and returns what is to be
 	// sent and what comes next. It is pure: the same calls give the same results. It
 	// must not block, and it must not keep ev.In or out.
 	//
@@ -41,7 +41,7 @@ const (
 	// Data: bytes have come. Event.In has them, cut wherever the network cut them; it
 	// is never empty, and valid only during the call.
 	Data
-	// Woken: the session's Wake has come, or somebody poked it. A session that must
+	// Woken: the session's Wake has come, or it was poked. A session that must
 	// know which compares now with the Wake that it asked for.
 	Woken
 	// Ended: the connection is gone. Event.Err is nil if the peer closed it (or its

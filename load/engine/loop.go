@@ -82,7 +82,7 @@ func (l *loop) enter() {
 // leave steps whoever is due, sets the alarm and gives the lock back.
 //
 // Here, and not only when the sleeper wakes: on a busy machine it is late, while
-// somebody leaves the loop every few microseconds.
+// a session leaves the loop every few microseconds.
 func (l *loop) leave() {
 	l.drain()
 	for turns := len(l.timers); turns > 0 && l.timers.due(l.clock); turns-- {
