@@ -118,7 +118,9 @@ func text(err error) string {
 // reportRate returns the arrivals of the plan in the window, and those that were answered.
 func (r *run) reportRate() reports.LoadRate {
 	f := &r.figures
-	rate := reports.LoadRate{Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured)}
+	rate := reports.LoadRate{
+		Op: string(r.arrival()), Done: f.answered, Achieved: reports.PerSecond(f.answered, f.measured),
+	}
 	if r.plan == nil {
 		return rate
 	}

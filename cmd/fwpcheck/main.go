@@ -10,5 +10,7 @@ import (
 )
 
 func main() {
-	os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+	os.Exit(check.Main(program.Process{
+		Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv,
+	}))
 }

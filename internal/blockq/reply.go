@@ -110,7 +110,9 @@ func (r *Reader) Read() (Reply, error) {
 		case err == nil:
 			continue
 		case errors.Is(err, io.EOF) && len(r.stream.buffered()) > 0:
-			err = &SyntaxError{Offset: int64(len(r.stream.buffered())), Expected: "the rest of a reply", Got: "the end of the stream"}
+			err = &SyntaxError{
+				Offset: int64(len(r.stream.buffered())), Expected: "the rest of a reply", Got: "the end of the stream",
+			}
 		}
 		if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 			syntax.Offset += r.stream.offset

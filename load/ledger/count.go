@@ -52,7 +52,8 @@ func (l *Ledger) Count(drained bool) Counts {
 		Sent: l.sent.Load(), Pushed: t.accepted, Refused: l.refused.Load(), Doubtful: t.doubtful,
 		Delivered: t.held + t.mayReturn + t.settled, Dead: l.forGood.Load(),
 		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
-		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(), Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
+		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(),
+		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
 		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(),
 	}
 	for flaw := range l.foreign {

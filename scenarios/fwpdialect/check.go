@@ -45,7 +45,13 @@ func illegal(role scenarios.Role, state fwp.State, line []byte) string {
 	if s := unmet(cmd.Verb, fields); s != "" {
 		return s
 	}
-	switch cmd.Verb {
+	return illegalFields(cmd.Verb, fields)
+}
+
+// illegalFields returns the rule that the fields of a command break, beside those of each
+// field alone.
+func illegalFields(verb string, fields map[string]any) string {
+	switch verb {
 	case fwp.HELLO:
 		return illegalHello(fields)
 	case fwp.PUSH:
