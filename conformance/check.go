@@ -34,6 +34,8 @@ type Description struct {
 	Fetches     bool              // a FETCH may have it wait longer
 	Connections int               // how many it may have open at a time
 	Sharing     Sharing
+	Hostile     bool // it sends what a client must not send, or much at a time: a faulty server may end
+	Counts      bool // it sends INFO: servers that count while queues come into being beside it may end
 }
 
 // Sharing says which other checks may use the server of a check at the same time.
@@ -83,6 +85,7 @@ type Evidence struct {
 	Began    time.Time
 	Took     time.Duration
 	Dead     string             // why the target is considered dead, empty if it serves
+	Back     bool               // it was dead for a moment only
 	Amid     int                // how many connections to the target were open then
 	Refused  *scenarios.Refusal // a connection that the target refused, nil if it refused none
 	Leftover []string           // jobs of the play that are still on the target, with their queues

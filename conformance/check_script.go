@@ -28,8 +28,15 @@ func (c ScriptCheck) Describe() Description {
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
 		Embedded: s.Embedded, Wait: s.Wait(), Fetches: s.Sends(fwp.FETCH),
-		Connections: s.Connections(), Sharing: sharing(s),
+		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
+		Counts: s.Sends(fwp.INFO) || s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks for INFO
 	}
+}
+
+// countsInACrowd reports whether a script sends INFO while many of its own connections push jobs.
+func countsInACrowd(s *scenarios.Script) bool {
+	const crowd = 10
+	return s.Sends(fwp.INFO) && s.Sends(fwp.PUSH) && s.Connections() > crowd
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server or counts
@@ -67,6 +74,12 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 		Began: run.Began, Took: run.Took, Dead: run.NotServing, Amid: run.OpenThen, Refused: run.Refused,
 		Leftover: run.Leftover, Err: run.Err,
 		Results: run.Results, Breaches: run.Breaches, Conversation: run.Conversation,
+	}
+	if run.Late != "" {
+		e.Open, e.Transient = run.Late, true
+	}
+	if run.Outage != nil && e.Dead == "" && !run.Passed() {
+		e.Dead, e.Back, e.Amid = run.Outage.String(), true, 0
 	}
 	if len(run.Results) == 0 && run.Passed() {
 		e.Open = "the script expects nothing"

@@ -39,7 +39,8 @@ Written by `+"`go test ./conformance -run Document -update`"+`; do not edit. It 
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
-`+"`scenarios/fwpdialect/scripts`"+`; what binds clients only has none.
+`+"`scenarios/fwpdialect/scripts`"+`; what binds clients only has none. The goal is what must
+have happened in one of them for a pass to count.
 `, len(clauses), server)
 	files, err := clauseFiles.ReadDir(".")
 	require.NoError(t, err)
@@ -51,10 +52,11 @@ Party: S binds a server, C any client, K a consumer, P a producer. Levels, from 
 		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
 		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
 		fmt.Fprintf(&b, "\n## %s\n\n", title)
-		b.WriteString("| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n")
+		b.WriteString("| id | party | level | statement | reading | checks | goal | source |\n|---|---|---|---|---|---|---|---|\n")
 		for _, c := range part {
 			row := []string{
-				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]), c.Section,
+				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]),
+				documentedGoal(c, by[c.ID]), c.Section,
 			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
@@ -67,6 +69,13 @@ func documentedReading(c Clause) string {
 		return strings.TrimSpace("*Recorded only.* " + c.Reading)
 	}
 	return c.Reading
+}
+
+func documentedGoal(c Clause, checks []string) string {
+	if len(checks) == 0 {
+		return ""
+	}
+	return GoalOf(c.ID).Words
 }
 
 func documentedChecks(c Clause, checks []string) string {

@@ -46,7 +46,7 @@ func TestAQuickRunIsQuick(t *testing.T) {
 		config fakes.Config
 		most   time.Duration
 	}{
-		"on the embedded server":                           {fakes.Config{}, 3 * time.Second},
+		"on the embedded server":                           {fakes.Config{}, conformance.QuickWait},
 		"on a server that looks every 5 s for what is due": {fakes.Config{ScanEvery: 5 * time.Second}, 8 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,6 +26,7 @@ func fold(runs []reports.Check) reports.Check {
 		for _, f := range c.Findings {
 			same := func(g reports.Finding) bool { return f.Clause == g.Clause && f.Verdict == g.Verdict }
 			if !slices.ContainsFunc(worst.Findings, same) {
+				f.Conversation = c.Conversation // not that of the run that counts
 				worst.Findings = append(worst.Findings, f)
 			}
 		}
@@ -74,6 +75,7 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
 			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
+			s.goal(&rc)
 		case !c.BindsServer():
 			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"
 		case c.Excluded != "":

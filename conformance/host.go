@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"slices"
+	"time"
+
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -10,37 +13,54 @@ type host struct {
 	Server
 	peers   scenarios.PeerStats
 	limiter connLimiter
-	crashed string // the check after which it no longer served
 
 	running []*task // on it
-	dying   []*task // that ended since one found it dead, until it is known which one crashed it
+	ended   []*task // the latest ones
+	dying   []*task // that ended since one found it dead
+	first   int     // pending checks that are played before others, and alone, to find out why it died
 
-	// probation counts pending checks after which it seemed dead: they are tried again
-	// before others.
-	probation int
+	down    bool   // it served no more when the last play was over
+	killer  string // the check that ended it last
+	lost    string // why no more checks are played on it, empty if they are
+	crash   *crash // of which the reason is looked for
+	crashes int
 }
 
 func newHost(server Server) *host {
 	return &host{Server: server, limiter: connLimiter{limit: mostConnections}}
 }
 
-// takes reports whether a check may begin on the host, in addition to those that run.
-func (h *host) takes(t *task) bool {
-	if len(h.dying) > 0 || h.probation > 0 && t.death == nil {
+// takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits
+// long does not hold up the later phases.
+func (h *host) takes(t *task, quick bool) bool {
+	if len(h.dying) > 0 || h.first > 0 && !t.isFirst() {
 		return false
-	}
-	if len(h.running) == 0 {
-		return true
 	}
 	conns := t.about.Connections
 	for _, other := range h.running {
-		if t.apart || other.apart || t.about.Sharing == SharesOneByOne && other.about.Sharing == SharesOneByOne {
+		if !t.goesWith(other, quick) {
 			return false
 		}
 		conns += other.about.Connections
 	}
-	return conns <= h.limiter.limit
+	return len(h.running) == 0 || conns <= h.limiter.limit
 }
+
+// goesWith reports whether a check may begin beside another one, which began earlier.
+func (t *task) goesWith(other *task, quick bool) bool {
+	began := time.Since(other.began)
+	switch {
+	case t.apart, other.apart, t.isFirst(), other.isFirst(), other.revives:
+		return false
+	case t.about.Sharing == SharesOneByOne && other.about.Sharing == SharesOneByOne:
+		return false
+	}
+	quiet := !t.spares() && (t.about.Counts || other.about.Counts)
+	return (t.phase() <= other.phase() || quick && began > QuickWait) && (!quiet || began > quietFor)
+}
+
+// isFirst reports whether the check is played alone to find out why its server died.
+func (t *task) isFirst() bool { return t.death != nil || t.suspect }
 
 // enter records that a check begins.
 func (h *host) enter(t *task) {
@@ -49,7 +69,19 @@ func (h *host) enter(t *task) {
 		other.together = true
 	}
 	h.running = append(h.running, t)
-	if t.death != nil {
-		h.probation--
+	if t.isFirst() {
+		h.first--
+	}
+	t.revives, h.down = h.down, false
+	if t.pause = 0; h.limiter.lone > 0 {
+		t.pause = lonePause << h.limiter.lone
+	}
+}
+
+// leave records that a check is over.
+func (h *host) leave(t *task) {
+	h.running = slices.DeleteFunc(h.running, func(other *task) bool { return other == t })
+	if t.evidence != nil {
+		h.ended = append(h.ended[max(0, len(h.ended)-keptEnded+1):], t)
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -25,8 +26,7 @@ type Identity struct {
 
 // Identify returns the greeting of an FWP server, before any check runs. It is
 // lenient: the checks evaluate a greeting that is somehow wrong. The error
-// describes what is there instead. It waits for each reply no longer than the
-// timeout. (Not Identified State)
+// describes what is there instead, or wraps [ErrIterations]. It waits for each reply no longer than the timeout. (Not Identified State)
 func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -40,10 +40,12 @@ func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (I
 	first, err := firstBytes(nc, timeout)
 	switch {
 	case err == nil && looksLikeRESP(first):
-		return identity(first), nil
+		return identity(first)
+	case errors.Is(err, errEndless):
+		return Identity{}, fmt.Errorf("this is not an FWP server: its first line, %q..., %w", first[:excerpt], err)
 	case err == nil:
-		return Identity{}, fmt.Errorf(
-			"this is not an FWP server: its first bytes are %q, where FWP servers greet with %q", first, "+HI {")
+		return Identity{}, fmt.Errorf("this is not an FWP server: its first bytes are %q, where FWP servers greet with %q",
+			first[:min(len(first), excerpt)], "+HI {")
 	case errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil:
 		return provoke(nc, timeout)
 	case ctx.Err() != nil:
@@ -53,20 +55,30 @@ func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (I
 		"this is not an FWP server: it closed the connection at once without a greeting (%w)", err)
 }
 
+const (
+	longestGreeting = 64 << 10 // bytes
+	longestShown    = 400      // bytes of a greeting in a report
+	excerpt         = 80       // bytes of what is not a greeting
+)
+
+// errEndless is the error of a first line that is too long.
+var errEndless = fmt.Errorf("has no end within %d KiB", longestGreeting>>10)
+
 // firstBytes reads the first line, or the part of it that is sent.
 func firstBytes(nc net.Conn, timeout time.Duration) ([]byte, error) {
 	if err := nc.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return nil, err
 	}
-	const enough = 400
 	var all []byte
 	buf := make([]byte, 512)
 	for {
 		n, err := nc.Read(buf)
 		all = append(all, buf[:n]...)
 		switch {
-		case bytes.IndexByte(all, '\n') >= 0, len(all) > enough:
-			return all[:min(len(all), enough)], nil
+		case bytes.IndexByte(all, '\n') >= 0:
+			return all, nil
+		case len(all) > longestGreeting:
+			return all, errEndless
 		case err != nil && len(all) > 0:
 			return all, nil // what was received counts, not the error after it
 		case err != nil:
@@ -83,17 +95,20 @@ func provoke(nc net.Conn, timeout time.Duration) (Identity, error) {
 	}
 	answer, err := firstBytes(nc, timeout)
 	switch {
+	case errors.Is(err, errEndless):
+		return Identity{}, fmt.Errorf("%w; the answer to a HELLO %w", silent, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return Identity{}, fmt.Errorf("%w; no answer to a HELLO either", silent)
 	case err != nil:
 		return Identity{}, fmt.Errorf("%w; it closed the connection after a HELLO (%w)", silent, err)
 	case !bytes.Contains(answer, []byte("HI ")) && answer[0] != '+': // a Redis server answers -ERR
 		return Identity{}, fmt.Errorf(
-			"this is not an FWP server: it sent no greeting, and answered HELLO with %q", firstLine(answer))
+			"this is not an FWP server: it sent no greeting, and answered HELLO with %q",
+			firstLine(answer[:min(len(answer), excerpt)]))
 	}
-	id := identity(answer)
+	id, err := identity(answer)
 	id.Greeting = ""
-	return id, nil
+	return id, err
 }
 
 // looksLikeRESP reports whether b may be meant as a reply.
@@ -106,14 +121,22 @@ func firstLine(b []byte) string {
 	return strings.TrimRight(line, "\r")
 }
 
-func identity(b []byte) Identity {
-	line := firstLine(b)
-	quoted := strconv.Quote(strings.TrimLeft(line, "+"))
-	return Identity{
-		Greeting:  strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`),
+func identity(b []byte) (Identity, error) {
+	line := strings.TrimLeft(firstLine(b), "+")
+	id := Identity{
+		Greeting:  text.Escape(line[:min(len(line), longestShown)]),
 		Protected: strings.Contains(line, `"s"`) && strings.Contains(line, `"i"`),
 	}
+	if hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: []byte(line)}); err == nil && hi.Protected {
+		if err := fwp.CheckIterations(hi.Iterations); err != nil {
+			return id, fmt.Errorf("%w: %w", ErrIterations, err)
+		}
+	}
+	return id, nil // the checks evaluate it
 }
+
+// ErrIterations means that a protected server asks for a password hash that is not computed.
+var ErrIterations = errors.New("no client can log in")
 
 // ErrDeclined means that a protected server accepts no hash of the password.
 var ErrDeclined = errors.New("the server declines the password")

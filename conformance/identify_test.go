@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"bufio"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,9 +52,14 @@ func TestIdentify(t *testing.T) {
 		"says nothing":       {greeting(""), conformance.Identity{}, "no greeting within 10s"},
 		"HTTP": {answer("HTTP/1.1 400 Bad Request\r\n\r\n"), conformance.Identity{},
 			`answered HELLO with "HTTP/1.1 400 Bad Request"`},
-		"SSH":   {greeting("SSH-2.0-OpenSSH\r\n"), conformance.Identity{}, `first bytes are "SSH-2.0-OpenSSH`},
-		"TLS":   {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
-		"redis": {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
+		"SSH": {greeting("SSH-2.0-OpenSSH\r\n"), conformance.Identity{}, `first bytes are "SSH-2.0-OpenSSH`},
+		"TLS": {answer("\x15\x03\x01\x00\x02\x02\x16"), conformance.Identity{}, "answered HELLO with"},
+		"too many iterations": {greeting("+HI {\"v\":2,\"i\":2000000000,\"s\":\"x\"}\r\n"), conformance.Identity{},
+			"the server asks for 2000000000 iterations, outside 1 to 1048576"},
+		"no end": {greeting("+HI {\"v\":2,\"x\":\"" + strings.Repeat("x", 100_000)), conformance.Identity{},
+			"has no end within 64 KiB"},
+		"no end, not RESP": {greeting(strings.Repeat("x", 100_000)), conformance.Identity{}, "has no end within 64 KiB"},
+		"redis":            {answer("-ERR unknown command 'HELLO'\r\n"), conformance.Identity{}, "answered HELLO with"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

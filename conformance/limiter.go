@@ -10,6 +10,7 @@ const mostConnections = 400
 type connLimiter struct {
 	limit      int  // lowered when the server refuses a connection
 	lowered    int  // how often
+	lone       int  // connections in a row that it refused although no other was open
 	refusesAll bool // it refuses a connection even where none is open: that is not a limit
 }
 
@@ -24,5 +25,13 @@ func (l *connLimiter) lower(begun int, r *scenarios.Refusal) {
 	l.limit = max(1, min(l.limit, r.All))
 }
 
-// giveUp records that a server refuses the only connection there is.
-func (l *connLimiter) giveUp() { l.refusesAll, l.limit = true, mostConnections }
+// lonely is how many connections in a row a server refuses where no other is open before it counts as refusing all:
+// it may not have noticed yet that others were closed.
+const lonely = 3
+
+// refusedLone records that a server refused the only connection there was.
+func (l *connLimiter) refusedLone() {
+	if l.lone++; l.lone >= lonely {
+		l.refusesAll, l.limit = true, mostConnections
+	}
+}

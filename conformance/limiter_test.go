@@ -23,7 +23,10 @@ func TestConnLimiter(t *testing.T) {
 		l := connLimiter{limit: mostConnections}
 		l.lower(test.begun, &scenarios.Refusal{All: test.all})
 		assert.Equal(t, test.want, l, name)
-		l.giveUp()
+		for range lonely {
+			assert.False(t, l.refusesAll, "it may not have noticed yet that others were closed")
+			l.refusedLone()
+		}
 		assert.Equal(t, mostConnections, l.limit)
 		assert.True(t, l.refusesAll)
 	}

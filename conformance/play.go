@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -16,6 +17,12 @@ func (s *runState) play(ctx context.Context, t *task) {
 			t.err = fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack())
 		}
 	}()
+	if t.revives {
+		if t.lost = s.startAgain(ctx, t.host); t.lost != nil {
+			return
+		}
+	}
+	wait(ctx, t.pause)
 	if t.server = t.host; t.server == nil {
 		server, release, err := t.own()
 		if err != nil {
@@ -27,6 +34,19 @@ func (s *runState) play(ctx context.Context, t *task) {
 	}
 	evidence := t.check.Play(ctx, s.setup(t))
 	t.evidence = &evidence
+}
+
+// wait blocks for a time, or until ctx is done.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // setup returns the setup of a try.

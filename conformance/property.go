@@ -28,6 +28,7 @@ type Property struct {
 func (p Property) Describe() Description {
 	return Description{
 		ID: p.Name, Title: p.Title, Wait: p.Wait, Fetches: true, Connections: p.Connections, Sharing: SharesAtNeed,
+		Hostile: true,
 	}
 }
 
@@ -51,6 +52,9 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
 		e.Open = "the target refused a connection: " + e.Refused.Got
+	}
+	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.Dead == "" {
+		e.Dead = join(e.Findings[i].Got, e.Findings[i].What)
 	}
 	if !e.Served {
 		e.Dead, e.Open = "", "no connection got as far as being identified"

@@ -76,7 +76,7 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 			sent++
 		}
 	}
-	e.Steps, e.Time = commandsSent, exploringFor
+	e.Steps, e.Exploring = commandsSent, exploringFor
 	r := e.Run(ctx)
 	s := explored{findings: r.Findings, dead: r.Dead, commands: sent, leftover: r.Left}
 	s.served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
@@ -93,11 +93,11 @@ func (on Setup) explore(ctx context.Context) Evidence {
 		Subject: fwpsubject.New(),
 		Target:  on.Target, Password: on.Password, Seed: on.Seed, Alone: on.Alone,
 		Timeout: on.Timeout, Patience: on.Patience, Slack: lateness,
-		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor / 4,
+		Findings: mostFindings, Unshrunk: true, Shrinking: shrinkingFor / 4, Time: exploringFor + 6*on.Timeout,
 		// With Fresh it does not wait for scheduled jobs.
 		Fresh: func() (scenarios.Target, func(), error) { return nil, nil, errNoOther },
 	}
-	limited, cancel := context.WithTimeout(ctx, exploringFor+6*on.Timeout)
+	limited, cancel := context.WithTimeout(ctx, e.Time)
 	defer cancel()
 	s := exploreOnce(limited, e)
 	if limited.Err() != nil && s.open == "" {
@@ -129,7 +129,9 @@ func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 	}
 	for i := range s.findings {
 		f := &s.findings[i]
-		same := func(o explore.Finding) bool { return o.Clause == f.Clause && o.Rule == f.Rule && o.Script != "" }
+		same := func(o explore.Finding) bool {
+			return o.Rule == f.Rule && (o.Clause == f.Clause || f.Crash) && o.Script != "" // a crash has its clause by the script
+		}
 		if j := slices.IndexFunc(again.findings, same); j >= 0 {
 			*f = again.findings[j]
 		}

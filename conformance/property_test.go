@@ -120,8 +120,7 @@ func TestEvidenceOfAProperty(t *testing.T) {
 		assert.Equal(t, "-ERR; it was held", got.Actual)
 		assert.Equal(t, reports.LevelPlain, got.Level)
 		assert.NotEmpty(t, got.Statement)
-		require.Len(t, got.Conversation, 3)
-		assert.Equal(t, "C: INFO", got.Conversation[1].Text)
+		assert.Equal(t, f.Script, got.Script)
 	}, withProperties(returning("a/property", conformance.Evidence{Served: true, Findings: []conformance.Finding{f}})))
 }
 
@@ -235,7 +234,7 @@ func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	}
 }
 
-func TestAServerThatDiesOfAPropertyIsACrashOfOneCheck(t *testing.T) {
+func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
 	t.Parallel()
 	var fetches atomic.Int64
 	hook := func(e *fakes.Event) {
@@ -247,11 +246,12 @@ func TestAServerThatDiesOfAPropertyIsACrashOfOneCheck(t *testing.T) {
 		}
 	}
 	run(t, hook, nil, func(r *reports.Report) {
-		var verdicts []string
+		crashes := 0
 		for _, c := range r.Checks {
-			verdicts = append(verdicts, c.Verdict.String())
+			crashes += bit(c.Verdict == reports.Crash)
+			assert.Contains(t, []reports.Verdict{reports.Crash, reports.Inconclusive}, c.Verdict, c.ID)
 		}
-		assert.ElementsMatch(t, []string{"crash", "inconclusive"}, verdicts)
+		assert.Equal(t, 1, crashes, "of one of them if only that was under way, or of none")
 	}, withSuiteProperties(), func(_ *conformance.Runner, s *memoryTarget) {
 		s.down = func() bool { return fetches.Load() > 20 }
 	})

@@ -117,7 +117,7 @@ func TestAQuickRunEndsOnAnyServer(t *testing.T) {
 		"FETCH always null, shared":     {verbServer{}, true, 30 * time.Second},
 		"FETCH always null, late":       {verbServer{pause: 2 * time.Second}, false, whole},
 		"each answer after 9 s":         {verbServer{pause: 9 * time.Second}, false, whole},
-		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, 75 * time.Second},
+		"each answer after 9 s, shared": {verbServer{pause: 9 * time.Second}, true, 80 * time.Second},
 		"an error to all, after 9.9 s": {
 			verbServer{answers: map[string]string{"*": "-ERR no"}, pause: 9900 * time.Millisecond}, false, whole},
 	} {
@@ -144,7 +144,8 @@ func TestAQuickRunLeavesOpenWhatTakesLonger(t *testing.T) {
 	t.Parallel()
 	all := scripts(t, map[string]string{
 		"eventual": "connect as consumer\nclause FWP-STATE-11\neventually\n  C: FETCH $queue\n  S: ${}\nend\n",
-		"slow":     "connect as consumer\nclause FWP-INFO-01\nrepeat 40\n  C: FETCH $queue\n  S: $-1\nend\nC: INFO\nS: $\n",
+		"slow": "connect as consumer\nclause FWP-INFO-01\n" + strings.Repeat("C: FETCH $queue\nS: $-1\n", 40) +
+			"C: INFO\nS: $\n",
 	})
 	why := func(r *reports.Report, id string) string {
 		c := r.Checks[slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == id })]

@@ -87,6 +87,9 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 	for _, skipped := range s.runner.Skipped {
 		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
 	}
+	if serving, some := s.serving(); some {
+		rep.Checks = append(rep.Checks, serving)
+	}
 	slices.SortFunc(rep.Checks, func(a, b reports.Check) int { return strings.Compare(a.ID, b.ID) })
 	rep.Clauses = s.clauses(rep.Checks)
 	return rep

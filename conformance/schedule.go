@@ -12,11 +12,13 @@ import (
 )
 
 const (
-	busyChecks    = 2                     // at a time, in addition to those that wait
-	busyFor       = 30 * time.Millisecond // after its start a check counts as busy
-	retriesOfLag  = 3                     // of a check that lag made inconclusive
-	triesTogether = 2                     // of a check that was refused a connection, before it runs alone
-	triesApart    = 2                     // of a check that is refused connections when it runs alone
+	busyChecks    = 2                      // at a time, in addition to those that wait
+	busyAtLeast   = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	quietFor      = 200 * time.Millisecond // after the start of a check that sends INFO, no other begins on its server
+	retriesOfLag  = 3                      // of a check that lag made inconclusive
+	triesTogether = 2                      // of a check that was refused a connection, before it runs alone
+	triesApart    = 2                      // of a check that is refused connections when it runs alone
+	lonePause     = 50 * time.Millisecond  // before the second of those, twice as long before each later one
 )
 
 // runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
@@ -40,7 +42,9 @@ type runState struct {
 	results [][]reports.Check // by check and repetition
 	plays   int
 	done    int
-	stopped string // why no more checks are begun
+	reached map[string]bool // goals of clauses
+	crashes []crash         // that no check is known to have caused
+	stopped string          // why no more checks are begun
 	stop    context.CancelFunc
 	err     error // an internal error
 }
@@ -48,7 +52,8 @@ type runState struct {
 func newRunState(r *Runner) *runState {
 	s := &runState{
 		runner: r, start: time.Now(), repeat: max(r.Repeat, 1), meter: new(scenarios.Meter), ended: make(chan *task),
-		most: math.MaxInt, mostBusy: busyChecks,
+		reached: map[string]bool{},
+		most:    math.MaxInt, mostBusy: busyChecks,
 	}
 	if r.Parallel > 0 {
 		s.most, s.mostBusy = r.Parallel, r.Parallel
@@ -73,6 +78,11 @@ func (s *runState) all(ctx context.Context) {
 		}
 		s.mostBusy = 1 // what is tried again runs undisturbed
 	}
+	for _, h := range s.hosts {
+		if h.crash != nil { // the run was interrupted
+			s.unexplained(h)
+		}
+	}
 }
 
 // await waits until a check is over, or one more may begin.
@@ -87,17 +97,29 @@ func (s *runState) await(ctx context.Context) {
 	}
 }
 
-// busy returns how many checks have just begun, and when the first of them does not count
-// any more. A check that takes longer waits most of the time, and others can run meanwhile.
+// busy returns how many checks have just begun, and when more checks may begin because of the
+// time that has passed. A check that takes longer waits most of the time, and others can run meanwhile.
 func (s *runState) busy() (n int, calm time.Duration) {
 	calm = time.Hour
+	busyFor := s.busyFor()
 	for _, t := range s.running {
-		if left := time.Until(t.began.Add(busyFor)); left > 0 {
+		ran := time.Since(t.began)
+		if ran < busyFor {
 			n++
-			calm = min(calm, left)
+		}
+		for _, limit := range [...]time.Duration{busyFor, quietFor, QuickWait} {
+			if ran <= limit {
+				calm = min(calm, limit-ran+time.Millisecond)
+			}
 		}
 	}
 	return n, calm
+}
+
+// busyFor returns how long a check counts as busy after its start: longer where this machine is late.
+func (s *runState) busyFor() time.Duration {
+	const turns, recent, most = 10, time.Second, 2 * time.Second
+	return min(busyAtLeast+turns*s.meter.Lag(time.Now().Add(-recent)), most)
 }
 
 // begin starts the checks that may run now.
@@ -106,7 +128,7 @@ func (s *runState) begin(ctx context.Context) {
 		t := s.pending[i]
 		switch {
 		case s.skip(ctx, t):
-		case len(s.running) == 0 || t.host == nil || t.host.takes(t):
+		case len(s.running) == 0 || t.host == nil || t.host.takes(t, s.runner.Quick):
 			s.enter(t)
 			go func() {
 				s.play(ctx, t)
@@ -131,8 +153,8 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 		why = late
 	}
 	switch {
-	case t.host != nil && t.host.crashed != "":
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, "the server no longer served after "+t.host.crashed, ""))
+	case t.host != nil && t.host.lost != "":
+		s.fileLost(t)
 	case why == "":
 		return false
 	case t.death != nil && late == "": // there is no other try: the server is dead
@@ -164,22 +186,25 @@ func (s *runState) enter(t *task) {
 
 // end takes the evidence of a play, and decides whether it counts.
 func (s *runState) end(ctx context.Context, t *task) {
-	ended := func(other *task) bool { return other == t }
-	s.running = slices.DeleteFunc(s.running, ended)
+	s.running = slices.DeleteFunc(s.running, func(other *task) bool { return other == t })
 	if t.host != nil {
-		t.host.running = slices.DeleteFunc(t.host.running, ended)
+		t.host.leave(t)
 	}
 	switch {
+	case t.lost != nil:
+		s.giveUp(t.host)
+		s.skip(ctx, t)
 	case t.err != nil:
 		s.fault(t.err)
 		s.file(t, s.withoutResult(t.about, reports.Inconclusive, "internal error", ""))
 	case t.host == nil:
+		t.fatal = t.evidence.Dead != ""
 		s.record(t)
 	default:
 		s.endShared(ctx, t)
 	}
 	if h := t.host; h != nil && len(h.dying) > 0 && len(h.running) == 0 {
-		s.recordDeath(ctx, h)
+		s.died(ctx, h)
 	}
 }
 
@@ -187,8 +212,8 @@ func (s *runState) end(ctx context.Context, t *task) {
 func (s *runState) endShared(ctx context.Context, t *task) {
 	h := t.host
 	switch {
-	case h.crashed != "" && !t.evidence.passed(): // the crash may be the reason
-		s.skip(ctx, t)
+	case t.suspect:
+		s.endSuspect(t)
 	case ctx.Err() == nil && s.postpone(t):
 	case t.evidence.Dead != "" || len(h.dying) > 0 && !t.evidence.passed():
 		h.dying = append(h.dying, t)
@@ -200,18 +225,19 @@ func (s *runState) endShared(ctx context.Context, t *task) {
 // postpone queues a check again if a limit of connections may be the reason for its outcome,
 // and reports whether it did.
 func (s *runState) postpone(t *task) bool {
-	h := t.host
+	h, death := t.host, t.death
+	t.death = nil
 	switch {
-	case t.death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
-		t.evidence = t.death
+	case death != nil && t.evidence.Refused != nil && t.evidence.Refused.Own == 0: // so it is dead
+		t.evidence = death
 		return false
 	case t.evidence.Dead == "" && (t.evidence.Refused == nil || t.evidence.passed()):
-		h.limiter.refusesAll = false
+		h.limiter.refusesAll, h.limiter.lone = false, 0
 		return false
 	case t.evidence.Dead != "":
 		return s.putOnProbation(t)
 	case !t.together && t.evidence.Refused.Own == 0:
-		h.limiter.giveUp()
+		h.limiter.refusedLone()
 	}
 	t.refused++
 	if h.limiter.refusesAll || !t.together && t.refused >= triesTogether+triesApart {
@@ -231,7 +257,7 @@ func (s *runState) putOnProbation(t *task) bool {
 		return false
 	}
 	t.death, t.apart = t.evidence, true
-	t.host.probation++
+	t.host.first++
 	others := slices.IndexFunc(s.pending, func(other *task) bool { return other.death == nil })
 	if others < 0 {
 		others = len(s.pending)
@@ -251,11 +277,19 @@ func (s *runState) record(t *task) {
 		check.Left = leftover
 	}
 	s.file(t, check)
+	s.reach(check, t.evidence)
 	if again && t.lagged < retriesOfLag && (!s.runner.Quick || check.Took <= QuickPatience) {
 		t.lagged++
 		s.again = append(s.again, t)
 	}
-	if s.runner.FailFast && s.stopped == "" && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+	if s.runner.FailFast && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+		s.stopAtFinding()
+	}
+}
+
+// stopAtFinding ends a run that stops at the first finding.
+func (s *runState) stopAtFinding() {
+	if s.stopped == "" {
 		s.stopped = "the run stopped at the first finding"
 		s.stop()
 	}

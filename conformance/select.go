@@ -96,12 +96,18 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 func matches(part string, patterns, words []string, used map[string]bool) bool {
 	hit := len(patterns) == 0
 	for _, p := range patterns {
-		if slices.ContainsFunc(words, func(w string) bool { ok, err := path.Match(p, w); return ok && err == nil }) {
+		if slices.ContainsFunc(words, func(w string) bool { return Match(p, w) }) {
 			used[part+p] = true
 			hit = true
 		}
 	}
 	return hit
+}
+
+// Match reports whether a word matches a pattern (*, ?, [a-z]); case does not count.
+func Match(pattern, word string) bool {
+	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(word))
+	return ok && err == nil
 }
 
 // unmatched returns the error for a pattern that matched nothing.

@@ -34,6 +34,13 @@ type task struct {
 	refused int       // tries that were refused a connection
 	death   *Evidence // of an earlier try after which the server seemed dead
 	filed   bool      // it has a result
+
+	lead    lead          // where it may have ended its server
+	suspect bool          // the next try, alone, shows whether it ends its server
+	fatal   bool          // it ended its server
+	pause   time.Duration // before the try
+	revives bool          // the try starts the server again first
+	lost    error         // why it could not
 }
 
 // newTask returns one run of one check.
@@ -45,9 +52,8 @@ func (s *runState) newTask(place, round int) *task {
 	return t
 }
 
-// tasks returns all runs, in the order in which they begin: those that wait longest first,
-// otherwise in the order of the seed, those that run apart last. It files checks as skipped
-// if no server meets their needs.
+// tasks returns all runs, in the order in which they begin: by phase, in each those that wait longest
+// first, otherwise in the order of the seed. It files checks as skipped if no server meets their needs.
 func (s *runState) tasks() []*task {
 	var all []*task
 	random := rand.New(rand.NewPCG(s.runner.Seed, s.runner.Seed))
@@ -62,16 +68,28 @@ func (s *runState) tasks() []*task {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *task) int {
-		switch {
-		case a.apart == b.apart:
-			return cmp.Compare(b.wait, a.wait)
-		case a.apart:
-			return 1
-		}
-		return -1
+		return cmp.Or(cmp.Compare(a.phase(), b.phase()), cmp.Compare(b.wait, a.wait))
 	})
 	return all
 }
+
+// phase returns when in a run a task begins. What a server may not survive comes late, so that little is lost then.
+func (t *task) phase() int {
+	switch {
+	case t.apart:
+		return 3
+	case t.spares(): // a server that is started for this run does not matter
+		return 0
+	case t.about.Hostile:
+		return 2
+	case t.about.Counts:
+		return 1
+	}
+	return 0
+}
+
+// spares reports whether the end of the server of a task would cost nothing: another one can be started.
+func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
 
 // assign chooses the server of a check; missing is the need that no server meets, or "".
 func (s *runState) assign(t *task) (missing scenarios.Need) {

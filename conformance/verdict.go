@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -37,7 +39,7 @@ var needWords = map[scenarios.Need]string{
 // verdicts returns the verdicts that follow from the evidence of a play; again means that
 // lag made it inconclusive and another try, alone, may decide it.
 func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
-	v := &verdicts{state: s, about: t.about, evidence: t.evidence, host: t.server, check: reports.Check{
+	v := &verdicts{state: s, about: t.about, evidence: t.evidence, fatal: t.fatal, check: reports.Check{
 		ID: t.about.ID, Title: t.about.Title, File: t.about.File, Took: t.evidence.Took, Left: t.evidence.Leftover}}
 	v.stopped = v.stopCause()
 	for _, m := range v.about.Clauses() {
@@ -66,18 +68,9 @@ func (v *verdicts) tooMany() bool {
 	}
 	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
 	c := v.state.withoutResult(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
-	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence, scenarios.Result{})
+	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence)
 	v.check = c
 	return true
-}
-
-// crash reports whether the check is the one that crashed its server: the first after
-// which that no longer served.
-func (v *verdicts) crash() bool {
-	if v.host.crashed == "" {
-		v.host.crashed = v.check.ID
-	}
-	return v.host.crashed == v.check.ID
 }
 
 // verdicts makes the result of one check.
@@ -85,7 +78,7 @@ type verdicts struct {
 	state    *runState
 	about    Description
 	evidence *Evidence
-	host     *host
+	fatal    bool // the check ended its server
 	check    reports.Check
 	stopped  cause // why the play did not get to its end; zero if it did
 }
@@ -155,7 +148,7 @@ func gotText(r scenarios.Result) string {
 // clause decides one clause from the lines that are tied to it.
 func (v *verdicts) clause(m scenarios.Mark) {
 	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
-	all, broken := []reports.Verdict{}, []reports.Verdict{}
+	all, broken, open := []reports.Verdict{}, []reports.Verdict{}, []scenarios.Result{}
 	for _, r := range v.evidence.Results {
 		for _, mark := range r.Marks {
 			if mark.Clause != m.Clause {
@@ -164,6 +157,8 @@ func (v *verdicts) clause(m scenarios.Mark) {
 			verdict := v.line(mark, r, &cv)
 			if all = append(all, verdict); verdict.Breach() {
 				broken = append(broken, verdict)
+			} else if verdict == reports.Observed {
+				open = append(open, r)
 			}
 		}
 	}
@@ -173,8 +168,11 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
 		all = broken
 	}
-	if cv.Verdict = reports.Worst(all...); cv.Verdict == reports.Inconclusive {
+	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
+	case reports.Inconclusive:
 		cv.Why = v.stopped.String()
+	case reports.Observed:
+		cv.Why = observed(open)
 	}
 	v.check.Clauses = append(v.check.Clauses, cv)
 }
@@ -188,38 +186,43 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	case r.Outcome != scenarios.Matched || v.stopped.reason != "":
 		return reports.Inconclusive
 	case m.Record || mismatchVerdict(m) == reports.Observed:
-		cv.Why = observed(r)
 		return reports.Observed
 	}
 	return reports.Pass
 }
 
-// observed describes the reply where the clause leaves it open.
-func observed(r scenarios.Result) string {
+// observed lists the replies where the clause leaves them open: of a single line, or of each of several.
+func observed(lines []scenarios.Result) string {
 	const most = 120
-	what := []rune(r.Choice)
-	if len(what) == 0 {
-		what = []rune(r.Got)
+	var all []string
+	for _, r := range lines {
+		what := []rune(cmp.Or(r.Choice, r.Got))
+		if len(what) > most {
+			what = append(what[:most:most], []rune(" …")...)
+		}
+		switch {
+		case len(what) == 0:
+		case len(lines) == 1:
+			all = append(all, string(what))
+		default:
+			all = append(all, fmt.Sprintf("line %d: %s", r.Line, string(what)))
+		}
 	}
-	switch {
-	case len(what) == 0:
+	if len(all) == 0 {
 		return ""
-	case len(what) > most:
-		return "observed: " + string(what[:most]) + " …"
 	}
-	return "observed: " + string(what)
+	return strings.Join(all, "; ")
 }
 
 // mismatch returns the verdict of a line that did not match.
 func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
 	verdict := mismatchVerdict(m)
 	switch {
-	case v.evidence.Dead != "" && !v.crash():
+	case v.evidence.Dead != "" && !v.fatal:
 		return reports.Inconclusive
 	case v.evidence.Dead != "":
 		verdict = reports.Crash
 	case verdict == reports.Observed:
-		cv.Why = observed(scenarios.Result{Got: r.Got})
 		return verdict
 	}
 	cv.Level, cv.Why = levelOf(m), gotText(r)
@@ -229,8 +232,8 @@ func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.Cl
 
 // breach adds a breach that no line tests.
 func (v *verdicts) breach(b scenarios.Breach) {
-	if v.evidence.Dead != "" && b.Kind == scenarios.ConsumerClosed {
-		return // the finding is that the server is dead
+	if v.evidence.Dead != "" && (b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ForeignReply) {
+		return // the end of the server is the reason
 	}
 	id := ClauseOf(b.Name())
 	m := scenarios.Mark{Clause: id}
@@ -282,7 +285,7 @@ func (v *verdicts) ownExpectations() {
 		}
 		verdict := reports.Fail
 		if v.evidence.Dead != "" {
-			if !v.crash() {
+			if !v.fatal {
 				continue
 			}
 			verdict = reports.Crash
@@ -295,7 +298,7 @@ func (v *verdicts) ownExpectations() {
 // conclude sets the verdict of the check to the worst of its clauses, and keeps the
 // conversation if there are findings or it is inconclusive.
 func (v *verdicts) conclude() {
-	if v.evidence.Dead != "" && len(v.check.Findings) == 0 && v.crash() {
+	if v.evidence.Dead != "" && len(v.check.Findings) == 0 && v.fatal {
 		v.check.Verdict = reports.Crash
 		last := v.lastReached()
 		v.finding(reports.Crash, onlyMark(last), last)
@@ -309,7 +312,7 @@ func (v *verdicts) conclude() {
 	}
 	v.check.Verdict = reports.Worst(all...)
 	if v.check.Verdict.Breach() || v.check.Verdict == reports.Inconclusive {
-		v.check.Conversation = conversation(v.evidence, scenarios.Result{})
+		v.check.Conversation = conversation(v.evidence)
 	}
 }
 

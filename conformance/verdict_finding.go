@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -18,8 +21,10 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
 	f := reports.Finding{
 		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
-		Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
-		Expected: r.Expected, Actual: gotText(r), Conversation: conversation(v.evidence, r),
+		Evidence: reports.Evidence{
+			Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
+			Expected: r.Expected, Actual: gotText(r), Marked: marked(v.evidence, r),
+		},
 	}
 	if r.Line > 0 && r.Line <= len(v.about.Source) {
 		f.Source = v.about.Source[r.Line-1]
@@ -29,7 +34,7 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 			f.Differences = append(f.Differences, d.String())
 		}
 	}
-	if r.Ending != scenarios.Open {
+	if r.Ending != scenarios.Open && !strings.HasPrefix(r.Got, "the connection was") {
 		f.Close = closeWords[r.Ending]
 	}
 	if v.state.runner.Reproduce != nil {
@@ -45,19 +50,23 @@ var closeWords = map[scenarios.Ending]string{
 
 var parties = map[string]string{"C": reports.FromClient, "S": reports.FromServer}
 
-// conversation returns the lines of all connections of a play, with a mark at the
-// mismatch.
-func conversation(e *Evidence, mismatch scenarios.Result) []reports.Line {
+// conversation returns the lines of all connections of a play.
+func conversation(e *Evidence) []reports.Line {
 	lines := make([]reports.Line, len(e.Conversation))
 	for i, l := range e.Conversation {
 		from, ok := parties[l.From]
 		if !ok {
 			from = reports.FromSuite
 		}
-		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text}
-		if mismatch.At > 0 && l.At == mismatch.At && l.Conn == mismatch.Conn && l.From != "C" {
-			lines[i].Mark = "expected " + mismatch.Expected
-		}
+		lines[i] = reports.Line{At: l.At, Conn: l.Conn, From: from, Text: l.Text, Own: l.Own}
 	}
 	return lines
+}
+
+// marked returns the line of the conversation at which something else than expected was received, counted from 1; 0 if
+// it is none of them.
+func marked(e *Evidence, r scenarios.Result) int {
+	return 1 + slices.IndexFunc(e.Conversation, func(l scenarios.Line) bool {
+		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && l.From != "C"
+	})
 }

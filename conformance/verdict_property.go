@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -19,7 +18,7 @@ func (v *verdicts) property(f Finding) {
 		verdict = mismatchVerdict(m)
 	}
 	if f.Crash {
-		if !v.crash() {
+		if !v.fatal {
 			return
 		}
 		verdict = reports.Crash
@@ -42,7 +41,7 @@ func (v *verdicts) property(f Finding) {
 	}
 	v.finding(verdict, m, scenarios.Result{Expected: f.Expected, Got: f.Got, Cause: f.What})
 	last := &v.check.Findings[len(v.check.Findings)-1]
-	last.Actual, last.Conversation = join(f.Got, f.What), scriptLines(f)
+	last.Actual, last.Script = join(f.Got, f.What), f.Script
 }
 
 // join joins the reply and what is wrong with it.
@@ -51,16 +50,4 @@ func join(got, what string) string {
 		return got + what
 	}
 	return got + "; " + what
-}
-
-// scriptLines returns the script that reproduces a finding.
-func scriptLines(f Finding) []reports.Line {
-	if f.Script == "" {
-		return nil
-	}
-	lines := []reports.Line{{From: reports.FromSuite, Text: "this script reproduces it:"}}
-	for line := range strings.Lines(strings.TrimSpace(f.Script)) {
-		lines = append(lines, reports.Line{From: reports.FromSuite, Text: strings.TrimRight(line, "\n")})
-	}
-	return lines
 }

@@ -31,14 +31,18 @@ type Fault struct {
 // that every run shows them.
 func Faults() []Fault {
 	faults := slices.Concat(
-		greetingFaults(), passwordFaults(), protectedFaults(), helloFaults(),
+		greetingFaults(), passwordFaults(), nearFaults(), crossedFaults(), declinedFaults(), protectedFaults(), helloFaults(),
 		stateFaults(), stayFaults(), deliveryFaults(), goneFaults(), restartFaults(),
 		lineFaults(), carriedFaults(), replyFaults(), stepFaults(),
 		pushFaults(), requiredFaults(), optionalFaults(), readOnlyFaults(),
 		fieldFaults(), followFaults(), redeliveryFaults(), backtraceFaults(),
-		scheduleFaults(), retryFaults(), retryLimitFaults(),
+		scheduleFaults(), retryFaults(), retryLimitFaults(), againFaults(),
 		fetchFaults(), blockFaults(), reportFaults(),
 		beatFaults(), commandFaults(), fatalFaults(),
+		textFaults(), emptyFaults(), keyFaults(), numberFaults(), customFaults(), nameFaults(),
+		workerNameFaults(), queueFaults(), valueFaults(), neighbourFaults(), countFaults(),
+		workerFaults(), manyFaults(), refusedFaults(), refusedCommandFaults(), unidentifiedFaults(),
+		flushFaults(), kindFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults

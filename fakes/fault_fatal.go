@@ -16,7 +16,7 @@ func fatalFaults() []Fault {
 		statefulFault("dies-of-invalid-utf8", "FRAME-09",
 			"the server crashes at a line that is not UTF-8",
 			diesOf(func(e *Event) bool { return e.about() == AboutUTF8 })),
-		statefulFault("dies-of-strange-hello", "HELLO-05 HELLO-07 HELLO-13",
+		statefulFault("dies-of-strange-hello", "HELLO-05 HELLO-07 HELLO-13 AUTH-02 AUTH-04",
 			"the server crashes at a HELLO without v 2, with an unknown field, or with a known wid and another pid",
 			diesOf(func(e *Event) bool {
 				version := e.about() == "v" && e.Object.Get("pwdhash") == nil

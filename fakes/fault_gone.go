@@ -1,10 +1,6 @@
 package fakes
 
-import (
-	"sync"
-
-	"github.com/fwpsuite/fwp/fwp"
-)
+import "github.com/fwpsuite/fwp/fwp"
 
 // goneFaults are about jobs whose consumer has disconnected.
 func goneFaults() []Fault {
@@ -16,7 +12,12 @@ func goneFaults() []Fault {
 			"a reservation that runs out after its connection has ended loses the job",
 			goneConsumer),
 		statefulFault("end-returns-jobs", "END-05 STATE-05",
-			"END returns the jobs that the connection holds to their queues", endReturns),
+			"END returns the jobs that the connection holds to their queues",
+			inHand(func(h *hands, e *Event) {
+				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+					giveBack(e, h.on(e))
+				}
+			})),
 	}
 }
 
@@ -51,29 +52,6 @@ func goneConsumer() func(*Event) {
 			case <-done:
 				e.Set = ""
 			default:
-			}
-		}
-	}
-}
-
-func endReturns() func(*Event) {
-	var mu sync.Mutex
-	fetched := make(map[int64][]string)
-	return func(e *Event) {
-		switch {
-		case e.Point == Delivered:
-			mu.Lock()
-			defer mu.Unlock()
-			fetched[e.Conn.ID] = append(fetched[e.Conn.ID], e.Object.Text("jid"))
-		case e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil:
-			mu.Lock()
-			jids := fetched[e.Conn.ID]
-			mu.Unlock()
-			for _, jid := range jids {
-				jobs := e.Conn.server.store
-				if held := jobs.Held(jid); held != nil { // it was not reported
-					jobs.GiveBack(&Event{Conn: e.Conn}, held)
-				}
 			}
 		}
 	}

@@ -3,7 +3,9 @@ package fakes
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +57,10 @@ func requiredFaults() []Fault {
 		fault("job-jobtype-optional", "WU-02", "jobtype may be missing or of any type", allow(fwp.PUSH, "jobtype")),
 		fault("job-args-any-type", "WU-03", "args may be missing or of any type", allow(fwp.PUSH, "args")),
 		fault("job-integer-rounded", "WU-03", "integers in args beyond 2^53 are rounded", argsChanged(roundable)),
+		fault("job-integer-32", "WU-03", "integers in args are cut to 32 bits", argsChanged(cut32)),
+		fault("job-integer-signless", "WU-03",
+			"integers in args below -2^31 lose their sign",
+			argsChanged(signless)),
 		fault("job-args-reversed", "WU-03",
 			"args are delivered in reverse order",
 			argsChanged(func(args []json.RawMessage) bool {
@@ -94,6 +100,26 @@ func roundable(args []any) bool {
 		f, ok := arg.(float64)
 		return ok && (f >= 1<<53 || f <= -(1<<53))
 	})
+}
+
+// cut32 keeps the lower half of integers.
+func cut32(args []json.RawMessage) bool {
+	for i, arg := range args {
+		if n, err := strconv.ParseInt(string(arg), 10, 64); err == nil {
+			args[i] = json.RawMessage(strconv.FormatInt(int64(int32(n)), 10)) //nolint:gosec // that is the fault
+		}
+	}
+	return true
+}
+
+// signless removes the sign of integers that do not fit 32 bits.
+func signless(args []json.RawMessage) bool {
+	for i, arg := range args {
+		if n, err := strconv.ParseInt(string(arg), 10, 64); err == nil && n < math.MinInt32 {
+			args[i] = arg[1:]
+		}
+	}
+	return true
 }
 
 func optionalFaults() []Fault {

@@ -53,7 +53,7 @@ func stayFaults() []Fault {
 					e.Close = true
 				}
 			})),
-		fault("state-fail-forgets", "STATE-10",
+		fault("state-fail-forgets", "STATE-10 STATE-12",
 			"an accepted FAIL leaves the connection un-identified",
 			when(Ran, fwp.FAIL, func(e *Event) {
 				if e.Err == nil {
@@ -61,9 +61,9 @@ func stayFaults() []Fault {
 				}
 			})),
 		statefulFault("consumer-idle-closed", "STATE-13",
-			"the connection of a consumer is closed after four BEATs without another command",
+			"the connection of a consumer is closed after four accepted BEATs without another command",
 			fourBeats),
-		fault("link-commands-counted", "LINK-03",
+		fault("link-commands-counted", "LINK-03 INFO-01",
 			"INFO is refused from the 151st command of a connection on",
 			when(Checked, fwp.INFO, func(e *Event) {
 				if e.Conn.Commands > 150 {
@@ -76,12 +76,12 @@ func stayFaults() []Fault {
 	}
 }
 
-// fourBeats closes a connection after four BEATs in a row.
+// fourBeats closes a connection after four accepted BEATs in a row.
 func fourBeats() func(*Event) {
 	var beats notes[int64, int]
 	return on(Ran, func(e *Event) {
 		n, _ := beats.take(e.Conn.ID)
-		if e.Command.Verb == fwp.BEAT {
+		if e.Command.Verb == fwp.BEAT && e.Err == nil {
 			beats.put(e.Conn.ID, n+1)
 			e.Close = n+1 == 4
 		}

@@ -58,7 +58,7 @@ func carriedFaults() []Fault {
 		fault("line-long-cut", "FRAME-06 WU-03",
 			"a text in args is cut after 64 KiB",
 			when(Checked, fwp.PUSH, func(e *Event) { cutArgs(e.Object, 64<<10) })),
-		fault("line-ascii", "FRAME-09 WU-03",
+		fault("line-ascii", "FRAME-09 WU-03 WU-11",
 			"characters of a job that are not ASCII become question marks",
 			when(Parsed, fwp.PUSH, func(e *Event) {
 				e.Command.Args = bytes.Map(func(r rune) rune {
@@ -146,7 +146,7 @@ func stepFaults() []Fault {
 					e.Bytes = nil
 				}
 			})),
-		statefulFault("reply-swapped", "RESP-06 FETCH-01",
+		statefulFault("reply-swapped", "FETCH-04 RESP-06 FETCH-01",
 			"every 50th job is swapped with the job of another connection",
 			swapReplies),
 	}

@@ -16,7 +16,7 @@ func (s *Server) info() []byte {
 	n := s.store.Sizes()
 	n.Queues[defaultQueue] += 0 // it is listed even if it is empty
 	b, err := json.Marshal(map[string]any{
-		"server_utc_time": time.Now().UTC().Format("15:04:05 UTC"),
+		"server_utc_time": s.store.Now().UTC().Format("15:04:05 UTC"),
 		"faktory": map[string]any{
 			"default_size": n.Queues[defaultQueue],
 			"queues":       n.Queues,

@@ -115,12 +115,12 @@ func (c *conn) push(e *Event) error {
 	if doc == nil {
 		return nil // only a hook gets here without one
 	}
-	fillIn(doc, &c.s.cfg, time.Now())
+	fillIn(doc, &c.s.cfg, c.s.store.Now())
 	c.s.at(Defaulted, e)
 	if c.pause(e); e.Skip {
 		return nil
 	}
-	now := time.Now()
+	now := c.s.store.Now()
 	due, _ := asTime(doc.Get("at"))
 	if !due.After(now) {
 		due = time.Time{}

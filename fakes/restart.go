@@ -1,8 +1,12 @@
 package fakes
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
 )
 
 // Close stops listening, closes every connection, and returns when all goroutines of the
@@ -60,4 +64,43 @@ func (s *Server) stop(reset bool) {
 		c.end(reset)
 	}
 	s.serving.Wait()
+}
+
+// Reset removes all jobs and counts, and takes back every [Server.Signal]. Connections stay.
+func (s *Server) Reset() {
+	s.store.Clear(&Event{})
+	s.workers.reset()
+}
+
+// Advance sets the server's clock forward: what would have been due in this time, such as a scheduled job, a retry or
+// the end of a reservation, happens before it returns, each at its time. Waits of clients, such as that of a FETCH,
+// are not shortened.
+func (s *Server) Advance(d time.Duration) { s.store.Advance(&Event{}, d) }
+
+// Now returns the time of the server's clock.
+func (s *Server) Now() time.Time { return s.store.Now() }
+
+// StoredJob is a job that the server has.
+type StoredJob struct {
+	Place string          // "queue", "scheduled", "retries" or "working"
+	Queue string          // the queue that it is in, was in or will be in
+	Due   time.Time       // when it is enqueued, or its reservation ends; zero for a job in its queue
+	Unit  json.RawMessage // the work unit as it would be delivered now
+}
+
+// Jobs returns the jobs that the server has: those in queues in their order, by the names of the queues, then the
+// scheduled, retried and held ones in the order of their times. Dead jobs are only counted, see INFO.
+func (s *Server) Jobs() []StoredJob {
+	var all []StoredJob
+	for _, stored := range s.store.Jobs() {
+		place := string(stored.Set)
+		switch {
+		case stored.Due.IsZero():
+			place = "queue"
+		case stored.Set == store.Nowhere:
+			place = "working"
+		}
+		all = append(all, StoredJob{place, stored.Job.queue, stored.Due, stored.Job.doc().Append(nil)})
+	}
+	return all
 }

@@ -33,10 +33,11 @@ func Variations() []Variation {
 		greetingVariations(), passwordVariations(), helloVariations(),
 		connectionVariations(), endVariations(),
 		paceVariations(), jsonVariations(), errorVariations(), lineVariations(),
-		jobVariations(), shownVariations(), nullVariations(), timeVariations(),
+		jobVariations(), jobNameVariations(), shownVariations(), nullVariations(), timeVariations(),
 		acceptVariations(), refuseVariations(),
 		queueVariations(), scheduleVariations(),
 		beatVariations(), quietVariations(), commandVariations(),
+		lateVariations(), limitVariations(), forgetVariations(),
 	)
 	slices.SortFunc(variations, func(a, b Variation) int { return cmp.Compare(a.Name, b.Name) })
 	return variations

@@ -73,6 +73,36 @@ func jobVariations() []Variation {
 		setting("job-jid-lengths", "AMB-15",
 			"a jid of fewer than 16 or more than 64 bytes is refused",
 			func(c *Config) { c.MinJID, c.MaxJID = 16, 64 }),
+	}
+}
+
+// jobNameVariations refuse names in jobs that other servers accept.
+func jobNameVariations() []Variation {
+	return []Variation{
+		variation("job-queue-lower-case", "AMB-14",
+			"a queue name of other characters than small letters, digits and dashes is refused",
+			on(Checked, func(e *Event) {
+				names := e.Queues
+				if e.Command.Verb == fwp.PUSH {
+					names = []string{e.Object.Text("queue")}
+				}
+				if strings.Trim(strings.Join(names, ""), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+					e.decline("queue", "a queue has a plain name")
+				}
+			})),
+		variation("job-jobtype-short", "AMB-14",
+			"a jobtype of more than 200 bytes is refused",
+			when(Checked, fwp.PUSH, func(e *Event) {
+				if len(e.Object.Text("jobtype")) > 200 {
+					e.decline("jobtype", "the jobtype is too long")
+				}
+			})),
+		variation("job-keys-first", "Work units",
+			"of two members of a hash in args with the same name the first counts",
+			when(Checked, fwp.PUSH, func(e *Event) {
+				args := string(e.Object.Get("args"))
+				e.Object.Set("args", strings.ReplaceAll(args, `{"a":1,"a":2}`, `{"a":1}`))
+			})),
 		variation("job-queue-letters", "AMB-14",
 			"a queue name of other characters than letters, digits, dashes and underscores, or of more than 64, is refused",
 			on(Checked, plainQueues)),

@@ -19,6 +19,12 @@ func paceVariations() []Variation {
 					e.Delay = 400 * time.Millisecond
 				}
 			})),
+		variation("pace-slow-info", "INFO Command",
+			"INFO takes 400 ms",
+			when(Ran, fwp.INFO, func(e *Event) { e.Delay = 400 * time.Millisecond })),
+		variation("pace-slow-fetch", "FETCH Command",
+			"a job is delivered 300 ms after its FETCH",
+			on(Delivered, func(e *Event) { e.Delay = 300 * time.Millisecond })),
 		variation("pace-bytes", "Link Level",
 			"replies are written byte by byte",
 			on(Writing, func(e *Event) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -116,9 +118,53 @@ func commandVariations() []Variation {
 					e.Reply = bulk([]byte("{}"))
 				}
 			})),
+		statefulVariation("info-late", "AMB-04",
+			"the figures of INFO are those of up to 5 s ago", infoLate),
 		statefulVariation("flush-forgets-workers", "FLUSH Command",
 			"after a FLUSH the workers that are connected are unknown",
 			forgetful),
+		statefulVariation("flush-forgets-connections-of-workers", "FLUSH Command",
+			"after a FLUSH, a BEAT on a connection that was made before is refused",
+			forgetfulOfConnections),
+	}
+}
+
+// infoLate gives the same reply to INFO for 5 s.
+func infoLate() func(*Event) {
+	var mu sync.Mutex
+	var last fwp.Reply
+	var made time.Time
+	return when(Ran, fwp.INFO, func(e *Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Err != nil:
+		case time.Since(made) < 5*time.Second:
+			e.Reply = last
+		default:
+			last, made = e.Reply, time.Now()
+		}
+	})
+}
+
+// forgetfulOfConnections refuses each BEAT on a connection whose HELLO was before a FLUSH.
+func forgetfulOfConnections() func(*Event) {
+	var flushes atomic.Int64
+	var at notes[int64, int64]
+	return func(e *Event) {
+		switch {
+		case e.Point == Ran && e.Command.Verb == fwp.HELLO && e.Err == nil:
+			at.put(e.Conn.ID, flushes.Load())
+		case e.Point == Flushed:
+			flushes.Add(1)
+		case e.Point == Checked && e.Command.Verb == fwp.BEAT:
+			if n, known := at.take(e.Conn.ID); known {
+				at.put(e.Conn.ID, n)
+				if n < flushes.Load() {
+					e.decline(AboutWorker, "no HELLO had this wid")
+				}
+			}
+		}
 	}
 }
 

@@ -7,11 +7,12 @@ func nullVariations() []Variation {
 	return []Variation{
 		variation("null-is-left-out", "AMB-18",
 			"a job is delivered without the fields that the producer sent as null",
-			when(Defaulted, fwp.PUSH, func(e *Event) {
-				for _, f := range e.Object.clone().Fields() {
-					if isNull(f.Value) {
-						e.Object.Delete(f.Name)
-					}
+			when(Defaulted, fwp.PUSH, func(e *Event) { withoutNullFields(e.Object) })),
+		variation("null-for-omitted", "AMB-18",
+			"reserve_for, retry, backtrace and at are delivered as null, whatever the producer sent",
+			delivered(func(job *Object) {
+				for _, name := range [...]string{"reserve_for", "retry", "backtrace", "at"} {
+					job.Set(name, "null")
 				}
 			})),
 		variation("null-is-empty-text", "Work units",
@@ -27,12 +28,30 @@ func nullVariations() []Variation {
 				}
 				e.checkJobAgain()
 			})),
+		variation("null-for-defaults", "AMB-18",
+			"an optional field of a job that has its default, or was not given, is delivered as null",
+			delivered(func(job *Object) {
+				for _, f := range spelledOut {
+					if value := job.Get(f.Name); value == nil || string(value) == string(f.Value) {
+						job.Set(f.Name, "null")
+					}
+				}
+			})),
 		variation("null-for-none", "AMB-18",
 			"a job without custom, and one that never failed, is delivered with nulls",
 			delivered(func(job *Object) {
 				setDefault(job, "custom", "null")
 				setDefault(job, "failure", "null")
 			})),
+	}
+}
+
+// withoutNullFields removes the fields that are null.
+func withoutNullFields(o *Object) {
+	for _, f := range o.clone().Fields() {
+		if isNull(f.Value) {
+			o.Delete(f.Name)
+		}
 	}
 }
 
@@ -61,6 +80,15 @@ func acceptVariations() []Variation {
 					e.checkJobAgain()
 				}
 			})),
+		variation("accepts-options-of-any-type", "FWP-WU-14",
+			"an optional field of a wrong type counts as left out",
+			when(Checked, fwp.PUSH, func(e *Event) {
+				switch about := string(e.about()); about {
+				case "retry", "backtrace", "created_at", "at":
+					e.Object.Delete(about)
+					e.checkJobAgain()
+				}
+			})).advisedAgainst("FWP-WU-14", "FWP-WU-06b"),
 	}
 }
 

@@ -1,5 +1,7 @@
 package fakes_test
 
+import "strings"
+
 // shownByJobs is shown for the variations that are about jobs.
 var shownByJobs = map[string]string{
 	"accepts-acks-of-waiting-jobs": `
@@ -148,6 +150,28 @@ var shownByJobs = map[string]string{
 		a< OK
 		a> FETCH
 		a< "custom":null,"failure":null\}$`,
+	"job-queue-lower-case": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":[],"queue":"A"}
+		a< ^-
+		a> FETCH a_b
+		a< ^-`,
+	"job-jobtype-short": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"` + strings.Repeat("t", 201) + `","args":[]}
+		a< ^-`,
+	"job-keys-first": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":[{"a":1,"a":2}]}
+		a< OK
+		a> FETCH
+		a< \[\{"a":1\}\]`,
+	"null-for-omitted": `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":[],"retry":3}
+		a< OK
+		a> FETCH
+		a< "retry":null`,
 	"null-is-empty-text": `
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[],"created_at":"","queue":""}
@@ -178,6 +202,12 @@ var shownByJobs = map[string]string{
 		a< OK
 		a> FETCH
 		a< "[23]"`,
+	"queues-limited": `
+		a: worker
+		a> FETCH a b c d e f g h i j k l m n o p
+		a< ^\$-1$
+		a> FETCH a b c d e f g h i j k l m n o p q
+		a< ^-ERR too many`,
 	"retries-late": retried + `
 		wait 79s
 		b> FETCH q

@@ -20,6 +20,13 @@ func queueVariations() []Variation {
 		setting("fetch-waits-less", "AMB-29",
 			"a FETCH waits for 1.6 s",
 			func(c *Config) { c.FetchBlock = 1600 * time.Millisecond }),
+		variation("fetch-waits-by-queues", "AMB-29",
+			"a FETCH of several queues waits for 1.6 s",
+			when(Checked, fwp.FETCH, func(e *Event) {
+				if len(e.Queues) > 1 {
+					e.Wait = 1600 * time.Millisecond
+				}
+			})),
 		setting("fetch-waits-coarsely", "FETCH Command",
 			"a FETCH waits for 2.1 s, because the server's timers are coarse",
 			func(c *Config) { c.FetchBlock = 2100 * time.Millisecond }),

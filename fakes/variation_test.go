@@ -70,6 +70,8 @@ func TestVariationsDiffer(t *testing.T) {
 func conversations() map[string]string {
 	all := maps.Clone(shown)
 	maps.Copy(all, shownByJobs)
+	maps.Copy(all, shownLate)
+	maps.Copy(all, shownSlow)
 	return all
 }
 

@@ -76,6 +76,15 @@ func (ws *workers) enter(wid string, id identity) {
 	w.open++
 }
 
+// revive forgets the state of a worker without connections.
+func (ws *workers) revive(wid string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if w := ws.byWID[wid]; w != nil && w.open == 0 {
+		w.signal, w.knows = running, running
+	}
+}
+
 func (ws *workers) exit(wid string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -102,6 +111,15 @@ func (ws *workers) notified(wid, state string) {
 	defer ws.mu.Unlock()
 	if w := ws.byWID[wid]; w != nil {
 		w.knows = max(w.knows, asState(state))
+	}
+}
+
+// reset takes back all signals.
+func (ws *workers) reset() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.byWID {
+		w.signal, w.knows = running, running
 	}
 }
 

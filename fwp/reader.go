@@ -35,6 +35,10 @@ func NewReader(r io.Reader, limit int) *Reader {
 	return &Reader{src: r, dec: newDecoder(limit)}
 }
 
+// SetLimit changes the limit for the replies after those that Read has returned. A limit of 0 or less
+// means [DefaultLimit].
+func (r *Reader) SetLimit(limit int) { r.dec.limit = newDecoder(limit).limit }
+
 // Read returns the next reply. Its Text is valid until the next Read.
 //
 // Read blocks as long as the underlying reader does. It returns io.EOF only if the

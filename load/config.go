@@ -37,6 +37,10 @@ type Config struct {
 	Loops    int     // of the engine; 0 is 1
 	Coarse   bool    // for virtual time: see engine.Config
 
+	// Timeout is how long a reply may take before its connection is given up; 0 is client.DefaultPatience. It
+	// must be longer than a FETCH may block.
+	Timeout time.Duration
+
 	// Engine makes the engine; nil is engine.NewPortable.
 	Engine func(engine.Config) engine.Engine
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // gone reports whether the server has had no connection for some time, after it had some.
@@ -20,7 +21,9 @@ func (r *run) drain() {
 	}
 	r.enter("drain")
 	limit := r.now() + time.Duration(r.work.Drain) + r.work.Delay.Max
-	patient := func() bool { return r.now() < limit && !r.gone() && !r.watchdog.stalled() }
+	patient := func() bool {
+		return r.now() < limit && !r.overtime(interruptedDrain) && !r.gone() && !r.watchdog.stalled()
+	}
 	forever := context.Background()
 	r.resetWatchdog()
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
@@ -29,11 +32,17 @@ func (r *run) drain() {
 	r.each(func(c *client.Shard) { c.Drain(from) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
 	if r.figures.drained = r.allDrained(); r.figures.drained {
-		r.note(fmt.Sprintf("empty after %v", (r.now() - from).Round(time.Millisecond)))
+		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
 	r.figures.notDrained = r.whyNotDrained()
 	r.note(r.figures.notDrained)
+}
+
+// overtime reports whether the run was interrupted that long ago.
+func (r *run) overtime(after time.Duration) bool {
+	at := time.Duration(r.interrupted.Load())
+	return at > 0 && r.now() > at+after
 }
 
 // allDrained reports whether every queue was seen empty and no job is to be delivered again. Every worker has to see
@@ -54,6 +63,8 @@ func (r *run) whyNotDrained() string {
 	switch {
 	case r.gone():
 		return "the target was gone"
+	case r.overtime(interruptedDrain):
+		return "the run was interrupted, and its queues were not empty in time"
 	case r.watchdog.stalled():
 		return "the drain was given up: " + r.watchdog.stall
 	case r.status.Held > 0:
@@ -75,7 +86,9 @@ func (r *run) leave() {
 		limit = r.now() + stalledLimit
 	}
 	r.each((*client.Shard).Stop)
-	r.until(context.Background(), func() bool { return r.status.Open == 0 || r.now() > limit || r.gone() })
+	r.until(context.Background(), func() bool {
+		return r.status.Open == 0 || r.now() > limit || r.overtime(interruptedDrain+interruptedStop) || r.gone()
+	})
 	if r.gone() {
 		r.figures.gone = r.whyGone()
 	}
@@ -88,5 +101,5 @@ func (r *run) whyGone() string {
 	if r.status.Last != nil {
 		why = r.status.Last.Error()
 	}
-	return fmt.Sprintf("%s, %v after the start", why, r.lastSeen.Round(100*time.Millisecond))
+	return fmt.Sprintf("%s, %s after the start", why, reports.Time(r.lastSeen.Round(100*time.Millisecond)))
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -21,7 +22,9 @@ func (r *run) report() *reports.Load {
 	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
 		if f.unreachable != nil && !f.interrupted {
-			l.Unreachable = f.unreachable.Error()
+			if l.Internal = shortage.Explain(f.unreachable); l.Internal == "" {
+				l.Unreachable = f.unreachable.Error()
+			}
 		}
 		return l
 	}
@@ -87,17 +90,35 @@ func (r *run) reportFlows() (flows []reports.LoadFlow) {
 
 // latency returns the latency figures of a series.
 func latency(set *measure.Set, series measure.Series) reports.Latency {
-	h := set.Histogram(series)
-	if h == nil {
+	times := set.Times(series)
+	if times.Count() == 0 {
 		return reports.Latency{}
 	}
 	beyond := set.Beyond(series)
-	at := func(q float64) time.Duration { return set.Percentile(series, q) }
-	return reports.Latency{
-		Count: set.Count(series), Min: time.Duration(h.Min()), Mean: time.Duration(h.Mean()),
-		P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), P9999: at(99.99), Max: time.Duration(h.Max()),
-		OutOfRange: beyond.Below + beyond.Above,
+	l := reports.Latency{
+		Count: times.Count(), Min: times.Min(), Mean: times.Mean(), Max: times.Max(),
+		OutOfRange: beyond.Below + beyond.Above, Unserved: times.Unserved(),
 	}
+	if l.Unserved > 0 {
+		l.AtLeast = []string{"mean"}
+	}
+	for _, p := range []struct {
+		name string
+		rank float64
+		to   *time.Duration
+	}{
+		{"p50", 50, &l.P50}, {"p90", 90, &l.P90}, {"p99", 99, &l.P99}, {"p99.9", 99.9, &l.P999},
+		{"p99.99", 99.99, &l.P9999},
+	} {
+		value, exact := times.Percentile(p.rank)
+		if *p.to = value; !exact {
+			l.AtLeast = append(l.AtLeast, p.name)
+		}
+	}
+	if l.Unserved > 0 {
+		l.AtLeast = append(l.AtLeast, "max")
+	}
+	return l
 }
 
 func (r *run) reportConnections() reports.Connections {
@@ -127,6 +148,7 @@ func (r *run) reportRate() reports.LoadRate {
 	from := r.window.From - r.loadFrom
 	rate.Planned = int64(r.plan.Due(from+f.measured) - r.plan.Due(from))
 	rate.Target = reports.PerSecond(rate.Planned, f.measured)
+	rate.Unserved = f.total.Count(measure.SeriesOf(r.arrival(), measure.Unserved))
 	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
 	return rate
 }

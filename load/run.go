@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
@@ -27,6 +28,11 @@ const (
 	stalledLimit = 3 * time.Second  // the same for a server that has stalled: a FETCH takes 2 s
 	goneAfter    = 5 * time.Second  // without a single connection
 
+	// After an interrupt the drain and the end of the connections take at most so long, together with the pushes that
+	// are awaited before: less than the 10 s after which many service managers kill a process.
+	interruptedDrain = 6 * time.Second
+	interruptedStop  = 2 * time.Second
+
 	manyConnections = 100 // with these or more the memory of connections matters
 )
 
@@ -41,6 +47,7 @@ func Run(ctx context.Context, config Config) *Result {
 		return &Result{Report: r.report()}
 	}
 	r.start()
+	defer context.AfterFunc(ctx, func() { r.interrupted.Store(int64(r.now())) })()
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
@@ -71,6 +78,8 @@ type run struct {
 	lastSeen time.Duration  // when there was a connection
 	changed  time.Duration  // when their number last changed
 	nextTick time.Duration  // the end of the current second
+
+	interrupted atomic.Int64 // when the context ended, in time of the engine; 0: it has not
 
 	figures figures
 }
@@ -135,7 +144,7 @@ func (r *run) start() {
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: shared, Overload: r.config.Overload,
 			Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
-			ConnectRate: r.config.Pace / float64(len(loops)),
+			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan = r.plan
 		config.History, config.HistoryLimit = r.recorder, HistoryLimit/int64(len(loops))

@@ -50,6 +50,7 @@ func (r *run) second(set *measure.Set) reports.Second {
 	s := reports.Second{
 		At: set.From, Over: over, Phase: r.phase().name,
 		Connections: r.status.Ready, InFlight: int64(r.status.InFlight), Dropped: set.Dropped(),
+		Unserved: set.Count(measure.SeriesOf(r.arrival(), measure.Unserved)),
 		Achieved: reports.PerSecond(answered(set, r.carried()), over),
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {

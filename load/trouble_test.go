@@ -67,7 +67,7 @@ func TestNobodyIsThere(t *testing.T) {
 func TestShortages(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[syscall.Errno]string{
-		syscall.ENOBUFS: "4 connections could not be opened for want of memory for sockets", syscall.EMFILE: "want of descriptors",
+		syscall.ENOBUFS: "4 connections could not be opened for want of memory for sockets", syscall.EMFILE: "want of file descriptors",
 		syscall.EADDRNOTAVAIL: "want of local ports",
 	} {
 		var dials atomic.Int64
@@ -168,7 +168,12 @@ func TestOverload(t *testing.T) {
 	assert.Greater(t, op(t, queued, "push").Response.Max, 2*second)
 	assert.Less(t, op(t, queued, "push").Service.Max, 30*ms)
 	assert.LessOrEqual(t, op(t, queued, "push").Lateness.Max, ms)
-	assert.InDelta(t, 1300, queued.Rate.Dropped, 50, "what waits at the end is not sent")
+	assert.Zero(t, queued.Rate.Dropped)
+	assert.InDelta(t, 1300, queued.Rate.Unserved, 50, "what waits at the end is not sent")
+	response := op(t, queued, "push").Response
+	assert.Equal(t, queued.Rate.Unserved, response.Unserved)
+	assert.Contains(t, response.AtLeast, "p99")
+	assert.Equal(t, op(t, queued, "push").Count+response.Unserved, response.Count)
 
 	dropped := run(client.Drop)
 	outcome(t, dropped, reports.ExitWell, "dropped")
@@ -222,6 +227,32 @@ func TestAJobThatIsNotTriedAgain(t *testing.T) {
 	l := find(t, w, "retry-lost")
 	outcome(t, l, reports.ExitInconclusive, "still to be retried")
 	assert.InDelta(t, 250, l.Jobs.Waiting, 60)
+}
+
+// A run that is interrupted ends within ten seconds, whatever its queues still hold and its workers still work on.
+func TestAnInterruptedRunEndsSoon(t *testing.T) {
+	t.Parallel()
+	for _, change := range []func(*workload.Workload){
+		func(w *workload.Workload) { w.FailShare = 0.1 }, // and the server does not try again
+		func(w *workload.Workload) { w.Work = workload.Range{Min: 20 * time.Minute, Max: 20 * time.Minute} },
+		func(w *workload.Workload) {
+			w.Delay, w.Drain = workload.Range{Min: time.Hour, Max: time.Hour}, workload.Duration(2*time.Hour)
+		},
+	} {
+		w := steady()
+		change(&w)
+		for _, after := range []time.Duration{2 * second, 8 * second} { // while it measures, and in the drain
+			l := bench{
+				load: w, server: fakes.Config{Hook: faultNamed(t, "retry-lost").Hook()},
+				during: func(cancel func(), _ *fakes.Server) {
+					time.Sleep(after)
+					cancel()
+				},
+			}.run(t)
+			outcome(t, l, reports.ExitInterrupted, "the run was interrupted, and its queues were not empty in time")
+			assert.Less(t, l.Took, after+10*second)
+		}
+	}
 }
 
 // A drain that is interrupted keeps the figures before it, and empties the queues.

@@ -60,5 +60,5 @@ func ExampleParseThreshold() {
 	_, err := reports.ParseThreshold("psuh.rate>=5000/s", "push", "ack")
 	fmt.Println(err)
 	// Output:
-	// threshold "psuh.rate>=5000/s", column 1: no metric "psuh.rate"; do you mean push.rate?
+	// threshold "psuh.rate>=5000/s", column 1: no metric "psuh.rate"; do you mean push.rate? (fwpbench metrics lists all)
 }

@@ -16,7 +16,8 @@ func ExampleReport_Page() {
 			{ID: "info/bulk", Verdict: reports.Pass},
 			{ID: "push/rejected", Verdict: reports.Fail, Findings: []reports.Finding{{
 				Clause: "FWP-PUSH-03", Level: reports.LevelPlain, Statement: "A PUSH that is answered with an error enqueues nothing.",
-				Verdict: reports.Fail, Expected: "a null bulk string", Actual: "a bulk string of 61 bytes",
+				Verdict:  reports.Fail,
+				Evidence: reports.Evidence{Expected: "a null bulk string", Actual: "a bulk string of 61 bytes"},
 			}}},
 		},
 	}
@@ -27,7 +28,10 @@ func ExampleReport_Page() {
 	// Output:
 	// target    tcp://localhost:7419 (from --url)
 	//
-	// FINDINGS: 1 difference between expected and actual behaviour
+	// FINDINGS: 1 (1 fail)
+	//   fail  FWP-PUSH-03  A PUSH that is answered with an error enqueues nothing.  push/rejected
+	//
+	// DETAILS: what was expected, and what was received
 	//
 	// fail  FWP-PUSH-03 (plain: stated as a fact)
 	//   A PUSH that is answered with an error enqueues nothing.
@@ -36,11 +40,8 @@ func ExampleReport_Page() {
 	//   expected  a null bulk string
 	//   actual    a bulk string of 61 bytes
 	//
-	// COUNTS
-	//                    checks  clauses
-	//   fail                  1        0
-	//   pass                  1        0
-	//   all                   2        0
+	// TOTALS
+	//   checks of no clause  2: 1 fail, 1 pass
 	//
 	// took 0.000 s, seed 42, exit code 1
 	// 1 finding: 1 fail

@@ -18,7 +18,10 @@ type Exploration struct {
 	// Schema is ExplorationSchema; WriteJSON sets it, whatever is here.
 	Schema  string `json:"schema"`
 	Version string `json:"version,omitempty"`
-	Target  Target `json:"target"`
+	// Exit is the exit code, and Words what it stands for; WriteJSON sets them.
+	Exit   int    `json:"exit_code"`
+	Words  string `json:"outcome"`
+	Target Target `json:"target"`
 	// Started is when it began, by the clock of the machine that runs the suite.
 	Started time.Time     `json:"started,omitzero"`
 	Took    time.Duration `json:"took_ns"`
@@ -31,7 +34,12 @@ type Exploration struct {
 	States      map[string]int `json:"states"`
 	Transitions map[string]int `json:"transitions"`
 	Outcomes    map[string]int `json:"outcomes"`
-	Findings    []Explored     `json:"findings"`
+	// Situations counts how often a command met each situation that the specification distinguishes: "identified: PUSH,
+	// the jid was used before". Zero: never.
+	Situations map[string]int `json:"situations"`
+	Findings   []Explored     `json:"findings"`
+	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
+	Limit int `json:"connections_limit,omitempty"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -44,8 +52,7 @@ type Explored struct {
 	Finding
 	// After is the number of commands after which it was seen.
 	After int `json:"after_commands"`
-	// Script shows it again, in the suite's language. Unscripted is why there is none.
-	Script     string `json:"script,omitempty"`
+	// Unscripted is why it has no Script.
 	Unscripted string `json:"unscripted,omitempty"`
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
@@ -90,9 +97,15 @@ func (e *Exploration) trouble() trouble {
 	return trouble{e.Interrupted, e.Internal, e.Unreachable, ""}
 }
 
-// WriteJSON writes e as one indented JSON object and a final newline.
-func (e *Exploration) WriteJSON(w io.Writer) error {
+// WriteJSON writes e as one indented JSON object and a final newline; o is what its exit code depends on.
+func (e *Exploration) WriteJSON(w io.Writer, o ExitOptions) error {
 	whole := *e
+	whole.Exit, whole.Words = e.Outcome(o)
+	for _, counts := range []*map[string]int{&whole.States, &whole.Transitions, &whole.Outcomes, &whole.Situations} {
+		if *counts == nil {
+			*counts = map[string]int{}
+		}
+	}
 	whole.Schema, whole.Started, whole.Findings = ExplorationSchema, e.Started.UTC().Round(0), list(e.Findings)
 	return writeJSON(w, &whole)
 }

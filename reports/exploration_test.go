@@ -18,16 +18,21 @@ func explored() *Exploration {
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
 		Outcomes:    map[string]int{"FETCH identified worker: ${}": 4000, "PUSH identified: +OK": 2100},
+		Situations:  map[string]int{"identified: PUSH": 2100, "identified: PUSH, the jid was used before": 0},
 		Findings: []Explored{
 			{
 				Finding: Finding{
 					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default and no other.", Verdict: Fail,
-					Check: "explore", Expected: "$", Actual: "-ERR must call fetch with at least one queue", Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
+					Evidence: Evidence{
+						Check: "explore", Expected: "$", Actual: "-ERR must call fetch with at least one queue",
+						Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
+						Script:    "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
+					},
 				},
-				After: 812, Script: "title: FWP-FETCH-08\n\nconnect as consumer\nC: FETCH\nclause FWP-FETCH-08\nS: $\n",
-				Path: "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
+				After: 812,
+				Path:  "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
 			},
-			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Check: "explore", Actual: "a job \x1b[2J"}, After: 1900, Run: "FWP-ACK-02.run.json"},
+			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Evidence: Evidence{Check: "explore", Actual: "a job \x1b[2J"}}, After: 1900, Run: "FWP-ACK-02.run.json"},
 		},
 	}
 	for i := range 1234 {
@@ -60,10 +65,10 @@ func TestExplorationGolden(t *testing.T) {
 	short := explored()
 	short.Left = short.Left[:2]
 	var out bytes.Buffer
-	require.NoError(t, short.WriteJSON(&out))
+	require.NoError(t, short.WriteJSON(&out, ExitOptions{}))
 	golden(t, "exploration.json.golden", out.Bytes())
 	require.ErrorIs(t, short.Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, short.WriteJSON(brokenPipe{}), errPipe)
+	require.ErrorIs(t, short.WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
 }
 
 func TestExplorationOutcome(t *testing.T) {

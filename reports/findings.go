@@ -1,13 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// Findings returns every finding of the run, the worst first (crash, fail, warn) and otherwise in the order of the
-// checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen, Conversation) are
-// filled in.
+// Findings returns the evidence of every finding of the run, the worst first (crash, fail, warn) and otherwise in the
+// order of the checks. Empty fields that the check or the clause knows (Check, File, Level, Statement, Seen)
+// are filled in.
 //
 // A red verdict without evidence, of a check or of a clause, becomes a finding that has no more than its cause. So a
 // run with a red verdict always has a finding.
@@ -18,34 +19,39 @@ func (r *Report) Findings() []Finding {
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict.Breach() && !mentions(all, c.ID) {
-			all = append(all, r.complete(Finding{
-				Clause: c.ID, Verdict: c.Verdict, Check: strings.Join(c.Checks, ", "), Actual: c.Why,
-			}))
+			all = append(all, r.complete(Finding{Clause: c.ID, Verdict: c.Verdict,
+				Evidence: Evidence{Check: strings.Join(c.Checks, ", "), Actual: c.Why}}))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return a.Verdict.rank() - b.Verdict.rank() })
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(a.Verdict.rank()-b.Verdict.rank(), a.gravity()-b.gravity())
+	})
 	return all
+}
+
+// gravity is the rank of a finding among those of its verdict: a connection that the server only closed weighs less than
+// a reply that it should not have given.
+func (f *Finding) gravity() int {
+	if f.Close != "" {
+		return 1
+	}
+	return 0
 }
 
 // checkFindings returns the findings of one check, those without evidence last.
 func (r *Report) checkFindings(c *Check) []Finding {
 	var found []Finding
 	for _, f := range c.Findings {
-		if f.Verdict.Breach() {
-			found = append(found, r.complete(c.own(f)))
-		}
+		found = append(found, r.complete(c.own(f)))
 	}
 	for _, cv := range c.Clauses {
 		if cv.Verdict.Breach() && !mentions(found, cv.ID) {
-			bare := c.own(Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Actual: cv.Why})
-			if len(found) > 0 {
-				bare.Conversation = nil // it is that of the finding before
-			}
-			found = append(found, r.complete(bare))
+			bare := Finding{Clause: cv.ID, Level: cv.Level, Verdict: cv.Verdict, Evidence: Evidence{Actual: cv.Why}}
+			found = append(found, r.complete(c.own(bare)))
 		}
 	}
 	if c.Verdict.Breach() && len(found) == 0 {
-		found = append(found, c.own(Finding{Verdict: c.Verdict, Actual: c.Why}))
+		found = append(found, c.own(Finding{Verdict: c.Verdict, Evidence: Evidence{Actual: c.Why}}))
 	}
 	return found
 }
@@ -57,9 +63,6 @@ func (c *Check) own(f Finding) Finding {
 	}
 	if f.File == "" {
 		f.File = c.File
-	}
-	if f.Conversation == nil {
-		f.Conversation = c.Conversation
 	}
 	if f.Seen == "" {
 		f.Seen = c.seen(f.Verdict, f.Clause)
@@ -86,4 +89,72 @@ func (r *Report) complete(f Finding) Finding {
 
 func mentions(found []Finding, clause string) bool {
 	return slices.ContainsFunc(found, func(f Finding) bool { return f.Clause == clause })
+}
+
+// symptoms groups findings that have their place and what was received there in common, in the order of the first of
+// each. The first of a group is the worst; each clause is in it once.
+func symptoms(all []Finding) [][]Finding {
+	type place struct {
+		check, file, expected, actual string
+		line, col                     int
+	}
+	groups := grouped(all, func(f *Finding) place {
+		return place{f.Check, f.File, f.Expected, f.Actual, f.Line, f.Col}
+	})
+	for i, group := range groups {
+		groups[i] = nil
+		for _, f := range group {
+			if f.Clause == "" || !mentions(groups[i], f.Clause) {
+				groups[i] = append(groups[i], f)
+			}
+		}
+	}
+	return groups
+}
+
+// broken returns what the groups of symptoms break: the findings of the run, the worst first.
+func broken(groups [][]Finding) []Broken {
+	type placed struct {
+		Finding
+		symptom int
+	}
+	var all []placed
+	for i, group := range groups {
+		for _, f := range group {
+			all = append(all, placed{f, i})
+		}
+	}
+	var found []Broken
+	for _, same := range grouped(all, func(f *placed) string { return cmp.Or(f.Clause, "check "+f.Check) }) {
+		b := Broken{Clause: same[0].Clause, Level: same[0].Level, Statement: same[0].Statement, Verdict: same[0].Verdict}
+		for _, f := range same {
+			b.Verdict = Worst(b.Verdict, f.Verdict)
+			b.Checks, b.Symptoms = added(b.Checks, f.Check), added(b.Symptoms, f.symptom)
+		}
+		found = append(found, b)
+	}
+	slices.SortStableFunc(found, func(a, b Broken) int { return a.Verdict.rank() - b.Verdict.rank() })
+	return found
+}
+
+// grouped puts the values with the same key together, in the order of the first of each.
+func grouped[T any, K comparable](all []T, key func(*T) K) [][]T {
+	var groups [][]T
+	at := map[K]int{}
+	for i := range all {
+		k := key(&all[i])
+		if _, known := at[k]; !known {
+			at[k], groups = len(groups), append(groups, nil)
+		}
+		groups[at[k]] = append(groups[at[k]], all[i])
+	}
+	return groups
+}
+
+// added returns a list with a value in it.
+func added[T comparable](list []T, value T) []T {
+	if slices.Contains(list, value) {
+		return list
+	}
+	return append(list, value)
 }

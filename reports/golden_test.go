@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,9 @@ func TestGolden(t *testing.T) {
 			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
 		}, PageOptions{}, false},
 		{"script", &Report{Checks: []Check{{ID: "my-bug", File: "my-bug.fwp", Verdict: Fail, Findings: []Finding{{
-			Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "the connection was closed",
+			Verdict: Fail, Evidence: Evidence{
+				Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "the connection was closed",
+			},
 		}}}}}, PageOptions{}, false},
 	}
 	for _, c := range cases {
@@ -68,7 +69,7 @@ func TestGolden(t *testing.T) {
 		t.Run(c.name+" as JSON", func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.NoError(t, c.report.WriteJSON(&out))
+			require.NoError(t, c.report.WriteJSON(&out, ExitOptions{}))
 			golden(t, c.name+".json.golden", out.Bytes())
 		})
 	}
@@ -113,26 +114,6 @@ var errPipe = errors.New("broken pipe")
 func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, well().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
-	require.ErrorIs(t, well().WriteJSON(brokenPipe{}), errPipe)
-	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}), "verdict 99 is unknown")
-}
-
-func TestALongConversationShowsWhatLeadsToTheDeparture(t *testing.T) {
-	t.Parallel()
-	finding := Finding{Verdict: Fail, Check: "a"}
-	for i := range 100 {
-		finding.Conversation = append(finding.Conversation, Line{From: FromClient, Text: fmt.Sprintf("line %d.", i)})
-	}
-	finding.Conversation[80].Mark = "here"
-	report := &Report{Checks: []Check{{ID: "a", Verdict: Fail, Findings: []Finding{finding}}}}
-	for _, verbose := range []bool{false, true} {
-		var b bytes.Buffer
-		require.NoError(t, report.Page(PageOptions{Verbose: verbose}).WriteText(&b, TextOptions{}))
-		for i := range 100 {
-			shown := verbose || i < 6 || i >= 50 && i < 88
-			assert.Equal(t, shown, strings.Contains(b.String(), fmt.Sprintf("line %d.", i)), "line %d, verbose %v", i, verbose)
-		}
-		assert.Equal(t, !verbose, strings.Contains(b.String(), "44 lines left out"))
-		assert.Equal(t, !verbose, strings.Contains(b.String(), "12 lines left out"))
-	}
+	require.ErrorIs(t, well().WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
+	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}, ExitOptions{}), "verdict 99 is unknown")
 }

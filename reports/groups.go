@@ -85,38 +85,25 @@ func (g *grouping) mentions(c Clause) bool {
 		slices.ContainsFunc(c.Checks, func(id string) bool { return slices.Contains(g.checks, id) })
 }
 
-// remark is an observation, and the checks that made it.
-type remark struct {
-	clause, what string
-	checks       []string
-}
+// remark is an observation: a question that a check asks, and the answer.
+type remark struct{ clause, asks, what, check string }
 
-// remarks returns the observations of all checks, in the order of the checks; the same one is listed once.
+// remarks returns the observations of all checks, in the order of the checks.
 func (r *Report) remarks() []remark {
 	var all []remark
-	add := func(clause, what, check string) {
-		at := slices.IndexFunc(all, func(m remark) bool { return m.clause == clause && m.what == what })
-		if at < 0 {
-			all = append(all, remark{clause: clause, what: what})
-			at = len(all) - 1
-		}
-		if !slices.Contains(all[at].checks, check) {
-			all[at].checks = append(all[at].checks, check)
-		}
-	}
 	for _, c := range r.Checks {
 		for _, cv := range c.Clauses {
 			if cv.Verdict == Observed {
-				add(cv.ID, cv.Why, c.ID)
+				all = append(all, remark{cv.ID, c.Title, cv.Why, c.ID})
 			}
 		}
 		if c.Verdict == Observed && len(c.Clauses) == 0 {
-			add("", c.Why, c.ID)
+			all = append(all, remark{"", c.Title, c.Why, c.ID})
 		}
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict == Observed && !slices.ContainsFunc(all, func(m remark) bool { return m.clause == c.ID }) {
-			add(c.ID, c.Why, strings.Join(c.Checks, ", "))
+			all = append(all, remark{c.ID, c.Statement, c.Why, strings.Join(c.Checks, ", ")})
 		}
 	}
 	return all

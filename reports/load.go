@@ -154,7 +154,7 @@ type Connections struct {
 }
 
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
-// closed loop has no target rate: Target, Planned, Queued and Dropped are 0.
+// closed loop has no target rate: Target, Planned, Queued, Dropped and Unserved are 0.
 type LoadRate struct {
 	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one PUSH each.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
@@ -169,11 +169,14 @@ type LoadRate struct {
 	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
 	// well, and of short-lived connections how many pushed their job.
 	Done int64 `json:"done"`
-	// Queued is how many arrivals of the window found no free connection and had to wait for one: the target (or the
-	// number of connections) was the limit, not the generator.
+	// Queued is how many arrivals found no free connection, waited for one and got it: the target (or the number of
+	// connections) was the limit, not the generator.
 	Queued int64 `json:"queued,omitempty"`
-	// Dropped is how many arrivals of the window found no free connection and were never sent.
+	// Dropped is how many arrivals found no free connection and were not sent (--overload drop).
 	Dropped int64 `json:"dropped,omitempty"`
+	// Unserved is how many arrivals of the window still waited for a connection at its end (--overload queue). They
+	// count in response times with the time that they had waited; see Latency.AtLeast.
+	Unserved int64 `json:"unserved,omitempty"`
 	// Backlog is the longest queue of arrivals that waited for a connection.
 	Backlog int64 `json:"backlog,omitempty"`
 }
@@ -237,6 +240,11 @@ type Latency struct {
 	P999  time.Duration `json:"p99_9_ns"`
 	P9999 time.Duration `json:"p99_99_ns"`
 	Max   time.Duration `json:"max_ns"`
+	// Unserved is how many of the values are those of arrivals that were unserved: each counts as the time that it had
+	// waited, and would have been longer.
+	Unserved int64 `json:"unserved,omitempty"`
+	// AtLeast names the figures that are lower bounds because of that: "mean", "p99", "max" for example.
+	AtLeast []string `json:"at_least,omitempty"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
 	OutOfRange int64 `json:"out_of_range,omitempty"`
 }
@@ -291,6 +299,8 @@ type Second struct {
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog"`
 	Dropped int64 `json:"dropped"`
+	// Unserved is how many arrivals were given up in this second because the load ended.
+	Unserved int64 `json:"unserved,omitempty"`
 	// CPU is the CPU time of the generator per second: 1.5 is one and a half CPUs.
 	CPU float64 `json:"cpu"`
 	// MemoryBytes is the resident memory of the generator at its end; 0 where the operating system does not provide it.

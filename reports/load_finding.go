@@ -61,6 +61,9 @@ type LoadFinding struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// quotes reports whether JIDs and Notes may hold what was received instead of jids.
+func (f *LoadFinding) quotes() bool { return f.Kind == FindingGrammar || f.Kind == FindingReply }
+
 // NewLoadFinding returns the finding of that kind, described, with the first FindingsKept jids. Count is at least the
 // number of jids.
 func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {

@@ -124,6 +124,18 @@ func TestInvalidShowsNoFigures(t *testing.T) {
 	}
 }
 
+// What is shown on request stands under a heading that says what it is.
+func TestShowInvalid(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, invalidLoad().Page(PageOptions{ShowInvalid: true}).WriteText(&out, TextOptions{}))
+	_, figures, is := strings.Cut(out.String(), "FIGURES OF AN INVALID RUN\n")
+	require.True(t, is)
+	for _, want := range []string{"not quote them", "RATE", "TIMES", "\n  push\n    response"} {
+		assert.Contains(t, figures, want)
+	}
+}
+
 func TestVerboseNamesAllThatWasKept(t *testing.T) {
 	t.Parallel()
 	for _, verbose := range []bool{false, true} {

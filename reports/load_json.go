@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // WriteJSON writes l as one indented JSON object and a final newline. The keys are those in the struct tags of
@@ -27,18 +29,25 @@ func list[T any](s []T) []T {
 	return s
 }
 
-// asJSON returns raw without white space, or, for what is not JSON, as a JSON string.
+// mostRaw is how many bytes of JSON that a server sent a report takes over.
+const mostRaw = 64 << 10
+
+// asJSON returns raw without white space, or, for what is not JSON, as a JSON string, which is shortened if raw is very
+// long.
 func asJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
+	}
+	if len(raw) > mostRaw {
+		raw = json.RawMessage(text.Shorten(string(raw)))
 	}
 	var out bytes.Buffer
 	if json.Compact(&out, raw) == nil {
 		return out.Bytes()
 	}
-	text, err := encode(string(raw))
+	quoted, err := encode(string(raw))
 	if err != nil { // a string always has a form in JSON
 		return nil
 	}
-	return text
+	return quoted
 }

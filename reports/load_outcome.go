@@ -22,8 +22,7 @@ func (l *Load) decide() outcome {
 		claimed(ExitUnreachable, l.Gone != "", join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		claimed(ExitLoss, len(l.Findings) > 0, sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
-		claimed(ExitFindings, l.Validity.Valid && len(missed) > 0, join(missedWords(missed, len(l.Thresholds)),
-			l.achieved(), l.account())),
+		claimed(ExitFindings, len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), sum)),
 		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(),
 			l.achieved())),
 		claimed(ExitWell, true, sum),
@@ -52,12 +51,19 @@ func (l *Load) sum() string {
 
 // found returns the findings: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
 func (l *Load) found() string {
+	var sums []LoadFinding // of findings alike: the same kind of wrong reply to several commands
+	for _, f := range l.Findings {
+		if same := find(sums, func(s *LoadFinding) bool { return s.Kind == f.Kind && s.Clause == f.Clause }); same != nil {
+			same.Count += f.Count
+			continue
+		}
+		sums = append(sums, f)
+	}
 	var parts []string
-	for i := range l.Findings {
-		f := &l.Findings[i]
-		part := f.String()
-		if f.Clause != "" {
-			part += " (" + f.Clause + ")"
+	for i := range sums {
+		part := sums[i].String()
+		if sums[i].Clause != "" {
+			part += " (" + sums[i].Clause + ")"
 		}
 		parts = append(parts, part)
 	}
@@ -80,15 +86,22 @@ func (l *Load) invalid() string {
 	return words
 }
 
-// achieved returns the achieved rate: "achieved 8,300 of 12,000 /s".
+// belowTarget reports whether an open loop achieved much less than its target rate.
+func (l *Load) belowTarget() bool { return l.Rate.Achieved < belowTarget*l.Rate.Target }
+
+// achieved returns the achieved rate: "achieved the target rate of 8,300 /s", or "below target: achieved 8,300 of
+// 12,000 /s (222,000 arrivals unserved)".
 func (l *Load) achieved() string {
 	switch r := l.Rate; {
-	case r.Target > 0 && r.Achieved >= achievedEnough*r.Target && r.Dropped == 0:
+	case r.Target > 0 && r.Achieved >= achievedEnough*r.Target && r.Dropped+r.Unserved == 0:
 		return fmt.Sprintf("achieved the target rate of %s /s", digits(r.Target))
 	case r.Target > 0:
 		words := fmt.Sprintf("achieved %s of %s /s", digits(r.Achieved), digits(r.Target))
-		if r.Dropped > 0 {
-			words += fmt.Sprintf(" (%s dropped)", text.Grouped(r.Dropped))
+		if l.belowTarget() {
+			words = "below target: " + words
+		}
+		if missing := r.missing(); missing != "" {
+			words += " (" + missing + ")"
 		}
 		return words
 	case r.Done > 0:
@@ -96,6 +109,18 @@ func (l *Load) achieved() string {
 	default:
 		return ""
 	}
+}
+
+// missing returns the arrivals that were never sent, empty if there were none.
+func (r *LoadRate) missing() string {
+	var parts []string
+	if r.Dropped > 0 {
+		parts = append(parts, text.Count(r.Dropped, "arrival")+" dropped")
+	}
+	if r.Unserved > 0 {
+		parts = append(parts, text.Count(r.Unserved, "arrival")+" unserved")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // account returns the account of the jobs.
@@ -128,9 +153,9 @@ func (l *Load) account() string {
 // undecided reports whether it is not known which jobs are lost, because the drain was not complete.
 func (l *Load) undecided() bool { return l.Jobs.Pushed+l.Jobs.Doubtful > 0 && !l.Jobs.Drained }
 
-// missed returns the thresholds that were not met.
+// missed returns the thresholds that were judged and not met.
 func (l *Load) missed() []ThresholdResult {
-	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Met })
+	return slices.DeleteFunc(slices.Clone(l.Thresholds), func(t ThresholdResult) bool { return t.Met || t.NotJudged })
 }
 
 func missedWords(missed []ThresholdResult, of int) string {

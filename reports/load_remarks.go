@@ -11,7 +11,7 @@ import (
 
 // remarks returns what the reader of valid figures should know.
 func (l *Load) remarks() []string {
-	out := slices.Concat(l.aboutTheRate(), l.aboutTheTimes(), l.aboutTheMachine())
+	out := slices.Concat(l.aboutTheRate(), l.aboutTheTimes(), l.aboutTheBacklog(), l.aboutTheMachine())
 	if n := l.Connections.Lost; n > 0 {
 		why := ""
 		if l.Connections.LostWhy != "" {
@@ -35,7 +35,12 @@ func (l *Load) aboutTheRate() (out []string) {
 	h, r := &l.Health, l.Rate
 	if r.Target > 0 && r.Achieved < achievedEnough*r.Target {
 		add("The target, or the number of connections, was the limit: %s found no free connection.",
-			text.Count(r.Queued+r.Dropped, "arrival"))
+			text.Count(r.Queued+r.Dropped+r.Unserved, "arrival"))
+	}
+	if r.Unserved > 0 {
+		add("%s of %s planned arrivals were unserved: they still waited for a connection at the end. They count in the "+
+			"response times with the wait that they had so far, so a figure among them is marked >=: it was at least that.",
+			text.Grouped(r.Unserved), text.Grouped(r.Planned))
 	}
 	if !l.Plan.Open && h.CPUShare > busyOpen {
 		add("The generator used %s of its %s: the target may sustain more than this.", percent(h.CPUShare), l.processors())
@@ -43,16 +48,21 @@ func (l *Load) aboutTheRate() (out []string) {
 	if l.tooShort() {
 		add("Measuring for %s is too short to measure how busy the generator was.", short(h.Over))
 	}
-	switch {
-	case l.piledUp() && l.Plan.Consumers == 0:
-		add("No job was fetched while jobs were pushed: they waited for the drain, %s from PUSH to FETCH in the median.",
-			short(l.flow("job.fetched").Time.P50))
-	case l.piledUp():
-		add("Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their queues: "+
-			"%s from PUSH to FETCH in the median. That is how long the backlog was, not how fast a job gets through; to see "+
-			"that, give a --rate below the achieved rate.", short(l.flow("job.fetched").Time.P50))
-	}
 	return out
+}
+
+// aboutTheBacklog returns a remark about end-to-end latencies that are not shown.
+func (l *Load) aboutTheBacklog() []string {
+	switch {
+	case !l.piledUp():
+		return nil
+	case l.Plan.Consumers == 0:
+		return []string{"No job was fetched while jobs were pushed, so there are no end-to-end latencies: jobs waited " +
+			"for the drain."}
+	}
+	return []string{"Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their " +
+		"queues. End-to-end latencies would be those of that backlog and are left out; to measure how fast a job gets " +
+		"through, give a --rate below the achieved rate."}
 }
 
 // aboutTheTimes returns remarks about figures that contain delays of the generator.
@@ -60,16 +70,30 @@ func (l *Load) aboutTheTimes() (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for i := range l.Ops {
 		op := &l.Ops[i]
-		own := op.Lateness.P50
-		if l.dueByPlan(op.Op) && op.Op != "fetch.empty" && own > op.Response.P50/10 && own >= 20*time.Microsecond {
-			add("Up to %s of %s's median response (%s) is the generator's own delay: the service time is more accurate.",
-				short(own), op.Op, short(op.Response.P50))
+		if l.dueByPlan(op.Op) && op.Op != "fetch.empty" {
+			out = append(out, op.ownDelay()...)
 		}
 		if n := op.Lateness.OutOfRange + op.Service.OutOfRange + op.Response.OutOfRange; n > 0 {
 			add("%s of %s were outside the range that is recorded; they count as its nearest end.", text.Count(n, "time"), op.Op)
 		}
 	}
 	return out
+}
+
+// ownDelay returns a remark if a tenth of the median of the response times, or half of their p99, is the generator's
+// own delay.
+func (o *LoadOp) ownDelay() []string {
+	remark := func(stat string, own, response time.Duration) []string {
+		return []string{fmt.Sprintf("Up to %s of the %s of %s's response (%s) is the generator's own delay: the service "+
+			"time is more accurate.", short(own), stat, o.Op, short(response))}
+	}
+	switch late, response := &o.Lateness, &o.Response; {
+	case late.P50 > response.P50/10 && late.P50 >= 20*time.Microsecond:
+		return remark("median", late.P50, response.P50)
+	case late.Count >= 100 && late.P99 > response.P99/2 && late.P99 >= time.Millisecond:
+		return remark("p99", late.P99, response.P99)
+	}
+	return nil
 }
 
 // aboutTheMachine returns remarks about what slowed the generator.

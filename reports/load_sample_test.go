@@ -104,9 +104,12 @@ func parsed(sources ...string) []Threshold {
 func overloadedLoad() *Load {
 	l := soundLoad()
 	l.Rate = LoadRate{
-		Op: "push", Target: 12_000, Achieved: 8300, Planned: 720_000, Done: 498_000, Queued: 719_800, Backlog: 221_950, Dropped: 50,
+		Op: "push", Target: 12_000, Achieved: 8300, Planned: 720_000, Done: 498_000, Queued: 497_900, Backlog: 221_950, Dropped: 50,
+		Unserved: 221_950,
 	}
 	l.Ops[0] = sampleOp("push", 497_000, 20*time.Microsecond, 11*time.Millisecond, 9*time.Second)
+	l.Ops[0].Response.Count, l.Ops[0].Response.Unserved = 718_950, l.Rate.Unserved
+	l.Ops[0].Response.AtLeast = []string{"mean", "p90", "p99", "p99.9", "p99.99", "max"}
 	l.Ops[0].Errors = []LoadError{
 		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)}, {Kind: "reset", Count: 60},
 	}
@@ -125,8 +128,8 @@ func invalidLoad() *Load {
 	l := overloadedLoad()
 	l.Ops[0].Lateness = spread(497_000, 400*time.Millisecond)
 	l.Health.CPUShare, l.Health.Steal = 0.97, 0.043
-	l.Rate.Queued = 12
-	l.Evaluate(parsed("push.response.p99<20ms")...)
+	l.Rate.Queued, l.Rate.Unserved = 12, 0
+	l.Evaluate(parsed("push.response.p99<20ms", "lost==0")...)
 	return l
 }
 

@@ -34,6 +34,13 @@ func short(d time.Duration) string {
 	}
 }
 
+// Time returns a measured time as reports write it, with three digits and the unit that suits it: "52.1 us", "1.2 ms",
+// "31 s".
+func Time(d time.Duration) string { return measured(d) }
+
+// Rate returns a number per second as reports write it: "8,300 /s".
+func Rate(perSecond float64) string { return digits(perSecond) + " /s" }
+
 // measured is short for what was measured: no histogram tells apart what is below a microsecond.
 func measured(d time.Duration) string {
 	if d > 0 && d < time.Microsecond {

@@ -6,18 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // The limits of Evaluate.
 const (
-	// lateFloor and lateShare: the p99 of lateness may be as much as the greater of the two, the second being a share of
-	// the p99 that it is part of. Below a millisecond it depends on the scheduler of the operating system more than on
-	// the load, and the table shows it beside each figure.
-	lateFloor = time.Millisecond
+	// lateShare is how much of the p99 of a command's response time its lateness may be, but lateLeast is always allowed
+	// and lateMost never exceeded. Below lateLeast it depends on the scheduler of the operating system more than on the
+	// load. Beyond lateMost the load is not the one that was planned, however slow the target is: that is the time slice
+	// which schedulers give to other processes. docs/load.md has the reasons.
 	lateShare = 0.10
-	// lateEnough is how many values make a p99; below, the mean is compared with the limit.
-	lateEnough = 100
+	lateLeast = 2 * time.Millisecond
+	lateMost  = 10 * time.Millisecond
 	// busyOpen is the share of its CPUs from which on the generator reads replies too late: that delay is not counted
 	// as lateness and looks like the target's. A closed loop has no target rate; it is INVALID only where the generator
 	// was nearly the only limit.
@@ -27,9 +28,11 @@ const (
 	busyOver = 200 * time.Millisecond
 	// achievedEnough is the share of the target rate that counts as all of it.
 	achievedEnough = 0.99
-	stealLimit     = 0.02
-	throttleLimit  = 0.01
-	clockLimit     = 100 * time.Millisecond
+	// belowTarget is the share of the target rate below which the first line says that it was missed.
+	belowTarget   = 0.95
+	stealLimit    = 0.02
+	throttleLimit = 0.01
+	clockLimit    = 100 * time.Millisecond
 )
 
 // Evaluate checks whether the figures of the run are about the target, and whether they meet the thresholds: it sets
@@ -40,9 +43,10 @@ const (
 //	errors       more than 10 % of the commands of a kind failed
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
-//	files        connections failed for want of descriptors; ports and memory alike
-//	late         lateness p99 of a command above 1 ms and above 10 % of the p99 of its response (of the end-to-end
-//	             latency, for a FETCH that waited); below 100 values the mean of lateness counts
+//	files        connections failed for want of file descriptors; ports and memory alike
+//	late         the lateness of a kind of command above 10 % of the p99 of its response time (but 2 ms are always
+//	             allowed, and more than 10 ms never): its p99, with fewer than 1,000 commands its p90, and with fewer
+//	             than 100 its median
 //	saturated    the process, or a loop of it, used more than 85 % of its CPUs (95 % in a closed loop) in a
 //	             window of 200 ms or more
 //	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
@@ -52,7 +56,8 @@ const (
 //	clock        the clock jumped by 100 ms or more, or the machine slept
 //
 // A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
-// figures of an INVALID run are in the JSON, to look for the cause; they are not results, so thresholds are not met.
+// figures of an INVALID run are in the JSON, to look for the cause; they are not results, so only the thresholds on the
+// account of the jobs are judged.
 func (l *Load) Evaluate(thresholds ...Threshold) {
 	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
 		l.behind(), l.disturbed())
@@ -81,20 +86,19 @@ func (l *Load) aborted() []Reason {
 func (l *Load) exhausted() []Reason {
 	h := &l.Health
 	var reasons []Reason
-	add := func(count int64, id, of, do string) {
-		if count > 0 {
-			what := fmt.Sprintf("%s could not be opened for want of %s", text.Count(count, "connection"), of)
-			reasons = append(reasons, Reason{ID: id, What: what, Do: do})
+	add := func(count int64, id string, kind shortage.Kind) {
+		if count == 0 {
+			return
 		}
+		what := fmt.Sprintf("%s could not be opened for want of %s", text.Count(count, "connection"), kind)
+		if kind == shortage.Files && h.Files.Hard > 0 {
+			what += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
+		}
+		reasons = append(reasons, Reason{ID: id, What: what, Do: kind.Advice()})
 	}
-	files := "descriptors"
-	if h.Files.Hard > 0 {
-		files += fmt.Sprintf(" (limit %s, hard limit %s)", text.Grouped(h.Files.Soft), text.Grouped(h.Files.Hard))
-	}
-	add(h.NoFiles, "files", files,
-		"raise the hard limit (ulimit -Hn as root, LimitNOFILE of a service), or open fewer connections")
-	add(h.NoPorts, "ports", "local ports", "widen net.ipv4.ip_local_port_range, or spread the load over several addresses")
-	add(h.NoMemory, "memory", "memory for sockets", "give the machine more memory, or open fewer connections")
+	add(h.NoFiles, "files", shortage.Files)
+	add(h.NoPorts, "ports", shortage.Ports)
+	add(h.NoMemory, "memory", shortage.Memory)
 	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
 		what := fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened), text.Grouped(c.Planned))
 		if c.Refused != "" {
@@ -114,17 +118,13 @@ func (l *Load) late() []Reason {
 		if !l.dueByPlan(op.Op) || op.Lateness.Count == 0 {
 			continue
 		}
-		part, of := l.partOf(op)
-		stat, actual := "p99", op.Lateness.P99
-		if op.Lateness.Count < lateEnough {
-			stat, actual = "mean", op.Lateness.Mean
-		}
-		limit := max(lateFloor, time.Duration(lateShare*float64(part)))
+		stat := typicalStat(op.Lateness.Count)
+		actual, limit := op.Lateness.stat(stat), lateLimit(op.Response.P99)
 		if over := float64(actual) / float64(limit); over > worst {
 			worst = over
-			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s; allowed is the greater of %s and %s of the "+
-				"p99 of %s (%s)",
-				op.Op, stat, short(actual), short(lateFloor), percent(lateShare), of, short(part))
+			words = fmt.Sprintf("%s was sent late: the %s of its lateness is %s, and %s is allowed: %s of the p99 of its "+
+				"response time (%s), at least %s and at most %s", op.Op, stat, short(actual), short(limit), percent(lateShare),
+				short(op.Response.P99), short(lateLeast), short(lateMost))
 		}
 	}
 	if words == "" {
@@ -132,6 +132,23 @@ func (l *Load) late() []Reason {
 	}
 	do := "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else runs there"
 	return []Reason{{ID: "late", What: words, Do: do}}
+}
+
+// lateLimit returns the greatest lateness that commands with this p99 of their response times may have.
+func lateLimit(response time.Duration) time.Duration {
+	return min(max(lateLeast, time.Duration(lateShare*float64(response))), lateMost)
+}
+
+// typicalStat returns the percentile that so many values tell something about: a single stall of the machine makes
+// several commands in a row late, which are not the p99 of few.
+func typicalStat(values int64) string {
+	switch {
+	case values >= 1000:
+		return "p99"
+	case values >= 100:
+		return "p90"
+	}
+	return "p50"
 }
 
 // dueByPlan reports whether lateness of op falsifies figures: not that of heartbeats, of INFO and of the beginning and
@@ -145,17 +162,6 @@ func (l *Load) dueByPlan(op string) bool {
 	default:
 		return strings.HasPrefix(op, "fetch.")
 	}
-}
-
-// partOf returns the p99 of the time that the lateness of op is a part of, and its name. A FETCH that waited answers
-// when a job comes; its lateness falsifies the end-to-end latency of that job.
-func (l *Load) partOf(op *LoadOp) (p99 time.Duration, name string) {
-	if op.Op == "fetch.waited" || op.Op == "fetch.empty" {
-		if flow := l.flow("job.fetched"); flow != nil {
-			return flow.Time.P99, "the time from PUSH to FETCH"
-		}
-	}
-	return op.Response.P99, "its response time"
 }
 
 func (l *Load) saturated() []Reason {
@@ -198,7 +204,7 @@ func (l *Load) behind() []Reason {
 	if r.Target <= 0 || r.Achieved >= achievedEnough*r.Target {
 		return nil
 	}
-	explained := r.Queued + r.Dropped + int64(l.Connections.Opened) + l.sumOf(r.Op).errors
+	explained := r.Queued + r.Dropped + r.Unserved + int64(l.Connections.Opened) + l.sumOf(r.Op).errors
 	if r.Op == "connect" {
 		explained += l.sumOf("hello").errors + l.sumOf("push").errors
 	}
@@ -209,7 +215,7 @@ func (l *Load) behind() []Reason {
 		ID: "behind",
 		What: fmt.Sprintf("%s of %s /s were achieved although connections were free: at most %s of the %s missing "+
 			"arrivals found none", digits(r.Achieved), digits(r.Target),
-			text.Grouped(r.Queued+r.Dropped), text.Grouped(r.Planned-r.Done)),
+			text.Grouped(r.Queued+r.Dropped+r.Unserved), text.Grouped(r.Planned-r.Done)),
 		Do: "lower the rate, or give the generator more CPUs or a dedicated machine",
 	}}
 }

@@ -34,13 +34,13 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
 	missing := join(strings.Join(t.missing, ", "), t.sum())
-	bad := t.findings[Crash]+t.findings[Fail] > 0 || o.Strict && t.findings[Warn] > 0
+	bad := t.Findings[Crash]+t.Findings[Fail] > 0 || o.Strict && t.Findings[Warn] > 0
 	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be tested"),
-		claimed(ExitFindings, bad, join(t.found(), t.open())),
-		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.open())),
+		claimed(ExitFindings, bad, join(t.found(), t.unsettled())),
+		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
-		claimed(ExitInconclusive, t.open() != "", t.sum()),
-		claimed(ExitWell, t.findings[Warn] > 0, join(t.found(), t.passed())),
+		claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
+		claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
 		claimed(ExitWell, true, "all well: "+t.passed()),
 	))
 }
@@ -51,35 +51,28 @@ func (r *Report) trouble() trouble {
 
 // tally is what Outcome counts.
 type tally struct {
-	strict   bool
-	findings map[Verdict]int
-	checks   map[Verdict]int
-	clauses  map[Verdict]int // without those that no check decides
-	half     int             // checks with another verdict that leave one of their clauses inconclusive or not run
-	decided  bool
-	missing  []string // required and not evaluated
+	Counts
+	strict  bool
+	open    int // checks that are inconclusive or not run, with a clause or without
+	decided bool
+	missing []string // required and not evaluated
 }
 
 func (r *Report) tally(o ExitOptions) tally {
-	t := tally{strict: o.Strict, findings: map[Verdict]int{}, checks: map[Verdict]int{}, clauses: map[Verdict]int{}}
-	for _, f := range r.Findings() {
-		t.findings[f.Verdict]++
-	}
+	t := tally{Counts: r.counts(broken(symptoms(r.Findings()))), strict: o.Strict}
 	for _, c := range r.Checks {
-		t.checks[c.Verdict]++
 		t.decided = t.decided || c.Verdict.Decided()
-		if !isOpen(c.Verdict) && slices.ContainsFunc(c.Clauses, func(cv ClauseVerdict) bool { return isOpen(cv.Verdict) }) {
-			t.half++
+		open := func(cv ClauseVerdict) bool { return isOpen(cv.Verdict) }
+		if isOpen(c.Verdict) || slices.ContainsFunc(c.Clauses, open) {
+			t.open++
 		}
 	}
 	decided := map[string]bool{}
 	for _, c := range r.Clauses {
-		if c.Verdict == NotRun && len(c.Checks) == 0 {
-			continue
+		if c.evaluated() {
+			t.decided = t.decided || c.Verdict.Decided()
+			decided[c.ID] = c.Verdict.Decided()
 		}
-		t.clauses[c.Verdict]++
-		t.decided = t.decided || c.Verdict.Decided()
-		decided[c.ID] = c.Verdict.Decided()
 	}
 	for _, id := range o.Require {
 		if !decided[id] {
@@ -89,12 +82,42 @@ func (r *Report) tally(o ExitOptions) tally {
 	return t
 }
 
+// counts returns what the run comes to, given its findings.
+func (r *Report) counts(found []Broken) Counts {
+	c := Counts{map[Verdict]int{}, map[Verdict]int{}, map[Verdict]int{}}
+	verdicts := map[string]Verdict{}
+	for _, f := range found {
+		c.Findings[f.Verdict]++
+		verdicts[f.Clause] = f.Verdict
+	}
+	for _, clause := range r.Clauses {
+		verdict, bad := verdicts[clause.ID]
+		switch {
+		case bad:
+		case clause.evaluated():
+			verdict = clause.Verdict
+		default:
+			verdict = NotSelected
+		}
+		c.Clauses[verdict]++
+	}
+	for _, check := range r.Checks {
+		if len(check.Clauses) == 0 {
+			c.Checks[check.Verdict]++
+		}
+	}
+	return c
+}
+
+// evaluated reports whether a check evaluates the clause, or the catalogue says why none does.
+func (c *Clause) evaluated() bool { return c.Verdict != NotRun || len(c.Checks) > 0 }
+
 // isOpen reports whether v leaves something that was selected without a result.
 func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum returns everything that was counted.
 func (t tally) sum() string {
-	if s := join(t.found(), t.open(), t.passed()); s != "" {
+	if s := join(t.found(), t.unsettled(), t.passed()); s != "" {
 		return s
 	}
 	return "nothing was evaluated"
@@ -102,45 +125,54 @@ func (t tally) sum() string {
 
 // found returns how many findings there are: "3 findings: 1 fail, 2 warn".
 func (t tally) found() string {
-	total, parts := 0, []string{}
-	for _, v := range worstFirst {
-		if n := t.findings[v]; n > 0 {
-			total += n
-			parts = append(parts, fmt.Sprintf("%d %s", n, v))
-		}
+	total := 0
+	for _, n := range t.Findings {
+		total += n
 	}
 	if total == 0 {
 		return ""
 	}
-	words := text.Count(total, "finding") + ": " + strings.Join(parts, ", ")
-	if !t.strict && total == t.findings[Warn] {
+	words := text.Count(total, "finding") + ": " + listed(t.Findings)
+	if !t.strict && total == t.Findings[Warn] {
 		words += " (a warn fails with --strict only)"
 	}
 	return words
 }
 
-// open returns what was selected and has no result: "2 checks inconclusive, 1 check not run".
-func (t tally) open() string {
+// listed returns how often each verdict occurs, the worst first: "1 fail, 2 warn".
+func listed(counts map[Verdict]int) string {
 	var parts []string
-	for _, v := range [...]Verdict{Inconclusive, NotRun} {
-		switch checks, clauses := t.checks[v], t.clauses[v]; {
-		case checks > 0:
-			parts = append(parts, text.Count(checks, "check")+" "+v.String())
-		case clauses > 0:
-			parts = append(parts, text.Count(clauses, "clause")+" "+v.String())
+	for _, v := range worstFirst {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", text.Grouped(n), v))
 		}
-	}
-	if t.half > 0 {
-		parts = append(parts, text.Count(t.half, "check")+" partly inconclusive")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// passed returns what passed and what was observed: clauses, or checks where no check names a clause.
+// unsettled returns what was selected and has no result: "2 clauses inconclusive, 1 check not run". The checks are
+// those that name no clause; if nothing but checks of clauses with a finding has no result, it is these checks.
+func (t tally) unsettled() string {
+	var parts []string
+	for _, v := range [...]Verdict{Inconclusive, NotRun} {
+		if n := t.Clauses[v]; n > 0 {
+			parts = append(parts, text.Count(n, "clause")+" "+v.String())
+		}
+		if n := t.Checks[v]; n > 0 {
+			parts = append(parts, text.Count(n, "check")+" "+v.String())
+		}
+	}
+	if len(parts) == 0 && t.open > 0 {
+		return text.Count(t.open, "check") + " inconclusive"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// passed returns what passed and what was observed: clauses, or checks where no clause was.
 func (t tally) passed() string {
-	counts, thing := t.clauses, "clause"
+	counts, thing := t.Clauses, "clause"
 	if counts[Pass]+counts[Observed] == 0 {
-		counts, thing = t.checks, "check"
+		counts, thing = t.Checks, "check"
 	}
 	var parts []string
 	if n := counts[Pass]; n > 0 {

@@ -25,7 +25,7 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 		code, strict, required, together int // together: beside a check that passes
 		words                            string
 	}{
-		{NotRun, 3, 3, 3, 3, "nothing was evaluated; 1 check not run"},
+		{NotRun, 3, 3, 3, 3, "nothing was evaluated; 1 clause not run"},
 		{Pass, 0, 0, 0, 0, "all well: 1 clause passed"},
 		{Fail, 1, 1, 1, 1, "1 finding: 1 fail"},
 		{Warn, 0, 1, 0, 0, "1 finding: 1 warn (a warn fails with --strict only)"},
@@ -33,7 +33,7 @@ func TestExitCodeOfOneVerdict(t *testing.T) {
 		{NotApplicable, 3, 3, 3, 0, "nothing was evaluated"},
 		{NotSelected, 3, 3, 3, 0, "nothing was evaluated"},
 		{Skipped, 3, 3, 3, 0, "nothing was evaluated"},
-		{Inconclusive, 3, 3, 3, 3, "nothing was evaluated; 1 check inconclusive"},
+		{Inconclusive, 3, 3, 3, 3, "nothing was evaluated; 1 clause inconclusive"},
 		{Crash, 1, 1, 1, 1, "1 finding: 1 crash"},
 	}
 	for _, c := range cases {
@@ -121,11 +121,11 @@ func TestOutcomeInWords(t *testing.T) {
 		{"empty", &Report{}, "nothing was evaluated"},
 		{"interrupted at once", &Report{Interrupted: true}, "interrupted: nothing was evaluated"},
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
-			"1 check inconclusive, 1 check not run; 1 clause passed, 1 observed"},
+			"1 clause inconclusive, 1 clause not run, 1 check not run; 1 clause passed, 1 observed"},
 		{"internal", &Report{Internal: "boom"}, "internal error: boom"},
 		{"unreachable", &Report{Unreachable: "refused"}, "no FWP server could be tested: refused"},
 		{"usage", &Report{Usage: "unknown flag"}, "usage error: unknown flag"},
-		{"in part", half, "1 check partly inconclusive; 1 clause passed"},
+		{"in part", half, "1 check inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
 			"1 clause inconclusive; 1 clause passed"},
 		{"scripts that name no clause", &Report{Checks: []Check{{Verdict: Pass}, {Verdict: Pass}}}, "all well: 2 checks passed"},
@@ -148,20 +148,20 @@ func TestNoBreachIsLost(t *testing.T) {
 		want   []Finding
 	}{
 		{"check", Report{Checks: []Check{{ID: "c", File: "c.fwp", Verdict: Fail, Why: "because"}}},
-			[]Finding{{Verdict: Fail, Check: "c", File: "c.fwp", Actual: "because"}}},
+			[]Finding{{Verdict: Fail, Evidence: Evidence{Check: "c", File: "c.fwp", Actual: "because"}}}},
 		{"clause of a check", Report{
 			Checks:  []Check{{ID: "c", Verdict: Pass, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn, Why: "because"}}}},
 			Clauses: []Clause{{ID: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn}},
-		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn, Check: "c", Actual: "because"}}},
+		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn, Evidence: Evidence{Check: "c", Actual: "because"}}}},
 		{"clause", Report{Clauses: []Clause{{ID: "A", Verdict: Crash, Checks: []string{"c", "d"}}}},
-			[]Finding{{Clause: "A", Verdict: Crash, Check: "c, d"}}},
-		{"second clause of a departure", Report{Checks: []Check{{
+			[]Finding{{Clause: "A", Verdict: Crash, Evidence: Evidence{Check: "c, d"}}}},
+		{"second clause of a check", Report{Checks: []Check{{
 			ID: "c", Verdict: Fail, Conversation: []Line{{Text: "x"}},
 			Clauses:  []ClauseVerdict{{ID: "A", Verdict: Fail}, {ID: "B", Verdict: Fail}},
 			Findings: []Finding{{Clause: "A", Verdict: Fail}},
 		}}}, []Finding{
-			{Clause: "A", Verdict: Fail, Check: "c", Conversation: []Line{{Text: "x"}}},
-			{Clause: "B", Verdict: Fail, Check: "c"},
+			{Clause: "A", Verdict: Fail, Evidence: Evidence{Check: "c"}},
+			{Clause: "B", Verdict: Fail, Evidence: Evidence{Check: "c"}},
 		}},
 	}
 	for _, c := range cases {

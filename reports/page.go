@@ -9,6 +9,8 @@ type Page struct{ Blocks []Block }
 
 // PageOptions is how a result becomes a page. The zero value is a page of a normal length.
 type PageOptions struct {
+	// ShowInvalid shows the figures of an INVALID load, which are no results, under a heading that says so.
+	ShowInvalid bool
 	// Verbose shows everything that the result has: every check, whole conversations, all jobs.
 	Verbose bool
 	// Exit is what the exit code is computed with, which is on the page.
@@ -40,8 +42,10 @@ type Fields struct {
 type Field struct {
 	Label string
 	Lines []Text
-	// Prose is set if the lines are wrapped. If not they are shown as they are: a command to copy, what was received.
+	// Prose is set if the lines are wrapped. If not they are shown as they are: what was received.
 	Prose bool
+	// Command is set if the lines are commands of a shell, to copy.
+	Command bool
 }
 
 // Table has rows of cells.
@@ -60,6 +64,8 @@ type Column struct {
 	Title string
 	// Right aligns it right.
 	Right bool
+	// Brief shortens its cells to what the line has room for.
+	Brief bool
 	// Unit is set if it holds the unit of the number before it.
 	Unit bool
 	// Width is its least width in characters, so that the columns of several reports are alike.
@@ -79,10 +85,12 @@ type Transcript struct {
 	Entries []Entry
 }
 
-// Entry is a line of a conversation, or a number of lines that are left out.
+// Entry is a line of a conversation; or a number of lines like the one before; or how many are left out of it in all.
 type Entry struct {
-	Line    Line
-	Omitted int
+	Line Line
+	// Mark is what is wrong with the line; empty on all others.
+	Mark          string
+	More, Omitted int
 }
 
 // Code is a text whose lines are shown as they are, a script for example.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,18 +32,18 @@ func (e *Exploration) Page(o PageOptions) Page {
 func (p *Page) explored(f *Explored, o PageOptions) {
 	more := []Field{exact("after", Words(text.Count(f.After, "command"))), exact("run", Words(f.Run))}
 	if f.Script == "" {
-		p.finding(&f.Finding, o, append(more, exact("script", Words("none: "+f.Unscripted)))...)
-		return
+		more = append(more, exact("script", Words("none: "+f.Unscripted)))
+	} else {
+		more = append(more,
+			exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried, "time")))),
+			exact("script", Words(cmp.Or(f.Path, "below; --save FOLDER writes it to a file"))))
 	}
-	more = append(more,
-		exact("reproduced", Words(fmt.Sprintf("%d of %s", f.Reproduced, text.Count(f.Tried,
-			"time")))), exact("script", Words(f.Path)))
 	if f.Control.Breach() {
 		more = append(more, exact("control",
 			Words("the embedded server fails the script too: this may be an error of fwpcheck; please report it")))
 	}
-	p.finding(&f.Finding, o, more...)
-	p.add(Code{strings.Split(strings.TrimRight(f.Script, "\n"), "\n")})
+	p.findingHead([]Finding{f.Finding})
+	p.evidence(&f.Evidence, o, more...)
 }
 
 // coverage appends what was reached: with Verbose all of it.
@@ -55,6 +56,9 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 	if o.Verbose {
 		lists = append(lists, e.Outcomes)
 	}
+	if e.Limit > 0 {
+		p.add(Prose{LinesOf("the target serves no more than " + text.Count(e.Limit, "connection") + " at a time")})
+	}
 	t := Table{Columns: []Column{{Right: true, Width: 8}}}
 	for _, list := range lists {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
@@ -66,4 +70,28 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 			"different outcomes (command, state and reply); -v lists them"))
 	}
 	p.add(t)
+	p.situations(e.Situations, o)
+}
+
+// situations appends how many situations were reached, and which were not: nothing is known of these.
+func (p *Page) situations(all map[string]int, o PageOptions) {
+	var never []string
+	t := Table{Columns: []Column{{Right: true, Width: 8}}}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == 0 {
+			never = append(never, name)
+		} else {
+			t.Rows = append(t.Rows, Cells(text.Grouped(all[name]), name))
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	p.section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(t.Rows), len(all)))
+	if o.Verbose {
+		p.add(t)
+	}
+	if len(never) > 0 {
+		p.add(Prose{LinesOf("never reached:\n" + strings.Join(never, "\n"))})
+	}
 }

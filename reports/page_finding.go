@@ -10,110 +10,126 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// findings appends every finding: the first of those that are alike at full length, and of the others the checks.
-// With Verbose all have their full length.
-func (p *Page) findings(r *Report, o PageOptions) {
-	all := r.Findings()
-	if len(all) == 0 {
+// details appends every symptom with its evidence: the first of those that are alike, and where the others are. With
+// Verbose all of them are there, with their whole conversation.
+func (p *Page) details(r *Report, groups [][]Finding, o PageOptions) {
+	if len(groups) == 0 {
 		return
 	}
-	p.section("FINDINGS", text.Count(len(all), "difference")+" between expected and actual behaviour")
-	for _, alike := range likeFindings(all, o) {
-		p.finding(&alike[0], o)
-		p.moreOf(alike)
-	}
-}
-
-// likeFindings puts findings together that are alike, in the order of the first of each.
-func likeFindings(all []Finding, o PageOptions) [][]Finding {
-	var groups [][]Finding
-	at := map[string]int{}
-	for i := range all {
-		symptom := all[i].symptom()
-		j, known := at[symptom]
-		if o.Verbose || !known || all[i].Clause == "" {
-			at[symptom] = len(groups)
-			groups = append(groups, all[i:i+1:i+1])
-			continue
+	p.section("DETAILS", "what was expected, and what was received")
+	for _, alike := range likeSymptoms(groups, o) {
+		first := alike[0]
+		p.findingHead(first)
+		p.evidence(&first[0].Evidence, o, field("also in", others(alike)))
+		if o.Verbose || first[0].Verdict != Warn || o.Exit.Strict {
+			p.add(transcript(&first[0].Evidence, r.conversation(&first[0]), o))
 		}
-		groups[j] = append(groups[j], all[i])
 	}
-	return groups
 }
 
-// symptom returns what findings have in common that are alike: verdict, clause, and the beginning of what was received,
-// without the numbers, which differ from check to check.
-func (f *Finding) symptom() string {
-	const enough = 40
-	got, _, _ := strings.Cut(f.Actual, "\n")
-	begin := []rune(numbers.ReplaceAllString(got, "0"))
-	return fmt.Sprintf("%s|%s|%s", f.Verdict, f.Clause, string(begin[:min(len(begin), enough)]))
+// likeSymptoms puts symptoms together that are alike, in the order of the first of each: the same clauses are broken,
+// and what was received begins alike, but for the numbers, which differ from check to check. Those of no clause differ,
+// and so do those inside of replies of which different things were expected.
+func likeSymptoms(groups [][]Finding, o PageOptions) [][][]Finding {
+	number := 0
+	return grouped(groups, func(group *[]Finding) string {
+		number++
+		first := (*group)[0]
+		if o.Verbose || first.Clause == "" {
+			return fmt.Sprint(number)
+		}
+		const enough = 40
+		received := []rune(numbers.ReplaceAllString(text.FirstLine(first.Actual), "0"))
+		key := string(received[:min(len(received), enough)])
+		if len(first.Differences) > 0 { // inside a reply: it is told apart by what was expected there
+			key += "|" + first.Expected
+		}
+		var clauses []string
+		for _, f := range *group {
+			clauses = append(clauses, f.Verdict.String()+" "+f.Clause)
+		}
+		return key + "|" + strings.Join(clauses, "|")
+	})
 }
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// moreOf appends the names of the checks that found the same as the first finding.
-func (p *Page) moreOf(alike []Finding) {
-	var checks []string
-	for _, f := range alike[1:] {
-		if f.Check != alike[0].Check && !slices.Contains(checks, f.Check) {
-			checks = append(checks, f.Check)
+// others returns where the symptoms are that are like the first one: the lines of its own check, and other checks.
+func others(alike [][]Finding) string {
+	var lines, checks []string
+	first := alike[0][0]
+	for _, group := range alike[1:] {
+		if f := group[0]; f.Check == first.Check {
+			lines = added(lines, fmt.Sprintf("line %d", f.Line))
+		} else {
+			checks = added(checks, f.Check)
 		}
 	}
-	if same := len(alike) - 1 - len(checks); same > 0 {
-		p.add(Prose{[]Text{Words(fmt.Sprintf("and %d more like this in the same checks (--verbose shows all)", same))}})
-	}
-	if len(checks) > 0 {
-		p.add(Prose{[]Text{Words(fmt.Sprintf("and in %s (--verbose shows all): %s", text.Count(len(checks),
-			"more check"), strings.Join(checks, ", ")))}})
+	return strings.Join(slices.Concat(lines, checks), ", ")
+}
+
+// findingHead appends the clauses that a symptom breaks, with their statements.
+func (p *Page) findingHead(group []Finding) {
+	for _, f := range group {
+		clause := f.Clause
+		if clause == "" {
+			clause = "(no single clause)"
+		}
+		if words := f.Level.Words(); words != "" {
+			clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
+		}
+		p.add(Heading{2, append(f.Verdict.Text(), Span{"  ", Plain}, Span{clause, Strong})}, Prose{LinesOf(f.Statement)})
 	}
 }
 
-// finding appends one finding, its conversation and whatever else belongs to it.
-func (p *Page) finding(f *Finding, o PageOptions, more ...Field) {
-	p.findingHead(f)
+// evidence appends what was expected and received, and whatever else belongs to it.
+func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
+	value := func(s string) []Text {
+		if !o.Verbose {
+			s = abridged(s)
+		}
+		return LinesOf(s)
+	}
 	p.add(Fields{LabelWidth: 8, Fields: slices.Concat([]Field{
-		exact("check", Words(f.Check)),
-		exact("script", f.place()...),
-		exact("expected", LinesOf(f.Expected)...),
-		exact("actual", LinesOf(f.Actual)...),
-		exact("differs", LinesOf(strings.Join(f.Differences, "\n"))...),
-		exact("detail", LinesOf(f.Seen)...),
-		exact("closed", LinesOf(f.Close)...),
-		exact("rerun", LinesOf(f.Reproduce)...),
+		exact("check", e.named()...),
+		exact("script", e.place()...),
+		exact("expected", value(e.Expected)...),
+		exact("actual", value(e.Actual)...),
+		exact("differs", value(strings.Join(e.Differences, "\n"))...),
+		exact("detail", LinesOf(e.Seen)...),
+		exact("closed", LinesOf(e.Close)...),
+		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
 	}, more)})
-	p.add(transcript(f.Conversation, o))
+	if e.Script != "" {
+		p.add(Code{strings.Split(strings.TrimRight(e.Script, "\n"), "\n")})
+	}
 }
 
-// findingHead appends the verdict, the clause and the statement of a finding.
-func (p *Page) findingHead(f *Finding) {
-	clause := f.Clause
-	if clause == "" {
-		clause = "(no single clause)"
-	}
-	if words := f.Level.Words(); words != "" {
-		clause = fmt.Sprintf("%s (%s: %s)", clause, f.Level, words)
-	}
-	p.add(Heading{2, append(f.Verdict.Text(), Span{"  ", Plain}, Span{clause, Strong})}, Prose{LinesOf(f.Statement)})
-}
-
-// place returns where in a script a finding is, the line itself, and a caret below the place.
-func (f *Finding) place() []Text {
-	if f.File == "" {
+// named returns the name of the check, unless its script has the same.
+func (e *Evidence) named() []Text {
+	if e.File == e.Check {
 		return nil
 	}
-	where := f.File
-	if f.Line > 0 {
-		where += fmt.Sprintf(":%d", f.Line)
-		if f.Col > 0 {
-			where += fmt.Sprintf(":%d", f.Col)
+	return LinesOf(e.Check)
+}
+
+// place returns where in a script the evidence is, the line itself, and a caret below the place.
+func (e *Evidence) place() []Text {
+	if e.File == "" {
+		return nil
+	}
+	where := e.File
+	if e.Line > 0 {
+		where += fmt.Sprintf(":%d", e.Line)
+		if e.Col > 0 {
+			where += fmt.Sprintf(":%d", e.Col)
 		}
 	}
 	lines := []Text{Words(where)}
-	if f.Source != "" {
-		lines = append(lines, Words("| "+f.Source))
-		if f.Col > 0 {
-			before, under := caret(f)
+	if e.Source != "" {
+		lines = append(lines, Words("| "+e.Source))
+		if e.Col > 0 {
+			before, under := caret(e)
 			lines = append(lines, Text{{"| " + before, Plain}, {under, Bad}})
 		}
 	}
@@ -122,48 +138,21 @@ func (f *Finding) place() []Text {
 
 // caret returns the blanks and the carets that go below the source line as it is shown, escaped. A place outside of the
 // line becomes its end, so that a missing end of line is pointed at.
-func caret(f *Finding) (before, under string) {
-	source := []rune(f.Source)
-	from := min(f.Col-1, len(source))
-	to := min(from+max(1, f.Width), len(source))
+func caret(e *Evidence) (before, under string) {
+	source := []rune(e.Source)
+	from := min(e.Col-1, len(source))
+	to := min(from+max(1, e.Width), len(source))
 	width := func(part []rune) int { return utf8.RuneCountInString(text.Printable(string(part))) }
 	return strings.Repeat(" ", width(source[:from])), strings.Repeat("^", max(1, width(source[from:to])))
 }
 
-// beginning is how many lines of a conversation are always shown.
-const beginning = 6
-
-// transcript returns what was sent and received on all connections, with the time since the check began. Of a long
-// conversation it has, unless all are wanted, the beginning and the lines around the finding.
-func transcript(all []Line, o PageOptions) Transcript {
-	t := Transcript{
-		Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the finding)",
+// conversation returns the conversation of a finding: that of its check, unless it has one of its own.
+func (r *Report) conversation(f *Finding) []Line {
+	if f.Conversation != nil {
+		return f.Conversation
 	}
-	first, last := around(all, o)
-	for i, l := range all {
-		switch {
-		case i == beginning && i < first:
-			t.Entries = append(t.Entries, Entry{Omitted: first - i})
-		case i == last:
-			t.Entries = append(t.Entries, Entry{Omitted: len(all) - i})
-		}
-		if (i < beginning || i >= first) && i < last {
-			t.Entries = append(t.Entries, Entry{Line: l})
-		}
+	if c := find(r.Checks, func(c *Check) bool { return c.ID == f.Check }); c != nil {
+		return c.Conversation
 	}
-	return t
-}
-
-// around returns which lines of a long conversation are shown beside its beginning: those from first to before last,
-// which lead to the finding (to the end if none is marked) and a few that follow it.
-func around(all []Line, o PageOptions) (first, last int) {
-	const before, after = 30, 8
-	if o.Verbose || len(all) <= beginning+before+after {
-		return 0, len(all)
-	}
-	at := slices.IndexFunc(all, func(l Line) bool { return l.Mark != "" })
-	if at < 0 {
-		at = len(all) - 1
-	}
-	return max(at-before, 0), min(at+after, len(all))
+	return nil
 }

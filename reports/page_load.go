@@ -8,19 +8,20 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns l for people: what was loaded, by what and how; the achieved rate, the times, the account of the jobs
-// and the findings; how busy the generator was; the thresholds; and a last line that says in words what the result is.
-// Of an INVALID run it has no rate and no times, but why, and what to do. Evaluate comes first.
+// Page returns l for people: the result in one line; what was loaded, by what and how; the achieved rate, the times, the
+// account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an INVALID
+// run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
 func (l *Load) Page(o PageOptions) Page {
 	var p Page
+	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()
+	if ran {
+		p.add(Prose{[]Text{result}})
+	}
 	p.loaded(l, o)
-	ran := len(l.Ops) > 0 || len(l.Phases) > 0
 	if ran {
 		p.validity(l)
-		if l.Validity.Valid {
-			p.rate(l)
-			p.commands(l)
-			p.times(l)
+		if l.Validity.Valid || o.ShowInvalid {
+			p.figures(l)
 		} else {
 			p.errors(l)
 		}
@@ -31,15 +32,39 @@ func (l *Load) Page(o PageOptions) Page {
 		p.generator(l)
 	}
 	p.thresholds(l)
-	p.conclusion(fmt.Sprintf("took %s%s", short(l.Took), began(l.Started)), l.decide())
+	facts := fmt.Sprintf("took %s%s, exit code %d", short(l.Took), began(l.Started), l.decide().code)
+	p.add(Conclusion{facts, result})
 	return p
+}
+
+// result returns the outcome in words. That of a run below its target is not all well.
+func (l *Load) result() Text {
+	decided := l.decide()
+	style := exitOf(decided.code).style
+	if style == Good && l.belowTarget() {
+		style = Caution
+	}
+	return Styled(style, decided.words)
+}
+
+// figures appends the rate and the times, under a heading of their own if they are no results.
+func (p *Page) figures(l *Load) {
+	if !l.Validity.Valid {
+		p.add(Heading{1, Styled(Bad, "FIGURES OF AN INVALID RUN")}, Prose{wordsOf([]string{
+			"They contain what the generator or its machine did wrong, and are shown to look for the cause: do not quote " +
+				"them, and do not compare them with those of other runs."})})
+	}
+	p.rate(l)
+	p.commands(l)
+	p.times(l)
 }
 
 // loaded appends what was loaded, by what and how, and what kept the run from being complete.
 func (p *Page) loaded(l *Load, o PageOptions) {
 	fields := []Field{field("target", named(l.Target.URL, l.Target.Chosen))}
 	if o.Verbose {
-		fields = append(fields, field("greeting", string(l.Target.HI)), field("info", string(l.Target.Info)))
+		fields = append(fields, field("greeting", text.Shorten(string(l.Target.HI))),
+			field("info", text.Shorten(string(l.Target.Info))))
 	}
 	fields = append(fields, field("plan", l.Plan.Words))
 	if l.Run != "" {
@@ -50,10 +75,7 @@ func (p *Page) loaded(l *Load, o PageOptions) {
 	if l.Interrupted {
 		p.trouble("The run was interrupted:", "the report has the results until then.")
 	}
-	p.trouble("Internal error:", l.Internal)
-	p.trouble("The target could not be loaded:", l.Unreachable)
 	p.trouble("The target was lost during the run:", l.Gone)
-	p.trouble("Usage error:", l.Usage)
 }
 
 // phases returns the phases of a run and how long they were.
@@ -102,7 +124,8 @@ func (p *Page) validity(l *Load) {
 		}
 		return
 	}
-	why := []string{"Its figures are not results, so no rates and no times are shown."}
+	why := []string{"Its rates and times are not results, and are shown with --show-invalid only. The account of the jobs " +
+		"is exact all the same."}
 	if len(v.Reasons) == 0 {
 		why = append(why, "The run was not evaluated.")
 	}

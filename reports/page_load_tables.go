@@ -31,7 +31,11 @@ func (p *Page) rate(l *Load) {
 	}
 	if r.Target > 0 && r.Queued > 0 {
 		row("queued", Plain, text.Grouped(r.Queued), "",
-			"arrivals waited for a free connection, at most "+text.Grouped(r.Backlog)+" at a time")
+			"waited for a connection and got one, at most "+text.Grouped(r.Backlog)+" at a time")
+	}
+	if r.Target > 0 && r.Unserved > 0 {
+		row("unserved", Caution, text.Grouped(r.Unserved), "",
+			percent(float64(r.Unserved)/float64(r.Planned))+" of the arrivals still waited at the end")
 	}
 	if r.Target > 0 && r.Dropped > 0 {
 		row("dropped", Caution, text.Grouped(r.Dropped), "", "arrivals that found no free connection")
@@ -134,56 +138,6 @@ func opWords(op string) string {
 	default: // "fetch.found": a kind of fetch
 		return strings.Replace(op, ".", ", ", 1)
 	}
-}
-
-// times appends the percentiles, three rows a command, and explains its own words.
-func (p *Page) times(l *Load) {
-	if !slices.ContainsFunc(l.Ops, func(o LoadOp) bool { return o.Count > 0 }) {
-		return
-	}
-	p.section("TIMES", "")
-	t := Table{Columns: []Column{{Width: opWidth}, {Width: len("end-to-end")}}}
-	for _, title := range []string{"mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"} {
-		t.Columns = append(t.Columns, Column{Title: title, Right: true, Width: 7})
-	}
-	for i := range l.Ops {
-		if op := &l.Ops[i]; op.Count > 0 {
-			t.latency(opWords(op.Op), "response", Plain, &op.Response)
-			t.latency("", "service", Plain, &op.Service)
-			t.latency("", "lateness", Faint, &op.Lateness)
-		}
-	}
-	flows := ""
-	if len(l.Flows) > 0 && !l.piledUp() { // if they are, a remark explains it
-		flows = "end-to-end: from the intended start of a PUSH until its job was delivered, or its ACK answered. "
-		for i := range l.Flows {
-			t.latency(opWords(l.Flows[i].Flow), "end-to-end", Plain, &l.Flows[i].Time)
-		}
-	}
-	p.add(t, Prose{[]Text{Words("response: from the intended start of a command until its reply (no coordinated " +
-		"omission). service: from when it was sent until its reply. lateness: the generator's own delay in sending " +
-		"it. " + flows + "p99: 99 % took no longer; - where there are too few values.")}})
-}
-
-// latency appends a row of times, unless there are none.
-func (t *Table) latency(name, kind string, style Style, l *Latency) {
-	if l.Count == 0 {
-		return
-	}
-	row := Cells(name, kind)
-	for _, time := range []string{measured(l.Mean), measured(l.P50), enough(l, 10, "p90"), enough(l, 100, "p99"),
-		enough(l, 1000, "p99.9"), enough(l, 10_000, "p99.99"), measured(l.Max)} {
-		row.Cells = append(row.Cells, Styled(style, time))
-	}
-	t.Rows = append(t.Rows, row)
-}
-
-// enough returns a percentile if there are values beyond it.
-func enough(l *Latency, needed int64, stat string) string {
-	if l.Count < needed {
-		return "-"
-	}
-	return measured(l.stat(stat))
 }
 
 // jobs appends the account of the jobs.
@@ -312,7 +266,10 @@ func (p *Page) thresholds(l *Load) {
 	t := Table{}
 	for _, r := range l.Thresholds {
 		word := Styled(Good, "passed")
-		if !r.Met {
+		switch {
+		case r.NotJudged:
+			word = Styled(Unclear, "not judged")
+		case !r.Met:
 			word = Styled(Bad, "missed")
 		}
 		row := Row{Cells: []Text{word, Words(r.Threshold), Words(r.Actual)}}

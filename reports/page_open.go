@@ -1,29 +1,70 @@
 package reports
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
-// open appends what is inconclusive, not run or skipped: a cause, how to remove it, and the checks that it kept from
-// a result, with their clauses.
-func (p *Page) open(r *Report) {
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// open appends what is inconclusive, not run or skipped: a cause, how to remove it, and the clauses that it kept from a
+// result; with Verbose also the checks, and the conversations of the inconclusive ones.
+func (p *Page) open(r *Report, o PageOptions) {
 	groups := r.openGroups()
 	if len(groups) == 0 {
 		return
 	}
 	p.section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
 	for _, g := range groups {
-		why := g.why
-		if why == "" {
-			why = defaultWhy(g.verdict)
+		why := cmp.Or(g.why, defaultWhy(g.verdict))
+		lines := []Text{}
+		if !o.Verbose {
+			lines = g.brief(r)
 		}
-		p.add(Heading{2, append(g.verdict.Text(), Span{": ", Plain}, Span{why, Plain})})
 		if g.provide != "" {
-			p.add(Prose{[]Text{{{"to evaluate it: ", Plain}, {g.provide, Plain}}}})
+			lines = append(lines, Text{{"to evaluate it: ", Plain}, {g.provide, Plain}})
 		}
-		t := Table{Wrap: true}
-		for _, row := range g.rows {
-			t.Rows = append(t.Rows, Cells(row.check, strings.Join(row.clauses, ", ")+attempts(row.attempts)))
+		p.add(Heading{3, append(g.verdict.Text(), Span{": ", Plain}, Span{why, Plain})}, Prose{lines})
+		if o.Verbose {
+			p.rows(r, g)
 		}
-		p.add(t)
+	}
+}
+
+// brief returns the clauses that have no other result than that of the group; and the checks, if they are inconclusive
+// or there are no clauses.
+func (g *group) brief(r *Report) []Text {
+	var clauses, checks []string
+	for _, row := range g.rows {
+		for _, id := range row.clauses {
+			c := find(r.Clauses, func(c *Clause) bool { return c.ID == id })
+			if c == nil || c.Verdict == g.verdict {
+				clauses = added(clauses, id)
+			}
+		}
+		if row.check != "" && (len(row.clauses) == 0 || isOpen(g.verdict)) {
+			checks = added(checks, row.check+attempts(row.attempts))
+		}
+	}
+	slices.Sort(clauses)
+	return wordsOf(slices.DeleteFunc([]string{strings.Join(clauses, ", "), strings.Join(checks, ", ")},
+		func(s string) bool { return s == "" }))
+}
+
+// rows appends the checks of a group with their clauses, and what was said on the inconclusive ones.
+func (p *Page) rows(r *Report, g group) {
+	t := Table{Wrap: true}
+	for _, row := range g.rows {
+		t.Rows = append(t.Rows, Cells(row.check, strings.Join(row.clauses, ", ")+attempts(row.attempts)))
+	}
+	p.add(t)
+	for _, row := range g.rows {
+		c := find(r.Checks, func(c *Check) bool { return c.ID == row.check && g.verdict == Inconclusive })
+		if c != nil && len(c.Findings) == 0 && len(c.Conversation) > 0 {
+			p.add(Heading{3, Words(c.ID)}, transcript(&Evidence{}, c.Conversation, PageOptions{Verbose: true}))
+		}
 	}
 }
 
@@ -38,53 +79,22 @@ func defaultWhy(v Verdict) string {
 	}
 }
 
-// evidence appends what the inconclusive checks and the observations are based on.
-func (p *Page) evidence(r *Report, o PageOptions) {
-	var full []Finding
-	for i := range r.Checks {
-		full = append(full, r.backing(&r.Checks[i])...)
-	}
-	if len(full) == 0 {
-		return
-	}
-	p.section("EVIDENCE", "for the inconclusive checks and the observations above")
-	for i := range full {
-		p.finding(&full[i], o)
-	}
-}
-
-// backing returns what c keeps as evidence without being a breach.
-func (r *Report) backing(c *Check) []Finding {
-	var full []Finding
-	for _, f := range c.Findings {
-		if !f.Verdict.Breach() {
-			full = append(full, r.complete(c.own(f)))
+// observations appends what the specification leaves open and this server does: with Verbose a line for each, which has
+// the question and the answer, else the number of clauses.
+func (p *Page) observations(r *Report, clauses int, o PageOptions) {
+	all := r.remarks()
+	switch {
+	case len(all) == 0:
+	case !o.Verbose:
+		p.section("OBSERVED", fmt.Sprintf("in %s the choice is the server's; -v lists what this one does",
+			text.Count(max(clauses, 1), "clause")))
+	default:
+		p.section("OBSERVED", "where the choice is the server's, and what this one does; never a finding")
+		t := Table{Wrap: true}
+		for _, m := range all {
+			words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.what, "it does")
+			t.Rows = append(t.Rows, Cells(m.clause, words+" ["+m.check+"]"))
 		}
-	}
-	if len(c.Findings) == 0 && isOpen(c.Verdict) && len(c.Conversation) > 0 {
-		var ids []string
-		for _, cv := range c.Clauses {
-			if isOpen(cv.Verdict) {
-				ids = append(ids, cv.ID)
-			}
-		}
-		full = append(full, c.own(Finding{Clause: strings.Join(ids, ", "), Verdict: c.Verdict, Actual: c.Why}))
-	}
-	return full
-}
-
-// observations appends the readings and optional things that were observed, one a line.
-func (p *Page) observations(r *Report) {
-	t := Table{Wrap: true}
-	for _, m := range r.remarks() {
-		what := m.what
-		if what == "" {
-			what = "observed"
-		}
-		t.Rows = append(t.Rows, Cells(m.clause, what+" ["+strings.Join(m.checks, ", ")+"]"))
-	}
-	if len(t.Rows) > 0 {
-		p.section("OBSERVED", "implementation-defined behaviour; never a failure")
 		p.add(t)
 	}
 }

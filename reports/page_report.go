@@ -8,24 +8,26 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns r for people: the target; the findings with their evidence; what is inconclusive, not run or
-// skipped, by cause; the observations; the counts; and the outcome in words, in the last line.
+// Page returns r for people: the target; the findings, one a line; their evidence; what is inconclusive, not run or
+// skipped, by cause; what was observed; the totals; and the outcome in words, in the last line.
 func (r *Report) Page(o PageOptions) Page {
 	var p Page
+	all := r.Findings()
+	groups := symptoms(all)
+	found := broken(groups)
+	counts := r.counts(found)
 	p.target(r.Target, r.Version)
 	p.troubles(r.trouble())
+	p.summary(found, all)
 	if o.Verbose {
 		p.checks(r)
 	}
-	p.findings(r, o)
+	p.details(r, groups, o)
 	p.unstable(r)
-	p.open(r)
-	p.observations(r)
+	p.open(r, o)
+	p.observations(r, counts.Clauses[Observed], o)
 	p.leftover(r.leftover(), "of this run that are still on the target", o)
-	if o.Verbose {
-		p.evidence(r, o)
-	}
-	p.counts(r)
+	p.totals(counts)
 	p.conclusion(r.facts(), r.decide(o.Exit))
 	return p
 }
@@ -51,14 +53,11 @@ func named(url, chosen string) string {
 	}
 }
 
-// troubles appends what kept a run from being complete.
+// troubles appends what kept a run from being complete, but for what its outcome says in the last line.
 func (p *Page) troubles(t trouble) {
 	if t.interrupted {
 		p.trouble("The run was interrupted:", "the report has the results until then.")
 	}
-	p.trouble("Internal error:", t.internal)
-	p.trouble("No FWP server could be tested:", t.unreachable)
-	p.trouble("Usage error:", t.usage)
 }
 
 func (p *Page) trouble(title, words string) {
@@ -86,40 +85,6 @@ func (p *Page) checks(r *Report) {
 
 // verdictWidth is the width of the longest verdict in a column.
 const verdictWidth = 14
-
-// counts appends the table of verdicts.
-func (p *Page) counts(r *Report) {
-	checks, clauses, free := map[Verdict]int{}, map[Verdict]int{}, 0
-	for _, c := range r.Checks {
-		checks[c.Verdict]++
-	}
-	for _, c := range r.Clauses {
-		if c.Verdict == NotRun && len(c.Checks) == 0 {
-			free++
-			continue
-		}
-		clauses[c.Verdict]++
-	}
-	if len(r.Checks)+len(r.Clauses) == 0 {
-		return
-	}
-	p.section("COUNTS", "")
-	t := Table{Columns: []Column{{Width: verdictWidth}, {Title: "checks", Right: true, Width: 7},
-		{Title: "clauses", Right: true, Width: 7}}}
-	row := func(name Text, checks, clauses string) {
-		t.Rows = append(t.Rows, Row{Cells: []Text{name, Words(checks), Words(clauses)}})
-	}
-	for _, v := range worstFirst {
-		if checks[v]+clauses[v] > 0 {
-			row(v.Text(), strconv.Itoa(checks[v]), strconv.Itoa(clauses[v]))
-		}
-	}
-	if free > 0 {
-		row(Words("no check yet"), "", strconv.Itoa(free))
-	}
-	row(Words("all"), strconv.Itoa(len(r.Checks)), strconv.Itoa(len(r.Clauses)))
-	p.add(t)
-}
 
 // facts returns how long the run took, when it began and its seed.
 func (r *Report) facts() string {

@@ -19,6 +19,8 @@ type TextOptions struct {
 	Color bool
 	// Width is where prose is wrapped, in characters; 100 if it is 0.
 	Width int
+	// Fit breaks every line at Width, and not prose alone: for a terminal, which would break it within a word.
+	Fit bool
 }
 
 // WriteText writes a page as text. What could move a terminal's cursor, or hide text, is escaped. It writes once, and
@@ -27,7 +29,7 @@ func (p Page) WriteText(w io.Writer, o TextOptions) error {
 	if o.Width == 0 {
 		o.Width = textWidth
 	}
-	t := &textWriter{color: o.Color, width: o.Width}
+	t := &textWriter{color: o.Color, fit: o.Fit, width: o.Width}
 	for i, b := range p.Blocks {
 		if i > 0 && apart(p.Blocks[i-1], b) {
 			t.line("")
@@ -60,6 +62,7 @@ func apart(before, b Block) bool {
 type textWriter struct {
 	out    bytes.Buffer
 	color  bool
+	fit    bool
 	width  int
 	indent int // of what stands below the last heading
 }
@@ -91,7 +94,17 @@ func (t *textWriter) block(b Block) {
 	}
 }
 
-func (t *textWriter) line(line string) { t.out.WriteString(strings.TrimRight(line, " ") + "\n") }
+// line writes a line. If it has to be broken, its other lines begin two characters below it.
+func (t *textWriter) line(line string) { t.hanging(line, len(line)-len(strings.TrimLeft(line, " "))+2) }
+
+// hanging writes a line. If it has to be broken, its other lines begin with so many blanks.
+func (t *textWriter) hanging(line string, hang int) {
+	lines := []string{strings.TrimRight(line, " ")}
+	if t.fit {
+		lines = text.Break(lines[0], t.width, hang)
+	}
+	t.out.WriteString(strings.Join(lines, "\n") + "\n")
+}
 
 // heading writes a heading; what follows is indented below it.
 func (t *textWriter) heading(h Heading) {
@@ -144,13 +157,24 @@ func (t *textWriter) fields(f Fields) {
 				continue
 			}
 			lead := strings.Repeat(" ", t.indent) + t.styled(Faint, fmt.Sprintf("%-*s", wide, label)) + "  "
-			if field.Prose {
-				t.beside(lead, t.indent+wide+2, line)
-			} else {
-				t.line(lead + t.paint(line))
-			}
+			t.value(field, lead, t.indent+wide+2, line)
 			label = ""
 		}
+	}
+}
+
+// value writes a line of a field after lead, whose width is given.
+func (t *textWriter) value(field Field, lead string, indent int, line Text) {
+	switch {
+	case field.Prose:
+		t.beside(lead, indent, line)
+	case field.Command && t.fit:
+		for _, part := range text.Continue(text.Printable(joined(line)), t.width-indent) {
+			t.hanging(lead+part, indent+2)
+			lead = strings.Repeat(" ", indent)
+		}
+	default:
+		t.hanging(lead+t.paint(line), indent)
 	}
 }
 
@@ -163,22 +187,29 @@ func (t *textWriter) transcript(b Transcript) {
 	indent := strings.Repeat(" ", t.indent)
 	t.line(indent + text.Printable(b.Title))
 	for _, e := range b.Entries {
-		if e.Omitted > 0 {
-			omitted := fmt.Sprintf("... %s left out; --verbose shows all, and so does JSON", text.Count(e.Omitted, "line"))
+		switch {
+		case e.Omitted > 0:
+			omitted := fmt.Sprintf("%s left out; --verbose shows all, and so does JSON", text.Count(e.Omitted, "line"))
 			t.line(indent + t.styled(Faint, omitted))
-			continue
+		case e.More > 0:
+			t.line(indent + t.styled(Faint, fmt.Sprintf("  ... %s like this", text.Count(e.More, "more line"))))
+		default:
+			t.entry(e, conns)
 		}
-		mark, style := " ", Plain
-		if e.Line.Mark != "" {
-			mark, style = ">", Bad
-		}
-		line := fmt.Sprintf("%s %11s  %-*s  %s  %s", mark, seconds(e.Line.At), conns, text.Printable(e.Line.Conn),
-			speaker(e.Line.From), text.Printable(e.Line.Text))
-		t.line(indent + t.styled(style, line))
-		if e.Line.Mark != "" {
-			under := strings.Repeat(" ", t.indent+len("> ")+11+2+conns+2)
-			t.line(under + t.styled(style, "^^  "+text.Printable(e.Line.Mark)))
-		}
+	}
+}
+
+// entry writes a line of a conversation whose connections have names of at most so many characters.
+func (t *textWriter) entry(e Entry, conns int) {
+	mark, style, indent := " ", Plain, strings.Repeat(" ", t.indent)
+	if e.Mark != "" {
+		mark, style = ">", Bad
+	}
+	lead := fmt.Sprintf("%s %11s  %-*s  ", mark, seconds(e.Line.At), conns, text.Printable(e.Line.Conn))
+	hang := t.indent + utf8.RuneCountInString(lead) + len("C:  ")
+	t.hanging(indent+t.styled(style, lead+speaker(e.Line.From)+"  "+text.Printable(e.Line.Text)), hang)
+	if e.Mark != "" {
+		t.hanging(strings.Repeat(" ", hang-len("C:  "))+t.styled(style, "^^  "+text.Printable(e.Mark)), hang)
 	}
 }
 

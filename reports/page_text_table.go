@@ -1,10 +1,19 @@
 package reports
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
 
 // table writes rows with aligned columns. Columns in which nothing stands take no room.
 func (t *textWriter) table(b Table) {
 	columns := layout(b)
+	if !t.squeeze(b, columns) {
+		t.stacked(b)
+		return
+	}
 	if titles := titlesOf(b.Columns); titles != nil {
 		t.row(columns, titles, false)
 	}
@@ -15,6 +24,41 @@ func (t *textWriter) table(b Table) {
 		}
 	}
 	t.wrapped(t.indent, b.Note)
+}
+
+// leastColumn is the least width of a column of words, in characters. In a narrower table the cells of a row are one
+// text, which is wrapped.
+const leastColumn = 20
+
+// squeeze gives the column of words what the others leave of the line, and reports whether that is enough.
+func (t *textWriter) squeeze(b Table, columns []textColumn) bool {
+	at := slices.IndexFunc(columns, func(c textColumn) bool { return c.Brief })
+	if b.Wrap {
+		at = len(columns) - 1
+	}
+	if at < 0 {
+		return true
+	}
+	room := t.width - t.indent
+	for i, c := range columns {
+		if room -= c.gap; i != at {
+			room -= c.width
+		}
+	}
+	enough := room >= min(leastColumn, columns[at].width)
+	columns[at].width = min(columns[at].width, room)
+	return enough
+}
+
+// stacked writes a table whose columns have no room.
+func (t *textWriter) stacked(b Table) {
+	for _, row := range b.Rows {
+		var rest []string
+		for _, cell := range row.Cells[1:] {
+			rest = append(rest, joined(cell))
+		}
+		t.wrapped(t.indent, append(slices.Clone(row.Cells[0]), Span{Text: "  "}, Span{Text: strings.Join(rest, "  ")}))
+	}
 }
 
 // textColumn is a column with the width that it has in text.
@@ -85,6 +129,9 @@ func (t *textWriter) row(columns []textColumn, cells []Text, wrap bool) {
 		c := columns[i]
 		line.WriteString(strings.Repeat(" ", c.gap))
 		at += c.gap
+		if c.Brief {
+			cell = Words(text.Brief(text.Printable(joined(cell)), c.width))
+		}
 		if wrap && i == len(cells)-1 {
 			t.beside(line.String(), at, cell)
 			return

@@ -34,11 +34,11 @@ func TestBlocksAsText(t *testing.T) {
 		"fields of a finding":    {[]Block{heading, Fields{0, []Field{field("a", "b")}}, Code{[]string{"c"}}}, "fail  a clause with\n      a name\n\n  a  b\n\n    c\n"},
 		"a table":                {[]Block{Table{Columns: []Column{{}, {Title: "n", Right: true, Width: 3}, {Unit: true}}, Rows: []Row{Cells("ab", "1", "/s", "x"), Cells("c", "22")}}}, "      n\nab    1 /s  x\nc    22\n"},
 		"columns without a cell": {[]Block{Table{Rows: []Row{Cells("", "a", "", "b"), Cells("", "ccc")}}}, "a    b\nccc\n"},
-		"a wrapped table":        {[]Block{Table{Wrap: true, Rows: []Row{Cells("ab", "words that are wrapped"), Cells("c", "d")}}}, "ab  words that are\n    wrapped\nc   d\n"},
+		"a table that is narrow": {[]Block{Table{Wrap: true, Rows: []Row{Cells("ab", "words that are wrapped"), Cells("c", "d")}}}, "ab  words that are\n    wrapped\nc  d\n"},
 		"details and a note":     {[]Block{Heading{1, Words("A")}, Table{Note: Words("note"), Rows: []Row{{Cells: []Text{Words("a")}, Detail: []Text{Words("b")}}, Cells("c")}}, Prose{[]Text{Words("d")}}}, "A\n  a\n    b\n  c\n  note\n\n  d\n"},
 		"a conclusion":           {[]Block{Heading{1, Words("A")}, Conclusion{"took 1 s", Words("in one line, however long it is")}}, "A\n\ntook 1 s\nin one line, however long it is\n"},
-		"a conversation": {[]Block{Transcript{"said", []Entry{{Line: Line{Conn: "c", From: FromClient, Text: "INFO", Mark: "no reply"}}, {Omitted: 2}}}},
-			"said\n>     0.000 s  c  C:  INFO\n                  ^^  no reply\n... 2 lines left out; --verbose shows all, and so does JSON\n"},
+		"a conversation": {[]Block{Transcript{"said", []Entry{{Line: Line{Conn: "c", From: FromClient, Text: "INFO"}, Mark: "no reply"}, {More: 3}, {Omitted: 2}}}},
+			"said\n>     0.000 s  c  C:  INFO\n                  ^^  no reply\n  ... 3 more lines like this\n2 lines left out; --verbose shows all, and so does JSON\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,9 @@ func repeated() *Report {
 	sometimes.Clauses[0].Runs = sometimes.Runs
 	sometimes.Clauses = append(sometimes.Clauses, ClauseVerdict{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass, Runs: []Count{{Pass, 10}}})
 	bare := Check{ID: "my-bug.fwp", File: "my-bug.fwp", Verdict: Fail, Runs: []Count{{Fail, 9}, {NotRun, 1}},
-		Findings: []Finding{{Verdict: Fail, Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "no reply"}}}
+		Findings: []Finding{{Verdict: Fail, Evidence: Evidence{
+			Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "no reply",
+		}}}}
 	r.Checks = append(r.Checks, always, sometimes, bare)
 	return r
 }

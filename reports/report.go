@@ -17,7 +17,7 @@ import "time"
 // Schema is the value of the key "schema" of every JSON report that this package writes. Its number grows when a
 // key is removed, renamed or changes its meaning; a key that is added does not change it. Durations are nanoseconds in
 // JSON, in keys that end in _ns, here and in every other output of this package.
-const Schema = "fwpcheck/2"
+const Schema = "fwpcheck/3"
 
 // Report is the result of one run. The exit code and every output are computed from it and from nothing else.
 type Report struct {
@@ -25,6 +25,13 @@ type Report struct {
 	Schema string `json:"schema"`
 	// Version names the suite and its version, "fwpcheck 0.1.0" for example.
 	Version string `json:"version,omitempty"`
+	// Exit is the exit code and Words what it stands for; Counts, Broken and Symptoms are what Checks and Clauses
+	// come to. WriteJSON sets them, whatever is here.
+	Exit     int       `json:"exit_code"`
+	Words    string    `json:"outcome"`
+	Counts   Counts    `json:"counts"`
+	Broken   []Broken  `json:"findings"`
+	Symptoms []Symptom `json:"symptoms"`
 	// Target is the server under test.
 	Target Target `json:"target"`
 	// Started is when the run began, by the clock of the machine that runs the suite.
@@ -67,6 +74,11 @@ type Clause struct {
 	Section   string  `json:"section"`
 	Statement string  `json:"statement"`
 	Verdict   Verdict `json:"verdict"`
+	// Goal is what must have happened for a Pass to mean something: "a FETCH delivered a job" for example. Where it
+	// did not, the verdict is Inconclusive instead. It is empty for a clause that no check evaluates.
+	Goal string `json:"goal,omitempty"`
+	// Reached is whether it happened in a check that passed the clause.
+	Reached bool `json:"reached,omitempty"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
 	Why string `json:"why,omitempty"`
 	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
@@ -94,11 +106,13 @@ type Check struct {
 	// Verdict is the worst, and the evidence is that of the first run that had it.
 	Runs []Count `json:"runs,omitempty"`
 	// Clauses holds the verdict on each clause that the check evaluates.
-	Clauses  []ClauseVerdict `json:"clauses,omitempty"`
-	Findings []Finding       `json:"findings,omitempty"`
+	Clauses []ClauseVerdict `json:"clauses,omitempty"`
+	// Findings are the evidence against the clauses; in JSON they are the symptoms of the Report.
+	Findings []Finding `json:"-"`
 	// Left names the jobs that the check put on the target and could not remove.
 	Left []string `json:"left,omitempty"`
-	// Conversation is kept for findings and inconclusive checks.
+	// Conversation is that of all connections of the check, in order of time. It is kept for findings and inconclusive
+	// checks.
 	Conversation []Line `json:"conversation,omitempty"`
 }
 
@@ -114,39 +128,6 @@ type ClauseVerdict struct {
 	Provide string `json:"provide,omitempty"`
 	// Runs is that of Check, for this clause.
 	Runs []Count `json:"runs,omitempty"`
-}
-
-// Finding is a Fail, a Warn or a Crash with its evidence. A check may also keep the evidence of an Observed or of an
-// Inconclusive in one; it is then shown in its own section, at full length only if asked for.
-type Finding struct {
-	// Clause is the id of the clause that was broken; empty if the script names none.
-	Clause    string  `json:"clause,omitempty"`
-	Level     Level   `json:"level,omitempty"`
-	Statement string  `json:"statement,omitempty"`
-	Verdict   Verdict `json:"verdict"`
-	// Check is the id of the check; empty means the check that holds the finding.
-	Check string `json:"check,omitempty"`
-	// File, Line and Col are the place in a script: lines and characters counted from 1. Width is
-	// the number of characters. Line is 0 if there is no such place, Col is 0 for the whole line.
-	File  string `json:"file,omitempty"`
-	Line  int    `json:"line,omitempty"`
-	Col   int    `json:"col,omitempty"`
-	Width int    `json:"width,omitempty"`
-	// Source is the line of the script, without its end.
-	Source string `json:"source,omitempty"`
-	// Expected and Actual are what the clause asks for and what was received; they may have several lines.
-	Expected string `json:"expected,omitempty"`
-	Actual   string `json:"actual,omitempty"`
-	// Differences lists the places in which a structured value differs, one each.
-	Differences []string `json:"differences,omitempty"`
-	// Close is how the connection ended, if it did: "the server reset the connection" for example.
-	Close string `json:"close,omitempty"`
-	// Seen is in how many runs it occurred, if there were several: "in 2 of 10 runs".
-	Seen string `json:"seen,omitempty"`
-	// Conversation is that of all connections of the check, in order of time.
-	Conversation []Line `json:"conversation,omitempty"`
-	// Reproduce is the command, on one line, that shows the finding again.
-	Reproduce string `json:"reproduce,omitempty"`
 }
 
 // The senders of a Line.
@@ -166,6 +147,6 @@ type Line struct {
 	From string `json:"from"`
 	// Text is what was sent, escaped, without the final CRLF, and shortened if it was long.
 	Text string `json:"text"`
-	// Mark is what is wrong with the line; empty on all others.
-	Mark string `json:"mark,omitempty"`
+	// Own is set if the suite did it for itself: it asked whether the server still serves, or removed its jobs.
+	Own bool `json:"own,omitempty"`
 }

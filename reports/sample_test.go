@@ -55,20 +55,21 @@ func rejected() Check {
 		Took: 44 * time.Millisecond, Attempts: 1,
 		Clauses: []ClauseVerdict{{ID: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail}},
 		Findings: []Finding{{
-			Clause: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail, File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3,
-			Source: "S: $-1", Expected: "a null bulk string",
-			Actual:      "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
-			Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
-			Close:       "the server reset the connection",
-			Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
-			Conversation: []Line{
-				{At: 0, Conn: "producer", From: FromSuite, Text: "connected to 127.0.0.1:7419"},
-				{At: 312 * time.Microsecond, Conn: "producer", From: FromServer, Text: `+HI {"v":2}`},
-				{At: 1 * time.Millisecond, Conn: "producer", From: FromClient, Text: `PUSH {"jid":"0123456789abcdef"} \xc3\x28 … 1048500 bytes more`},
-				{At: 2500 * time.Millisecond, Conn: "c", From: FromServer, Text: "$61", Mark: "a null bulk string was expected here"},
-				{At: 61 * time.Second, From: FromSuite, Text: "the check ended"},
-			},
-		}},
+			Clause: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail, Evidence: Evidence{
+				File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string",
+				Actual:      "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
+				Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
+				Close:       "the server reset the connection",
+				Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
+				Marked:      4,
+			}}},
+		Conversation: []Line{
+			{At: 0, Conn: "producer", From: FromSuite, Text: "connected to 127.0.0.1:7419"},
+			{At: 312 * time.Microsecond, Conn: "producer", From: FromServer, Text: `+HI {"v":2}`},
+			{At: 1 * time.Millisecond, Conn: "producer", From: FromClient, Text: `PUSH {"jid":"0123456789abcdef"} \xc3\x28 … 1048500 bytes more`},
+			{At: 2500 * time.Millisecond, Conn: "c", From: FromServer, Text: "$61"},
+			{At: 61 * time.Second, From: FromSuite, Text: "the check ended", Own: true},
+		},
 	}
 }
 
@@ -77,8 +78,9 @@ func padded() Check {
 		ID: "frame/space", Title: "a trailing space is refused", File: "frame/space.fwp", Verdict: Warn, Attempts: 1,
 		Clauses: []ClauseVerdict{{ID: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Why: "the line was accepted"}},
 		Findings: []Finding{{
-			Clause: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Line: 9, Col: 99, Width: 1,
-			Source: "C(bad): INFO \t\x1b[2J", Expected: "an error", Actual: "+OK",
+			Clause: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Evidence: Evidence{
+				Line: 9, Col: 99, Width: 1, Source: "C(bad): INFO \t\x1b[2J", Expected: "an error", Actual: "+OK",
+			},
 		}},
 	}
 }
@@ -88,7 +90,7 @@ func dying() Check {
 	return Check{
 		ID: "resp/long-line", Title: "a long line", Verdict: Crash, Attempts: 1,
 		Clauses:      []ClauseVerdict{{ID: "FWP-RESP-02", Level: LevelMust, Verdict: Crash, Why: "no new connection was accepted within 5 s"}},
-		Conversation: []Line{{At: time.Second, Conn: "c", From: FromClient, Text: "INFO", Mark: "the server no longer serves"}},
+		Conversation: []Line{{At: time.Second, Conn: "c", From: FromClient, Text: "INFO"}},
 	}
 }
 
@@ -112,7 +114,6 @@ func endReply() Check {
 			{ID: "FWP-END-01", Level: LevelPlain, Verdict: Observed, Why: "END was answered with +OK before the close"},
 			{ID: "FWP-RETRY-06", Level: LevelDerived, Verdict: Observed, Why: "retry -2 was refused"},
 		},
-		Findings: []Finding{{Clause: "FWP-END-01", Verdict: Observed, Actual: "+OK"}},
 	}
 }
 

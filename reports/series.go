@@ -14,33 +14,34 @@ import (
 // WriteSeriesCSV writes the series of l as comma-separated values (RFC 4180, but with LF): a line with the names of the
 // columns, and one for each second. The first columns are
 //
-//	at_s, over_s, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, errors, cpu,
-//	memory_bytes
+//	at_ns, over_ns, phase, target_per_s, achieved_per_s, connections, in_flight, backlog, dropped, unserved, errors,
+//	cpu, memory_bytes
 //
-// and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_us, OP_service_p50_us,
-// OP_service_p99_us, OP_response_p50_us, OP_response_p99_us and OP_response_max_us, and for each way of jobs
-// FLOW_count, FLOW_p50_us, FLOW_p99_us and FLOW_max_us. OP and FLOW are the names with an underscore in place of the
-// point. A time is empty in a second that has no value for it. It writes once, and returns the error of that.
+// and then, for each command that the run used, OP_count, OP_errors, OP_lateness_p99_ns, OP_service_p50_ns,
+// OP_service_p99_ns, OP_response_p50_ns, OP_response_p99_ns and OP_response_max_ns, and for each way of jobs
+// FLOW_count, FLOW_p50_ns, FLOW_p99_ns and FLOW_max_ns. OP and FLOW are the names with an underscore in place of the
+// point. Names and units are those of the JSON. A time is empty in a second that has no value for it. It writes once,
+// and returns the error of that.
 func WriteSeriesCSV(w io.Writer, l *Load) error {
 	var out bytes.Buffer
 	rows := csv.NewWriter(&out)
 	ops, flows := l.inSeries()
 	header := []string{
-		"at_s", "over_s", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped",
-		"errors", "cpu", "memory_bytes",
+		"at_ns", "over_ns", "phase", "target_per_s", "achieved_per_s", "connections", "in_flight", "backlog", "dropped",
+		"unserved", "errors", "cpu", "memory_bytes",
 	}
 	for _, op := range ops {
 		name := strings.ReplaceAll(op, ".", "_")
 		for _, column := range []string{
-			"count", "errors", "lateness_p99_us", "service_p50_us", "service_p99_us", "response_p50_us",
-			"response_p99_us", "response_max_us",
+			"count", "errors", "lateness_p99_ns", "service_p50_ns", "service_p99_ns", "response_p50_ns",
+			"response_p99_ns", "response_max_ns",
 		} {
 			header = append(header, name+"_"+column)
 		}
 	}
 	for _, flow := range flows {
 		name := strings.ReplaceAll(flow, ".", "_")
-		header = append(header, name+"_count", name+"_p50_us", name+"_p99_us", name+"_max_us")
+		header = append(header, name+"_count", name+"_p50_ns", name+"_p99_ns", name+"_max_ns")
 	}
 	all := [][]string{header}
 	for i := range l.Series {
@@ -90,36 +91,35 @@ func (s *Second) row(ops, flows []string) []string {
 		errors += s.Ops[i].Errors
 	}
 	row := []string{
-		inSeconds(s.At), inSeconds(s.Over), s.Phase, number(s.Target), number(s.Achieved), strconv.Itoa(s.Connections),
-		count(s.InFlight), count(s.Backlog), count(s.Dropped), count(errors), number(s.CPU),
-		count(s.MemoryBytes),
+		count(int64(s.At)), count(int64(s.Over)), s.Phase, number(s.Target), number(s.Achieved),
+		strconv.Itoa(s.Connections), count(s.InFlight), count(s.Backlog), count(s.Dropped), count(s.Unserved),
+		count(errors), number(s.CPU), count(s.MemoryBytes),
 	}
 	for _, name := range ops {
 		op := cmp.Or(find(s.Ops, func(o *SecondOp) bool { return o.Op == name }), &SecondOp{})
 		row = append(row, count(op.Count), count(op.Errors))
-		row = append(row, micros(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50,
+		row = append(row, nanoseconds(op.Count, op.LatenessP99, op.ServiceP50, op.ServiceP99, op.ResponseP50,
 			op.ResponseP99, op.ResponseMax)...)
 	}
 	for _, name := range flows {
 		flow := cmp.Or(find(s.Flows, func(f *SecondFlow) bool { return f.Flow == name }), &SecondFlow{})
 		row = append(row, count(flow.Count))
-		row = append(row, micros(flow.Count, flow.P50, flow.P99, flow.Max)...)
+		row = append(row, nanoseconds(flow.Count, flow.P50, flow.P99, flow.Max)...)
 	}
 	return row
 }
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// number writes x with three decimals at most.
+func number(x float64) string { return trimmed(x, 3) }
 
-func inSeconds(d time.Duration) string { return number(d.Seconds()) }
-
-// micros writes times in microseconds; of no values there are none.
-func micros(values int64, times ...time.Duration) []string {
+// nanoseconds writes times in nanoseconds; of no values there are none.
+func nanoseconds(values int64, times ...time.Duration) []string {
 	out := make([]string, len(times))
 	for i, d := range times {
 		if values > 0 {
-			out[i] = number(float64(d) / float64(time.Microsecond))
+			out[i] = count(int64(d))
 		}
 	}
 	return out

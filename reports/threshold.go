@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -19,7 +20,7 @@ import (
 //	rate OP.rate                                        a second: arrivals that succeeded; commands that were answered
 //	errors OP.errors OP.count                           a number
 //	lost duplicated foreign ...                         a number: the account of the jobs, see LoadJobs
-//	dropped queued connections.lost findings            a number
+//	dropped queued unserved connections.lost findings   a number
 //
 // For a command that has kinds (fetch, with fetch.found and others), errors, count and rate are about all of them;
 // times are those of each kind.
@@ -44,6 +45,8 @@ type ThresholdResult struct {
 	Threshold string `json:"threshold"`
 	// Met reports whether the run meets it; without data it does not.
 	Met bool `json:"met"`
+	// NotJudged is set if the run is INVALID and the threshold is not about the account of the jobs.
+	NotJudged bool `json:"not_judged,omitempty"`
 	// Expected and Actual are both sides in words: "< 20 ms" and "31.4 ms", or "no data".
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
@@ -51,7 +54,8 @@ type ThresholdResult struct {
 	NoData bool `json:"no_data,omitempty"`
 }
 
-// Evaluate compares l with t. Without data, and if l is INVALID, t is not met.
+// Evaluate compares l with t. Without data t is not met. If l is INVALID, t is judged only if it is about the account of
+// the jobs, which is exact whatever else the generator had to do. A figure that is a lower bound meets > and >= only.
 func (t Threshold) Evaluate(l *Load) ThresholdResult {
 	result := ThresholdResult{Threshold: t.Source, NoData: true, Actual: "no data"}
 	m, ok := findMetric(t.Metric, []string{opOf(t.Metric)})
@@ -60,8 +64,8 @@ func (t Threshold) Evaluate(l *Load) ThresholdResult {
 		return result
 	}
 	result.Expected = t.Operator + " " + m.dimension.words(t.Value, t.Share)
-	if !l.Validity.Valid {
-		result.Actual = "not evaluated: the run is INVALID"
+	if !l.Validity.Valid && !m.account {
+		result.NotJudged, result.Actual = true, "the run is INVALID"
 		return result
 	}
 	actual := m.of(l)
@@ -79,6 +83,10 @@ func (t Threshold) Evaluate(l *Load) ThresholdResult {
 	}
 	meets, known := operators[t.Operator]
 	result.Met = known && meets(value, t.Value)
+	if actual.atLeast {
+		result.Actual = "at least " + result.Actual
+		result.Met = result.Met && strings.HasPrefix(t.Operator, ">")
+	}
 	return result
 }
 

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -8,17 +9,24 @@ import (
 
 // metric is a figure that a threshold can be about.
 type metric struct {
-	name      string
+	name string
+	// family is the name with words in capitals for what varies: "OP.response.STAT". It is empty if nothing varies.
+	family    string
 	dimension dimension
 	// shared is set if a share in % of something makes sense.
 	shared bool
-	of     func(*Load) reading
+	// account is set if it is about the jobs and not about the rate or the times.
+	account bool
+	// means is what it is, in a few words.
+	means string
+	of    func(*Load) reading
 }
 
 // reading is the value of a metric, and the whole that it is a part of; ok is false if there is no data.
 type reading struct {
 	value, whole float64
 	ok           bool
+	atLeast      bool // the value is a lower bound
 }
 
 // Metrics returns the names of all figures that a Threshold can be about, in a load with these kinds of commands.
@@ -26,6 +34,31 @@ func Metrics(ops ...string) []string {
 	var names []string
 	for _, m := range metrics(ops) {
 		names = append(names, m.name)
+	}
+	return names
+}
+
+// MetricTable returns the figures that a Threshold can be about, each with the values it takes and its meaning. OP, STAT
+// and FLOW stand for what varies.
+func MetricTable() Table {
+	t := Table{Columns: []Column{{Title: "metric"}, {Title: "compared with"}, {Title: "what it is"}}, Wrap: true}
+	var known []string
+	for _, m := range metrics([]string{"OP"}) {
+		name := cmp.Or(m.family, m.name)
+		if slices.Contains(known, name) {
+			continue
+		}
+		known = append(known, name)
+		t.Rows = append(t.Rows, Cells(name, m.example(), m.means))
+	}
+	return t
+}
+
+// Stats returns the names of the parts of a time that stand for STAT in a metric: "p99" for example.
+func Stats() []string {
+	var names []string
+	for _, s := range stats {
+		names = append(names, s.name)
 	}
 	return names
 }
@@ -87,16 +120,22 @@ func metrics(ops []string) []metric {
 	}
 	for _, stat := range stats {
 		for _, flow := range LoadFlows() {
-			all = append(all, metric{flow + "." + stat.name, aTime, false, func(l *Load) reading {
-				if f := l.flow(flow); f != nil {
-					return f.Time.reading(stat.name)
-				}
-				return reading{}
-			}})
+			all = append(all, metric{
+				name: flow + "." + stat.name, family: "FLOW.STAT", dimension: aTime,
+				means: "from the intended start of a job's PUSH until it was delivered or its ACK answered",
+				of: func(l *Load) reading {
+					if f := l.flow(flow); f != nil {
+						return f.Time.reading(stat.name)
+					}
+					return reading{}
+				},
+			})
 		}
-		all = append(all, metric{"lateness." + stat.name, aTime, false, func(l *Load) reading {
-			return l.worstLateness(stat.name)
-		}})
+		all = append(all, metric{
+			name: "lateness." + stat.name, family: "lateness.STAT", dimension: aTime,
+			means: "the highest lateness of all commands: the generator's own delay",
+			of:    func(l *Load) reading { return l.worstLateness(stat.name) },
+		})
 	}
 	return all
 }
@@ -107,40 +146,52 @@ func opMetrics(name string) []metric { return append(sumMetrics(name), timeMetri
 // sumMetrics returns those metrics of one kind of command that are sums.
 func sumMetrics(name string) []metric {
 	return []metric{
-		{name + ".rate", aRate, false, func(l *Load) reading {
-			sum := l.sumOf(name)
-			return reading{value: sum.rate, ok: sum.count > 0}
-		}},
-		{name + ".errors", aNumber, true, func(l *Load) reading {
-			sum := l.sumOf(name)
-			return partOf(sum.errors, sum.count+sum.errors)
-		}},
-		{name + ".count", aNumber, false, func(l *Load) reading { // 0 is data too
-			return reading{value: float64(l.sumOf(name).count), ok: len(l.Ops) > 0}
-		}},
+		{
+			name: name + ".rate", family: "OP.rate", dimension: aRate, means: "commands answered per second",
+			of: func(l *Load) reading {
+				sum := l.sumOf(name)
+				return reading{value: sum.rate, ok: sum.count > 0}
+			},
+		},
+		{
+			name: name + ".errors", family: "OP.errors", shared: true, means: "commands that failed, of those that were sent",
+			of: func(l *Load) reading {
+				sum := l.sumOf(name)
+				return partOf(sum.errors, sum.count+sum.errors)
+			},
+		},
+		{
+			name: name + ".count", family: "OP.count", means: "commands answered",
+			of: func(l *Load) reading { // 0 is data too
+				return reading{value: float64(l.sumOf(name).count), ok: len(l.Ops) > 0}
+			},
+		},
 	}
 }
 
 // opTimes holds the times of a command, as they are called in metrics.
 var opTimes = []struct {
-	name string
-	of   func(*LoadOp) *Latency
+	name, means string
+	of          func(*LoadOp) *Latency
 }{
-	{"response", func(o *LoadOp) *Latency { return &o.Response }},
-	{"service", func(o *LoadOp) *Latency { return &o.Service }},
-	{"lateness", func(o *LoadOp) *Latency { return &o.Lateness }},
+	{"response", "from the intended start of a command until its reply", func(o *LoadOp) *Latency { return &o.Response }},
+	{"service", "from when a command was sent until its reply", func(o *LoadOp) *Latency { return &o.Service }},
+	{"lateness", "the generator's own delay in sending a command", func(o *LoadOp) *Latency { return &o.Lateness }},
 }
 
 // timeMetrics returns those metrics of one kind of command that are times. A command that has kinds has none.
 func timeMetrics(name string) (all []metric) {
 	for _, stat := range stats {
 		for _, t := range opTimes {
-			all = append(all, metric{name + "." + t.name + "." + stat.name, aTime, false, func(l *Load) reading {
-				if op := l.op(name); op != nil {
-					return t.of(op).reading(stat.name)
-				}
-				return reading{}
-			}})
+			all = append(all, metric{
+				name: name + "." + t.name + "." + stat.name, family: "OP." + t.name + ".STAT", dimension: aTime, means: t.means,
+				of: func(l *Load) reading {
+					if op := l.op(name); op != nil {
+						return t.of(op).reading(stat.name)
+					}
+					return reading{}
+				},
+			})
 		}
 	}
 	return all
@@ -169,43 +220,77 @@ func (l *Load) sumOf(name string) opSum {
 	return sum
 }
 
-// runMetrics returns the metrics of the run as a whole. Those of the account have data if there were jobs; what only a
-// complete drain shows has none without it.
+// runMetrics returns the metrics of the run as a whole.
 func runMetrics() []metric {
-	job := func(name string, of func(*LoadJobs) reading) metric {
-		return metric{name, aNumber, true, func(l *Load) reading { return of(&l.Jobs) }}
+	number := func(name, means string, of func(*Load) reading) metric {
+		return metric{name: name, shared: true, means: means, of: of}
+	}
+	return append([]metric{
+		{
+			name: "rate", dimension: aRate, shared: true, means: "arrivals that succeeded per second, of the target rate",
+			of: func(l *Load) reading {
+				return reading{value: l.Rate.Achieved, whole: l.Rate.Target, ok: l.Rate.Planned+l.Rate.Done > 0}
+			},
+		},
+		number("errors", "commands of any kind that failed, of those that were sent", (*Load).allErrors),
+		number("unserved", "arrivals that still waited for a connection at the end, of those planned",
+			func(l *Load) reading { return partOf(l.Rate.Unserved, l.Rate.Planned) }),
+		number("dropped", "arrivals that --overload drop gave up, of those planned",
+			func(l *Load) reading { return partOf(l.Rate.Dropped, l.Rate.Planned) }),
+		number("queued", "arrivals that waited for a connection and got it, of those planned",
+			func(l *Load) reading { return partOf(l.Rate.Queued, l.Rate.Planned) }),
+		number("connections.lost", "connections that ended unexpectedly, of those opened", func(l *Load) reading {
+			return partOf(l.Connections.Lost, int64(l.Connections.Opened))
+		}),
+	}, jobMetrics()...)
+}
+
+// jobMetrics returns the metrics of the account of the jobs. They have data if there were jobs; what only a complete
+// drain shows has none without it.
+func jobMetrics() []metric {
+	job := func(name, means string, of func(*LoadJobs) reading) metric {
+		return metric{
+			name: name, shared: true, account: true, means: means,
+			of: func(l *Load) reading { return of(&l.Jobs) },
+		}
 	}
 	return []metric{
-		{"rate", aRate, true, func(l *Load) reading {
-			return reading{value: l.Rate.Achieved, whole: l.Rate.Target, ok: l.Rate.Planned+l.Rate.Done > 0}
-		}},
-		{"errors", aNumber, true, (*Load).allErrors},
-		{"dropped", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Dropped, l.Rate.Planned) }},
-		{"queued", aNumber, true, func(l *Load) reading { return partOf(l.Rate.Queued, l.Rate.Planned) }},
-		{"connections.lost", aNumber, true, func(l *Load) reading {
-			return partOf(l.Connections.Lost, int64(l.Connections.Opened))
-		}},
-		{"findings", aNumber, false, func(l *Load) reading { return l.allFindings() }},
-		job("lost", func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Lost, j.Pushed)) }),
-		job("missing", func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Missing, j.Pushed)) }),
-		job("duplicated", func(j *LoadJobs) reading { return partOf(j.Duplicated, j.Delivered) }),
-		job("foreign", func(j *LoadJobs) reading { return partOf(j.Foreign, j.Delivered+j.Foreign) }),
-		job("redelivered", func(j *LoadJobs) reading { return partOf(j.Redelivered, j.Delivered) }),
-		job("out_of_order", func(j *LoadJobs) reading { return partOf(j.OutOfOrder, j.Delivered) }),
-		job("pushed", func(j *LoadJobs) reading { return partOf(j.Pushed, j.sent()) }),
-		job("refused", func(j *LoadJobs) reading { return partOf(j.Refused, j.sent()) }),
-		job("doubtful", func(j *LoadJobs) reading { return partOf(j.Doubtful, j.sent()) }),
-		job("delivered", func(j *LoadJobs) reading { return partOf(j.Delivered, j.Pushed) }),
-		job("acked", func(j *LoadJobs) reading { return partOf(j.Acked, j.Pushed) }),
-		job("failed", func(j *LoadJobs) reading { return partOf(j.Failed, j.Pushed) }),
-		job("held", func(j *LoadJobs) reading { return partOf(j.Held, j.Pushed) }),
-		job("waiting", func(j *LoadJobs) reading { return partOf(j.Waiting, j.Pushed) }),
-		job("in_doubt", func(j *LoadJobs) reading { return partOf(j.InDoubt, j.Pushed) }),
+		{name: "findings", account: true, means: "what the target did wrong with jobs and replies", of: (*Load).allFindings},
+		job("lost", "jobs accepted and never delivered, of those pushed",
+			func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Lost, j.Pushed)) }),
+		job("missing", "jobs accepted and not delivered until the end, of those pushed",
+			func(j *LoadJobs) reading { return ifDrained(j, partOf(j.Missing, j.Pushed)) }),
+		job("duplicated", "jobs delivered while held or after their end, of those delivered",
+			func(j *LoadJobs) reading { return partOf(j.Duplicated, j.Delivered) }),
+		job("foreign", "jobs that are not of this run, altered, or from a wrong queue, of those delivered",
+			func(j *LoadJobs) reading { return partOf(j.Foreign, j.Delivered+j.Foreign) }),
+		job("redelivered", "further deliveries that are allowed, of the jobs delivered",
+			func(j *LoadJobs) reading { return partOf(j.Redelivered, j.Delivered) }),
+		job("out_of_order", "jobs delivered after one that was pushed later, of those delivered",
+			func(j *LoadJobs) reading { return partOf(j.OutOfOrder, j.Delivered) }),
+		job("pushed", "PUSH answered with OK, of those sent",
+			func(j *LoadJobs) reading { return partOf(j.Pushed, j.sent()) }),
+		job("refused", "PUSH answered with an error, of those sent",
+			func(j *LoadJobs) reading { return partOf(j.Refused, j.sent()) }),
+		job("doubtful", "PUSH without a reply, of those sent",
+			func(j *LoadJobs) reading { return partOf(j.Doubtful, j.sent()) }),
+		job("delivered", "jobs delivered at least once, of those pushed",
+			func(j *LoadJobs) reading { return partOf(j.Delivered, j.Pushed) }),
+		job("acked", "ACK answered with OK, of the jobs pushed",
+			func(j *LoadJobs) reading { return partOf(j.Acked, j.Pushed) }),
+		job("failed", "FAIL answered with OK, of the jobs pushed",
+			func(j *LoadJobs) reading { return partOf(j.Failed, j.Pushed) }),
+		job("held", "jobs delivered and neither acknowledged nor failed at the end, of those pushed",
+			func(j *LoadJobs) reading { return partOf(j.Held, j.Pushed) }),
+		job("waiting", "jobs that may come back after the end, of those pushed",
+			func(j *LoadJobs) reading { return partOf(j.Waiting, j.Pushed) }),
+		job("in_doubt", "missing jobs that a FETCH without a reply may have taken, of those pushed",
+			func(j *LoadJobs) reading { return partOf(j.InDoubt, j.Pushed) }),
 	}
 }
 
 func (l *Latency) reading(stat string) reading {
-	return reading{value: float64(l.stat(stat)), ok: l.Count > 0}
+	return reading{value: float64(l.stat(stat)), ok: l.Count > 0, atLeast: slices.Contains(l.AtLeast, stat)}
 }
 
 // partOf returns a part of a whole; without a whole there is no data.

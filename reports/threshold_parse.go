@@ -44,7 +44,8 @@ func ParseThreshold(source string, ops ...string) (Threshold, error) {
 	case t.Metric == "":
 		return fail(from, "a metric is missing before %s, as in push.response.p99<20ms", source[operator:operator+1])
 	case !ok:
-		return fail(from, "no metric %q; do you mean %s?", t.Metric, nearestMetric(t.Metric, ops))
+		return fail(from, "no metric %q; do you mean %s? (fwpbench metrics lists all)", t.Metric,
+			nearestMetric(t.Metric, ops))
 	}
 	end := operator
 	for end < len(source) && strings.IndexByte("<>=!", source[end]) >= 0 {
@@ -122,9 +123,14 @@ func (m metric) example() string {
 	}
 }
 
-// nearestMetric returns the metric that was most likely meant: one that has all parts of name in their order, or else
-// the one that takes the fewest changes.
+// nearestMetric returns the metric that was most likely meant: that of the response time of a PUSH if only the kind of
+// command is missing, one that has all parts of name in their order, or else the one that takes the fewest changes.
 func nearestMetric(name string, ops []string) string {
+	for _, whole := range []string{"push.response." + name, "push." + name} {
+		if m, ok := findMetric(whole, ops); ok {
+			return m.name
+		}
+	}
 	parts, best, fewest := strings.Split(strings.ToLower(name), "."), "", math.MaxInt
 	for _, m := range metrics(ops) {
 		changes := text.Distance(name, m.name)

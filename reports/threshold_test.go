@@ -55,7 +55,8 @@ func TestParseThresholdTellsWhere(t *testing.T) {
 		{" psuh.rate>3", 2, `no metric "psuh.rate"; do you mean push.rate?`},
 		{"push.p99<20ms", 1, "do you mean push.response.p99?"},
 		{"push.service.p999<20ms", 1, "do you mean push.service.p99?"},
-		{"p99<20ms", 1, "do you mean lateness.p99?"},
+		{"p99<20ms", 1, "do you mean push.response.p99? (fwpbench metrics lists all)"},
+		{"response.p99<20ms", 1, "do you mean push.response.p99?"},
 		{"Lost==0", 1, "do you mean lost?"},
 		{"fetched.p99<1s", 1, "do you mean job.fetched.p99?"},
 		{"lost=0", 5, "no operator =:"},
@@ -135,7 +136,7 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 	}{
 		{undrained, []string{"lost==0", "missing<5"}, "no data"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
-		{invalid, []string{"push.response.p99<1s", "lost==0"}, "not evaluated: the run is INVALID"},
+		{invalid, []string{"push.response.p99<1s", "rate>1", "errors<1%"}, "the run is INVALID"},
 		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
 	} {
 		for _, threshold := range parsed(c.sources...) {
@@ -143,10 +144,48 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 			assert.False(t, got.Met, threshold.Source)
 			assert.True(t, got.NoData, threshold.Source)
 			assert.Equal(t, c.wantActual, got.Actual, threshold.Source)
+			assert.Equal(t, c.l == invalid, got.NotJudged, threshold.Source)
 		}
+	}
+	for _, threshold := range parsed("lost==0", "findings==0", "duplicated==0", "pushed>5") {
+		got := threshold.Evaluate(invalid)
+		assert.True(t, got.Met && !got.NotJudged, "the account of the jobs is exact in any run: %s", threshold.Source)
 	}
 	got := Threshold{Source: "x", Metric: "x"}.Evaluate(empty)
 	assert.Equal(t, ThresholdResult{Threshold: "x", Actual: "no metric of this name", NoData: true}, got)
+}
+
+// A lower bound proves that a time was long, and never that it was short.
+func TestThresholdsOnLowerBounds(t *testing.T) {
+	t.Parallel()
+	l := soundLoad()
+	l.Ops[0].Response.AtLeast = []string{"p99"}
+	for source, met := range map[string]bool{
+		"push.response.p99<1s": false, "push.response.p99<=600us": false, "push.response.p99==600us": false,
+		"push.response.p99!=1s": false, "push.response.p99>1us": true, "push.response.p99>=600us": true,
+		"push.response.p99>1s": false, "push.response.p50<1s": true,
+	} {
+		got := parsed(source)[0].Evaluate(l)
+		assert.Equal(t, met, got.Met, source)
+		if strings.Contains(source, "p99") {
+			assert.Equal(t, "at least 600 us", got.Actual)
+		}
+	}
+}
+
+func TestMetricTable(t *testing.T) {
+	t.Parallel()
+	table := MetricTable()
+	names := map[string]bool{}
+	for _, row := range table.Rows {
+		names[joined(row.Cells[0])] = true
+		assert.NotEmpty(t, joined(row.Cells[2]))
+	}
+	for _, m := range metrics(sampleOps()) {
+		assert.True(t, names[m.name] || names[m.family], m.name)
+	}
+	assert.Len(t, names, len(table.Rows), "each is there once")
+	assert.Contains(t, Stats(), "p99.9")
 }
 
 func TestMetricsAreDistinctAndReadable(t *testing.T) {

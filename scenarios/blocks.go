@@ -37,7 +37,9 @@ func (th *thread) with(sc *scope, b *Block) *thread {
 }
 
 func (th *thread) repeat(ctx context.Context, b *Block) error {
-	for round := range b.Count {
+	began := time.Now()
+	defer th.rounds.over(b)
+	for round := 0; th.more(b, round, began); round++ {
 		if err := th.with(th.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
@@ -50,6 +52,7 @@ func (th *thread) repeat(ctx context.Context, b *Block) error {
 func (th *thread) repeatBy(ctx context.Context, b *Block) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer th.rounds.over(b)
 	var next atomic.Int64
 	errs := make([]error, b.By)
 	var wg sync.WaitGroup
@@ -73,8 +76,14 @@ func firstOf(errs []error) error {
 	return cmp.Or(errs...)
 }
 
+// more reports whether a round of a block is to be played. A hasty play has fewer of them on a slow server.
+func (th *thread) more(b *Block, round int, began time.Time) bool {
+	return round < b.Count && (!th.Hasty || th.rounds.more(b, round, began))
+}
+
 // worker plays rounds of a repeat block until none is left.
 func (th *thread) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
+	began := time.Now()
 	w := th.with(th.scope.child(), b)
 	w.scope.ownFresh(th.dialect().Grammar().client())
 	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
@@ -90,7 +99,7 @@ func (th *thread) worker(ctx context.Context, b *Block, number int, next *atomic
 	}
 	for {
 		round := int(next.Add(1)) - 1
-		if round >= b.Count {
+		if !th.more(b, round, began) {
 			return nil
 		}
 		if err := w.with(w.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
@@ -177,15 +186,16 @@ func (th *thread) eventually(ctx context.Context, b *Block) error {
 		if closest == nil || insideReply(results) || !insideReply(closest) {
 			closest = results
 		}
-		if !errors.Is(err, errStop) || over || final(results) {
-			if over && !final(results) {
+		last := final(results) || th.delivered(b, results)
+		if !errors.Is(err, errStop) || over || last {
+			if over && !last {
 				results = closest
 			}
-			th.report(b, results, over, took)
+			th.report(b, results, over && !last, took)
 			return err
 		}
 		th.takeLate(ctx, b)
-		if err := th.idle(ctx, time.Now().Add(pause)); err != nil {
+		if err := th.idle(ctx, b.Pos, time.Now().Add(pause)); err != nil {
 			return err
 		}
 	}
@@ -265,7 +275,8 @@ func (th *thread) conclude(b *Block, results map[Step]Result, took time.Duration
 	}
 	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
 		Got: "after " + round(took).String()}
-	res.judgeTime(b.Within, took, took, th.Meter.excuse(start))
+	slack, doubt := th.Meter.slack(start)
+	res.judgeTime(b.Within, took, took, slack, doubt)
 	th.note(b, res)
 	if res.Outcome != Matched {
 		return errStop

@@ -150,6 +150,35 @@ func TestEventually(t *testing.T) {
 	}
 }
 
+// A job that was delivered does not come again: if it is not as expected, no later try can match.
+func TestWhatIsDeliveredOnceEndsTheWait(t *testing.T) {
+	t.Parallel()
+	const script = "connect as consumer\neventually\nVERB\nS: ${\"jid\":\"0123456789abcdef\",\"n\":2}\nend\n"
+	const right, wrong, another = `{"jid":"0123456789abcdef","n":2}`, `{"jid":"0123456789abcdef","n":1}`, `{"jid":"another","n":1}`
+	for name, test := range map[string]struct {
+		verb string
+		next []string
+		want string
+	}{
+		"as expected":       {"C: FETCH q", []string{right}, "4 matched\n"},
+		"not as expected":   {"C: FETCH q", []string{wrong, right}, "4 mismatched\n"},
+		"another before it": {"C: FETCH q", []string{another, right}, "4 matched\n"},
+		"not handed out":    {"C bad: FETCHED q", []string{wrong, right}, "4 matched\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &peer{}
+			for _, text := range test.next {
+				p.next = append(p.next, fmt.Sprintf("$%d\r\n%s\r\n", len(text), text))
+			}
+			play(t, p, strings.Replace(script, "VERB", test.verb, 1), func(t *testing.T, r *scenarios.Run) {
+				assert.Equal(t, test.want, outcomes(r))
+				assert.Empty(t, r.Results[len(r.Results)-1].Cause)
+			})
+		})
+	}
+}
+
 func TestTheRowsOfATableAreAllTried(t *testing.T) {
 	t.Parallel()
 	p := &peer{answers: map[string]string{"INFO x": "-ERR\r\n", "FLUSH y": closes}}

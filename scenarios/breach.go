@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -33,6 +35,22 @@ func (th *thread) breachOn(c *conn, at Pos, a session.Received, b Breach) {
 // noteForeign records a reply that the command cannot have.
 func (th *thread) noteForeign(c *conn, e *Expect, a session.Received) {
 	th.breachOn(c, e.Pos, a, Breach{Kind: ForeignReply, Verb: c.Status().Verb, Expected: e.expected()})
+}
+
+// ledgerBreach returns the breach that a reply is by what the play has done so far.
+func (th *thread) ledgerBreach(a session.Received) Breach {
+	if !a.Whole() || a.Owed != 1 {
+		return Breach{}
+	}
+	return th.ledger.Breach(a.Asked, a.Message)
+}
+
+// answered updates the ledger, and records a reply that the ledger shows to be wrong.
+func (th *thread) answered(c *conn, at Pos, a session.Received) {
+	if b := th.ledgerBreach(a); b.Kind != 0 {
+		th.breachOn(c, at, a, b)
+	}
+	th.ledger.Answered(a.Asked, a.Message)
 }
 
 // unanswered records that a server which serves has not answered a command, or has not
@@ -73,9 +91,27 @@ func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 	if a.Trailing == 0 {
 		return false
 	}
+	if next, came := c.Peek(context.Background(), time.Now().Add(trailingWait)); came && th.turnedAway(c, next) {
+		return true
+	}
 	c.unjudged = "the server sent more than one reply to one command"
 	th.breachOn(c, at, a, Breach{Kind: ExtraReply, Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
+	return true
+}
+
+// trailingWait is how long bytes that were received behind a reply may take to be read.
+const trailingWait = 100 * time.Millisecond
+
+// turnedAway reports whether a message is the refusal of a connection right behind the answer to its introduction,
+// while others are open: the server is at its limit of connections. Nothing on such a connection is judged.
+func (th *thread) turnedAway(c *conn, a session.Received) bool {
+	hello, _ := th.dialect().Hello(c.role, c.state)
+	if !a.Whole() || a.Turn == session.Answer || !th.dialect().Grammar().refused(a.Message) ||
+		c.Status().Verb != verb(hello.Words) || !c.admission.TurnedAway(a.String()) {
+		return false
+	}
+	c.unjudged = "the server refused the connection behind the answer to " + verb(hello.Words) + ": " + a.String()
 	return true
 }
 
@@ -87,8 +123,11 @@ func (th *thread) lost(c *conn, at Pos, a session.Received) {
 	}
 }
 
-// broken records a breach of the grammar.
+// broken records a breach of the grammar. A message beyond our limits is none.
 func (th *thread) broken(c *conn, at Pos, a session.Received) {
+	if a.Broken != nil && a.Broken.Limit {
+		return
+	}
 	b := Breach{
 		Kind: BrokenGrammar, Rule: a.Rule, Expected: "a whole " + th.dialect().Grammar().Encoding + " reply",
 		Got: a.String(),

@@ -19,7 +19,7 @@ func (pl *play) cleanup(ctx context.Context) []string {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	pl.rec.add(time.Now(), "cleanup", "--", "removing leftover jobs of the script", Pos{})
+	pl.rec.cleanup()
 	th := &thread{play: pl, scope: pl.scope.child()}
 	th.scope.ownFresh(pl.dialect().Grammar().client())
 	if c := th.cleanupConn(ctx); c != nil {

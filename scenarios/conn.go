@@ -18,10 +18,12 @@ type conn struct {
 	hello *Object // fields that replace or add to those of the engine's introduction, or nil
 
 	state      session.State
+	admission  *Admission
 	recordSent func(text string) // records what the engine sends by itself
 	used       bool              // the script has sent something
 	lastAlive  time.Time         // when it was opened, or the last Question was sent
 	excused    atomic.Bool       // the script or its operator caused the end
+	unserved   bool              // a line of the script was the Question, and was refused
 	unjudged   string            // why no later message can be matched with a line, empty if it can
 }
 

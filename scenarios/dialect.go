@@ -56,10 +56,17 @@ type Hello struct {
 type Advice struct{ Message, Help string }
 
 // Ledger lists the jobs that a play has put on the server and that, by the answers,
-// are still there. It is safe for concurrent use.
+// are still there, and the clients that may be in another state. It is safe for concurrent use.
 type Ledger interface {
 	// Answered records the answer to a command, which is given as it was sent.
 	Answered(command []byte, m session.Message)
+
+	// Breach returns the breach that an answer is by what the play has done so far; its
+	// Kind is zero if it is none. It has to be called before Answered.
+	Breach(command []byte, m session.Message) Breach
+
+	// Signalled records that the operator orders a client to another state.
+	Signalled(client string)
 
 	// Leftover names the jobs that are still there.
 	Leftover() []string

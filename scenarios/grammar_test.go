@@ -21,7 +21,10 @@ func (likeFWP) Grammar() *Grammar {
 		Client:   "wid",
 		Computed: []Computed{
 			{Name: "job", Fields: func(bool) []Field { return nil }},
-			{Name: "pwdhash", Variants: []string{"fewer", "more", "wrong", "hex"}, Needs: NeedPassword},
+			{Name: "pwdhash", Needs: NeedPassword, Variants: []string{
+				"fewer", "more", "hex", "wrong", "shorter", "nopassword", "nosalt", "saltfirst",
+				"cut", "half", "long", "first", "last", "upper",
+			}},
 		},
 		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:    map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}},

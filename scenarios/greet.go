@@ -33,7 +33,7 @@ func (th *thread) greet(ctx context.Context, c *conn) error {
 func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	line, err := th.helloLine(c, hello)
 	if err != nil {
-		return err
+		return &unableError{err}
 	}
 	c.recordSent(line)
 	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
@@ -48,6 +48,9 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	}
 	if c.Status().Phase == session.Greeting {
 		return th.unwelcome(verb(line), a)
+	}
+	if a.Trailing > 0 { // it has to be there when the next line is sent
+		c.Peek(ctx, time.Now().Add(trailingWait))
 	}
 	return nil
 }
@@ -71,6 +74,12 @@ func (th *thread) helloLine(c *conn, hello Hello) (string, error) {
 	object, err := th.merged(c, grammar.object(hello.Fields), with)
 	return line + " " + object, err
 }
+
+// unableError is the error of a client that cannot introduce itself, whatever the server answers: it does not compute a
+// password hash of too many rounds.
+type unableError struct{ cause error }
+
+func (e *unableError) Error() string { return e.cause.Error() }
 
 // errUnwelcome is the error of a greeting that the server answered in another way than
 // expected.
@@ -100,8 +109,8 @@ func (th *thread) unwelcome(verb string, a session.Received) error {
 }
 
 // keepAlive sends the Question on connections of consumers that have been idle too long,
-// where the protocol asks for it.
-func (th *thread) keepAlive(ctx context.Context) {
+// where the protocol asks for it, during the step at a position.
+func (th *thread) keepAlive(ctx context.Context, at Pos) {
 	every := th.dialect().Grammar().KeepAlive
 	if every == 0 {
 		return
@@ -119,9 +128,12 @@ func (th *thread) keepAlive(ctx context.Context) {
 		line := th.dialect().Question(c.role, c.state)
 		c.recordSent(line)
 		c.lastAlive = time.Now()
-		// Any answer will do: what is in it is for scripts that ask.
-		if a, err := c.Aside(ctx, []byte(line+"\r\n")); err == nil && a.GaveUp {
+		switch a, err := c.Aside(ctx, []byte(line+"\r\n")); {
+		case err != nil:
+		case a.GaveUp:
 			c.unjudged = "a " + verb(line) + " of the engine was not answered"
+		case a.Whole() && c.Status().Owed == 0:
+			th.answered(c, at, a) // whether it is the right answer otherwise is for scripts that ask
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec
 // report has its time.
 func (th *thread) await(ctx context.Context, c *conn, e *Expect) session.Received {
 	_, sent := c.LastWrite()
-	a, ok := c.Take(ctx, sent.Add(e.Within.To+th.Timeout))
+	a, ok := c.TakeSoon(ctx, sent, e.Within.To+th.Timeout)
 	if ok {
 		return a
 	}
@@ -101,10 +101,12 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 			res.Differences = differences
 		}
 	}
-	res.Outcome = Mismatched
+	res.Outcome, res.timed = Mismatched, th.timed(e, a)
 	if th.foreignTo(e, a) {
 		res.Outcome = Unsure
 		res.Cause = "this is not one of the replies that the command has: " + text.Shorten(a.String())
+	} else if b := th.ledgerBreach(a); b.Kind != 0 {
+		res.Outcome, res.Cause = Unsure, "the reply is wrong whatever the line is about: "+b.Got
 	}
 	return res
 }
@@ -136,26 +138,27 @@ func chosen(c *Choice, a session.Received) string {
 // inTime checks the window of a line that matches.
 func (th *thread) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
 	began, sent := c.LastWrite()
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), th.Meter.excuse(sent))
+	slack, doubt := th.Meter.slack(sent)
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), slack, doubt)
 	return res
 }
 
 // judgeTime turns a match into what its time makes of it. The lower bound is hard, and
 // compared with the longest time that the reply can have taken, from before the write.
-// An upper bound that was overrun within the measured lag and round trip decides
-// nothing.
-func (r *Result) judgeTime(w Window, longest, took, excuse time.Duration) {
+// An upper bound leaves the target its round trip, the slack, which is part of no wait. An overrun that is in doubt
+// decides nothing.
+func (r *Result) judgeTime(w Window, longest, took, slack, doubt time.Duration) {
 	switch {
 	case w.From > 0 && longest < w.From:
-		r.Outcome = Mismatched
+		r.Outcome, r.timed = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && took > w.To+excuse:
+	case w.To > 0 && took > w.To+slack+doubt:
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
-	case w.To > 0 && took > w.To:
+	case w.To > 0 && took > w.To+slack:
 		r.Outcome, r.Transient = Unsure, true
-		r.Cause = fmt.Sprintf("the reply took %v where %v was allowed, but lag and round trip measured meanwhile explain "+
-			"up to %v more", round(took), w.To, round(excuse))
+		r.Cause = fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this machine explain "+
+			"up to %v more", round(took), w.To, round(slack+doubt))
 	}
 }
 
@@ -190,7 +193,7 @@ func (th *thread) record(c *conn, e *Expect, a session.Received, res Result) {
 func (th *thread) recordReply(c *conn, e *Expect, a session.Received, res Result) {
 	last := a.Owed == 1
 	if last {
-		th.ledger.Answered(a.Asked, a.Message)
+		th.answered(c, e.Pos, a)
 	}
 	if !th.dialect().Grammar().refused(a.Message) {
 		th.Peers.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
@@ -230,7 +233,7 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 		return err
 	}
 	until := time.Now().Add(s.For)
-	if err := th.idle(ctx, until); err != nil {
+	if err := th.idle(ctx, s.Pos, until); err != nil {
 		return err
 	}
 	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
@@ -264,11 +267,14 @@ func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.
 		th.lost(c, s.Pos, a)
 		th.serving(ctx, s.Pos, nil)
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
+	case th.turnedAway(c, a):
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, c.unjudged)
 	case c.surplus(a) == ExtraReply:
 		th.breachOn(c, s.Pos, a, Breach{Kind: ExtraReply, Expected: "one reply to one command"})
 		return th.unsure(s, s.Pos, s.Marks, res.Expected, "the server sent a second reply to one command")
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
+	res.timed = true
 	if c.name != "" {
 		res.Got += " on " + c.name
 	}
@@ -296,7 +302,7 @@ func (th *thread) listeners(ctx context.Context, s *Silence) ([]*conn, error) {
 }
 
 // idle waits until a moment, and keeps the consumers alive meanwhile.
-func (th *thread) idle(ctx context.Context, until time.Time) error {
+func (th *thread) idle(ctx context.Context, at Pos, until time.Time) error {
 	for {
 		wait := min(time.Until(until), time.Second)
 		if wait <= 0 {
@@ -305,6 +311,6 @@ func (th *thread) idle(ctx context.Context, until time.Time) error {
 		if !sleep(ctx, wait) {
 			return fmt.Errorf("waiting: %w", context.Cause(ctx))
 		}
-		th.keepAlive(ctx)
+		th.keepAlive(ctx, at)
 	}
 }

@@ -16,27 +16,31 @@ func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 	tests := map[string]struct {
 		window                 Window
 		longest, short, excuse time.Duration
+		slack                  time.Duration
 		want                   Outcome
 		passing                bool
 	}{
-		"no bounds":                          {Window{}, 9 * time.Hour, 9 * time.Hour, 0, Matched, false},
-		"within both":                        {Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, 0, Matched, false},
-		"too early":                          {Window{From: 100 * ms}, 99 * ms, 98 * ms, 0, Mismatched, false},
-		"too early, whatever the lag":        {Window{From: 100 * ms}, 99 * ms, 98 * ms, time.Second, Mismatched, false},
-		"early only after the write":         {Window{From: 100 * ms}, 101 * ms, 99 * ms, 0, Matched, false},
-		"at the lower bound":                 {Window{From: 100 * ms}, 100 * ms, 90 * ms, 0, Matched, false},
-		"too late":                           {Window{To: 100 * ms}, 110 * ms, 101 * ms, 0, Mismatched, false},
-		"late only from before the write":    {Window{To: 100 * ms}, 110 * ms, 100 * ms, 0, Matched, false},
-		"late, and lag may explain it":       {Window{To: 100 * ms}, 110 * ms, 105 * ms, 5 * ms, Unsure, true},
-		"late, and lag does not explain it":  {Window{To: 100 * ms}, 110 * ms, 106 * ms, 5 * ms, Mismatched, false},
-		"in time, and lag would explain it":  {Window{To: 100 * ms}, 100 * ms, 100 * ms, 5 * ms, Matched, false},
-		"only a lower bound, and far beyond": {Window{From: 100 * ms}, time.Hour, time.Hour, 0, Matched, false},
+		"no bounds":                          {Window{}, 9 * time.Hour, 9 * time.Hour, 0, 0, Matched, false},
+		"within both":                        {Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, 0, 0, Matched, false},
+		"too early":                          {Window{From: 100 * ms}, 99 * ms, 98 * ms, 0, 0, Mismatched, false},
+		"too early, whatever the lag":        {Window{From: 100 * ms}, 99 * ms, 98 * ms, time.Second, 0, Mismatched, false},
+		"early only after the write":         {Window{From: 100 * ms}, 101 * ms, 99 * ms, 0, 0, Matched, false},
+		"at the lower bound":                 {Window{From: 100 * ms}, 100 * ms, 90 * ms, 0, 0, Matched, false},
+		"too late":                           {Window{To: 100 * ms}, 110 * ms, 101 * ms, 0, 0, Mismatched, false},
+		"late only from before the write":    {Window{To: 100 * ms}, 110 * ms, 100 * ms, 0, 0, Matched, false},
+		"late, and lag may explain it":       {Window{To: 100 * ms}, 110 * ms, 105 * ms, 5 * ms, 0, Unsure, true},
+		"late, and lag does not explain it":  {Window{To: 100 * ms}, 110 * ms, 106 * ms, 5 * ms, 0, Mismatched, false},
+		"in time, and lag would explain it":  {Window{To: 100 * ms}, 100 * ms, 100 * ms, 5 * ms, 0, Matched, false},
+		"late by the round trip":             {Window{To: 100 * ms}, 110 * ms, 105 * ms, 0, 5 * ms, Matched, false},
+		"late by more than that":             {Window{To: 100 * ms}, 110 * ms, 106 * ms, 0, 5 * ms, Mismatched, false},
+		"late by that and by lag":            {Window{To: 100 * ms}, 110 * ms, 106 * ms, ms, 5 * ms, Unsure, true},
+		"only a lower bound, and far beyond": {Window{From: 100 * ms}, time.Hour, time.Hour, 0, 0, Matched, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := Result{Outcome: Matched}
-			r.judgeTime(test.window, test.longest, test.short, test.excuse)
+			r.judgeTime(test.window, test.longest, test.short, test.slack, test.excuse)
 			assert.Equal(t, test.want, r.Outcome, r.Cause)
 			assert.Equal(t, test.passing, r.Transient)
 			assert.Equal(t, test.want == Matched, r.Cause == "")

@@ -60,6 +60,9 @@ func (l *linter) report(at Pos, advice bool, help, format string, args ...any) {
 	if at.Line > 0 {
 		source = l.script.Source[at.Line-1]
 	}
+	if len(l.problems) >= mostProblems {
+		return // so many are enough to correct
+	}
 	l.problems = append(l.problems, &Problem{File: l.script.Name, Pos: at, Source: source,
 		Message: fmt.Sprintf(format, args...), Help: help, Advice: advice})
 }

@@ -151,8 +151,8 @@ func TestLintRules(t *testing.T) {
 			nil,
 		},
 		"advice about a queue": {
-			producer + "C: PUSH $job{\"queue\":\"A_b\"}\n",
-			[]string{"2: advice: the queue name \"A_b\" is not made of a-z, 0-9 and -"},
+			producer + "C: PUSH $job{\"queue\":\"A.b\"}\n",
+			[]string{"2: advice: the queue name \"A.b\" is not made of letters, digits, - and _"},
 		},
 		"advice about a jid": {
 			producer + "C: PUSH $job{\"jid\":\"short\"}\n",

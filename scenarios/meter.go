@@ -13,7 +13,7 @@ import (
 // Meter serves all plays of a run.
 type Meter struct {
 	mu   sync.Mutex
-	late []late          // most recent last
+	late []late          // most recent last, each less late than the one before, which is enough for Lag
 	trip []time.Duration // round trips, most recent last
 }
 
@@ -50,6 +50,9 @@ func (m *Meter) noteLate(at time.Time, by time.Duration) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for len(m.late) > 0 && m.late[len(m.late)-1].by <= by {
+		m.late = m.late[:len(m.late)-1]
+	}
 	m.late = append(m.late, late{at, by})
 	if len(m.late) > keepLate {
 		m.late = slices.Delete(m.late, 0, len(m.late)-keepLate)
@@ -93,9 +96,20 @@ func (m *Meter) RoundTrip() (typical, spread time.Duration) {
 	return at(50), at(90) - at(10)
 }
 
-// excuse returns by how much an upper bound may be overrun since the given moment
-// without a certain fault of the target.
-func (m *Meter) excuse(since time.Time) time.Duration {
+// mostSlack is the longest round trip that a window is longer by. A server whose replies take longer is not
+// judged by upper bounds.
+const mostSlack = 500 * time.Millisecond
+
+// slack returns by how much an upper bound may be overrun since the given moment because of the round trip to the
+// target, and doubt by how much more without a certain fault of the target.
+func (m *Meter) slack(since time.Time) (slack, doubt time.Duration) {
 	typical, spread := m.RoundTrip()
-	return m.Lag(since) + typical + 2*spread
+	slack = min(typical, mostSlack)
+	return slack, m.Lag(since) + 2*spread + typical - slack
+}
+
+// excuse returns slack and doubt together.
+func (m *Meter) excuse(since time.Time) time.Duration {
+	slack, doubt := m.slack(since)
+	return slack + doubt
 }

@@ -40,10 +40,24 @@ func TestLagCountsSinceAMoment(t *testing.T) {
 func TestTheMeterForgets(t *testing.T) {
 	t.Parallel()
 	m := new(Meter)
-	for range 10 * keepLate {
-		m.noteLate(time.Now(), time.Second)
+	for i := range 10 * keepLate {
+		m.noteLate(time.Now(), time.Hour-time.Duration(i)*time.Second)
 		m.noteTrip(time.Second)
 	}
 	assert.Len(t, m.late, keepLate)
 	assert.Len(t, m.trip, keepTrips)
+}
+
+func TestSlackIsBounded(t *testing.T) {
+	t.Parallel()
+	for trip, want := range map[time.Duration][2]time.Duration{
+		0:                      {0, 0},
+		300 * time.Millisecond: {300 * time.Millisecond, 0},
+		5 * time.Second:        {500 * time.Millisecond, 4500 * time.Millisecond},
+	} {
+		m := new(Meter)
+		m.noteTrip(trip)
+		slack, doubt := m.slack(time.Now())
+		assert.Equal(t, want, [2]time.Duration{slack, doubt}, trip)
+	}
 }

@@ -35,6 +35,7 @@ func (th *thread) signal(ctx context.Context, wid, state string) error {
 	if !ok {
 		return errNotOffered
 	}
+	th.ledger.Signalled(wid)
 	return t.Signal(ctx, wid, state)
 }
 
@@ -56,6 +57,6 @@ func (th *thread) restart(ctx context.Context, how Need) error {
 	if err != nil {
 		return err
 	}
-	_, err = th.awaitServing(ctx, th.Patience, nil)
+	_, _, err = th.awaitServing(ctx, th.Patience, nil)
 	return err
 }

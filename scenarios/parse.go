@@ -11,17 +11,33 @@ import (
 	"unicode/utf8"
 )
 
+// The limits of a script.
+const (
+	// MaxSource is how many bytes the file of a script has at most.
+	MaxSource = 4 << 20
+
+	mostLines    = 100_000
+	longestLine  = 1 << 20 // bytes
+	deepest      = 200     // values in each other
+	mostNames    = 1000    // of connections
+	mostProblems = 100     // that are reported
+)
+
 // Parse reads a script of a dialect; name is the file that problems and reports point at.
 // On error the result is nil and the error is [Problems]: all of them, not
-// only the first.
+// only the first, but for those after the hundredth.
 func Parse(d Dialect, name string, source []byte) (*Script, error) {
 	p := &parser{script: &Script{Dialect: d, Name: name}, grammar: d.Grammar()}
-	if !utf8.Valid(source) {
-		p.problem(1, errorAt(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8"))
+	if err := tooLarge(source); err != nil {
+		p.problem(1, err)
 		return nil, p.problems
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	for i, line := range strings.Split(string(source), "\n") {
+		if len(p.problems) >= mostProblems {
+			p.problem(i, errorAt(0, 1, "", "there are more problems after these %d", mostProblems))
+			return nil, p.problems
+		}
 		p.script.Source = append(p.script.Source, strings.TrimRight(line, "\r"))
 		p.line(i + 1)
 	}
@@ -34,6 +50,19 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 		return nil, p.problems
 	}
 	return p.script, nil
+}
+
+// tooLarge returns why a file is not read at all, nil if it is.
+func tooLarge(source []byte) error {
+	switch {
+	case len(source) > MaxSource:
+		return errorAt(0, 1, "", "the file has more than %d MiB", MaxSource>>20)
+	case bytes.Count(source, []byte("\n")) > mostLines:
+		return errorAt(0, 1, "", "the file has more than %d lines", mostLines)
+	case !utf8.Valid(source):
+		return errorAt(0, 1, `write other bytes in C raw: lines, as "\xff"`, "the file is not UTF-8")
+	}
+	return nil
 }
 
 // parser reads the lines once, in order.
@@ -85,6 +114,10 @@ func (p *parser) problem(line int, err error) {
 // line parses one line: blank, comment, header or statement.
 func (p *parser) line(n int) {
 	c := &cursor{line: p.source(n), grammar: p.grammar}
+	if len(c.line) > longestLine {
+		p.problem(n, errorAt(0, 1, "$filler(64KiB) stands for a long text", "the line has more than %d KiB", longestLine>>10))
+		return
+	}
 	c.skipBlanks()
 	if strings.TrimSpace(c.rest()) == "" || c.peek() == '#' {
 		p.asides = append(p.asides, Aside{Comment: strings.TrimSpace(c.rest())})
@@ -185,18 +218,17 @@ func (p *parser) embedded(words []string, at, width int) error {
 // finish adds the needs that the steps imply.
 func (p *parser) finish() {
 	p.script.After = p.above()
+	named := map[string]bool{}
 	for s := range p.script.all() {
+		if named[connectionOf(s)] = true; len(named) > mostNames {
+			p.problem(s.Place().Line, errorAt(0, 1, "", "the script has more than %d connections", mostNames))
+			return
+		}
 		switch s := s.(type) {
 		case *Operate:
 			p.script.Needs = append(p.script.Needs, s.Action)
 		case *Send:
-			for _, t := range s.Segments {
-				for _, r := range t.refs() {
-					if r.formula != nil && r.formula.Needs != "" {
-						p.script.Needs = append(p.script.Needs, r.formula.Needs)
-					}
-				}
-			}
+			p.script.Needs = append(p.script.Needs, s.needs()...)
 		}
 	}
 	if p.script.Embedded != nil { // its settings are its needs
@@ -208,6 +240,18 @@ func (p *parser) finish() {
 		p.problem(1, errorAt(0, 1, "a script has lines such as   "+p.grammar.Example,
 			"nothing to play: the script has no statement"))
 	}
+}
+
+// needs returns the needs of the values that a line computes.
+func (s *Send) needs() (needs []Need) {
+	for _, t := range s.Segments {
+		for _, r := range t.refs() {
+			if r.formula != nil && r.formula.Needs != "" {
+				needs = append(needs, r.formula.Needs)
+			}
+		}
+	}
+	return needs
 }
 
 // all returns the steps, those of blocks included.

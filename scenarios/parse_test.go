@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,4 +128,38 @@ func FuzzParse(f *testing.F) {
 			assert.True(t, p.Line >= 1 && p.Line <= lines && p.Col >= 1 && p.Width >= 1, "%+v", p)
 		}
 	})
+}
+
+// What is too much for a script has a message, and takes no time.
+func TestLimitsOfScripts(t *testing.T) {
+	t.Parallel()
+	many := func(n int, line string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, line, i)
+		}
+		return b.String()
+	}
+	tests := map[string]struct{ source, want string }{
+		"a large file":        {strings.Repeat("C: INFO\n", scenarios.MaxSource/8+1), "f:1:1: the file has more than 4 MiB"},
+		"many lines":          {strings.Repeat("#\n", 100_001), "f:1:1: the file has more than 100000 lines"},
+		"a long line":         {"C: INFO\n# " + strings.Repeat("x", 1<<20), "f:2:1: the line has more than 1024 KiB"},
+		"deep arrays":         {"S: $" + strings.Repeat("[", 200_000), "f:1:205: values are nested at most 200 deep"},
+		"deep objects":        {"S: $" + strings.Repeat(`{"a":`, 100_000), "values are nested at most 200 deep"},
+		"deep in a PUSH":      {"C: PUSH $job" + strings.Repeat(`{"a":`, 100_000), "values are nested at most 200 deep"},
+		"deep alternatives":   {"S: ${\"a\":" + strings.Repeat("1|[", 100_000), "values are nested at most 200 deep"},
+		"many problems":       {strings.Repeat("x\n", 1000), "and 81 more"},
+		"many connections":    {many(1100, "C[a%d]: INFO\n"), "f:1001:1: the script has more than 1000 connections"},
+		"a long wrong word":   {strings.Repeat("x", 1<<20), "…"},
+		"a wide regexp":       {"S: ${\"a\":/" + strings.Repeat("(", 100_000) + "/}", "…"},
+		"a regexp that grows": {"S: ${\"a\":/((a{1000}){1000}){1000}/}", "regular expression"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := scenarios.Parse(fwpdialect.Dialect{}, "f", []byte(test.source))
+			require.ErrorContains(t, err, test.want)
+			assert.Less(t, len(err.Error()), 20_000)
+		})
+	}
 }

@@ -10,6 +10,10 @@ import (
 
 // value parses one JSON value of the language, without alternatives.
 func (c *cursor) value() (node, error) {
+	if c.depth++; c.depth > deepest {
+		return nil, errorAt(c.pos, 1, "", "values are nested at most %d deep", deepest)
+	}
+	defer func() { c.depth-- }()
 	c.skipBlanks()
 	exact := c.take("=")
 	switch b := c.peek(); {

@@ -1,16 +1,53 @@
 package scenarios
 
 import (
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
 )
 
 // PeerStats is what plays on one server share: how many connections they have open, and
-// what the server has done for them so far. The zero value is ready. It is safe for
-// concurrent use.
+// what the server has done for them so far, and the memory that its replies may take. The zero value is ready. It is
+// safe for concurrent use.
 type PeerStats struct {
-	open atomic.Int64
-	seen services
+	open   atomic.Int64
+	seen   services
+	budget session.Budget
+
+	mu      sync.Mutex
+	outages []Outage
+}
+
+// Outage is a time during which the server let no connection in, although none was open.
+type Outage struct{ From, To time.Time }
+
+// String returns when it was, by the clock.
+func (o Outage) String() string {
+	const clock = "15:04:05.000"
+	return fmt.Sprintf("the server was unreachable from %s to %s", o.From.Format(clock), o.To.Format(clock))
+}
+
+// wasDown records an outage.
+func (s *PeerStats) wasDown(o Outage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.outages = append(s.outages, o)
+}
+
+// outageSince returns the first outage that was not over at the given moment, nil if there was none.
+func (s *PeerStats) outageSince(begin time.Time) *Outage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.outages, func(o Outage) bool { return o.To.After(begin) })
+	if i < 0 {
+		return nil
+	}
+	first := s.outages[i]
+	return &first
 }
 
 // Open returns how many connections are open, without those that were refused.
@@ -90,6 +127,22 @@ type Admission struct {
 	counter *ConnCounter
 	decided bool // whether it was let in is known
 	gone    bool // it is not counted any more
+}
+
+// TurnedAway records that the connection was refused after it was let in. It returns false, and records nothing, if no
+// other connection was open: then there is no limit that explains it.
+func (a *Admission) TurnedAway(got string) bool {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := Refusal{Got: got, Own: c.open, All: c.peers.Open()}
+	if !a.gone {
+		r.Own, r.All = r.Own-1, r.All-1
+	}
+	if r.All > 0 {
+		c.keep(r)
+	}
+	return r.All > 0
 }
 
 // Decide records whether the connection was let in, by the first message, which is got.

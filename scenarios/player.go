@@ -64,6 +64,7 @@ func (p *Player) Play(ctx context.Context, s *Script, names string) *Run {
 	pl := &play{
 		Player: *p, script: s, scope: newScope(names), conns: map[string]*conn{},
 		rec: &recorder{start: time.Now(), watch: p.Watch}, results: map[Step]*Result{}, ledger: s.Dialect.NewLedger(),
+		rounds: newRounds(s),
 	}
 	pl.Timeout = cmp.Or(p.Timeout, defaultTimeout)
 	pl.Patience = cmp.Or(p.Patience, defaultPatience)
@@ -97,12 +98,14 @@ type play struct {
 	rec    *recorder
 	ledger Ledger
 	count  *ConnCounter
+	rounds *rounds
 
 	mu         sync.Mutex
 	conns      map[string]*conn
 	extra      []*conn // replaced and thread-owned connections, for hanging up
 	results    map[Step]*Result
 	breaches   []Breach
+	late       string // why a breach decides nothing, empty if there was none
 	notServing string // why the server no longer serves, empty if it does
 	openThen   int    // connections that were open at that moment
 	err        error
@@ -114,7 +117,7 @@ func (pl *play) dialect() Dialect { return pl.script.Dialect }
 func (pl *play) run(leftover []string) *Run {
 	r := &Run{Script: pl.script, Leftover: leftover, Breaches: pl.breaches, Conversation: pl.rec.lines,
 		Began: pl.rec.start, Took: time.Since(pl.rec.start), NotServing: pl.notServing, OpenThen: pl.openThen,
-		Refused: pl.count.Refusal(), Err: pl.err}
+		Late: pl.late, Outage: pl.Peers.outageSince(pl.rec.start), Refused: pl.count.Refusal(), Err: pl.err}
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
@@ -151,10 +154,15 @@ func severity(o Outcome) int {
 	return map[Outcome]int{NotReached: 0, Matched: 1, Unsure: 2, Mismatched: 3}[o]
 }
 
-// breach keeps a departure.
+// breach keeps a departure, unless the lag of this machine may be the reason.
 func (pl *play) breach(b Breach) {
+	lag, doubtful := pl.lateness(false, pl.rec.start.Add(b.At))
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
+	if doubtful {
+		pl.late = fmt.Sprintf("this machine was late by up to %v, which may be the reason for %s", round(lag), b.Got)
+		return
+	}
 	pl.breaches = append(pl.breaches, b)
 }
 
@@ -238,7 +246,7 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 		if ctx.Err() == nil {
 			pl.count.NotOpened(err.Error())
 		}
-		return nil, fmt.Errorf("connect: %w", err)
+		return nil, &unservedError{opening, "connect: " + err.Error()}
 	}
 	pl.Peers.seen.note(opening)
 	admission := pl.count.Opened()
@@ -248,22 +256,33 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 			pl.rec.received(name, a)
 		}
 	}
-	c := &conn{name: name, lastAlive: time.Now()}
+	c := &conn{name: name, lastAlive: time.Now(), admission: admission}
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
-	c.Conn = session.New(nc, pl.dialect(), session.Config{Timeout: pl.Timeout, Seen: seen, Closed: admission.Over})
+	c.Conn = session.New(nc, pl.dialect(), session.Config{
+		Late:    pl.Meter.Lag,
+		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget,
+	})
 	c.state = c.State()
 	return c, nil
 }
 
 // noConnection records that a connection could not be opened. The reason may be
-// transient, a limit of the server, unless the server has never welcomed a client.
+// transient, a limit of the server, unless the server has never welcomed a client. If nothing
+// listens any more, the server may have ended.
 func (th *thread) noConnection(ctx context.Context, s Step, role Role, err error) error {
+	unserved, is := errors.AsType[*unservedError](err)
+	if is && unserved.what == opening && th.Peers.Open() == 0 && ctx.Err() == nil {
+		th.serving(ctx, s.Place(), nil)
+	}
 	if ctx.Err() != nil {
 		return interrupted(ctx, s)
 	}
+	expected := "a " + role.String() + "'s connection"
+	if _, unable := errors.AsType[*unableError](err); unable {
+		return th.unsure(s, s.Place(), nil, expected, err.Error())
+	}
 	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
-		Transient: th.Peers.seen.known(welcoming),
-		Expected:  "a " + role.String() + "'s connection", Got: err.Error()})
+		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
 	return errStop
 }
 
@@ -299,7 +318,7 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.add(time.Now(), c.name, "C", sentText(segments, s), s.Pos)
+	th.rec.sending(c.name, sentText(segments, s), s)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why
@@ -335,6 +354,8 @@ func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 		return nil, th.unsure(s, s.Pos, nil, "", "the connection is over")
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
+	case th.turnedAway(c, a):
+		return nil, th.unsure(s, s.Pos, nil, "", c.unjudged)
 	default:
 		th.breachOn(c, s.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}

@@ -55,6 +55,8 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 		"a second reply":                         {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\nbreach extra-reply at 3\n"},
 		"a consumer sent away":                   {info(closes), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
 		"a consumer reset":                       {info(resets), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
+		"a state without a signal":               {info("$17\r\n{\"state\":\"quiet\"}\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach state-unordered at 3\n"},
+		"the same to a BEAT of the engine":       {info("+{\"state\":\"quiet\"}\r\n"), consumer + "silence 20s\n", "2 matched\nbreach state-unordered at 2\n"},
 		"no answer while others get one":         {info(mute), consumer + beat + "S: +OK\n", "3 unsure\nbreach no-reply at 3\n"},
 	}
 	for name, test := range tests {
@@ -205,6 +207,22 @@ func TestEndings(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A hash of more rounds than are computed decides nothing: the server that asks for them serves.
+func TestTooManyRounds(t *testing.T) {
+	t.Parallel()
+	p := &peer{
+		greeting: "+HI {\"v\":2,\"i\":2000000000,\"s\":\"salt\"}\r\n",
+		answers:  map[string]string{"PUSH": "-ERR first HELLO\r\n", "HELLO": "-ERR wrong\r\n"},
+	}
+	play(t, p, "C[raw]: PUSH $job\nS[raw]: +HI {\"v\":2}\nclause FWP-STATE-01\nS[raw]: -\nconnect d as producer\nC[d]: PUSH $job\nS[d]: +OK\n",
+		func(t *testing.T, r *scenarios.Run) {
+			assert.Empty(t, r.NotServing)
+			assert.Nil(t, r.Refused)
+			assert.Equal(t, "2 matched\n4 matched\n5 unsure\n7 not reached\n", outcomes(r))
+			assert.Contains(t, r.Results[2].Cause, "the server asks for 2000000000 iterations, outside 1 to 1048576")
+		})
 }
 
 func TestPasswordHashes(t *testing.T) {

@@ -28,13 +28,32 @@ type Problem struct {
 // the help.
 func (p *Problem) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d:%d: %s\n", p.File, p.Line, p.Col, p.Message)
-	fmt.Fprintf(&b, "    %s\n", strings.ReplaceAll(p.Source, "\t", " "))
-	fmt.Fprintf(&b, "    %s", Caret(p.Pos))
+	fmt.Fprintf(&b, "%s:%d:%d: %s\n", p.File, p.Line, p.Col, text.Shorten(p.Message))
+	line, caret := p.excerpt()
+	fmt.Fprintf(&b, "    %s\n    %s", line, caret)
 	if p.Help != "" {
 		fmt.Fprintf(&b, "\n    %s", p.Help)
 	}
 	return b.String()
+}
+
+// excerpt returns the line as a terminal can show it, without what is far from the place, and the line of carets below.
+func (p *Problem) excerpt() (line, caret string) {
+	const around = 200 // characters
+	source := []rune(strings.ReplaceAll(p.Source, "\t", " "))
+	at := min(max(p.Col-1, 0), len(source))
+	end := min(at+max(p.Width, 1), len(source), at+around)
+	from, to := max(at-around, 0), min(end+around, len(source))
+	before, place := text.Printable(string(source[from:at])), text.Printable(string(source[at:end]))
+	if from > 0 {
+		before = "…" + before
+	}
+	line = before + place + text.Printable(string(source[end:to]))
+	if to < len(source) {
+		line += "…"
+	}
+	blanks, width := utf8.RuneCountInString(before), utf8.RuneCountInString(place)
+	return line, Caret(Pos{Col: blanks + 1, Width: width})
 }
 
 // Caret returns the line of blanks and ^ that stands under the place p.

@@ -23,7 +23,7 @@ func (pl *play) recheckServing(ctx context.Context, open int) {
 		return
 	}
 	th := &thread{play: pl, scope: pl.scope.child()}
-	if _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
+	if _, _, err := th.awaitServing(ctx, min(pl.Timeout, patience), nil); err != nil {
 		return
 	}
 	pl.rec.add(time.Now(), "", "--", "the server serves again, now that the connections of the script are closed", Pos{})

@@ -128,7 +128,7 @@ func TestASeriesIsNotTakenByATryThatFails(t *testing.T) {
 	p := fetches(&peer{}, "fwp-test-0001-jid-1", "fwp-test-0001-jid-1")
 	p.next[1] = "$46\r\n{\"jid\":\"fwp-test-0001-jid-1\",\"custom\":\"there\"}\r\n"
 	p.next[1] = fmt.Sprintf("$%d\r\n%s", len(`{"jid":"fwp-test-0001-jid-1","custom":"there"}`), p.next[1][5:])
-	script := pushThree + "eventually\nC[p]: FETCH $queue\nS[p]: ${\"jid\":\"$jid#\",\"custom\":\"there\"}\nend\n"
+	script := pushThree + "eventually\nC[p] bad: FETCHED\nS[p]: ${\"jid\":\"$jid#\",\"custom\":\"there\"}\nend\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "4 matched\n8 matched\n", outcomes(r))
 	})
@@ -150,7 +150,8 @@ func TestUnorderedBindsInTheOrderThatFits(t *testing.T) {
 			script := pushThree + body + test.lines + "end\n"
 			p := &peer{answers: map[string]string{}}
 			for queue, jid := range map[string]string{"one": second, "two": first} {
-				p.answers["FETCH "+queue] = fmt.Sprintf("$%d\r\n{\"jid\":%q}\r\n", len(jid)+len(`{"jid":""}`), jid)
+				job := fmt.Sprintf(`{"jid":%q,"queue":%q}`, jid, queue)
+				p.answers["FETCH "+queue] = fmt.Sprintf("$%d\r\n%s\r\n", len(job), job)
 			}
 			play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, "4 matched\n11 matched\n12 matched\n", outcomes(r))

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type Run struct {
 	Took         time.Duration
 	NotServing   string   // why the target no longer serves, empty if it does
 	OpenThen     int      // connections that were open then, of all plays that share a PeerStats
+	Late         string   // why a breach decides nothing that the lag of this machine may explain; empty if there was none
+	Outage       *Outage  // the first one during the play, nil if there was none
 	Refused      *Refusal // a connection that was not let in, nil if all were; the engine's own probes do not count
 	Leftover     []string // jobs of the script that are still on the server, with their queues
 	Err          error    // an internal error, or the play was interrupted
@@ -33,7 +36,7 @@ func (r *Run) Complete() bool {
 			return false
 		}
 	}
-	return r.Err == nil && r.NotServing == ""
+	return r.Err == nil && r.NotServing == "" && r.Late == ""
 }
 
 // Passed reports whether the run is complete and every expectation was met.
@@ -77,6 +80,8 @@ type Result struct {
 	Conn        string
 	At          time.Duration // when it was received, since the start of the play
 	Transient   bool          // the reason is lag or a refused connection: worth another try, alone
+
+	timed bool // its premise is time
 }
 
 // BreachKind is the kind of a breach that can show at any line.
@@ -84,14 +89,17 @@ type BreachKind uint8
 
 // The breaches.
 const (
-	BrokenGrammar  BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
-	Unasked                              // data that no command asked for
-	ExtraReply                           // more than one reply to one command
-	ConsumerClosed                       // the server closed a consumer's connection on its own
-	StateLost                            // after a rejected command the connection no longer serves as before
-	ForeignReply                         // a reply that the command (Verb, empty for the greeting) does not have
-	NoReply                              // none to a command (Verb), by a server that serves
-	NoGreeting                           // none at all, by such a server
+	BrokenGrammar     BreachKind = iota + 1 // bytes that are not a message of the protocol; Rule has the reason
+	Unasked                                 // data that no command asked for
+	ExtraReply                              // more than one reply to one command
+	ConsumerClosed                          // the server closed a consumer's connection on its own
+	StateLost                               // after a rejected command the connection no longer serves as before
+	ForeignReply                            // a reply that the command (Verb, empty for the greeting) does not have
+	NoReply                                 // none to a command (Verb), by a server that serves
+	NoGreeting                              // none at all, by such a server
+	WrongQueue                              // a job of a queue that the command does not name
+	WrongDefaultQueue                       // the same, of a command that names none
+	StateUnordered                          // the order to enter a state that no operator has asked for
 )
 
 // Breach is one broken rule of the protocol.
@@ -117,7 +125,8 @@ func (b Breach) Name() string {
 	}
 	return [...]string{
 		Unasked: "unasked", ExtraReply: "extra-reply", ConsumerClosed: "consumer-closed", StateLost: "state-lost",
-		NoReply: "no-reply", NoGreeting: "no-greeting",
+		NoReply: "no-reply", NoGreeting: "no-greeting", WrongQueue: "wrong-queue",
+		WrongDefaultQueue: "wrong-default-queue", StateUnordered: "state-unordered",
 	}[b.Kind]
 }
 
@@ -129,6 +138,8 @@ type Line struct {
 	Text   string // escaped, long texts shortened
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
+	Bad    bool   // sent by the script, which breaks the protocol here on purpose
+	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
 }
 
 // String is the line as -v prints it.
@@ -146,6 +157,7 @@ type recorder struct {
 	start time.Time
 	lines []Line
 	watch func(Line)
+	own   bool // from now on all lines are
 }
 
 // most is how many lines of a long play are kept: the first and the last.
@@ -153,6 +165,27 @@ const most = 4000
 
 func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
 	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
+}
+
+// sending adds a line of the script that is about to be sent.
+func (r *recorder) sending(conn, said string, s *Send) {
+	r.keep(Line{At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, Bad: s.Bad})
+}
+
+// question adds a question of the engine's.
+func (r *recorder) question(conn, said string) {
+	r.keep(Line{
+		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (the engine checks whether the connection still serves)",
+		Own: true,
+	})
+}
+
+// cleanup makes the lines that follow own.
+func (r *recorder) cleanup() {
+	r.mu.Lock()
+	r.own = true
+	r.mu.Unlock()
+	r.add(time.Now(), "cleanup", "--", "removing leftover jobs of the script", Pos{})
 }
 
 // received adds what was received on a connection, or its end.
@@ -163,9 +196,13 @@ func (r *recorder) received(conn string, a session.Received) {
 func (r *recorder) keep(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	l.Own = l.Own || r.own
 	if len(r.lines) >= most {
-		copy(r.lines[most/2:], r.lines[most/2+1:])
-		r.lines = r.lines[:most-1]
+		drop := most / 2
+		if r.own { // what was removed matters less than what was tested
+			drop = most - 1
+		}
+		r.lines = slices.Delete(r.lines, drop, drop+1)
 	}
 	r.lines = append(r.lines, l)
 	if r.watch != nil {

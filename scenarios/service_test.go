@@ -28,8 +28,8 @@ func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n", "the server closed the connection on HELLO; this server has not served any connection"},
 		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n", "the server reset the connection on HELLO; this server has not served any connection"},
 		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n", "HELLO was not answered; this server has not served any connection"},
-		"hangs after HELLO": {map[string]string{"PUSH": mute, "INFO": mute}, hello + "C: PUSH $job\nS: +OK\n",
-			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "INFO on a new connection gets no answer; this server has not served any connection"},
+		"hangs after HELLO": {map[string]string{"PUSH": mute, "BEAT": mute}, hello + "C: PUSH $job\nS: +OK\n",
+			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "BEAT on a new connection gets no answer; this server has not served any connection"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,21 +47,18 @@ func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 // What was served once and is not any more is dead, at whatever step it ends.
 func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 	t.Parallel()
-	for name, silent := range map[string]string{"HELLO": "HELLO", "INFO": "INFO"} {
+	for name, silent := range map[string]string{"HELLO": "HELLO", "BEAT": "BEAT"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var over atomic.Bool
 			r := &rogue{talk: conversing(func(line string) (string, bool) {
 				over.CompareAndSwap(false, strings.HasPrefix(line, "PUSH"))
-				switch {
-				case over.Load() && (strings.HasPrefix(line, "PUSH") || strings.HasPrefix(line, silent)):
+				if over.Load() && (strings.HasPrefix(line, "PUSH") || strings.HasPrefix(line, silent)) {
 					return "", true
-				case line == "INFO":
-					return "$2\r\n{}\r\n", true
 				}
 				return "+OK\r\n", line != "END"
 			})}
-			playOn(t, r, producer+"C: INFO\nS: $\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
+			playOn(t, r, consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(r))
 				assert.Contains(t, r.NotServing, silent)
 			})

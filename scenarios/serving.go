@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -25,19 +27,25 @@ func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Recei
 	if a.Ending != Open || c.Status().Owed > 0 || c.Status().Phase != session.Serving || !fresh {
 		return nil
 	}
-	return th.probeSame(ctx, c, e)
+	return th.probeSame(ctx, c, e, a)
 }
 
 // probeSame sends the question that a new connection in the same role was just served on
 // a connection that a rejected command must have left as it was. A producer's connection
-// may be closed at any time.
-func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
+// may be closed at any time. If it was this question that was refused, it decides nothing.
+func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal session.Received) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
+		if th.turnedAway(c, a) {
+			return th.unsure(e, e.Pos, e.Marks, e.expected(), c.unjudged)
+		}
 		th.breachOn(c, e.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 		return errStop
 	}
 	question := th.dialect().Question(c.role, c.state)
-	c.recordSent(question + " (the engine checks whether the connection still serves)")
+	if c.unserved = c.unserved || strings.TrimRight(string(refusal.Asked), "\r\n") == question; c.unserved {
+		return nil // whether that refusal is right is for the script
+	}
+	th.rec.question(c.name, question)
 	a, err := c.Aside(ctx, []byte(question+"\r\n"))
 	if err != nil {
 		return interrupted(ctx, e)
@@ -66,7 +74,10 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect) error {
 // whether a question in the role of like is served there. A service that the server never
 // provided does not count as lost.
 func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, serving bool) {
-	served, err := th.awaitServing(ctx, th.Timeout, like)
+	served, down, err := th.awaitServing(ctx, th.Timeout, like)
+	if err == nil && !down.IsZero() {
+		th.Peers.wasDown(Outage{down, time.Now()})
+	}
 	if err == nil || ctx.Err() != nil {
 		return served, true
 	}
@@ -90,19 +101,37 @@ func (th *thread) neverProvided(err error) bool {
 
 // awaitServing checks on new connections until one is answered. It begins no more once
 // the time is over. A slow server gets the time to answer, and one that has never
-// provided a service is not asked for it twice.
-func (th *thread) awaitServing(ctx context.Context, limit time.Duration, like *conn) (served bool, err error) {
+// provided a service is not asked for it twice. down is when it first let no connection in
+// although none was open; zero if it always did.
+func (th *thread) awaitServing(
+	ctx context.Context, limit time.Duration, like *conn,
+) (served bool, down time.Time, err error) {
 	const longest = 500 * time.Millisecond
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
+		tried := time.Now()
 		served, err = th.askServing(ctx, th.Timeout, like)
-		if err == nil || time.Since(begin) > limit || th.neverProvided(err) {
-			return served, err
+		switch {
+		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err):
+			return served, down, err
+		case down.IsZero() && th.Peers.Open() == 0:
+			down = tried
 		}
 		if !sleep(ctx, pause) {
-			return false, err
+			return false, down, err
 		}
 	}
+}
+
+// Serves checks on a new connection whether the target serves, as a play does after an error. It waits for each
+// reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
+func (p *Player) Serves(ctx context.Context, d Dialect) error {
+	th := &thread{play: &play{Player: *p, script: &Script{Dialect: d}}, scope: newScope("fwp-serving")}
+	if th.Meter == nil {
+		th.Meter = new(Meter)
+	}
+	_, err := th.askServing(ctx, cmp.Or(p.Timeout, defaultTimeout), nil)
+	return err
 }
 
 // served reports whether a question was answered with something else than a refusal.
@@ -110,25 +139,30 @@ func (th *thread) served(a session.Received) bool {
 	return a.Whole() && !th.dialect().Grammar().refused(a.Message)
 }
 
-// askServing asks once, on a new connection in the role of like, which may be nil for a
-// producer's. It reports whether its question is served; false without an error means
+// askServing asks once, on a new connection in the role of like, which may be nil for any.
+// It reports whether its question is served; false without an error means
 // that the server serves and cannot be asked. A server serves if it answers anything:
 // whether the answer is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
 func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
 	p := &play{
-		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: new(Meter), Peers: th.Peers},
+		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
 		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: th.scope,
 		count: NewConnCounter(th.Peers),
 	}
 	inner := &thread{play: p, scope: th.scope}
 	c, err := p.dial(ctx, "")
 	if err != nil {
-		return false, &unservedError{opening, err.Error()}
+		return false, err
 	}
 	defer c.leave(ctx)
-	if c.role = Producer; like != nil && like.role == Consumer {
+	switch {
+	case like == nil:
+		c.role = Consumer // which has the question that asks least of a server
+	case like.role == Consumer:
 		c.role, c.hello = Consumer, like.hello
+	default:
+		c.role = Producer
 	}
 	if goOn, err := inner.introduceProbe(ctx, c); err != nil || !goOn {
 		return false, err
@@ -173,7 +207,8 @@ func (th *thread) introduceProbe(ctx context.Context, c *conn) (goOn bool, err e
 		return true, nil
 	}
 	err = th.introduce(ctx, c, hello)
-	if errors.Is(err, errUnwelcome) {
+	_, unable := errors.AsType[*unableError](err)
+	if unable || errors.Is(err, errUnwelcome) {
 		return false, nil
 	} else if err != nil {
 		return false, &unservedError{welcoming, err.Error()}

@@ -74,6 +74,7 @@ func errorAt(at, width int, help, format string, args ...any) *lineError {
 type cursor struct {
 	line    string
 	pos     int
+	depth   int // of values in each other
 	grammar *Grammar
 }
 
@@ -104,7 +105,7 @@ func (c *cursor) take(prefix string) bool {
 var (
 	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*`)
 	nowForm     = regexp.MustCompile(`^\$now([+-]\d+(?:ms|s|m|h))?(@[+-]\d\d:\d\d)?`)
-	fillerForm  = regexp.MustCompile(`^\$filler\(\s*(\d+)\s*(B|KiB|MiB)?\s*\)`)
+	fillerForm  = regexp.MustCompile(`^\$filler\(\s*(\d+)\s*([A-Za-z]*)\s*\)`)
 	variantForm = regexp.MustCompile(`^(?:\.(\w+))?(@[a-z0-9]+)?`)
 )
 
@@ -159,6 +160,9 @@ func (c *cursor) nowName(r *ref) error {
 	return nil
 }
 
+// mostFiller is the size of the largest filler, in bytes. A server may send back what it holds.
+const mostFiller = 8 << 20
+
 func (c *cursor) fillerName(r *ref) error {
 	r.kind = refFiller
 	m := fillerForm.FindStringSubmatch(c.rest())
@@ -166,12 +170,12 @@ func (c *cursor) fillerName(r *ref) error {
 		return errorAt(c.pos, len("$filler"), "write $filler(64KiB)", "$filler needs a size in brackets")
 	}
 	n, err := strconv.Atoi(m[1])
-	n *= map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
-	if err != nil || n < 1 || n > 64<<20 {
-		return errorAt(c.pos, len(m[0]), "", "a filler has 1 byte to 64 MiB")
+	unit := map[string]int{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20}[m[2]]
+	if err != nil || n < 1 || unit == 0 || n > mostFiller/unit {
+		return errorAt(c.pos, len(m[0]), "write $filler(64KiB)", "a filler has 1 B to 8 MiB (B, KiB or MiB)")
 	}
 	c.pos += len(m[0])
-	r.size = n
+	r.size = n * unit
 	return nil
 }
 

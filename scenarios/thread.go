@@ -52,7 +52,7 @@ func (th *thread) steps(ctx context.Context, steps []Step) error {
 			return interrupted(ctx, s)
 		}
 		if _, sends := s.(*Send); sends {
-			th.keepAlive(ctx) // a script can be busy for as long as another one waits
+			th.keepAlive(ctx, s.Place()) // a script can be busy for as long as another one waits
 		}
 		if err := th.step(ctx, s); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (th *thread) note(s Step, r Result) {
 		th.trial(s, r)
 		return
 	}
-	th.play.note(s, r)
+	th.play.note(s, th.doubt(r))
 }
 
 // fail records that a set-up step did not work and stops the script.

@@ -159,6 +159,26 @@ func (s *Script) Sends(verb string) bool {
 	return false
 }
 
+// BreaksProtocol reports whether the script sends what a client must not send.
+func (s *Script) BreaksProtocol() bool {
+	for step := range s.all() {
+		if send, ok := step.(*Send); ok && send.Bad {
+			return true
+		}
+	}
+	return false
+}
+
+// Opens reports whether a connect line opens a connection in that role.
+func (s *Script) Opens(role Role) bool {
+	for step := range s.all() {
+		if c, ok := step.(*Connect); ok && c.Role == role {
+			return true
+		}
+	}
+	return false
+}
+
 // Connections returns how many connections a play of the script may have open at a time,
 // with the one by which the engine checks that the server serves.
 func (s *Script) Connections() int {

@@ -3,6 +3,8 @@ package explore
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -10,33 +12,67 @@ import (
 )
 
 // alive reports whether the server answers on new connections. It asks until the timeout.
+// If it does not, and the reason is a limit of connections or that the server is slow, those of
+// the play have ended.
 func (p *play) alive(ctx context.Context) bool {
-	limited, cancel := context.WithTimeout(ctx, p.timeout)
+	if p.awake(ctx, p.timeout) == nil {
+		return true
+	}
+	p.inFlight = p.awaited()
+	return p.limited(ctx) || p.slow(ctx) || ctx.Err() != nil // then the result is not needed
+}
+
+// slower is how many times longer than the timeout a server that does not answer is waited for, before it counts as
+// dead.
+const slower = 3
+
+// slow reports whether a server that does not answer in time does so later. The connections of the play have ended
+// then: whether what they await would have come is not known.
+func (p *play) slow(ctx context.Context) bool {
+	p.close()
+	patient := *p.config
+	patient.timeout *= slower
+	return newPlay(&patient, freshPrefix()).asks(ctx) == nil
+}
+
+// awake asks on new connections until one is answered, and returns why none was.
+func (p *play) awake(ctx context.Context, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for p.asks(limited) != nil {
-		if !sleep(limited, 100*time.Millisecond) {
-			return ctx.Err() != nil // the result is not needed any more
+	for {
+		err := p.asks(limited)
+		if err == nil || !sleep(limited, 100*time.Millisecond) {
+			return err
 		}
 	}
-	return true
 }
 
 // asks reports why a new connection is not answered, whatever the answer would be.
 func (p *play) asks(ctx context.Context) error {
+	c, err := p.ask(ctx)
+	if err == nil {
+		_ = c.End(scenarios.Closed)
+	}
+	return err
+}
+
+// ask returns a new connection that was answered.
+func (p *play) ask(ctx context.Context) (*conn, error) {
 	c, err := p.dial(ctx, noConn)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = c.End(scenarios.Closed) }()
 	if c.owed > 0 {
 		if a, err := c.Answer(ctx); err != nil || !said(a) {
-			return errNoReply
+			_ = c.End(scenarios.Closed)
+			return nil, errNoReply
 		}
 	}
 	if a, err := c.Ask(ctx, []byte(p.subject.Question+"\r\n")); err != nil || !said(a) {
-		return errNoReply
+		_ = c.End(scenarios.Closed)
+		return nil, errNoReply
 	}
-	return nil
+	return c, nil
 }
 
 // said reports whether a message came, be it one that breaks the grammar.
@@ -50,24 +86,52 @@ func (p *play) unheard() string { return p.law.Clause(RuleUnheard) }
 // probe makes it a finding if the server does not serve any more.
 func (p *play) probe(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
-		p.crashed(ctx, c)
+		p.crashed(ctx, c, c.owed != 0)
 	}
 }
 
-// crashed keeps the finding that the server lives no more.
-func (p *play) crashed(ctx context.Context, c *conn) {
+// crashed keeps the finding that the server lives no more. c is the connection that shows it; its command counts as the
+// cause if the answer to that was owed, else the last command. A server that has never served has not crashed.
+func (p *play) crashed(ctx context.Context, c *conn, owed bool) {
 	if p.dead || ctx.Err() != nil {
 		return
 	}
 	p.dead = true
-	clause := c.clause
-	if clause == p.unheard() && p.last != "" { // a server is not killed by a new connection, but by an earlier command
-		clause = p.last
+	switch {
+	case !p.served && c.Conn != nil && c.clause == p.unheard():
+		v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
+		v.Clause = c.clause
+		p.broken(c, v, c.sent)
+	case p.served:
+		p.ended(c, owed)
 	}
-	about := p.step
-	if c.awaited != "" {
+}
+
+// ended keeps the finding of a crash.
+func (p *play) ended(c *conn, owed bool) {
+	clause, about := p.last, p.step
+	if owed && c.clause != p.unheard() || p.last == "" { // a server is not killed by a new connection
+		clause = c.clause
+	}
+	if owed && c.awaited != "" {
 		about = c.sent
 	}
 	v := &Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served"}
-	p.found = append(p.found, found{Violation: v, crash: true, step: p.step, about: about, conn: c.number})
+	p.record(c, event{parts: []string{v.Got}, violation: v})
+	f := found{Violation: v, crash: true, step: p.step, about: about, conn: c.number, owing: p.inFlight}
+	if owed && !slices.Contains(f.owing, c.awaited) {
+		f.owing = append(f.owing, c.awaited)
+	}
+	p.found = append(p.found, f)
+}
+
+// awaited returns the commands whose answers are owed.
+func (p *play) awaited() []string {
+	var all []string
+	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
+		if o := p.conns[n]; o.owed != 0 {
+			all = append(all, o.awaited)
+		}
+	}
+	return all
 }

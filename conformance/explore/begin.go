@@ -12,27 +12,26 @@ import (
 // begin looks for a short conversation to start from: what has to do with the finding
 // alone, that again and again, the last steps, and all of it.
 func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
-	for _, t := range s.config.subject.seeds(s.target.Rule) {
-		if s.affords(t) && s.first(ctx, t) {
-			return t, true
-		}
+	seeds := slices.DeleteFunc(s.config.subject.seeds(s.target.Rule), func(t Trace) bool { return !s.affords(t) })
+	if t, ok := s.first(ctx, seeds, false); ok {
+		return t, true
 	}
 	s.same = false // a usual conversation that shows something known is no explanation
 	if len(whole) == 0 {
 		return Trace{}, false
 	}
-	for _, t := range s.candidates(whole) {
-		if s.repeatable(t) && !s.spent(ctx) && s.affords(t) && s.first(ctx, t) {
-			return t, true
-		}
-	}
-	return Trace{}, false
+	return s.first(ctx, slices.DeleteFunc(s.candidates(whole), func(t Trace) bool {
+		return !s.repeatable(t) || !s.affords(t)
+	}), true)
 }
 
 // candidates are parts of a conversation that may show the finding, the shorter first.
 func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
 	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
+	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
+		return append(all, Trace{Steps: suffix(whole, 120)}, Trace{Steps: whole})
+	}
 	for _, n := range []int{60, 600, 6000} { // faults that count do so by 50, 500 or 5,000
 		for _, steps := range [][]Step{s.round(unit), unit, near} {
 			all = append(all, Repeated(steps, n))
@@ -60,13 +59,20 @@ func (s *shrinker) affords(t Trace) bool {
 	return s.limit == 0 || once+again*time.Duration(max(t.N-1, 0)) <= s.limit/3
 }
 
-// first plays a conversation that may be the one to start from.
-func (s *shrinker) first(ctx context.Context, t Trace) bool {
-	ok := s.shows(ctx, t)
-	if ok {
-		s.best = s.latest
+// first returns the first conversation that shows the finding. sparing: it stops when enough was tried.
+func (s *shrinker) first(ctx context.Context, all []Trace, sparing bool) (Trace, bool) {
+	at := 0
+	for shown := range s.tries(ctx, all) {
+		switch {
+		case shown:
+			s.best = s.latest
+			return all[at], true
+		case sparing && s.spent(ctx):
+			return Trace{}, false
+		}
+		at++
 	}
-	return ok
+	return Trace{}, false
 }
 
 // unit picks the steps that name the job of the finding, and those at which it came;

@@ -22,9 +22,13 @@ func (x *exploration) cleanup(ctx context.Context) {
 	if x.play.dead {
 		return
 	}
+	x.progress(CleaningUp)
 	limit := max(20*x.config.timeout, time.Minute)
-	if ctx.Err() != nil { // it was interrupted
+	switch {
+	case ctx.Err() != nil: // it was interrupted
 		limit = brief
+	case !x.budget.End.IsZero():
+		limit = time.Until(x.budget.End)
 	}
 	how := Fully
 	if x.Fresh == nil {
@@ -44,15 +48,17 @@ func (x *exploration) cleanup(ctx context.Context) {
 	slices.Sort(x.result.Left)
 }
 
-// cleanup removes what a play has left, as far as that takes no waiting. What comes is
-// no finding.
-func (p *play) cleanup(ctx context.Context) {
+// cleanup removes what a play has left. What comes is no finding.
+func (p *play) cleanup(ctx context.Context, how Cleaning) {
 	found, came := p.found, p.seen
 	limit := brief + eachJob*time.Duration(len(p.law.Leftover()))
+	if how != Quickly {
+		limit += time.Minute
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	p.round = 0
-	for step := range p.law.Cleanup(Quickly) {
+	for step := range p.law.Cleanup(how) {
 		if p.do(ctx, &step); p.dead || ctx.Err() != nil {
 			break
 		}

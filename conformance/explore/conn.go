@@ -11,6 +11,7 @@ import (
 type conn struct {
 	*session.Conn
 	number  int
+	opened  int    // the step that opened it
 	owed    int    // messages; below zero: so many at the most
 	judged  bool   // the next message is judged
 	sent    int    // the step that sent the last command
@@ -32,7 +33,7 @@ func (p *play) dial(ctx context.Context, number int) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: session.New(nc, p.subject.Dialect, session.Config{Timeout: p.timeout}), number: number}
+	c := &conn{Conn: session.New(nc, p.subject.Dialect, session.Config{Timeout: p.timeout, Budget: p.budget}), number: number}
 	c.owed = c.Status().Owed
 	return c, nil
 }

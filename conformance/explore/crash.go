@@ -2,23 +2,26 @@ package explore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // Shorten looks for a short conversation that shows what was found otherwise than by
 // exploring, and fills it in if there is one. rule is that of the law that it would break
-// there; start is a conversation that may show it, nil if there is none. It blocks, no
+// there; start is a conversation that may show it, nil if there is none. If it breaks another
+// of these clauses, which are reported already, only the clause is filled in. It blocks, no
 // longer than Shrinking or until ctx is done.
-func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start []Step) {
+func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start []Step, reported ...string) {
 	f.Unscripted = ""
 	if ctx.Err() != nil {
-		f.Unscripted = "there was no time to make it small"
+		f.Unscripted = noTime
 		return
 	}
-	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, target: found{
+	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, progress: e.Progress, target: found{
 		Violation: &Violation{Clause: f.Clause, Rule: rule, JID: "-" + e.Subject.Jobs + "1"}, step: max(len(start)-1, 0),
 	}}
+	s.reported = slices.DeleteFunc(slices.Clone(reported), func(clause string) bool { return clause == f.Clause })
 	f.Whole.Steps = start
 	s.shrink(ctx, f)
 	f.Whole = Trace{} // what many clients did is no conversation
@@ -28,7 +31,8 @@ func (e *Explorer) Shorten(ctx context.Context, f *Finding, rule string, start [
 // they did is no conversation: only the seeds in which several clients do the same again
 // and again are tried. Each time the server is started again.
 func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
-	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking}
+	s := &shrinker{config: e.config(), fresh: e.Fresh, limit: e.Shrinking, progress: e.Progress}
+	s.doing = Progress{Activity: Shrinking, Finding: f.Name()}
 	s.target = found{Violation: &Violation{Rule: f.Rule}, crash: true}
 	if e.Fresh == nil {
 		s.revive = e.Revive
@@ -38,18 +42,16 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 	defer cancel()
 	f.Unscripted = "it did not die again of the conversations that were tried, " +
 		"in which two or three clients do the same again and again"
-	for _, t := range e.Subject.seeds(Concurrent) {
-		if !s.first(limited, t) {
-			continue
-		}
-		f.Small, f.Unscripted = t, ""
-		s.confirm(ctx, f)
-		plain := *f // what the clients did is no title
-		plain.What = ""
-		if f.Script = script(f.Small, &plain, s.best); f.Script == "" {
-			f.Unscripted = "no line of a script can say it"
-		}
+	t, ok := s.first(limited, e.Subject.seeds(Concurrent), false)
+	if !ok {
 		return
+	}
+	f.Small, f.Unscripted = t, ""
+	s.confirm(ctx, f)
+	plain := *f // what the clients did is no title
+	plain.What = ""
+	if f.Script = script(f.Small, &plain, s.best); f.Script == "" {
+		f.Unscripted = "no line of a script can say it"
 	}
 }
 

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,6 +18,8 @@ type Draw struct {
 	Longest  time.Duration // that the clients all wait at a time; zero: time is real, and waiting costs it
 	Signals  bool          // an operator can quiet and terminate workers
 	Restarts bool          // an operator can restart the server
+
+	swarm uint64 // of the campaign: what is left out follows from it; zero: nothing
 
 	fill  func(text string) string
 	free  func() []int
@@ -41,6 +44,17 @@ func (d *Draw) Free() []int { return d.free() }
 
 // Now is when the last step was played.
 func (d *Draw) Now() time.Time { return d.now() }
+
+// Uses reports whether a campaign uses a kind of move, field or value. Half of the campaigns
+// leave out a random half of all kinds each, so that what others hide shows (swarm testing).
+func (d *Draw) Uses(kind string) bool {
+	if d.swarm == 0 {
+		return true
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(kind)) // it never fails
+	return rand.New(rand.NewPCG(d.swarm, h.Sum64())).IntN(2) == 0
+}
 
 // Deal draws a number below n from those that were drawn least until now under that
 // name, so that all of them come soon.

@@ -154,8 +154,14 @@ func TestNothingRightIsBlamed(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
+			e := explore.Explorer{Subject: fwpsubject.New(), Steps: count, Findings: 3}
+			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
+				e.Connections, e.Steps = 24, max(count, 600)
+			}
 			for _, seed := range seeds {
-				exploring(t, behaving("", v.Name), explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: count, Findings: 3}, func(t *testing.T, r *explore.Result, _ *stage) {
+				e.Seed = seed
+				exploring(t, behaving("", v.Name), e, func(t *testing.T, r *explore.Result, _ *stage) {
+					assert.Equal(t, e.Connections > 0, r.Limit > 0, "a limit was met: %d", r.Limit)
 					for _, f := range r.Findings {
 						if !slices.Contains(v.Warns, f.Clause) {
 							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What, f.Script)

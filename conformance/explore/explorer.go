@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -19,7 +20,8 @@ type Explorer struct {
 	Password    string        // of the target, empty if it has none
 	Seed        uint64        // of the commands
 	Steps       int           // commands at most; 10,000 if zero and Time is zero too
-	Time        time.Duration // at most; no limit if zero
+	Time        time.Duration // of everything that Run does, see [Divide]; no limit if zero
+	Exploring   time.Duration // of Time for making up commands at most; what Divide leaves if zero
 	Connections int           // open at a time beside the two of the neighbour; 6 if zero
 	Timeout     time.Duration // the longest wait for a reply; 5 s if zero
 	Patience    time.Duration // for what the specification calls eventual; 150 s if zero
@@ -31,8 +33,8 @@ type Explorer struct {
 	Findings    int           // after which to stop; 1 if zero
 	Unshrunk    bool          // findings are not shrunk
 
-	// Shrinking is for how long one finding is shrunk at most, and half of it again
-	// to see how reliably it shows; no limit if zero. Time does not count it.
+	// Shrinking is for how long one finding is shrunk and confirmed at most; no limit if zero. It lies within
+	// Time, of which a finding gets a part only.
 	Shrinking time.Duration
 
 	// Fresh starts another server like the target, for making findings small: a
@@ -40,9 +42,8 @@ type Explorer struct {
 	// where there is none. The returned function ends it.
 	Fresh func() (scenarios.Target, func(), error)
 
-	// Memory returns how many bytes the server's process has resident. If it is set, the
-	// end of Run looks whether they grow without bound, which takes some seconds more
-	// than Time, and a minute more where they seem to. Nil: that is not looked at.
+	// Memory returns how many bytes the server's process has resident. If it is set, Run looks whether they grow
+	// without bound after it has explored, for which MemoryTime is kept of Time. Nil: that is not looked at.
 	Memory func() (bytes int64, err error)
 
 	// Found is called with each finding before it is shrunk, so that it can be saved
@@ -51,8 +52,8 @@ type Explorer struct {
 	Found func(Finding)
 	// Watch is called with each step before it is played; may be nil.
 	Watch func(Step)
-	// Progress is called after every few steps; may be nil.
-	Progress func(commands int, c *Coverage)
+	// Progress is called whenever the activity changes, and every few steps or plays; may be nil.
+	Progress func(Progress)
 }
 
 // Result is what an exploration found.
@@ -63,6 +64,7 @@ type Result struct {
 	Coverage *Coverage
 	Findings []Finding
 	Left     []string // jobs that could not be removed
+	Limit    int      // connections that the server serves at a time; zero if no limit was met
 	Dead     bool     // the server serves no more
 }
 
@@ -88,7 +90,7 @@ type Finding struct {
 }
 
 func (e *Explorer) config() *config {
-	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, terms: Terms{
+	c := &config{subject: e.Subject, target: e.Target, timeout: e.Timeout, budget: new(session.Budget), terms: Terms{
 		Password: e.Password, Alone: e.Alone, Flush: e.Alone && !e.NoFlush, Patience: e.Patience, Slack: e.Slack,
 	}}
 	orElse(&c.timeout, 5*time.Second)
@@ -110,7 +112,7 @@ func freshPrefix() string {
 	return "fwp" + hex.EncodeToString(b[:])
 }
 
-// Run explores until the steps or the time are used up, enough was found, the server
+// Run explores until the steps or the time for it are used up, enough was found, the server
 // is gone or ctx is done. It blocks, and removes what it left on the server; there is
 // little time for that once ctx is done.
 func (e *Explorer) Run(ctx context.Context) *Result {
@@ -124,12 +126,15 @@ func (e *Explorer) Run(ctx context.Context) *Result {
 // of steps of its own, on fresh names, and is like Run in everything else.
 func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 	x := e.begin(ctx)
+	limited, cancel := Until(ctx, x.budget.Shrink)
+	defer cancel()
 	for round, i := range t.played() {
-		if ctx.Err() != nil || x.play.dead || len(x.result.Findings) >= x.enough() {
+		if x.over(limited) || x.play.dead || len(x.result.Findings) >= x.enough() {
 			break
 		}
 		x.play.round = round
-		x.steps(ctx, t.Steps[i:i+1])
+		x.steps(limited, t.Steps[i:i+1])
+		x.examine(ctx, false)
 		x.gen.Round++
 		x.tell()
 	}
@@ -141,17 +146,35 @@ func (e *Explorer) Replay(ctx context.Context, t Trace) *Result {
 func (e *Explorer) begin(ctx context.Context) *exploration {
 	x := &exploration{
 		Explorer: e, config: e.config(), begun: time.Now(), done: map[string]bool{}, reported: map[string]bool{},
-		result: &Result{Seed: e.Seed, Coverage: newCoverage()},
+		budget: e.divide(), result: &Result{Seed: e.Seed, Coverage: newCoverage(e.Subject)},
 	}
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
 	x.gen = newGenerator(e, x.play)
 	x.reset(ctx)
-	x.begun = time.Now() // from now on it is the exploration's own time
 	return x
 }
 
-// end shrinks the findings that are still to be shrunk, and cleans up. What cleans up is not
+// divide returns the budget of the exploration.
+func (e *Explorer) divide() Budget {
+	shrinking := e.Shrinking
+	switch {
+	case e.Unshrunk:
+		shrinking = 0
+	case shrinking == 0:
+		shrinking = e.Time
+	}
+	b := Divide(e.Time, shrinking)
+	if e.Time > 0 && e.Memory != nil {
+		b.Explore = b.Explore.Add(-MemoryTime)
+	}
+	if most := time.Now().Add(e.Exploring); e.Exploring > 0 && (e.Time == 0 || most.Before(b.Explore)) {
+		b.Explore = most
+	}
+	return b
+}
+
+// end shrinks the findings that are still to be shrunk, and cleans up. The commands that clean up are not
 // counted.
 func (x *exploration) end(ctx context.Context) *Result {
 	x.examine(ctx, true)
@@ -159,7 +182,7 @@ func (x *exploration) end(ctx context.Context) *Result {
 	x.cleanup(ctx)
 	x.examine(ctx, true)
 	x.play.close()
-	x.result.Took, x.result.Dead = time.Since(x.begun), x.play.dead
+	x.result.Took, x.result.Dead, x.result.Limit = time.Since(x.begun), x.play.dead, x.play.most
 	return x.result
 }
 
@@ -168,7 +191,7 @@ type exploration struct {
 	*Explorer
 	config *config
 	begun  time.Time
-	spent  time.Duration // on making findings small
+	budget Budget
 	play   *play
 	gen    *generator
 	trace  []Step
@@ -191,14 +214,16 @@ func (x *exploration) loop(ctx context.Context) {
 	if steps == 0 && x.Time == 0 {
 		steps = 10000
 	}
+	limited, cancel := Until(ctx, x.budget.Shrink)
+	defer cancel()
 	idle := 0
-	for ctx.Err() == nil && len(x.result.Findings) < enough {
-		if x.play.dead && !x.resume(ctx) || steps > 0 && x.play.commands >= steps ||
-			x.Time > 0 && time.Since(x.begun)-x.spent > x.Time {
+	for !x.over(limited) && len(x.result.Findings) < enough {
+		if x.play.dead && !x.resume(limited) || steps > 0 && x.play.commands >= steps {
 			return
 		}
 		before := x.play.commands
-		x.steps(ctx, x.gen.next())
+		x.steps(limited, x.gen.next())
+		x.examine(ctx, false)
 		if idle++; x.play.commands > before {
 			idle = 0
 		} else if idle > 50 { // no connection is accepted
@@ -208,9 +233,17 @@ func (x *exploration) loop(ctx context.Context) {
 	}
 }
 
+// over reports whether no more commands are to be made up. The last one may take longer: whether a server is dead shows
+// only after some time.
+func (x *exploration) over(ctx context.Context) bool {
+	end := x.budget.Explore
+	return ctx.Err() != nil || !end.IsZero() && !time.Now().Before(end)
+}
+
+// tell reports progress now and then.
 func (x *exploration) tell() {
-	if x.Progress != nil && x.gen.Round%64 == 0 {
-		x.Progress(x.play.commands, x.result.Coverage)
+	if x.gen.Round%64 == 0 {
+		x.progress(Exploring)
 	}
 }
 
@@ -239,7 +272,7 @@ func (x *exploration) trim() {
 	x.play.seen = nil
 }
 
-// steps plays steps and looks at what they brought up.
+// steps plays steps and keeps what they have found.
 func (x *exploration) steps(ctx context.Context, steps []Step) {
 	for i := range steps {
 		x.trim()
@@ -252,7 +285,6 @@ func (x *exploration) steps(ctx context.Context, steps []Step) {
 		for ; x.told < len(x.play.found); x.told++ {
 			x.finding(x.play.found[x.told])
 		}
-		x.examine(ctx, false)
 		if x.play.dead || ctx.Err() != nil {
 			return
 		}

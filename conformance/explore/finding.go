@@ -2,10 +2,13 @@ package explore
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -16,6 +19,9 @@ type pending struct {
 	comes map[int]bool // the steps at which its job was delivered
 	same  bool         // it is something known in another form
 }
+
+// noTime is why a finding has no script where the time was over.
+const noTime = "there was no time to shrink it"
 
 // doubt is for how many commands a finding that another fault may explain waits for a
 // clearer one.
@@ -31,7 +37,7 @@ func (x *exploration) finding(f found) {
 	x.number++
 	p := pending{found: f, comes: map[int]bool{}, Finding: Finding{
 		Number: x.number, Clause: f.Clause, Rule: f.Rule, Crash: f.crash, Should: f.Should,
-		Expected: f.Expected, Got: f.Got, What: f.What,
+		Expected: f.Expected, Got: text.Shorten(f.Got), What: text.Shorten(f.What),
 		Commands: x.play.commands, Whole: Trace{Steps: append([]Step{}, x.trace...)},
 	}}
 	for _, came := range x.play.seen {
@@ -50,30 +56,37 @@ func (x *exploration) finding(f found) {
 func (x *exploration) examine(ctx context.Context, all bool) {
 	for _, doubtful := range []bool{false, true} {
 		kept := x.pending[:0]
-		for _, p := range x.pending {
+		for i, p := range x.pending {
 			if p.found.Doubtful && (!doubtful || !all && x.play.commands < p.Commands+doubt) {
 				kept = append(kept, p)
 				continue
 			}
 			if len(x.result.Findings) < x.enough() {
-				x.shrink(ctx, p)
+				others := len(kept) + len(x.pending) - i - 1
+				if !all { // another finding may come
+					others++
+				}
+				x.shrink(ctx, p, x.budget.Share(others+1, x.Shrinking))
 			}
 		}
 		x.pending = kept
 	}
 }
 
-// shrink makes one finding small.
-func (x *exploration) shrink(ctx context.Context, p pending) {
-	begin := time.Now()
-	defer func() { x.spent += time.Since(begin) }()
+// shrink makes one finding small, within a limit.
+func (x *exploration) shrink(ctx context.Context, p pending, limit time.Duration) {
 	key := x.kind(p.Rule, p.Clause)
 	if x.reported[key] { // another one turned out to be this
 		return
 	}
-	if x.minimise(ctx, &p); p.same {
+	shrinking, cancel := Until(ctx, x.budget.Shrink)
+	defer cancel()
+	if x.minimise(shrinking, &p, limit); p.same {
 		x.reported[key] = true
 		return
+	}
+	if p.Crash && p.Shown == 0 {
+		p.unconfirm()
 	}
 	if small := x.kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
 		if x.reported[small] { // the same in another form
@@ -85,20 +98,38 @@ func (x *exploration) shrink(ctx context.Context, p pending) {
 	x.result.Findings = append(x.result.Findings, p.Finding)
 }
 
+// unconfirm makes a crash that did not come again one without a clause: which of the commands was the cause is not
+// known.
+func (p *pending) unconfirm() {
+	const most = 5 // commands that are listed
+	all := slices.DeleteFunc(slices.Clone(p.found.owing), func(text string) bool { return text == "" })
+	for i := len(p.Whole.Steps) - 1; i >= 0 && len(all) < most; i-- {
+		if text := p.Whole.Steps[i].Text(); p.Whole.Steps[i].Sends() != nil && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for i, text := range all {
+		all[i] = fmt.Sprintf("%.100q", text)
+	}
+	p.Clause, p.Should = "", false
+	p.What = "the server died, and which command was the cause is not known; those without a reply and the last ones: " +
+		strings.Join(all, ", ") + "; with a way to restart the server the cause is looked for"
+}
+
 // minimise looks for a short conversation that shows a finding, or notes why there is none.
-func (x *exploration) minimise(ctx context.Context, p *pending) {
+func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Duration) {
 	switch {
 	case x.Unshrunk:
 		p.Unscripted = "it was not shrunk"
 		return
 	case ctx.Err() != nil:
-		p.Unscripted = "there was no time to make it small"
+		p.Unscripted = noTime
 		return
 	case x.Fresh == nil && x.play.dead && !x.Revive(ctx):
 		p.Unscripted = "the server is gone and cannot be started again"
 		return
 	}
-	s := &shrinker{config: x.config, fresh: x.Fresh, limit: x.Shrinking}
+	s := &shrinker{config: x.config, fresh: x.Fresh, limit: limit, progress: x.report}
 	s.target, s.comes, s.before = p.found, p.comes, x.reported
 	if x.Fresh == nil {
 		s.revive = x.Revive

@@ -42,15 +42,23 @@ func newGenerator(e *Explorer, p *play) *generator {
 	return g
 }
 
+// campaign is how many rounds leave out the same kinds of moves, fields and values. The first two leave out
+// nothing: a short exploration has to try everything.
+const campaign = 300
+
 // next gives the next steps, at least one.
 func (g *generator) next() []Step {
 	g.Round++
 	g.Rand = rand.New(rand.NewPCG(g.seed, g.Round))
+	if g.Round > campaign && g.Round%campaign == 0 {
+		g.swarm = uint64(g.IntN(2)) * g.Uint64()
+	}
 	if steps := g.control(); steps != nil {
 		return steps
 	}
 	conns := g.strangers()
-	if len(conns) < 2 || len(conns) < g.limit && g.IntN(12) == 0 {
+	room := g.room()
+	if len(conns) < min(2, room) || len(conns) < room && g.IntN(12) <= (room-len(conns))/6 {
 		return g.openOne()
 	}
 	if g.Longest > 0 && g.IntN(250) == 0 {
@@ -64,17 +72,27 @@ func (g *generator) next() []Step {
 	return m.Make(conn)
 }
 
+// room returns how many connections there may be at a time beside those of the control. One
+// more is for questions.
+func (g *generator) room() int {
+	if g.p.most == 0 {
+		return g.limit
+	}
+	return max(1, min(g.limit, g.p.most-firstFree-1))
+}
+
 // pick draws a move, those more likely that were tried least in this state.
 func (g *generator) pick(conn int) Move {
 	state := " " + g.p.law.State(conn)
-	var fit []Move
+	fit := slices.DeleteFunc(slices.Clone(g.alphabet.Moves), func(m Move) bool { return !g.affords(m) || !m.Fits(conn) })
+	if used := slices.DeleteFunc(slices.Clone(fit), func(m Move) bool { return !g.Uses(m.Name) }); len(used) > 0 {
+		fit = used
+	}
 	var weights []float64
 	sum := 0.0
-	for _, m := range g.alphabet.Moves {
-		if g.affords(m) && m.Fits(conn) {
-			weight := m.Weight * (1 + 6/float64(1+g.tried[m.Name+state]))
-			fit, weights, sum = append(fit, m), append(weights, weight), sum+weight
-		}
+	for _, m := range fit {
+		weight := m.Weight * (1 + 6/float64(1+g.tried[m.Name+state]))
+		weights, sum = append(weights, weight), sum+weight
 	}
 	at := g.Float64() * sum
 	for i, m := range fit {

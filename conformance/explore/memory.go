@@ -20,14 +20,16 @@ const (
 	memoryLasts    = time.Minute // at most, without the pause; what takes longer is not judged
 )
 
+// MemoryTime is how long looking at the memory of the server's process takes at most.
+const MemoryTime = memoryLasts + memoryPause + memoryLasts
+
 // watch looks whether the memory of the server grows, and makes it a finding.
 func (x *exploration) watch(ctx context.Context) {
 	over := x.play.dead || ctx.Err() != nil || len(x.result.Findings) >= x.enough()
 	if over || x.Memory == nil || len(x.Subject.Leaks) == 0 {
 		return
 	}
-	begin := time.Now()
-	defer func() { x.spent += time.Since(begin) }()
+	x.progress(Measuring)
 	limited, cancel := context.WithTimeout(ctx, memoryLasts)
 	defer cancel()
 	r := &rss{memory: x.Memory, play: newPlay(x.config, freshPrefix())}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -17,14 +18,18 @@ type play struct {
 	law      Law
 	conns    map[int]*conn
 	found    []found
-	seen     []seen // what each step was answered with
-	step     int    // the one that is being played
+	seen     []seen   // what each step was answered with
+	events   *[]event // what clients saw on connections; nil: it is not kept
+	step     int      // the one that is being played
 	cover    *Coverage
 	commands int
+	most     int // connections that the server serves at a time; zero if no limit was met
 	dead     bool
-	cut      bool   // the line that is being played came in segments
-	last     string // the clause of what was sent last
-	fuzzing  bool   // bytes were sent, and whether the server survives them is not known yet
+	served   bool     // some command was answered
+	cut      bool     // the line that is being played came in segments
+	last     string   // the clause of what was sent last
+	inFlight []string // the commands whose answers were owed when the server was seen not to serve
+	fuzzing  bool     // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -50,6 +55,7 @@ type config struct {
 	target  scenarios.Target
 	terms   Terms         // but for the prefix
 	timeout time.Duration // the longest wait for a reply
+	budget  *session.Budget
 }
 
 // grammar is what the texts of the subject may have.
@@ -117,7 +123,7 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 	}
 	p.conns[number] = c
 	p.law.Open(number, time.Now())
-	c.sent, c.clause, c.judged = p.step, p.unheard(), true
+	c.sent, c.opened, c.clause, c.judged = p.step, p.step, p.unheard(), true
 	if p.settle(ctx, c); p.conns[number] != c {
 		return
 	}
@@ -128,7 +134,12 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 }
 
 // violated keeps a violation that shows while a step is played.
-func (p *play) violated(c *conn, v *Violation) { p.broken(c, v, p.step) }
+func (p *play) violated(c *conn, v *Violation) {
+	if v != nil {
+		p.record(c, event{parts: []string{v.Got}, violation: v})
+	}
+	p.broken(c, v, p.step)
+}
 
 // broken keeps a violation that is about what a step has sent, and stops judging its job:
 // one fault is reported once.
@@ -142,13 +153,8 @@ func (p *play) broken(c *conn, v *Violation, step int) {
 	case c.pieces > 0 && v.Rule == RuleExtra:
 		v.Clause = p.law.Clause(RuleCut)
 	}
-	f := found{Violation: v, step: p.step, about: step, conn: c.number, owing: []string{c.awaited}}
-	for _, o := range p.conns {
-		if o.owed != 0 {
-			f.owing = append(f.owing, o.awaited)
-		}
-	}
-	p.found = append(p.found, f)
+	owing := append([]string{c.awaited}, p.awaited()...)
+	p.found = append(p.found, found{Violation: v, step: p.step, about: step, conn: c.number, owing: owing})
 	if v.JID != "" && v.Rule != "order" { // a job that was passed over may be lost, which shows later
 		p.law.Unjudge(v.JID)
 	}

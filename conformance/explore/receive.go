@@ -60,7 +60,9 @@ func (p *play) loose(ctx context.Context, c *conn) {
 			return
 		}
 		if c.judged {
-			p.violated(c, p.law.Came(c.number, a.Message, a.At).Violation)
+			answer := p.law.Came(c.number, a.Message, a.At)
+			p.answered(c, answer)
+			p.broken(c, answer.Violation, p.step)
 			c.judged = false
 		}
 		limit = moment
@@ -129,11 +131,16 @@ func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
 	answer := p.law.Came(c.number, a.Message, a.At)
 	c.judged = answer.Judged
 	if answer.Reply {
+		p.served = true
 		p.seen = append(p.seen, seen{step: c.sent, conn: c.number, Answer: answer})
 		p.cover.note(answer)
 	}
+	if answer.Limit {
+		p.full()
+	}
+	p.answered(c, answer)
 	if !asked {
-		p.violated(c, answer.Violation)
+		p.broken(c, answer.Violation, p.step)
 		p.drop(c, scenarios.Closed)
 		return
 	}
@@ -142,12 +149,25 @@ func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
 	case answer.Over:
 		p.drop(c, scenarios.Closed)
 	case a.Trailing > 0:
-		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", a.Trailing)))
-		p.drop(c, scenarios.Closed)
+		p.trailing(ctx, c, a.Trailing)
 	case answer.Closes > 0:
 		p.ending(ctx, c, answer.Closes)
 	}
 }
+
+// trailing judges what came together with an answer.
+func (p *play) trailing(ctx context.Context, c *conn, bytes int) {
+	next, came := c.within(ctx, moment)
+	if !came || !next.Whole() || !p.law.Came(c.number, next.Message, next.At).Limit {
+		p.violated(c, p.violation(RuleExtra, "one reply", fmt.Sprintf("%d bytes more", bytes)))
+	} else {
+		p.full()
+	}
+	p.drop(c, scenarios.Closed)
+}
+
+// full records that the server serves no more connections than there are beside the last.
+func (p *play) full() { p.most = max(1, len(p.conns)-1) }
 
 // ending awaits the close that was announced.
 func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
@@ -165,6 +185,10 @@ func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {
 
 // over records that a connection ended, or can no longer be read.
 func (p *play) over(ctx context.Context, c *conn, a session.Received) {
+	if a.Broken != nil && a.Broken.Limit { // no clause bounds a reply
+		p.drop(c, scenarios.Closed)
+		return
+	}
 	if rule := grammar(a); rule != "" {
 		v := p.violation(rule, p.grammar().Encoding, a.String())
 		v.Rule = RuleGrammar
@@ -180,8 +204,14 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 		return
 	}
 	if (v != nil || owed != 0) && !p.alive(ctx) {
-		p.crashed(ctx, c)
+		p.crashed(ctx, c, owed != 0)
 		return
+	}
+	if ctx.Err() != nil { // it is not known whether the server lives
+		return
+	}
+	if v == nil && !c.shut && !c.odd {
+		p.record(c, event{parts: []string{"<close>"}})
 	}
 	p.violated(c, v)
 }
@@ -189,8 +219,11 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 // silent judges that no answer came although patience is over.
 func (p *play) silent(ctx context.Context, c *conn) {
 	if !p.alive(ctx) {
-		p.crashed(ctx, c)
+		p.crashed(ctx, c, true)
 		p.drop(c, scenarios.Closed) // no answer will come any more
+		return
+	}
+	if ctx.Err() != nil || p.conns[c.number] != c || c.clause == p.unheard() && p.limited(ctx) { // there was one too many
 		return
 	}
 	if c.judged {
@@ -199,6 +232,7 @@ func (p *play) silent(ctx context.Context, c *conn) {
 			v.Clause = c.clause
 		}
 		v.Doubtful = true
+		p.record(c, event{parts: []string{"<nothing>"}, violation: v})
 		p.broken(c, v, c.sent)
 	}
 	p.drop(c, scenarios.Closed)

@@ -6,20 +6,27 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // shrinker makes conversations small. Every try is a play on fresh names, on a server
 // of its own if there is a way to have one.
 type shrinker struct {
-	config *config
-	fresh  func() (scenarios.Target, func(), error)
-	target found                      // what has to show again
-	comes  map[int]bool               // the steps at which the job of the finding was delivered
-	before map[string]bool            // what was found before, which is no match
-	limit  time.Duration              // that all this may take; no limit if zero
-	revive func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
+	config   *config
+	fresh    func() (scenarios.Target, func(), error)
+	target   found                      // what has to show again
+	comes    map[int]bool               // the steps at which the job of the finding was delivered
+	before   map[string]bool            // what was found before, which is no match
+	reported []string                   // clauses under which it need not be shrunk
+	limit    time.Duration              // that all this may take; no limit if zero
+	progress func(Progress)             // is called before each play; may be nil
+	revive   func(context.Context) bool // starts a server again that a try has ended; nil where that cannot be done
 
+	twin      *comparing // a difference is shrunk: each try is played on a second server too
+	exchanges []Exchange // of the last try that showed it
+
+	doing       Progress
 	plays, sent int      // tries, and the commands in all of them
 	latest      record   // of the last try that showed the finding
 	best        record   // of the smallest conversation until now
@@ -33,12 +40,16 @@ const (
 	sentAtMost  = 200_000 // commands that are spent on one finding
 	confirmed   = 5       // times that the result is played
 	unitAtMost  = 20      // steps that are tried as the body of a repetition
+	confirming  = 3       // one such part of the limit is kept for playing the result
 )
 
-// shrink fills in the small conversation of a finding, if it shows again at all.
+// shrink fills in the small conversation of a finding, if it shows again at all; only its clause if that is reported.
 func (s *shrinker) shrink(ctx context.Context, f *Finding) {
-	limited, cancel := within(ctx, s.limit)
+	ctx, cancel := within(ctx, s.limit)
 	defer cancel()
+	limited, end := within(ctx, s.limit-s.limit/confirming)
+	defer end()
+	s.doing = Progress{Activity: Shrinking, Finding: f.Name(), Done: len(f.Whole.Steps), Of: len(f.Whole.Steps)}
 	small, ok := s.begin(limited, f.Whole.Steps[:min(s.target.step+1, len(f.Whole.Steps))])
 	if !ok {
 		f.Unscripted = "it did not come again when the same was played on fresh names"
@@ -47,38 +58,34 @@ func (s *shrinker) shrink(ctx context.Context, f *Finding) {
 		}
 		return
 	}
+	if slices.Contains(s.reported, s.best.hit.Clause) {
+		f.Clause = s.best.hit.Clause
+		return
+	}
 	if small = s.reduce(limited, small); s.same {
 		return
 	}
 	f.Small = s.simplify(limited, small)
 	s.confirm(ctx, f)
-	if f.Shown > 0 {
+	if f.Shown > 0 && s.twin == nil {
 		hit := s.best.hit
-		f.Clause, f.Should, f.Expected, f.Got, f.What = hit.Clause, hit.Should, hit.Expected, hit.Got, hit.What
+		f.Clause, f.Should, f.Expected = hit.Clause, hit.Should, hit.Expected
+		f.Got, f.What = text.Shorten(hit.Got), text.Shorten(hit.What)
 		if f.Script = script(f.Small, f, s.best); f.Script == "" {
 			f.Unscripted = "no line of a script can say it"
 		}
 	}
 }
 
-// within is ctx with a limit, unless that is zero.
-func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
-}
-
 // confirm counts how reliably the small conversation shows the finding. If there is no
 // time for it, that one which showed it last counts.
 func (s *shrinker) confirm(ctx context.Context, f *Finding) {
-	limited, cancel := within(ctx, s.limit/2)
-	defer cancel()
-	for range confirmed {
-		is := s.shows(limited, f.Small)
-		if limited.Err() != nil && !is {
+	s.doing = Progress{Activity: Confirming, Finding: f.Name(), Of: confirmed}
+	for is := range s.tries(ctx, slices.Repeat([]Trace{f.Small}, confirmed)) {
+		if ctx.Err() != nil && !is {
 			break
 		}
+		s.doing.Done++
 		if f.Tried++; is {
 			f.Shown++
 			s.best = s.latest
@@ -91,17 +98,8 @@ func (s *shrinker) confirm(ctx context.Context, f *Finding) {
 
 // shows plays a conversation, and reports whether the finding came up.
 func (s *shrinker) shows(ctx context.Context, t Trace) bool {
-	s.plays++
-	stalls := s.stalls()
-	p, end := s.play(ctx, t, func(p *play) bool { return s.hit(p) >= 0 || stalls(p) })
-	defer end()
-	s.sent += p.commands
-	if i := s.hit(p); i >= 0 {
-		s.latest = recorded(p, p.found[i])
-		return true
-	}
-	s.same = s.same || s.explained(p, t)
-	return false
+	s.tell()
+	return s.took(s.try(ctx, t, s.empties()))
 }
 
 // explained reports whether the last command of a part of the conversation was answered in
@@ -121,31 +119,6 @@ func (s *shrinker) alike(f found) bool {
 	want, _, _ := strings.Cut(s.target.Got, ":")
 	got, _, _ := strings.Cut(f.Got, ":")
 	return f.Rule != "field" || want == "" || want == got
-}
-
-// stalls returns a function that reports whether a play has waited for jobs that do
-// not come more often than the conversation that is shrunk: each time costs two
-// seconds. It looks at every answer once: a conversation may be repeated thousands of
-// times.
-func (s *shrinker) stalls() func(*play) bool {
-	allowed := 2
-	for _, all := range s.best.answers {
-		allowed += empty(all)
-	}
-	looked, n := 0, 0
-	return func(p *play) bool {
-		n += empty(p.seen[looked:])
-		looked = len(p.seen)
-		return s.limit > 0 && n > allowed
-	}
-}
-
-// empty counts the answers that brought no job.
-func empty(answers []seen) (n int) {
-	for _, a := range answers {
-		n += b2i(a.Empty)
-	}
-	return n
 }
 
 // family returns one name for all rules under which the same fault may show.
@@ -180,55 +153,9 @@ func (s *shrinker) hit(p *play) int {
 	})
 }
 
-// play plays a conversation until enough is true.
-func (s *shrinker) play(ctx context.Context, t Trace, enough func(*play) bool) (*play, func()) {
-	c, end := *s.config, func() {}
-	if s.fresh != nil {
-		target, stop, err := s.fresh()
-		if err == nil {
-			c.target, end = target, stop
-		}
-	}
-	p := newPlay(&c, freshPrefix())
-	s.everybody = s.everybody || slices.ContainsFunc(t.Steps, s.shared)
-	if s.fresh == nil {
-		p.reset(ctx)
-	}
-	for round, i := range t.played() {
-		if enough(p) || p.dead || ctx.Err() != nil {
-			break
-		}
-		p.round, p.step = round, i
-		p.do(ctx, &t.Steps[i])
-	}
-	p.round = 0
-	p.poll(ctx)
-	if s.fresh == nil && !p.dead {
-		p.cleanup(ctx)
-		s.left = append(s.left, p.law.Leftover()...)
-	}
-	p.close()
-	if p.dead && s.revive != nil && s.revive(ctx) { // what the play left on the server may still be there
-		p.dead = false
-		p.cleanup(ctx)
-		p.close()
-		p.dead = true
-	}
-	return p, end
-}
-
 // shared reports whether a step changes what others have on the server.
 func (s *shrinker) shared(step Step) bool {
 	return step.restarts() || s.config.subject.Shared != nil && s.config.subject.Shared(step.Text())
-}
-
-// reset plays what makes a server forget: what an earlier try has left behind in its
-// memory is not to be taken for what this one shows.
-func (p *play) reset(ctx context.Context) {
-	for _, step := range p.subject.Reset {
-		p.do(ctx, &step)
-	}
-	p.found, p.seen = nil, nil
 }
 
 // reduce takes steps away as long as the finding shows: first the number of

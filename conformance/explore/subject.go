@@ -21,6 +21,9 @@ type Subject struct {
 	Question string // a line that a server that serves answers on every new connection
 	Jobs     string // the family of the names of jobs, which are others in each round
 
+	// Situations are the names of those that commands can meet, for coverage.
+	Situations []string
+
 	Introduction Introduction // of clients, where a script writes it out
 
 	// Ruling returns the level at which a script judges a clause, usually the one given,
@@ -140,12 +143,18 @@ type Answer struct {
 	Reply     bool          // it answers a command
 	Judged    bool          // the connection is judged from here on
 	Over      bool          // the connection cannot be used any more
+	Limit     bool          // because the server serves no more connections at a time
 	Closes    time.Duration // the server has to close the connection within that; zero: it has not
 	Job       string        // that came
 	Empty     bool          // the command waited, and nothing came
 
+	Normal []string // the message in parts that are the same on servers that mean the same: a kind, then fields
+	Verb   string   // of the command that it answers, "" for none
+
 	Pattern string // that the message matches, as an S: line has it
 	Open    string // the pattern of all that was allowed, if which of them came means nothing
+
+	Situation string // that the command met, for coverage; "" for none with a name
 
 	State, Moved, Outcome string // for coverage: before it, the change if there was one, and the command with its outcome
 }

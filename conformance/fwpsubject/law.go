@@ -26,11 +26,12 @@ type law struct {
 
 // conn is what the law keeps of a connection beside what the oracle knows.
 type conn struct {
-	verb    string // of the command whose answer is awaited
-	awaits  bool
-	several bool // its last bytes were not a single line: the first answer is judged, but may have another reason
-	replied time.Time
-	last    session.Message // that was received
+	verb       string // of the command whose answer is awaited
+	awaits     bool
+	introduced bool // its HELLO was accepted, and nothing was sent since
+	several    bool // its last bytes were not a single line: the first answer is judged, but may have another reason
+	replied    time.Time
+	last       session.Message // that was received
 }
 
 func newLaw(t explore.Terms) *law {
@@ -81,7 +82,7 @@ func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent
 // line records one line.
 func (l *law) line(number int, line []byte, owed int, at time.Time) explore.Sent {
 	c := l.conns[number]
-	c.verb, c.awaits = fwp.SplitCommand(line).Verb, true
+	c.verb, c.awaits = strings.TrimSpace(fwp.SplitCommand(line).Verb), true
 	clause := l.world.Sent(number, line, at)
 	return explore.Sent{Clause: clause, Owed: owed, Judged: l.world.Conns[number].Unjudged == oracle.Judged}
 }
@@ -118,6 +119,8 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 	switch {
 	case wc.State == fwp.Ended:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "<close>", r)
+	case !c.awaits && r.Kind == fwp.ErrorReply && c.introduced: // behind the OK to HELLO (AMB-14)
+		a.Over, a.Limit = true, true
 	case !c.awaits && at.Sub(c.replied) < time.Second:
 		a.Violation = l.violation("extra-reply", explore.RuleExtra, "silence", r)
 	case !c.awaits:
@@ -127,8 +130,9 @@ func (l *law) Came(number int, m session.Message, at time.Time) (a explore.Answe
 	default:
 		a.Violation = violation(l.world.Greet(number, r))
 		a.Over = r.Kind == fwp.ErrorReply
+		a.Limit = a.Over
 	}
-	a.Judged = wc.Unjudged == oracle.Judged
+	a.Judged, a.Normal = wc.Unjudged == oracle.Judged, l.normal(c.verb, r)
 	c.awaits, c.replied, c.last = false, at, m
 	return a
 }
@@ -144,6 +148,7 @@ func violation(v *oracle.Violation) *explore.Violation { return (*explore.Violat
 func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	c, wc := l.conns[number], l.world.Conns[number]
 	expected, before := l.world.Expects(number), wc.State
+	situation := l.world.Situation(number)
 	answer, v := l.world.Replied(number, r, at)
 	if c.several { // it may be the answer to what follows
 		if v != nil {
@@ -153,9 +158,10 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	}
 	a := explore.Answer{
 		Violation: violation(v), Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
-		Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
+		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc), Verb: verbOf(c.verb),
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
+	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified
 	if wc.State != before {
 		a.Moved = before.String() + " > " + wc.State.String()
 	}
@@ -243,7 +249,7 @@ func (l *law) Value(number int, name string) string {
 	if c := l.world.Conns[number]; c != nil {
 		hi = c.Hi
 	}
-	password, rounds := l.Password, hi.Iterations
+	password, rounds, hash := l.Password, hi.Iterations, fwp.PasswordHash
 	switch strings.TrimPrefix(name, "pwdhash.") {
 	case "fewer":
 		rounds--
@@ -252,9 +258,9 @@ func (l *law) Value(number int, name string) string {
 	case "wrong":
 		password += "-not"
 	case "hex":
-		return oracle.HexRounds(password+hi.Salt, rounds)
+		hash = fwp.HexPasswordHash
 	}
-	h, err := fwp.PasswordHash(password, hi.Salt, rounds)
+	h, err := hash(password, hi.Salt, rounds)
 	if err != nil {
 		return strings.Repeat("0", 64)
 	}

@@ -76,9 +76,9 @@ func (g *maker) controlJob() []explore.Step {
 // open opens a connection that has not greeted, of a producer or of a worker.
 func (g *maker) open(conn int) explore.Step {
 	switch g.IntN(8) {
-	case 0, 1:
+	case 0, 1, 2:
 		return build().Open(conn, scenarios.Raw, "")
-	case 2, 3:
+	case 3:
 		return producer(conn)
 	}
 	if g.workers == 0 || g.IntN(3) > 0 {

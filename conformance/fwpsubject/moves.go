@@ -56,6 +56,10 @@ var moves = []move{
 	{"beat", 1, worker, writes(func(g *maker, w *oracle.Conn) string {
 		return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}`
 	})},
+	{"beat-of-itself", 0.05, worker, writes(func(g *maker, w *oracle.Conn) string {
+		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`, `"rss_kb":2147483648,"current_state":"terminate"`})
+		return fmt.Sprintf(`BEAT {"wid":"%s",%s}`, g.law.symbol(w.WID), more)
+	})},
 	{"beat-of-nobody", 0.3, worker, writes(func(g *maker, _ *oracle.Conn) string {
 		return fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))
 	})},
@@ -74,8 +78,8 @@ var moves = []move{
 	{"cut", 0.5, identified, (*maker).cut},
 	{"hello-again", 0.2, identified, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
 	{"hello", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
-	{"hello-badly", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.badGreeting() })},
-	{"too-early", 1.5, raw, writes(func(g *maker, _ *oracle.Conn) string { return g.tooEarly() })},
+	{"hello-badly", 5, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.badGreeting() })},
+	{"too-early", 3, raw, writes(func(g *maker, _ *oracle.Conn) string { return g.tooEarly() })},
 	{"end", 0.3, identified, fixed("END")},
 	{"end-early", 0.05, raw, fixed("END")},
 	{"leave", 0.4, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
@@ -87,13 +91,13 @@ var moves = []move{
 	}, (*maker).inDefault},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
-	{"life", 1, func(g *maker, c int, w *oracle.Conn) bool {
+	{"life", 2, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Longest >= time.Minute && active(g, c, w)
 	}, (*maker).life},
-	{"signal", 0.06, func(g *maker, c int, w *oracle.Conn) bool {
+	{"signal", 0.12, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Signals && worker(g, c, w)
 	}, (*maker).signal},
-	{"restart", 0.02, func(g *maker, c int, w *oracle.Conn) bool {
+	{"restart", 0.04, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Restarts && active(g, c, w)
 	}, (*maker).restarting},
 	{"wire", 2.5, anyone, (*maker).wire},
@@ -291,13 +295,13 @@ func (g *maker) life(c int, _ *oracle.Conn) []explore.Step {
 		job := push(c, jid, queue, `,"at":`+g.soon())
 		return []explore.Step{job, explore.Wait(scheduled), line(c, "FETCH %s", queue)}
 	}
-	fields := choose(g, []string{
+	fields := deal(g, "life", []string{
 		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`,
 		`,"backtrace":1`,
 	}) + choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
 	fetch := line(c, "FETCH %s", queue)
 	steps := []explore.Step{push(c, jid, queue, fields), fetch}
-	end := choose(g, []string{"fail", "fail", "expire", "ack"})
+	end := deal(g, "end of a life", []string{"fail", "fail", "expire", "ack"})
 	for range 1 + g.IntN(3) {
 		switch end {
 		case "fail":

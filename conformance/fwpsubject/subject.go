@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -17,6 +18,7 @@ func New() *explore.Subject {
 		Start:        func(t explore.Terms) explore.Law { return newLaw(t) },
 		Alphabet:     alphabet,
 		Jobs:         "jid",
+		Situations:   model.Situations(),
 		Greeting:     `+HI {"v":2}`,
 		Accepted:     "+OK",
 		Question:     `HELLO {"v":2}`,

@@ -5,14 +5,25 @@ import (
 	"strings"
 )
 
-// arrays are args that must be delivered unchanged, by value. The last is large, and used
-// less often.
+// arrays are args that must be delivered unchanged, by value: numbers at the limits of types,
+// each kind of value at each depth, each escape, each plane and normal form of Unicode. The
+// last is large, and used less often.
 var arrays = []string{
 	`[]`, `[1,2,3]`, `[9007199254740993]`, `[9223372036854775807,-9223372036854775808]`, `["é漢😀"]`,
 	`[{"k":{"n":[null,true,false,1.5e10,""]}}]`, `[[[[[[[[["deep"]]]]]]]]]`,
 	`["line\nbreak\ttab \"quoted\" \\ / \u00e9"]`, `[0.1,-0,1e2,123456789.125]`,
-	`["$$2","a b","` + "\u2028" + `"]`, `[{"jid":"x","queue":"y","retry":0}]`, `["$filler(70KiB)"]`,
+	`["$$2","a b","` + "\u2028" + `"]`, `[{"jid":"x","queue":"y","retry":0}]`,
+	`[2147483647,2147483648,-2147483649]`, `[4294967295,4294967296,4294967297]`, `[9007199254740991,-9007199254740993]`,
+	`[-9223372036854775807,1000000000000000001]`, `[null,[null],{"a":null},[[],{}],{"a":{}},""]`, `[true,[false,{"b":true}]]`,
+	`["\b\f\r\/\u0001\u001f\u007f"]`, `["\u00e9\ud83d\ude00\u0000"]`, `["<a href='x'>&amp;</a>","--","*/"]`,
+	`["` + "\u00e9" + `","` + "e\u0301" + `","` + "\ufb01" + `","` + "\u1e9b\u0323" + `"]`,
+	`["` + "\U00010348" + `","` + "\U0002f800" + `","` + "\U000e0041" + `","` + "\U0010fffd" + `"]`,
+	`["` + "\u202e" + `abc` + "\u200d\ufeff\ufffd" + `"]`, `[{"A":1,"a":2,"":3," ":4,"0":5,"-1":6,"__proto__":7}]`,
+	`["1","01","1e3","true","null","2026-01-02T03:04:05Z"]`, `["$filler(70KiB)"]`,
 }
+
+// jobTypes are names that a server must not change, or mistake for its own.
+var jobTypes = []string{"t", "t", "T", "Größe", "a::B", "0", "-x", "a.b_c", "retries", "default", "null"}
 
 // optional are fields that a job has once in so many times, with their values.
 var optional = []struct {
@@ -32,7 +43,7 @@ var optional = []struct {
 // mixes up between jobs shows.
 func (g *maker) job() string {
 	fields := []string{
-		`"jid":"` + g.jid() + `"`, `"jobtype":"` + choose(g, []string{"t", "Größe", "a::B"}) + `"`,
+		`"jid":"` + g.jid() + `"`, `"jobtype":"` + choose(g, jobTypes) + `"`,
 		`"args":` + g.array(),
 	}
 	if g.IntN(20) == 0 { // an unusual name, which may go wrong only when the job is enqueued
@@ -44,14 +55,15 @@ func (g *maker) job() string {
 		fields = append(fields, `"queue":"`+g.queue()+`"`)
 	}
 	for _, f := range optional {
-		if g.IntN(f.often) == 0 {
+		if g.Uses(f.name) && g.IntN(f.often) == 0 {
 			fields = append(fields, fmt.Sprintf("%q:%s", f.name, choose(g, f.values)))
 		}
 	}
-	if g.IntN(8) == 0 {
+	if g.Uses("at") && g.IntN(8) == 0 {
 		fields = append(fields, `"at":`+g.at())
 	}
 	switch {
+	case !g.Uses("reserve_for"):
 	case g.IntN(3) == 0:
 		fields = append(fields, `"reserve_for":`+choose(g, []string{"60", "61", "90", "600", "1800", "3600"}))
 	case g.IntN(60) == 0: // AMB-17
@@ -69,7 +81,7 @@ func (g *maker) array() string {
 	case g.IntN(12) == 0:
 		return arrays[last]
 	}
-	return arrays[g.IntN(last)]
+	return deal(g, "args", arrays[:last])
 }
 
 // soon is a time in about two seconds. A name of a time has one value in all of a play, so

@@ -24,8 +24,6 @@ var clauseOf = map[string]string{
 	BrokenGrammar + "null":                 "FWP-RESP-04",
 	BrokenGrammar + "integer":              "FWP-RESP-01",
 	BrokenGrammar + "truncated":            "FWP-RESP-03",
-	BrokenGrammar + "too long":             "FWP-RESP-01", // the limit is the suite's: the grammar as a whole
-	BrokenGrammar + "nesting depth":        "FWP-RESP-01", // the same
 
 	// Of a connection.
 	"unasked":              "FWP-RESP-05",
@@ -34,6 +32,7 @@ var clauseOf = map[string]string{
 	"no-greeting":          "FWP-HI-01",
 	"consumer-closed":      "FWP-STATE-13",
 	"state-lost":           "FWP-STATE-12",
+	"state-unordered":      "FWP-BEAT-01",
 	ForeignReply:           "FWP-HI-02",
 	ForeignReply + "HELLO": "FWP-HELLO-03",
 	ForeignReply + "PUSH":  "FWP-PUSH-01",

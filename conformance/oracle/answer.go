@@ -23,12 +23,21 @@ func answerOf(verb string, r fwp.Reply) model.Answer {
 		return model.Delivered
 	case verb == fwp.INFO, verb == fwp.FETCH:
 		return model.Foreign
-	case verb == fwp.BEAT && object(r.Text) != nil:
+	case verb == fwp.BEAT && stateOf(r) != "":
 		return model.Notified
 	case r.Kind == fwp.SimpleString && string(r.Text) == "OK":
 		return model.Okay
 	}
 	return model.Foreign
+}
+
+// stateOf returns the state in a reply to a BEAT, "" if it has none. (BEAT Command, AMB-02)
+func stateOf(r fwp.Reply) string {
+	if r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
+		return ""
+	}
+	state, _ := object(r.Text)["state"].(string)
+	return state
 }
 
 // object decodes a JSON object, its numbers kept as json.Number; nil if it is not one.

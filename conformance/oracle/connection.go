@@ -22,6 +22,8 @@ type Conn struct {
 	call       *call
 	earlier    string // the clause by which a command is served in spite of earlier commands
 	shut       bool   // half-closed by the client
+	declined   bool   // a command was refused before HELLO: the server may close the connection, at any time (AMB-11)
+	informed   bool   // an INFO was served
 	helloAgain bool   // a second HELLO was accepted: which worker it is now is not known (AMB-09)
 }
 
@@ -36,7 +38,8 @@ type call struct {
 	certain []*Job // that were enqueued, and could go to no other client, when a FETCH was sent
 	alone   bool   // no other client was fetching from its queues when it was sent
 	order   int    // among all commands
-	company bool   // a FETCH of another client was under way when it was sent
+	kind    model.Case
+	company bool // a FETCH of another client was under way when it was sent
 }
 
 // allow returns a command with the answers that it may get on a connection.
@@ -49,8 +52,11 @@ func (w *World) allow(c *Conn, l Line, now time.Time) *call {
 		k.allowed = model.Anything
 	case !known, early && l.Clause == "FWP-FRAME-09": // as the grammar says
 	case early && l.Verb != fwp.HELLO:
-		k.tooEarly(w.Protected)
+		if k.tooEarly(w.Protected); l.Form == model.Refused {
+			k.kind = model.Malformed
+		}
 	case l.Form == model.Refused:
+		k.kind = model.Malformed
 	case early:
 		w.hello(c, k)
 	default:
@@ -72,7 +78,7 @@ func (k *call) tooEarly(protected bool) {
 // take sets what may be answered by a rule of the model, and by what the grammar leaves open.
 func (k *call) take(c *Conn, r model.Rule) {
 	open := k.Form & model.Refused
-	k.allowed = r.May | open
+	k.kind, k.allowed = r.Case, r.May|open
 	if open == 0 || r.Case != model.Usual {
 		k.own, k.clause = r.Clause, r.Clause
 	}
@@ -102,7 +108,11 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 		kind = w.beat(c, k)
 	}
 	k.take(c, model.For(c.State, k.Verb, kind))
-	if k.Verb == fwp.INFO && c.Commands > 100 {
+	switch {
+	case k.Verb != fwp.INFO:
+	case !w.informed: // earlier commands do not explain what a server never serves
+		k.clause = k.own
+	case c.Commands > 100 && c.informed:
 		k.clause = "FWP-LINK-03"
 	}
 }
@@ -124,7 +134,7 @@ func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Ti
 	case a != model.Refused:
 		w.accepted(c, k, a, before, now)
 	case k.allowed&model.Refused != 0:
-		c.earlier = "FWP-STATE-12"
+		c.earlier, c.declined = "FWP-STATE-12", c.declined || before == fwp.NotIdentified
 	}
 }
 
@@ -134,6 +144,9 @@ func (w *World) accepted(c *Conn, k *call, a model.Answer, before fwp.State, now
 	case k.Verb == fwp.BEAT:
 		c.Beat = now
 		w.notified(k, a)
+	case k.Verb == fwp.INFO:
+		c.informed = a == model.Data
+		w.informed = w.informed || c.informed
 	case k.Verb == fwp.HELLO && before != fwp.NotIdentified:
 		c.earlier = "FWP-HELLO-08"
 		if a == model.Okay {
@@ -177,9 +190,11 @@ func (w *World) closed(c *Conn, k *call, now time.Time) *Violation {
 }
 
 // needsError reports whether the server must send an error before it ends the connection.
-// A client that is slow to send HELLO may be closed for that. (AMB-11, AMB-34)
+// It may do so behind an earlier error, however late, and to a client that is slow to send
+// HELLO. (AMB-11, AMB-34)
 func (k *call) needsError(c *Conn) bool {
 	_, known := model.About(k.Verb)
 	slow := !c.Opened.IsZero() && k.at.Sub(c.Opened) > time.Second
-	return known && c.State == fwp.NotIdentified && c.Greeted && k.allowed == model.Refused && !slow
+	early := known && c.State == fwp.NotIdentified && c.Greeted
+	return early && !c.declined && k.allowed == model.Refused && !slow
 }

@@ -15,6 +15,7 @@ const (
 	info    = "1 C INFO\n1 S $x"
 	noInfo  = "1 C INFO\n1 S -ERR"
 	noFetch = "1 C FETCH q\n1 S -ERR"
+	beating = `1 C BEAT {"wid":"worker-1"}` + "\n1 S +OK"
 	flush   = "1 C FLUSH\n1 S +OK"
 )
 
@@ -22,30 +23,37 @@ const (
 // been served: what came before it must do no harm.
 func TestBlame(t *testing.T) {
 	t.Parallel()
-	done := all(hello, with(""), take, ack)
-	failed := all(hello, with(""), take, fail)
+	served := all(hello, info)
+	done := all(served, with(""), take, ack)
+	failed := all(served, with(""), take, fail)
 	judge(t, map[string]row{
-		"nothing before":           {all(hello, noInfo), "FWP-STATE-03 refused"},
-		"after a PUSH":             {all(hello, with(""), noInfo), "FWP-STATE-03 refused"},
-		"after a FETCH":            {all(hello, none, noInfo), "FWP-STATE-03 refused"},
-		"after an ACK":             {all(done, noInfo), "FWP-STATE-10 refused"},
-		"after a FAIL":             {all(failed, noInfo), "FWP-STATE-10 refused"},
-		"a PUSH after an ACK":      {all(done, refused(second(""))), "FWP-STATE-10 refused"},
-		"a FETCH after an ACK":     {all(done, noFetch), "FWP-STATE-10 refused"},
-		"after an ACK and an INFO": {all(done, info, noInfo), "FWP-STATE-03 refused"},
+		"nothing before":              {all(hello, noInfo), "FWP-STATE-03 refused"},
+		"never served, after an ACK":  {all(hello, with(""), take, ack, noInfo), "FWP-STATE-03 refused"},
+		"after a PUSH":                {all(hello, with(""), noInfo), "FWP-STATE-03 refused"},
+		"after a FETCH":               {all(hello, none, noInfo), "FWP-STATE-03 refused"},
+		"after an ACK":                {all(done, noInfo), "FWP-STATE-10 refused"},
+		"after a FAIL":                {all(failed, noInfo), "FWP-STATE-10 refused"},
+		"a PUSH after an ACK":         {all(done, refused(second(""))), "FWP-STATE-10 refused"},
+		"a FETCH after an ACK":        {all(done, noFetch), "FWP-STATE-10 refused"},
+		"a FETCH of 8 queues":         {all(served, "1 C FETCH"+strings.Repeat(" q", 8), "1 S -ERR"), "FWP-FETCH-03 refused"},
+		"of 9, which may be too many": {all(served, "1 C FETCH"+strings.Repeat(" q", 9), "1 S -ERR"), ""},
+		"after an ACK and an INFO":    {all(done, info, noInfo), "FWP-STATE-03 refused"},
 		"after an ACK refused": {
-			all(hello, `1 C ACK {"jid":"x"}`, "1 S -ERR", noInfo),
+			all(served, `1 C ACK {"jid":"x"}`, "1 S -ERR", noInfo),
 			"FWP-STATE-12 refused",
 		},
-		"after an ACK of no job":      {all(hello, `1 C ACK {"jid":"x"}`, "1 S +OK", noInfo), "FWP-STATE-10 refused"},
-		"after a FLUSH":               {all(hello, flush, noInfo), "FWP-FLUSH-04 refused"},
-		"after a second HELLO":        {all(hello, hello, noInfo), "FWP-HELLO-08 refused"},
-		"after one that was refused":  {all(hello, refused(hello), noInfo), "FWP-STATE-12 refused"},
-		"after a malformed command":   {all(hello, "1 C INFO x", "1 S -ERR", noInfo), "FWP-STATE-12 refused"},
+		"after an ACK of no job":      {all(served, `1 C ACK {"jid":"x"}`, "1 S +OK", noInfo), "FWP-STATE-10 refused"},
+		"after a FLUSH":               {all(served, flush, noInfo), "FWP-FLUSH-04 refused"},
+		"after a second HELLO":        {all(served, hello, noInfo), "FWP-HELLO-08 refused"},
+		"after one that was refused":  {all(served, refused(hello), noInfo), "FWP-STATE-12 refused"},
+		"after a malformed command":   {all(served, "1 C INFO x", "1 S -ERR", noInfo), "FWP-STATE-12 refused"},
 		"HELLO after an INFO refused": {all("1 C INFO", "1 S -ERR", refused(hello)), "FWP-STATE-12 refused"},
 		"the 99th command":            {all(hello, strings.Repeat(info+"\n", 98)+noInfo), "FWP-STATE-03 refused"},
 		"the 101st command":           {all(hello, strings.Repeat(info+"\n", 99)+noInfo), "FWP-LINK-03 refused"},
-		"a wrong reply after an ACK":  {all(done, "1 C INFO", "1 S :1"), "FWP-INFO-01 foreign"},
+		"the first INFO, late": {
+			all(hello, strings.Repeat(beating+"\n", 99)+noInfo), "FWP-STATE-03 refused",
+		},
+		"a wrong reply after an ACK": {all(done, "1 C INFO", "1 S :1"), "FWP-INFO-01 foreign"},
 	})
 }
 
@@ -101,8 +109,13 @@ func TestCloses(t *testing.T) {
 		"of a HELLO that may be refused":      {"1 C HELLO {\"v\":3}\n1 close", ""},
 		"of a word of nobody":                 {"1 C XYZZY\n1 close", ""},
 		"before any command":                  {"1 HI {\"v\":2}\n1 close", ""},
-		"of a client within a second":         {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
-		"of a client that is slow":            {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
+		"after an error":                      {"1 C INFO\n1 S -ERR\n1 C INFO\n1 close", ""},
+		"after an error, a HELLO":             {"1 C INFO\n1 S -ERR\n1 C HELLO x\n1 close", ""},
+		"of a worker, after its error": {
+			all("1 C INFO", "1 S -ERR", hello, "1 close"), "FWP-STATE-13 closed",
+		},
+		"of a client within a second": {"1 HI {\"v\":2}\nwait 1s\n1 C INFO\n1 close", "FWP-STATE-01 mute"},
+		"of a client that is slow":    {"1 HI {\"v\":2}\nwait 1001ms\n1 C INFO\n1 close", ""},
 	})
 }
 

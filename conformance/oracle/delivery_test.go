@@ -75,12 +75,30 @@ func TestMissing(t *testing.T) {
 			all(hello, with(""), "1 C FLUSH x", "1 S -ERR", none),
 			"FWP-FLUSH-03 missing doubtful",
 		},
+		"with a FLUSH that failed": {
+			all(hello, with(""), "1 C FLUSH", "1 S -ERR", none),
+			"FWP-FLUSH-01 missing doubtful",
+		},
 		"after a FLUSH":   {all(hello, with(""), flush, none), ""},
 		"after a restart": {all(hello, with(""), "restart", none), "FWP-STATE-08 missing"},
 		"a queue with a dot": {
 			all(
 				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q.r"}`, "1 S +OK",
 				"1 C FETCH q.r", "wait 2s", missing,
+			),
+			"",
+		},
+		"a queue in capitals": {
+			all(
+				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"Q"}`, "1 S +OK",
+				"1 C FETCH Q", "wait 2s", missing,
+			),
+			"FWP-PUSH-04 missing",
+		},
+		"a queue in capitals, refused": {
+			all(
+				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"Q"}`, "1 S -ERR",
+				"1 C FETCH Q", "1 S -ERR",
 			),
 			"",
 		},

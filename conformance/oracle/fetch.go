@@ -16,6 +16,10 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 		k.queues = []string{"default"}
 	}
 	k.alone = !w.rivals(c, k.queues, true)
+	odd := func(q string) bool { return !plainQueue.MatchString(q) && !w.taken[q] }
+	if k.Form == model.Either && !slices.ContainsFunc(k.queues, odd) { // a name that a PUSH may have is one of a FETCH too
+		k.Form = model.Okay
+	}
 	kind := model.Usual
 	if k.Form != model.Okay || c.WID == "" || w.Quiet(c) {
 		kind = model.MayNotFetch
@@ -102,7 +106,7 @@ func (w *World) empty(k *call, now time.Time) *Violation {
 	v := &Violation{Expected: w.deliverable(k, now), Got: "$-1"}
 	if j := k.lacking(); j != nil {
 		v.Clause, v.Rule, v.JID, v.What = j.missing, "missing", j.JID, "a job that was certainly enqueued did not come"
-		v.Doubtful = j.missing == "FWP-FLUSH-03" // it may have been lost otherwise
+		v.Doubtful = strings.HasPrefix(j.missing, "FWP-FLUSH-") // it may have been lost otherwise
 		if k.Args == nil && v.Clause == "FWP-WU-04" {
 			v.Clause = "FWP-FETCH-08"
 		}

@@ -30,7 +30,7 @@ func TestFields(t *testing.T) {
 		"custom, null":                 {"", `{"custom":null}`, ""},
 		"custom, empty, left out":      {`,"custom":{}`, `{"custom":"ABSENT"}`, ""},
 		"retry":                        {`,"retry":5`, `{"retry":6}`, "FWP-WU-07 field"},
-		"retry left out":               {`,"retry":5`, `{"retry":"ABSENT"}`, "FWP-WU-07 field"},
+		"retry left out":               {`,"retry":5`, `{"retry":"ABSENT"}`, ""},
 		"retry, the default":           {"", `{"retry":25}`, ""},
 		"retry, another default":       {"", `{"retry":24}`, "FWP-RETRY-04 field"},
 		"retry, the default left out":  {`,"retry":25`, `{"retry":"ABSENT"}`, ""},
@@ -93,6 +93,13 @@ func TestFields(t *testing.T) {
 		"at left out":      {`,"at":"2026-01-02T03:04:05Z"`, `{"at":"ABSENT"}`, ""},
 		"failure invented": {"", `{"failure":{"message":"x"}}`, "FWP-WU-13 field"},
 		"failure, null":    {"", `{"failure":null}`, ""},
+		"all optional, null": {
+			`,"retry":3,"backtrace":2,"reserve_for":600,"at":"2026-01-02T03:04:05Z"`,
+			`{"queue":null,"retry":null,"backtrace":null,"reserve_for":null,"at":null,"custom":null,"failure":null}`, "",
+		},
+		"null, given back": {
+			`,"retry":null,"backtrace":null,"reserve_for":null,"at":null,"custom":null`, `{}`, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +170,19 @@ func TestReservationsThatEnd(t *testing.T) {
 			),
 			"FWP-WU-13 field doubtful",
 		},
+		"without one, after looking twice": {
+			all(
+				hello, with(`,"reserve_for":60`), take, "wait 61s", "1 C FETCH a q", "wait 2s", "1 S $-1", "1 C FETCH q", "1 S JOB",
+			),
+			"FWP-WU-13 field doubtful",
+		},
+		"without one, the second time": {
+			all(
+				expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`, "wait 61s", "1 C FETCH q",
+				`1 S JOB {"enqueued_at":"2026-01-02T03:06:05Z"}`,
+			),
+			"FWP-WU-13 field doubtful",
+		},
 		"enqueued then": {
 			all(expired, `1 S JOB {`+failure+`,"enqueued_at":"2026-01-02T03:05:05Z"}`),
 			"",
@@ -200,6 +220,10 @@ func TestEqual(t *testing.T) {
 		{n("9007199254740993"), n("9007199254740992"), false},
 		{n("4611686018427387905"), n("4611686018427387904"), false},
 		{n("-4611686018427387905"), n("-4611686018427387904"), false},
+		{n("9223372036854775807"), n("9223372036854775808"), false},
+		{n("-9223372036854775807"), n("-9223372036854775808"), false},
+		{n("9223372036854775807.0"), n("9223372036854775806"), false},
+		{n("9223372036854775807"), n("9.223372036854775807e18"), true},
 		{n("9223372036854775808"), n("9223372036854775809"), true}, {n("1e400"), n("2e400"), true},
 		{n("0.1000000000000000055"), n("0.1"), true},
 		{[]any{n("1")}, []any{n("1.0")}, true}, {[]any{n("1")}, []any{}, false},

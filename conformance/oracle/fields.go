@@ -105,7 +105,7 @@ func (j *Job) given(f map[string]any) *Violation {
 	return nil
 }
 
-// defaults judges the numbers, which may be there or absent where they are the default. (AMB-18)
+// defaults judges the numbers, which a server need not give back. (AMB-18)
 func (j *Job) defaults(f map[string]any) *Violation {
 	for _, d := range []struct {
 		name          string
@@ -124,15 +124,8 @@ func (j *Job) defaults(f map[string]any) *Violation {
 		case !sent:
 			want, clause = d.value, d.other
 		}
-		if f[d.name] == nil && want == d.value {
-			continue
-		}
-		if !Equal(json.Number(fmt.Sprint(want)), f[d.name]) {
-			pattern := fmt.Sprint(want)
-			if want == d.value {
-				pattern += " | null | absent"
-			}
-			return wrong(clause, d.name, pattern, f[d.name])
+		if f[d.name] != nil && !Equal(json.Number(fmt.Sprint(want)), f[d.name]) {
+			return wrong(clause, d.name, fmt.Sprintf("%d | null | absent", want), f[d.name])
 		}
 	}
 	return nil
@@ -188,7 +181,7 @@ func (j *Job) failures(f map[string]any, now time.Time) *Violation {
 	got, is := f["failure"].(map[string]any)
 	text := texts(got)
 	switch {
-	case j.expired && !is: // or it was given out twice
+	case j.expired && !is && f["enqueued_at"] != j.enqueued: // else it may have been given out twice
 		v := wrong("FWP-WU-13", "failure", "object", f["failure"])
 		v.Doubtful = true
 		return v
@@ -290,8 +283,14 @@ func sameNumber(sent, got json.Number) bool {
 	switch {
 	case jsonnum.Equal(sent, got), errX != nil, errY != nil, len(sent)+len(got) > 200:
 		return true
-	case x > -(1<<63) && x < 1<<63 && jsonnum.IsInt(sent):
+	case isInt64(sent):
 		return false
 	}
 	return x == y
+}
+
+// isInt64 reports whether a number is an integer of at most 63 bits, however it is written.
+func isInt64(n json.Number) bool {
+	x, is := jsonnum.Exactly(n)
+	return is && x.IsInt() && x.Num().BitLen() <= 63
 }

@@ -33,7 +33,8 @@ type Job struct {
 	failure   map[string]any
 	before    map[string]any // the failure before that one
 	uncertain bool           // how often it failed is not known
-	expired   bool           // its reservation has run out, for certain
+	overdue   bool           // its last reservation has ended
+	expired   bool           // a reservation of it has run out, for certain
 	flushed   int            // how many commands were sent until a FLUSH was carried out
 	enqueued  string         // the last enqueued_at that the server sent
 
@@ -119,6 +120,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 	case a != model.Okay: // it may be anywhere
 		j.Where = model.Gone | model.Unborn.AfterAny(model.Push, model.PushAt)
 	default:
+		w.taken[j.Queue] = w.taken[j.Queue] || usualQueue.MatchString(j.Queue)
 		j.enter(now, w.Patience)
 		w.mayHaveTaken(j, now)
 	}
@@ -129,7 +131,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 func (k *call) ordinary() bool {
 	f := k.Fields
 	queue, _ := f["queue"].(string)
-	return len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil ||
+	return k.Named || len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil ||
 		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 
@@ -164,7 +166,7 @@ func (j *Job) enter(now time.Time, patience time.Duration) {
 
 // advance takes the job to a later time. (AMB-01b, AMB-38)
 func (j *Job) advance(now time.Time, patience time.Duration) {
-	if j.Where&model.Working != 0 && !now.Before(j.until) && j.until.After(j.held) {
+	if j.Where&model.Working != 0 && !j.overdue && !now.Before(j.until) && j.until.After(j.held) {
 		j.expire(patience)
 	}
 	if j.Where != model.Enqueued && !j.due.IsZero() && !now.Before(j.due) {
@@ -180,7 +182,8 @@ func (j *Job) expire(patience time.Duration) {
 	if end == model.Expire && j.Failures == 0 && j.due.IsZero() && !j.uncertain {
 		j.due, j.missing = j.until.Add(patience), cmp.Or(j.restart, j.ackClause, "FWP-STATE-07")
 	}
-	j.expired = j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.uncertain && j.Holder != ""
+	certain := j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.uncertain && j.Holder != ""
+	j.overdue, j.expired = true, j.expired || certain
 	j.uncertain, j.failure = true, nil
 }
 
@@ -188,6 +191,7 @@ func (j *Job) expire(patience time.Duration) {
 func (j *Job) taken(c *Conn, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
+	j.overdue = false
 	if j.delivered.IsZero() {
 		j.delivered = now
 	}
@@ -198,7 +202,7 @@ func (j *Job) mayBeTaken(now time.Time, patience time.Duration) {
 	if j.Where&model.Enqueued == 0 {
 		return
 	}
-	j.held, j.until, j.Holder = now, now.Add(j.reservation()), ""
+	j.held, j.until, j.Holder, j.overdue = now, now.Add(j.reservation()), "", false
 	after, _ := model.Enqueued.After(model.Fetch)
 	if j.Where |= after; j.Retry > 0 && j.Failures == 0 && j.Where&(model.Gone|model.Dead) == 0 && !j.uncertain {
 		j.due = j.until.Add(patience)

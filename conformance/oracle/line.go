@@ -20,6 +20,7 @@ type Line struct {
 	Clause string         // that a server breaks if it answers otherwise
 	Should bool           // the clause only recommends that
 	Fields map[string]any // of its JSON argument, nil if it has none
+	Named  bool           // a PUSH that is unusual only by the name of its queue, in capitals or with _ (AMB-14)
 }
 
 // ReadLine reads a line, without its CRLF, as the specification does. (Client Commands)
@@ -40,10 +41,11 @@ func ReadLine(line []byte) Line {
 		}
 	case l.Verb == fwp.FETCH:
 		l.queues(line)
+	case command.Fields == nil && l.Args == nil:
+		l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
+	case command.Fields == nil && len(bytes.Trim(l.Args, " \t")) > 0: // else it is about spaces
+		l.Clause = command.Malformed
 	case command.Fields == nil:
-		if l.Clause = command.Malformed; l.Args == nil {
-			l.Form, l.Clause = model.Okay, model.ClauseOf(model.ForeignReply+l.Verb)
-		}
 	default:
 		l.argument(command)
 	}
@@ -148,7 +150,11 @@ func (l *Line) unusualHello(wid string) {
 	}
 }
 
-var plainQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// Names that every server takes for a queue, and names that every server that takes them treats like others. (AMB-14)
+var (
+	plainQueue = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+	usualQueue = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+)
 
 // unusualJob finds values of a work unit that a server need not take.
 func (l *Line) unusualJob(text func(string) string) {
@@ -158,11 +164,13 @@ func (l *Line) unusualJob(text func(string) string) {
 	switch {
 	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH can name it in one word
 		l.Form, l.Clause = model.Either, "FWP-WU-16"
-	case named && !plainQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, text("jobtype") == "", // AMB-14, AMB-15
+	case named && !usualQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, text("jobtype") == "", // AMB-14, AMB-15
 		len(l.Args) > 32<<10, l.unknown() || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17
 		f["created_at"] == "":
 		l.Form = model.Either
+	case named && !plainQueue.MatchString(queue):
+		l.Form, l.Named = model.Either, true
 	}
 }
 

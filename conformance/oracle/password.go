@@ -2,8 +2,6 @@ package oracle
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -23,31 +21,27 @@ func (w *World) password(c *Conn, k *call) {
 		return
 	}
 	r := model.For(c.State, fwp.HELLO, kind)
-	k.allowed, k.clause = r.May, r.Clause
+	k.kind, k.allowed, k.clause = kind, r.May, r.Clause
 }
 
-// hashed returns the case of a hash; Usual if it is right.
+// hashed returns the case of a hash; Usual if it is right. A hash of more rounds than are computed is wrong: no client
+// of an exploration has the right one.
 func (w *World) hashed(c *Conn, hash string) model.Case {
-	rounds := c.Hi.Iterations
-	of := func(rounds int) string { h, _ := fwp.PasswordHash(w.Password, c.Hi.Salt, rounds); return h }
-	switch lower := strings.ToLower(hash); {
-	case hash == of(rounds):
+	rounds, lower := c.Hi.Iterations, strings.ToLower(hash)
+	is := func(text string, of func(password, salt string, iterations int) (string, error), rounds int) bool {
+		h, err := of(w.Password, c.Hi.Salt, rounds)
+		return err == nil && text == h
+	}
+	switch {
+	case is(hash, fwp.PasswordHash, rounds):
 		return model.Usual
-	case lower == of(rounds):
+	case is(lower, fwp.PasswordHash, rounds):
 		return model.UpperHash
 	case slices.Contains(w.hashes, hash):
 		return model.OldHash
-	case lower == of(rounds-1), lower == of(rounds+1), rounds > 1 && lower == HexRounds(w.Password+c.Hi.Salt, rounds):
+	case is(lower, fwp.PasswordHash, rounds-1), is(lower, fwp.PasswordHash, rounds+1),
+		is(lower, fwp.HexPasswordHash, rounds):
 		return model.OtherRounds
 	}
 	return model.WrongHash
-}
-
-// HexRounds returns a wrong hash: that of the hexadecimal form of a digest, again and again.
-func HexRounds(text string, rounds int) string {
-	for range rounds {
-		sum := sha256.Sum256([]byte(text))
-		text = hex.EncodeToString(sum[:])
-	}
-	return text
 }

@@ -18,11 +18,7 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 	}
 	k.take(c, model.For(c.State, k.Verb, kind))
 	switch {
-	case kind == model.NotHeld:
-		if c.WID == "" {
-			k.clause = "FWP-FETCH-12"
-		}
-	case k.allowed != model.Okay:
+	case kind == model.NotHeld, k.allowed != model.Okay:
 	case now.Sub(j.held) > 20*time.Second:
 		k.clause = "FWP-WU-05"
 	case j.ackClause != "":

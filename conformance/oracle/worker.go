@@ -17,6 +17,8 @@ type worker struct {
 	signal   string // the state that an operator has ordered
 	notified bool   // an answer has had the order
 	knows    bool   // the worker has confirmed the order
+	gone     bool   // its last connection has ended since the order
+	reported bool   // a BEAT had a state of its own
 }
 
 func identity(f map[string]any) string { return fmt.Sprint(f["hostname"], f["pid"], f["labels"]) }
@@ -73,6 +75,10 @@ func (w *World) introduced(k *call) (wid string) {
 func (w *World) beat(c *Conn, k *call) model.Case {
 	wid, _ := k.Fields["wid"].(string)
 	is := w.workers[wid]
+	own := k.Fields["current_state"] != nil
+	if is != nil {
+		is.reported = is.reported || own
+	}
 	switch {
 	case c.WID == "" || wid == "": // FWP-BEAT-05 does not cover them
 		return model.OtherWorker
@@ -80,9 +86,11 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 		return model.UnknownWorker
 	case wid != c.WID || k.Form != model.Okay || is.flushed:
 		return model.OtherWorker
+	case is.signal == "" && is.reported:
+		return model.Reported
 	case is.signal == "":
 		return model.Usual
-	case is.knows || k.Fields["current_state"] != nil:
+	case is.knows || is.gone || own:
 		is.knows = true
 		return model.Confirmed
 	}
@@ -90,11 +98,52 @@ func (w *World) beat(c *Conn, k *call) model.Case {
 	return model.Ordered
 }
 
-// Signal records that an operator orders a worker to be quiet or to terminate.
+// Signal records that an operator orders a worker to be quiet or to terminate. A worker
+// that must terminate already may be told either.
 func (w *World) Signal(wid, state string) {
-	if is := w.workers[wid]; is != nil {
+	switch is := w.workers[wid]; {
+	case is == nil:
+	case is.signal == "terminate":
+		is.knows = true
+	default:
 		is.signal, is.quiet, is.notified = state, true, false
+		is.knows, is.gone = false, !w.connected(wid)
 	}
+}
+
+// connected reports whether a worker has a connection.
+func (w *World) connected(wid string) bool {
+	for _, c := range w.Conns {
+		if c.WID == wid {
+			return true
+		}
+	}
+	return false
+}
+
+// left records that a connection of a worker has ended: a server may forget its state with the last one.
+func (w *World) left(wid string) {
+	if is := w.workers[wid]; is != nil && !w.connected(wid) {
+		is.gone = true
+	}
+}
+
+// stated judges the state in a reply to a BEAT: one that an operator has ordered, or that the worker has reported.
+func (w *World) stated(k *call, r fwp.Reply) *Violation {
+	state := stateOf(r)
+	wid, _ := k.Fields["wid"].(string)
+	is := w.workers[wid]
+	known := state == "quiet" || state == "terminate"
+	open := is == nil || is.signal == "" || is.knows
+	if k.Fields["current_state"] == state || known && (open || is.signal == state) {
+		return nil
+	}
+	v := &Violation{Clause: k.own, Rule: "state", Got: Text(r), What: "the state is not one that was ordered"}
+	v.Expected = `${"state":"quiet"} | ${"state":"terminate"} | +{"state":"quiet"} | +{"state":"terminate"}`
+	if is != nil && is.signal != "" {
+		v.Expected = fmt.Sprintf(`${"state":%[1]q} | +{"state":%[1]q}`, is.signal)
+	}
+	return v
 }
 
 // notified records which workers may know of an order.

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/fwp"
 )
 
 func TestWorkers(t *testing.T) {
@@ -18,12 +20,30 @@ func TestWorkers(t *testing.T) {
 	producer := `1 C HELLO {"v":2}` + "\n1 S +OK"
 	judge(t, map[string]row{
 		"a BEAT refused":          {all(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
-		"told, without an order":  {all(hello, beat("", told)), ""},
-		"told in a simple string": {all(hello, beat("", `+{"state":"quiet"}`)), ""},
-		"told in an integer":      {all(hello, beat("", ":1")), "FWP-BEAT-01 foreign"},
-		"told no object":          {all(hello, beat("", "$quiet")), "FWP-BEAT-01 foreign"},
-		"ordered, told":           {all(ordered, beat("", told)), ""},
-		"ordered, not told":       {all(ordered, beat("", "+OK")), "FWP-BEAT-03 reply"},
+		"told, without an order":  {all(hello, beat("", told)), "FWP-BEAT-01 reply"},
+		"told another's order":    {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 reply"},
+		"told after its own":      {all(hello, beat(quiet, "+OK"), beat("", told)), ""},
+		"told its own":            {all(hello, beat(quiet, told)), ""},
+		"told in a simple string": {all(ordered, beat("", `+{"state":"quiet"}`)), ""},
+		"told another state":      {all(ordered, beat("", `${"state":"terminate"}`)), "FWP-BEAT-03 state"},
+		"told a state of no kind": {all(ordered, beat("", `${"state":"tired"}`)), "FWP-BEAT-03 state"},
+		"told a number":           {all(ordered, beat("", `${"state":1}`)), "FWP-BEAT-03 foreign"},
+		"told in broken JSON":     {all(ordered, beat("", `${"state":"quiet"`)), "FWP-BEAT-03 foreign"},
+		"told in another type":    {all(ordered, beat("", ":1")), "FWP-BEAT-04 foreign"},
+		"and its last connection ends": {
+			all(ordered, "1 leave", by("2", hello), by("2", beat("", "+OK"))), "",
+		},
+		"and one of two ends": {
+			all(ordered, by("2", hello), "1 leave", by("2", beat("", "+OK"))), "FWP-BEAT-03 reply",
+		},
+		"and it is ordered again": {
+			all(ordered, "1 leave", by("2", hello), "signal worker-1 terminate", by("2", beat("", "+OK"))),
+			"FWP-BEAT-03 reply",
+		},
+		"told in an integer": {all(hello, beat("", ":1")), "FWP-BEAT-01 foreign"},
+		"told no object":     {all(hello, beat("", "$quiet")), "FWP-BEAT-01 foreign"},
+		"ordered, told":      {all(ordered, beat("", told)), ""},
+		"ordered, not told":  {all(ordered, beat("", "+OK")), "FWP-BEAT-03 reply"},
 		"ordered, told once": {
 			all(ordered, beat("", told), beat("", "+OK")),
 			"FWP-BEAT-03 reply should",
@@ -46,7 +66,7 @@ func TestWorkers(t *testing.T) {
 		"after a FLUSH":                  {all(hello, flush, beat("", "-ERR")), ""},
 		"a state that nobody knows":      {all(hello, beat(`,"current_state":"tired"`, "-ERR")), ""},
 		"FETCH of one that is quiet":     {all(hello, beat(quiet, "+OK"), noFetch), ""},
-		"FETCH of one that was told":     {all(hello, beat("", told), noFetch), ""},
+		"FETCH of one that was told":     {all(ordered, beat("", told), noFetch), ""},
 		"FETCH of one that was ordered":  {all(ordered, noFetch), ""},
 		"FETCH after a BEAT refused": {
 			all(hello, `1 C BEAT {"wid":"worker-1","current_state":5}`, "1 S -ERR", noFetch),
@@ -89,8 +109,9 @@ func TestPasswords(t *testing.T) {
 	hi := func(hash, reply string) string {
 		return all("protected", `1 C HELLO {"v":2,"pwdhash":"`+hash+`"}`, "1 S "+reply)
 	}
-	const salt = "secretsalt-1"
-	upper := strings.ToUpper(oracle.HexRounds("x", 1))
+	hexadecimal, err := fwp.HexPasswordHash("secret", "salt-1", 3)
+	require.NoError(t, err)
+	upper := strings.ToUpper(hexadecimal[:32] + hexadecimal[:32])
 	judge(t, map[string]row{
 		"right":          {hi("HASH", "+OK"), ""},
 		"right, refused": {hi("HASH", "-ERR"), "FWP-AUTH-03 refused"},
@@ -103,7 +124,7 @@ func TestPasswords(t *testing.T) {
 		"wrong":              {hi("5", "-ERR"), ""},
 		"wrong, served":      {hi("5", "+OK"), "FWP-AUTH-04 reply"},
 		"in capitals":        {hi(upper, "+OK"), "FWP-AUTH-04 reply"},
-		"hexadecimal rounds": {hi(oracle.HexRounds(salt, 3), "+OK"), "FWP-AUTH-03 reply"},
+		"hexadecimal rounds": {hi(hexadecimal, "+OK"), "FWP-AUTH-03 reply"},
 		"a number": {
 			all("protected", `1 C HELLO {"v":2,"pwdhash":5}`, "1 S +OK"),
 			"FWP-AUTH-07 reply",

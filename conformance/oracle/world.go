@@ -29,11 +29,13 @@ type World struct {
 	workers     map[string]*worker
 	queues      map[string][]*Job
 	phrases     []string          // names of queues that have several words
+	taken       map[string]bool   // names of queues that the server has taken a job for
 	working     map[string][]*Job // by worker
 	hashes      []string
 	salts       map[string]bool
 	abandoned   []abandonedFetch
 	sent        int  // commands
+	informed    bool // an INFO was served, on any connection
 	unknownJobs bool // a command was accepted that had to be refused: the queues may hold more than Jobs
 }
 
@@ -42,6 +44,7 @@ func NewWorld() *World {
 	return &World{
 		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
 		queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{},
+		taken: map[string]bool{},
 	}
 }
 
@@ -130,6 +133,19 @@ func (w *World) Expects(conn int) model.Answer {
 	return 0
 }
 
+// Situation names what the command whose reply is awaited meets, "" for none and for a verb that
+// the specification does not have. (package model)
+func (w *World) Situation(conn int) string {
+	c := w.Conns[conn]
+	if c.call == nil {
+		return ""
+	}
+	if _, known := model.About(c.call.Verb); !known {
+		return ""
+	}
+	return model.Situation(c.State != fwp.NotIdentified, c.call.Verb, c.call.kind)
+}
+
 // Replied judges the reply to the command that was sent last, and follows it.
 func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Violation) {
 	c := w.Conns[conn]
@@ -143,7 +159,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 	w.moved(c, k, a, r, now)
 	switch {
 	case k.Verb == fwp.FLUSH:
-		w.flushed(a)
+		w.flushed(k, a)
 	case c.Unjudged != Judged:
 	case k.Verb == fwp.PUSH && k.Fields != nil:
 		w.pushed(c, k, a, now)
@@ -154,14 +170,18 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 }
 
 // flushed follows the answer to a FLUSH.
-func (w *World) flushed(a model.Answer) {
+func (w *World) flushed(k *call, a model.Answer) {
+	clause := "FWP-FLUSH-01"
+	if k.Form == model.Refused {
+		clause = "FWP-FLUSH-03"
+	}
 	for _, j := range w.Jobs {
 		switch a {
 		case model.Okay:
 			j.flush(w.sent)
 		case model.Refused:
-			if j.ackClause = "FWP-FLUSH-03"; j.Where == model.Enqueued {
-				j.missing = "FWP-FLUSH-03"
+			if j.ackClause = clause; j.Where == model.Enqueued {
+				j.missing = clause
 			}
 		}
 	}
@@ -203,14 +223,28 @@ func unjudge(jobs iter.Seq[*Job], why Reason) {
 	}
 }
 
+// fewQueues is how many queues of a FETCH every server has to take.
+const fewQueues = 8
+
+// tooMany reports whether a server may refuse a FETCH for the number of its queues. (AMB-14)
+func (k *call) tooMany() bool {
+	return k.Verb == fwp.FETCH && len(strings.Fields(string(k.Args))) > fewQueues
+}
+
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
-	if a&k.allowed == 0 && !c.shut {
+	if a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.tooMany()) {
 		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String()}
 		v.Got = fmt.Sprintf("%.300s", Text(r))
 		switch {
+		case a == model.Foreign && k.clause == "FWP-BEAT-03":
+			if v.Rule = "foreign"; r.Kind != fwp.BulkString && r.Kind != fwp.SimpleString {
+				v.Clause = "FWP-BEAT-04"
+			}
 		case a == model.Foreign && k.allowed&^model.Refused != 0:
 			v.Clause, v.Rule = cmp.Or(model.ClauseOf(model.ForeignReply+k.Verb), k.clause), "foreign"
+		case a == model.Notified:
+			v.Clause = k.own
 		case a == model.Refused:
 			v.Rule = "refused"
 		}
@@ -225,6 +259,8 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		return w.delivered(c, k, r.Text, now)
 	case a == model.Nothing:
 		return w.empty(k, now)
+	case a == model.Notified:
+		return w.stated(k, r)
 	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
 		return &Violation{
 			Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Window: [2]time.Duration{0, time.Second},
@@ -240,6 +276,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 func (w *World) Close(conn int, byServer bool, now time.Time) *Violation {
 	c := w.Conns[conn]
 	delete(w.Conns, conn)
+	w.left(c.WID)
 	if c.call != nil && c.Unjudged == Judged {
 		w.lost(c, c.call, now)
 	}

@@ -65,7 +65,7 @@ func TestConversations(t *testing.T) {
 			),
 			"FWP-FETCH-04",
 		},
-		"after a wrong command":     {all(hello, "1 C INFO x", "1 S -ERR", "1 C INFO", "1 S -ERR"), "FWP-STATE-12"},
+		"after a wrong command":     {all(hello, info, "1 C INFO x", "1 S -ERR", noInfo), "FWP-STATE-12"},
 		"wrong command served":      {all(hello, "1 C INFO x", "1 S $x"), "FWP-INFO-03"},
 		"a jid twice":               {all(hello, plain, plain, take, take, ack, take), ""},
 		"worker closed":             {all(hello, "1 close"), "FWP-STATE-13"},
@@ -77,7 +77,7 @@ func TestConversations(t *testing.T) {
 		"END with an argument":      {all(hello, "1 C END x", "1 close"), "FWP-FRAME-03"},
 		"FETCH of no queue refused": {all(hello, "1 C FETCH", "1 S -ERR"), "FWP-FETCH-08"},
 		"second HELLO": {
-			all(hello, strings.Replace(hello, "+OK", "-ERR", 1), "1 C INFO", "1 S -ERR"),
+			all(hello, info, strings.Replace(hello, "+OK", "-ERR", 1), noInfo),
 			"FWP-STATE-12",
 		},
 		"bad hash of a consumer": {"1 C HELLO [1]\n1 S +OK", "FWP-HELLO-06"},
@@ -141,7 +141,7 @@ func TestLines(t *testing.T) {
 		allowed model.Answer
 		clause  string
 	}{
-		{"INFO", served, "FWP-INFO-01"}, {"INFO x", refused, "FWP-INFO-03"}, {"INFO ", refused, "FWP-INFO-03"},
+		{"INFO", served, "FWP-INFO-01"}, {"INFO x", refused, "FWP-INFO-03"}, {"INFO ", refused, "FWP-FRAME-03"},
 		{"info", refused, "FWP-FRAME-03"},
 		{"", refused, "FWP-FRAME-03"}, {"XYZZY", open, "FWP-FRAME-03"}, {"+OK", refused, "FWP-FRAME-03"},
 		{"INFO\n", refused, "FWP-FRAME-08"}, {"INFO\xff", open, "FWP-FRAME-09"},

@@ -1,6 +1,9 @@
 package store
 
-import "container/list"
+import (
+	"container/list"
+	"iter"
+)
 
 // queue holds jobs or waiting consumers, never both: a new job goes to the consumer that
 // has waited longest.
@@ -40,6 +43,17 @@ func (r *ring[J]) pop() J {
 	r.head = (r.head + 1) % len(r.items)
 	r.size--
 	return j
+}
+
+// all returns the jobs in their order.
+func (r *ring[J]) all() iter.Seq[J] {
+	return func(yield func(J) bool) {
+		for i := range r.size {
+			if !yield(r.items[(r.head+i)%len(r.items)]) {
+				return
+			}
+		}
+	}
 }
 
 func (r *ring[J]) grow() {

@@ -1,11 +1,9 @@
 package store
 
-import "time"
-
 // reserve holds a job for the consumer that it goes to.
 func (st *Store[J, E]) reserve(by E, j J) *Held[J] {
 	h := &Held[J]{Job: j, index: -1}
-	s, skip := st.ask(Reserving, Step[J, E]{By: by, Job: j, Until: time.Now().Add(j.Reserve())})
+	s, skip := st.ask(Reserving, Step[J, E]{By: by, Job: j, Until: st.now().Add(j.Reserve())})
 	if skip {
 		return h
 	}
@@ -92,7 +90,7 @@ func (st *Store[J, E]) Fail(by E, id string, fate Fate[J]) error {
 
 // failed ends a reservation by a failure or by its time. It reports false if the policy skips that.
 func (st *Store[J, E]) failed(p Point, by E, h *Held[J], fate Fate[J]) bool {
-	j, set, due := fate(h.Job, time.Now())
+	j, set, due := fate(h.Job, st.now())
 	s, skip := st.ask(p, Step[J, E]{By: by, Job: j, Set: set, Until: due})
 	if skip {
 		return false

@@ -35,7 +35,7 @@ func (st *Store[J, E]) arm(due time.Time) {
 // Run is the clock of the store: it handles what is due and sleeps until the next time. by is passed to the policy. It
 // blocks until done is closed.
 func (st *Store[J, E]) Run(by E, done <-chan struct{}) {
-	start := time.Now()
+	start := st.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -45,34 +45,74 @@ func (st *Store[J, E]) Run(by E, done <-chan struct{}) {
 		case <-st.wake:
 		case <-timer.C:
 		}
-		if due, some := st.advance(by, start); some {
-			timer.Reset(max(time.Until(due), 0))
+		if wait, some := st.advance(by, start); some {
+			timer.Reset(max(wait, 0))
 		}
 	}
 }
 
-// advance handles what is due, and returns the next time, if there is one.
-func (st *Store[J, E]) advance(by E, start time.Time) (due time.Time, some bool) {
+// advance handles what is due, and returns the time until there is more, if there is any.
+func (st *Store[J, E]) advance(by E, start time.Time) (wait time.Duration, some bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	now := time.Now()
+	now := st.now()
 	if every := st.config.ScanEvery; every <= 0 || !now.Before(st.armed) {
-		st.enqueueDue(by, Scheduled, now)
-		st.enqueueDue(by, Retries, now)
-		st.expire(by, now)
+		st.handle(by, now)
 	}
+	due, some := st.next()
 	st.armed = time.Time{}
+	if some {
+		due = onGrid(due, start, st.config.ScanEvery)
+		st.armed = due
+	}
+	return due.Sub(now), some
+}
+
+// handle handles what is due.
+func (st *Store[J, E]) handle(by E, now time.Time) {
+	st.enqueueDue(by, Scheduled, now)
+	st.enqueueDue(by, Retries, now)
+	st.expire(by, now)
+}
+
+// next returns the earliest time at which something is due, if anything is.
+func (st *Store[J, E]) next() (due time.Time, some bool) {
 	for _, l := range [...]*timeline[J]{&st.scheduled, &st.retries, &st.expiry} {
 		if h := l.first(); h != nil && (!some || h.due.Before(due)) {
 			due, some = h.due, true
 		}
 	}
-	if some {
-		due = onGrid(due, start, st.config.ScanEvery)
-		st.armed = due
-	}
 	return due, some
 }
+
+// Advance sets the clock of the store forward, and handles everything that is due until then, each at its
+// time: a reservation that ends on the way, and the retry that follows from it. by is passed to the policy.
+func (st *Store[J, E]) Advance(by E, d time.Duration) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	until := st.ahead + d
+	for {
+		due, some := st.next()
+		ahead := time.Until(due)
+		if !some || ahead > until {
+			break
+		}
+		st.ahead = max(st.ahead, ahead)
+		st.handle(by, st.now())
+	}
+	st.ahead = until
+	st.armed = time.Time{}
+	st.arm(st.now()) // Run computes its next time anew
+}
+
+// Now returns the time of the store's clock.
+func (st *Store[J, E]) Now() time.Time {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.now()
+}
+
+func (st *Store[J, E]) now() time.Time { return time.Now().Add(st.ahead) }
 
 // onGrid returns the first time of polling at or after due.
 func onGrid(due, start time.Time, every time.Duration) time.Time {

@@ -7,6 +7,8 @@ package store
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -62,6 +64,7 @@ type Store[J Job, E any] struct {
 	processed int64
 	failures  int64
 
+	ahead time.Duration // of the clock, before the system's
 	armed time.Time     // when the clock acts next; zero: when it is woken
 	wake  chan struct{} // holds one
 }
@@ -140,7 +143,7 @@ func (st *Store[J, E]) Repeat(by E, j J) {
 }
 
 func (st *Store[J, E]) repeat(by E, j J) {
-	st.put(by, st.config.Enqueue(j, time.Now()), false)
+	st.put(by, st.config.Enqueue(j, st.now()), false)
 }
 
 // Clear removes all jobs and counts; consumers that wait go on waiting.
@@ -195,4 +198,34 @@ func (st *Store[J, E]) Sizes() Sizes {
 		}
 	}
 	return n
+}
+
+// Stored is a job and where it is.
+type Stored[J Job] struct {
+	Job J
+	Set Set       // Scheduled or Retries; Nowhere for a job in its queue, and for one that is held
+	Due time.Time // when it leaves its set, or its reservation ends; zero for a job in its queue
+}
+
+// Jobs returns the jobs that the store has: those in queues in their order, then the scheduled, retried and held ones
+// in the order of their times. Dead jobs are only counted.
+func (st *Store[J, E]) Jobs() []Stored[J] {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	var all []Stored[J]
+	for _, name := range slices.Sorted(maps.Keys(st.queues)) {
+		for j := range st.queues[name].jobs.all() {
+			all = append(all, Stored[J]{Job: j})
+		}
+	}
+	for _, l := range []struct {
+		*timeline[J]
+		set Set
+	}{{&st.scheduled, Scheduled}, {&st.retries, Retries}, {&st.expiry, Nowhere}} {
+		sorted := slices.SortedFunc(slices.Values(l.items), func(a, b *Held[J]) int { return a.due.Compare(b.due) })
+		for _, h := range sorted {
+			all = append(all, Stored[J]{h.Job, l.set, h.due})
+		}
+	}
+	return all
 }

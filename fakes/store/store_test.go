@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -244,5 +245,44 @@ func TestAPolicyOfFailuresAndTime(t *testing.T) {
 		push(t, st, "q:1")
 		st.Restarted("operator")
 		assert.Empty(t, take(st, "q"))
+	})
+}
+
+func TestAdvance(t *testing.T) {
+	t.Parallel()
+	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+		began := st.Now()
+		require.NoError(t, st.Push("client", item{id: "1", queue: "q"}, began.Add(time.Hour)))
+		require.NoError(t, st.Push("client", item{id: "2", queue: "q"}, began.Add(2*time.Hour)))
+		st.Advance("operator", 90*time.Minute)
+		assert.Equal(t, 90*time.Minute, st.Now().Sub(began))
+		assert.Equal(t, "1", take(st, "q"), "it is due at once")
+		require.NoError(t, st.Finish("client", "1"))
+		assert.Empty(t, take(st, "q"))
+		time.Sleep(30*time.Minute + time.Millisecond)
+		assert.Equal(t, "2", take(st, "q"), "the clock goes on from there")
+	})
+	again := policy{at: store.Expiring, do: func(s *store.Step[item, string]) { s.Set = store.Retries }}
+	running(t, store.Config[item, string]{Policy: again}, func(t *testing.T, st *jobs) {
+		push(t, st, "q:1")
+		require.Equal(t, "1", take(st, "q"))
+		st.Advance("operator", 24*time.Hour)
+		assert.Equal(t, "1", take(st, "q"), "the reservation ended on the way, and the retry was due after it")
+	})
+}
+
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	running(t, store.Config[item, string]{}, func(t *testing.T, st *jobs) {
+		push(t, st, "q:held", "q:1", "p:3", "q:2")
+		require.Equal(t, "held", take(st, "q"))
+		soon, late := st.Now().Add(time.Second), st.Now().Add(time.Hour)
+		require.NoError(t, st.Push("client", item{id: "late", queue: "q"}, late))
+		require.NoError(t, st.Push("client", item{id: "soon", queue: "q"}, soon))
+		var all []string
+		for _, stored := range st.Jobs() {
+			all = append(all, stored.Job.id+" "+string(stored.Set)+" "+strconv.FormatBool(stored.Due.IsZero()))
+		}
+		assert.Equal(t, []string{"3  true", "1  true", "2  true", "soon scheduled false", "late scheduled false", "held  false"}, all)
 	})
 }

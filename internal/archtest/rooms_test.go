@@ -28,22 +28,35 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"conformance", "fakes", "internal/cli/program", "internal/target", "internal/text",
+			"conformance", "fakes", "internal/cli/program", "internal/input", "internal/target", "internal/text",
 			"load", "load/client", "load/fwpspeaker", "load/health", "load/measure", "load/workload", "reports",
 		},
-		speaks: true,
+		testsAlso: []string{"internal/history"}, speaks: true,
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "fakes", "internal/cli/program",
-			"internal/history", "internal/selftest", "internal/stress",
-			"internal/target", "internal/text", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "internal/cli/program",
+			"internal/double", "internal/history", "internal/input", "internal/selftest", "internal/stress",
+			"internal/shortage", "internal/target", "internal/text", "load/health", "reports", "scenarios",
+			"scenarios/fwpdialect",
 		},
 		speaks: true,
 	},
 	"internal/cli/program": {
-		mayImport: []string{"conformance", "fakes", "internal/target", "internal/text", "load/workload", "reports"},
-		speaks:    true,
+		mayImport: []string{
+			"conformance", "fakes", "internal/shortage", "internal/target", "internal/text", "load/workload", "reports",
+		},
+		speaks: true,
+	},
+	"fwptest": {
+		mayImport: []string{"conformance", "internal/stress", "internal/target", "reports", "scenarios"},
+		testsAlso: []string{"fakes"}, tests: true,
+	},
+	"internal/double": {
+		mayImport: []string{
+			"fakes", "fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",
+			"scenarios/fwpdialect",
+		},
 	},
 	"internal/selftest": {
 		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
@@ -52,7 +65,7 @@ var rooms = map[string]room{
 
 	"internal/stress": {mayImport: []string{
 		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load",
-		"load/fwpspeaker", "load/workload", "reports", "scenarios",
+		"load/fwpspeaker", "load/measure", "load/workload", "reports", "scenarios", "scenarios/fwpdialect",
 	}},
 
 	"conformance": {mayImport: []string{
@@ -60,7 +73,7 @@ var rooms = map[string]room{
 		"reports", "scenarios", "scenarios/fwpdialect",
 	}},
 	"conformance/explore": {mayImport: []string{
-		"internal/session", "scenarios",
+		"internal/session", "internal/text", "scenarios",
 	}, testsAlso: []string{"scenarios/fwpdialect"}},
 	"conformance/fwpsubject": {mayImport: []string{
 		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session",
@@ -70,18 +83,19 @@ var rooms = map[string]room{
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"fakes":              {mayImport: []string{"fakes/store", "fwp"}, alone: true},
 	"fakes/store":        {alone: true},
-	"internal/target":    {},
+	"docs":               {},
+	"internal/target":    {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},
 
 	"load": {mayImport: []string{
-		"internal/history", "load/arrivals", "load/client", "load/engine", "load/health", "load/ledger",
-		"load/measure", "load/protocol", "load/workload", "reports",
+		"internal/history", "internal/shortage", "load/arrivals", "load/client", "load/engine", "load/health",
+		"load/ledger", "load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
-		"internal/history", "load/arrivals", "load/engine", "load/ledger", "load/measure", "load/protocol",
-		"load/workload",
+		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/engine", "load/ledger",
+		"load/measure", "load/protocol", "load/workload",
 	}, testsAlso: []string{"load/fwpspeaker"}},
 	"load/fwpspeaker": {mayImport: []string{
-		"fwp", "internal/session", "internal/session/fwpsession", "load/measure", "load/protocol",
+		"fwp", "internal/session", "internal/session/fwpsession", "internal/text", "load/measure", "load/protocol",
 		"load/workload",
 	}},
 	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
@@ -102,7 +116,9 @@ var rooms = map[string]room{
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
 	"internal/jsonnum":              {alone: true},
-	"reports":                       {mayImport: []string{"internal/text"}, alone: true},
+	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
+	"internal/input":                {alone: true},
+	"internal/shortage":             {alone: true},
 	"internal/text":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {alone: true},

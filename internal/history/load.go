@@ -28,7 +28,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 // is damaged or cut off the error is a *DamageError; the history is then cut at its last
 // call and not drained, so that missing events make no findings.
 func Load(r io.Reader) (*History, error) {
-	l := loader{in: bufio.NewReaderSize(r, 1<<16)}
+	l := loader{in: bufio.NewReaderSize(r, longestLine)}
 	h, err := l.load()
 	if err != nil {
 		h.Drained = false
@@ -38,6 +38,9 @@ func Load(r io.Reader) (*History, error) {
 	}
 	return h, err
 }
+
+// longestLine bounds a line, in bytes.
+const longestLine = 1 << 20
 
 type loader struct {
 	in   *bufio.Reader
@@ -80,8 +83,10 @@ func (l *loader) load() (*History, error) {
 // off inside a number is an error.
 func (l *loader) next(v any) error {
 	l.line++
-	line, err := l.in.ReadBytes('\n')
+	line, err := l.in.ReadSlice('\n')
 	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return l.damage(fmt.Errorf("a line of more than %d MiB", longestLine>>20))
 	case errors.Is(err, io.EOF):
 		return l.damage(errors.New("the file ends here and is not complete"))
 	case err != nil:

@@ -140,3 +140,14 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// A line without an end takes no more memory than the longest that is read.
+func TestAnEndlessLine(t *testing.T) {
+	t.Parallel()
+	_, err := Load(io.LimitReader(endless{}, 1<<30))
+	require.ErrorContains(t, err, "line 1 of the history: a line of more than 1 MiB")
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }

@@ -47,6 +47,26 @@ func IsInt(n json.Number) bool {
 	return ok && x.IsInt()
 }
 
+// Exceeds reports whether text may be JSON, behind a word, of more than most values, which would take much memory and
+// time to decode. It allocates nothing and takes linear time; other text counts as JSON with its punctuation.
+func Exceeds(text []byte, most int) bool {
+	if len(text) <= most { // a value has at least one byte
+		return false
+	}
+	quoted := false
+	for i := 0; i < len(text) && most > 0; i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			most--
+		}
+	}
+	return most == 0
+}
+
 // Decode returns the one JSON value in b, with its numbers as they are written. It is an
 // error if more than white space follows.
 func Decode(b []byte) (any, error) {

@@ -62,6 +62,16 @@ func TestNoNumberCostsMuch(t *testing.T) {
 	assert.Less(t, time.Since(begin), 10*time.Second)
 }
 
+func TestExceeds(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`[1,1,1,1]`: true, `HI [1,1,1,1]`: true, `{"a":1,"b":2}`: true, `[[[[[`: true,
+		`[1]`: false, `[1,1,1]`: false, `["[,,,,"]`: false, `["\\",","]`: false, `AAAAAAAAAA`: false,
+	} {
+		assert.Equal(t, want, jsonnum.Exceeds([]byte(text), 4), text)
+	}
+}
+
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	v, err := jsonnum.Decode([]byte(` {"a":[1.0,9007199254740993]} `))

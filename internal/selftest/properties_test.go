@@ -80,7 +80,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 				for _, check := range tried(t, v.Configure, nil, seed%2 == 0, seed) {
 					assert.Empty(t, falseAlarms(v, check), "seed %d", seed)
 					for _, f := range check.Findings {
-						t.Logf("%s %s: %v", check.ID, f.Clause, f.Conversation)
+						t.Logf("%s %s: %v", check.ID, f.Clause, f.Script)
 					}
 				}
 			}
@@ -93,7 +93,7 @@ func TestPropertiesBlameNothing(t *testing.T) {
 func TestPropertiesCatch(t *testing.T) {
 	t.Parallel()
 	tests := map[string]map[string]bool{ // whether nothing else is blamed and a script shows it always
-		"explore/commands": {"job-retry-follows": true, "info-arguments": true, "fetch-order": false, "push-lost": false},
+		"explore/commands": {"job-retry-follows": true, "ack-malformed-ok": false, "fetch-order": false, "push-lost": false},
 		"explore/crowd":    {"delivered-twice": false, "push-lost": false, "reply-swapped": false},
 	}
 	for check, faults := range tests {
@@ -111,7 +111,7 @@ func TestPropertiesCatch(t *testing.T) {
 					shown, named := 0, false
 					for _, f := range found.Findings {
 						named = named || slices.Contains(fault.Clauses, f.Clause)
-						shown += len(f.Conversation)
+						shown += len(f.Script)
 						assert.NotEmpty(t, f.Level)
 						assert.Equal(t, "again "+check, f.Reproduce)
 						assert.True(t, !plain || slices.Contains(fault.Clauses, f.Clause), "%s: %s", f.Clause, f.Actual)

@@ -3,6 +3,7 @@ package session
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,6 +14,11 @@ type Config struct {
 	Timeout time.Duration  // the longest that a write takes and that an answer is waited for; 10 s if zero
 	Seen    func(Received) // called with everything that is received, in order, before it can be taken; may be nil
 	Closed  func()         // called when nothing is read any more; may be nil
+	Budget  *Budget        // of all connections of a run; nil: the connection has one of its own
+
+	// Late returns how late this machine was at most since a moment; nil: never. Where it was late the peer,
+	// which may be on the same machine, gets more than the timeout.
+	Late func(since time.Time) time.Duration
 }
 
 const defaultTimeout = 10 * time.Second
@@ -28,6 +34,9 @@ type Conn struct {
 	incoming chan Received
 	closing  chan struct{} // closed when nothing more is taken
 	reading  sync.WaitGroup
+
+	allowance *allowance
+	untaken   atomic.Int64 // bytes of the messages in incoming
 
 	next     *Received // taken from incoming, not yet used up
 	obsolete int       // ends of earlier waits that the reader still reports, to be ignored
@@ -50,7 +59,8 @@ func New(nc net.Conn, p Protocol, config Config) *Conn {
 	now := time.Now()
 	c := &Conn{nc: nc, config: config, text: p.Text, incoming: make(chan Received, 64), closing: make(chan struct{}),
 		times: times{began: now, sent: now}}
-	from := &stamped{Reader: nc}
+	c.allowance = newAllowance(config.Budget, c.closing)
+	from := &stamped{Reader: nc, allowance: c.allowance}
 	reader, state := p.Begin(config.Side, from)
 	c.state = state
 	c.reading.Go(func() {

@@ -11,5 +11,5 @@
 // testing/synctest bubble over internal/memnet takes no time.
 //
 // To read: protocol.go (what a protocol provides), received.go (what can be
-// received), conn.go, read.go, write.go, wait.go, end.go.
+// received), conn.go, read.go, budget.go, write.go, wait.go, end.go.
 package session

@@ -110,13 +110,14 @@ const (
 	Extra                   // the same, right behind an answer: a second answer to one command
 )
 
-// SyntaxError is a breach of the grammar by the peer. The rest of that stream cannot
-// be divided into messages.
+// SyntaxError is a breach of the grammar by the peer, or a message beyond a limit of ours. The rest of that stream
+// cannot be divided into messages.
 type SyntaxError struct {
 	Rule     string // the protocol's name of the rule
 	Offset   int64  // the first byte that cannot be right, from 0 at the start of the stream
 	Expected string // what belongs there, in words
 	Got      string // what stands there, quoted
+	Limit    bool   // Rule is a limit of ours, which no specification states
 }
 
 // Error returns where the stream goes wrong and which rule it breaks.

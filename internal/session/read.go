@@ -8,16 +8,13 @@ import (
 	"time"
 )
 
-// large is the size from which a message is not buffered behind others, so that a
-// peer which sends without end fills no memory.
-const large = 1 << 20
-
 // pauseInside is how long a peer may pause inside a message and still count as
 // sending it.
 const pauseInside = time.Second
 
 // readAll receives messages until the stream ends.
 func (c *Conn) readAll(reader Reader, from *stamped) {
+	defer c.allowance.finish(0)
 	for {
 		m, err := reader.Read()
 		r := Received{At: time.Now(), Message: m, Trailing: reader.Buffered()}
@@ -29,34 +26,38 @@ func (c *Conn) readAll(reader Reader, from *stamped) {
 		}
 		if r.GaveUp {
 			r.Pending, r.Rule = reader.Pending()
-			r.Coming = r.Pending != "" && r.At.Sub(from.last) < pauseInside
+			r.Coming = r.Pending != "" && (c.allowance.waits() || r.At.Sub(from.last) < pauseInside+c.grace(from.last))
+			c.allowance.interrupted.Store(false)
+			c.nc.SetReadDeadline(time.Time{}) // the reader continues where it stopped
 		}
 		r.text = c.text
-		if m.size() > large {
-			r.taken = make(chan struct{})
-		}
 		if c.config.Seen != nil {
 			c.config.Seen(r)
 		}
 		if !c.hand(r) || err != nil && !r.GaveUp {
 			return
 		}
-		if r.GaveUp { // the reader continues where it stopped
-			c.nc.SetReadDeadline(time.Time{})
+		if !r.GaveUp {
+			c.allowance.finish(reader.Buffered())
 		}
 	}
 }
 
-// stamped records when the last bytes were read.
+// stamped records when the last bytes were read, and keeps to the allowance of the connection.
 type stamped struct {
 	io.Reader
-	last time.Time
+	allowance *allowance
+	last      time.Time
 }
 
 func (s *stamped) Read(p []byte) (int, error) {
+	if err := s.allowance.await(); err != nil {
+		return 0, err
+	}
 	n, err := s.Reader.Read(p)
 	if n > 0 {
 		s.last = time.Now()
+		s.allowance.unfinished += n
 	}
 	return n, err
 }
@@ -79,8 +80,11 @@ func failed(err error) Received {
 }
 
 // hand passes r to the user of the connection; it returns false if nothing more is
-// taken. Of a large message it waits until it is taken.
+// taken. If much is waiting to be taken, it waits until it is.
 func (c *Conn) hand(r Received) bool {
+	if c.untaken.Add(int64(r.Message.size())) > small {
+		r.taken = make(chan struct{})
+	}
 	select {
 	case c.incoming <- r:
 	case <-c.closing:

@@ -21,7 +21,7 @@ type Received struct {
 	Trailing int    // bytes that were read together with a message and stood behind it
 
 	text  func(Message) string
-	taken chan struct{} // closed when the user of the connection has it; nil for what is small
+	taken chan struct{} // closed when the user of the connection has it; nil if little is waiting
 }
 
 // Whole reports whether a complete message was received.

@@ -87,6 +87,7 @@ func (c *Conn) first(ctx context.Context, over <-chan time.Time) (r Received, ok
 			return r, false
 		}
 	}
+	c.untaken.Add(-int64(r.Message.size()))
 	if r.taken != nil {
 		close(r.taken)
 	}
@@ -107,11 +108,35 @@ func alarm(d time.Duration) (over <-chan time.Time, stop func()) {
 	return up, func() {}
 }
 
-// Answer takes what is received within the timeout after the last write. If that is
-// nothing, it gives up, see [Conn.GiveUp]. The only error is that of a ctx which is
+// TakeSoon is Take with a deadline that counts from a moment, and is later where this machine was late since then.
+func (c *Conn) TakeSoon(ctx context.Context, since time.Time, limit time.Duration) (Received, bool) {
+	for {
+		r, ok := c.Take(ctx, since.Add(limit+c.grace(since)))
+		if ok || ctx.Err() != nil || time.Since(since) >= limit+c.grace(since) {
+			return r, ok
+		}
+	}
+}
+
+// grace returns how much longer than the timeout the peer may take, since this machine was late. A late timer shows
+// that processes wait for their turn, and for a reply several of them have to get theirs, several times.
+func (c *Conn) grace(since time.Time) time.Duration {
+	const turns, most = 20, 2 // timeouts
+	return min(turns*c.late(since), most*c.config.Timeout)
+}
+
+func (c *Conn) late(since time.Time) time.Duration {
+	if c.config.Late == nil {
+		return 0
+	}
+	return c.config.Late(since)
+}
+
+// Answer takes what is received within the timeout after the last write, or a little later where this machine is late.
+// If that is nothing, it gives up, see [Conn.GiveUp]. The only error is that of a ctx which is
 // done.
 func (c *Conn) Answer(ctx context.Context) (Received, error) {
-	r, ok := c.Take(ctx, c.times.sent.Add(c.config.Timeout))
+	r, ok := c.TakeSoon(ctx, c.times.sent, c.config.Timeout)
 	switch {
 	case ok:
 		return r, nil
@@ -131,7 +156,7 @@ func (c *Conn) GiveUp(ctx context.Context) Received {
 		if !r.Coming || time.Since(begin) > most*c.config.Timeout {
 			return r
 		}
-		if next, ok := c.Take(ctx, time.Now().Add(pauseInside)); ok {
+		if next, ok := c.TakeSoon(ctx, time.Now(), pauseInside); ok {
 			return next
 		}
 		if ctx.Err() != nil {
@@ -143,6 +168,7 @@ func (c *Conn) GiveUp(ctx context.Context) Received {
 // interrupt makes the reader report what it has, which may be nothing.
 func (c *Conn) interrupt() Received {
 	nothing := Received{At: time.Now(), GaveUp: true}
+	c.allowance.interrupt()
 	if err := c.nc.SetReadDeadline(longAgo()); err != nil {
 		return nothing
 	}

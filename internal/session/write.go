@@ -24,14 +24,13 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 	}
 	c.times.began = time.Now()
 	defer func() { c.times.sent = time.Now() }()
-	c.nc.SetWriteDeadline(c.times.began.Add(c.config.Timeout + time.Duration(len(segments))*pause))
 	defer context.AfterFunc(ctx, func() { c.nc.SetWriteDeadline(longAgo()) })()
 	for i, s := range segments {
 		if i > 0 && !sleep(ctx, pause) {
 			c.writeErr = fmt.Errorf("write: %w", context.Cause(ctx))
 			return c.writeErr
 		}
-		_, err := c.nc.Write(s)
+		err := c.write(ctx, s)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			c.writeErr = fmt.Errorf("the server stopped reading: write: %w", err)
 			return c.writeErr
@@ -41,6 +40,22 @@ func (c *Conn) Write(ctx context.Context, segments [][]byte, pause time.Duration
 		}
 	}
 	return nil
+}
+
+// write writes one segment, for which the peer has the timeout, and longer where this machine was late.
+func (c *Conn) write(ctx context.Context, segment []byte) error {
+	for begin := time.Now(); ; {
+		c.nc.SetWriteDeadline(begin.Add(c.config.Timeout + c.grace(begin)))
+		if ctx.Err() != nil {
+			c.nc.SetWriteDeadline(longAgo())
+		}
+		n, err := c.nc.Write(segment)
+		segment = segment[n:]
+		early := time.Since(begin) < c.config.Timeout+c.grace(begin) // this machine has turned out to be late
+		if !early || !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // sleep returns false if ctx is done before the time is over.

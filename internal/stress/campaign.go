@@ -12,8 +12,7 @@ import (
 // does. It is used once.
 type Campaign struct {
 	// Explorer has the target and the limits: its Steps, its Time and its Findings are
-	// those of both parts together. Its Progress continues to count after the load, and is
-	// called without Coverage then.
+	// those of both parts together. Its Progress counts the commands of both.
 	Explorer explore.Explorer
 	Workers  int // of the load; there is none if zero
 
@@ -24,37 +23,53 @@ type Campaign struct {
 }
 
 // Run blocks until both are over. The second Result is nil if there was no load: Workers
-// is zero, the server is dead, there are enough findings, or ctx is done.
+// is zero, the server is dead, there are enough findings or no time is left, or ctx is done.
 func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
+	begun := time.Now()
 	first, second := c.divided()
 	r := first.Run(ctx)
 	if c.Explored != nil {
 		c.Explored(r)
 	}
 	second.Explorer.Findings = max(1, c.Explorer.Findings) - len(r.Findings)
-	if c.Workers == 0 || ctx.Err() != nil || r.Dead || second.Explorer.Findings < 1 {
+	if c.Explorer.Time > 0 { // what the exploration has not used is for the load
+		second.Explorer.Time = c.Explorer.Time - time.Since(begun)
+	}
+	late := c.Explorer.Time > 0 && second.Explorer.Time < shortest
+	if c.Workers == 0 || ctx.Err() != nil || r.Dead || second.Explorer.Findings < 1 || late {
 		return r, nil
 	}
 	for _, f := range r.Findings {
 		second.Known = append(second.Known, f.Clause)
 	}
-	if c.Explorer.Progress != nil {
-		c.Explorer.Progress(r.Commands, nil)
-	}
+	second.Explorer.Progress = c.progressAfter(r)
 	done := second.Run(ctx)
 	for i := range done.Findings {
 		done.Findings[i].Number += len(r.Findings)
 		done.Findings[i].Commands += r.Commands
 	}
-	if c.Explorer.Progress != nil {
-		c.Explorer.Progress(r.Commands+done.Commands, nil)
-	}
 	return r, done
+}
+
+// shortest is the time for which a load is worth its connections.
+const shortest = time.Second
+
+// progressAfter returns what reports the progress of the load, which counts on from the exploration.
+func (c *Campaign) progressAfter(r *explore.Result) func(explore.Progress) {
+	if c.Explorer.Progress == nil {
+		return nil
+	}
+	return func(p explore.Progress) {
+		p.Commands += r.Commands
+		p.Outcomes = len(r.Coverage.Outcomes)
+		c.Explorer.Progress(p)
+	}
 }
 
 // divided returns both parts. The load gets half of the steps and the time: only there
 // every third command pushes a job, which a fault of one job in thousands needs. An
-// exploration that waits for reservations and retries keeps three quarters.
+// exploration that waits for reservations and retries keeps three quarters. Of the findings
+// the load is left a quarter.
 func (c *Campaign) divided() (explore.Explorer, *Load) {
 	first := c.Explorer
 	if c.Workers == 0 {
@@ -66,8 +81,13 @@ func (c *Campaign) divided() (explore.Explorer, *Load) {
 	}
 	second := &Load{Explorer: first, Workers: c.Workers, Observers: 1, Recorded: c.Recorded}
 	second.Explorer.Watch, second.Explorer.Found = nil, nil
-	second.Explorer.Steps, second.Explorer.Time = first.Steps/part, first.Time/time.Duration(part)
+	second.Explorer.Steps = first.Steps / part
 	first.Steps -= second.Explorer.Steps
-	first.Time -= second.Explorer.Time
+	first.Findings -= first.Findings / 4
+	if first.Memory != nil && first.Time > 0 {
+		first.Time -= (first.Time - explore.MemoryTime) / time.Duration(part)
+	} else {
+		first.Time -= first.Time / time.Duration(part)
+	}
 	return first, second
 }

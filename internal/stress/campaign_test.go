@@ -1,6 +1,9 @@
 package stress_test
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,16 +23,49 @@ func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			most, second := 0, false
 			e.Steps, e.Longest = 4000, longest
-			e.Progress = func(n int, c *explore.Coverage) { most, second = max(most, n), second || c == nil }
+			e.Progress = func(p explore.Progress) {
+				most, second = max(most, p.Commands), second || p.Activity == explore.Loading
+			}
 			c := stress.Campaign{Explorer: e, Workers: 4}
 			r, l := c.Run(t.Context())
 			require.NotNil(t, l)
 			assert.InDelta(t, 4000, r.Commands+l.Commands, 200)
 			assert.Greater(t, l.Commands, 500)
-			assert.Equal(t, r.Commands+l.Commands, most)
+			assert.InDelta(t, r.Commands+l.Commands, most, 300)
 			assert.True(t, second, "the second part reports its progress too")
 			assert.Empty(t, append(r.Findings, l.Findings...))
 		})
+	}
+}
+
+// What is found, shrunk and removed takes no longer than the time for everything.
+func TestACampaignKeepsWithinItsTime(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"", "delivered-twice", "reply-missing", "fetch-sleeps", "state-error-locks-out"} {
+		for _, alone := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s %t", fault, alone), func(t *testing.T) {
+				t.Parallel()
+				in(t, behaving(fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+					seen := map[explore.Activity]bool{}
+					e.Steps, e.Time, e.Shrinking, e.Findings = 6000, 2*time.Minute, 20*time.Second, 5
+					e.Progress = func(p explore.Progress) { seen[p.Activity] = true }
+					if !alone {
+						e.Fresh = nil
+					}
+					begun := time.Now()
+					c := stress.Campaign{Explorer: e, Workers: 4}
+					r, l := c.Run(t.Context())
+					assert.LessOrEqual(t, time.Since(begun), 2*time.Minute)
+					assert.Equal(t, fault != "", len(r.Findings) > 0)
+					assert.NotNil(t, l, "there is a load, whatever was found before")
+					want := []explore.Activity{explore.Exploring, explore.CleaningUp, explore.Loading}
+					if fault != "" {
+						want = append(want, explore.Shrinking)
+					}
+					assert.Subset(t, slices.Collect(maps.Keys(seen)), want)
+				})
+			})
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 	producers    = 12 // more than workers, so that queues are not empty before the end
 	workers      = 4
 	commands     = 930              // three for each job: a fault of every 50th job comes six times
-	lasts        = 10 * time.Second // on a server that leaves commands unanswered; else about 4 s
-	shrinkingFor = 6 * time.Second  // for all findings, some of which wait twice for a job that is not delivered
+	lasts        = 13 * time.Second // on a server that leaves commands unanswered; else about 4 s
+	shrinkingFor = 9 * time.Second  // for all findings, some of which wait twice for a job that is not delivered
 	mostFindings = 20
 	lateness     = 2 * time.Second // of replies for which other checks or the network may be the reason
 )

@@ -18,7 +18,7 @@ import (
 const RuleHistory = "history"
 
 // report adds the findings of a load, one for each clause.
-func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed bool) {
+func (l *Load) report(ctx context.Context, r *Result, done *load.Result, b explore.Budget, crashed bool) {
 	shown := done.Judged.Findings
 	var all []explore.Finding
 	if crashed {
@@ -44,33 +44,37 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, crashed
 			})
 		}
 	}
-	for _, f := range all {
-		l.add(ctx, r, f)
+	ctx, cancel := explore.Until(ctx, b.Shrink)
+	defer cancel()
+	for i, f := range all {
+		e := l.Explorer
+		e.Shrinking = b.Share(len(all)-i, e.Shrinking)
+		l.add(ctx, &e, r, f)
 	}
 }
 
 // rules are the rules of the law that the findings of a load break.
 var rules = map[reports.FindingKind]string{reports.FindingReply: "foreign", reports.FindingGrammar: explore.RuleGrammar}
 
-// add adds a finding, unless its clause is reported already or there are enough.
-func (l *Load) add(ctx context.Context, r *Result, f explore.Finding) {
-	reported := func(clause string) bool {
-		same := func(o explore.Finding) bool { return o.Clause == clause }
-		return slices.Contains(l.Known, clause) || slices.ContainsFunc(r.Findings, same)
+// add adds a finding that e shrinks, unless its clause is reported already or there are enough.
+func (l *Load) add(ctx context.Context, e *explore.Explorer, r *Result, f explore.Finding) {
+	reported := slices.Clone(l.Known)
+	for _, o := range r.Findings {
+		reported = append(reported, o.Clause)
 	}
-	if !f.Crash && reported(f.Clause) || len(r.Findings) >= max(1, l.Explorer.Findings) {
+	if !f.Crash && slices.Contains(reported, f.Clause) || len(r.Findings) >= max(1, e.Findings) {
 		return
 	}
 	before := f.Clause
 	switch {
-	case l.Explorer.Unshrunk:
+	case e.Unshrunk:
 		f.Unscripted = "it was not shrunk"
-	case r.Dead && l.Explorer.Fresh == nil:
+	case r.Dead && e.Fresh == nil:
 		f.Unscripted = "the server is dead and cannot be started again"
 	default:
-		Shorten(ctx, &l.Explorer, &f)
+		Shorten(ctx, e, &f, reported...)
 	}
-	if f.Clause != before && reported(f.Clause) { // it is another finding after shrinking
+	if f.Clause != before && slices.Contains(reported, f.Clause) { // it is another finding after shrinking
 		return
 	}
 	f.Number = len(r.Findings) + 1
@@ -82,8 +86,9 @@ func (l *Load) add(ctx context.Context, r *Result, f explore.Finding) {
 const manyCommands = 2000
 
 // Shorten looks for a short conversation that reproduces a finding of a load, and adds it
-// to f if there is one. It blocks, no longer than e.Shrinking or until ctx is done.
-func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
+// to f if there is one; see [explore.Explorer.Shorten] for the clauses that are reported already.
+// It blocks, no longer than e.Shrinking or until ctx is done.
+func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding, reported ...string) {
 	if f.Crash {
 		e.ShortenCrash(ctx, f)
 		return
@@ -100,7 +105,7 @@ func Shorten(ctx context.Context, e *explore.Explorer, f *explore.Finding) {
 	if f.Commands > manyCommands || rule == "field" {
 		start = fwpsubject.OneJob(rule)
 	}
-	e.Shorten(ctx, f, rule, start)
+	e.Shorten(ctx, f, rule, start, reported...)
 }
 
 // crash returns the finding that the server crashed under load. It is not known which

@@ -1,13 +1,16 @@
 package stress
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
@@ -16,7 +19,8 @@ import (
 // of its own. Explorer.Target must be set; the zero value of everything else works.
 type Load struct {
 	// Explorer is where, for how long, and how findings are shrunk. Steps counts commands,
-	// three for each job: 900 if it and Time are zero.
+	// three for each job: 900 if it and Time are zero. Time is that of everything, see
+	// explore.Divide.
 	Explorer  explore.Explorer
 	Workers   int      // 8 if zero
 	Producers int      // as many as there are workers if zero
@@ -53,9 +57,12 @@ func (l *Load) Run(ctx context.Context) *Result {
 	begun := time.Now()
 	l.fill()
 	e := &l.Explorer
-	done := load.Run(ctx, load.Config{
-		Workload: l.workload(), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true,
-		Dial: e.Target.Dial, Protocol: fwpspeaker.New(e.Password),
+	budget := explore.Divide(e.Time, cmp.Or(e.Shrinking, e.Time))
+	loading, cancel := explore.Until(ctx, budget.Explore)
+	defer cancel()
+	done := load.Run(loading, load.Config{
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true,
+		Dial: e.Target.Dial, Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
 	if r.History == nil {
@@ -72,11 +79,12 @@ func (l *Load) Run(ctx context.Context) *Result {
 			r.Left = append(r.Left, u.JID)
 		}
 	}
-	if r.Dead = r.Served && ctx.Err() == nil && !e.Serves(ctx); r.Dead && e.Fresh == nil {
+	opened := done.Report.Connections.Opened > 0
+	if r.Dead = opened && ctx.Err() == nil && !e.Serves(ctx); r.Dead && e.Fresh == nil {
 		r.Dead = !e.Revive(ctx)
-		l.report(ctx, r, done, true)
+		l.report(ctx, r, done, budget, true)
 	} else {
-		l.report(ctx, r, done, r.Dead)
+		l.report(ctx, r, done, budget, r.Dead)
 	}
 	r.Took = time.Since(begun)
 	return r
@@ -98,15 +106,44 @@ func (l *Load) fill() {
 	}
 }
 
+// recorded are the kinds of commands that a history has.
+var recorded = []measure.Op{
+	measure.Push, measure.Fetch, measure.FetchFound, measure.FetchWaited, measure.FetchEmpty, measure.Ack, measure.Fail,
+}
+
+// watch returns what reports the progress of the load, nil if no one wants it.
+func (l *Load) watch() func(load.Moment) {
+	if l.Explorer.Progress == nil {
+		return nil
+	}
+	p := explore.Progress{Activity: explore.Loading}
+	l.Explorer.Progress(p)
+	return func(m load.Moment) {
+		for _, op := range m.Ops {
+			if slices.Contains(recorded, measure.Op(op.Op)) {
+				p.Commands += int(op.Count + op.Errors)
+			}
+		}
+		l.Explorer.Progress(p)
+	}
+}
+
 // workload returns the load. Its rate keeps queues short, so that a job which is delivered
-// twice is delivered while it is held.
-func (l *Load) workload() workload.Workload {
+// twice is delivered while it is held. Where there is a budget, half of the time for it is
+// for the drain.
+func (l *Load) workload(b explore.Budget) workload.Workload {
 	const ms = time.Millisecond
+	lasts, drain := time.Duration(0), drainLimit
+	if !b.Explore.IsZero() {
+		left := time.Until(b.Explore)
+		drain = max(min(drainLimit, left/2), ms)
+		lasts = max(left-drain, ms)
+	}
 	return workload.Workload{
 		Producers: l.Producers, Consumers: l.Workers, Observers: l.Observers, ObserveEvery: workload.Duration(ms),
 		Rate: workload.Rate(75 * l.Workers), JobLimit: int64(max(1, l.Explorer.Steps/commandsOfJob)),
-		Duration: workload.Duration(l.Explorer.Time), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
+		Duration: workload.Duration(lasts), Work: workload.Range{Min: 2 * ms, Max: 10 * ms},
 		Queues: workload.Queues{Number: 4}, Payload: workload.Constant(20), ExactIntegers: true,
-		Disconnects: 0.05, QueuePerJob: 0.125, Drain: workload.Duration(drainLimit),
+		Disconnects: 0.05, QueuePerJob: 0.125, Drain: workload.Duration(drain),
 	}
 }

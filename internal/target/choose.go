@@ -38,6 +38,11 @@ func Choose(url string, given bool, lookup func(string) (string, bool)) (Choice,
 	return Choice{Embedded: true, How: "the embedded server"}, nil
 }
 
+// Argument returns the server that an argument names.
+func Argument(url string) (Choice, error) {
+	return choice("from the arguments", "the argument", "", url)
+}
+
 // provided returns the server that FAKTORY_PROVIDER leads to.
 func provided(name string, lookup func(string) (string, bool)) (Choice, error) {
 	switch {

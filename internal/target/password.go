@@ -2,14 +2,15 @@ package target
 
 import (
 	"fmt"
-	"os"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/input"
 )
 
 // ReadPassword reads a password file: all of it, without the end of its last
 // line. No error holds anything of it.
 func ReadPassword(file string) (string, error) {
-	text, err := os.ReadFile(file)
+	text, err := input.Read(file, 64<<10)
 	if err != nil {
 		return "", fmt.Errorf("password file: %w", err)
 	}

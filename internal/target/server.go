@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
 // dialTimeout bounds connecting, TLS included, for callers that set no bound
@@ -15,19 +17,23 @@ const dialTimeout = 30 * time.Second
 // Server is a server at an address. Its methods may be called by many
 // goroutines at once.
 type Server struct {
-	Address Address
-	TLS     *tls.Config // nil: plain TCP
-	Hooks   Hooks
+	Address  Address
+	TLS      *tls.Config // nil: plain TCP
+	Operator Operator    // nil: nothing can be done to the server
 }
 
 // Dial opens a connection, with the TLS handshake done. It waits until ctx is
-// done, but not longer than 30 s; see [Advice] for its errors.
+// done, but not longer than 30 s; see [Advice] for its errors. A shortage of this machine
+// is noticed, see [shortage.Notice].
 func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	nc, err := new(net.Dialer).DialContext(ctx, "tcp", s.Address.HostPort())
-	if err != nil || s.TLS == nil {
-		return nc, err
+	if err != nil {
+		return nil, shortage.Notice(ctx, err)
+	}
+	if s.TLS == nil {
+		return nc, nil
 	}
 	secured := tls.Client(nc, s.TLS)
 	if err := secured.HandshakeContext(ctx); err != nil {
@@ -49,21 +55,3 @@ func (e *HandshakeError) Error() string {
 
 // Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Cause }
-
-// Restart runs the operator's command that restarts the server. It blocks until the
-// command is over.
-func (s *Server) Restart(ctx context.Context) error {
-	return s.Hooks.run(ctx, "restart", s.Hooks.Restart)
-}
-
-// Kill runs the operator's command that kills the server and starts it again. It blocks
-// until the command is over.
-func (s *Server) Kill(ctx context.Context) error {
-	return s.Hooks.run(ctx, "kill", s.Hooks.Kill)
-}
-
-// Signal runs the operator's command that quiets or terminates a worker: state is
-// "quiet" or "terminate". It blocks until the command is over.
-func (s *Server) Signal(ctx context.Context, wid, state string) error {
-	return s.Hooks.run(ctx, "signal", s.Hooks.Signal, "FWP_SIGNAL="+state, "FWP_WID="+wid)
-}

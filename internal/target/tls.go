@@ -5,7 +5,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"github.com/fwpsuite/fwp/internal/input"
 )
 
 // TLSOptions are how a server's certificate is checked. The zero value checks
@@ -37,7 +38,7 @@ func (o TLSOptions) Config(a Address) (*tls.Config, error) {
 	if o.CAFile == "" {
 		return c, nil
 	}
-	pem, err := os.ReadFile(o.CAFile)
+	pem, err := input.Read(o.CAFile, 16<<20)
 	if err != nil {
 		return nil, fmt.Errorf("CA file: %w", err)
 	}

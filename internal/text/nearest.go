@@ -54,6 +54,10 @@ func DidYouMean(words ...string) string {
 // Distance counts the mistakes between two short words: the bytes to insert, remove, replace or swap with their
 // neighbour until one is the other (the optimal string alignment distance). Case does not count.
 func Distance(a, b string) int {
+	const short = 100
+	if len(a) > short || len(b) > short { // no word
+		return max(len(a), len(b))
+	}
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -1,11 +1,13 @@
 package text
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -115,4 +117,51 @@ func ShellQuote(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Show returns lines from elsewhere as a terminal can show them: each as Printable returns it, without its middle if it is
+// very long.
+func Show(lines string) string {
+	all := strings.Split(lines, "\n")
+	for i, line := range all {
+		all[i] = Printable(Shorten(strings.TrimSuffix(line, "\r")))
+	}
+	return strings.Join(all, "\n")
+}
+
+// EscapeJSON returns JSON with escapes for what Printable escapes, so that a terminal can show it. Its line ends stay.
+func EscapeJSON(b []byte) []byte {
+	if !bytes.ContainsFunc(b, hidden) {
+		return b
+	}
+	var out bytes.Buffer
+	for _, r := range string(b) {
+		switch {
+		case !hidden(r):
+			out.WriteRune(r)
+		case r <= 0xffff:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		}
+	}
+	return out.Bytes()
+}
+
+// hidden reports whether a character of JSON could move a terminal's cursor or hide text.
+func hidden(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+
+// Brief returns s with an ellipsis in the place of the words that do not fit into so many characters.
+func Brief(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	runes := []rune(s)[:max(most-1, 0)]
+	for at := len(runes) - 1; at >= most/2; at-- {
+		if runes[at] == ' ' {
+			return strings.TrimRight(string(runes[:at]), " ,;:") + " …"
+		}
+	}
+	return string(runes) + "…"
 }

@@ -1,11 +1,13 @@
 package text_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -63,5 +65,28 @@ func TestShellQuote(t *testing.T) {
 	}
 	for word, want := range tests {
 		assert.Equal(t, want, text.ShellQuote(word))
+	}
+}
+
+func TestEscapeJSON(t *testing.T) {
+	t.Parallel()
+	plain := "{\n  \"a\": \"ä\\n\"\n}\n"
+	assert.Equal(t, plain, string(text.EscapeJSON([]byte(plain))))
+	hostile := "a\u202e\u009b\x7f\u2028\U000e0001b"
+	raw, err := json.Marshal(hostile)
+	require.NoError(t, err)
+	escaped := text.EscapeJSON(raw)
+	assert.Equal(t, `"a\u202e\u009b\u007f\u2028\udb40\udc01b"`, string(escaped))
+	var back string
+	require.NoError(t, json.Unmarshal(escaped, &back))
+	assert.Equal(t, hostile, back)
+}
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"": "", "ten chars.": "ten chars.", "some, more words": "some …", "abcdefghijklm": "abcdefghi…", "ääääää öööööö": "ääääää …",
+	} {
+		assert.Equal(t, want, text.Brief(s, 10))
 	}
 }

@@ -25,6 +25,7 @@ type conn struct {
 	listed   bool  // among the producers that wait for an arrival
 	called   bool  // poked, and not yet stepped
 	doomed   bool  // to be cut in the next step
+	fresh    bool  // identified, and no command was sent since
 	number   int32 // of the connection, in the run
 
 	history *history.Client // of its calls; nil if there is no history
@@ -134,6 +135,7 @@ func (c *conn) connected(now time.Duration) {
 // begin puts a command in flight. intended is when it was due; it was sent now.
 func (c *conn) begin(now time.Duration, op measure.Op, intended time.Duration) {
 	c.shard.status.InFlight++
+	c.fresh = false
 	c.expect(busy, command{op: op, intended: intended, free: max(c.free, c.pause), sent: now})
 	if c.shard.disconnects {
 		c.mayQuit(now, phaseOf[op])

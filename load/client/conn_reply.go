@@ -12,13 +12,13 @@ import (
 // receive reads bytes. They may be a part of a reply, or too much.
 func (c *conn) receive(now time.Duration, in []byte) {
 	if !c.waits() {
-		c.lose(now, measure.Malformed, unasked(in))
+		c.surprised(now, in, unasked(in))
 		return
 	}
 	was := c.phase
 	b := in
 	if len(c.kept) > 0 {
-		c.kept = append(c.kept, in...)
+		c.keep(in)
 		b = c.kept
 	}
 	e := &c.shard.event
@@ -29,13 +29,41 @@ func (c *conn) receive(now time.Duration, in []byte) {
 		c.book(now, e)
 		c.release()
 		if n < len(b) && c.phase != shut && c.phase != over {
-			c.lose(now, measure.Malformed, surplus(c.verb(was), b[n:]))
+			c.surprised(now, b[n:], surplus(c.verb(was), b[n:]))
 		}
+	case errors.Is(err, protocol.ErrTooLong): // a limit of ours, and of no clause
+		c.lose(now, measure.Other, err)
 	case !errors.Is(err, protocol.ErrShort):
 		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
-		c.kept = append(c.shard.borrow(), in...)
+		c.keep(in)
 	}
+	if c.shard.shared.unfinished.Load() > c.shard.mostUnfinished && len(c.kept) > 0 {
+		c.lose(now, measure.Other, errEndless)
+	}
+}
+
+// keep keeps the beginning of a reply.
+func (c *conn) keep(in []byte) {
+	if c.kept == nil {
+		c.kept = c.shard.borrow()
+	}
+	c.kept = append(c.kept, in...)
+	c.shard.shared.unfinished.Add(int64(len(in)))
+}
+
+// surprised handles bytes that no command asked for. They break the protocol, except that an error before the first
+// command is a server which refuses the client later than it could: it may have a limit of connections. (AMB-14)
+func (c *conn) surprised(now time.Duration, in []byte, breach *protocol.BreachError) {
+	if c.fresh {
+		e := &c.shard.event
+		*e = protocol.Event{}
+		if _, err := c.speaker.Hear(in, e); err == nil && e.Err != nil {
+			c.lose(now, measure.Rejected, e.Err)
+			return
+		}
+	}
+	c.lose(now, measure.Malformed, breach)
 }
 
 // verb returns the verb of the command in flight, in a phase that waits for a reply; empty for
@@ -50,6 +78,7 @@ func (c *conn) verb(p phase) string {
 // release gives the memory of a reply back.
 func (c *conn) release() {
 	if c.kept != nil {
+		c.shard.shared.unfinished.Add(-int64(len(c.kept)))
 		c.shard.giveBack(c.kept)
 		c.kept = nil
 	}

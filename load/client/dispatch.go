@@ -5,6 +5,7 @@ import (
 
 	"github.com/fwpsuite/fwp/load/arrivals"
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
 )
 
 // Overload is what happens to an arrival that finds all producers busy.
@@ -97,21 +98,30 @@ func (d *dispatcher) callAll(now time.Duration) {
 	}
 }
 
-// stop ends the pushing. What the plan had up to now and no taker has taken is
-// given up and counted as dropped.
+// stop ends the pushing. What the plan had up to now and no taker has taken is given up.
 func (d *dispatcher) stop(now time.Duration) {
-	dropped := int64(d.returned.len())
 	for d.returned.len() > 0 {
-		d.returned.pop()
+		a, _ := d.returned.pop()
+		d.giveUp(now, a)
 	}
 	for d.mode == planned && d.more && d.head.intended <= now {
-		dropped++
+		d.giveUp(now, d.head)
 		d.advance()
 	}
-	if dropped > 0 {
-		d.shard.recorder.Drop(dropped)
-	}
 	d.mode, d.more = resting, false
+}
+
+// giveUp records an arrival that is never sent: one that was waiting for a connection is unserved.
+func (d *dispatcher) giveUp(now time.Duration, a arrival) {
+	if d.shard.plan == nil || d.overload != Queue {
+		d.shard.recorder.Drop(1)
+		return
+	}
+	op := measure.Push
+	if d.shard.work.Churn {
+		op = measure.Connect
+	}
+	d.shard.recorder.Unserved(op, a.intended, now)
 }
 
 // pushing reports whether there are arrivals left, or pushes without a reply.
@@ -208,7 +218,7 @@ func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
 func (d *dispatcher) giveBack(a arrival) {
 	d.taken--
 	if d.mode == resting {
-		d.shard.recorder.Drop(1)
+		d.giveUp(d.shard.loop.Now(), a)
 		return
 	}
 	d.returned.push(a)

@@ -85,7 +85,9 @@ func TestAStallIsTheServersOwn(t *testing.T) {
 	s.pass(time.Minute)
 	assert.NotEmpty(t, s.said(p))
 	s.do(s.shard.StopPushing)
-	assert.Equal(t, int64(48), s.set().Dropped(), "were due and never taken")
+	set = s.set()
+	assert.Equal(t, int64(48), set.Times(measure.SeriesOf(measure.Push, measure.Response)).Unserved(), "were due and never taken")
+	assert.Zero(t, set.Dropped())
 	s.data(p, ok)
 	assert.False(t, s.shard.Status().Pushing)
 }
@@ -106,10 +108,10 @@ func TestTheGeneratorsOwnDelayIsLateness(t *testing.T) {
 func TestOverloads(t *testing.T) {
 	t.Parallel()
 	cases := map[Overload]struct {
-		dropped int64
-		aborted bool
+		unserved, dropped int64
+		aborted           bool
 	}{
-		Queue: {dropped: 48},
+		Queue: {unserved: 48},
 		Drop:  {dropped: 49},
 		Abort: {dropped: 1, aborted: true},
 	}
@@ -124,7 +126,9 @@ func TestOverloads(t *testing.T) {
 		s.data(p, ok)
 		assert.Equal(t, overload == Queue, s.said(p) != "", "what waits is sent at once")
 		s.do(s.shard.StopPushing)
-		assert.Equal(t, want.dropped, s.set().Dropped(), overload)
+		set := s.set()
+		assert.Equal(t, want.dropped, set.Dropped(), overload)
+		assert.Equal(t, want.unserved, set.Times(measure.SeriesOf(measure.Push, measure.Response)).Unserved(), overload)
 	}
 }
 

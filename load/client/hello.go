@@ -72,6 +72,6 @@ func (c *conn) identified(now time.Duration, e *protocol.Event) {
 	c.shard.recorder.Command(measure.Hello, measure.Timing{
 		Intended: c.opened, Free: c.opened, Sent: c.opened, Replied: now,
 	})
-	c.phase, c.free, c.pause = idle, now, 0
+	c.phase, c.free, c.pause, c.fresh = idle, now, 0, true
 	c.shard.becameReady()
 }

@@ -83,7 +83,7 @@ func (c *Shard) fetch() {
 }
 
 // StopPushing ends the arrivals. What the plan had up to now and no connection has
-// taken is counted as dropped. Pushes in flight are awaited: Status.Pushing.
+// taken is unserved. Pushes in flight are awaited: Status.Pushing.
 //
 // The observers stop. It may be called while a closed loop or a plan goes on, and must be before Drain.
 func (c *Shard) StopPushing() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/ledger"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -59,13 +60,13 @@ func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err
 		if wrong.Part == "queue" {
 			flaw = ledger.WrongQueue
 		}
-		book(flaw, wrong.JID, wrong.Part+": "+wrong.What)
+		book(flaw, text.Shorten(wrong.JID), wrong.Part+": "+wrong.What)
 		p.jid = appendEscaped(p.jid, wrong.JID)
 		if wrong.Part != "jid" {
 			w.accept(now, p, job)
 		}
 	case isForeign:
-		book(ledger.NotOurs, foreign.JID, "not of this run")
+		book(ledger.NotOurs, text.Shorten(foreign.JID), "not of this run")
 		p.jid = appendEscaped(p.jid, foreign.JID)
 		p.fails = true
 	default:
@@ -73,8 +74,8 @@ func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err
 	}
 }
 
-// appendEscaped appends text as JSON has it between the quotes.
-func appendEscaped(dst []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // a string can always be written
+// appendEscaped appends s as JSON has it between the quotes.
+func appendEscaped(dst []byte, s string) []byte {
+	quoted, _ := json.Marshal(s) // a string can always be written
 	return append(dst, quoted[1:len(quoted)-1]...)
 }

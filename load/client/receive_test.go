@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
 )
 
 // A job that is not what was pushed is a finding. What is ours is settled in spite of
@@ -79,4 +82,27 @@ func TestTheSameJobTwice(t *testing.T) {
 	}
 	assert.Equal(t, int64(1), s.ledger.Count(false).Returned)
 	assert.Equal(t, []int64{100}, s.ledger.Findings().Returned)
+}
+
+// The replies of all connections share their memory, so that servers cannot fill it with replies that never end.
+func TestAReplyWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	s, c := at(t, "pushing")
+	s.shard.mostUnfinished = 8
+	s.data(c, "+OK")
+	assert.Equal(t, int64(3), s.shard.shared.unfinished.Load())
+	s.data(c, "12345")
+	assert.Equal(t, busy, c.phase)
+	s.data(c, "6")
+	assert.Equal(t, errEndless, s.shard.First(measure.Push, measure.Other))
+	assert.Zero(t, s.shard.shared.unfinished.Load(), "its memory is given back")
+	assert.Empty(t, s.shard.Breaches(), "no clause bounds a reply")
+}
+
+func TestAReplyThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	s, c := at(t, "pushing")
+	s.data(c, "+"+strings.Repeat("x", 1<<20))
+	assert.ErrorIs(t, s.shard.First(measure.Push, measure.Other), protocol.ErrTooLong)
+	assert.Empty(t, s.shard.Breaches(), "no clause bounds a reply")
 }

@@ -15,6 +15,12 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
+// roomForReplies is how many bytes of unfinished replies are kept beside one job for each worker.
+const roomForReplies = 32 << 20
+
+// DefaultPatience is how long a reply may take before the connection is given up, unless a Config has another time.
+const DefaultPatience = 30 * time.Second
+
 // Config is what a shard is made of. What has no zero value named here is needed.
 type Config struct {
 	Loop     engine.Loop
@@ -39,7 +45,7 @@ type Config struct {
 	// ConnectRate is how many connections are opened a second, by this shard; 0 is 1000.
 	ConnectRate float64
 	// Patience is how long a reply may take before the connection is given up; 0 is
-	// 30 s. It must be longer than a FETCH may block.
+	// DefaultPatience. It must be longer than a FETCH may block.
 	Patience time.Duration
 	// History records every PUSH, FETCH, ACK and FAIL with its reply, to be completed by
 	// [Shard.Complete]; nil is none. A client of it is a connection of the run, which stays
@@ -69,7 +75,9 @@ type Shard struct {
 	run       string
 	began     time.Time
 	patience  time.Duration
-	plan      *arrivals.Plan
+	// mostUnfinished is how many bytes of unfinished replies all connections may keep together.
+	mostUnfinished int64
+	plan           *arrivals.Plan
 
 	share      share
 	dispatcher dispatcher
@@ -117,7 +125,7 @@ func NewShard(config Config) *Shard {
 		c.shared = new(Shared)
 	}
 	if c.patience == 0 {
-		c.patience = 30 * time.Second
+		c.patience = DefaultPatience
 	}
 	rate := config.ConnectRate
 	if rate <= 0 {
@@ -130,6 +138,7 @@ func NewShard(config Config) *Shard {
 	c.fails = c.work.FailShare > 0
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
 	c.share = shareOf(&c.work, config.ChurnInfo)
+	c.mostUnfinished = roomForReplies + int64(c.share.workers)*int64(c.jobs.LargestPayload())
 	c.build()
 	c.status.Open = len(c.conns)
 	return c

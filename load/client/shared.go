@@ -1,12 +1,18 @@
 package client
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // Shared is what the shards of a run know together, since a job may reach another shard
-// than the one that pushed it. It takes memory only for jobs that failed and were not
-// acknowledged since, and for queues of a single job that still have to be asked. The zero
-// value is empty. It is safe for concurrent use.
+// than the one that pushed it, and the memory for replies is that of one process. It takes
+// memory only for jobs that failed and were not acknowledged since, and for queues of a
+// single job that still have to be asked. The zero value is empty. It is safe for
+// concurrent use.
 type Shared struct {
+	unfinished atomic.Int64 // bytes of replies whose rest has not come, of all connections
+
 	mu     sync.Mutex
 	failed map[int64]int // how often job k has failed
 	own    ownQueues

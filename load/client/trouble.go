@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 )
@@ -15,6 +16,8 @@ import (
 var (
 	errSilent = errors.New("the server did not reply in time")
 	errClosed = errors.New("the server closed the connection")
+
+	errEndless = errors.New("the server sent so much of replies without an end that there is no room for more")
 )
 
 // unasked is the breach of bytes that came while nothing was asked.
@@ -32,39 +35,29 @@ func surplus(verb string, in []byte) *protocol.BreachError {
 	return &protocol.BreachError{Verb: verb, Breach: protocol.ExtraReply, What: "after the reply to " + verb + what}
 }
 
-// What Windows calls a shortage; other systems have no numbers that high.
+// The numbers of these errors on Windows; other systems have no numbers that high.
 const (
-	wsaManyFiles   = syscall.Errno(10024)
-	wsaInUse       = syscall.Errno(10048) // from connect, when no local port is left
-	wsaUnavailable = syscall.Errno(10049)
-	wsaReset       = syscall.Errno(10054)
-	wsaNoBuffers   = syscall.Errno(10055)
-	wsaRefused     = syscall.Errno(10061)
+	wsaReset   = syscall.Errno(10054)
+	wsaRefused = syscall.Errno(10061)
 )
 
-// opening sorts the ways in which a connection cannot be opened.
+// shortages holds the kinds of errors of this machine's shortages.
+var shortages = map[shortage.Kind]measure.ErrorKind{
+	shortage.Files: measure.OutOfFiles, shortage.Ports: measure.OutOfPorts, shortage.Memory: measure.OutOfMemory,
+}
+
+// opening returns the way in which a connection could not be opened.
 func opening(err error) measure.ErrorKind {
-	is := func(numbers ...syscall.Errno) bool {
-		for _, number := range numbers {
-			if errors.Is(err, number) {
-				return true
-			}
-		}
-		return false
+	if kind, ok := shortages[shortage.Of(err)]; ok {
+		return kind
 	}
 	late, ok := errors.AsType[net.Error](err)
 	switch {
-	case is(syscall.ECONNREFUSED, wsaRefused):
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, wsaRefused):
 		return measure.Refused
-	case is(syscall.EMFILE, syscall.ENFILE, wsaManyFiles):
-		return measure.OutOfFiles
-	case is(syscall.EADDRNOTAVAIL, wsaInUse, wsaUnavailable):
-		return measure.OutOfPorts
-	case is(syscall.ENOBUFS, syscall.ENOMEM, wsaNoBuffers):
-		return measure.OutOfMemory
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), ok && late.Timeout():
 		return measure.Timeout
-	case is(syscall.ECONNRESET, wsaReset):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, wsaReset):
 		return measure.Reset
 	}
 	return measure.Other

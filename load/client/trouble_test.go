@@ -1,7 +1,6 @@
 package client
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -18,16 +17,13 @@ func TestKindsOfFailure(t *testing.T) {
 	t.Parallel()
 	for number, kind := range map[syscall.Errno]measure.ErrorKind{
 		syscall.ECONNREFUSED: measure.Refused, wsaRefused: measure.Refused,
-		syscall.EMFILE: measure.OutOfFiles, syscall.ENFILE: measure.OutOfFiles, wsaManyFiles: measure.OutOfFiles,
-		syscall.EADDRNOTAVAIL: measure.OutOfPorts, wsaUnavailable: measure.OutOfPorts, wsaInUse: measure.OutOfPorts,
-		syscall.ENOBUFS: measure.OutOfMemory, syscall.ENOMEM: measure.OutOfMemory, wsaNoBuffers: measure.OutOfMemory,
+		syscall.EMFILE: measure.OutOfFiles, syscall.EADDRNOTAVAIL: measure.OutOfPorts, syscall.ENOMEM: measure.OutOfMemory,
 		syscall.ECONNRESET: measure.Reset, wsaReset: measure.Reset, syscall.ETIMEDOUT: measure.Timeout,
 	} {
 		err := fmt.Errorf("dial: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
 		assert.Equal(t, kind, opening(err), err)
 	}
 	assert.Equal(t, measure.Other, opening(errBroken))
-	assert.Equal(t, measure.Other, opening(errors.New("EMFILE")))
 }
 
 // What a server sends that the command does not have is reported with the command, the

@@ -83,7 +83,7 @@ func ask(ctx context.Context, conn *session.Conn, c fwp.Command) (session.Receiv
 
 // malformed reports whether the server broke the grammar, other than by an end of the connection within a reply.
 func malformed(r session.Received) bool {
-	return r.Broken != nil && r.Broken.Rule != fwp.RuleTruncated.String()
+	return r.Broken != nil && !r.Broken.Limit && r.Broken.Rule != fwp.RuleTruncated.String()
 }
 
 // unanswered returns why the server did not do something, nil if it did.
@@ -95,6 +95,8 @@ func unanswered(doing string, r session.Received, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	case malformed(r):
 		return fmt.Errorf("the server sent invalid RESP instead of %s: %w", doing, r.Broken)
+	case r.Broken != nil && r.Broken.Limit:
+		return fmt.Errorf("the server sent more than is read instead of %s: %w", doing, r.Broken)
 	case !r.Whole():
 		return fmt.Errorf("the server closed the connection instead of %s", doing)
 	}

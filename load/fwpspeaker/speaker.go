@@ -3,11 +3,14 @@ package fwpspeaker
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -19,6 +22,28 @@ type Config struct {
 	Password string
 	Hostname string // of the workers; "" is "fwpbench"
 	PID      int    // of the workers
+
+	largest atomic.Int64 // bytes of a PUSH that was written
+}
+
+// The limits of what is read of a server, in bytes: of its greeting, and of a reply, to which the largest job is added
+// with each character escaped. The specification states none.
+const (
+	greetingLimit = 64 << 10
+	replyLimit    = 256 << 10
+	infoLimit     = 16 << 20
+	escaped       = len(`\u0000`)
+)
+
+// limit returns the limit of the message that is due.
+func (s *speaker) limit() int {
+	switch s.asked {
+	case "":
+		return greetingLimit
+	case fwp.INFO: // it may list all queues
+		return infoLimit
+	}
+	return replyLimit + escaped*int(s.config.largest.Load())
 }
 
 // New returns a Config whose workers name this machine and this process.
@@ -69,7 +94,12 @@ func (s *speaker) Open(out []byte) ([]byte, error) {
 
 func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	s.asked = fwp.PUSH
-	return append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
+	begin := len(out)
+	out = append(job.AppendBody(append(out, "PUSH "...)), "\r\n"...)
+	if size := int64(len(out) - begin); size > s.config.largest.Load() {
+		s.config.largest.Store(size)
+	}
+	return out
 }
 
 func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
@@ -116,17 +146,20 @@ func (s *speaker) Bye(out []byte) []byte {
 
 // Hear reads a reply by the command that it answers.
 func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
-	r, n, err := fwp.Decode(in, 0)
+	r, n, err := fwp.Decode(in, s.limit())
 	switch {
 	case errors.Is(err, fwp.ErrShort):
 		return 0, protocol.ErrShort
 	case err != nil:
 		syntax, _ := errors.AsType[*fwp.SyntaxError](err) // Decode returns no other error
+		if syntax.Rule == fwp.RuleTooLong || syntax.Rule == fwp.RuleDepth {
+			return 0, fmt.Errorf("%w: %w", protocol.ErrTooLong, err)
+		}
 		return 0, invalid(s.asked, syntax.Rule.String(), err)
 	case s.asked == "":
 		err = s.greeted(r, e)
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: string(r.Text)}
+		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: text.Shorten(string(r.Text))}
 	case !s.answers(&r, e):
 		err = foreign(s.asked, r)
 	}
@@ -169,7 +202,7 @@ func (s *speaker) greeted(r fwp.Reply, e *protocol.Event) error {
 	hi, err := fwp.ParseHi(r)
 	switch {
 	case r.Kind == fwp.ErrorReply:
-		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: string(r.Text)}
+		e.Kind, e.Err = protocol.Refused, &protocol.RefusedError{Text: text.Shorten(string(r.Text))}
 		return nil
 	case err != nil:
 		return &protocol.BreachError{Breach: protocol.ForeignReply, What: err.Error()}

@@ -206,3 +206,28 @@ func TestASpeakerAllocatesNothing(t *testing.T) {
 		hear(reply)
 	}))
 }
+
+// What is read of a server has bounds, which the jobs of the run widen. What is kept of an error is cut.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	tooLong := func(s protocol.Speaker, text string) {
+		t.Helper()
+		_, _, err := hear(s, text)
+		assert.ErrorIs(t, err, protocol.ErrTooLong)
+	}
+	tooLong((&fwpspeaker.Config{}).Speaker(""), "+HI "+strings.Repeat("x", 64<<10))
+	s := opened(t, "")
+	s.Beat(nil, protocol.Working)
+	tooLong(s, "-"+strings.Repeat("x", 256<<10))
+	e, _, err := hear(s, "-"+strings.Repeat("x", 100_000)+"\r\n")
+	require.NoError(t, err)
+	assert.Less(t, len(e.Err.Error()), 1000)
+	s.Info(nil)
+	_, _, err = hear(s, "$1000000\r\n"+strings.Repeat("x", 1_000_000)+"\r\n")
+	require.NoError(t, err)
+
+	w := workload.Workload{Queues: workload.Queues{Number: 1}, Payload: workload.Constant(1 << 20)}
+	s.Push(nil, &workload.Push{Jobs: w.Jobs("r", 1), K: 1})
+	_, _, err = hear(s, "-"+strings.Repeat("x", 5<<20)+"\r\n")
+	require.NoError(t, err, "a server may send back what it got")
+}

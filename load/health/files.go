@@ -16,13 +16,9 @@ type FilesError struct {
 
 // Error returns the limits and what to do.
 func (e *FilesError) Error() string {
-	words := fmt.Sprintf("too many open files: the run needs %d descriptors, the limit is %d "+
-		"(hard limit %d, which only root can raise: ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a container)",
-		e.Need, e.Soft, e.Hard)
-	if e.Err != nil {
-		words += ": " + e.Err.Error()
-	}
-	return words
+	return fmt.Sprintf("this process may open %d files, and the run needs %d file descriptors: use fewer connections, or "+
+		"raise the hard limit of %d, which only root can (ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a "+
+		"container)", e.Soft, e.Need, e.Hard)
 }
 
 // Unwrap returns Err.

@@ -143,7 +143,7 @@ func TestRaise(t *testing.T) {
 			var files *FilesError
 			require.ErrorAs(t, err, &files)
 			require.ErrorIs(t, err, denied)
-			assert.Contains(t, err.Error(), "too many open files: the run needs 5000 descriptors, the limit is 4096 (hard limit 4096")
+			assert.Contains(t, err.Error(), "may open 4096 files, and the run needs 5000 file descriptors: use fewer connections")
 		})
 	}
 }

@@ -13,8 +13,8 @@ import (
 // Merging that log gives the same sum.
 //
 // Sets are read when they are needed, so that logs of any length take the memory of a few of them. An error of reading
-// is a *LogError, with file and line. A run that is in two of the logs is an error, because it would count twice. The
-// caller has to check whether the logs were complete (LogReader.Complete).
+// is a *LogError, with file and line. A log without a set is an error, and so is a run that is in two of the logs,
+// because it would count twice. The caller has to check whether the logs were complete (LogReader.Complete).
 func Merge(w io.Writer, logs ...*LogReader) (*Set, error) {
 	sources, start, err := open(logs)
 	if err != nil {
@@ -72,16 +72,17 @@ func open(logs []*LogReader) (sources []*source, start time.Time, err error) {
 		if err := s.advance(); err != nil {
 			return nil, time.Time{}, err
 		}
-		if begun := log.Start(); s.next != nil && (start.IsZero() || begun.Before(start)) {
+		if s.next == nil {
+			return nil, time.Time{}, fmt.Errorf("%s has no intervals: is it a log of fwpbench run --hlog?", log.file)
+		}
+		if begun := log.Start(); start.IsZero() || begun.Before(start) {
 			start = begun
 		}
 		sources = append(sources, s)
 	}
 	for _, s := range sources {
-		if s.next != nil {
-			s.shift = s.log.Start().Sub(start)
-			s.next.move(s.shift)
-		}
+		s.shift = s.log.Start().Sub(start)
+		s.next.move(s.shift)
 	}
 	return sources, start, nil
 }

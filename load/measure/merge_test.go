@@ -67,14 +67,13 @@ func TestMergeAlignsSeconds(t *testing.T) {
 	var merged strings.Builder
 	total, err := Merge(&merged,
 		NewLogReader("late", strings.NewReader(late)),
-		NewLogReader("empty", strings.NewReader(written(t, begun().Add(-time.Hour)))),
 		NewLogReader("early", strings.NewReader(early)))
 	require.NoError(t, err)
 	assert.Equal(t, Window{0, 3500 * time.Millisecond}, Window{total.From, total.Until})
 
 	sets, reader, err := readAll(merged.String())
 	require.NoError(t, err)
-	assert.Equal(t, begun().Truncate(time.Millisecond), reader.Start(), "a log without intervals does not count")
+	assert.Equal(t, begun().Truncate(time.Millisecond), reader.Start())
 	type second struct {
 		span  Window
 		count int64
@@ -98,6 +97,11 @@ func TestMergeTellsErrors(t *testing.T) {
 
 	_, err = Merge(nil, good(), NewLogReader("bad.hlog", strings.NewReader(log+"nonsense\n")))
 	require.ErrorContains(t, err, "bad.hlog:12: more after the end")
+
+	for _, empty := range []string{"", written(t, begun())} {
+		_, err = Merge(nil, good(), NewLogReader("empty.hlog", strings.NewReader(empty)))
+		require.EqualError(t, err, "empty.hlog has no intervals: is it a log of fwpbench run --hlog?")
+	}
 
 	for _, room := range []full{0, 300, 400, 500} { // in each of its intervals, and at its end
 		_, err = Merge(&room, good())

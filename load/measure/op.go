@@ -38,7 +38,7 @@ func Ops() []Op {
 	return []Op{Connect, Hello, Push, Fetch, FetchFound, FetchWaited, FetchEmpty, Ack, Fail, Beat, Info, End}
 }
 
-// Measure is one of the three times of a command.
+// Measure is one of the times of a command.
 type Measure uint8
 
 const (
@@ -49,11 +49,14 @@ const (
 	Service
 	// Response is from intended to replied, so that waiting is counted.
 	Response
+	// Unserved is from intended until the end of the load, of an arrival that no connection took. Its
+	// response time would have been longer; see Times.
+	Unserved
 	// Measures is how many there are.
 	Measures
 )
 
-var measureNames = [Measures]string{"lateness", "service", "response"}
+var measureNames = [Measures]string{"lateness", "service", "response", "unserved"}
 
 // String is the name in logs, thresholds and reports, such as "response".
 func (m Measure) String() string { return nameOf(measureNames[:], int(m)) }

@@ -16,9 +16,10 @@ const (
 
 // WritePercentiles writes the series of s as a percentile file (.hgrm), values in milliseconds, which HdrHistogram's
 // plotter reads. It has the form of the Java tools; the Go library's own has too few decimals to distinguish
-// percentiles above 99.9999. Without values the file has only its head and foot.
+// percentiles above 99.9999. Without values the file has only its head and foot. Unserved arrivals count with the time
+// that they had waited.
 func WritePercentiles(w io.Writer, s *Set, series Series) error {
-	h := s.Histogram(series)
+	h := s.Times(series).all
 	if h == nil {
 		h = newHistogram()
 	}

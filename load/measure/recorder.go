@@ -62,6 +62,13 @@ func (r *Recorder) Job(f Flow, intended, now time.Duration) {
 // make a failing server look fast.
 func (r *Recorder) Error(op Op, kind ErrorKind) { r.current().of(op).errors[kind]++ }
 
+// Unserved records an arrival that no connection has taken until now, the end of the load.
+func (r *Recorder) Unserved(op Op, intended, now time.Duration) {
+	if r.window.Holds(intended) {
+		r.current().of(op).times[Unserved].record(since(now, intended))
+	}
+}
+
 // Drop counts n arrivals that were not sent because all connections were busy.
 func (r *Recorder) Drop(n int64) { r.current().dropped += n }
 

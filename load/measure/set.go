@@ -2,7 +2,6 @@ package measure
 
 import (
 	"iter"
-	"math"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -153,19 +152,14 @@ func (s *Set) Count(series Series) int64 {
 }
 
 // Percentile returns the least value of the series such that p percent (0 to 100) of its values or more are not
-// greater, as the greatest value of its bucket. It is 0 if there are no values; see Count.
-//
-// This is the rule of other tools. The library rounds to the nearest value instead: of 70 values it returns the second
-// greatest as the 99th percentile.
+// greater, as the greatest value of its bucket. It is 0 if there are no values; see Count. Unserved arrivals are not
+// among the values; see Times.
 func (s *Set) Percentile(series Series, p float64) time.Duration {
 	h := s.Histogram(series)
 	if h == nil {
 		return 0
 	}
-	// The next smaller number, so that 99.9 % of 1,000 does not become the 1,000th value by a rounding error.
-	n := float64(h.TotalCount())
-	rank := math.Ceil(math.Nextafter(p, 0) / 100 * n)
-	return time.Duration(h.ValueAtPercentile(rank / n * 100))
+	return valueAt(h, rankOf(p, h.TotalCount()))
 }
 
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.

@@ -25,6 +25,7 @@ func play(random *rand.Rand, n int, record func(func(*Recorder))) {
 				r.Error(op, kind)
 			}
 			r.Drop(drops)
+			r.Unserved(op, timing.Intended, timing.Replied)
 		})
 	}
 }
@@ -136,7 +137,7 @@ func TestSeriesHaveNames(t *testing.T) {
 			assert.Equal(t, string(op)+"."+m.String(), tag)
 		}
 	}
-	assert.Len(t, seen, 14*3+2)
+	assert.Len(t, seen, 14*4+2)
 	for _, tag := range []string{"push.nothing", "push", ".service", "service", "job.lost", ""} {
 		_, ok := ParseSeries(tag)
 		assert.False(t, ok, tag)

@@ -62,8 +62,8 @@ type Speaker interface {
 	Bye(out []byte) []byte
 
 	// Hear reads the first message of in, which takes n bytes, and writes what it means to e,
-	// which is empty. The error is [ErrShort] if in is only the beginning of a message, and a
-	// *[BreachError] if it cannot be understood, or does not belong to the command in flight:
+	// which is empty. The error is [ErrShort] if in is only the beginning of a message, [ErrTooLong] if it
+	// is too much of one, and a *[BreachError] if it cannot be understood, or does not belong to the command in flight:
 	// then n is 0.
 	Hear(in []byte, e *Event) (n int, err error)
 
@@ -130,6 +130,9 @@ type Event struct {
 
 // ErrShort reports that bytes are only the beginning of a message.
 var ErrShort = errors.New("the message is incomplete")
+
+// ErrTooLong reports a message that is longer than a load reads. No protocol is broken by it.
+var ErrTooLong = errors.New("the server sent a message that is longer than a load reads")
 
 // RefusedError is a command that the server answered with an error. The connection is in step.
 type RefusedError struct {

@@ -185,6 +185,9 @@ func (j *Jobs) typeOf(k int64) int {
 	return int(below(j.random(forType, k), uint64(len(j.types))))
 }
 
+// LargestPayload returns the most bytes of padding that a job can have.
+func (j *Jobs) LargestPayload() int { return j.sizes.largest() }
+
 // PayloadOf returns the bytes of padding in job k, 0 to 16 MiB.
 func (j *Jobs) PayloadOf(k int64) int {
 	return j.sizes.at(j.random(forSize, k), j.random(forBytes, k))

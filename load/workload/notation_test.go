@@ -89,7 +89,8 @@ func TestParseSize(t *testing.T) {
 			workload.SizeShare{Min: 5, Max: 5, Weight: 0.5})},
 		{text: "lognormal:500,1.2", want: workload.Size{Median: 500, Sigma: 1.2}},
 		{text: "17MiB", error: `"17MiB" is out of range; expected a size from 0 to 16MiB; choose a size in that range`},
-		{text: "-5", error: `"" is not a valid size; expected a size from 0 to 16MiB; ` +
+		{text: "-5", error: `"-5" is out of range; expected a size from 0 to 16MiB; choose a size in that range`},
+		{text: "5-", error: `"5-" is not a valid size; expected a size from 0 to 16MiB; ` +
 			`write it as in 100, 2KiB, 100-2000, 100:80,10000:20 or lognormal:500,1.2`},
 		{text: "9-5", error: `"9-5" ends before it begins; expected the smaller size first; turn it around`},
 		{text: "5,6", error: `"5,6" mixes sizes with and without a weight; ` +

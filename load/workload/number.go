@@ -97,12 +97,21 @@ func shortened(text string) string {
 	return text
 }
 
+// cutRange returns the two halves of "5-20". A text that begins or ends with its hyphen, as -5 does, is not a range.
+func cutRange(text string) (low, high string, two bool) {
+	low, high, two = strings.Cut(text, "-")
+	if low == "" || high == "" {
+		return text, "", false
+	}
+	return low, high, two
+}
+
 // Range is a duration between two bounds, uniformly distributed. The zero Range is 0.
 type Range struct{ Min, Max time.Duration }
 
 // ParseRange reads "10ms" or "5ms-20ms". The error is a *Problem.
 func ParseRange(text string) (Range, error) {
-	first, second, two := strings.Cut(text, "-")
+	first, second, two := cutRange(text)
 	low, err := ParseDuration(first)
 	high := low
 	if two && err == nil {

@@ -76,7 +76,7 @@ func parseStage(text string) (arrivals.Stage, error) {
 	if over == 0 {
 		return fail(bad(text, "takes no time", "a duration above 0", "remove the stage or make it longer"))
 	}
-	first, last, ramp := strings.Cut(rates, "-")
+	first, last, ramp := cutRange(rates)
 	if !ramp {
 		last = first
 	} else if _, unit, has := strings.Cut(last, "/"); has && !strings.Contains(first, "/") {

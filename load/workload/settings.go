@@ -84,8 +84,8 @@ func (w *Workload) loadSettings() []Setting {
 		{"stages", "rates of an open loop in stages, as in " + stageExample,
 			of(&w.Stages, "stages", optional(ParseStages), Stages.String), true},
 		{"poisson", "arrivals at random instead of evenly spaced", truth(&w.Poisson), false},
-		{"burst", "how many arrivals come at the same time", count(&w.Burst, 0, largest), false},
-		{"duration", "how long to measure", length(&w.Duration), false},
+		{"burst", "how many arrivals come at the same time", countAboveZero(&w.Burst), false},
+		{"duration", "how long to measure", lengthAboveZero(&w.Duration), false},
 		{"jobs", "end after so many pushes", count(&w.JobLimit, 0, mostJobs), false},
 		{"warmup", "time before the measurement", length(&w.Warmup), false},
 		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed,
@@ -93,9 +93,9 @@ func (w *Workload) loadSettings() []Setting {
 		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
 			named(&w.Topology.Kind, kindNames[:]), false},
-		{"fetchers", "connections of a pool that fetch", count(&w.Topology.Fetchers, 0, largest), false},
-		{"reporters", "connections of a pool that report", count(&w.Topology.Reporters, 0, largest), false},
-		{"concurrency", "jobs that a pool works on at a time", count(&w.Topology.Concurrency, 0, largest), false},
+		{"fetchers", "connections of a pool that fetch", countAboveZero(&w.Topology.Fetchers), false},
+		{"reporters", "connections of a pool that report", countAboveZero(&w.Topology.Reporters), false},
+		{"concurrency", "jobs that a pool works on at a time", countAboveZero(&w.Topology.Concurrency), false},
 		{"churn", "connections connect, push one job and end", truth(&w.Churn), false},
 		{"beat_only", "connections do nothing but beat", truth(&w.BeatOnly), false},
 		{"observe_every", "pause of an observer between two INFOs; 0 is none", length(&w.ObserveEvery), false},
@@ -103,7 +103,7 @@ func (w *Workload) loadSettings() []Setting {
 			of(&w.Disconnects, "share", parseShare, number), false},
 		{"disconnect_at", "where it does: " + phaseList() + " (default: all but fetch and fail)",
 			of(&w.DisconnectAt, "names", listOf(parsePhase), joined(Phase.String)), true},
-		{"drain", "how long emptying the queues at the end may take", length(&w.Drain), false},
+		{"drain", "how long emptying the queues at the end may take", lengthAboveZero(&w.Drain), false},
 	}
 }
 
@@ -117,13 +117,13 @@ func (w *Workload) jobSettings() []Setting {
 			named(&w.Queues.Pick, pickNames[:]), false},
 		{"queue_weights", "a weight for each queue, as in 80,15,5",
 			of(&w.Queues.Weights, "numbers", listOf(parseWeight), joined(number)), true},
-		{"queue_skew", "Zipf exponent (default 1)", of(&w.Queues.Skew, "number", parseSkew, number), false},
+		{"queue_skew", "Zipf exponent (default 1)", aboveZero(&w.Queues.Skew, "number", parseSkew, number), false},
 		{"queue_per_job", "share of the jobs that get a queue of their own, as in 10%",
 			of(&w.QueuePerJob, "share", parseShare, number), false},
 		{"job_types", "job types to choose from", of(&w.JobTypes, "names", listOf(parseJobType),
 			joined(func(s string) string { return s })), true},
 		{"reserve_for", "how long a worker may hold a job, 60s or more",
-			of(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
+			aboveZero(&w.ReserveFor, "duration", parseReserveFor, Duration.String), false},
 		{"work", "how long a worker works on a job, as in 10ms or 5ms-20ms", span(&w.Work), false},
 		{"fail_share", "share of the deliveries that end in a FAIL, as in 0.05 or 5%",
 			of(&w.FailShare, "share", parseShare, number), false},
@@ -134,6 +134,25 @@ func (w *Workload) jobSettings() []Setting {
 	}
 }
 
+// aboveZero makes the value of a field whose zero stands for the default: it is written as the empty text, and a zero
+// that was asked for is refused.
+func aboveZero[T comparable](field *T, kind string, parse func(string) (T, error), show func(T) string) Value {
+	var zero T
+	read := func(text string) (T, error) {
+		x, err := parse(text)
+		if err == nil && x == zero {
+			err = bad(text, "is not above 0", "a "+kind+" above 0", "leave it out for the default")
+		}
+		return x, err
+	}
+	return of(field, kind, optional(read), func(x T) string {
+		if x == zero {
+			return ""
+		}
+		return show(x)
+	})
+}
+
 func count[T int | int64](field *T, low, high int64) Value {
 	parse := func(text string) (T, error) {
 		n, err := parseInt(text, low, high)
@@ -142,7 +161,19 @@ func count[T int | int64](field *T, low, high int64) Value {
 	return of(field, "number", parse, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
+func countAboveZero(field *int) Value {
+	parse := func(text string) (int, error) {
+		n, err := parseInt(text, 0, largest)
+		return int(n), err
+	}
+	return aboveZero(field, "number", parse, strconv.Itoa)
+}
+
 func length(field *Duration) Value { return of(field, "duration", ParseDuration, Duration.String) }
+
+func lengthAboveZero(field *Duration) Value {
+	return aboveZero(field, "duration", ParseDuration, Duration.String)
+}
 
 func span(field *Range) Value { return of(field, "duration", ParseRange, Range.String) }
 

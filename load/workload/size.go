@@ -71,7 +71,7 @@ func parseLognormal(text string) (Size, error) {
 }
 
 func parseSizeShare(text string) (SizeShare, error) {
-	first, second, two := strings.Cut(text, "-")
+	first, second, two := cutRange(text)
 	low, err := parseBytes(first)
 	high := low
 	if two && err == nil {
@@ -140,6 +140,18 @@ func (s Size) sampler() sizes {
 		weights[i] = share.Weight
 	}
 	return sizes{list: s.List, pick: newPicker(weights), mu: math.Log(s.Median), sigma: s.Sigma, lognormal: s.Median > 0}
+}
+
+// largest is the largest size.
+func (s *sizes) largest() int {
+	if s.lognormal {
+		return MaxPayload
+	}
+	most := 0
+	for _, share := range s.list {
+		most = max(most, share.Max)
+	}
+	return most
 }
 
 // at is the size that belongs to two random numbers.

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mostSource bounds a workload's file.
-const mostSource = 1 << 20
+// MaxSource bounds a workload's file, in bytes.
+const MaxSource = 1 << 20
 
 // Parse reads a workload from YAML: a mapping of the keys of [Workload.Settings] to
 // their values, on top of the preset that the key preset names, or else of roundtrip.
@@ -89,7 +89,7 @@ var lineOf = regexp.MustCompile(`^yaml: line (\d+): `)
 // root is the mapping that the file consists of, nil if there is none.
 func (f *yamlFile) root(source []byte) *yaml.Node {
 	const expected = "lines such as producers: 50"
-	if len(source) > mostSource {
+	if len(source) > MaxSource {
 		f.report(place{}, &Problem{What: "the file is too large", Expected: "1 MiB or less", Do: "is it the right file?"})
 		return nil
 	}

@@ -70,11 +70,7 @@ func illegalFields(verb string, fields map[string]any) string {
 
 // unmet returns the first field that is missing, of another type, or read-only.
 func unmet(verb string, fields map[string]any) string {
-	worker := false
-	for _, f := range fwp.Fields(verb) {
-		_, there := fields[f.Name]
-		worker = worker || f.Worker && there
-	}
+	_, worker := fields["wid"] // without it a client is no consumer, whatever else it sends
 	for _, f := range fwp.Fields(verb) {
 		v, there := fields[f.Name]
 		required := f.Required || f.Worker && worker
@@ -136,14 +132,14 @@ func jidOf(line []byte) (string, bool) {
 	return jid, ok
 }
 
-var plainQueue = regexp.MustCompile(`^[a-z0-9-]+$`)
+var plainQueue = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // style returns advice about names that some servers refuse.
 func style(line []byte) (all []scenarios.Advice) {
 	for _, name := range queuesOf(line) {
 		if !plainQueue.MatchString(name) {
 			all = append(all, scenarios.Advice{
-				Message: fmt.Sprintf("the queue name %q is not made of a-z, 0-9 and -", name),
+				Message: fmt.Sprintf("the queue name %q is not made of letters, digits, - and _", name),
 				Help:    "a plain name avoids side effects; $queue makes a fresh one",
 			})
 		}

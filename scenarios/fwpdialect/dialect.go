@@ -59,7 +59,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Computed: []scenarios.Computed{
 			{Name: "job", Fields: job},
 			{
-				Name: "pwdhash", Variants: []string{"fewer", "more", "wrong", "hex"},
+				Name: "pwdhash", Variants: wrongHashes(),
 				Needs: scenarios.NeedPassword, Value: pwdhash,
 			},
 		},

@@ -88,11 +88,11 @@ func TestAdvice(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]int{
 		"FETCH a b-1":             0,
-		"FETCH A b_1":             2,
+		"FETCH A. b:1":            2,
 		"PUSH {" + wholeJob + "}": 0,
 		`ACK {"jid":"short"}`:     1,
-		`ACK {"jid":"öööööööööööööööö"}`:                                                   0,
-		"PUSH {" + strings.Replace(wholeJob, "0123456789abcdef", "x", 1) + `,"queue":"A"}`: 2,
+		`ACK {"jid":"öööööööööööööööö"}`:                                                     0,
+		"PUSH {" + strings.Replace(wholeJob, "0123456789abcdef", "x", 1) + `,"queue":"A.b"}`: 2,
 	} {
 		fault, advice := fwpdialect.Dialect{}.Check(scenarios.Consumer, fwpdialect.Dialect{}.Sample(true), []byte(line))
 		assert.Empty(t, fault)
@@ -177,6 +177,19 @@ func TestPasswordHashes(t *testing.T) {
 		assert.False(t, all[wrong], "each is wrong in another way")
 		all[wrong] = true
 	}
+	for _, variant := range computed[i].Variants {
+		if variant != "hex" {
+			assert.NotEqual(t, right(3), hash(3, variant), variant)
+			continue
+		}
+		assert.NotEqual(t, right(1), hash(1, variant), variant)
+	}
+	assert.Equal(t, right(3), strings.ToLower(hash(3, "upper")))
+	assert.Equal(t, right(3), hash(3, "long")[:64])
+	assert.Equal(t, right(3)[:63], hash(3, "cut"))
+	assert.Equal(t, right(3)[:63], hash(3, "last")[:63])
+	assert.Equal(t, right(3)[1:], hash(3, "first")[1:])
+
 	_, open := fwpdialect.Dialect{}.Begin(session.Caller, nil)
 	_, err := computed[i].Value(open, "secret", "")
 	require.ErrorContains(t, err, "asks for no password")

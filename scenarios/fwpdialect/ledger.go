@@ -19,6 +19,7 @@ import (
 type ledger struct {
 	mu   sync.Mutex
 	jobs map[string]entry // by jid
+	told map[string]bool  // worker ids that may be quiet or terminating: signalled, or by their own report
 }
 
 type entry struct {
@@ -31,7 +32,9 @@ type entry struct {
 }
 
 // NewLedger returns the ledger of a fresh play, without jobs.
-func (Dialect) NewLedger() scenarios.Ledger { return &ledger{jobs: map[string]entry{}} }
+func (Dialect) NewLedger() scenarios.Ledger {
+	return &ledger{jobs: map[string]entry{}, told: map[string]bool{}}
+}
 
 // Answered follows a command that was answered.
 func (g *ledger) Answered(command []byte, m session.Message) {
@@ -47,6 +50,10 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 		}
 		e.held, e.foreign = true, !ours
 		g.jobs[jid] = e
+	case cmd.Verb == fwp.BEAT:
+		if wid, reported := reportOf(cmd.Args); reported {
+			g.told[wid] = true
+		}
 	case kind != fwp.SimpleString:
 	case cmd.Verb == fwp.PUSH:
 		jid, e := jobOf(cmd.Args)

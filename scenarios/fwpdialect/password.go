@@ -1,51 +1,94 @@
 package fwpdialect
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 )
 
-// pwdhash computes the password hash for the HI of a connection, or a wrong one that
-// misses it in a given way. (Required Fields for Protected Server)
+// wrongHashes returns the names of the ways in which a password hash can miss the right one: by its rounds, by what
+// is hashed, or by its digits.
+func wrongHashes() []string {
+	return []string{
+		"fewer", "more", "hex",
+		"wrong", "shorter", "nopassword", "nosalt", "saltfirst",
+		"cut", "half", "long", "first", "last", "upper",
+	}
+}
+
+// pwdhash computes the password hash for the HI of a connection, or one that misses it in a given way.
+// (Required Fields for Protected Server)
 func pwdhash(s session.State, password, variant string) (string, error) {
 	hi := s.(*fwpsession.State).Hi()
 	if !hi.Protected {
 		return "", errors.New("the server's HI asks for no password")
 	}
-	rounds := hi.Iterations
+	salt, rounds := hi.Salt, hi.Iterations
 	switch variant {
 	case "fewer":
 		if rounds--; rounds == 0 {
-			return hex.EncodeToString([]byte(password + hi.Salt)), nil
+			return hex.EncodeToString([]byte(password + salt)), nil
 		}
 	case "more":
 		rounds++
-	case "wrong":
-		password += "-not"
 	case "hex":
-		return hexRounds(password+hi.Salt, rounds)
+		return fwp.HexPasswordHash(password, salt, rounds)
+	default:
+		password, salt = wrongText(password, salt, variant)
 	}
-	return fwp.PasswordHash(password, hi.Salt, rounds)
+	hash, err := fwp.PasswordHash(password, salt, rounds)
+	if err != nil {
+		return "", err
+	}
+	if hash = wrongDigits(hash, variant); variant == "nosalt" && hi.Salt == "" {
+		return "", errors.New("the server's salt is empty")
+	}
+	return hash, nil
 }
 
-// hexRounds hashes the hexadecimal text between the rounds, which is wrong. Where
-// there is one round only, and so nothing between, it hashes that of the text.
-func hexRounds(text string, rounds int) (string, error) {
-	if rounds > fwp.MaxIterations {
-		return "", fmt.Errorf("%d iterations are more than the suite computes", rounds)
+// wrongText returns another password, or another salt. Together they are hashed.
+func wrongText(password, salt, variant string) (string, string) {
+	switch variant {
+	case "wrong":
+		return password + "-not", salt
+	case "shorter":
+		return password[:max(len(password)-1, 0)], salt
+	case "nopassword":
+		return "", salt
+	case "nosalt":
+		return password, ""
+	case "saltfirst":
+		return salt, password
 	}
-	if rounds == 1 {
-		text = hex.EncodeToString([]byte(text))
+	return password, salt
+}
+
+// wrongDigits returns a hash with digits that are missing, too many or other ones.
+func wrongDigits(hash, variant string) string {
+	other := func(digit byte) string {
+		if digit == '0' {
+			return "1"
+		}
+		return "0"
 	}
-	for range rounds {
-		sum := sha256.Sum256([]byte(text))
-		text = hex.EncodeToString(sum[:])
+	last := len(hash) - 1
+	switch variant {
+	case "cut":
+		return hash[:last]
+	case "half":
+		return hash[:len(hash)/2]
+	case "long":
+		return hash + "00"
+	case "first":
+		return other(hash[0]) + hash[1:]
+	case "last":
+		return hash[:last] + other(hash[last])
+	case "upper":
+		return strings.ToUpper(hash)
 	}
-	return text, nil
+	return hash
 }

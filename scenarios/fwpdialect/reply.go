@@ -30,10 +30,16 @@ func (Dialect) Foreign(asked []byte, m session.Message) bool {
 	case fwp.FETCH:
 		return r.Kind != fwp.NullBulk && (r.Kind != fwp.BulkString || !isObject(r.Text))
 	case fwp.BEAT:
-		state := r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString
-		return !okay && (!state || !isObject(r.Text))
+		return !okay && !isState(r)
 	}
 	return false
+}
+
+// isState reports whether a reply to BEAT is meant to order a state, even if it is not the JSON hash that it has to be:
+// that is for the line that expects a state. (BEAT Command)
+func isState(r fwp.Reply) bool {
+	hash := bytes.HasPrefix(bytes.TrimSpace(r.Text), []byte("{"))
+	return hash && (r.Kind == fwp.SimpleString || r.Kind == fwp.BulkString)
 }
 
 func isObject(b []byte) bool {

@@ -215,6 +215,10 @@ func (l *ledger) Answered(command []byte, m session.Message) {
 	}
 }
 
+func (l *ledger) Breach([]byte, session.Message) scenarios.Breach { return scenarios.Breach{} }
+
+func (l *ledger) Signalled(string) {}
+
 func (l *ledger) Removable() bool { return len(l.Leftover()) > 0 }
 
 func (l *ledger) Leftover() []string {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -35,8 +36,29 @@ func newBench(p process) *cobra.Command {
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newBenchRun(p), newPresets(p), newMerge(p), newEmbedded(p), program.NewVersion(p.Process))
+	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newEmbedded(p),
+		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
+}
+
+// newMetrics builds `fwpbench metrics`.
+func newMetrics(p process) *cobra.Command {
+	return &cobra.Command{
+		Use:   "metrics",
+		Short: "Print the metrics that a threshold can be about",
+		Long: "metrics prints what --threshold 'METRIC OP VALUE' can compare. In a metric, OP is a kind of command,\n" +
+			"FLOW an end-to-end latency, and STAT a part of its times.",
+		Args: program.NoArguments,
+		RunE: func(*cobra.Command, []string) error {
+			list := func(words []string) []reports.Text { return reports.LinesOf(strings.Join(words, ", ")) }
+			words := reports.Fields{Fields: []reports.Field{
+				{Label: "OP", Lines: list(load.Ops()), Prose: true},
+				{Label: "FLOW", Lines: list(reports.LoadFlows()), Prose: true},
+				{Label: "STAT", Lines: list(reports.Stats()), Prose: true},
+			}}
+			return p.PrintPage(reports.Page{Blocks: []reports.Block{reports.MetricTable(), words}})
+		},
+	}
 }
 
 // newPresets builds `fwpbench presets`.

@@ -67,25 +67,30 @@ func (f *benchFiles) second(m load.Moment) {
 }
 
 // close writes the files of the whole run, moves all to their places, and returns what went wrong. A run that did not
-// begin writes nothing.
-func (f *benchFiles) close(result *load.Result) error {
+// begin writes nothing. hide replaces secrets in what jobs had instead of what was pushed; jids stay as they are, because
+// they tell jobs apart.
+func (f *benchFiles) close(result *load.Result, hide func(string) string) error {
 	defer f.Discard()
 	if result.Total == nil {
 		return nil
 	}
 	if f.log != nil {
-		f.keep("--hlog", errors.Join(f.log.Close(), f.hlog.Commit()))
+		f.keep("--hlog", f.hlog.Finish(f.log.Close()))
 		f.hlog = nil
 	}
 	if f.hgrm != "" {
 		f.percentiles(result.Total)
 	}
 	if f.series != nil {
-		f.keep("--csv", errors.Join(reports.WriteSeriesCSV(f.series, result.Report), f.series.Commit()))
+		f.keep("--csv", f.series.Finish(reports.WriteSeriesCSV(f.series, result.Report)))
 		f.series = nil
 	}
 	if f.history != nil && result.History != nil {
-		f.keep("--history", errors.Join(result.History.Save(f.history), f.history.Commit()))
+		for i := range result.History.Events {
+			e := &result.History.Events[i]
+			e.Body = hide(e.Body)
+		}
+		f.keep("--history", f.history.Finish(result.History.Save(f.history)))
 		f.history = nil
 	}
 	return errors.Join(f.wrong...)

@@ -3,12 +3,15 @@ package bench
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/measure"
 )
 
 func write(t *testing.T, name, text string) {
@@ -46,7 +49,7 @@ func TestARunThatDidNotBeginWritesNoFiles(t *testing.T) {
 	}
 	outputs, err := o.open()
 	require.NoError(t, err)
-	require.NoError(t, outputs.close(&load.Result{}))
+	require.NoError(t, outputs.close(&load.Result{}, strings.ToUpper))
 	outputs.Discard()
 	for _, name := range []string{o.hlog, o.series, o.history} {
 		assert.Equal(t, "old", read(t, name))
@@ -56,4 +59,17 @@ func TestARunThatDidNotBeginWritesNoFiles(t *testing.T) {
 	_, err = o.open()
 	require.ErrorContains(t, err, "--hlog: open ")
 	assert.Equal(t, []string{"csv", "history", "hlog"}, files(t, folder))
+}
+
+// The text of a job may quote a secret; its jid tells it apart.
+func TestAHistoryHasNoSecrets(t *testing.T) {
+	t.Parallel()
+	o := &benchOptions{history: filepath.Join(t.TempDir(), "history")}
+	outputs, err := o.open()
+	require.NoError(t, err)
+	h := &history.History{Events: []history.Event{{Op: history.Fetch, Outcome: history.OK, JID: "a-secret", Body: "args: secret"}}}
+	hide := func(s string) string { return strings.ReplaceAll(s, "secret", "(password)") }
+	require.NoError(t, outputs.close(&load.Result{Total: new(measure.Set), History: h}, hide))
+	assert.Contains(t, read(t, o.history), `"args: (password)"`)
+	assert.Contains(t, read(t, o.history), `"a-secret"`)
 }

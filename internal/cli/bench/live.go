@@ -3,104 +3,88 @@ package bench
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
-
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// live shows a run while it goes: a bar on a terminal, a line for every second with
-// --verbose, else nothing.
+// live shows a run while it goes: on the line of progress, or with --verbose a line for every second.
 type live struct {
-	lines     io.Writer // nil: none
-	container *mpb.Progress
-	bar       *mpb.Bar
+	lines io.Writer // nil: none
+	until time.Duration
 
-	mu   sync.Mutex
-	last string
+	mu     sync.Mutex
+	loaded time.Duration // of until
+	last   []string
 }
 
-func (p process) newLive(o *benchOptions, config *load.Config) *live {
-	l := &live{last: "connecting"}
-	switch {
-	case o.reportFlags.Verbose:
-		l.lines = p.Err
-	case !o.reportFlags.NoProgress && p.WantsProgress():
-		_, until := config.Workload.Window()
-		l.container = mpb.New(mpb.WithOutput(p.Err), mpb.WithWidth(24))
-		l.bar = l.container.AddBar(0, mpb.BarRemoveOnComplete(), mpb.AppendDecorators(decor.Any(l.words)))
-		l.bar.SetTotal(max(1, until.Milliseconds()), false)
+// newLive returns what shows a run that is about to begin.
+func newLive(o *benchOptions, w *workload.Workload, out io.Writer) *live {
+	_, until := w.Window()
+	l := &live{until: max(until, 1), last: []string{"connecting"}}
+	if o.reportFlags.Verbose {
+		l.lines = out
 	}
 	return l
 }
 
+// state returns what a line of progress shows.
+func (l *live) state() (share float64, parts []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return float64(l.loaded) / float64(l.until), l.last
+}
+
 // show shows the figures of the last second.
 func (l *live) show(m load.Moment) {
-	text := moment(m)
+	parts := moment(m)
 	if l.lines != nil {
-		_, _ = fmt.Fprintf(l.lines, "%8s  %s\n", m.At.Round(time.Second), text)
-		return
-	}
-	if l.bar == nil {
+		_, _ = fmt.Fprintf(l.lines, "%7s  %s\n", program.Clock(m.At), strings.Join(parts, ", "))
 		return
 	}
 	if m.Over < 100*time.Millisecond {
-		text = m.Phase // too short to compute rates from
+		parts = []string{m.Phase} // too short to compute rates from
 	}
-	l.mu.Lock()
-	l.last = text
-	l.mu.Unlock()
-	if m.Phase == "measure" || m.Phase == "warm-up" {
-		l.bar.IncrBy(int(m.Over.Milliseconds()))
-	}
-}
-
-func (l *live) words(decor.Statistics) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return " " + l.last
-}
-
-// end removes the bar. It blocks until that is done.
-func (l *live) end() {
-	if l.bar != nil {
-		l.bar.Abort(true)
-		l.container.Wait()
+	l.last = parts
+	if m.Phase == "measure" || m.Phase == "warm-up" {
+		l.loaded += m.Over
 	}
 }
 
-// moment returns the figures of the last second in one line, the most important first: a narrow terminal cuts the rest
-// off.
-func moment(m load.Moment) string {
+// moment returns the figures of the last second, the most important first: a narrow terminal has room for the first
+// ones only.
+func moment(m load.Moment) []string {
 	parts := []string{m.Phase}
-	if m.Left > 0 && m.Phase == "measure" {
-		parts[0] += ", " + m.Left.Round(time.Second).String() + " left"
-	}
 	if m.Phase == "connect" {
-		return strings.Join(append(parts, text.Count(m.Connections, "connection"), wrong(m)), ", ")
+		return append(parts, text.Count(m.Connections, "connection"), wrong(m))
 	}
-	rate := fmt.Sprintf("%.0f/s", m.Achieved)
+	if m.Left > 0 && m.Phase == "measure" {
+		parts = append(parts, program.Clock(m.Left)+" left")
+	}
+	rate := reports.Rate(m.Achieved)
 	if m.Target > 0 {
-		rate = fmt.Sprintf("%.0f of %.0f/s", m.Achieved, m.Target)
+		rate = strings.TrimSuffix(rate, " /s") + " of " + reports.Rate(m.Target)
 	}
 	parts = append(parts, rate, wrong(m))
 	if m.Backlog > 0 {
-		parts = append(parts, fmt.Sprintf("%d queued", m.Backlog))
+		parts = append(parts, text.Grouped(m.Backlog)+" queued")
 	}
 	for _, op := range m.Ops {
-		if op.Op == "push" || op.Op == "fetch.found" || op.Op == "beat" || op.Op == "connect" && m.Phase == "measure" {
-			parts = append(parts, times(op))
+		shown := op.Op == "push" || op.Op == "fetch.found" || op.Op == "beat" || op.Op == "connect" && m.Phase == "measure"
+		if shown && op.ResponseP50 > 0 { // else none of them counts
+			parts = append(parts,
+				fmt.Sprintf("%s p50 %s p99 %s", op.Op, reports.Time(op.ResponseP50), reports.Time(op.ResponseP99)))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%d in flight on %s", m.InFlight, text.Count(m.Connections, "connection")))
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
+	return append(parts, text.Grouped(m.InFlight)+" in flight", text.Count(m.Connections, "connection"))
 }
 
 // wrong returns how many errors there were so far.
@@ -108,22 +92,5 @@ func wrong(m load.Moment) string {
 	if m.Errors == 0 {
 		return "no errors"
 	}
-	return text.Count(int(m.Errors), "error")
-}
-
-// times returns the response times of a command in one second, empty if it has none.
-func times(op reports.SecondOp) string {
-	if op.ResponseP50 == 0 {
-		return "" // none of them counts
-	}
-	short := func(d time.Duration) string {
-		switch {
-		case d < time.Millisecond:
-			return d.Round(time.Microsecond).String()
-		case d < time.Second:
-			return d.Round(10 * time.Microsecond).String()
-		}
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return fmt.Sprintf("%s p50 %s p99 %s", op.Op, short(op.ResponseP50), short(op.ResponseP99))
+	return text.Count(m.Errors, "error")
 }

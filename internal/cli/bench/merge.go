@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -47,7 +48,7 @@ func (p process) merge(names []string, output string) error {
 	}
 	var logs []*measure.LogReader
 	for _, name := range names {
-		file, err := os.Open(name)
+		file, err := input.Open(name)
 		if err != nil {
 			return err
 		}
@@ -101,18 +102,33 @@ func mergeInto(output string, logs []*measure.LogReader) (*measure.Set, error) {
 	return sum, err
 }
 
+// bound returns a time that is exact or a lower bound.
+func bound(d time.Duration, exact bool) string {
+	if exact {
+		return reports.Time(d)
+	}
+	return ">= " + reports.Time(d)
+}
+
 // printPercentiles prints a line for every series that has values.
 func (p process) printPercentiles(sum *measure.Set) error {
 	var t reports.Table
 	for _, title := range []string{"series", "count", "p50", "p90", "p99", "p99.9", "max"} {
 		t.Columns = append(t.Columns, reports.Column{Title: title})
 	}
-	for series, h := range sum.Histograms() {
-		cells := []string{series.String(), strconv.FormatInt(sum.Count(series), 10)}
+	unserved := int64(0)
+	for series := range sum.Histograms() {
+		times := sum.Times(series)
+		unserved = max(unserved, times.Unserved())
+		cells := []string{series.String(), text.Grouped(times.Count())}
 		for _, q := range []float64{50, 90, 99, 99.9} {
-			cells = append(cells, sum.Percentile(series, q).Round(time.Microsecond).String())
+			cells = append(cells, bound(times.Percentile(q)))
 		}
-		t.Rows = append(t.Rows, reports.Cells(append(cells, time.Duration(h.Max()).Round(time.Microsecond).String())...))
+		t.Rows = append(t.Rows, reports.Cells(append(cells, bound(times.Max(), times.Unserved() == 0))...))
+	}
+	if unserved > 0 {
+		t.Note = reports.Words(fmt.Sprintf(">=: at least; unserved arrivals (%s) count with the time that they had waited.",
+			text.Grouped(unserved)))
 	}
 	return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
 }

@@ -4,19 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
+)
+
+// The limits of --timeout.
+const (
+	leastTimeout = 3 * time.Second
+	mostTimeout  = time.Hour
 )
 
 // benchOptions are the flags of `fwpbench run`.
@@ -27,10 +35,12 @@ type benchOptions struct {
 	preset   string
 	settings map[string]string // of the workload, by key
 
-	overload   program.OneOf
-	pace       float64
-	processors int
-	thresholds []string
+	overload    program.OneOf
+	pace        float64
+	processors  int
+	timeout     time.Duration
+	thresholds  []string
+	showInvalid bool
 
 	reportFlags        program.ReportFlags
 	hlog, hgrm, series string
@@ -49,11 +59,14 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.declareWorkload(f)
 	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
 	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
+	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "give up a connection whose reply takes longer")
 	f.IntVar(&o.processors, "processors", 0,
 		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
 	f.StringArrayVar(&o.thresholds, "threshold", nil,
 		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
-			"'lost==0'; may be repeated")
+			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
+	f.BoolVar(&o.showInvalid, "show-invalid", false,
+		"show the rates and times of an INVALID run as well, under a heading that says what they are")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
 	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
@@ -174,7 +187,7 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 		return workload.Workload{}, fmt.Errorf("--preset %s and the file %s: a file names its preset itself (preset: %s)",
 			o.preset, args[0], o.preset)
 	}
-	source, err := os.ReadFile(args[0])
+	source, err := input.Read(args[0], workload.MaxSource)
 	if err != nil {
 		return workload.Workload{}, fmt.Errorf("read workload: %w", err)
 	}
@@ -188,6 +201,8 @@ func (o *benchOptions) validate() error {
 		return fmt.Errorf("--processors must be from 1 to %d, which is how many this machine has", runtime.NumCPU())
 	case o.given.Changed("connect-rate") && o.pace <= 0:
 		return errors.New("--connect-rate must be more than 0")
+	case o.timeout < leastTimeout || o.timeout > mostTimeout:
+		return fmt.Errorf("--timeout must be from %v, because a FETCH may take two seconds, to %v", leastTimeout, mostTimeout)
 	}
 	for _, text := range o.thresholds {
 		t, err := reports.ParseThreshold(text, load.Ops()...)

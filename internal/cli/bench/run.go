@@ -76,25 +76,27 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err != nil {
 		return err
 	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv)
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, nil)
 	if err != nil {
 		return err
 	}
-	if !at.Choice.Embedded && o.fault != "" {
-		return errors.New("--fault works only with the embedded server")
+	p.Secrets = at.Secrets
+	if _, err := at.Fault(o.fault); err != nil {
+		return err
 	}
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),
-		Overload: overloads[o.overload.String()], Pace: o.pace, Version: p.Name + " " + program.Version(),
+		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.timeout, Version: p.Name + " " + program.Version(),
 		Thresholds: o.limits, History: o.history != "", ClauseOf: conformance.ClauseOf,
 	}
 	if err := prepareMachine(o, at, &w); err != nil {
 		return err
 	}
 	config.Loops = runtime.GOMAXPROCS(0)
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	return p.drive(ctx, o, at, config)
+	return p.drive(ctx, o, at, config, bar)
 }
 
 var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client.Drop, "abort": client.Abort}
@@ -110,13 +112,15 @@ func prepareMachine(o *benchOptions, at program.Endpoint, w *workload.Workload) 
 		}
 	}
 	runtime.GOMAXPROCS(cores)
-	_, _, err := health.RaiseFiles(load.Connections(w))
-	return err
+	if _, _, err := health.RaiseFiles(load.Connections(w)); err != nil {
+		return &program.InternalError{Cause: err}
+	}
+	return nil
 }
 
 // local reports whether the server runs on this machine.
 func local(at program.Endpoint) bool {
-	if at.Choice.Embedded {
+	if at.Ours() {
 		return true
 	}
 	ip := net.ParseIP(at.Choice.Address.Host)
@@ -124,42 +128,89 @@ func local(at program.Endpoint) bool {
 }
 
 // drive connects to the server, loads it, and writes the report.
-func (p process) drive(ctx context.Context, o *benchOptions, at program.Endpoint, config load.Config) error {
+func (p process) drive(
+	ctx context.Context, o *benchOptions, at program.Endpoint, config load.Config, bar *program.Bar,
+) error {
 	outputs, err := o.open()
 	if err != nil {
 		return err
 	}
 	defer outputs.Discard()
 	began, chosen := time.Now(), at.String()
-	if at.Choice.Embedded {
-		address, end, err := startEmbedded(ctx, o.fault)
-		if err != nil {
-			return &program.InternalError{Cause: err}
-		}
-		defer end()
-		at.Server = &target.Server{Address: address}
+	end, err := provide(ctx, o, &at)
+	if err != nil {
+		return p.deliver(o, notReached(ctx, &config, began, err))
 	}
+	defer end()
 	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
-	if !at.Choice.Embedded {
+	if !at.Ours() {
 		p.Logf("connecting to %s", chosen)
 	}
-	if _, err := at.Identify(ctx, greetTimeout); err != nil {
-		return p.Deliver(o.report(notReached(ctx, &config, began, err)))
+	id, err := at.Identify(ctx, min(greetTimeout, o.timeout))
+	if err != nil {
+		return p.deliver(o, notReached(ctx, &config, began, err))
 	}
+	config.Target.Chosen = at.Target(id).Chosen
 	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
 	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
 		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
-	live := p.newLive(o, &config)
+	if words := leftovers(&config.Workload); words != "" && !at.Ours() {
+		p.Logf("%s", words)
+	}
+	live := newLive(o, &config.Workload, p.Err)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)
 		live.show(m)
 	}
+	bar.Begin(live.state)
 	result := load.Run(ctx, config)
-	live.end()
-	if err := outputs.close(result); err != nil && result.Report.Internal == "" {
+	bar.End()
+	if err := outputs.close(result, at.Secrets.Hide); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = err.Error()
 	}
-	return p.Deliver(o.report(result.Report))
+	return p.deliver(o, result.Report)
+}
+
+// provide starts the server that is put under load, unless it runs already, and returns a function that ends it.
+func provide(ctx context.Context, o *benchOptions, at *program.Endpoint) (end func(), err error) {
+	switch {
+	case at.Choice.Embedded:
+		address, end, err := startEmbedded(ctx, o.fault)
+		if err != nil {
+			return nil, &program.InternalError{Cause: err}
+		}
+		at.Server = &target.Server{Address: address}
+		return end, nil
+	case at.Starter != nil:
+		started, err := at.Start(ctx, "", greetTimeout)
+		if err != nil {
+			return nil, err
+		}
+		at.Server = &started.Server
+		return started.End, nil
+	}
+	return func() {}, nil
+}
+
+// deliver writes the report of a run, without secrets of the target.
+func (p process) deliver(o *benchOptions, l *reports.Load) error {
+	l.Hide(p.Secrets.Hide)
+	return p.Deliver(o.report(l))
+}
+
+// leftovers returns, before a run, which jobs it may leave on the server because no command fetches them in time; empty
+// if there are none.
+func leftovers(w *workload.Workload) string {
+	full := w.Filled()
+	failing := fmt.Sprintf("%.4g %% of the deliveries end in a FAIL, and ", 100*full.FailShare)
+	switch {
+	case full.FailShare == 0 || *full.Retry == 0:
+		return ""
+	case *full.Retry < 0:
+		return failing + "the server keeps these jobs as dead, which no command removes; with retry 0 it discards them"
+	}
+	return failing + "the server alone decides when it gives these jobs out again: those that are not back within the " +
+		"drain (" + full.Drain.String() + ") are left on it (fwpcheck clean removes them later); with retry 0 it discards them"
 }
 
 // notReached returns the report of a run that did not reach a server.
@@ -169,15 +220,33 @@ func notReached(ctx context.Context, config *load.Config, began time.Time, err e
 		Machine: reports.Machine(health.ThisMachine()),
 		Started: began, Took: time.Since(began), Interrupted: ctx.Err() != nil,
 	}
-	if !report.Interrupted {
+	_, internal := errors.AsType[*program.InternalError](err)
+	switch {
+	case report.Interrupted:
+	case internal:
+		report.Internal = err.Error()
+	default:
 		report.Unreachable = err.Error()
 	}
 	return report
 }
 
+// shown is a report, with the figures of an INVALID run if they are to be shown.
+type shown struct {
+	load    *reports.Load
+	invalid bool
+}
+
+// Page returns the report for people.
+func (s shown) Page(o reports.PageOptions) reports.Page {
+	o.ShowInvalid = s.invalid
+	return s.load.Page(o)
+}
+
 // report is the output of `run`.
 func (o *benchOptions) report(l *reports.Load) program.Output {
 	return program.Output{
-		Flags: &o.reportFlags, Report: l, Outcome: l.Outcome, Unreachable: l.Unreachable, Internal: &l.Internal,
+		Flags: &o.reportFlags, Report: shown{l, o.showInvalid}, JSON: l.WriteJSON, Outcome: l.Outcome,
+		Unreachable: l.Unreachable, Internal: &l.Internal,
 	}
 }

@@ -31,6 +31,7 @@ func newCheck(p process) *cobra.Command {
 		Args: program.UnknownCommand,
 	}
 	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p), newJudge(p), newExplore(p),
-		newSelftest(p), program.NewVersion(p.Process))
+		newCompare(p), newSelftest(p), newWait(p), newServe(p), newClean(p), program.NewVersion(p.Process),
+		program.NewSupervise(p.Process))
 	return root
 }

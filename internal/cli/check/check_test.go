@@ -41,7 +41,7 @@ func TestMainWithoutArguments(t *testing.T) {
 	code, out, err := played()
 	assert.Equal(t, reports.ExitUsage, code)
 	assert.Empty(t, out)
-	assert.Contains(t, err, "Available Commands:")
+	assert.Contains(t, err, "Commands:")
 }
 
 func TestFaultsOfOurs(t *testing.T) {

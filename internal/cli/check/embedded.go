@@ -1,35 +1,71 @@
 package check
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"strconv"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/selftest"
+	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
-// embed starts a server in this process that meets every need.
-func embed(config fakes.Config) (server conformance.Server, end func(), err error) {
+// embed starts a server in this process that meets every need, with a fault if it is one of the catalogue. A shortage of
+// this process is noticed in ctx.
+func embed(ctx context.Context, fault fakes.Fault, config fakes.Config) (server conformance.Server, end func(), err error) {
 	defer func() {
 		if r := recover(); r != nil { // it panics when it cannot listen
 			err = fmt.Errorf("start the embedded server: %v", r)
 		}
 	}()
+	again := config
+	config.Listen = loopback(ctx)
+	if fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
 	fake := fakes.NewServer(config)
-	server = selftest.Offer(fake, nil)
-	server.Fresh = func() (conformance.Server, func(), error) { return embed(config) }
+	server = selftest.Offer(fake, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return nc, shortage.Notice(ctx, err)
+	})
+	server.Fresh = func() (conformance.Server, func(), error) { return embed(ctx, fault, again) }
 	return server, fake.Close, nil
 }
 
+// loopback returns a function that listens on a free port of this machine, and on the same one when it is called again.
+func loopback(ctx context.Context) func() (net.Listener, error) {
+	addr := "127.0.0.1:0"
+	return func() (net.Listener, error) {
+		ln, err := new(net.ListenConfig).Listen(context.WithoutCancel(ctx), "tcp", addr)
+		if err != nil {
+			return nil, shortage.Notice(ctx, err)
+		}
+		addr = ln.Addr().String()
+		return noticingListener{ln, ctx}, nil
+	}
+}
+
+// noticingListener notices a shortage that keeps it from accepting a connection.
+type noticingListener struct {
+	net.Listener
+	ctx context.Context //nolint:containedctx // Accept has none
+}
+
+func (l noticingListener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	return nc, shortage.Notice(l.ctx, err)
+}
+
 // embedAll starts a server without and one with a password, so that every check has one.
-func embedAll() (servers []conformance.Server, end func(), err error) {
-	open, endOpen, err := embed(fakes.Config{})
+func embedAll(ctx context.Context, fault fakes.Fault) (servers []conformance.Server, end func(), err error) {
+	open, endOpen, err := embed(ctx, fault, fakes.Config{})
 	if err != nil {
 		return nil, nil, err
 	}
-	protected, endProtected, err := embed(fakes.Config{Password: rand.Text()})
+	protected, endProtected, err := embed(ctx, fault, fakes.Config{Password: rand.Text()})
 	if err != nil {
 		endOpen()
 		return nil, nil, err
@@ -37,13 +73,17 @@ func embedAll() (servers []conformance.Server, end func(), err error) {
 	return []conformance.Server{open, protected}, func() { endOpen(); endProtected() }, nil
 }
 
-// prepare starts the server that the header of a script asks for.
-func prepare(settings map[string]string) (conformance.Server, func(), error) {
-	config, err := embeddedConfig(settings)
-	if err != nil {
-		return conformance.Server{}, nil, err
+// preparer returns a function that starts the server that the header of a script asks for.
+func preparer(
+	ctx context.Context, fault fakes.Fault,
+) func(settings map[string]string) (conformance.Server, func(), error) {
+	return func(settings map[string]string) (conformance.Server, func(), error) {
+		config, err := embeddedConfig(settings)
+		if err != nil {
+			return conformance.Server{}, nil, err
+		}
+		return embed(ctx, fault, config)
 	}
-	return embed(config)
 }
 
 // settingError reports a value that a setting cannot have.

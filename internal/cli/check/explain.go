@@ -19,21 +19,24 @@ import (
 // newExplain builds `fwpcheck explain`.
 func newExplain(p process) *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain CLAUSE|CHECK",
-		Short: "Explain a clause, or print the script of a check",
+		Use:   "explain CLAUSE|CHECK|AMBIGUITY|FAULT",
+		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
 		Long: "explain prints what a clause says, how strongly, where it comes from, how it is read, which checks\n" +
 			"decide it and which faults of the embedded server they catch; or the script of a check, with all\n" +
-			"else about it in comments, so that `fwpcheck run -` plays it.\n\n" +
+			"else about it in comments, so that `fwpcheck run -` plays it; or how an ambiguous passage of the\n" +
+			"specification is read; or what a fault of the embedded server does and which checks detect it.\n\n" +
 			"A source is a document, a heading, and the block and sentence (item, row, line) below the heading.\n" +
 			"fwpcheck spec compares the documents with those that the catalogue was written from.",
-		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-form",
+		Example: "  fwpcheck explain FWP-HI-01\n  fwpcheck explain hello/hi-form\n  fwpcheck explain AMB-29\n" +
+			"  fwpcheck explain delivered-twice",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("want one clause or one check; fwpcheck list and fwpcheck list --clauses show them")
+				return errors.New("want one clause, check, ambiguity or fault; fwpcheck list, list --clauses and list --faults " +
+					"show them")
 			}
 			return nil
 		},
-		ValidArgsFunction: program.Complete(func() []string { return append(clauseNames(), suiteNames()...) }),
+		ValidArgsFunction: program.Complete(func() []string { return slices.Concat(clauseNames(), suiteNames(), program.FaultNames()) }),
 		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0]) },
 	}
 }
@@ -60,10 +63,17 @@ func (p process) explain(id string) error {
 	if c, ok := clauseNamed(id); ok {
 		return p.PrintPage(explainClause(c, checksByClause(all)[c.ID]))
 	}
+	if page, ok := explainAmbiguity(id); ok {
+		return p.PrintPage(page)
+	}
+	if fault, err := program.FaultNamed(id); err == nil {
+		return p.PrintPage(explainFault(fault, checksByClause(all)))
+	}
 	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
 		return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
 	}
-	return fmt.Errorf("unknown clause or check %q%s", id, program.Suggestion(id, namesOf(all)))
+	return fmt.Errorf("unknown clause, check, ambiguity or fault %q%s", id,
+		program.Suggestion(id, append(namesOf(all), program.FaultNames()...)))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep
@@ -123,6 +133,9 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	f.add("takes", spelled(c.Special, specials))
 	for _, check := range checks {
 		f.add("checks", check.ID+": "+check.Title)
+	}
+	if len(checks) > 0 {
+		f.add("goal", conformance.GoalOf(c.ID).Words+": otherwise a pass does not count")
 	}
 	switch {
 	case c.Excluded != "":

@@ -1,17 +1,20 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
@@ -27,11 +30,14 @@ func newExplore(p process) *cobra.Command {
 			"malformed ones, disconnects), checks every reply and the history of every job with a model of the\n" +
 			"specification, and reduces what it finds to a short script that `fwpcheck run` plays.\n\n" +
 			"It works on queues, jobs and workers of its own, removes what it can and lists the rest.\n\n" +
+			"--time is for everything. An eighth of it, at most 10s, is kept for cleaning up; before that a quarter, at\n" +
+			"most --shrink, for shrinking what is found last. Interrupt it once to get the results so far.\n\n" +
 			"Exit codes: 0 nothing found, 1 findings, 2 usage, 3 nothing was evaluated, 4 target not reachable,\n" +
 			"5 internal error, 130 interrupted.",
 		Example: "  fwpcheck explore --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
-			"  fwpcheck explore --replay FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --save found --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --replay found/FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,42 +54,57 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv,
-		"allow-shared", "allow-flush", "restart-cmd", "signal-cmd", "pid")
+	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, &o.operatorFlags, "allow-shared", "allow-flush", "pid")
 	if err != nil {
 		return err
 	}
-	if !at.Choice.Embedded && o.fault != "" {
-		return errors.New("--fault works only with the embedded server")
+	if _, err := at.Fault(o.fault); err != nil {
+		return err
 	}
 	o.fillIn()
 	script, err := o.saved()
-	if err != nil {
+	if err = cmp.Or(err, o.validateFolder()); err != nil {
 		return err
 	}
-	showBar := !o.reportFlags.NoProgress && p.WantsProgress()
-	above := &aboveBar{out: p.Err}
-	p.Err = above
+	p.Secrets = at.Secrets
+	bar := p.NewBar(!o.reportFlags.NoProgress)
 	p.Logf("exploring %s, seed %d", at, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
+	ctx, release := shortage.Watch(ctx)
+	defer release()
 	e := &reports.Exploration{
-		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target(""),
+		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
 		return p.Deliver(o.report(p.unexplored(ctx, e, err)))
 	}
 	defer end()
-	if showBar {
-		above.begin(o)
-	}
-	again := func(script string) reports.Verdict { return control(ctx, script) }
+	activity := o.watched(bar)
+	timed, cancel := context.WithTimeout(ctx, o.time)
+	defer cancel()
+	again := func(script string) reports.Verdict { return control(timed, script) }
 	store := &findingStore{p: p, o: o, at: at, control: again}
-	campaign{clients: o.clients, store: store, bar: above, report: e}.run(ctx, x, script)
-	above.end()
-	e.Interrupted = ctx.Err() != nil
+	campaign{clients: o.clients, store: store, progress: activity, report: e}.run(ctx, x, script)
+	bar.End()
+	ended(ctx, e)
+	e.Hide(at.Secrets.Hide)
 	return p.Deliver(o.report(e))
+}
+
+// watched shows the progress of the exploration.
+func (o *exploreOptions) watched(bar *program.Bar) *exploreProgress {
+	activity := &exploreProgress{begun: time.Now(), budget: o.time, steps: o.steps}
+	bar.Begin(activity.state)
+	return activity
+}
+
+// ended records in a report what ended the exploration early, if anything did.
+func ended(ctx context.Context, e *reports.Exploration) {
+	if e.Internal = shortage.Cause(ctx); e.Internal == "" {
+		e.Interrupted = ctx.Err() != nil
+	}
 }
 
 // unexplored records in a report why nothing was explored.
@@ -92,20 +113,23 @@ func (p process) unexplored(ctx context.Context, e *reports.Exploration, err err
 	recordFailure(ctx, r, err)
 	e.Interrupted, e.Unreachable, e.Internal = r.Interrupted, r.Unreachable, r.Internal
 	e.Took = time.Since(e.Started)
+	e.Hide(p.Secrets.Hide)
 	return e
 }
+
+// mostOfRun is how many bytes a saved run has at most.
+const mostOfRun = 64 << 20
 
 // saved returns the run that is to be played again, or nil.
 func (o *exploreOptions) saved() (*explore.Trace, error) {
 	if o.replay == "" {
 		return nil, nil
 	}
-	f, err := os.Open(o.replay)
+	text, err := input.Read(o.replay, mostOfRun)
 	if err != nil {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // it was only read
-	t, err := explore.LoadTrace(fwpdialect.Dialect{}, f)
+	t, err := explore.LoadTrace(fwpdialect.Dialect{}, bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("--replay %s: %w", o.replay, err)
 	}
@@ -114,10 +138,10 @@ func (o *exploreOptions) saved() (*explore.Trace, error) {
 
 // campaign is an exploration, with its report and files.
 type campaign struct {
-	clients int
-	store   *findingStore
-	bar     *aboveBar
-	report  *reports.Exploration
+	clients  int
+	store    *findingStore
+	progress *exploreProgress
+	report   *reports.Exploration
 }
 
 // run explores, first with few clients and then with many at the same time.
@@ -125,13 +149,7 @@ func (d campaign) run(ctx context.Context, x explore.Explorer, again *explore.Tr
 	begin := time.Now()
 	defer func() { d.report.Took = time.Since(begin) }()
 	x.Found = d.store.saveRun
-	x.Progress = func(commands int, c *explore.Coverage) {
-		what := fmt.Sprintf("%d concurrent workers", d.clients)
-		if c != nil { // no coverage: the load of many clients
-			what = fmt.Sprintf("%d commands, %d outcomes", commands, len(c.Outcomes))
-		}
-		d.bar.show(commands, what)
-	}
+	x.Progress = d.progress.record
 	if again != nil {
 		d.store.addResult(d.report, x.Replay(ctx, *again))
 		return
@@ -148,5 +166,6 @@ func (o *exploreOptions) report(e *reports.Exploration) program.Output {
 	return program.Output{
 		Flags: &o.reportFlags, Exit: o.exit(), Report: e, Unreachable: e.Unreachable, Internal: &e.Internal,
 		Outcome: func() (int, string) { return e.Outcome(o.exit()) },
+		JSON:    func(w io.Writer) error { return e.WriteJSON(w, o.exit()) },
 	}
 }

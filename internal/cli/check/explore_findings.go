@@ -2,27 +2,30 @@ package check
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// findingStore saves the findings of an exploration to files, as soon as they are found.
+// findingStore reports the findings of an exploration as soon as they are found, and saves them if the user wants that.
 type findingStore struct {
 	p       process
 	o       *exploreOptions
@@ -39,21 +42,21 @@ func (k *findingStore) saveRun(f explore.Finding) {
 	if k.runs == nil {
 		k.runs = map[int]string{}
 	}
-	k.runs[f.Number] = k.save(fileName(f), ".run.json", f.Whole.Save)
+	k.runs[f.Number] = k.save(f.Name(), ".run.json", f.Whole.Save)
 	then := "it is shrunk now"
 	if k.o.noShrink {
 		then = "exploring goes on"
 	}
-	k.p.Logf("%s after %s: %s; saved as %s, and %s", fileName(f), text.Count(f.Commands, "command"), summary(f),
-		k.runs[f.Number], then)
+	k.p.Logf("%s after %s: %s; %s%s", f.Name(), text.Count(f.Commands, "command"), summary(f),
+		savedAs("the run", k.runs[f.Number]), then)
 }
 
-// fileName returns the name under which a finding is saved.
-func fileName(f explore.Finding) string {
-	if f.Clause == "" {
-		return f.Rule
+// savedAs returns the words of a message for what was saved in a file, "" if it was not.
+func savedAs(what, file string) string {
+	if file == "" {
+		return ""
 	}
-	return f.Clause
+	return what + " is saved as " + file + "; "
 }
 
 // summary returns a finding in one line.
@@ -69,50 +72,47 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 	breach := string(found[0].Breach)
 	name := cmp.Or(conformance.ClauseOf(breach), breach)
 	k.history = k.save(name, ".history.jsonl", h.Save)
-	k.p.Logf("%s among concurrent workers: %s; the history is saved as %s", name, found[0].What, k.history)
+	k.p.Logf("%s among concurrent workers: %s%s", name, found[0].What, strings.TrimSuffix(
+		"; "+savedAs("the history", k.history), "; "))
 }
 
-// save writes a new file, and returns its name.
-func (k *findingStore) save(clause, kind string, write func(io.Writer) error) string {
-	err := os.MkdirAll(k.o.folder, 0o755) //nolint:gosec // scripts are no secret
-	for n := 1; err == nil; n++ {
-		name := filepath.Join(k.o.folder, clause+kind)
-		if n > 1 {
-			name = filepath.Join(k.o.folder, fmt.Sprintf("%s-%d%s", clause, n, kind))
-		}
-		var f *os.File
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // nor are runs
-		if os.IsExist(err) {
-			err = nil
-			continue
-		}
-		if err == nil {
-			err = wrote(f, write)
-		}
-		if err == nil {
-			return name
-		}
+// save writes a new file if the user wants files, and returns its name, "" if there is none.
+func (k *findingStore) save(name, kind string, write func(io.Writer) error) string {
+	if k.o.folder == "" {
+		return ""
+	}
+	path := filepath.Join(k.o.folder, name+kind)
+	write = k.at.Secrets.Hidden(write)
+	err := program.NewFile(path, write)
+	for n := 2; errors.Is(err, fs.ErrExist); n++ {
+		path = filepath.Join(k.o.folder, fmt.Sprintf("%s-%d%s", name, n, kind))
+		err = program.NewFile(path, write)
+	}
+	if err == nil {
+		return path
 	}
 	if k.failed == nil {
 		k.failed = fmt.Errorf("save a finding: %w", err)
+		k.p.Logf("%v", k.failed)
 	}
 	return ""
 }
 
-func wrote(f *os.File, write func(io.Writer) error) error {
-	err := write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+// saveScript saves the script of a finding behind a comment on where it is from.
+func (k *findingStore) saveScript(f *explore.Finding, version string, started time.Time) string {
+	return k.save(f.Name(), ".fwp", func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "# found by %s in %s,\n# with seed %d, on %s\n%s", version, target.Redact(k.at.String()), k.o.seed,
+			started.UTC().Format(time.RFC3339), f.Script)
+		return err
+	})
 }
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
-	e.Commands = r.Commands
+	e.Commands, e.Limit = r.Commands, r.Limit
 	k.leftover(e, r.Left)
 	e.States, e.Transitions = maps.Clone(r.Coverage.States), maps.Clone(r.Coverage.Transitions)
-	e.Outcomes = maps.Clone(r.Coverage.Outcomes)
+	e.Outcomes, e.Situations = maps.Clone(r.Coverage.Outcomes), maps.Clone(r.Coverage.Situations)
 	for _, f := range r.Findings {
 		k.addFinding(e, f, k.runs[f.Number])
 	}
@@ -140,9 +140,9 @@ func (k *findingStore) leftover(e *reports.Exploration, jobs []string) {
 // addFinding writes one finding into the report.
 func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run string) {
 	found := reports.Explored{
-		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Check: "explore", Expected: f.Expected,
-			Actual: f.Got, Seen: f.What},
-		After: f.Commands, Run: run, Script: f.Script, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
+		Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail, Evidence: reports.Evidence{
+			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script}},
+		After: f.Commands, Run: run, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
 	}
 	if c, ok := conformance.ClauseByID(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
@@ -158,12 +158,9 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	if f.Script != "" {
-		found.Path = k.save(fileName(f), ".fwp", func(w io.Writer) error {
-			_, err := io.WriteString(w, f.Script)
-			return err
-		})
+		found.Path = k.saveScript(&f, e.Version, e.Started)
 		if f.Rule != explore.RuleMemory { // no line of its script fails
-			found.Reproduce = k.reproduce(found.Path, f.Script)
+			found.Reproduce = k.reproduce(cmp.Or(found.Path, "-"), f.Script)
 			found.Control = k.control(f.Script)
 		}
 	}
@@ -178,7 +175,8 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 
 var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 
-// reproduce returns the command that plays a script on the same server; empty for an embedded server with a fault.
+// reproduce returns the command that plays a script on the same server; empty for an embedded server with a fault. A
+// script without a file is read from standard input.
 func (k *findingStore) reproduce(path, script string) string {
 	if k.at.Choice.Embedded && k.o.fault != "" {
 		return ""
@@ -188,22 +186,23 @@ func (k *findingStore) reproduce(path, script string) string {
 		required = parsed.Needs
 	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}
-	if !k.at.Choice.Embedded {
-		all = append(all, "--url", k.at.Choice.Address.Masked())
-	}
+	all = append(all, k.at.Flags()...)
 	for _, f := range []struct {
 		needed bool
 		flag   string
 	}{
 		{k.o.allowFlush && strings.Contains(script, ": FLUSH"), "--allow-flush"},
 		{!k.o.allowFlush && k.o.allowShared && inDefault.MatchString(script), "--allow-shared"},
-		{slices.Contains(required, scenarios.NeedRestart), "--restart-cmd " + text.ShellQuote(k.o.hooks.Restart)},
-		{k.o.hooks.Signal != "" && slices.Contains(required, scenarios.NeedSignals),
-			"--signal-cmd " + text.ShellQuote(k.o.hooks.Signal)},
 	} {
-		if f.needed && !k.at.Choice.Embedded {
+		if f.needed && !k.at.Ours() {
 			all = append(all, f.flag)
 		}
+	}
+	if slices.Contains(required, scenarios.NeedRestart) || slices.Contains(required, scenarios.NeedSignals) {
+		all = append(all, k.o.operatorFlags.Given()...)
+	}
+	if path == "-" {
+		all = append(all, "# with the script as standard input")
 	}
 	return strings.Join(all, " ")
 }

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -19,7 +21,7 @@ import (
 // exploreOptions are the flags of `fwpcheck explore`.
 type exploreOptions struct {
 	targetFlags             program.TargetFlags
-	hooks                   target.Hooks
+	operatorFlags           program.OperatorFlags
 	fault                   string
 	allowShared, allowFlush bool
 
@@ -37,8 +39,14 @@ type exploreOptions struct {
 	given       *pflag.FlagSet
 }
 
-// defaultSteps is how many commands are sent without --steps and --time.
-const defaultSteps = 20000
+// The defaults that depend on other flags.
+const (
+	defaultTime   = 2 * time.Minute
+	defaultSteps  = 20000 // without --steps and --time
+	defaultShrink = 20 * time.Second
+	longerShrink  = 3 // times the value of --wait
+	waitsAtLeast  = 4 // times --wait fits into --time
+)
 
 func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -48,15 +56,11 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 		"no other client uses the server: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
 		"everything on the server may be deleted: try FLUSH too (means --allow-shared)")
-	f.StringVar(&o.hooks.Restart, "restart-cmd", "",
-		"the shell `COMMAND` that restarts the server, or starts it if it does not run")
-	f.StringVar(&o.hooks.Signal, "signal-cmd", "",
-		"the shell `COMMAND` that quiets or terminates a worker: $FWP_SIGNAL is quiet or terminate, "+
-			"$FWP_WID the worker")
+	o.operatorFlags.Declare(f)
 	f.IntVar(&o.pid, "pid", 0,
 		"watch the memory of the server's process, which is `PID` of this machine: see whether it grows "+
-			"without bound (Linux)")
-	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue, to see what is found")
+			"without bound; takes up to 3m5s of --time, which is 5m5s then (Linux)")
+	program.DeclareFault(f, &o.fault)
 	o.declareExtent(f)
 	o.declareFindings(f)
 	o.reportFlags.Declare(cmd, "list all outcomes")
@@ -64,9 +68,10 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 }
 
 func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
-	f.DurationVar(&o.time, "time", 0,
-		"explore for this long; shrinking findings and cleaning up come on top (default: 20,000 commands)")
-	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands, not counting those that shrink findings")
+	f.DurationVar(&o.time, "time", defaultTime,
+		"end after this long, with shrinking findings and cleaning up")
+	f.IntVar(&o.steps, "steps", 0,
+		"send at most `N` commands, not counting those that shrink findings (20,000 without --steps and --time)")
 	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
 	f.IntVar(&o.connections, "connections", 6,
 		"use `N` connections at a time, plus two control connections that must stay unaffected")
@@ -74,7 +79,8 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 		"spend the second half, with --wait the last quarter, on `N` concurrent workers, whose whole "+
 			"history is checked; none if 0")
 	f.DurationVar(&o.longest, "wait", 0,
-		"let all clients wait together for up to this long: reservations and retries show only then")
+		"let all clients wait together for up to this long, at most a quarter of --time: reservations and "+
+			"retries show only then")
 	f.StringVar(&o.replay, "replay", "",
 		"play the run in `FILE`, which an earlier exploration saved, instead of making up another")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
@@ -83,38 +89,70 @@ func (o *exploreOptions) declareExtent(f *pflag.FlagSet) {
 
 func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 	f.IntVar(&o.findings, "findings", 10, "stop after `N` findings")
-	f.DurationVar(&o.shrink, "shrink", 60*time.Second,
-		"spend at most this long shrinking a finding; --wait adds three times its value")
+	f.DurationVar(&o.shrink, "shrink", defaultShrink,
+		"spend at most this long of --time on shrinking a finding (with --wait three times that value more)")
 	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink findings")
-	f.StringVar(&o.folder, "save", ".", "put scripts and whole runs of findings into `FOLDER`")
+	f.StringVar(&o.folder, "save", "", "put scripts and whole runs of findings into `FOLDER`")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
 }
 
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
 	_, err := program.FaultNamed(o.fault)
-	return cmp.Or(o.validateExtent(), o.validateReplay(), o.validateProcess(), err)
+	return cmp.Or(o.validateExtent(), o.validateTime(), o.validateReplay(), o.validateProcess(), err)
 }
 
 // validateExtent checks the flags for how much is explored.
 func (o *exploreOptions) validateExtent() error {
 	switch {
-	case o.time < 0 || o.longest < 0 || o.clients < 0:
-		return errors.New("--time, --wait and --clients cannot be less than 0")
+	case o.longest < 0 || o.clients < 0:
+		return errors.New("--wait and --clients cannot be less than 0")
 	case o.given.Changed("steps") && o.steps < 1:
 		return errors.New("--steps must be 1 or more")
 	case o.connections < 1 || o.findings < 1:
 		return errors.New("--connections and --findings must be 1 or more")
-	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
-		return errors.New("--timeout, --patience and --shrink must be longer than 0")
+	case o.time <= 0 || o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
+		return errors.New("--time, --timeout, --patience and --shrink must be longer than 0")
 	}
+	return nil
+}
+
+// validateTime checks that there is time for what other flags ask for.
+func (o *exploreOptions) validateTime() error {
+	memory := explore.MemoryTime + defaultTime
+	switch {
+	case waitsAtLeast*o.longest > o.time:
+		return fmt.Errorf("--wait %v does not fit into --time %v: give --time %v or more",
+			o.longest, o.time, waitsAtLeast*o.longest)
+	case o.given.Changed("pid") && o.given.Changed("time") && o.time < memory:
+		return fmt.Errorf("--pid does not fit into --time %v: give --time %v or more", o.time, memory)
+	}
+	return nil
+}
+
+// validateFolder creates the folder of --save if it does not exist, and checks that files can be written there.
+func (o *exploreOptions) validateFolder() error {
+	if !o.given.Changed("save") {
+		return nil
+	}
+	if o.folder == "" {
+		return errors.New("--save must name a folder")
+	}
+	if err := os.MkdirAll(o.folder, 0o755); err != nil { //nolint:gosec // scripts are no secret
+		return fmt.Errorf("--save: %w", err)
+	}
+	f, err := program.OpenFile(filepath.Join(o.folder, "fwpcheck"))
+	if err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	f.Discard()
 	return nil
 }
 
 // validateReplay checks that no flag contradicts the file that is played again.
 func (o *exploreOptions) validateReplay() error {
-	if o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps") || o.given.Changed("time")) {
-		return errors.New("--replay plays a saved run: --seed, --steps and --time have no effect on it")
+	if o.replay != "" && (o.given.Changed("seed") || o.given.Changed("steps")) {
+		return errors.New("--replay plays a saved run: --seed and --steps have no effect on it")
 	}
 	return nil
 }
@@ -133,10 +171,16 @@ func (o *exploreOptions) validateProcess() error {
 	return nil
 }
 
-// fillIn sets the number of commands and the seed if no flag did.
+// fillIn sets the values that no flag did.
 func (o *exploreOptions) fillIn() {
-	if o.steps == 0 && o.time == 0 {
+	if o.steps == 0 && !o.given.Changed("time") {
 		o.steps = defaultSteps
+	}
+	if o.pid > 0 && !o.given.Changed("time") {
+		o.time += explore.MemoryTime
+	}
+	if !o.given.Changed("shrink") {
+		o.shrink += longerShrink * o.longest
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()

@@ -28,42 +28,64 @@ func (o *exploreOptions) explorer(
 ) (x explore.Explorer, end func(), err error) {
 	x = explore.Explorer{
 		Subject:  fwpsubject.New(),
-		Password: at.Password, Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections,
+		Password: at.Password, Seed: o.seed, Steps: o.steps, Connections: o.connections,
+		Time:    o.time - min(o.time/controlShare, controlWait),
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
-		Alone: o.alone() || at.Choice.Embedded, NoFlush: !o.allowFlush && !at.Choice.Embedded,
-		Restarts: o.hooks.Restart != "" || at.Choice.Embedded,
-		Unshrunk: o.noShrink, Shrinking: o.shrink + 3*o.longest,
+		Alone: o.alone() || at.Ours(), NoFlush: !o.allowFlush && !at.Ours(),
+		Restarts: at.Ours() || at.Server.Can(target.Restart),
+		Unshrunk: o.noShrink, Shrinking: o.shrink,
 	}
 	if at.Choice.Embedded {
-		x.Fresh = o.fresh
-		x.Target, end, err = o.fresh()
+		x.Fresh = func() (scenarios.Target, func(), error) { return o.fresh(ctx) }
+		x.Target, end, err = x.Fresh()
 		return x, end, err
 	}
 	if o.pid > 0 {
 		x.Memory = func() (int64, error) { return health.Resident(o.pid) }
 	}
+	if at.Starter != nil {
+		return o.started(ctx, at, x)
+	}
 	id, err := at.Identify(ctx, o.timeout)
-	x.Target, e.Target.HI = dialed{at.Server}, id.Greeting
-	if o.hooks.Restart+o.hooks.Signal != "" {
-		at.Server.Hooks = o.hooks
+	x.Target, e.Target = dialed{at.Server}, at.Target(id)
+	if at.Server.Can(target.Restart) || at.Server.Can(target.Quiet) {
 		x.Target = at.Server
 	}
 	return x, func() {}, err
 }
 
-// fresh starts an embedded server.
-func (o *exploreOptions) fresh() (scenarios.Target, func(), error) {
-	config := fakes.Config{}
-	fault, err := program.FaultNamed(o.fault)
-	if err == nil && fault.Hook != nil {
-		config.Hook = fault.Hook()
+// started has the exploration start the server, and another one for whatever needs a server of its own.
+func (o *exploreOptions) started(
+	ctx context.Context, at program.Endpoint, x explore.Explorer,
+) (explore.Explorer, func(), error) {
+	x.Fresh = func() (scenarios.Target, func(), error) {
+		started, err := at.Start(ctx, "", o.timeout)
+		if err != nil {
+			return nil, nil, err
+		}
+		return &started.Server, started.End, nil
 	}
-	server, end, err := embed(config)
+	var end func()
+	var err error
+	x.Target, end, err = x.Fresh()
+	return x, end, err
+}
+
+// fresh starts an embedded server.
+func (o *exploreOptions) fresh(ctx context.Context) (scenarios.Target, func(), error) {
+	fault, err := program.FaultNamed(o.fault)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, end, err := embed(ctx, fault, fakes.Config{})
 	return server.Target, end, err
 }
 
-// controlWait is the longest wait of a script that control plays.
-const controlWait = 10 * time.Second
+// The limits of control.
+const (
+	controlWait  = 10 * time.Second // the longest wait of a script that is played
+	controlShare = 12               // such a part of the time of an exploration is kept for it, at most controlWait
+)
 
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
@@ -72,11 +94,11 @@ func control(ctx context.Context, text string) reports.Verdict {
 	if err != nil || script.Wait() > controlWait {
 		return reports.Inconclusive
 	}
-	servers, end, err := embedAll()
+	servers, end, err := embedAll(ctx, fakes.Fault{})
 	if err != nil {
 		return reports.Inconclusive
 	}
 	defer end()
-	runner := &conformance.Runner{Servers: servers, Checks: conformance.Scripts(script), Prepare: prepare}
+	runner := &conformance.Runner{Servers: servers, Checks: conformance.Scripts(script), Prepare: preparer(ctx, fakes.Fault{})}
 	return runner.Run(ctx).Checks[0].Verdict
 }

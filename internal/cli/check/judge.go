@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -75,7 +75,7 @@ func (p process) judge(names []string, format string) error {
 func (p process) loadHistory(name string) (*history.History, error) {
 	in := p.In
 	if name != "-" {
-		file, err := os.Open(name)
+		file, err := input.Open(name)
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			return nil, failed.Err // the caller names the file
 		}

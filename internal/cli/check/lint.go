@@ -34,7 +34,7 @@ func (p process) lint(args []string) error {
 		if shown.Advice {
 			shown.Message = "advice: " + shown.Message
 		}
-		if err := p.Print(shown.Error() + "\n"); err != nil {
+		if err := p.Print(p.Show(shown.Error()) + "\n"); err != nil {
 			return err
 		}
 	}

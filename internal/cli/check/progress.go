@@ -1,109 +1,90 @@
 package check
 
 import (
-	"io"
+	"fmt"
 	"sync"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 )
 
-// bar is a progress bar, which end removes.
-type bar struct {
-	container *mpb.Progress
-	bar       *mpb.Bar
+// progress is how far a run of checks is. Several goroutines may use it.
+type progress struct {
+	begun    time.Time
+	parallel int // checks at a time; no limit if zero
 
-	mu   sync.Mutex
-	last string // the check that ended last
+	mu          sync.Mutex
+	pending     map[string]pending // by check; nil: nothing is known of their waits
+	done, total int
+	last        string // the check that ended last
 }
 
-func newBar(w io.Writer, total int) *bar {
-	b := &bar{container: mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))}
-	// A bar that is made with its total ends when it gets there; this one goes on
-	// while checks are tried again.
-	b.bar = b.container.AddBar(0,
-		mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d ")),
-		mpb.AppendDecorators(decor.Any(b.words)))
-	b.bar.SetTotal(int64(total), false)
-	return b
+// pending is the plays of a check that are still to end.
+type pending struct {
+	plays int
+	wait  time.Duration // of one of them
 }
 
-// show moves the bar; it may be called by several goroutines.
-func (b *bar) show(done, total int, check string) {
-	b.mu.Lock()
-	b.last = check
-	if done == total {
-		b.last = "finishing: what is inconclusive is tried again"
+// newProgress returns the progress of a run that begins now and plays every check so often.
+func newProgress(checks []conformance.Check, repeat, parallel int) *progress {
+	p := &progress{
+		begun: time.Now(), parallel: parallel, pending: map[string]pending{}, total: len(checks) * repeat,
 	}
-	b.mu.Unlock()
-	b.bar.SetCurrent(int64(done))
-}
-
-func (b *bar) words(decor.Statistics) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return " " + b.last
-}
-
-// end removes the bar. It blocks until that is done.
-func (b *bar) end() {
-	b.bar.Abort(true)
-	b.container.Wait()
-}
-
-// aboveBar is standard error, with a progress bar below what is written if begin was called.
-type aboveBar struct {
-	mu    sync.Mutex
-	out   io.Writer
-	bar   *bar
-	total int           // commands, or seconds if there is a time
-	time  time.Duration // zero: commands count
-	begun time.Time
-}
-
-// begin shows a bar.
-func (a *aboveBar) begin(o *exploreOptions) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.total, a.time, a.begun = o.steps, o.time, time.Now()
-	if a.time > 0 {
-		a.total = int(a.time.Seconds())
+	for _, check := range checks {
+		about := check.Describe()
+		p.pending[about.ID] = pending{repeat, about.Wait}
 	}
-	a.bar = newBar(a.out, a.total)
+	return p
 }
 
-// show moves the bar, by time if a time was given, and not to its end.
-func (a *aboveBar) show(commands int, words string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.bar == nil {
-		return
+// over records that one more play has ended.
+func (p *progress) over(done, total int, check string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total, p.last = done, total, check
+	if rest, ok := p.pending[check]; ok {
+		rest.plays--
+		p.pending[check] = rest
 	}
-	done := commands
-	if a.time > 0 {
-		done = int(time.Since(a.begun).Seconds())
-	}
-	a.bar.show(max(min(done, a.total-1), 0), a.total, words)
 }
 
-// Write writes above the bar.
-func (a *aboveBar) Write(b []byte) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.bar != nil {
-		return a.bar.container.Write(b)
+// state returns what a line of progress shows: "96 of 180 checks, 12 s, about 1m 20s left, ack/not-held".
+func (p *progress) state() (share float64, parts []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	elapsed := time.Since(p.begun)
+	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total), program.Clock(elapsed)}
+	if p.done == p.total {
+		return 1, append(parts, "finishing: what is inconclusive is tried again")
 	}
-	return a.out.Write(b)
+	left := p.left(elapsed).Round(time.Second)
+	if left > 0 {
+		parts = append(parts, "about "+program.Clock(left)+" left")
+	}
+	if p.last != "" {
+		parts = append(parts, p.last)
+	}
+	return float64(p.done) / float64(p.total), parts
 }
 
-// end removes the bar.
-func (a *aboveBar) end() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.bar != nil {
-		a.bar.end()
-		a.bar = nil
+// left returns how long the rest of the run takes if the server answers at once: as long as the longest wait (all begin at
+// the start, unless the number of checks at a time is limited), and as long as its share of what is done took, as soon as
+// that is enough to go by.
+func (p *progress) left(elapsed time.Duration) time.Duration {
+	var longest, all time.Duration
+	for _, rest := range p.pending {
+		if rest.plays > 0 {
+			longest = max(longest, rest.wait)
+		}
+		all += rest.wait * time.Duration(rest.plays)
 	}
+	left := longest - elapsed
+	if p.parallel > 0 {
+		left = max(left, all/time.Duration(p.parallel))
+	}
+	if 10*p.done >= p.total && p.done > 0 {
+		left = max(left, elapsed/time.Duration(p.done)*time.Duration(p.total-p.done))
+	}
+	return left
 }

@@ -1,28 +1,67 @@
 package check
 
 import (
-	"io"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/fwpsuite/fwp/conformance"
 )
 
-func TestBar(t *testing.T) {
-	t.Parallel()
-	b := newBar(io.Discard, 2)
-	b.show(1, 2, "hello/one")
-	assert.Equal(t, " hello/one", b.words(decor.Statistics{}))
-	b.show(2, 2, "hello/two")
-	assert.Contains(t, b.words(decor.Statistics{}), "finishing")
-	assert.True(t, b.bar.IsRunning(), "checks may still be tried again")
-	b.end()
-	assert.False(t, b.bar.IsRunning())
+// waiting returns checks that wait for so long; their names are "a", "b" and so on.
+func waiting(waits ...time.Duration) (checks []conformance.Check) {
+	for i, wait := range waits {
+		about := conformance.Description{ID: string(rune('a' + i)), Wait: wait}
+		checks = append(checks, waitingCheck{about: about})
+	}
+	return checks
 }
 
-func TestBarThatIsNotFilled(t *testing.T) {
+// waitingCheck is a check that is never played.
+type waitingCheck struct {
+	about conformance.Description
+	conformance.Check
+}
+
+func (c waitingCheck) Describe() conformance.Description { return c.about }
+
+func TestProgress(t *testing.T) {
 	t.Parallel()
-	b := newBar(io.Discard, 2)
-	b.show(1, 2, "hello/one")
-	b.end() // returns
+	tests := map[string]struct {
+		waits            []time.Duration
+		repeat, parallel int
+		over             string // checks, in their order
+		want             string
+	}{
+		"at the start":      {[]time.Duration{80 * time.Second, 0}, 1, 0, "", "0 of 2 checks, 10 s, about 1m 10s left"},
+		"the longest waits": {[]time.Duration{80 * time.Second, 0}, 1, 0, "b", "1 of 2 checks, 10 s, about 1m 10s left, b"},
+		"the longest ended": {[]time.Duration{80 * time.Second, 0}, 1, 0, "a", "1 of 2 checks, 10 s, about 10 s left, a"},
+		"no wait":           {[]time.Duration{0, 0, 0, 0, 0}, 1, 0, "abcd", "4 of 5 checks, 10 s, about 3 s left, d"},
+		"it is late":        {[]time.Duration{5 * time.Second, 0}, 1, 0, "", "0 of 2 checks, 10 s"},
+		"each twice":        {[]time.Duration{80 * time.Second, 0}, 2, 0, "ab", "2 of 4 checks, 10 s, about 1m 10s left, b"},
+		"two at a time": {slices.Repeat([]time.Duration{time.Minute}, 6), 1, 2, "a",
+			"1 of 6 checks, 10 s, about 2m 30s left, a"},
+		"too early to tell": {make([]time.Duration, 11), 1, 0, "a", "1 of 11 checks, 10 s, a"},
+		"all are over": {[]time.Duration{0, 0}, 1, 0, "ab",
+			"2 of 2 checks, 10 s, finishing: what is inconclusive is tried again"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := newProgress(waiting(test.waits...), test.repeat, test.parallel)
+				time.Sleep(10 * time.Second)
+				for i, check := range test.over {
+					p.over(i+1, p.total, string(check))
+				}
+				share, parts := p.state()
+				assert.Equal(t, test.want, strings.Join(parts, ", "))
+				assert.InDelta(t, float64(len(test.over))/float64(p.total), share, 1e-9)
+			})
+		})
+	}
 }

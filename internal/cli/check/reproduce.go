@@ -13,7 +13,7 @@ import (
 
 // repeated holds the flags that the result of a check may depend on: not those for selecting and reporting.
 var repeated = []string{"password-file", "tls-ca", "tls-server-name", "tls-insecure", "timeout", "patience", "repeat",
-	"allow-shared", "allow-flush", "restart-cmd", "kill-cmd", "signal-cmd"}
+	"allow-shared", "allow-flush", "fault", "control", "restart-cmd", "kill-cmd", "signal-cmd"}
 
 // reproducer returns a function that returns the command that plays a check, or a script of the user's, again.
 func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
@@ -28,8 +28,8 @@ func (o *runOptions) reproducer(s subject, own bool) func(check string) string {
 		}
 	})
 	hint := ""
-	if !s.endpoint.Choice.Embedded {
-		rest = append([]string{"--url", s.endpoint.Choice.Address.Masked()}, rest...)
+	rest = append(s.endpoint.Flags(), rest...)
+	if !s.endpoint.Ours() {
 		if s.endpoint.Choice.Address.Password != "" {
 			hint = " # fill in the password, or set FAKTORY_URL and leave out --url"
 		}

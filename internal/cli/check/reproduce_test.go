@@ -75,11 +75,17 @@ func TestOffers(t *testing.T) {
 		{},
 		{args: []string{"--restart-cmd", "x"}, want: []scenarios.Need{scenarios.NeedRestart}},
 		{args: []string{"--kill-cmd", "x", "--signal-cmd", "y"}, want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedKill}},
+		{
+			args: []string{"--control", "x {action}"},
+			want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill},
+		},
 		{args: []string{"--allow-shared"}, want: []scenarios.Need{scenarios.NeedAlone}},
 		{args: []string{"--allow-flush"}, want: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush}},
 	}
 	for _, test := range tests {
-		assert.Equal(t, test.want, options(t, test.args...).offers(), test.args)
+		s, err := options(t, append(test.args, "--url", "tcp://localhost")...).subject(func(string) (string, bool) { return "", false })
+		require.NoError(t, err)
+		assert.Equal(t, test.want, s.offers(s.endpoint.Server), test.args)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -53,12 +55,13 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	showBar := !o.reportFlags.NoProgress && !o.reportFlags.Verbose && p.WantsProgress()
-	terminal := p.Err
-	p.Err = &syncWriter{w: p.Err}
+	p.Secrets = s.endpoint.Secrets
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	p.Logf("testing %s, seed %d", s.endpoint, o.seed)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
+	ctx, release := shortage.Watch(ctx)
+	defer release()
 	started := time.Now()
 	on, err := s.open(ctx, o.timeout)
 	if err != nil {
@@ -69,14 +72,15 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
 			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
 	}
-	watch := watcher{}
-	if showBar {
-		watch.bar = newBar(terminal, len(chosen.in)*o.repeat)
-	}
+	plays := newProgress(chosen.in, o.repeat, o.parallel)
+	bar.Begin(plays.state)
+	watch := watcher{over: plays.over}
 	if o.reportFlags.Verbose {
-		watch.out, watch.named = p.Err, len(chosen.in) > 1
+		watch.line = p.printer(len(chosen.in) > 1)
 	}
-	return p.Deliver(o.report(runChecks(ctx, o, s, on, chosen, watch)))
+	r := runChecks(ctx, o, s, on, chosen, watch)
+	bar.End()
+	return p.Deliver(o.report(r))
 }
 
 // report is the output of `run`.
@@ -84,6 +88,7 @@ func (o *runOptions) report(r *reports.Report) program.Output {
 	return program.Output{
 		Flags: &o.reportFlags, Exit: o.exit(), Report: r, Unreachable: r.Unreachable, Internal: &r.Internal,
 		Outcome: func() (int, string) { return r.Outcome(o.exit()) },
+		JSON:    func(w io.Writer) error { return r.WriteJSON(w, o.exit()) },
 	}
 }
 
@@ -91,9 +96,10 @@ func (o *runOptions) report(r *reports.Report) program.Output {
 func untested(ctx context.Context, o *runOptions, s subject, started time.Time, err error) *reports.Report {
 	r := &reports.Report{
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
-		Target: s.endpoint.Target(""),
+		Target: s.endpoint.Target(conformance.Identity{}),
 	}
 	recordFailure(ctx, r, err)
+	r.Hide(s.endpoint.Secrets.Hide)
 	return r
 }
 
@@ -106,12 +112,15 @@ func runChecks(
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
-		Watch: watch.lines(), Progress: watch.progress(),
+		Watch: watch.line, Progress: watch.over,
 	}
 	r := runner.Run(ctx)
-	watch.end()
-	r.Version, r.Target = "fwpcheck "+program.Version(), s.endpoint.Target(on.hi)
-	if s.endpoint.Choice.Embedded { // the servers no longer exist
+	if short := shortage.Cause(ctx); short != "" {
+		r.Interrupted, r.Internal = false, short
+	}
+	r.Version, r.Target = "fwpcheck "+program.Version(), s.endpoint.Target(on.id)
+	r.Hide(s.endpoint.Secrets.Hide)
+	if s.endpoint.Ours() { // the servers no longer exist
 		for i := range r.Checks {
 			r.Checks[i].Left = nil
 		}
@@ -125,7 +134,10 @@ func runChecks(
 // recordFailure records in a report why nothing could be tested.
 func recordFailure(ctx context.Context, r *reports.Report, err error) {
 	there, unreachable := errors.AsType[*program.UnreachableError](err)
+	short := shortage.Cause(ctx)
 	switch {
+	case short != "":
+		r.Internal = short
 	case ctx.Err() != nil:
 		r.Interrupted = true
 	case unreachable:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -19,8 +18,9 @@ import (
 // runOptions are the flags of `fwpcheck run`.
 type runOptions struct {
 	targetFlags             program.TargetFlags
-	hooks                   target.Hooks
+	operatorFlags           program.OperatorFlags
 	allowShared, allowFlush bool
+	fault                   string
 
 	selection conformance.Selection
 	require   []string
@@ -44,7 +44,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareRunning(f)
 	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"check": suiteNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+		"check": suiteNames, "fault": program.FaultNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
 	})
 }
 
@@ -54,10 +54,8 @@ func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 		"no other client uses the server: play what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
 		"everything on the server may be deleted: play FLUSH too (means --allow-shared)")
-	f.StringVar(&o.hooks.Restart, "restart-cmd", "", "the shell `COMMAND` that restarts the server")
-	f.StringVar(&o.hooks.Kill, "kill-cmd", "", "the shell `COMMAND` that kills the server and starts it again")
-	f.StringVar(&o.hooks.Signal, "signal-cmd", "", "the shell `COMMAND` that quiets or terminates a worker: "+
-		"$FWP_SIGNAL is quiet or terminate, $FWP_WID the worker")
+	o.operatorFlags.Declare(f)
+	program.DeclareFault(f, &o.fault)
 }
 
 func (o *runOptions) declareSelection(f *pflag.FlagSet) {
@@ -96,19 +94,32 @@ func (o *runOptions) validate() error {
 		return errors.New("--repeat must be 1 or more")
 	}
 	for _, id := range o.require {
-		if _, ok := conformance.ClauseByID(id); ok {
-			continue
+		if err := requirable(id); err != nil {
+			return err
 		}
-		help := "fwpcheck list --clauses shows them"
-		if near := conformance.Suggest(id); near != "" {
-			help = text.DidYouMean(near)
-		}
-		return fmt.Errorf("--require: unknown clause %q; %s", id, help)
 	}
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
 	return nil
+}
+
+// requirable returns an error for a clause that no run can evaluate.
+func requirable(id string) error {
+	c, known := conformance.ClauseByID(id)
+	switch {
+	case known && !c.BindsServer():
+		return fmt.Errorf("--require %s: no run can evaluate it, because it binds clients and the target is a server", id)
+	case known && c.Excluded != "":
+		return fmt.Errorf("--require %s: no run can evaluate it: %s", id, c.Excluded)
+	case known:
+		return nil
+	}
+	help := "fwpcheck list --clauses shows them"
+	if near := conformance.Suggest(id); near != "" {
+		help = text.DidYouMean(near)
+	}
+	return fmt.Errorf("--require: unknown clause %q; %s", id, help)
 }
 
 func (o *runOptions) exit() reports.ExitOptions {

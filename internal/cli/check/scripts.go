@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -33,21 +33,28 @@ func (p process) read(args []string) ([]scriptFile, error) {
 		return nil, err
 	}
 	var files []scriptFile
+	left := int64(mostOfScripts)
 	for _, name := range names {
 		source, err := p.readOne(name)
 		if err != nil {
 			return nil, fmt.Errorf("read script: %w", err)
+		}
+		if left -= int64(len(source)); left < 0 {
+			return nil, fmt.Errorf("read script: more than %d MiB of scripts; name fewer", mostOfScripts>>20)
 		}
 		files = append(files, scriptFile{name, source})
 	}
 	return files, nil
 }
 
+// mostOfScripts is how many bytes all scripts of a command have at most.
+const mostOfScripts = 64 << 20
+
 func (p process) readOne(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(p.In)
+		return input.All(p.In, "standard input", scenarios.MaxSource)
 	}
-	return os.ReadFile(name)
+	return input.Read(name, scenarios.MaxSource)
 }
 
 // someScripts returns an error for a command line without scripts.
@@ -147,8 +154,8 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 	return slices.DeleteFunc(slices.Clone(found), func(p *scenarios.Problem) bool { return p.Advice })
 }
 
-// unknownClauses is advice about clauses that look like ours and are not: a
-// script may name what it likes.
+// unknownClauses returns problems of clauses that look like ours and are not; a script may have clauses of its own
+// under other names.
 func unknownClauses(s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
 	seen := map[string]bool{}
@@ -159,7 +166,7 @@ func unknownClauses(s *scenarios.Script) scenarios.Problems {
 		seen[mark.Clause] = true
 		if near := conformance.Suggest(mark.Clause); near != "" || strings.HasPrefix(mark.Clause, "FWP-") {
 			problem := at(s, mark.Clause)
-			problem.Advice, problem.Message = true, fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
+			problem.Message = fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
 			problem.Help = "fwpcheck list --clauses prints it"
 			if near != "" {
 				problem.Help = text.DidYouMean(near)
@@ -195,12 +202,9 @@ func at(s *scenarios.Script, text string) *scenarios.Problem {
 
 // checks returns all checks of the suite: its scripts, and then its properties.
 func checks() ([]conformance.Check, error) {
-	all, err := suite()
+	all, err := stress.Suite()
 	if err != nil {
-		return nil, err
-	}
-	for _, p := range []conformance.Property{conformance.Exploration(), stress.Check()} {
-		all = append(all, p)
+		return nil, &program.InternalError{Cause: err}
 	}
 	return all, nil
 }

@@ -45,9 +45,6 @@ func matchOne(flag, pattern string, words []string) *conformance.SelectionError 
 
 func matches(patterns, words []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		return slices.ContainsFunc(words, func(word string) bool {
-			ok, err := path.Match(pattern, word)
-			return ok && err == nil
-		})
+		return slices.ContainsFunc(words, func(word string) bool { return conformance.Match(pattern, word) })
 	})
 }

@@ -68,18 +68,15 @@ func (p process) selftest(ctx context.Context, o *selftestOptions) error {
 	if err != nil {
 		return err
 	}
-	var watch watcher
-	if !o.noProgress && p.WantsProgress() {
-		watch.bar = newBar(p.Err, proof.Size())
-	}
-	proof.Progress = watch.progress()
-	p.Err = &syncWriter{w: p.Err}
+	bar := p.NewBar(!o.noProgress)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
-	started := time.Now()
+	plays := &progress{begun: time.Now(), total: proof.Size()}
+	proof.Progress = plays.over
+	bar.Begin(plays.state)
 	out := proof.Run(ctx)
-	watch.end()
-	return p.conclude(proof, out, time.Since(started))
+	bar.End()
+	return p.conclude(proof, out, time.Since(plays.begun))
 }
 
 // proof returns the self-test that the flags ask for.

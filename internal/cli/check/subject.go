@@ -6,39 +6,44 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // subject is the server under test.
 type subject struct {
-	endpoint program.Endpoint
-	offers   []scenarios.Need // beside open or password
+	endpoint     program.Endpoint
+	alone, flush bool // what may be done to a server of the user's
+	fault        fakes.Fault
 }
 
 // subject returns the server that flags and environment name. A flag without an effect on it is an error.
 func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error) {
-	e, err := o.targetFlags.Endpoint(o.given, lookup, "restart-cmd", "kill-cmd", "signal-cmd", "allow-shared",
-		"allow-flush")
-	if err != nil || e.Choice.Embedded {
-		return subject{endpoint: e}, err
+	e, err := o.targetFlags.Endpoint(o.given, lookup, &o.operatorFlags, "allow-shared", "allow-flush")
+	if err != nil {
+		return subject{}, err
 	}
-	e.Server.Hooks = o.hooks
-	return subject{endpoint: e, offers: o.offers()}, nil
+	fault, err := e.Fault(o.fault)
+	if o.fault != "" {
+		e.Choice.How += " with the fault " + fault.Name
+	}
+	return subject{e, o.allowShared || o.allowFlush, o.allowFlush, fault}, err
 }
 
-// offers returns what the flags make possible on the user's server.
-func (o *runOptions) offers() []scenarios.Need {
+// offers returns what a server of the user's offers beside open or password.
+func (s subject) offers(server *target.Server) []scenarios.Need {
 	var offers []scenarios.Need
 	for _, can := range []struct {
 		need scenarios.Need
 		yes  bool
 	}{
-		{scenarios.NeedSignals, o.hooks.Signal != ""},
-		{scenarios.NeedRestart, o.hooks.Restart != ""},
-		{scenarios.NeedKill, o.hooks.Kill != ""},
-		{scenarios.NeedAlone, o.allowShared || o.allowFlush},
-		{scenarios.NeedFlush, o.allowFlush},
+		{scenarios.NeedSignals, server.Can(target.Quiet) && server.Can(target.Terminate)},
+		{scenarios.NeedRestart, server.Can(target.Restart)},
+		{scenarios.NeedKill, server.Can(target.Kill)},
+		{scenarios.NeedAlone, s.alone || s.endpoint.Ours()},
+		{scenarios.NeedFlush, s.flush || s.endpoint.Ours()},
 	} {
 		if can.yes {
 			offers = append(offers, can.need)
@@ -56,10 +61,9 @@ func provide(s subject) map[scenarios.Need]string {
 		scenarios.NeedOpen: "give the --url of a server that asks for no password",
 		scenarios.NeedPassword: "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) " +
 			"or name a file with --password-file",
-		scenarios.NeedSignals: "give --signal-cmd COMMAND, which finds quiet or terminate in $FWP_SIGNAL and the " +
-			"worker's id in $FWP_WID",
-		scenarios.NeedRestart:  "give --restart-cmd COMMAND, for example --restart-cmd 'systemctl restart faktory'",
-		scenarios.NeedKill:     "give --kill-cmd COMMAND, which stops the server without warning and starts it again",
+		scenarios.NeedSignals:  "give --control COMMAND, in which {action} is quiet or terminate and {wid} the worker's id",
+		scenarios.NeedRestart:  "let fwpcheck --start the server, or give --control COMMAND, in which {action} is restart",
+		scenarios.NeedKill:     "let fwpcheck --start the server, or give --control COMMAND, in which {action} is kill",
 		scenarios.NeedAlone:    "give --allow-shared, if no other client uses the server",
 		scenarios.NeedFlush:    "give --allow-flush, if everything on the server may be deleted",
 		scenarios.NeedEmbedded: "leave out --url (and FAKTORY_URL): this check tests the embedded server",
@@ -70,16 +74,19 @@ func provide(s subject) map[scenarios.Need]string {
 type testbed struct {
 	servers []conformance.Server
 	prepare func(map[string]string) (conformance.Server, func(), error)
-	hi      string
+	id      conformance.Identity
 	end     func()
 }
 
 // open starts the embedded servers, or connects to the user's server.
 func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, error) {
-	if !s.endpoint.Choice.Embedded {
+	switch {
+	case s.endpoint.Starter != nil:
+		return s.start(ctx, timeout)
+	case !s.endpoint.Choice.Embedded:
 		return s.connect(ctx, timeout)
 	}
-	servers, end, err := embedAll()
+	servers, end, err := embedAll(ctx, s.fault)
 	if err != nil {
 		return testbed{}, err
 	}
@@ -88,7 +95,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, erro
 		end()
 		return testbed{}, fmt.Errorf("the embedded server: %w", err)
 	}
-	return testbed{servers: servers, prepare: prepare, hi: id.Greeting, end: end}, nil
+	return testbed{servers: servers, prepare: preparer(ctx, s.fault), id: id, end: end}, nil
 }
 
 // connect identifies the user's server and authenticates.
@@ -97,10 +104,10 @@ func (s subject) connect(ctx context.Context, timeout time.Duration) (testbed, e
 	if err != nil {
 		return testbed{}, err
 	}
-	offers := append([]scenarios.Need{scenarios.NeedOpen}, s.offers...)
+	offers := append([]scenarios.Need{scenarios.NeedOpen}, s.offers(s.endpoint.Server)...)
 	if id.Protected {
 		offers[0] = scenarios.NeedPassword
 	}
 	server := conformance.Server{Target: s.endpoint.Server, Password: s.endpoint.Password, Offers: offers}
-	return testbed{servers: []conformance.Server{server}, hi: id.Greeting, end: func() {}}, nil
+	return testbed{servers: []conformance.Server{server}, id: id, end: func() {}}, nil
 }

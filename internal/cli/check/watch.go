@@ -2,55 +2,24 @@ package check
 
 import (
 	"fmt"
-	"io"
-	"sync"
 
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// watcher writes the progress of a run to standard error. The zero value writes nothing.
+// watcher receives what happens in a run. Either may be nil.
 type watcher struct {
-	out   io.Writer // every line of every conversation, nil: none
-	named bool      // with the check that it belongs to
-	bar   *bar      // nil: none
+	line func(check string, line scenarios.Line) // each line of each conversation; calls may overlap
+	over func(done, total int, check string)     // a check that is over
 }
 
-// lines returns a function that prints conversations as they go. Several goroutines call it, so out must be safe for
-// that.
-func (w watcher) lines() func(check string, line scenarios.Line) {
-	if w.out == nil {
-		return nil
-	}
+// printer returns a function that writes the lines of conversations to standard error, with the check that they belong to
+// if that is named. Several goroutines may call it.
+func (p process) printer(named bool) func(check string, line scenarios.Line) {
 	return func(check string, line scenarios.Line) {
-		if w.named {
-			_, _ = fmt.Fprintf(w.out, "%s  %s\n", check, line)
+		if named {
+			_, _ = fmt.Fprintf(p.Err, "%s  %s\n", check, p.Show(line.String()))
 			return
 		}
-		_, _ = fmt.Fprintf(w.out, "%s\n", line)
+		_, _ = fmt.Fprintln(p.Err, p.Show(line.String()))
 	}
-}
-
-func (w watcher) progress() func(done, total int, check string) {
-	if w.bar == nil {
-		return nil
-	}
-	return w.bar.show
-}
-
-func (w watcher) end() {
-	if w.bar != nil {
-		w.bar.end()
-	}
-}
-
-// syncWriter is a writer for several goroutines.
-type syncWriter struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (s *syncWriter) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.w.Write(b)
 }

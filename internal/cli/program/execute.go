@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,9 @@ func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	}()
 	root := commands()
 	p.attach(root)
-	mistyped := refuseUnknownHelp(root)
+	mistyped := refuseUnknownHelp(root, func(cmd *cobra.Command) {
+		_, _ = io.WriteString(cmd.OutOrStdout(), help(cmd, p.fit(cmd.OutOrStdout()).Width))
+	})
 	cmd, err := root.ExecuteContextC(context.Background())
 	return p.conclude(cmd, errors.Join(err, mistyped()))
 }
@@ -52,15 +55,14 @@ func (p Process) attach(root *cobra.Command) {
 // refuseUnknownHelp makes `rnu --help` an error, which cobra takes for `--help`: it
 // prints help before it reads arguments, and has no error for that. The same goes for
 // `completion rnu`. The function that it returns reports the error afterwards.
-func refuseUnknownHelp(root *cobra.Command) (mistyped func() error) {
+func refuseUnknownHelp(root *cobra.Command, help func(*cobra.Command)) (mistyped func() error) {
 	var err error
-	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if rest := cmd.Flags().Args(); cmd.HasSubCommands() && len(rest) > 0 {
 			err = UnknownCommand(cmd, rest)
 			return
 		}
-		help(cmd, args)
+		help(cmd)
 	})
 	return func() error { return err }
 }

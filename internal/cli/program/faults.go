@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spf13/pflag"
+
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -16,6 +18,20 @@ func FaultNames() []string {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// DeclareFault adds the flag --fault to f.
+func DeclareFault(f *pflag.FlagSet, name *string) {
+	f.StringVar(name, "fault", "",
+		"give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)")
+}
+
+// Fault returns the fault that the flag --fault names, and an error if the endpoint is not the embedded server.
+func (e Endpoint) Fault(name string) (fakes.Fault, error) {
+	if name != "" && !e.Choice.Embedded {
+		return fakes.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
+	}
+	return FaultNamed(name)
 }
 
 // FaultNamed returns the fault that the flag --fault names; no fault for the empty name.

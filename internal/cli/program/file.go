@@ -16,11 +16,22 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(f); err != nil {
-		f.Discard()
+	return f.Finish(write(f))
+}
+
+// NewFile writes a file as a whole that must not exist yet, or leaves no file. The error is
+// [fs.ErrExist] if there is one. An empty file holds the name while it is written.
+func NewFile(name string, write func(io.Writer) error) error {
+	reserved, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // results are no secret
+	if err != nil {
 		return err
 	}
-	return f.Commit()
+	_ = reserved.Close() // nothing was written
+	if err := ReplaceFile(name, write); err != nil {
+		_ = os.Remove(name) // the first of two errors is returned
+		return err
+	}
+	return nil
 }
 
 // File is a file that results go to. It is written beside the existing file and
@@ -28,12 +39,14 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 // without write permission) the existing file itself is truncated at the first Write.
 type File struct {
 	file    *os.File
-	name    string // the file that it replaces; empty: it is that file itself
+	name    string // as it was given; errors name it
+	beside  bool   // file is another one, which replaces it
 	emptied bool
+	failed  error // of the first Write that failed; nothing is written after it
 }
 
 // OpenFile opens name for writing, and returns an error if it cannot be written. The
-// caller ends the file with Commit or Discard.
+// caller ends the file with Finish or Discard.
 func OpenFile(name string) (*File, error) {
 	if end, err := filepath.EvalSymlinks(name); err == nil {
 		name = end
@@ -48,7 +61,7 @@ func OpenFile(name string) (*File, error) {
 	default:
 		info, err := there.Stat()
 		if err != nil || !info.Mode().IsRegular() {
-			return &File{file: there}, err
+			return &File{file: there, name: name}, err
 		}
 		mode = info.Mode().Perm()
 	}
@@ -57,32 +70,54 @@ func OpenFile(name string) (*File, error) {
 		if there != nil {
 			_ = there.Close() // nothing was written
 		}
-		return &File{file: beside, name: name}, nil
+		return &File{file: beside, name: name, beside: true}, nil
 	}
 	if there != nil {
-		return &File{file: there}, nil
+		return &File{file: there, name: name}, nil
 	}
-	if wrong, ok := errors.AsType[*fs.PathError](err); ok {
-		wrong.Path = name
-	}
-	return nil, err
+	return nil, about(name, err)
 }
 
-// Write implements io.Writer.
-func (f *File) Write(b []byte) (int, error) {
-	if f.name == "" && !f.emptied {
+// about returns an error of the operating system that names this file.
+func about(name string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: failed.Op, Path: name, Err: failed.Err}
+	}
+	return err
+}
+
+// Write implements io.Writer. After an error all further calls return that error.
+func (f *File) Write(b []byte) (n int, err error) {
+	if f.failed != nil {
+		return 0, f.failed
+	}
+	if !f.beside && !f.emptied {
 		f.emptied = true
 		if err := f.file.Truncate(0); err != nil && !errors.Is(err, syscall.EINVAL) { // a device has no length
-			return 0, err
+			f.failed = about(f.name, err)
+			return 0, f.failed
 		}
 	}
-	return f.file.Write(b)
+	n, err = f.file.Write(b)
+	f.failed = about(f.name, err)
+	return n, f.failed
 }
 
-// Commit closes the file and moves it to its place.
-func (f *File) Commit() error {
-	err := f.file.Close()
-	if f.name == "" {
+// Finish closes the file and moves it to its place. If the caller could not make all of its
+// contents, which is the error written, or a Write failed, it leaves the existing file as
+// it was and returns that error.
+func (f *File) Finish(written error) error {
+	err := written
+	if err == nil {
+		err = f.failed
+	}
+	if err == nil && f.beside {
+		err = about(f.name, f.file.Sync()) // some disks report only here that they are full
+	}
+	if closed := f.file.Close(); err == nil {
+		err = about(f.name, closed)
+	}
+	if !f.beside {
 		return err
 	}
 	if err == nil {
@@ -94,10 +129,8 @@ func (f *File) Commit() error {
 	return err
 }
 
+// errDiscarded ends a file that is not wanted any more.
+var errDiscarded = errors.New("discarded")
+
 // Discard closes the file and leaves the existing one as it was.
-func (f *File) Discard() {
-	_ = f.file.Close()
-	if f.name != "" {
-		_ = os.Remove(f.file.Name())
-	}
-}
+func (f *File) Discard() { _ = f.Finish(errDiscarded) }

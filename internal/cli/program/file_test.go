@@ -61,6 +61,46 @@ func TestAFileIsReplacedWhole(t *testing.T) {
 	assert.Equal(t, []string{"a", "link"}, files(t, folder))
 }
 
+// What could not be written, as on a full disk, does not replace what is there. A file whose contents
+// the caller could not make does not either.
+func TestAFailedWriteReplacesNothing(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	name := filepath.Join(folder, "a")
+	write(t, name, "old")
+	full, err := OpenFile(name)
+	require.NoError(t, err)
+	require.NoError(t, full.file.Close()) // every write fails
+	_, first := full.Write([]byte("new"))
+	require.ErrorContains(t, first, "write "+name+": ")
+	_, second := full.Write([]byte("more"))
+	assert.Equal(t, first, second)
+	assert.Equal(t, first, full.Finish(nil), "an error of Write that the caller ignored")
+
+	unfinished, err := OpenFile(name)
+	require.NoError(t, err)
+	_, err = unfinished.Write([]byte("half of the ne"))
+	require.NoError(t, err)
+	assert.ErrorIs(t, unfinished.Finish(io.ErrShortBuffer), io.ErrShortBuffer)
+	assert.Equal(t, "old", read(t, name))
+	assert.Equal(t, []string{"a"}, files(t, folder))
+}
+
+func TestANewFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	name := filepath.Join(folder, "a")
+	text := func(s string, err error) func(io.Writer) error {
+		return func(w io.Writer) error { _, wrong := io.WriteString(w, s); return errors.Join(wrong, err) }
+	}
+	require.ErrorIs(t, NewFile(name, text("half", io.ErrShortWrite)), io.ErrShortWrite)
+	assert.Empty(t, files(t, folder))
+	require.NoError(t, NewFile(name, text("whole", nil)))
+	require.ErrorIs(t, NewFile(name, text("other", nil)), os.ErrExist)
+	assert.Equal(t, "whole", read(t, name))
+	assert.Equal(t, []string{"a"}, files(t, folder))
+}
+
 func TestWhetherAReportCanBeWrittenIsSeenBefore(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -85,7 +125,7 @@ func TestAFolderThatTakesNoOtherFile(t *testing.T) {
 	open := func() *File {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		require.NoError(t, err)
-		return &File{file: f}
+		return &File{file: f, name: name}
 	}
 	open().Discard()
 	assert.Equal(t, "old and long", read(t, name))
@@ -94,6 +134,6 @@ func TestAFolderThatTakesNoOtherFile(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.WriteString(f, "ew")
 	require.NoError(t, err)
-	require.NoError(t, f.Commit())
+	require.NoError(t, f.Finish(nil))
 	assert.Equal(t, "new", read(t, name))
 }

@@ -24,3 +24,11 @@ func (p Process) Interruptible(ctx context.Context) (context.Context, func()) {
 		stop()
 	}
 }
+
+// UntilInterrupted returns a copy of ctx that ends with the first SIGINT or SIGTERM, for commands that end in no other
+// way, and a function that releases it. The second signal ends the process.
+func UntilInterrupted(ctx context.Context) (context.Context, func()) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,22 +14,22 @@ import (
 type Output struct {
 	Flags  *ReportFlags
 	Exit   reports.ExitOptions
-	Report interface { // for people, and for programs
+	Report interface { // for people
 		Page(o reports.PageOptions) reports.Page
-		WriteJSON(w io.Writer) error
 	}
+	JSON        func(w io.Writer) error         // writes it for programs
 	Outcome     func() (code int, words string) // the exit code and what it stands for
 	Unreachable string                          // why there was nothing to test; empty if there was
 	Internal    *string                         // the field of the report for an internal error
 }
 
 // write writes the report in its format.
-func (o Output) write(w io.Writer, color bool) error {
+func (o Output) write(w io.Writer, text reports.TextOptions) error {
 	if o.Flags.Format.String() == "json" {
-		return o.Report.WriteJSON(w)
+		return o.JSON(w)
 	}
 	page := o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Exit: o.Exit})
-	return page.WriteText(w, reports.TextOptions{Color: color})
+	return page.WriteText(w, text)
 }
 
 // Deliver writes a report to its file or to standard output, and ends the command with
@@ -39,17 +41,20 @@ func (p Process) Deliver(o Output) error {
 		p.Logf("%s", o.Unreachable)
 	}
 	if toFile {
-		err := ReplaceFile(o.Flags.File, func(w io.Writer) error { return o.write(w, o.Flags.Color.String() == "always") })
+		plain := reports.TextOptions{Color: o.Flags.Color.String() == "always"}
+		err := ReplaceFile(o.Flags.File, func(w io.Writer) error { return o.write(w, plain) })
 		if err == nil {
 			code, words := o.Outcome()
 			p.Logf("%s; the report is in %s", words, o.Flags.File)
 			return Ended(code)
 		}
-		err = fmt.Errorf("write report: %w", err)
-		p.Logf("%v\nThe report goes to standard output instead.", err)
-		*o.Internal = err.Error()
+		p.Logf("the report cannot be written to %s, and goes to standard output: %v",
+			o.Flags.File, cmp.Or(errors.Unwrap(err), err))
+		*o.Internal = "the report could not be written to its file"
 	}
-	if err := o.write(p.Out, p.wantsColor(o.Flags.Color.String())); err != nil {
+	here := p.fit(p.Out)
+	here.Color = p.wantsColor(o.Flags.Color.String())
+	if err := o.write(p.Out, here); err != nil {
 		p.Logf("%v", err)
 		*o.Internal = err.Error()
 	}

@@ -3,12 +3,13 @@ package program
 import (
 	"encoding/json"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // PrintPage writes a page to standard output.
 func (p Process) PrintPage(page reports.Page) error {
-	if err := page.WriteText(p.Out, reports.TextOptions{}); err != nil {
+	if err := page.WriteText(p.Out, p.fit(p.Out)); err != nil {
 		return &InternalError{err}
 	}
 	return nil
@@ -16,9 +17,9 @@ func (p Process) PrintPage(page reports.Page) error {
 
 // PrintJSON writes a value to standard output, as indented JSON.
 func (p Process) PrintJSON(v any) error {
-	text, err := json.MarshalIndent(v, "", "  ")
+	out, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return &InternalError{err}
 	}
-	return p.Print(string(text) + "\n")
+	return p.Print(string(text.EscapeJSON(out)) + "\n")
 }

@@ -4,8 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"golang.org/x/term"
+
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
 )
 
 // Process is the arguments, streams and environment of a program. All exported fields must be set.
@@ -16,14 +21,20 @@ type Process struct {
 	Err       io.Writer
 	LookupEnv func(name string) (string, bool)
 	Name      string // of the program: "fwpcheck"
+	// Secrets removes what messages must not have, once it is known; nil: nothing.
+	Secrets *target.Secrets
 
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
-// Logf writes a message to standard error; an error of that is ignored.
+// Logf writes a message to standard error, as Show returns it; an error of that is ignored.
 func (p Process) Logf(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.Err, p.Name+": "+format+"\n", args...)
+	_, _ = io.WriteString(p.Err, p.Show(fmt.Sprintf(p.Name+": "+format, args...))+"\n")
 }
+
+// Show returns lines that may quote a server or a file as they may be printed: without secrets, without what could move
+// a terminal's cursor or hide text, and cut where they are very long.
+func (p Process) Show(lines string) string { return text.Show(p.Secrets.Hide(lines)) }
 
 // Print writes results to standard output.
 func (p Process) Print(text string) error {
@@ -47,6 +58,21 @@ func (p Process) onTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// fit returns how text is written to w: as wide as COLUMNS says, or else the terminal that w is. Every line fits then.
+func (p Process) fit(w io.Writer) reports.TextOptions {
+	width, err := strconv.Atoi(p.env("COLUMNS"))
+	if err != nil {
+		width = terminalWidth(w)
+	}
+	if width < 1 {
+		return reports.TextOptions{}
+	}
+	return reports.TextOptions{Width: max(width, leastWidth), Fit: true}
+}
+
+// leastWidth is the narrowest that text is written, in characters.
+const leastWidth = 20
+
 // wantsColor reports whether standard output is in colour. A flag comes before the
 // environment (https://no-color.org).
 func (p Process) wantsColor(flag string) bool {
@@ -57,9 +83,4 @@ func (p Process) wantsColor(flag string) bool {
 		return false
 	}
 	return p.env("NO_COLOR") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Out)
-}
-
-// WantsProgress reports whether there is a progress bar on standard error.
-func (p Process) WantsProgress() bool {
-	return p.env("CI") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Err)
 }

@@ -36,20 +36,3 @@ func TestColor(t *testing.T) {
 		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
 	}
 }
-
-func TestProgressIsForTerminals(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		terminal bool
-		env      map[string]string
-		want     bool
-	}{
-		{},
-		{terminal: true, want: true},
-		{terminal: true, env: map[string]string{"CI": "true"}},
-		{terminal: true, env: map[string]string{"TERM": "dumb"}},
-	}
-	for _, test := range tests {
-		assert.Equal(t, test.want, terminal(test.terminal, test.env).WantsProgress(), test)
-	}
-}

@@ -12,57 +12,140 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
-	url, passwordFile string
-	tls               target.TLSOptions
+	url, passwordFile, start string
+	tls                      target.TLSOptions
+	showSecrets              bool
 }
 
 // Declare adds the flags to f; verb is what the command does with the target.
 func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
+	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as are needed, and "+verb+
+		" them: {port}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
+	t.DeclareTLS(f)
+}
+
+// DeclareTLS adds only the flags for how to reach servers that arguments name.
+func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
 	f.StringVar(&t.tls.CAFile, "tls-ca", "", "trust the authorities in `FILE` (PEM), and no others")
 	f.StringVar(&t.tls.ServerName, "tls-server-name", "",
 		"the `NAME` that the certificate has to be for, if it is not the host")
 	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
+	f.BoolVar(&t.showSecrets, "show-secrets", false,
+		"show the salt, the rounds, the hash and the password of --url in what is printed and saved")
 }
 
 // Endpoint is the target that the flags and the environment name.
 type Endpoint struct {
 	Choice   target.Choice
-	Server   *target.Server // nil: the embedded one
+	Server   *target.Server // nil: the embedded one, or one that is to be started
 	Password string
+	Starter  *target.Starter // nil: the server runs already, or is the embedded one
+	Secrets  *target.Secrets // what texts must not have; nil: they may have everything
 }
 
 // Endpoint returns the target that flags and environment name. Flags without an effect on the embedded server are an
-// error with it: those of TargetFlags, and others that the caller names.
+// error with it: those of TargetFlags, and others that the caller names. operator may be nil.
 func (t *TargetFlags) Endpoint(
-	given *pflag.FlagSet, lookup func(string) (string, bool), others ...string,
+	given *pflag.FlagSet, lookup func(string) (string, bool), operator *OperatorFlags, others ...string,
 ) (Endpoint, error) {
+	found, err := t.find(given, lookup)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	if operator != nil {
+		if err := operator.apply(&found); err != nil {
+			return Endpoint{}, err
+		}
+		others = append(operator.Names(), others...)
+	}
+	if found.Choice.Embedded {
+		return found, onlyWithURL(given, others)
+	}
+	if !t.showSecrets && !found.Ours() {
+		found.Secrets = target.NewSecrets(found.Password)
+	}
+	return found, nil
+}
+
+// find returns the target, without its operator.
+func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
+	if given.Changed("start") {
+		return t.starting(given)
+	}
 	choice, err := target.Choose(t.url, given.Changed("url"), lookup)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	if choice.Embedded {
-		return Endpoint{Choice: choice}, onlyWithURL(given, others)
+		return Endpoint{Choice: choice}, nil
 	}
-	config, err := t.tls.Config(choice.Address)
-	if err != nil {
-		return Endpoint{}, err
-	}
-	found := Endpoint{choice, &target.Server{Address: choice.Address, TLS: config}, choice.Address.Password}
-	if given.Changed("password-file") {
+	found, err := t.at(choice)
+	if err == nil && given.Changed("password-file") {
 		if found.Password != "" {
 			return Endpoint{}, errors.New("two passwords: one in the URL, and one of --password-file")
 		}
 		found.Password, err = target.ReadPassword(t.passwordFile)
 	}
 	return found, err
+}
+
+// at returns the target at an address.
+func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
+	config, err := t.tls.Config(choice.Address)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return Endpoint{
+		Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: choice.Address.Password,
+	}, nil
+}
+
+// At returns the target that an argument names.
+func (t *TargetFlags) At(url string) (Endpoint, error) {
+	choice, err := target.Argument(url)
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return t.at(choice)
+}
+
+// starting returns the target that --start starts.
+func (t *TargetFlags) starting(given *pflag.FlagSet) (Endpoint, error) {
+	for _, flag := range []string{"url", "password-file", "tls-ca", "tls-server-name", "tls-insecure"} {
+		if given.Changed(flag) {
+			return Endpoint{}, fmt.Errorf("--start starts a server of its own: --%s has no effect on it", flag)
+		}
+	}
+	starter, err := target.ParseStart(t.start)
+	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter}, err
+}
+
+// Ours reports whether the server exists for this process only, so that everything may be done to it.
+func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
+
+// Start starts a server of the Starter, with a password or without, and waits until it greets as an
+// FWP server does. The error may be an UnreachableError.
+func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
+	starter := *e.Starter
+	starter.Ready = func(ctx context.Context, s *target.Server) error {
+		_, err := conformance.Identify(ctx, s, timeout)
+		return err
+	}
+	started, err := starter.Start(ctx, password)
+	if _, failed := errors.AsType[*target.StartError](err); failed {
+		return nil, &UnreachableError{err, "run the command of --start by hand to see why"}
+	}
+	return started, err
 }
 
 // onlyWithURL returns an error for flags without an effect on the embedded server.
@@ -78,25 +161,46 @@ func onlyWithURL(given *pflag.FlagSet, others []string) error {
 
 // String names the server: "tcp://localhost:7419 (from --url)".
 func (e Endpoint) String() string {
-	if e.Choice.Embedded {
+	switch {
+	case e.Choice.Embedded:
 		return e.Choice.How
+	case e.Starter != nil:
+		return "a server " + e.Choice.How
 	}
 	return e.Choice.Address.String() + " (" + e.Choice.How + ")"
 }
 
-// Target returns the target as a report names it.
-func (e Endpoint) Target(hi string) reports.Target {
-	t := reports.Target{Chosen: e.Choice.How, HI: hi}
-	if !e.Choice.Embedded {
+// Flags returns the flags that name the target in a command that the user can run, none for the embedded server. A
+// password is left out.
+func (e Endpoint) Flags() []string {
+	switch {
+	case e.Choice.Embedded:
+		return nil
+	case e.Starter != nil:
+		return []string{"--start", text.ShellQuote(target.Redact(e.Starter.Value))}
+	}
+	return []string{"--url", e.Choice.Address.Masked()}
+}
+
+// Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
+func (e Endpoint) Target(id conformance.Identity) reports.Target {
+	t := reports.Target{Chosen: e.Choice.How, HI: e.Secrets.Hide(id.Greeting)}
+	if e.Password != "" && id.Greeting != "" && !id.Protected {
+		t.Chosen += "; it asks for no password, although one was given"
+	}
+	if !e.Ours() {
 		t.URL = e.Choice.Address.String()
 	}
 	return t
 }
 
 // Identify connects to the user's server, which must be there and accept the password.
-// The error may be an UnreachableError.
+// The error is an UnreachableError, or an InternalError if this machine could not open the connection.
 func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
 	id, err := conformance.Identify(ctx, e.Server, timeout)
+	if words := shortage.Explain(err); words != "" {
+		return id, &InternalError{errors.New(words)}
+	}
 	if err != nil {
 		return id, &UnreachableError{err, e.advice(ctx, err)}
 	}
@@ -133,6 +237,9 @@ func (e Endpoint) withPassword() string {
 func (e Endpoint) advice(ctx context.Context, err error) string {
 	if advice := e.Choice.Address.Advice(err); advice != "" {
 		return advice
+	}
+	if errors.Is(err, conformance.ErrIterations) {
+		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"
 	}
 	if advice := e.Server.Probe(ctx); advice != "" {
 		return advice

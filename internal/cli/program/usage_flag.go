@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -47,6 +49,8 @@ func invalidText(kind, text string) error {
 		p.Do = "write a number and a unit, as in 500ms, 30s or 5m"
 		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			p.What = "has no unit"
+		} else if tooLong.MatchString(text) {
+			p.What, p.Do = "is too long", fmt.Sprintf("write %dh at most", math.MaxInt64/int64(time.Hour))
 		}
 	case "uint64":
 		p.What, p.Do = "is not a valid seed", "write digits, as in 42"
@@ -63,6 +67,9 @@ func invalidText(kind, text string) error {
 	p.What = fmt.Sprintf("%q %s", text, p.What)
 	return p
 }
+
+// tooLong matches durations, those that do not fit into 64 bits too.
+var tooLong = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
 
 // unknownFlag returns an error about an unknown flag, with similar ones.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {

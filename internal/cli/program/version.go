@@ -1,29 +1,42 @@
 package program
 
 import (
-	"cmp"
 	"runtime"
 	"runtime/debug"
+	"strings"
+	"time"
 )
 
 // Version returns which build this is: "v1.2.3 (go1.26.8, linux/amd64)".
 func Version() string {
-	return revision() + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+	info, _ := debug.ReadBuildInfo()
+	return revision(info) + " (" + runtime.Version() + ", " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }
 
-// revision is the version of the module, or the commit that it was built from.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
+// revision returns the version of the module of a build, or else the commit that it was built from: "0123456789ab of
+// 2026-11-20". It begins with "(devel)" if files were changed after that commit, or no commit is known. info may be nil.
+func revision(info *debug.BuildInfo) string {
+	if info == nil {
+		return "(devel)"
 	}
-	if info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
-		}
+		settings[s.Key] = s.Value
 	}
-	return cmp.Or(info.Main.Version, "(devel)")
+	changed := settings["vcs.modified"] == "true" || strings.HasSuffix(info.Main.Version, "+dirty")
+	if v := info.Main.Version; v != "" && v != "(devel)" && !changed {
+		return v
+	}
+	commit := settings["vcs.revision"]
+	if commit == "" {
+		return "(devel)"
+	}
+	commit = commit[:min(12, len(commit))]
+	if at, err := time.Parse(time.RFC3339, settings["vcs.time"]); err == nil {
+		commit += " of " + at.UTC().Format(time.DateOnly)
+	}
+	if changed {
+		return "(devel) after " + commit
+	}
+	return commit
 }

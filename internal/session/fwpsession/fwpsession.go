@@ -23,8 +23,16 @@ type Protocol struct{}
 // Begin returns a conversation in which the server owes its HI. (Not Identified
 // State)
 func (Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	return reader{fwp.NewReader(from, 0)}, &State{owed: 1}
+	return reader{fwp.NewReader(from, greetingLimit)}, &State{owed: 1}
 }
+
+// The limits of what is read, in bytes and in JSON values. The specification states none; a greeting has a few short
+// fields, and what the suite sends, which a server may send back, has at most 8 MiB and few values.
+const (
+	greetingLimit = 64 << 10
+	replyLimit    = 16 << 20
+	valuesLimit   = 100_000
+)
 
 // Text returns a reply the way transcripts write it.
 func (Protocol) Text(m session.Message) string {
@@ -67,9 +75,18 @@ type reader struct{ *fwp.Reader }
 
 func (r reader) Read() (session.Message, error) {
 	reply, err := r.Reader.Read()
+	r.SetLimit(replyLimit) // of those after the greeting
 	if syntax, is := errors.AsType[*fwp.SyntaxError](err); is {
 		return session.Message{}, &session.SyntaxError{
 			Rule: syntax.Rule.String(), Offset: syntax.Offset, Expected: syntax.Expected, Got: syntax.Got,
+			Limit: syntax.Rule == fwp.RuleTooLong || syntax.Rule == fwp.RuleDepth,
+		}
+	}
+	if err == nil && jsonnum.Exceeds(reply.Text, valuesLimit) {
+		return session.Message{}, &session.SyntaxError{
+			Rule: fwp.RuleTooLong.String(), Offset: r.Offset(), Limit: true,
+			Expected: fmt.Sprintf("JSON of at most %d values, which is the most that is compared", valuesLimit),
+			Got:      strconv.Quote(text.Excerpt(reply.Text)),
 		}
 	}
 	return Message(reply), err

@@ -1,6 +1,7 @@
 package fwpsession_test
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -41,6 +42,24 @@ func TestALargeReplyIsWrittenShort(t *testing.T) {
 	assert.Less(t, len(text), 4000)
 	assert.Contains(t, text, "33554432 bytes in all")
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(16<<20), "other tests run beside it")
+}
+
+// What is beyond our limits cannot be read, and is marked as no breach.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	wide := "[" + strings.Repeat("1,", 100_000) + "1]"
+	for reply, limit := range map[string]bool{
+		"$999999999\r\n": true, strings.Repeat("*1\r\n", 9): true, fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide): true,
+		"$-2\r\n": false,
+	} {
+		r, _ := fwpsession.Protocol{}.Begin(session.Caller, strings.NewReader("+HI {}\r\n"+reply))
+		_, err := r.Read()
+		require.NoError(t, err)
+		_, err = r.Read()
+		broken := new(session.SyntaxError)
+		require.ErrorAs(t, err, &broken, "%.20s", reply)
+		assert.Equal(t, limit, broken.Limit, "%.20s", reply)
+	}
 }
 
 func TestBrokenAndUnfinished(t *testing.T) {

@@ -2,11 +2,14 @@ package reports
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,13 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// schema is the part of JSON Schema that load.schema.json uses.
+// schema is the part of JSON Schema that the schemas use.
 type schema struct {
 	Dialect     string             `json:"$schema,omitempty"`
 	Title       string             `json:"title,omitempty"`
@@ -34,56 +36,50 @@ type schema struct {
 	Items       *schema            `json:"items,omitempty"`
 	Properties  map[string]*schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
+	Additional  *schema            `json:"additionalProperties,omitempty"`
 	Defs        map[string]*schema `json:"$defs,omitempty"`
 }
 
-// The schema is written from the types and their comments: go test ./reports -run Schema -update.
-func TestLoadSchemaIsThatOfTheTypes(t *testing.T) {
-	t.Parallel()
-	w := schemaWriter{defs: map[string]*schema{}, docs: docsOf(t, "load.go", "load_health.go", "load_finding.go", "threshold.go")}
-	root := w.object(reflect.TypeFor[Load]())
-	root.Dialect, root.Title, root.Defs = "https://json-schema.org/draft/2020-12/schema", "Result of a run of fwpbench", w.defs
-	root.Properties["schema"].Const = LoadSchema
+// schemaOf compares the schema of a type in a file with the type and its comments, or writes it there with -update.
+func schemaOf(t *testing.T, file, title, version string, of reflect.Type, sources ...string) {
+	t.Helper()
+	w := schemaWriter{defs: map[string]*schema{}, docs: docsOf(t, sources...)}
+	root := w.object(of)
+	root.Dialect, root.Title, root.Defs = "https://json-schema.org/draft/2020-12/schema", title, w.defs
+	root.Properties["schema"].Const = version
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	require.NoError(t, enc.Encode(root))
-	if *update {
-		require.NoError(t, os.WriteFile("load.schema.json", out.Bytes(), 0o644))
-		return
-	}
-	assert.Equal(t, out.String(), string(loadSchema(t)), "stale: go test ./reports -run Schema -update")
+	golden(t, filepath.Join("..", file), out.Bytes())
 }
 
-func TestLoadJSONFollowsItsSchema(t *testing.T) {
-	t.Parallel()
-	var root schema
-	require.NoError(t, json.Unmarshal(loadSchema(t), &root))
-	full := &Load{}
-	fillLoad(reflect.ValueOf(full).Elem(), new(int64))
-	samples := loadSamples()
-	samples["every field"] = full
-	for name, l := range samples {
-		var out bytes.Buffer
-		require.NoError(t, l.WriteJSON(&out))
-		var tree any
-		require.NoError(t, json.Unmarshal(out.Bytes(), &tree))
-		assert.Empty(t, root.breaches(&root, "$", tree), name)
-	}
-	assert.NotEmpty(t, root.breaches(&root, "$", map[string]any{"schema": "fwpbench/2", "took_ns": "1", "new": 1}))
-}
-
-// loadSchema is the JSON Schema (draft 2020-12) of what Load.WriteJSON writes.
-func loadSchema(t *testing.T) []byte {
+// readSchema returns the schema in a file.
+func readSchema(t *testing.T, file string) *schema {
 	t.Helper()
-	text, err := os.ReadFile("load.schema.json")
+	text, err := os.ReadFile(filepath.Clean(file))
 	require.NoError(t, err)
-	return text
+	root := new(schema)
+	require.NoError(t, json.Unmarshal(text, root))
+	return root
+}
+
+// breachesOf returns where what write writes is not as the schema has it.
+func (s *schema) breachesOf(t *testing.T, write func(io.Writer) error) []string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, write(&out))
+	var tree any
+	require.NoError(t, json.Unmarshal(out.Bytes(), &tree))
+	return s.breaches(s, "$", tree)
 }
 
 // breaches tells where v is not as s wants it. Keys that s does not have are told too, though the schema allows them.
 func (s *schema) breaches(root *schema, at string, v any) []string {
+	if s == nil {
+		return nil
+	}
 	if s.Ref != "" {
 		return root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")].breaches(root, at, v)
 	}
@@ -101,7 +97,10 @@ func (s *schema) breaches(root *schema, at string, v any) []string {
 		}
 	case map[string]any:
 		if s.Properties == nil {
-			return nil
+			for key, value := range v {
+				found = append(found, s.Additional.breaches(root, at+"."+key, value)...)
+			}
+			return found
 		}
 		for _, key := range s.Required {
 			if _, ok := v[key]; !ok {
@@ -149,6 +148,15 @@ func (w *schemaWriter) object(t reflect.Type) *schema {
 	s := &schema{Type: "object", Description: w.docs[t.Name()], Properties: map[string]*schema{}}
 	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		if field.Anonymous {
+			embedded := w.object(field.Type)
+			maps.Copy(s.Properties, embedded.Properties)
+			s.Required = append(s.Required, embedded.Required...)
+			continue
+		}
 		of := w.of(field.Type)
 		if strings.Contains(options, "string") {
 			of = &schema{Type: "string", Pattern: "^[0-9]+$"}
@@ -172,7 +180,12 @@ func (w *schemaWriter) of(t reflect.Type) *schema {
 	case reflect.TypeFor[time.Time]():
 		return &schema{Type: "string", Format: "date-time"}
 	}
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return &schema{Type: "string"}
+	}
 	switch t.Kind() {
+	case reflect.Map:
+		return &schema{Type: "object", Additional: w.of(t.Elem())}
 	case reflect.Struct:
 		if w.defs[t.Name()] == nil {
 			w.defs[t.Name()] = &schema{}

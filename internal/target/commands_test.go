@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHooks(t *testing.T) {
+func TestCommands(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		command string
@@ -30,7 +30,7 @@ func TestHooks(t *testing.T) {
 		"not given":             {command: "", failed: "restart: no command for it was given"},
 		"ends by a signal":      {command: "kill -9 $$", failed: "signal: killed"},
 		"with its own shell":    {command: "test \"$(echo 'a b')\" = 'a b'"},
-		"in our own folder":     {command: "test -f hooks_test.go"},
+		"in our own folder":     {command: "test -f commands_test.go"},
 		"with our environment":  {command: `test -n "$PATH"`},
 		"without a signal":      {command: `test -z "$FWP_SIGNAL$FWP_WID"`},
 		"with nothing to read":  {command: "test -z \"$(cat)\""},
@@ -39,7 +39,7 @@ func TestHooks(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := (&Server{Hooks: Hooks{Restart: test.command}}).Restart(t.Context())
+			err := restarts(test.command).Restart(t.Context())
 			if test.failed == "" {
 				assert.NoError(t, err)
 				return
@@ -49,10 +49,15 @@ func TestHooks(t *testing.T) {
 	}
 }
 
-func TestHooksLeaveServersRunning(t *testing.T) {
+// restarts returns a server with a command for its restart.
+func restarts(command string) *Server {
+	return &Server{Operator: Commands{ByAction: map[Action]string{Restart: command}}}
+}
+
+func TestCommandsLeaveServersRunning(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")
-	require.NoError(t, (&Server{Hooks: Hooks{Restart: "sleep 600 & echo $! >" + file}}).Restart(t.Context()))
+	require.NoError(t, restarts("sleep 600 & echo $! >"+file).Restart(t.Context()))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -60,30 +65,44 @@ func TestHooksLeaveServersRunning(t *testing.T) {
 	assert.NoError(t, syscall.Kill(pid, syscall.SIGKILL), "it went on")
 }
 
-func TestHooksAreTold(t *testing.T) {
+func TestCommandsAreTold(t *testing.T) {
 	t.Parallel()
 	said := filepath.Join(t.TempDir(), "said")
-	s := &Server{Hooks: Hooks{Signal: `printf '%s %s' "$FWP_SIGNAL" "$FWP_WID" >` + said, Kill: "exit 7"}}
+	s := &Server{Operator: Commands{ByAction: map[Action]string{
+		Quiet: `printf '%s %s %s' {action} "$FWP_SIGNAL" "$FWP_WID" >` + said, Kill: "exit 7",
+	}}}
 	require.NoError(t, s.Signal(t.Context(), "w 1;'$(x)", "quiet"))
 	text, err := os.ReadFile(said)
 	require.NoError(t, err)
-	assert.Equal(t, "quiet w 1;'$(x)", string(text), "nothing of it is for the shell")
+	assert.Equal(t, "quiet quiet w 1;'$(x)", string(text), "no part of it is for the shell")
 	assert.ErrorContains(t, s.Kill(t.Context()), "kill command: exit status 7")
 }
 
-func TestHooksEndInTime(t *testing.T) {
+func TestCommandsEndInTime(t *testing.T) {
 	t.Parallel()
-	s := &Server{Hooks: Hooks{Restart: "echo begun; sleep 600", Timeout: time.Nanosecond}}
+	s := restarts("echo begun; sleep 600")
+	s.Operator = Commands{ByAction: s.Operator.(Commands).ByAction, Timeout: time.Nanosecond}
 	assert.ErrorContains(t, s.Restart(t.Context()), "restart command: it took longer than 1ns")
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	begun := filepath.Join(t.TempDir(), "begun")
 	require.NoError(t, syscall.Mkfifo(begun, 0o600))
-	s = &Server{Hooks: Hooks{Restart: "echo >" + begun + "; sleep 600 | sleep 600"}}
+	s = restarts("echo >" + begun + "; sleep 600 | sleep 600")
 	done := make(chan error)
 	go func() { done <- s.Restart(ctx) }()
 	_, err := os.ReadFile(begun) // until the command has begun
 	require.NoError(t, err)
 	cancel(assert.AnError)
 	assert.ErrorIs(t, <-done, assert.AnError)
+}
+
+func TestCommandsWithAWorkerID(t *testing.T) {
+	t.Parallel()
+	s := &Server{Operator: Commands{ByAction: map[Action]string{Quiet: `test {wid} = "$FWP_WID" -a {action} = quiet`}}}
+	assert.NoError(t, s.Signal(t.Context(), "fwp-1.w:2", "quiet"))
+	assert.ErrorContains(t, s.Signal(t.Context(), "a; rm b", "quiet"), `use $FWP_WID for {wid}`)
+	assert.ErrorContains(t, s.Signal(t.Context(), "w", "terminate"), "terminate: no command for it was given")
+	assert.True(t, s.Can(Quiet))
+	assert.False(t, s.Can(Restart))
+	assert.False(t, new(Server).Can(Quiet))
 }

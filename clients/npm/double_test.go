@@ -1,0 +1,33 @@
+//go:build npm
+
+package npm_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDouble runs the example of docs/test-double.md.
+func TestDouble(t *testing.T) {
+	t.Parallel()
+	require.DirExists(t, "node_modules", "run it by: make client-npm")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	program := filepath.Join(t.TempDir(), "fwpcheck")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/fwpcheck")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	node := exec.CommandContext(ctx, "node", "double.mjs")
+	node.Env = append(os.Environ(), "FWPCHECK="+program, "FAKTORY_PROVIDER=")
+	node.WaitDelay = 5 * time.Second // for a server that was left running
+	out, err = node.CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Contains(t, string(out), "all well\n")
+}

@@ -1,0 +1,212 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+const (
+	mostCrashes   = 8                      // of one server in a run; after that no more checks are played on it
+	revivingFor   = 30 * time.Second       // that a server that was started again may take until it serves
+	returningFor  = 3 * time.Second        // the same, of one that cannot be started again
+	revivingPause = 100 * time.Millisecond // between two tries
+)
+
+// crash is a time at which a host served no connection, until it is known which check ended it.
+type crash struct {
+	words      string // what was seen
+	brief      bool   // the host was back at once
+	candidates []*task
+	left       int // of the suspects, that are still to be played
+}
+
+// died deals with the plays after which a host did not serve, once no more are played on it. A single check that can
+// be the reason is. Of several the likeliest are played again, each alone and before all others, until one of them is
+// confirmed; the others are played again like any check.
+func (s *runState) died(ctx context.Context, h *host) {
+	s.endProbation(h)
+	candidates, suspects := candidatesOf(h.dying, h.ended)
+	h.crashes++
+	h.down = !slices.ContainsFunc(h.dying, func(t *task) bool { return t.evidence.Back })
+	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
+	if h.dying = nil; len(candidates) == 1 && s.meter.Lag(candidates[0].began) < time.Second {
+		s.confirm(candidates[0])
+	} else {
+		h.crash = &crash{words: firstDeath(candidates), brief: !h.down, candidates: candidates, left: len(suspects)}
+		for _, t := range suspects {
+			t.suspect = true
+		}
+		h.first += len(suspects)
+		s.pending = slices.Concat(suspects, others, s.pending)
+	}
+	if h.crashes > mostCrashes || ctx.Err() != nil || s.stopped != "" {
+		s.giveUp(h)
+	}
+}
+
+// endProbation moves the pending checks that found a host dead to those that ended.
+func (s *runState) endProbation(h *host) {
+	for _, t := range s.pending {
+		if t.host == h && t.death != nil {
+			t.evidence, t.death = t.death, nil
+			h.dying = append(h.dying, t)
+			h.first--
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
+}
+
+// firstDeath returns why the first of the plays holds the server dead.
+func firstDeath(candidates []*task) string {
+	i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
+	return candidates[i].evidence.Dead
+}
+
+// confirm files a check as the one that ended its server.
+func (s *runState) confirm(t *task) {
+	t.fatal = true
+	t.host.killer = t.about.ID
+	s.record(t)
+}
+
+// endSuspect takes the evidence of a candidate that was played alone. If the server is dead again, the search is over.
+func (s *runState) endSuspect(t *task) {
+	h := t.host
+	t.suspect = false
+	h.crash.left--
+	switch {
+	case t.evidence.Dead != "":
+		s.release(h)
+		h.crash, h.down, h.crashes = nil, !t.evidence.Back, h.crashes+1
+		s.confirm(t)
+		return
+	case !t.filed:
+		s.record(t)
+	}
+	if h.crash.left == 0 {
+		s.unexplained(h)
+	}
+}
+
+// release turns the remaining candidates into checks like others; those that have a result keep it.
+func (s *runState) release(h *host) {
+	for _, t := range s.pending {
+		if t.host == h && t.suspect {
+			t.suspect = t.filed
+			h.first--
+		}
+	}
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return t.host == h && t.suspect })
+}
+
+// giveUp ends the checks on a host: it serves no more, and cannot be started again.
+func (s *runState) giveUp(h *host) {
+	if h.lost = "the server no longer served"; h.killer != "" {
+		h.lost += " after " + h.killer
+	}
+	s.release(h)
+	if h.crash != nil {
+		s.unexplained(h)
+	}
+}
+
+// fileLost files a check of a host that serves no more, unless it has a result.
+func (s *runState) fileLost(t *task) {
+	if !t.filed {
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, t.host.lost, s.runner.Provide[scenarios.NeedRestart]))
+	}
+}
+
+// unexplained records a crash that no check is known to have caused.
+func (s *runState) unexplained(h *host) {
+	s.crashes = append(s.crashes, *h.crash)
+	h.crash = nil
+	if s.runner.FailFast {
+		s.stopAtFinding()
+	}
+}
+
+// startAgain waits until a host serves again, after restarting it if that is possible. It blocks.
+func (s *runState) startAgain(ctx context.Context, h *host) error {
+	patience := returningFor
+	restart := restarting(h.Server)
+	if restart != nil {
+		if err := restart(ctx); err != nil {
+			return err
+		}
+		patience = revivingFor
+	}
+	player := &scenarios.Player{Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Peers: &h.peers}
+	for begin := time.Now(); ; {
+		err := player.Serves(ctx, fwpdialect.Dialect{})
+		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
+			return err
+		}
+		wait(ctx, revivingPause)
+	}
+}
+
+// restarting returns what starts a server again, nil if nothing does.
+func restarting(server Server) func(context.Context) error {
+	if r, can := server.Target.(scenarios.Restarter); can && slices.Contains(server.Offers, scenarios.NeedRestart) {
+		return r.Restart
+	}
+	if k, can := server.Target.(scenarios.Killer); can && slices.Contains(server.Offers, scenarios.NeedKill) {
+		return k.Kill
+	}
+	return nil
+}
+
+// CrashCheck is the id under which a run reports that the server stopped serving, where no check is known to be the
+// reason.
+const CrashCheck = "server/keeps-serving"
+
+// serving returns the result for the crashes that no check explains, and whether there were any.
+func (s *runState) serving() (c reports.Check, some bool) {
+	c = reports.Check{ID: CrashCheck, Title: "The server serves until the run is over", Verdict: reports.Inconclusive}
+	for i := range s.crashes {
+		crash := &s.crashes[i]
+		if crash.brief {
+			c.Why = crash.words + ": it ended, or was restarted; no check repeated that"
+			continue
+		}
+		c.Verdict = reports.Crash
+		c.Findings = append(c.Findings, s.crashFinding(crash))
+	}
+	return c, len(s.crashes) > 0
+}
+
+// crashFinding returns the finding for a crash, which names the candidates and blames no clause.
+func (s *runState) crashFinding(c *crash) reports.Finding {
+	f := reports.Finding{Verdict: reports.Crash, Evidence: reports.Evidence{
+		Check: CrashCheck, Expected: "a server that keeps serving",
+		Actual: c.words + "\nIt is not known which check is the reason. Candidates, the likeliest first:",
+	}}
+	for _, t := range c.candidates {
+		f.Actual += "\n  " + t.about.ID + lastSent(t)
+	}
+	if how := s.runner.Provide[scenarios.NeedRestart]; how != "" {
+		f.Actual += "\nTo find out, " + how + ": then each is played alone"
+	} else {
+		f.Actual += "\nTo find out, play each of them alone"
+	}
+	if s.runner.Reproduce != nil {
+		f.Reproduce = s.runner.Reproduce(c.candidates[0].about.ID)
+	}
+	return f
+}
+
+// lastSent describes the last command of a candidate.
+func lastSent(t *task) string {
+	if line := t.lead.line; line != "" {
+		return fmt.Sprintf(": C: %s", strings.TrimSpace(line))
+	}
+	return ""
+}

@@ -1,0 +1,166 @@
+package conformance
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+const (
+	shortly   = time.Second // before its end a server can have got what ended it
+	keptEnded = 64          // plays that are kept as possible reasons of an end that is noticed later
+
+	mostSuspects = 10 // that are played again alone
+)
+
+// lead is what a play sent last before the end of its server.
+type lead struct {
+	line string
+	at   time.Time
+	rank int  // the lower, the likelier
+	open bool // it has no reply
+}
+
+// The ranks of leads.
+const (
+	malformed = iota // it breaks the protocol on purpose
+	unreplied
+	answered
+	waiting // a FETCH, which may wait for its reply
+)
+
+// candidatesOf returns the plays that may have ended their server, the likeliest first: those that were under way, and
+// those that sent a malformed line and were over shortly before, unless there is a malformed line without a reply.
+// Malformed lines come first, otherwise the line that was sent last. A FETCH that waits comes last. Suspects are those
+// of them that are worth another play.
+func candidatesOf(dying, over []*task) (candidates, suspects []*task) {
+	death := deathOf(dying)
+	var before []*task
+	for _, t := range slices.Concat(dying, over) {
+		t.lead = leadOf(t, death)
+		switch inFlight := slices.Contains(dying, t) || t.evidence.Began.Add(t.evidence.Took).After(death); {
+		case slices.Contains(candidates, t), !death.IsZero() && t.evidence.Began.After(death):
+		case death.IsZero() && !slices.Contains(dying, t):
+		case inFlight:
+			candidates = append(candidates, t)
+		case t.lead.rank == malformed:
+			before = append(before, t)
+		}
+	}
+	if !slices.ContainsFunc(candidates, func(t *task) bool { return t.lead.rank == malformed && t.lead.open }) {
+		candidates = append(candidates, before...)
+	}
+	if len(candidates) == 0 { // the server seems to have ended before they began
+		candidates = slices.Clone(dying)
+	}
+	slices.SortStableFunc(candidates, func(a, b *task) int {
+		return cmp.Or(cmp.Compare(a.lead.rank, b.lead.rank), b.lead.at.Compare(a.lead.at))
+	})
+	for _, t := range candidates {
+		idle := t.lead.rank != malformed && death.Sub(t.lead.at) > shortly
+		if len(suspects) == 0 || len(suspects) < mostSuspects && t.lead.rank != waiting && !idle {
+			suspects = append(suspects, t)
+		}
+	}
+	return candidates, suspects
+}
+
+// leadOf returns the last malformed line that a play sent shortly before the end of the server, else its last line
+// before it. What a property sent is not known line by line.
+func leadOf(t *task, death time.Time) lead {
+	last := lead{rank: answered}
+	if t.about.Hostile && len(t.evidence.Conversation) == 0 {
+		last.rank = malformed
+	}
+	for _, l := range t.evidence.Conversation {
+		at := t.evidence.Began.Add(l.At)
+		soon := death.IsZero() || !at.After(death) && death.Sub(at) <= shortly
+		switch {
+		case l.From == "S" && !l.Ended:
+			if last.open = false; last.rank != malformed {
+				last.rank = answered
+			}
+		case l.From != "C" || l.Ended || !death.IsZero() && at.After(death):
+		case l.Bad && soon:
+			last = lead{l.Text, at, malformed, true}
+		case last.rank == malformed:
+		case strings.HasPrefix(l.Text, fwp.FETCH):
+			last = lead{l.Text, at, waiting, true}
+		default:
+			last = lead{l.Text, at, unreplied, true}
+		}
+	}
+	return last
+}
+
+// deathOf returns when a server ended: when it ended the first connection of a play that found it dead; if it ended
+// none, when it got the first command without a reply other than a FETCH, which may wait. It is zero if that is not
+// known.
+func deathOf(dying []*task) time.Time {
+	var end, silent, fetch time.Time
+	first := func(t *time.Time, at time.Time) {
+		if t.IsZero() || at.Before(*t) {
+			*t = at
+		}
+	}
+	for _, t := range dying {
+		if t.evidence.Dead == "" { // it was only affected
+			continue
+		}
+		for _, u := range unansweredIn(t.evidence) {
+			switch {
+			case !u.ended.IsZero():
+				first(&end, u.ended)
+			case u.fetch:
+				first(&fetch, u.sent)
+			default:
+				first(&silent, u.sent)
+			}
+		}
+	}
+	for _, known := range []time.Time{end, silent, fetch} {
+		if !known.IsZero() {
+			return known
+		}
+	}
+	return time.Time{}
+}
+
+// unanswered is a command that got no reply.
+type unanswered struct {
+	fetch bool // which may wait
+	sent  time.Time
+	ended time.Time // when its connection ended; zero if it did not
+}
+
+// unansweredIn lists the commands of a play that were followed by the end of their
+// connection, or by nothing.
+func unansweredIn(e *Evidence) []unanswered {
+	waiting := map[string]unanswered{} // by connection
+	ended := map[string]bool{}
+	var all []unanswered
+	for _, l := range e.Conversation {
+		at := e.Began.Add(l.At)
+		u, waits := waiting[l.Conn]
+		switch {
+		case l.Ended:
+			if waits && l.From == "S" {
+				u.ended = at
+				all = append(all, u)
+			}
+			ended[l.Conn] = true
+			delete(waiting, l.Conn)
+		case l.From == "S":
+			delete(waiting, l.Conn)
+		case l.From == "C" && !ended[l.Conn]:
+			waiting[l.Conn] = unanswered{fetch: strings.HasPrefix(l.Text, fwp.FETCH), sent: at}
+		}
+	}
+	for _, u := range waiting {
+		all = append(all, u)
+	}
+	return all
+}

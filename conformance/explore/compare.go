@@ -1,0 +1,256 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Comparison plays the same steps on two servers and compares what they answer. Explorer
+// has the first server and the limits of the run, its Findings being after how many kinds
+// of differences to stop; the steps are made up from what the first server answers. A
+// Comparison is used once.
+type Comparison struct {
+	Explorer Explorer
+	Other    scenarios.Target // the second server
+	Password string           // of the second server
+	Own      bool             // both servers exist for this run only: nothing is removed
+
+	// Found is called with each difference of a new kind before it is shrunk; may be nil.
+	Found func(Difference)
+}
+
+// Compared is what a comparison found. What it has two of is of the first and of the
+// second server.
+type Compared struct {
+	Commands    int // that were sent to the first server, those that shrank differences not included
+	Took        time.Duration
+	Coverage    *Coverage // of the first server
+	Differences []Difference
+	Left        [2][]string // jobs that could not be removed
+	Dead        [2]bool     // the server serves no more
+}
+
+// Difference is a kind of difference between two servers, with the shortest conversation
+// that showed it.
+type Difference struct {
+	Command string // the verb, "" for a greeting or the end of a connection
+	Field   string // of the message that differs, "" for the whole message
+	State   string // of the connection when the command was sent
+	Clause  string // that rules the command
+	Sides   [2]Side
+	Count   int // how often it was seen
+
+	Conversation []Exchange
+	Shown        int // of Tried times that the conversation was played
+	Tried        int
+
+	kind     string
+	step     int
+	diverges bool // the servers are in different states after it
+}
+
+// Side is one server's side of a difference.
+type Side struct {
+	Reply     string     // what is different in it
+	Violation *Violation // nil: a reading of the specification allows it
+}
+
+// Exchange is a step of a conversation, and how both servers answered it: "" for not at all.
+type Exchange struct {
+	Step    string
+	Replies [2]string
+}
+
+// deep is after how many commands without a difference an episode ends.
+const deep = 2000
+
+// Run compares until the steps or the time are used up, there are enough differences, a
+// server is gone or ctx is done. It blocks, and removes what it left on the servers.
+func (c *Comparison) Run(ctx context.Context) *Compared {
+	x := &comparing{Comparison: c, begun: time.Now(), result: &Compared{Coverage: newCoverage(c.Explorer.Subject)}}
+	first := c.Explorer.config()
+	second := *first
+	second.target, second.terms.Password = c.Other, c.Password
+	x.configs = [2]*config{first, &second}
+	for round := uint64(0); x.goesOn(ctx); round++ {
+		x.episode(ctx, round)
+	}
+	for i := range x.result.Differences {
+		x.shrink(ctx, &x.result.Differences[i])
+	}
+	x.result.Took = time.Since(x.begun)
+	return x.result
+}
+
+// comparing is one run of a comparison.
+type comparing struct {
+	*Comparison
+	configs [2]*config
+	begun   time.Time
+	traces  [][]Step // by difference: the conversation that showed it first
+	result  *Compared
+}
+
+// goesOn reports whether there is anything left to do.
+func (x *comparing) goesOn(ctx context.Context) bool {
+	e := x.Explorer
+	steps := e.Steps
+	if steps == 0 && e.Time == 0 {
+		steps = 10000
+	}
+	over := steps > 0 && x.result.Commands >= steps || e.Time > 0 && time.Since(x.begun) >= e.Time
+	return !over && ctx.Err() == nil && !x.result.Dead[0] && !x.result.Dead[1] && len(x.result.Differences) < e.enough()
+}
+
+// episode plays made-up steps on fresh names until a difference shows: what comes behind it
+// would differ for its sake.
+func (x *comparing) episode(ctx context.Context, round uint64) {
+	both := newPair(x.configs)
+	first := both.plays[0]
+	first.cover = x.result.Coverage
+	maker := x.Explorer
+	maker.Seed += round << 32
+	gen := newGenerator(&maker, first)
+	before := x.result.Commands
+	var trace []Step
+	for first.commands < deep && x.goesOn(ctx) {
+		for _, step := range gen.next() {
+			trace = append(trace, step)
+			all := both.do(ctx, len(trace)-1, 0, step)
+			x.result.Commands = before + first.commands
+			for i := range all {
+				x.found(&all[i], trace)
+			}
+			if diverges(all) {
+				x.endOf(ctx, both, Quickly)
+				return
+			}
+		}
+	}
+	x.endOf(ctx, both, Patiently)
+}
+
+// found counts a difference, and keeps its conversation if it is shorter than the one known.
+func (x *comparing) found(d *Difference, trace []Step) {
+	at := slices.IndexFunc(x.result.Differences, func(o Difference) bool { return o.kind == d.kind })
+	if at >= 0 {
+		if x.result.Differences[at].Count++; len(trace) < len(x.traces[at]) {
+			x.traces[at] = trace
+		}
+		return
+	}
+	if x.Found != nil {
+		x.Found(*d)
+	}
+	d.Count = 1
+	x.result.Differences = append(x.result.Differences, *d)
+	x.traces = append(x.traces, trace)
+}
+
+// endOf ends an episode, and removes what it left.
+func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
+	if x.Own {
+		both.each(func(_ int, p *play) { p.close() })
+		return
+	}
+	left := both.end(ctx, how)
+	for side, p := range both.plays {
+		x.result.Left[side] = append(x.result.Left[side], left[side]...)
+		x.result.Dead[side] = x.result.Dead[side] || p.dead
+	}
+}
+
+// end removes what a pair of plays has left, and returns what it could not remove.
+func (x *pair) end(ctx context.Context, how Cleaning) (left [2][]string) {
+	x.each(func(side int, p *play) {
+		p.events = nil
+		if p.poll(ctx); !p.dead {
+			p.close() // what waits may take a job
+			p.cleanup(ctx, how)
+		}
+		left[side] = p.law.Leftover()
+		p.close()
+	})
+	return left
+}
+
+// shrink looks for a short conversation that shows a difference.
+func (x *comparing) shrink(ctx context.Context, d *Difference) {
+	at := slices.IndexFunc(x.result.Differences, func(o Difference) bool { return o.kind == d.kind })
+	trace := x.traces[at]
+	s := &shrinker{config: x.configs[0], limit: x.Explorer.Shrinking, twin: x}
+	s.target = found{Violation: &Violation{Clause: d.kind, Rule: ruleDifference}, step: len(trace) - 1}
+	if x.Explorer.Unshrunk || x.result.Dead[0] || x.result.Dead[1] {
+		d.Conversation = unanswered(suffix(trace, tail))
+		return
+	}
+	f := &Finding{Whole: Trace{Steps: trace}}
+	s.shrink(ctx, f)
+	d.Shown, d.Tried = f.Shown, f.Tried
+	x.result.Left[0] = append(x.result.Left[0], s.left...)
+	if d.Conversation = s.exchanges; len(d.Conversation) == 0 {
+		d.Conversation = unanswered(suffix(trace, tail))
+	}
+}
+
+// tail is how many steps are shown of a conversation that was not shrunk.
+const tail = 10
+
+// ruleDifference is under which a try shows a difference, whose kind takes the place of a clause.
+const ruleDifference = "difference"
+
+// onBoth is try on both servers: it plays a conversation until a difference shows, which is a
+// finding of the play on the first.
+func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*play) bool) try {
+	both := newPair(s.twin.configs)
+	both.each(func(side int, p *play) {
+		p.reset(ctx)
+		both.events[side] = nil
+	})
+	first := both.plays[0]
+	var all []Difference
+	wanted := func(d Difference) bool { return d.kind == s.target.Clause }
+	for round, i := range t.played() {
+		if diverges(all) || slices.ContainsFunc(all, wanted) || stalls(first) || first.dead || ctx.Err() != nil {
+			break
+		}
+		all = both.do(ctx, i, round, t.Steps[i])
+	}
+	left := both.end(ctx, Quickly)
+	r := try{sent: first.commands, steps: len(t.Steps), left: slices.Concat(left[0], left[1])}
+	if at := slices.IndexFunc(all, wanted); at >= 0 {
+		v, step := &Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step
+		r.shown, r.record = true, recorded(first, found{Violation: v, step: step, about: step, conn: noConn})
+		s.exchanges = both.exchanges(t)
+	}
+	return r
+}
+
+// exchanges returns a conversation with what both servers answered.
+func (x *pair) exchanges(t Trace) []Exchange {
+	all := unanswered(t.Steps)
+	for side, events := range x.past {
+		for _, e := range events {
+			reply := strings.Join(e.parts, " ")
+			if at := &all[e.step].Replies[side]; *at != "" {
+				*at += " / " + reply
+			} else {
+				*at = reply
+			}
+		}
+	}
+	return all
+}
+
+// unanswered returns steps without what was answered.
+func unanswered(steps []Step) []Exchange {
+	all := make([]Exchange, len(steps))
+	for i, step := range steps {
+		all[i].Step = step.String()
+	}
+	return all
+}

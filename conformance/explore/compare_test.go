@@ -1,0 +1,82 @@
+package explore_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+)
+
+// compared compares two servers of a kind in virtual time.
+func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *explore.Compared) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{network: memnet.New(), config: a}
+		first, endFirst, err := s.start()
+		require.NoError(t, err)
+		defer endFirst()
+		s.config = b
+		second, endSecond, err := s.start()
+		require.NoError(t, err)
+		defer endSecond()
+		c.Explorer.Subject, c.Explorer.Target, c.Other, c.Explorer.Alone = fwpsubject.New(), first, second, true
+		c.Explorer.Shrinking = time.Minute
+		if c.Explorer.Steps == 0 {
+			c.Explorer.Steps = commands(600, 3000)
+		}
+		r = c.Run(t.Context())
+	})
+	return r
+}
+
+func TestServersThatAreTheSameDoNotDiffer(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2) {
+		r := compared(t, behaving("", ""), behaving("", ""), explore.Comparison{Explorer: explore.Explorer{Seed: seed, Findings: 3}})
+		assert.Empty(t, r.Differences)
+	}
+}
+
+// TestServersDiffer compares the embedded server with one that has a fault, or a variation.
+func TestServersDiffer(t *testing.T) {
+	t.Parallel()
+	const departs, allowed = true, false
+	for name, test := range map[string]struct {
+		fault, variation string
+		clause           string // that the second server breaks, or that rules the command
+		departs          bool
+	}{
+		"a job without an object":  {"push-not-object", "", "FWP-WU-00", departs},
+		"another default":          {"job-reserve-default", "", "FWP-WU-05", departs},
+		"a number that is rounded": {"job-integer-rounded", "", "FWP-WU-03", departs},
+		"END without OK":           {"", "end-without-ok", "FWP-END-01", allowed},
+		"unknown jobs":             {"", "accepts-unknown-jobs", "FWP-ACK-04", allowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for swapped, configs := range [2][2]func() fakes.Config{
+				{behaving("", ""), behaving(test.fault, test.variation)}, {behaving(test.fault, test.variation), behaving("", "")},
+			} {
+				r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 1, Findings: 8}})
+				at := slices.IndexFunc(r.Differences, func(d explore.Difference) bool {
+					v := d.Sides[1-swapped].Violation
+					return test.departs && v != nil && v.Clause == test.clause || !test.departs && v == nil && d.Clause == test.clause
+				})
+				require.GreaterOrEqual(t, at, 0, "%+v", r.Differences)
+				d := r.Differences[at]
+				assert.Nil(t, d.Sides[swapped].Violation, "%+v", d)
+				assert.NotEmpty(t, d.Conversation)
+				assert.Less(t, len(d.Conversation), 12)
+				assert.Equal(t, [2]int{5, 5}, [2]int{d.Shown, d.Tried})
+			}
+		})
+	}
+}

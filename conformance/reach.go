@@ -1,0 +1,126 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// Goal is what must have happened in a conversation for a pass of a clause to mean something: an event, and not
+// that a line was played.
+type Goal struct {
+	Words    string // completes "it was never seen that"
+	happened func([]exchange) bool
+}
+
+// GoalOf returns the goal of a clause that binds servers. A pass of the clause counts only if one of the checks that
+// gave it has reached the goal.
+func GoalOf(clause string) Goal {
+	id := strings.TrimPrefix(clause, "FWP-")
+	if g, special := specialGoals()[id]; special {
+		return g
+	}
+	family, _, _ := strings.Cut(id, "-")
+	switch family {
+	case "HI":
+		return Goal{"a server greeted", anyOf(func(x exchange) bool { return x.sent == "" && x.kind() == '+' })}
+	case "AUTH", "HELLO":
+		return Goal{"a HELLO was answered, or ended its connection", decided(fwp.HELLO)}
+	case "LINK", "FRAME", "RESP", "STATE":
+		return Goal{"a command behind HELLO was answered", anyOf(func(x exchange) bool {
+			return x.verb() != "" && x.verb() != fwp.HELLO && x.kind() != 0
+		})}
+	case "WU", "RETRY":
+		return Goal{"a PUSH was answered", decided(fwp.PUSH)}
+	}
+	return Goal{family + " was answered, or ended its connection", decided(family)}
+}
+
+// specialGoals has the goals of clauses that a server can slip past by avoiding a situation, by id without its prefix.
+func specialGoals() map[string]Goal {
+	delivered := Goal{"a FETCH delivered a job", anyOf(delivers)}
+	inVain := Goal{"a FETCH found no job", anyOf(func(x exchange) bool { return x.verb() == fwp.FETCH && x.got == "$-1" })}
+	waited := Goal{"a job was delivered to a FETCH that had waited for it", anyOf(func(x exchange) bool {
+		return delivers(x) && x.took() > waitedAtLeast
+	})}
+	failed := Goal{"a job failed", accepted(fwp.FAIL)}
+	back := Goal{"a job was delivered again", againDelivered}
+	refused := Goal{"a command was refused", anyOf(func(x exchange) bool { return x.sent != "" && x.kind() == '-' })}
+	bulk := Goal{"a bulk string was received", anyOf(func(x exchange) bool { return x.kind() == '$' && x.got != "$-1" })}
+	state := Goal{"a BEAT brought a state", anyOf(func(x exchange) bool {
+		return x.verb() == fwp.BEAT && strings.Contains(x.got, `"state"`)
+	})}
+	goals := map[string]Goal{
+		"STATE-05": {"jobs were delivered to several connections", severalServed}, "RESP-02": refused, "RESP-03": bulk,
+		"RESP-04": inVain, "RESP-07": refused, "STATE-12": refused, "STATE-06": failed, "STATE-07": back,
+		"STATE-09": back, "BEAT-03": state, "BEAT-04": state, "FETCH-03": inVain, "FETCH-05": inVain, "FETCH-06": waited,
+		"FETCH-14": waited, "ACK-02": {"a job was acknowledged, and then a FETCH was answered", fetchedAfter(fwp.ACK)},
+		"RETRY-05": failed, "RETRY-03": failed, "FAIL-06": back, "FAIL-07": back,
+		"PUSH-03": {"a PUSH was refused", anyOf(func(x exchange) bool { return x.verb() == fwp.PUSH && x.kind() == '-' })},
+	}
+	for id := range strings.FieldsSeq("RESP-06 STATE-04 STATE-08 STATE-11 FETCH-01 FETCH-04 FETCH-08 PUSH-01 PUSH-04 " +
+		"FRAME-09 WU-03 WU-04 WU-05 WU-06 WU-07 WU-10 WU-11 WU-12 WU-13") {
+		goals[id] = delivered
+	}
+	return goals
+}
+
+// anyOf returns the goal of a single exchange.
+func anyOf(is func(exchange) bool) func([]exchange) bool {
+	return func(all []exchange) bool { return slices.ContainsFunc(all, is) }
+}
+
+// decided is the goal that a command was answered, or ended its connection.
+func decided(verb string) func([]exchange) bool {
+	return anyOf(func(x exchange) bool { return x.verb() == verb && (x.kind() != 0 || x.ended) })
+}
+
+// accepted is the goal that a command was answered with no error.
+func accepted(verb string) func([]exchange) bool {
+	return anyOf(func(x exchange) bool { return x.verb() == verb && x.kind() != 0 && x.kind() != '-' })
+}
+
+func delivers(x exchange) bool { return x.verb() == fwp.FETCH && strings.HasPrefix(x.got, "${") }
+
+// severalServed reports whether jobs were delivered to several connections.
+func severalServed(all []exchange) bool {
+	first := ""
+	for _, x := range all {
+		switch {
+		case !delivers(x):
+		case first == "":
+			first = x.conn
+		case x.conn != first:
+			return true
+		}
+	}
+	return false
+}
+
+// againDelivered reports whether a job was delivered twice.
+func againDelivered(all []exchange) bool {
+	seen := map[string]bool{}
+	for _, x := range all {
+		if jid := x.jid(); delivers(x) && jid != "" {
+			if seen[jid] {
+				return true
+			}
+			seen[jid] = true
+		}
+	}
+	return false
+}
+
+// fetchedAfter is the goal that a FETCH was answered after a command was accepted.
+func fetchedAfter(verb string) func([]exchange) bool {
+	return func(all []exchange) bool {
+		after := accepted(verb)
+		for i, x := range all {
+			if x.verb() == fwp.FETCH && x.kind() != 0 && after(all[:i]) {
+				return true
+			}
+		}
+		return false
+	}
+}

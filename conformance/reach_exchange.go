@@ -1,0 +1,95 @@
+package conformance
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// waitedAtLeast is what a FETCH takes that found no job at first.
+const waitedAtLeast = 200 * time.Millisecond
+
+// exchange is a line of a client with its reply.
+type exchange struct {
+	conn      string
+	sent, got string // as in the conversation; sent is empty for the greeting, got if there was no reply
+	at, until time.Duration
+	ended     bool // the server ended the connection instead
+}
+
+// verb returns the first word of the line.
+func (x exchange) verb() string {
+	verb, _, _ := strings.Cut(strings.TrimSpace(x.sent), " ")
+	return strings.ToUpper(verb)
+}
+
+// kind returns the first byte of the reply, 0 if there was none.
+func (x exchange) kind() byte {
+	if x.got == "" {
+		return 0
+	}
+	return x.got[0]
+}
+
+func (x exchange) took() time.Duration { return x.until - x.at }
+
+// jid returns the jid of the job in the reply, empty if none is shown.
+func (x exchange) jid() string {
+	if found := jidShown.FindStringSubmatch(x.got); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// jidShown matches the jid of a job: the conversation may have only a part of its JSON.
+var jidShown = regexp.MustCompile(`"jid"\s*:\s*"([^"]*)"`)
+
+// exchanges pairs the lines of a conversation with their replies, in the order of the replies.
+func exchanges(conversation []scenarios.Line) []exchange {
+	owed := map[string][]exchange{}
+	var all []exchange
+	for _, l := range conversation {
+		switch {
+		case l.From == "C" && !l.Ended:
+			owed[l.Conn] = append(owed[l.Conn], exchange{conn: l.Conn, sent: l.Text, at: l.At})
+		case l.From != "S":
+		default:
+			x := exchange{conn: l.Conn, at: l.At}
+			if waiting := owed[l.Conn]; len(waiting) > 0 && !strings.HasPrefix(l.Text, "+HI ") {
+				x, owed[l.Conn] = waiting[0], waiting[1:]
+			}
+			if x.until = l.At; l.Ended {
+				x.ended = true
+			} else {
+				x.got = l.Text
+			}
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// reach records which clauses that a play has passed it has reached the goals of.
+func (s *runState) reach(c reports.Check, e *Evidence) {
+	var all []exchange
+	for _, cv := range c.Clauses {
+		if cv.Verdict != reports.Pass || s.reached[cv.ID] {
+			continue
+		}
+		if all == nil {
+			all = exchanges(e.Conversation)
+		}
+		s.reached[cv.ID] = GoalOf(cv.ID).happened(all)
+	}
+}
+
+// goal makes a clause inconclusive that was passed, and whose goal was never reached.
+func (s *runState) goal(c *reports.Clause) {
+	c.Goal, c.Reached = GoalOf(c.ID).Words, s.reached[c.ID]
+	if c.Verdict == reports.Pass && !c.Reached {
+		c.Verdict, c.Why = reports.Inconclusive, "it was never seen that "+c.Goal
+	}
+}

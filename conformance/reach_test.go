@@ -1,0 +1,120 @@
+package conformance_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// The conforming server reaches the goal of every clause, also in a quick run.
+func TestEveryGoalCanBeReached(t *testing.T) {
+	t.Parallel()
+	for name, quick := range map[string]bool{"all": false, "quick": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if !quick {
+				slow.Only(t)
+			}
+			set := func(r *conformance.Runner) { r.Quick = quick }
+			runOnPool(t, fakes.Config{}, suite(t, quick), set, func(r *reports.Report) {
+				for _, c := range r.Clauses {
+					assert.NotContains(t, c.Why, "never seen", c.ID)
+					assert.True(t, c.Verdict != reports.Pass || c.Reached && c.Goal != "", "%s: %s", c.ID, c.Goal)
+				}
+			})
+		})
+	}
+}
+
+// A server that avoids a situation passes no clause that is about it.
+func TestAServerThatAvoidsASituationPassesNothingAboutIt(t *testing.T) {
+	t.Parallel()
+	always := func(verb, reply string) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && e.Command.Verb == verb {
+				e.Bytes = []byte(reply)
+			}
+		}
+	}
+	instead := func(of, reply string) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			if e.Point == fakes.Writing && bytes.HasPrefix(e.Bytes, []byte(of)) && e.Command.Verb != "" {
+				e.Bytes = []byte(reply)
+			}
+		}
+	}
+	tests := map[string]struct {
+		hook    func(*fakes.Event)
+		clauses string
+	}{
+		"delivers nothing":      {always("FETCH", "$-1\r\n"), "STATE-05 FETCH-01 FETCH-04 FETCH-14 WU-03 WU-13 PUSH-04"},
+		"refuses every FETCH":   {always("FETCH", "-ERR no\r\n"), "RESP-04 FETCH-03 FETCH-05 STATE-05 ACK-02"},
+		"refuses every PUSH":    {always("PUSH", "-ERR no\r\n"), "PUSH-01 PUSH-04 STATE-04 WU-07 WU-11"},
+		"takes every PUSH":      {always("PUSH", "+OK\r\n"), "PUSH-02 PUSH-03"},
+		"refuses every ACK":     {always("ACK", "-ERR no\r\n"), "ACK-01 ACK-02"},
+		"refuses every FAIL":    {always("FAIL", "-ERR no\r\n"), "FAIL-01 STATE-06"},
+		"refuses every BEAT":    {always("BEAT", "-ERR no\r\n"), "BEAT-01 BEAT-03 BEAT-04"},
+		"has no other state":    {always("BEAT", "+OK\r\n"), "BEAT-03 BEAT-04"},
+		"refuses nothing":       {instead("-", "+OK\r\n"), "RESP-02 RESP-07 STATE-12 PUSH-03"},
+		"refuses every INFO":    {always("INFO", "-ERR no\r\n"), "INFO-01 INFO-02"},
+		"refuses every FLUSH":   {always("FLUSH", "-ERR no\r\n"), "FLUSH-02"},
+		"refuses every command": {instead("", "-ERR no\r\n"), "STATE-03 STATE-05 FETCH-03 PUSH-01 ACK-01 BEAT-01 INFO-01"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name != "delivers nothing" && name != "refuses nothing" {
+				slow.Only(t)
+			}
+			run(t, test.hook, nil, func(r *reports.Report) {
+				for id := range strings.FieldsSeq(test.clauses) {
+					c := r.Clauses[clause(r, "FWP-"+id)]
+					assert.NotEqual(t, reports.Pass, c.Verdict, id)
+					assert.False(t, c.Reached, "%s: %s", id, c.Goal)
+				}
+			}, func(r *conformance.Runner, _ *memoryTarget) {
+				r.Checks, r.Quick = suite(t, true), true
+				r.Servers[0].Offers = append(r.Servers[0].Offers, scenarios.NeedAlone, scenarios.NeedFlush)
+			})
+		})
+	}
+}
+
+// A script whose lines take any reply passes its clause only if the situation came about.
+func TestAGoalThatIsNotReachedLeavesTheClauseOpen(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		clause, script string
+		want           reports.Verdict
+	}{
+		"nothing delivered":   {"FETCH-04", "C: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"a job":               {"FETCH-04", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Pass},
+		"no wait":             {"FETCH-14", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"one worker":          {"STATE-05", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"not delivered again": {"STATE-07", "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n", reports.Inconclusive},
+		"nothing refused":     {"RESP-02", "C: INFO\nS: $ | -\n", reports.Inconclusive},
+		"no state":            {"BEAT-03", "C: BEAT {\"wid\":\"$wid\"}\nS: +OK | $\n", reports.Inconclusive},
+		"no FETCH after ACK":  {"ACK-02", "C: FETCH $queue\nS: $-1\nC: ACK {\"jid\":\"$jid\"}\nS: +OK | -\n", reports.Inconclusive},
+		"a HELLO":             {"HELLO-04", "C: INFO\nS: $\n", reports.Pass},
+		"a greeting":          {"HI-02", "C: INFO\nS: $\n", reports.Pass},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := "connect as consumer\nclause FWP-" + test.clause + "\n" + test.script
+			run(t, nil, map[string]string{"a": script}, func(r *reports.Report) {
+				c := r.Clauses[clause(r, "FWP-"+test.clause)]
+				assert.Equal(t, test.want, c.Verdict, c.Why)
+				assert.Equal(t, test.want == reports.Pass, c.Reached)
+			})
+		})
+	}
+}

@@ -1,0 +1,217 @@
+// Package fwptest runs the conformance suite inside a server's own tests: each check is a sub-test, so that `go test -run`
+// picks checks, and a finding stands where other failures of the server stand.
+//
+//	func TestConformance(t *testing.T) {
+//		server := start(t) // the server under test, on this machine
+//		fwptest.Run(t, server.URL(), nil)
+//	}
+//
+// Run is the whole of it; [Options] says what the server offers.
+package fwptest
+
+import (
+	"context"
+	"crypto/tls"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Options say what is checked and what may be done to the server. Nil or a zero value is a quick run on
+// a server that others may use at the same time.
+type Options struct {
+	// Password is that of the server, if the URL has none.
+	Password string
+	// TLS is used for a URL with the scheme tcp+tls; nil means the authorities of the system.
+	TLS *tls.Config
+
+	// Checks, Clauses and Levels select: glob patterns, of which one must match; all if empty.
+	Checks, Clauses, Levels []string
+	// Full includes the checks that have to wait for more than 5 s. The whole takes some two minutes then.
+	Full bool
+
+	// Shared allows what touches jobs of other clients, Flush also what removes everything on the server.
+	Shared, Flush bool
+	// Restart restarts the server in order, Kill stops it without warning and starts it again, Signal quiets or
+	// terminates a worker: state is "quiet" or "terminate". Each returns when that is done. Checks that need one that
+	// is nil are skipped.
+	Restart, Kill func(ctx context.Context) error
+	Signal        func(ctx context.Context, wid, state string) error
+
+	// Strict makes a broken recommendation (SHOULD) fail its test.
+	Strict bool
+	// Seed is what the order and the names are drawn from; random if zero. Tests log it.
+	Seed uint64
+	// Timeout is the longest wait for a reply; 10 s if zero.
+	Timeout time.Duration
+}
+
+// reserve is what remains of the time until the deadline of the tests, for reporting.
+const reserve = 5 * time.Second
+
+// Run plays the checks of the suite on the server at a URL, tcp://[:password@]host[:port], as parallel sub-tests
+// of t, one for each check. A broken clause fails the test of its check, and so does a check that is inconclusive; a check
+// that needs what the server does not offer is skipped. Each test has the attributes "clause", "level" and "verdict",
+// and the script of a finding, where there is one, in its artifact directory (go test -artifacts).
+//
+// All checks run at the same time, as in `fwpcheck run`, once the function that called Run has returned. It fails
+// t at once if the server is not there.
+func Run(t *testing.T, url string, o *Options) {
+	t.Helper()
+	if o == nil {
+		o = &Options{}
+	}
+	r, err := newRun(t.Context(), url, *o)
+	if err != nil {
+		t.Fatalf("fwptest: %v", err)
+	}
+	for _, check := range r.checks {
+		about := check.Describe()
+		t.Run(about.ID, func(t *testing.T) {
+			r.selected = append(r.selected, check) // one after the other, until all are parallel
+			t.Parallel()
+			r.once.Do(func() { r.play(t) })
+			r.judge(t, about.ID)
+		})
+	}
+}
+
+// run is one run of the suite, from the choice of the checks to their results.
+type run struct {
+	ctx      context.Context //nolint:containedctx // that of the test, which its sub-tests share
+	options  Options
+	server   conformance.Server
+	checks   []conformance.Check
+	selected []conformance.Check // of these, by go test -run
+
+	once   sync.Once
+	report *reports.Report
+	byID   map[string]*reports.Check
+}
+
+// newRun connects to the server, and selects the checks.
+func newRun(ctx context.Context, url string, o Options) (*run, error) {
+	address, err := target.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	server := &target.Server{Address: address, Operator: operator{o}}
+	if address.TLS {
+		if server.TLS = o.TLS.Clone(); server.TLS == nil {
+			server.TLS = &tls.Config{ServerName: address.Host, MinVersion: tls.VersionTLS12}
+		}
+	}
+	if o.Password == "" {
+		o.Password = address.Password
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Seed == 0 {
+		o.Seed = rand.Uint64()
+	}
+	id, err := conformance.Identify(ctx, server, o.Timeout)
+	if err == nil && id.Protected {
+		err = conformance.Authenticate(ctx, server, o.Password, o.Timeout)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := stress.Suite()
+	if err != nil {
+		return nil, err
+	}
+	checks, _, err := conformance.Selection{
+		Checks: o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
+	}.Apply(all)
+	offered := conformance.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
+	return &run{ctx: ctx, options: o, server: offered, checks: checks}, err
+}
+
+// offers returns what the server offers.
+func (o *Options) offers(protected bool) []scenarios.Need {
+	offers := []scenarios.Need{scenarios.NeedOpen}
+	if protected {
+		offers[0] = scenarios.NeedPassword
+	}
+	for _, can := range []struct {
+		need scenarios.Need
+		yes  bool
+	}{
+		{scenarios.NeedSignals, o.Signal != nil},
+		{scenarios.NeedRestart, o.Restart != nil},
+		{scenarios.NeedKill, o.Kill != nil},
+		{scenarios.NeedAlone, o.Shared || o.Flush},
+		{scenarios.NeedFlush, o.Flush},
+	} {
+		if can.yes {
+			offers = append(offers, can.need)
+		}
+	}
+	return offers
+}
+
+// play runs the selected checks.
+func (r *run) play(t *testing.T) {
+	ctx := r.ctx
+	if deadline, ok := t.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
+		defer cancel()
+	}
+	runner := &conformance.Runner{
+		Servers: []conformance.Server{r.server}, Checks: r.selected, Seed: r.options.Seed,
+		Timeout: r.options.Timeout, Quick: !r.options.Full, Provide: provide(),
+	}
+	r.report = runner.Run(ctx)
+	r.byID = map[string]*reports.Check{}
+	for i := range r.report.Checks {
+		r.byID[r.report.Checks[i].ID] = &r.report.Checks[i]
+	}
+}
+
+// provide returns, for each need, the field of Options that meets it.
+func provide() map[scenarios.Need]string {
+	return map[scenarios.Need]string{
+		scenarios.NeedOpen:     "run it on a server without a password, too",
+		scenarios.NeedPassword: "run it on a server with a password, too",
+		scenarios.NeedSignals:  "set Options.Signal",
+		scenarios.NeedRestart:  "set Options.Restart",
+		scenarios.NeedKill:     "set Options.Kill",
+		scenarios.NeedAlone:    "set Options.Shared",
+		scenarios.NeedFlush:    "set Options.Flush",
+		scenarios.NeedEmbedded: "it is about the embedded server of fwpcheck",
+	}
+}
+
+// operator does what the functions of Options do.
+type operator struct{ options Options }
+
+// Can implements target.Operator.
+func (o operator) Can(action target.Action) bool {
+	switch action {
+	case target.Restart:
+		return o.options.Restart != nil
+	case target.Kill:
+		return o.options.Kill != nil
+	}
+	return o.options.Signal != nil
+}
+
+// Do implements target.Operator.
+func (o operator) Do(ctx context.Context, action target.Action, wid string) error {
+	switch action {
+	case target.Restart:
+		return o.options.Restart(ctx)
+	case target.Kill:
+		return o.options.Kill(ctx)
+	}
+	return o.options.Signal(ctx, wid, string(action))
+}

@@ -1,0 +1,162 @@
+package fwptest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// server starts a fake server that ends with the test and its sub-tests.
+func server(t *testing.T, config fakes.Config) *fakes.Server {
+	t.Helper()
+	s := fakes.NewServer(config)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestConformance is what a server's author writes.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	s := server(t, fakes.Config{})
+	Run(t, s.URL(), &Options{Checks: []string{"hello/*", "push/*"}, Shared: true})
+}
+
+func TestConformanceWithAPassword(t *testing.T) {
+	t.Parallel()
+	s := server(t, fakes.Config{Password: "secret"})
+	Run(t, s.URL(), &Options{Checks: []string{"auth/*", "hello/hi-protected"}})
+}
+
+// notes is a test that only records.
+type notes struct {
+	dir                 string
+	attrs               []string
+	logs, errors, skips []string
+}
+
+func (n *notes) Helper()                      {}
+func (n *notes) Attr(key, value string)       { n.attrs = append(n.attrs, key+"="+value) }
+func (n *notes) ArtifactDir() string          { return n.dir }
+func (n *notes) Logf(format string, a ...any) { n.logs = append(n.logs, fmt.Sprintf(format, a...)) }
+func (n *notes) Errorf(format string, a ...any) {
+	n.errors = append(n.errors, fmt.Sprintf(format, a...))
+}
+func (n *notes) Skipf(format string, a ...any) { n.skips = append(n.skips, fmt.Sprintf(format, a...)) }
+
+// played plays one check on a server and returns what its test would have said.
+func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
+	t.Helper()
+	o.Checks = []string{check}
+	r, err := newRun(t.Context(), s.URL(), o)
+	require.NoError(t, err)
+	r.selected = r.checks
+	r.play(t)
+	n := &notes{dir: t.TempDir()}
+	r.judge(n, check)
+	return n
+}
+
+// fault returns a fault of the catalogue.
+func fault(t *testing.T, name string) fakes.Fault {
+	t.Helper()
+	all := fakes.Faults()
+	i := slices.IndexFunc(all, func(f fakes.Fault) bool { return f.Name == name })
+	require.GreaterOrEqual(t, i, 0)
+	return all[i]
+}
+
+func TestAFindingFailsItsTest(t *testing.T) {
+	t.Parallel()
+	s := server(t, fakes.Config{Hook: fault(t, "push-other-answer").Hook()})
+	n := played(t, s, "push/accepted", Options{Seed: 7})
+	require.Len(t, n.errors, 1)
+	assert.Contains(t, n.errors[0], "FWP-PUSH-01")
+	assert.Contains(t, n.errors[0], "expected")
+	assert.Contains(t, n.attrs, "clause=FWP-PUSH-01")
+	assert.Contains(t, n.attrs, "verdict=fail")
+	assert.Empty(t, played(t, s, "hello/hi-version", Options{}).errors, "it is right about HELLO")
+}
+
+func TestAWarningFailsOnlyIfStrict(t *testing.T) {
+	t.Parallel()
+	for strict, errors := range map[bool]int{false: 0, true: 1} {
+		n := &notes{}
+		r := &run{options: Options{Strict: strict}, report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
+			ID: "a", Verdict: reports.Warn, Clauses: []reports.ClauseVerdict{{ID: "FWP-X-1", Verdict: reports.Warn}},
+			Findings: []reports.Finding{{Clause: "FWP-X-1", Verdict: reports.Warn}},
+		}}}
+		r.judge(n, "a")
+		assert.Len(t, n.errors, errors)
+		assert.Len(t, n.logs, 1-errors)
+		assert.Contains(t, n.attrs, "verdict=warn")
+	}
+}
+
+func TestWhatTheServerDoesNotOfferIsSkipped(t *testing.T) {
+	t.Parallel()
+	s := server(t, fakes.Config{})
+	n := played(t, s, "flush/ok", Options{})
+	assert.Empty(t, n.errors)
+	require.Len(t, n.skips, 1)
+	assert.Contains(t, n.skips[0], "set Options.Flush")
+	assert.Empty(t, played(t, s, "flush/ok", Options{Flush: true}).skips)
+}
+
+func TestInconclusiveFails(t *testing.T) {
+	t.Parallel()
+	n := &notes{}
+	r := &run{report: &reports.Report{}, byID: map[string]*reports.Check{"a": {
+		Verdict: reports.Inconclusive, Clauses: []reports.ClauseVerdict{
+			{ID: "FWP-X-1", Verdict: reports.Inconclusive, Why: "the machine was late", Provide: "try again"},
+		},
+	}}}
+	r.judge(n, "a")
+	assert.Equal(t, []string{"inconclusive: the machine was late; try again"}, n.errors)
+	r.judge(n, "b")
+	assert.Equal(t, "not run: ", n.errors[1])
+}
+
+func TestScriptsAreKept(t *testing.T) {
+	t.Parallel()
+	n := &notes{dir: t.TempDir()}
+	r := &run{report: &reports.Report{}, byID: map[string]*reports.Check{"explore/commands": {
+		ID: "explore/commands", Verdict: reports.Fail,
+		Findings: []reports.Finding{{Verdict: reports.Fail}, {Verdict: reports.Fail, Evidence: reports.Evidence{Script: "S: +OK\n"}}},
+	}}}
+	r.judge(n, "explore/commands")
+	text, err := os.ReadFile(filepath.Join(n.dir, "finding-2.fwp"))
+	require.NoError(t, err)
+	assert.Equal(t, "S: +OK\n", string(text))
+}
+
+func TestServersThatCannotBeTested(t *testing.T) {
+	t.Parallel()
+	s := server(t, fakes.Config{Password: "secret"})
+	tests := map[string]struct {
+		url     string
+		options Options
+		failed  string
+	}{
+		"no URL":         {url: "localhost:7419", failed: "is not a server URL"},
+		"wrong password": {url: "tcp://:wrong@" + s.Addr(), failed: "declines the password"},
+		"no such check":  {url: s.URL(), options: Options{Checks: []string{"no/such"}}, failed: "no/such"},
+		"no server":      {url: "tcp://127.0.0.1:1", failed: "connection refused"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := newRun(t.Context(), test.url, test.options)
+			require.ErrorContains(t, err, test.failed)
+			assert.NotContains(t, err.Error(), "secret")
+			assert.NotContains(t, err.Error(), ":wrong@")
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package fwptest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// reporter is what a test does with the result of a check; *testing.T is one.
+type reporter interface {
+	Helper()
+	Attr(key, value string)
+	ArtifactDir() string
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Skipf(format string, args ...any)
+}
+
+// judge makes the result of a check that of its test.
+func (r *run) judge(t reporter, id string) {
+	t.Helper()
+	check := r.byID[id]
+	if check == nil { // the run ended before
+		t.Errorf("not run: %s", r.report.Internal)
+		return
+	}
+	for _, c := range check.Clauses {
+		t.Attr("clause", c.ID)
+		t.Attr("level", string(c.Level))
+	}
+	t.Attr("verdict", check.Verdict.String())
+	switch check.Verdict {
+	case reports.Fail, reports.Crash:
+		t.Errorf("%s", r.page(check))
+		keep(t, check)
+	case reports.Warn:
+		report := t.Logf
+		if r.options.Strict {
+			report = t.Errorf
+		}
+		report("%s", r.page(check))
+		keep(t, check)
+	case reports.Inconclusive, reports.NotRun:
+		t.Errorf("%s: %s", check.Verdict, why(check))
+	case reports.Skipped:
+		t.Skipf("%s", why(check))
+	}
+}
+
+// page returns the findings of a check as a page of text.
+func (r *run) page(check *reports.Check) string {
+	one := &reports.Report{Seed: r.report.Seed, Checks: []reports.Check{*check}}
+	for _, c := range r.report.Clauses {
+		for _, of := range check.Clauses {
+			if c.ID == of.ID {
+				one.Clauses = append(one.Clauses, c)
+			}
+		}
+	}
+	var b strings.Builder
+	options := reports.PageOptions{Exit: reports.ExitOptions{Strict: r.options.Strict}}
+	if err := one.Page(options).WriteText(&b, reports.TextOptions{}); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// why returns the reason for a verdict, and what to do about it.
+func why(check *reports.Check) string {
+	reasons := []string{check.Why}
+	provide := check.Provide
+	for _, c := range check.Clauses {
+		if c.Verdict == check.Verdict {
+			reasons = append(reasons, c.Why)
+			provide = c.Provide
+		}
+	}
+	seen := map[string]bool{"": true}
+	var words []string
+	for _, reason := range append(reasons, provide) {
+		if !seen[reason] {
+			words = append(words, reason)
+		}
+		seen[reason] = true
+	}
+	return strings.Join(words, "; ")
+}
+
+// keep writes the scripts of a check's findings into the artifacts of its test.
+func keep(t reporter, check *reports.Check) {
+	t.Helper()
+	for i, f := range check.Findings {
+		if f.Script == "" {
+			continue
+		}
+		file := filepath.Join(t.ArtifactDir(), "finding-"+strconv.Itoa(i+1)+".fwp")
+		if err := os.WriteFile(file, []byte(f.Script), 0o600); err != nil {
+			t.Logf("the script of the finding: %v", err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+)
+
+// loaded runs fwpbench and returns all that it prints.
+func loaded(t *testing.T, args ...string) string {
+	t.Helper()
+	var out strings.Builder
+	Main(program.Process{Args: args, In: strings.NewReader(""), Out: &out, Err: &out,
+		LookupEnv: func(string) (string, bool) { return "", false }})
+	return out.String()
+}
+
+// brief is the arguments of a short run.
+func brief(url string, more ...string) []string {
+	return append([]string{"run", "--preset", "idle", "--connections", "1", "--duration", "50ms", "--warmup", "0s",
+		"--url", url}, more...)
+}
+
+func TestNothingFromAServerMovesTheCursor(t *testing.T) {
+	t.Parallel()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer ln.Close()
+	go func() {
+		for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
+			_, _ = io.WriteString(nc, "-ERR \x1b]0;title\a\x9b2J\u202e\r\n")
+			_ = nc.Close()
+		}
+	}()
+	for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-o", t.TempDir() + "/a"}} {
+		out := loaded(t, brief("tcp://"+ln.Addr().String(), args...)...)
+		assert.Contains(t, out, "title")
+		assert.NotRegexp(t, `[^\n -~]`, out)
+	}
+}
+
+func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	const salt, password = "5a17f00d5a17f00d", "hunter2hunter2"
+	server := fakes.NewServer(fakes.Config{Password: password, Salt: salt, Iterations: 1735})
+	defer server.Close()
+	url := "tcp://:" + password + "@" + server.Addr()
+	for _, format := range [][]string{{"-v"}, {"-v", "--format", "json"}} {
+		out := loaded(t, brief(url, format...)...)
+		assert.Contains(t, out, "(salt)")
+		assert.Contains(t, out, "(rounds)")
+		for _, secret := range []string{salt, ":1735", ": 1735", password} {
+			assert.NotContains(t, out, secret)
+		}
+	}
+	assert.Contains(t, loaded(t, brief(url, "-v", "--show-secrets")...), salt)
+}
+
+func TestAPasswordThatIsNotAskedForIsReported(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{})
+	defer server.Close()
+	assert.Contains(t, strings.Join(strings.Fields(loaded(t, brief("tcp://:hunter2@"+server.Addr())...)), " "),
+		"it asks for no password, although one was given")
+}

@@ -1,0 +1,153 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// newClean builds `fwpcheck clean`.
+func newClean(p process) *cobra.Command {
+	var flags program.TargetFlags
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "clean [RUN]",
+		Short: "Remove the jobs that runs of fwpcheck and fwpbench left on a server",
+		Long: "clean fetches and acknowledges the jobs in queues of this suite, or of one run only: the part of the\n" +
+			"name of a queue up to its number, such as k3v9q2xy in fwpbench-k3v9q2xy-0. It finds the queues by\n" +
+			"INFO, touches no others, and lists what it cannot fetch: jobs that are scheduled, to be retried, dead\n" +
+			"or held by a worker. Do not use it while such a run is at work.\n\n" +
+			"Exit codes: 0 nothing of this suite is left in a queue, 2 usage, 3 something is left, or the server\n" +
+			"does not show its queues, 4 the server cannot be reached or did not answer, 130 interrupted.",
+		Example: "  fwpcheck clean --url tcp://localhost:7419\n  fwpcheck clean k3v9q2xy --url tcp://localhost:7419",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("clean takes one run, got %q", args)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := flags.Endpoint(cmd.Flags(), p.LookupEnv, nil)
+			if err != nil {
+				return err
+			}
+			return p.clean(cmd.Context(), at, runNamed(args), timeout)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	flags.Declare(cmd.Flags(), "clean")
+	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Second, "the longest wait for a reply")
+	return cmd
+}
+
+// runNamed returns the run that the arguments name, by itself or by one of its queues; empty if they name none.
+func runNamed(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return cmp.Or(fwpdialect.RunOf(args[0]+"-"), args[0])
+}
+
+// clean cleans a server, from the flags to the exit code.
+func (p process) clean(ctx context.Context, at program.Endpoint, run string, timeout time.Duration) error {
+	switch {
+	case at.Ours():
+		return errors.New("name the server to clean with --url or FAKTORY_URL")
+	case timeout <= 0:
+		return errors.New("--timeout must be longer than 0")
+	}
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	if _, err := at.Identify(ctx, timeout); err != nil {
+		return p.notCleaned(ctx, at, err)
+	}
+	nc, err := at.Server.Dial(ctx)
+	if err != nil {
+		return p.notCleaned(ctx, at, err)
+	}
+	done, err := fwpdialect.Clean(ctx, nc, at.Password, run, timeout)
+	if printed := p.PrintPage(cleaned(done, run)); printed != nil {
+		return printed
+	}
+	switch {
+	case err != nil:
+		return p.notCleaned(ctx, at, err)
+	case len(done.Left) > 0 || !done.Shown:
+		return program.Exit(reports.ExitInconclusive)
+	}
+	return nil
+}
+
+// notCleaned reports why a server could not be cleaned to the end.
+func (p process) notCleaned(ctx context.Context, at program.Endpoint, err error) error {
+	if ctx.Err() != nil {
+		return program.Exit(reports.ExitInterrupted)
+	}
+	if _, internal := errors.AsType[*program.InternalError](err); internal {
+		return err
+	}
+	p.Logf("%s: %v", at, err)
+	return program.Exit(reports.ExitUnreachable)
+}
+
+// cleaned returns what was removed and what is left.
+func cleaned(done fwpdialect.Cleaning, run string) reports.Page {
+	var page reports.Page
+	lines := func(format string, args ...any) {
+		page.Blocks = append(page.Blocks, reports.Prose{Lines: []reports.Text{reports.Words(fmt.Sprintf(format, args...))}})
+	}
+	removed := 0
+	queues := reports.Table{Columns: []reports.Column{{Title: "queue"}, {Title: "removed", Right: true},
+		{Title: "left", Right: true}}}
+	for _, queue := range slices.Sorted(maps.Keys(union(done.Removed, done.Left))) {
+		queues.Rows = append(queues.Rows, reports.Cells(queue, text.Grouped(done.Removed[queue]),
+			text.Grouped(done.Left[queue])))
+		removed += done.Removed[queue]
+	}
+	of := "runs of fwpcheck and fwpbench"
+	if run != "" {
+		of = "the run " + run
+	}
+	switch {
+	case !done.Shown:
+		lines("The server's INFO shows no queues, so the queues of %s could not be found. Nothing was removed.", of)
+	case len(queues.Rows) == 0:
+		lines("No queue of %s has jobs.", of)
+	default:
+		lines("%s of %s removed.", text.Count(removed, "job"), of)
+		page.Blocks = append(page.Blocks, queues)
+	}
+	if len(done.Sets) > 0 {
+		sets := reports.Fields{}
+		for _, set := range slices.Sorted(maps.Keys(done.Sets)) {
+			sets.Fields = append(sets.Fields, reports.Field{Label: set, Lines: reports.LinesOf(text.Grouped(done.Sets[set]))})
+		}
+		lines("The server has more jobs, of this suite or of others, that no command fetches. Those that are scheduled, " +
+			"retried or held come back to their queues; run clean again then.")
+		page.Blocks = append(page.Blocks, sets)
+	}
+	return page
+}
+
+// union returns the names of both.
+func union(removed map[string]int, left map[string]int64) map[string]bool {
+	names := map[string]bool{}
+	for name := range removed {
+		names[name] = true
+	}
+	for name := range left {
+		names[name] = true
+	}
+	return names
+}

@@ -1,0 +1,300 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// compareOptions are the flags of `fwpcheck compare`.
+type compareOptions struct {
+	targetFlags             program.TargetFlags
+	fault                   string
+	allowShared, allowFlush bool
+
+	time, timeout, patience time.Duration
+	longest, shrink         time.Duration
+	steps, connections      int
+	differences             int
+	seed                    uint64
+	noShrink, strict        bool
+
+	reportFlags program.ReportFlags
+	given       *pflag.FlagSet
+}
+
+// compareSteps is how many commands are sent without --steps and --time.
+const compareSteps = 5000
+
+// newCompare builds `fwpcheck compare`.
+func newCompare(p process) *cobra.Command {
+	o := &compareOptions{reportFlags: program.NewReportFlags()}
+	cmd := &cobra.Command{
+		Use:   "compare [URL_A URL_B]",
+		Short: "Play the same generated commands on two servers, and list what they answer differently",
+		Long: "compare makes up commands as explore does, plays each on both servers on queues, jobs and workers of its own,\n" +
+			"and compares the replies; names, times and what a server chooses freely do not count. Each kind of difference\n" +
+			"is marked: both allowed, A departs, B departs, or both depart from the specification. So it shows what changes\n" +
+			"for clients that move from A to B. Without URLs it compares the embedded server with itself.\n\n" +
+			"Exit codes: 0 B breaks nothing that A does not, 1 it does, 2 usage, 3 nothing was compared, 4 a server is not\n" +
+			"reachable, 5 internal error, 130 interrupted.",
+		Example: "  fwpcheck compare tcp://localhost:7419 tcp://localhost:7519\n" +
+			"  fwpcheck compare --fault job-reserve-default      the embedded server, and B with a fault of the catalogue",
+		Args: noneOrTwo,
+		RunE: func(cmd *cobra.Command, urls []string) error {
+			o.given = cmd.Flags()
+			return p.compare(cmd.Context(), o, urls)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+// noneOrTwo returns an error unless there are no arguments or two.
+func noneOrTwo(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || len(args) == 2 {
+		return nil
+	}
+	return fmt.Errorf("%s takes the URLs of two servers, or none for the embedded one: got %d", cmd.CommandPath(), len(args))
+}
+
+func (o *compareOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.targetFlags.DeclareTLS(f)
+	f.BoolVar(&o.allowShared, "allow-shared", false,
+		"no other client uses the servers: try what touches other clients' jobs too")
+	f.BoolVar(&o.allowFlush, "allow-flush", false,
+		"everything on the servers may be deleted: try FLUSH too (means --allow-shared)")
+	f.StringVar(&o.fault, "fault", "", "give the second embedded server the fault `NAME` of the catalogue")
+	f.DurationVar(&o.time, "time", 0,
+		"compare for this long; shrinking differences comes on top (default: 5,000 commands)")
+	f.IntVar(&o.steps, "steps", 0, "send at most `N` commands to each server, not counting those that shrink differences")
+	f.Uint64Var(&o.seed, "seed", 0, "`SEED` for all random choices (random if not given)")
+	f.IntVar(&o.connections, "connections", 6, "use `N` connections at a time, plus two control connections")
+	f.IntVar(&o.differences, "differences", 30, "stop after `N` kinds of differences")
+	f.DurationVar(&o.longest, "wait", 0,
+		"let all clients wait together for up to this long: reservations and retries show only then")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "the longest wait for a reply")
+	f.DurationVar(&o.patience, "patience", 150*time.Second, "the longest wait for what happens eventually")
+	f.DurationVar(&o.shrink, "shrink", 20*time.Second, "spend at most this long shrinking a difference")
+	f.BoolVar(&o.noShrink, "no-shrink", false, "do not shrink differences")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements")
+	o.reportFlags.Declare(cmd, "list all leftover jobs")
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+}
+
+// validate checks the values that no flag checks by itself.
+func (o *compareOptions) validate(urls []string) error {
+	switch {
+	case o.fault != "" && len(urls) > 0:
+		return errors.New("--fault works only with the embedded server")
+	case o.time < 0 || o.longest < 0:
+		return errors.New("--time and --wait cannot be less than 0")
+	case o.given.Changed("steps") && o.steps < 1:
+		return errors.New("--steps must be 1 or more")
+	case o.connections < 1 || o.differences < 1:
+		return errors.New("--connections and --differences must be 1 or more")
+	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
+		return errors.New("--timeout, --patience and --shrink must be longer than 0")
+	}
+	_, err := program.FaultNamed(o.fault)
+	return err
+}
+
+// fillIn sets the number of commands and the seed if no flag did.
+func (o *compareOptions) fillIn() {
+	if o.steps == 0 && o.time == 0 {
+		o.steps = compareSteps
+	}
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+}
+
+// compare runs one comparison, from the flags to the exit code.
+func (p process) compare(ctx context.Context, o *compareOptions, urls []string) error {
+	if err := cmp.Or(o.validate(urls), o.reportFlags.Validate(o.given)); err != nil {
+		return err
+	}
+	both, err := o.endpoints(urls)
+	if err != nil {
+		return err
+	}
+	o.fillIn()
+	p.Secrets = both[0].Secrets.And(both[1].Secrets)
+	p.Logf("comparing A, %s, with B, %s, seed %d", both[0], both[1], o.seed)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	ctx, release := shortage.Watch(ctx)
+	defer release()
+	c := &reports.Comparison{
+		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(),
+		A: both[0].Target(conformance.Identity{}), B: both[1].Target(conformance.Identity{}),
+	}
+	x, end, err := o.comparison(ctx, both, c)
+	defer end()
+	if err == nil {
+		x.Found = func(d explore.Difference) {
+			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
+		}
+		o.record(c, x.Run(ctx), urls)
+	}
+	c.Took = time.Since(c.Started)
+	r := &reports.Report{Interrupted: ctx.Err() != nil}
+	if short := shortage.Cause(ctx); err != nil || short != "" {
+		r = &reports.Report{}
+		recordFailure(ctx, r, cmp.Or(err, errors.New(short)))
+	}
+	c.Interrupted, c.Unreachable, c.Internal = r.Interrupted, r.Unreachable, r.Internal
+	c.Hide(p.Secrets.Hide)
+	return p.Deliver(o.report(c))
+}
+
+// endpoints returns the servers that the arguments name, the embedded ones if there are no arguments.
+func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err error) {
+	for i, url := range urls {
+		if both[i], err = o.targetFlags.At(url); err != nil {
+			return both, err
+		}
+	}
+	if len(urls) == 0 {
+		for i := range both {
+			both[i].Choice.Embedded, both[i].Choice.How = true, "the embedded server"
+		}
+		if o.fault != "" {
+			both[1].Choice.How += " with the fault " + o.fault
+		}
+	}
+	return both, nil
+}
+
+// comparison returns the comparison that the flags ask for. end closes the embedded servers.
+func (o *compareOptions) comparison(
+	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
+) (x explore.Comparison, end func(), err error) {
+	targets, end, err := o.targets(ctx, both, c)
+	if err != nil {
+		return x, end, err
+	}
+	own := both[0].Choice.Embedded
+	return explore.Comparison{
+		Other: targets[1], Password: both[1].Password, Own: own,
+		Explorer: explore.Explorer{
+			Subject: fwpsubject.New(), Target: targets[0], Password: both[0].Password,
+			Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections, Findings: o.differences,
+			Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Unshrunk: o.noShrink,
+			Alone: o.allowShared || o.allowFlush || own, NoFlush: !o.allowFlush && !own,
+			Shrinking: o.shrink + 3*o.longest,
+		},
+	}, end, nil
+}
+
+// targets returns the servers, which have to be there and of one kind.
+func (o *compareOptions) targets(
+	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
+) (targets [2]scenarios.Target, end func(), err error) {
+	if both[0].Choice.Embedded {
+		return o.embedded(ctx)
+	}
+	var locked [2]bool
+	described := [2]*reports.Target{&c.A, &c.B}
+	for i, at := range both {
+		id, err := at.Identify(ctx, o.timeout)
+		if err != nil {
+			return targets, func() {}, err
+		}
+		targets[i], *described[i], locked[i] = dialed{at.Server}, at.Target(id), id.Protected
+	}
+	if locked[0] != locked[1] {
+		err = &program.UnreachableError{
+			Cause:  errors.New("one server asks for a password and the other does not"),
+			Advice: "compare servers of one kind: their clients greet in different ways",
+		}
+	}
+	return targets, func() {}, err
+}
+
+// embedded starts two embedded servers; the second one has the fault.
+func (o *compareOptions) embedded(ctx context.Context) (targets [2]scenarios.Target, end func(), err error) {
+	fault, err := program.FaultNamed(o.fault)
+	if err != nil {
+		return targets, func() {}, err
+	}
+	first, endFirst, err := embed(ctx, fakes.Fault{}, fakes.Config{})
+	if err != nil {
+		return targets, func() {}, err
+	}
+	second, endSecond, err := embed(ctx, fault, fakes.Config{})
+	if err != nil {
+		return targets, endFirst, err
+	}
+	return [2]scenarios.Target{first.Target, second.Target}, func() { endFirst(); endSecond() }, nil
+}
+
+// record adds what a comparison found to the report. The embedded servers no longer exist.
+func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, urls []string) {
+	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
+	if len(urls) > 0 {
+		c.Left = slices.Concat(r.Left[0], r.Left[1])
+	}
+	for _, d := range r.Differences {
+		found := reports.Difference{
+			Command: d.Command, State: d.State, Field: d.Field, Clause: d.Clause, Count: d.Count,
+			A: side(d.Sides[0]), B: side(d.Sides[1]), Reproduced: d.Shown, Tried: d.Tried,
+		}
+		for _, e := range d.Conversation {
+			found.Conversation = append(found.Conversation, reports.Exchange{Step: e.Step, A: e.Replies[0], B: e.Replies[1]})
+		}
+		found.Judge()
+		c.Differences = append(c.Differences, found)
+	}
+	c.Sort()
+}
+
+// side returns one server's side of a difference, with the level of what it breaks.
+func side(s explore.Side) reports.DifferenceSide {
+	d := reports.DifferenceSide{Reply: s.Reply}
+	v := s.Violation
+	if v == nil {
+		return d
+	}
+	d.Clause, d.Expected, d.Verdict = v.Clause, v.Expected, reports.Fail
+	if c, known := conformance.ClauseByID(v.Clause); known {
+		d.Level, d.Verdict = c.Level, c.Breach()
+	}
+	switch {
+	case v.Rule == explore.RuleCrash:
+		d.Verdict = reports.Crash
+	case v.Should:
+		d.Level, d.Verdict = reports.LevelShould, reports.Warn
+	}
+	return d
+}
+
+// report is the output of `compare`.
+func (o *compareOptions) report(c *reports.Comparison) program.Output {
+	exit := reports.ExitOptions{Strict: o.strict}
+	return program.Output{
+		Flags: &o.reportFlags, Exit: exit, Report: c, Unreachable: c.Unreachable, Internal: &c.Internal,
+		Outcome: func() (int, string) { return c.Outcome(exit) },
+		JSON:    func(w io.Writer) error { return c.WriteJSON(w, exit) },
+	}
+}

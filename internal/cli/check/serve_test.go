@@ -1,0 +1,183 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// serving runs `fwpcheck serve` and returns its first line, and what it prints afterwards with its error when it is
+// interrupted.
+func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest string, err error)) {
+	t.Helper()
+	out, in := io.Pipe()
+	p := process{program.Process{Name: "fwpcheck", Out: in, Err: io.Discard, LookupEnv: noEnvironment}}
+	cmd := newServe(p)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		err := cmd.ExecuteContext(ctx)
+		failed <- err
+		_ = in.Close()
+	}()
+	lines := bufio.NewReader(out)
+	ready, err := lines.ReadString('\n')
+	if err != nil {
+		cancel()
+		return "", func() (string, error) { return "", <-failed }
+	}
+	return ready, func() (string, error) {
+		cancel()
+		rest, err := io.ReadAll(lines)
+		require.NoError(t, err)
+		return string(rest), <-failed
+	}
+}
+
+func noEnvironment(string) (string, bool) { return "", false }
+
+var readyLine = regexp.MustCompile(`^ready (tcp|tcp\+tls)://(127\.0\.0\.1:\d+) (http://127\.0\.0\.1:\d+)\n$`)
+
+// talk sends lines to a server, each after the reply to the one before, and returns the last reply.
+func talk(t *testing.T, nc net.Conn, lines ...string) string {
+	t.Helper()
+	defer nc.Close()
+	replies := bufio.NewReader(nc)
+	reply, err := replies.ReadString('\n')
+	require.NoError(t, err)
+	for _, line := range lines {
+		_, err := io.WriteString(nc, line+"\r\n")
+		require.NoError(t, err)
+		reply, err = replies.ReadString('\n')
+		require.NoError(t, err)
+	}
+	return strings.TrimSpace(reply)
+}
+
+func TestServe(t *testing.T) {
+	t.Parallel()
+	ready, interrupt := serving(t)
+	parts := readyLine.FindStringSubmatch(ready)
+	require.NotNil(t, parts, ready)
+	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
+	require.NoError(t, err)
+	assert.Equal(t, "+OK", talk(t, nc, `HELLO {"v":2}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, parts[3]+"/v1/verify",
+		strings.NewReader(`{"pushed":[{"jobtype":"t"}],"nothing_else":true}`))
+	require.NoError(t, err)
+	reply, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	assert.Equal(t, http.StatusOK, reply.StatusCode)
+	rest, err := interrupt()
+	require.NoError(t, err)
+	assert.Equal(t, "clients sent 2 commands\njobs that are left: 1 in their queues\n"+
+		"no command breaks a rule of the specification\n", rest)
+}
+
+func TestServeEndsWithItsStandardInput(t *testing.T) {
+	t.Parallel()
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = read.Close() })
+	p := process{program.Process{Name: "fwpcheck", In: read, Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}}
+	cmd := newServe(p)
+	cmd.SetArgs([]string{})
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.ExecuteContext(t.Context()) }()
+	_, err = io.WriteString(write, "ignored\n")
+	require.NoError(t, err)
+	require.NoError(t, write.Close())
+	require.NoError(t, <-ended)
+}
+
+func TestServeGoesOnWithoutAPipe(t *testing.T) {
+	t.Parallel()
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = null.Close() })
+	file, err := os.Open("serve.go")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = file.Close() })
+	for _, in := range []io.Reader{null, file, strings.NewReader(""), nil} {
+		assert.Equal(t, t.Context(), untilClosed(t.Context(), in))
+	}
+}
+
+func TestServeCountsMistakes(t *testing.T) {
+	t.Parallel()
+	ready, interrupt := serving(t, "--fault", "push-other-answer")
+	parts := readyLine.FindStringSubmatch(ready)
+	require.NotNil(t, parts, ready)
+	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
+	require.NoError(t, err)
+	assert.Equal(t, ":1", talk(t, nc, `HELLO {"v":2}`, `BEAT {"wid":"w"}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
+	rest, err := interrupt()
+	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Contains(t, rest, "mistake: clients that are not consumers must not send BEAT\n  connection 1, no worker id: BEAT")
+}
+
+func TestServeTLSAndPassword(t *testing.T) {
+	t.Parallel()
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	ready, interrupt := serving(t, "--tls-ca-out", ca, "--password", "secret")
+	parts := readyLine.FindStringSubmatch(ready)
+	require.NotNil(t, parts, ready)
+	assert.Equal(t, "tcp+tls", parts[1])
+	text, err := os.ReadFile(ca)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(text))
+	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	nc, err := dialer.DialContext(t.Context(), "tcp", parts[2])
+	require.NoError(t, err)
+	assert.Contains(t, talk(t, nc, `HELLO {"v":2}`), "-ERR", "it wants the password")
+	rest, err := interrupt()
+	require.NoError(t, err)
+	assert.Contains(t, rest, "1 was refused")
+}
+
+func TestServeUsage(t *testing.T) {
+	t.Parallel()
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { taken.Close() })
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	require.NoError(t, err)
+	tests := map[string]struct {
+		args []string
+		want string
+	}{
+		"a port that is taken":     {[]string{"--port", port}, "--port " + port + ": "},
+		"a web port that is taken": {[]string{"--web-port", port}, "--web-port " + port + ": "},
+		"two passwords":            {[]string{"--password", "a", "--password-file", "b"}, "two passwords"},
+		"an unknown fault":         {[]string{"--fault", "push-other-anwser"}, "push-other-answer"},
+		"no folder":                {[]string{"--tls-ca-out", filepath.Join(t.TempDir(), "no", "ca")}, "--tls-ca-out: "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ready, interrupt := serving(t, test.args...)
+			assert.Empty(t, ready)
+			_, err := interrupt()
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}

@@ -1,0 +1,77 @@
+package program
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// helpWidth is where help is wrapped unless the terminal is narrower, in characters.
+const helpWidth = 100
+
+// help returns what --help prints about a command: what it does, how it is called, its commands and its flags.
+// Paragraphs and the words about flags are wrapped, examples are not.
+func help(cmd *cobra.Command, width int) string {
+	if width == 0 {
+		width = helpWidth
+	}
+	width = min(width, helpWidth)
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), "\n\n") {
+		lines := text.Wrap(paragraph, width)
+		if strings.HasPrefix(paragraph, " ") || strings.HasPrefix(paragraph, "\t") { // commands
+			lines = fitted(paragraph, width)
+		}
+		fmt.Fprintf(&b, "%s\n\n", strings.Join(lines, "\n"))
+	}
+	b.WriteString("Usage:\n")
+	if cmd.Runnable() && !cmd.HasSubCommands() {
+		fmt.Fprintf(&b, "%s\n", strings.Join(fitted("  "+cmd.UseLine(), width), "\n"))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", strings.Join(fitted(cmd.Example, width), "\n"))
+	}
+	helpCommands(&b, cmd, width)
+	if cmd.HasAvailableLocalFlags() {
+		usages := strings.TrimSuffix(cmd.LocalFlags().FlagUsagesWrapped(width), "\n")
+		fmt.Fprintf(&b, "\nFlags:\n%s\n", strings.Join(fitted(usages, width), "\n"))
+	}
+	return b.String()
+}
+
+// fitted returns lines that are not wrapped but for those that are too long.
+func fitted(lines string, width int) []string {
+	var all []string
+	for line := range strings.SplitSeq(lines, "\n") {
+		blanks := len(line) - len(strings.TrimLeft(line, " "))
+		all = append(all, text.Break(line, width, blanks+4)...)
+	}
+	return all
+}
+
+// helpCommands adds the commands below a command.
+func helpCommands(b *strings.Builder, cmd *cobra.Command, width int) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	b.WriteString("\nCommands:\n")
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() || c.Name() == "help" {
+			line := fmt.Sprintf("  %-*s  %s", cmd.NamePadding(), c.Name(), c.Short)
+			fmt.Fprintf(b, "%s\n", strings.Join(text.Break(line, width, cmd.NamePadding()+4), "\n"))
+		}
+	}
+	words := fmt.Sprintf("%s COMMAND --help explains a command. %s completion --help says how to have a shell complete "+
+		"commands, flags and their values.", cmd.CommandPath(), cmd.Root().Name())
+	if cmd.HasParent() {
+		words = fmt.Sprintf("%s COMMAND --help explains a command.", cmd.CommandPath())
+	}
+	fmt.Fprintf(b, "\n%s\n", strings.Join(text.Wrap(words, width), "\n"))
+}

@@ -1,0 +1,213 @@
+package double
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+)
+
+const mostBody = 8 << 20 // bytes of a request
+
+// listenError reports that a server cannot listen.
+type listenError struct{ cause any }
+
+func (e *listenError) Error() string { return fmt.Sprint(e.cause) }
+
+// Handler returns the HTTP control of the double, version 1. named returns the fault of a name. It serves requests to
+// this machine only, and none that a browser sends on behalf of another site.
+func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
+	mux := http.NewServeMux()
+	for pattern, serve := range map[string]func(*http.Request) (any, error){
+		"GET /v1/jobs":       d.getJobs,
+		"GET /v1/journal":    d.getJournal,
+		"POST /v1/verify":    d.postVerify,
+		"POST /v1/reset":     func(*http.Request) (any, error) { d.Reset(); return done{}, nil },
+		"POST /v1/quiet":     func(r *http.Request) (any, error) { return d.postSignal(r, "quiet") },
+		"POST /v1/terminate": func(r *http.Request) (any, error) { return d.postSignal(r, "terminate") },
+		"GET /v1/faults":     func(*http.Request) (any, error) { return d.Faults(), nil },
+		"PUT /v1/faults":     func(r *http.Request) (any, error) { return d.putFaults(r, named) },
+		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
+		"POST /v1/clock":     d.postClock,
+	} {
+		mux.Handle(pattern, answer(serve))
+	}
+	return http.NewCrossOriginProtection().Handler(loopback(mux))
+}
+
+// loopback refuses requests whose host is not this machine: a page of another site that has its name resolved to
+// 127.0.0.1.
+func loopback(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = r.Host
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			http.Error(w, "this is for clients on this machine", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// done is the answer to a request that was carried out.
+type done struct {
+	OK bool `json:"ok"`
+}
+
+// statusError is an error with an HTTP status other than 400.
+type statusError struct {
+	status int
+	body   any
+}
+
+func (e *statusError) Error() string { return http.StatusText(e.status) }
+
+// answer writes what serve returns as JSON.
+func answer(serve func(*http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, mostBody)
+		body, err := serve(r)
+		status := http.StatusOK
+		if special, ok := errors.AsType[*statusError](err); ok {
+			status, body = special.status, special.body
+		} else if err != nil {
+			status, body = http.StatusBadRequest, map[string]string{"error": err.Error()}
+		}
+		if _, ok := body.(done); ok {
+			body = done{OK: true}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body) // the client is gone
+	})
+}
+
+// read decodes the body of a request, which may be empty.
+func read(r *http.Request, into any) error {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the body: %w", err)
+	}
+	return nil
+}
+
+// job is a job of the server.
+type job struct {
+	Place string          `json:"place"` // queue, scheduled, retries or working
+	Queue string          `json:"queue"`
+	Due   *time.Time      `json:"due,omitempty"`
+	Job   json.RawMessage `json:"job"`
+}
+
+// getJobs returns the jobs of the server, or of one queue.
+func (d *Double) getJobs(r *http.Request) (any, error) {
+	queue, only := r.URL.Query()["queue"]
+	jobs := []job{}
+	for _, stored := range d.server.Jobs() {
+		if only && stored.Queue != queue[0] {
+			continue
+		}
+		j := job{Place: stored.Place, Queue: stored.Queue, Job: stored.Unit}
+		if !stored.Due.IsZero() {
+			j.Due = &stored.Due
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// getJournal returns the commands of the clients: those of a worker, with a verb, or after a number.
+func (d *Double) getJournal(r *http.Request) (any, error) {
+	query := r.URL.Query()
+	after := 0
+	if text := query.Get("after"); text != "" {
+		var err error
+		if after, err = strconv.Atoi(text); err != nil {
+			return nil, errors.New("after is the number of an entry")
+		}
+	}
+	return d.entries(func(e *Entry) bool {
+		return e.Number > after && (!query.Has("worker") || e.Worker == query.Get("worker")) &&
+			(!query.Has("verb") || e.Verb == query.Get("verb"))
+	}), nil
+}
+
+// postVerify compares what happened with what should have.
+func (d *Double) postVerify(r *http.Request) (any, error) {
+	var want Expectation
+	if err := read(r, &want); err != nil {
+		return nil, err
+	}
+	differences, err := d.Verify(want)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(differences) > 0:
+		return nil, &statusError{http.StatusExpectationFailed, map[string][]string{"differences": differences}}
+	}
+	return done{}, nil
+}
+
+// postSignal quiets or terminates a worker, or all.
+func (d *Double) postSignal(r *http.Request, state string) (any, error) {
+	var to struct {
+		Worker string `json:"worker"`
+	}
+	if err := read(r, &to); err != nil {
+		return nil, err
+	}
+	if err := d.server.Signal(to.Worker, state); err != nil {
+		return nil, &statusError{http.StatusNotFound, map[string]string{"error": err.Error()}}
+	}
+	return done{}, nil
+}
+
+// putFaults replaces the faults.
+func (d *Double) putFaults(r *http.Request, named func(string) (fakes.Fault, error)) (any, error) {
+	var names []string
+	if err := read(r, &names); err != nil {
+		return nil, err
+	}
+	var faults []fakes.Fault
+	for _, name := range names {
+		fault, err := named(name)
+		if err != nil {
+			return nil, err
+		}
+		faults = append(faults, fault)
+	}
+	d.SetFaults(faults)
+	return d.Faults(), nil
+}
+
+// clock is the time of the server.
+type clock struct {
+	Now time.Time `json:"now"`
+}
+
+func (d *Double) clock() clock { return clock{d.server.Now()} }
+
+// postClock sets the clock forward.
+func (d *Double) postClock(r *http.Request) (any, error) {
+	var by struct {
+		Advance string `json:"advance"`
+	}
+	if err := read(r, &by); err != nil {
+		return nil, err
+	}
+	duration, err := time.ParseDuration(by.Advance)
+	if err != nil || duration <= 0 {
+		return nil, errors.New(`advance is a duration above zero, such as "90s" or "30m"`)
+	}
+	d.server.Advance(duration)
+	return d.clock(), nil
+}

@@ -1,0 +1,180 @@
+// Package double makes the embedded server a test double for workers and producers in any language: a server
+// with a journal of what its clients did, controlled by HTTP. docs/test-double.md describes the protocol.
+//
+// Files: double.go (the server and its faults), journal.go (what clients did), verify.go (what they should have
+// done), control.go (HTTP).
+package double
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// Double is a server and the journal of its clients. Its methods may be called by many goroutines at once.
+type Double struct {
+	server *fakes.Server
+
+	mu      sync.Mutex
+	faults  []fakes.Fault
+	hooks   []func(*fakes.Event) // of the faults
+	talks   map[int64]*talk      // by connection
+	journal journal
+}
+
+// talk is what the journal needs to know about a connection.
+type talk struct {
+	state session.State
+	wid   string // of the accepted HELLO
+	now   Entry  // the command that is answered next
+}
+
+// New starts a server with a configuration, whose Hook must be nil. The caller has to call [Double.Close].
+func New(config fakes.Config, faults ...fakes.Fault) (d *Double, err error) {
+	d = &Double{talks: map[int64]*talk{}}
+	d.SetFaults(faults)
+	config.Hook = d.hook
+	d.server = fakes.NewUnstarted(config)
+	return d, start(d.server)
+}
+
+// start starts a server, which panics if it cannot listen.
+func start(server *fakes.Server) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &listenError{r}
+		}
+	}()
+	server.Start()
+	return nil
+}
+
+// Server returns the server.
+func (d *Double) Server() *fakes.Server { return d.server }
+
+// Close ends the server and all connections.
+func (d *Double) Close() { d.server.Close() }
+
+// SetFaults replaces the faults of the server.
+func (d *Double) SetFaults(faults []fakes.Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults, d.hooks = slices.Clone(faults), nil
+	for _, f := range faults {
+		d.hooks = append(d.hooks, f.Hook())
+	}
+}
+
+// Faults returns the names of the server's faults.
+func (d *Double) Faults() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := []string{}
+	for _, f := range d.faults {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Reset removes jobs, counts, signals, faults and the journal. Connections stay.
+func (d *Double) Reset() {
+	d.SetFaults(nil)
+	d.server.Reset()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.journal = journal{}
+}
+
+// hook lets the faults act, and writes the journal. Some points hold a lock of the server, so that it calls nothing of
+// it.
+func (d *Double) hook(e *fakes.Event) {
+	d.mu.Lock()
+	hooks := d.hooks
+	d.mu.Unlock()
+	if e.Point == fakes.LineRead {
+		d.read(e.Conn.ID, e.Line)
+	}
+	for _, hook := range hooks {
+		hook(e)
+	}
+	switch e.Point {
+	case fakes.Accepted:
+		d.accepted(e.Conn)
+	case fakes.Greeting:
+		d.greeted(e)
+	case fakes.Ran:
+		d.answered(e)
+	}
+}
+
+// accepted begins the journal of a connection.
+func (d *Double) accepted(c *fakes.Conn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, state := fwpsession.Protocol{}.Begin(session.Caller, bytes.NewReader(nil))
+	d.talks[c.ID] = &talk{state: state}
+}
+
+// greeted takes the greeting of a connection.
+func (d *Double) greeted(e *fakes.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t := d.talks[e.Conn.ID]; t != nil {
+		t.state.Received(fwpsession.Message(e.Reply))
+	}
+}
+
+// read takes a line from a client.
+func (d *Double) read(conn int64, line []byte) {
+	now := d.server.Now() // not with our lock: the server calls hooks with its own
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.talks[conn]
+	if t == nil { // a fault served a connection that was not accepted
+		return
+	}
+	role := scenarios.Producer
+	if t.wid != "" {
+		role = scenarios.Consumer
+	}
+	mistake, _ := fwpdialect.Dialect{}.Check(role, t.state, line)
+	t.state.Sent(append(bytes.Clone(line), "\r\n"...))
+	verb := fwp.SplitCommand(line).Verb
+	t.now = Entry{
+		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(line), Mistake: mistake,
+		unit: d.journal.unitOf(verb, line),
+	}
+}
+
+// answered takes the answer to the line.
+func (d *Double) answered(e *fakes.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	t := d.talks[e.Conn.ID]
+	if t == nil {
+		return
+	}
+	t.state.Received(fwpsession.Message(e.Reply))
+	t.wid = cmp.Or(e.Conn.Worker, t.wid)
+	entry := t.now
+	entry.Worker = t.wid
+	entry.Reply = fwpsession.Protocol{}.Text(fwpsession.Message(e.Reply))
+	if e.Err != nil {
+		entry.Refused = e.Err.Error()
+	}
+	if entry.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString {
+		entry.unit = bytes.Clone(e.Reply.Text)
+	}
+	d.journal.add(entry)
+	if e.Close {
+		delete(d.talks, e.Conn.ID)
+	}
+}

@@ -1,0 +1,109 @@
+package double
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fwpsuite/fwp/internal/jsonnum"
+)
+
+// Expectation is what the clients should have done. Each job is an object with some of the fields that the job must
+// have; it stands for one command, so that a job that is expected twice must be there twice.
+type Expectation struct {
+	Pushed       []json.RawMessage `json:"pushed"`
+	Fetched      []json.RawMessage `json:"fetched"`
+	Acknowledged []json.RawMessage `json:"acknowledged"`
+	Failed       []json.RawMessage `json:"failed"`
+	NothingElse  bool              `json:"nothing_else"` // in the lists that are given
+	NoMistakes   bool              `json:"no_mistakes"`
+}
+
+// Verify returns what is different from an expectation, nothing if all is as expected. It is an error if a job of the
+// expectation is not a JSON object.
+func (d *Double) Verify(want Expectation) (differences []string, err error) {
+	for _, list := range []struct {
+		kind string
+		jobs []json.RawMessage
+	}{
+		{"pushed", want.Pushed}, {"fetched", want.Fetched},
+		{"acknowledged", want.Acknowledged}, {"failed", want.Failed},
+	} {
+		if list.jobs == nil {
+			continue
+		}
+		expected, err := objects(list.kind, list.jobs)
+		if err != nil {
+			return nil, err
+		}
+		happened := d.entries(func(e *Entry) bool { return e.kind() == list.kind })
+		differences = append(differences, compare(list.kind, list.jobs, expected, happened, want.NothingElse)...)
+	}
+	if want.NoMistakes {
+		for _, e := range d.Summary().Mistakes {
+			differences = append(differences, fmt.Sprintf("mistake: %s (command %d: %s)", e.Mistake, e.Number, e.Command))
+		}
+	}
+	return differences, nil
+}
+
+// objects decodes the jobs of an expectation.
+func objects(kind string, jobs []json.RawMessage) ([]any, error) {
+	var all []any
+	for i, job := range jobs {
+		value, err := jsonnum.Decode(job)
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", kind, i, err)
+		}
+		if _, ok := value.(map[string]any); !ok {
+			return nil, fmt.Errorf("%s[%d]: a job is a JSON object, not %s", kind, i, job)
+		}
+		all = append(all, value)
+	}
+	return all, nil
+}
+
+// compare returns the expected jobs that did not happen, and what else happened if that matters.
+func compare(kind string, jobs []json.RawMessage, expected []any, happened []Entry, nothingElse bool) []string {
+	units := make([]any, len(happened))
+	for i, e := range happened {
+		units[i], _ = jsonnum.Decode(e.unit) // a job that is not JSON matches nothing
+	}
+	pairs := match(len(expected), len(units), func(i, k int) bool { return contains(units[k], expected[i]) })
+	var differences []string
+	for i := range expected {
+		if pairs[i] < 0 {
+			differences = append(differences, fmt.Sprintf("%s: no job like %s (%d were %s)", kind, jobs[i], len(happened), kind))
+		}
+	}
+	for k, e := range happened {
+		if nothingElse && !slices.Contains(pairs, k) {
+			differences = append(differences, fmt.Sprintf("%s: not expected: %s", kind, cut(e.unit)))
+		}
+	}
+	return differences
+}
+
+// match pairs as many of n things as possible with one of m others each, and returns for each of the n its partner, -1
+// if it has none. A thing whose only partner is taken makes the taker look for another one.
+func match(n, m int, fits func(i, k int) bool) []int {
+	partner, taker := slices.Repeat([]int{-1}, n), slices.Repeat([]int{-1}, m)
+	var seek func(i int, tried []bool) bool
+	seek = func(i int, tried []bool) bool {
+		for k := range m {
+			if tried[k] || !fits(i, k) {
+				continue
+			}
+			tried[k] = true
+			if taker[k] < 0 || seek(taker[k], tried) {
+				partner[i], taker[k] = k, i
+				return true
+			}
+		}
+		return false
+	}
+	for i := range n {
+		seek(i, make([]bool, m))
+	}
+	return partner
+}

@@ -1,0 +1,63 @@
+// Package input reads the files that users name. Whatever a name stands for, such as a device without an end, takes no
+// more memory than the caller allows.
+package input
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Read returns the contents of a file. It returns an error for a folder, and if there are more than most bytes. It
+// blocks as long as the file does, which may be a pipe.
+func Read(name string, most int64) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return All(f, name, most)
+}
+
+// All returns what can be read from r until its end. It returns an error if that is more than most bytes; name is what
+// the error calls them.
+func All(r io.Reader, name string, most int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s has more than %s, which is the most that is read", name, size(most))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
+}
+
+// Open opens a file for a reader that keeps to bounds of its own. It returns an error for a folder.
+func Open(name string) (*os.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder, and not a file")}
+	}
+	if err != nil {
+		_ = f.Close() // nothing was read
+		return nil, err
+	}
+	return f, nil
+}
+
+// size returns a number of bytes in words.
+func size(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,233 @@
+package selftest_test
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// party is one connection of a hostile peer. Everything that it does takes some time: in virtual time a
+// loop that takes none would not end.
+type party struct {
+	net.Conn
+	in     *bufio.Reader
+	number int64 // of the connection, from 1
+	peer   *peerStats
+}
+
+// peerStats is what the connections of a peer have in common.
+type peerStats struct {
+	conns atomic.Int64
+	open  atomic.Int64
+	most  atomic.Int64 // bytes that one connection could write
+
+	mu    sync.Mutex
+	reply string // the latest one, of any connection
+}
+
+// say writes text, and reports whether the connection takes it.
+func (p *party) say(text string) bool {
+	time.Sleep(5 * time.Millisecond)
+	_, err := p.Write([]byte(text))
+	return err == nil
+}
+
+// line returns the next line that a client sends; false if there is none.
+func (p *party) line() (string, bool) {
+	line, err := p.in.ReadString('\n')
+	return strings.TrimRight(line, "\r\n"), err == nil
+}
+
+// answer answers each line with what a function returns for its verb, until the client ends. Without an answer
+// the client waits; "close" and "reset" end the connection.
+func (p *party) answer(of func(verb, line string) string) {
+	for {
+		line, ok := p.line()
+		if !ok {
+			return
+		}
+		verb, _, _ := strings.Cut(line, " ")
+		switch reply := of(verb, line); {
+		case reply == "close":
+			return
+		case reply == "reset":
+			p.reset()
+			return
+		case reply == "":
+		case !p.say(reply):
+			return
+		}
+	}
+}
+
+func (p *party) reset() {
+	if l, can := p.Conn.(interface{ SetLinger(sec int) error }); can {
+		_ = l.SetLinger(0)
+	}
+	_ = p.Close()
+}
+
+// endless writes first, and then the same again and again, as fast as the client takes it.
+func (p *party) endless(first, again string) {
+	var written int64
+	for text := first; p.say(text); text = again {
+		written += int64(len(text))
+	}
+	most := &p.peer.most
+	for seen := most.Load(); written > seen && !most.CompareAndSwap(seen, written); seen = most.Load() {
+		continue
+	}
+}
+
+// drip writes a text a byte a second.
+func (p *party) drip(text string) {
+	for _, b := range []byte(text) {
+		time.Sleep(time.Second)
+		if _, err := p.Write([]byte{b}); err != nil {
+			return
+		}
+	}
+}
+
+// noise returns bytes that are the same in every run.
+func (p *party) noise(n int) string {
+	random := rand.New(rand.NewPCG(4711, uint64(p.number))) //nolint:gosec // the same in every run
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(random.Uint32())
+	}
+	return string(b)
+}
+
+const (
+	hi  = "+HI {\"v\":2}\r\n"
+	ok  = "+OK\r\n"
+	big = 1 << 20
+)
+
+// bulk returns a text as a bulk string.
+func bulk(text string) string { return "$" + strconv.Itoa(len(text)) + "\r\n" + text + "\r\n" }
+
+// says is a peer that writes a text and then reads until the client ends.
+func says(text string) func(*party) {
+	return func(p *party) {
+		p.say(text)
+		p.answer(func(string, string) string { return "" })
+	}
+}
+
+// greets is a peer that greets as FWP requires and then answers each command but HELLO and END the same way.
+func greets(rest string) func(*party) {
+	return answers(func(string, string) string { return rest })
+}
+
+// answers is a peer that greets as FWP requires, accepts HELLO and END, and answers other commands as a function does.
+func answers(of func(verb, line string) string) func(*party) {
+	return func(p *party) {
+		p.say(hi)
+		p.answer(func(verb, line string) string {
+			if verb == "HELLO" || verb == "END" {
+				return ok
+			}
+			return of(verb, line)
+		})
+	}
+}
+
+// floods is a peer that greets as FWP requires, accepts HELLO, and answers the next command without an end.
+func floods(first, again string) func(*party) {
+	return func(p *party) {
+		p.say(hi)
+		p.answer(func(verb, _ string) string {
+			if verb != "HELLO" {
+				p.endless(first, again)
+				return "close"
+			}
+			return ok
+		})
+	}
+}
+
+// before is a peer that ends each connection at the given verb; "" is before the greeting.
+func before(verb, how string) func(*party) {
+	return func(p *party) {
+		if verb == "" {
+			if how == "reset" {
+				p.reset()
+			}
+			return
+		}
+		p.say(hi)
+		p.answer(func(v, _ string) string {
+			switch v {
+			case verb:
+				return how
+			case "FETCH":
+				return "$-1\r\n"
+			case "INFO":
+				return "$2\r\n{}\r\n"
+			}
+			return ok
+		})
+	}
+}
+
+// oneAtATime is a peer that greets a connection only when no other one is open.
+func oneAtATime(p *party) {
+	if p.peer.open.Load() > 1 {
+		p.answer(func(string, string) string { return "" })
+		return
+	}
+	greets(ok)(p)
+}
+
+// previous is a peer that answers each command with the answer to the one before, of any connection.
+func previous(p *party) {
+	p.say(hi)
+	p.answer(func(verb, line string) string {
+		p.peer.mu.Lock()
+		defer p.peer.mu.Unlock()
+		reply := p.peer.reply
+		p.peer.reply = ok
+		if verb == "FETCH" || verb == "INFO" {
+			p.peer.reply = "$2\r\n{}\r\n"
+		}
+		if reply == "" {
+			return ok
+		}
+		return reply
+	})
+}
+
+// unasked is a peer that sends replies all the time, one a second.
+func unasked(p *party) {
+	if !p.say(hi) {
+		return
+	}
+	for p.say(ok) {
+		time.Sleep(time.Second)
+	}
+}
+
+// slowly is a peer that answers correctly in form, and late.
+func slowly(p *party) {
+	before("none", "")(&party{Conn: late{p.Conn}, in: p.in, number: p.number, peer: p.peer})
+}
+
+type late struct{ net.Conn }
+
+func (l late) Write(b []byte) (int, error) {
+	time.Sleep(9 * time.Second)
+	return l.Conn.Write(b)
+}
+
+// greetsLate is a peer that greets after nine seconds.
+func greetsLate(p *party) {
+	time.Sleep(9 * time.Second)
+	greets(ok)(p)
+}

@@ -1,0 +1,59 @@
+package session_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// lag is a machine that is always late by the same time.
+func lag(by time.Duration) func(time.Time) time.Duration {
+	return func(time.Time) time.Duration { return by }
+}
+
+func TestALateMachineGivesMoreTime(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		late func(time.Time) time.Duration
+		want time.Duration
+	}{
+		"not measured": {nil, time.Minute},
+		"a little":     {lag(100 * time.Millisecond), time.Minute + 2*time.Second},
+		"very much":    {lag(time.Hour), 3 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := session.Config{Timeout: time.Minute, Late: test.late}
+			inBubble(t, config, func(t *testing.T, c *session.Conn, _ net.Conn) {
+				begin := time.Now()
+				r, err := c.Answer(t.Context())
+				require.NoError(t, err)
+				assert.True(t, r.GaveUp)
+				assert.Equal(t, test.want, time.Since(begin))
+			})
+			inBubble(t, config, func(t *testing.T, c *session.Conn, _ net.Conn) {
+				begin := time.Now()
+				require.ErrorContains(t, c.Write(t.Context(), [][]byte{make([]byte, 8<<20)}, 0), "stopped reading")
+				assert.Equal(t, test.want, time.Since(begin))
+			})
+		})
+	}
+}
+
+func TestAPauseOfOursIsNoTimeOfThePeer(t *testing.T) {
+	t.Parallel()
+	inBubble(t, session.Config{Timeout: time.Second}, func(t *testing.T, c *session.Conn, peer net.Conn) {
+		segments := [][]byte{[]byte("a"), []byte("b"), make([]byte, 8<<20)}
+		begin := time.Now()
+		heard := hears(peer)
+		require.NoError(t, c.Write(t.Context(), segments, time.Minute))
+		assert.Equal(t, 2*time.Minute, time.Since(begin))
+		require.NoError(t, c.End(session.Closed))
+		<-heard
+	})
+}

@@ -1,0 +1,86 @@
+// Package shortage recognises errors that mean that this process, or the machine that it runs on, ran out of something.
+// Such an error is about this side of a connection: it never counts against the server.
+package shortage
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"syscall"
+)
+
+// Kind is what ran out.
+type Kind uint8
+
+// The kinds of shortage.
+const (
+	None   Kind = iota // the error means something else
+	Files              // file descriptors, of this process or of the machine
+	Ports              // local ports to connect from
+	Memory             // memory for sockets
+)
+
+// The numbers of the same errors on Windows; other systems have no numbers that high.
+const (
+	wsaManyFiles   = syscall.Errno(10024)
+	wsaInUse       = syscall.Errno(10048) // from connect, when no local port is left
+	wsaUnavailable = syscall.Errno(10049)
+	wsaNoBuffers   = syscall.Errno(10055)
+)
+
+var numbers = map[Kind][]syscall.Errno{
+	Files:  {syscall.EMFILE, syscall.ENFILE, wsaManyFiles},
+	Ports:  {syscall.EADDRNOTAVAIL, wsaInUse, wsaUnavailable},
+	Memory: {syscall.ENOBUFS, syscall.ENOMEM, wsaNoBuffers},
+}
+
+// Of returns the shortage that err, or an error that it wraps, is about. It returns None for nil. A machine without
+// IPv6 has the same error for each such address as one without a free port: there it is None.
+func Of(err error) Kind {
+	number, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
+		return None
+	}
+	for kind, known := range numbers {
+		if slices.Contains(known, number) && (kind != Ports || !toIPv6(err)) {
+			return kind
+		}
+	}
+	return None
+}
+
+// toIPv6 reports whether err is that of a connection to an IPv6 address.
+func toIPv6(err error) bool {
+	failed, ok := errors.AsType[*net.OpError](err)
+	if !ok {
+		return false
+	}
+	to, ok := failed.Addr.(*net.TCPAddr)
+	return ok && to.IP.To4() == nil
+}
+
+// String returns the name of what ran out: "file descriptors". It is empty for None.
+func (k Kind) String() string {
+	return [...]string{"", "file descriptors", "local ports", "memory for sockets"}[k]
+}
+
+// Advice returns what the user can do about it, in one clause without a full stop. It is empty for None.
+func (k Kind) Advice() string {
+	return [...]string{
+		"",
+		"raise the limit (ulimit -n; as root ulimit -Hn, LimitNOFILE of a service, --ulimit nofile of a container), or use " +
+			"fewer connections",
+		"widen net.ipv4.ip_local_port_range, or spread the connections over several addresses",
+		"give the machine more memory, or use fewer connections",
+	}[k]
+}
+
+// Explain returns err in words for the user if it is a shortage: that this machine, and not the server, ran out of
+// something, and what to do. It returns "" for every other error.
+func Explain(err error) string {
+	kind := Of(err)
+	if kind == None {
+		return ""
+	}
+	return "this process is out of " + kind.String() + " (" + err.Error() + "): " + kind.Advice()
+}

@@ -1,0 +1,87 @@
+package target
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Secrets removes from texts what would let their reader find out a password, or guess it offline: the salt and the
+// rounds of a HI, the hash of a HELLO, and the password and its hash wherever the server repeats them. A nil *Secrets
+// removes nothing. Its method may be called by several goroutines.
+type Secrets struct{ forms []string }
+
+// shortest is the least length of a password that is looked for in texts: a shorter one is in most of them.
+const shortest = 4
+
+// NewSecrets returns what removes this password, which may be empty, and what goes with one.
+func NewSecrets(password string) *Secrets {
+	s := &Secrets{}
+	if len(password) < shortest {
+		return s
+	}
+	quoted, _ := json.Marshal(password) // a string always has a form in JSON
+	escaped := strings.Trim(string(quoted), `"`)
+	for _, form := range []string{password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password)} {
+		s.forms = append(s.forms, form, "(password)")
+	}
+	return s
+}
+
+// And returns what removes the secrets of both.
+func (s *Secrets) And(other *Secrets) *Secrets {
+	switch {
+	case s == nil:
+		return other
+	case other == nil:
+		return s
+	}
+	return &Secrets{slices.Concat(s.forms, other.forms)}
+}
+
+// The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks.
+var (
+	hiLine      = regexp.MustCompile(`HI \{[^}]*`)
+	saltField   = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\.|[^"\\])*"|\\+"[^"]*")`)
+	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
+	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)
+	partOfAHash = regexp.MustCompile(`\b[0-9a-fA-F]{16,}\b`)
+)
+
+// Hide returns a text with placeholders for secrets.
+func (s *Secrets) Hide(said string) string {
+	if s == nil {
+		return said
+	}
+	said = hiLine.ReplaceAllStringFunc(said, func(hi string) string {
+		return roundsField.ReplaceAllString(saltField.ReplaceAllString(hi, `$1"(salt)"`), `$1"(rounds)"`)
+	})
+	said = hashField.ReplaceAllString(said, `$1"(hash)"`)
+	said = strings.NewReplacer(s.forms...).Replace(said)
+	return partOfAHash.ReplaceAllStringFunc(said, func(part string) string {
+		if !strings.ContainsAny(part, "abcdefABCDEF") {
+			return part // a number
+		}
+		return "(hash)"
+	})
+}
+
+// Hidden returns a function that writes what write does, with placeholders for secrets.
+func (s *Secrets) Hidden(write func(io.Writer) error) func(io.Writer) error {
+	if s == nil {
+		return write
+	}
+	return func(w io.Writer) error {
+		var whole bytes.Buffer
+		if err := write(&whole); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, s.Hide(whole.String()))
+		return err
+	}
+}

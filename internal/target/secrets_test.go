@@ -1,0 +1,36 @@
+package target_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	hash := strings.Repeat("0123abcd", 8)
+	for said, want := range map[string]string{
+		`+HI {"v":2}`:                       `+HI {"v":2}`,
+		`+HI {"v":2,"i":1735,"s":"a1b2"}`:   `+HI {"v":2,"i":"(rounds)","s":"(salt)"}`,
+		`HI {"i": 1e3, "s" : "a\"b"}`:       `HI {"i": "(rounds)", "s" : "(salt)"}`,
+		`"HI {\"i\":7,\"s\":\"x\"}\r\n"`:    `"HI {\"i\":"(rounds)",\"s\":"(salt)"}\r\n"`,
+		`HELLO {"pwdhash":"` + hash + `"}`:  `HELLO {"pwdhash":"(hash)"}`,
+		`HELLO {\"pwdhash\":\"ab\",\"v\"}`:  `HELLO {\"pwdhash\":"(hash)",\"v\"}`,
+		`C: HELLO {"pwdhash":"$pwdhash"}`:   `C: HELLO {"pwdhash":"$pwdhash"}`,
+		`-ERR wrong hash ` + hash[:40]:      `-ERR wrong hash (hash)`,
+		`-ERR not ` + strings.ToUpper(hash): `-ERR not (hash)`,
+		`-ERR hunter2 is wrong`:             `-ERR (password) is wrong`,
+		`PUSH {"s":"a","i":5}`:              `PUSH {"s":"a","i":5}`,
+		`PUSH {"args":[9007199254740993]}`:  `PUSH {"args":[9007199254740993]}`,
+		`jid fwp11202057387c00-10-jid-52`:   `jid fwp11202057387c00-10-jid-52`,
+	} {
+		assert.Equal(t, want, target.NewSecrets("hunter2").Hide(said), said)
+		assert.Equal(t, said, (*target.Secrets)(nil).Hide(said))
+	}
+	odd := target.NewSecrets("p\"ä\\\x1b!")
+	assert.Equal(t, "(password) (password) (password)", odd.Hide("p\"ä\\\x1b! p\\\"ä\\\\\\u001b! p\"ä\\\\\\x1b!"))
+	assert.Equal(t, "-ERR abc", target.NewSecrets("abc").Hide("-ERR abc"), "too short to be looked for")
+}

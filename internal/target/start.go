@@ -1,0 +1,166 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Starter starts servers on this machine by a command, as many as a run needs. Command must
+// be set.
+type Starter struct {
+	// Value is the value of --start that the starter was made from, for messages.
+	Value string
+	// Command is a command of the shell. In it {port} and {webport} stand for free ports of
+	// 127.0.0.1, {password} for a password, which is empty for a server without one, and
+	// {dir} for a new folder, which is kept over restarts. They are in its environment as
+	// FWP_PORT, FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the
+	// server runs.
+	Command string
+	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
+	// environment of the server.
+	Workers func(Place) Operator
+	// Ready reports whether a server serves, which is tried until it does; nil: whether it
+	// accepts connections.
+	Ready func(ctx context.Context, s *Server) error
+	// Patience is how long a server may take until it is ready; 30 s if zero.
+	Patience time.Duration
+	// Supervisor is the program that runs commands, see [Supervise]; the present
+	// program with the argument "supervise" if empty.
+	Supervisor []string
+}
+
+const startPatience = 30 * time.Second
+
+// ParseStart reads the value of --start: a command, or "faktory" or "faktory=PATH" for
+// the Faktory server, whose flags and web page are known.
+func ParseStart(value string) (Starter, error) {
+	if path, ok := strings.CutPrefix(value, "faktory"); ok && (path == "" || path[0] == '=') {
+		starter := faktory(strings.TrimPrefix(path, "="))
+		starter.Value = value
+		return starter, nil
+	}
+	switch {
+	case strings.TrimSpace(value) == "":
+		return Starter{}, errors.New("--start: no command was given")
+	case !strings.Contains(value, "{port}") && !strings.Contains(value, "FWP_PORT"):
+		return Starter{}, errors.New("--start: the command must listen on the port that it is given: " +
+			"write {port} where the command takes it")
+	}
+	return Starter{Value: value, Command: value}, nil
+}
+
+// Protects reports whether servers can have a password.
+func (s *Starter) Protects() bool {
+	return strings.Contains(s.Command, "{password}") || strings.Contains(s.Command, "FWP_PASSWORD")
+}
+
+// Control makes commands quiet and terminate workers; in them {port}, {webport},
+// {password} and {dir} stand for those of the server. An action without a command
+// stays as it was.
+func (s *Starter) Control(commands Commands) {
+	before := s.Workers
+	s.Workers = func(p Place) Operator {
+		filled := Commands{ByAction: map[Action]string{}, Timeout: commands.Timeout}
+		for action, command := range commands.ByAction {
+			filled.ByAction[action] = p.fill(command)
+		}
+		if before == nil || filled.Can(Quiet) && filled.Can(Terminate) {
+			return filled
+		}
+		return before(p)
+	}
+}
+
+// Place is where a started server is.
+type Place struct {
+	Port, WebPort int    // of 127.0.0.1
+	Password      string // empty: the server is open
+	Dir           string // the folder of the server
+}
+
+// newPlace finds free ports and makes a folder.
+func newPlace(password string) (Place, error) {
+	port, err := freePort()
+	if err != nil {
+		return Place{}, err
+	}
+	webPort, err := freePort()
+	if err != nil {
+		return Place{}, err
+	}
+	dir, err := os.MkdirTemp("", "fwp-server-*")
+	return Place{port, webPort, password, dir}, err
+}
+
+// freePort returns a port of 127.0.0.1 on which no server listens now.
+func freePort() (int, error) {
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port, nil
+}
+
+// fill puts the place into a command.
+func (p Place) fill(command string) string {
+	return strings.NewReplacer(
+		"{port}", strconv.Itoa(p.Port), "{webport}", strconv.Itoa(p.WebPort),
+		"{password}", p.Password, "{dir}", p.Dir,
+	).Replace(command)
+}
+
+// environment returns the place as variables.
+func (p Place) environment() []string {
+	return []string{
+		"FWP_PORT=" + strconv.Itoa(p.Port), "FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
+		"FWP_PASSWORD=" + p.Password, "FWP_DIR=" + p.Dir,
+	}
+}
+
+// Start starts a server with a password, or without one if it is empty, and waits until it is
+// ready. The error is a [StartError] if the server ended, or was not ready in time.
+func (s *Starter) Start(ctx context.Context, password string) (*Started, error) {
+	if !canStart {
+		return nil, errors.New("--start works on Unix only: start the server yourself, and give its --url")
+	}
+	place, err := newPlace(password)
+	if err != nil {
+		return nil, fmt.Errorf("start a server: %w", err)
+	}
+	i := &Started{starter: s, place: place, output: new(lastLines)}
+	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}
+	i.Server.Operator = i
+	if s.Workers != nil {
+		i.workers = s.Workers(place)
+	}
+	if err := i.begin(ctx); err != nil {
+		i.End()
+		return nil, err
+	}
+	return i, nil
+}
+
+// StartError reports that a started server ended before it served, or was not ready in
+// time.
+type StartError struct {
+	Cause  error
+	Output []string // the last lines that it printed
+}
+
+func (e *StartError) Error() string {
+	if len(e.Output) == 0 {
+		return "the server that --start started: " + e.Cause.Error() + "; it printed nothing"
+	}
+	return "the server that --start started: " + e.Cause.Error() + "; the last lines that it printed:\n  " +
+		strings.Join(e.Output, "\n  ")
+}
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Cause }

@@ -1,0 +1,291 @@
+//go:build unix
+
+package target
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain is three other programs for the tests of this package: a supervisor, a server,
+// and a program that starts a server and waits.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 3 {
+		os.Exit(m.Run())
+	}
+	var err error
+	switch os.Args[1] {
+	case "supervise":
+		os.Exit(Supervise(os.Args[2], os.Stdin, os.Stderr))
+	case "serve":
+		err = serveLines(os.Args[2])
+	case "hold":
+		err = hold(os.Args[2])
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// serveLines is a server that greets with its password and how often its folder has seen it.
+func serveLines(port string) error {
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:"+port)
+	if err != nil {
+		return err
+	}
+	lives, err := os.OpenFile(filepath.Join(os.Getenv("FWP_DIR"), "lives"), os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := lives.WriteString("x"); err != nil {
+		return err
+	}
+	fmt.Println("listening")
+	for {
+		nc, err := ln.Accept()
+		if err != nil {
+			return err
+		}
+		seen, _ := os.ReadFile(lives.Name())
+		_, _ = fmt.Fprintf(nc, "%s %s\n", os.Getenv("FWP_PASSWORD"), seen)
+		_ = nc.Close()
+	}
+}
+
+// hold starts a server, prints a line and waits for ever.
+func hold(command string) error {
+	if _, err := testStarter(command).Start(context.Background(), ""); err != nil {
+		return err
+	}
+	fmt.Println("started")
+	select {}
+}
+
+// testStarter returns a starter whose supervisor and server are this program.
+func testStarter(command string) *Starter {
+	return &Starter{Command: command, Supervisor: []string{os.Args[0], "supervise"}}
+}
+
+// serving is a command for the server of TestMain.
+func serving() string { return "'" + os.Args[0] + "' serve {port}" }
+
+// greeting returns what a server greets with.
+func greeting(t *testing.T, s *Started) string {
+	t.Helper()
+	nc, err := s.Server.Dial(t.Context())
+	require.NoError(t, err)
+	defer nc.Close()
+	line, err := bufio.NewReader(nc).ReadString('\n')
+	require.NoError(t, err)
+	return strings.TrimSpace(line)
+}
+
+func TestStartedServers(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "secret")
+	require.NoError(t, err)
+	defer s.End()
+	assert.Equal(t, "secret x", greeting(t, s))
+	assert.True(t, s.Can(Restart))
+	assert.True(t, s.Can(Kill))
+	assert.False(t, s.Can(Quiet), "no command for workers was given")
+
+	require.NoError(t, s.Server.Restart(t.Context()))
+	assert.Equal(t, "secret xx", greeting(t, s), "the same place, with its folder")
+	require.NoError(t, s.Server.Kill(t.Context()))
+	assert.Equal(t, "secret xxx", greeting(t, s))
+	_, _, ended := s.Ended()
+	assert.False(t, ended, "the stops were asked for")
+
+	s.End()
+	assert.NoDirExists(t, s.place.Dir)
+	_, err = s.Server.Dial(t.Context())
+	assert.ErrorIs(t, err, syscall.ECONNREFUSED)
+}
+
+func TestStartedServersThatEnd(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ command, failed string }{
+		"at once":        {"echo one; echo two >&2; exit 7", "it ended (exit status 7); the last lines that it printed:\n  one\n  two"},
+		"without a word": {"true {port}", "it ended (exit status 0); it printed nothing"},
+		"by a signal":    {"kill -9 $$", "it ended (exit status 137)"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := testStarter(test.command).Start(t.Context(), "")
+			_, ok := errors.AsType[*StartError](err)
+			assert.True(t, ok)
+			assert.ErrorContains(t, err, test.failed)
+		})
+	}
+}
+
+func TestStartedServersThatNeverServe(t *testing.T) {
+	t.Parallel()
+	starter := testStarter("echo asleep; sleep 600")
+	starter.Patience = time.Nanosecond
+	_, err := starter.Start(t.Context(), "")
+	assert.ErrorContains(t, err, "it does not serve within 1ns")
+
+	starter = testStarter("exec " + serving())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	starter.Ready = func(context.Context, *Server) error {
+		cancel(assert.AnError)
+		return errors.New("not yet")
+	}
+	_, err = starter.Start(ctx, "")
+	assert.ErrorIs(t, err, assert.AnError)
+	assert.ErrorContains(t, err, "not yet")
+}
+
+// A named pipe ends when every process that has it open has ended: it is the witness that
+// nothing is left running.
+func TestNothingIsLeftRunning(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"a server":                     "exec 3<>%s; exec " + serving(),
+		"a child of the shell":         "exec 3<>%s; " + serving() + "; true",
+		"in the background":            "exec 3<>%s; sleep 600 & " + serving(),
+		"deaf to signals":              "exec 3<>%s; trap '' TERM HUP INT; (trap '' TERM; sleep 600) & kill -STOP $! ; exec " + serving(),
+		"in a group of its own":        "exec 3<>%s; setsid sleep 600 & exec " + serving(),
+		"in a group, without a parent": "exec 3<>%s; (setsid sleep 600 &) ; exec " + serving(),
+	}
+	for name, command := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.Contains(command, "setsid") {
+				if _, err := exec.LookPath("setsid"); err != nil {
+					t.Skip("no setsid on this system")
+				}
+			}
+			fifo, ended := witness(t)
+			s, err := testStarter(fmt.Sprintf(command, fifo)).Start(t.Context(), "")
+			require.NoError(t, err)
+			s.Server.Operator.(*Started).now.end(name == "deaf to signals")
+			s.End()
+			<-ended
+		})
+	}
+}
+
+// witness makes a named pipe, and a channel that is closed when all that write to it have
+// ended.
+func witness(t *testing.T) (fifo string, ended <-chan struct{}) {
+	t.Helper()
+	fifo = filepath.Join(t.TempDir(), "running")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		f, err := os.Open(fifo) // blocks until one writes
+		if err == nil {
+			_, _ = io.Copy(io.Discard, f)
+			_ = f.Close()
+		}
+	}()
+	return fifo, over
+}
+
+func TestNothingIsLeftRunningAfterOurDeath(t *testing.T) {
+	t.Parallel()
+	fifo, ended := witness(t)
+	holder := exec.CommandContext(t.Context(), os.Args[0], "hold", "exec 3<>"+fifo+"; sleep 600 & exec "+serving())
+	out, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "started\n", line)
+	require.NoError(t, holder.Process.Kill())
+	<-ended
+	assert.Error(t, holder.Wait())
+}
+
+func TestServersThatDieUnasked(t *testing.T) {
+	t.Parallel()
+	fifo, ended := witness(t)
+	s, err := testStarter("exec 3<>"+fifo+"; echo last words; "+serving()+" & echo $! >{dir}/pid; wait $!").Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	pid, err := os.ReadFile(filepath.Join(s.place.Dir, "pid"))
+	require.NoError(t, err)
+	require.NoError(t, exec.CommandContext(t.Context(), "kill", "-9", strings.TrimSpace(string(pid))).Run())
+	<-ended
+	<-s.now.over
+	how, output, over := s.Ended()
+	assert.True(t, over)
+	assert.Contains(t, how, "exit status")
+	assert.Contains(t, output, "last words")
+
+	require.NoError(t, s.Server.Restart(t.Context()), "a restart starts what has ended")
+	_, _, over = s.Ended()
+	assert.False(t, over)
+}
+
+func TestParseStart(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		value    string
+		command  string // part of it
+		protects bool
+		failed   string
+	}{
+		"a command":         {value: "serve -p {port}", command: "serve -p {port}"},
+		"with a password":   {value: "serve {port} {password}", command: "serve", protects: true},
+		"by its variables":  {value: "serve $FWP_PORT $FWP_PASSWORD", command: "serve", protects: true},
+		"no port":           {value: "serve", failed: "write {port} where the command takes it"},
+		"nothing":           {value: " ", failed: "no command was given"},
+		"faktory":           {value: "faktory", command: "'faktory' -b 127.0.0.1:{port}", protects: true},
+		"faktory at a path": {value: "faktory=/opt/my 'x'/faktory", command: `'/opt/my '\''x'\''/faktory' -b`, protects: true},
+		"another faktory":   {value: "faktory-next {port}", command: "faktory-next {port}"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, err := ParseStart(test.value)
+			if test.failed != "" {
+				assert.ErrorContains(t, err, test.failed)
+				return
+			}
+			require.NoError(t, err)
+			assert.Contains(t, s.Command, test.command)
+			assert.Equal(t, test.protects, s.Protects())
+		})
+	}
+}
+
+func TestLastLines(t *testing.T) {
+	t.Parallel()
+	l := new(lastLines)
+	for i := range 100 {
+		_, err := fmt.Fprintf(l, "line %d\n", i)
+		require.NoError(t, err)
+	}
+	_, err := io.WriteString(l, strings.Repeat("x", 10_000)+"\n\nop")
+	require.NoError(t, err)
+	_, err = io.WriteString(l, "en")
+	require.NoError(t, err)
+	lines := l.lines()
+	assert.Equal(t, "line 82", lines[0])
+	assert.Len(t, lines[len(lines)-2], mostBytes)
+	assert.Equal(t, "open", lines[len(lines)-1])
+}

@@ -1,0 +1,119 @@
+package target
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// supervised is a command that runs below a supervisor: a process of its own which ends the
+// command and everything that it started when it is asked to, or when this process has
+// ended for any reason.
+type supervised struct {
+	orders io.WriteCloser
+	over   chan struct{} // closed when all have ended
+	err    error         // of the command; to be read when it is over
+}
+
+// killOrder asks a supervisor to kill. The end of its standard input asks it to stop in order.
+const killOrder = "kill\n"
+
+// supervise starts a command. What it prints goes to output.
+func supervise(program []string, command string, environment []string, output io.Writer) (*supervised, error) {
+	if len(program) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+		}
+		program = []string{self, "supervise"}
+	}
+	cmd := exec.Command(program[0], append(slices.Clip(program[1:]), command)...) //nolint:noctx // it ends by an order
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.WaitDelay = time.Second // for what the supervisor could not end
+	apart(cmd)
+	orders, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
+	}
+	s := &supervised{orders: orders, over: make(chan struct{})}
+	go func() {
+		s.err = cmd.Wait()
+		close(s.over)
+	}()
+	return s, nil
+}
+
+// end ends the command, without warning if kill is true, and blocks until all that it
+// started has ended.
+func (s *supervised) end(kill bool) {
+	if kill {
+		_, _ = io.WriteString(s.orders, killOrder) // an error means that it is over
+	}
+	_ = s.orders.Close()
+	<-s.over
+}
+
+// how returns how the command ended: "exit status 2".
+func (s *supervised) how() string {
+	if exit, ok := errors.AsType[*exec.ExitError](s.err); ok {
+		return exit.String()
+	}
+	if s.err != nil {
+		return s.err.Error()
+	}
+	return "exit status 0"
+}
+
+// The limits of lastLines.
+const (
+	mostLines = 20
+	mostBytes = 400 // of a line
+)
+
+// lastLines is a writer that keeps the last lines written to it, each cut to 400 bytes.
+// Its methods may be called by many goroutines at once.
+type lastLines struct {
+	mu   sync.Mutex
+	kept []string
+	open []byte // the line that has no end yet
+}
+
+func (l *lastLines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(text)
+	for {
+		line, rest, ended := bytes.Cut(text, []byte("\n"))
+		l.open = append(l.open, line[:min(len(line), mostBytes-len(l.open))]...)
+		if !ended {
+			return n, nil
+		}
+		l.kept = append(l.kept, string(l.open))
+		l.kept = l.kept[max(0, len(l.kept)-mostLines):]
+		l.open, text = l.open[:0], rest
+	}
+}
+
+// lines returns the last lines, without empty ones.
+func (l *lastLines) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lines []string
+	for _, line := range append(slices.Clip(l.kept), string(l.open)) {
+		if line = strings.TrimRight(strings.ToValidUTF8(line, "?"), " \r\t"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

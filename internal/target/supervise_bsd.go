@@ -1,0 +1,7 @@
+//go:build unix && !linux
+
+package target
+
+func adoptOrphans() {}
+
+func killOrphans() {}

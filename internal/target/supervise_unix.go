@@ -1,0 +1,127 @@
+//go:build unix
+
+package target
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const canStart = true
+
+// stopGrace is how long a command may take to stop in order.
+const stopGrace = 10 * time.Second
+
+// apart puts a process into a group of its own, which an interrupt from the keyboard does not reach.
+func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// Supervise runs a command of the shell and returns its exit code, 128 and the number of the signal that ended it, or
+// 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the command, with
+// everything that the command started: by SIGTERM when orders ends or this process gets
+// a signal to end, and by SIGKILL ten seconds later or when orders has a line "kill". What is
+// left when the command has ended by itself is killed, too. On Linux that is every
+// descendant, on other systems what is still in its process group. It is for a process of its own, see [Starter],
+// whose children are all of the command.
+func Supervise(command string, orders io.Reader, output io.Writer) int {
+	adoptOrphans()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	cmd := exec.Command("sh", "-c", command) //nolint:noctx // it ends by an order
+	cmd.Stdout, cmd.Stderr = output, output
+	apart(cmd)
+	if err := cmd.Start(); err != nil {
+		return cannotRun
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // its state says how it ended
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		endGroup(cmd.Process.Pid)
+		return exitCode(cmd.ProcessState)
+	case <-signals:
+	case kill := <-ordered(orders):
+		if kill {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
+	stop(cmd.Process.Pid, ended)
+	endGroup(cmd.Process.Pid)
+	return exitCode(cmd.ProcessState)
+}
+
+const cannotRun = 127 // as shells have it
+
+// exitCode returns the exit code of a process as shells do.
+func exitCode(state *os.ProcessState) int {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return state.ExitCode()
+}
+
+// ordered sends whether to kill when there is an order.
+func ordered(orders io.Reader) <-chan bool {
+	order := make(chan bool, 1)
+	go func() {
+		line, _ := bufio.NewReader(orders).ReadString('\n')
+		order <- line == killOrder
+	}()
+	return order
+}
+
+// stop stops a group in order, and waits until its first process has ended.
+func stop(group int, ended <-chan struct{}) {
+	_ = syscall.Kill(-group, syscall.SIGTERM)
+	patience := time.NewTimer(stopGrace)
+	defer patience.Stop()
+	select {
+	case <-ended:
+		awaitGroup(group, patience.C)
+	case <-patience.C:
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+		<-ended
+	}
+}
+
+// awaitGroup waits until all processes of a group have ended, or the patience is over.
+func awaitGroup(group int, patience <-chan time.Time) {
+	look := time.NewTicker(readyPause) // the system has no event for it
+	defer look.Stop()
+	for {
+		reap()
+		if err := syscall.Kill(-group, 0); errors.Is(err, syscall.ESRCH) {
+			return
+		}
+		select {
+		case <-patience:
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// endGroup kills what is left of a group and of its descendants.
+func endGroup(group int) {
+	_ = syscall.Kill(-group, syscall.SIGKILL)
+	killOrphans()
+	reap()
+}
+
+// reap releases children that have ended.
+func reap() {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if pid <= 0 || err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package reports
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// setTexts sets every text below v.
+func setTexts(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			setTexts(field, text)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		setTexts(v.Index(0), text)
+	case reflect.String:
+		v.SetString(text)
+	}
+}
+
+// hostile is what a server may send: it moves the cursor, sets the title, turns the direction of writing, hides.
+const hostile = "\x1b[2J\x1b]0;title\a\r\b\x7f\u009b31m\u202e\u2066\u200b\U000e0041\x00 secret"
+
+// Every field of a report may have come from a server: neither the text nor the JSON has a control character.
+func TestHostileTextIsShownHarmlessly(t *testing.T) {
+	t.Parallel()
+	r, l, e := &Report{}, &Load{}, &Exploration{States: map[string]int{hostile: 1}}
+	setTexts(reflect.ValueOf(r).Elem(), hostile)
+	setTexts(reflect.ValueOf(l).Elem(), hostile)
+	l.Target.HI, l.Target.Info = []byte(hostile), []byte(hostile)
+	setTexts(reflect.ValueOf(e).Elem(), hostile)
+	e.Commands, r.Checks[0].Verdict, r.Clauses[0].Verdict = 1, Fail, Inconclusive
+	var out bytes.Buffer
+	for _, o := range []PageOptions{{}, {Verbose: true}} {
+		for _, fit := range []TextOptions{{}, {Width: 40, Fit: true}} {
+			require.NoError(t, r.Page(o).WriteText(&out, fit))
+			require.NoError(t, e.Page(o).WriteText(&out, fit))
+			require.NoError(t, l.Page(o).WriteText(&out, fit))
+		}
+	}
+	require.NoError(t, l.WriteJSON(&out))
+	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
+	require.Contains(t, out.String(), "secret")
+	for _, r := range out.String() {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f || strings.ContainsRune("\u200b\u202e\u2066\U000e0041", r)) {
+			t.Fatalf("%U is in the output", r)
+		}
+	}
+}
+
+// Fields that no server has a part in keep what they have.
+var ours = map[string]bool{
+	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true, "check": true,
+	"conn": true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true, "chosen": true,
+	"usage": true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true, "close": true,
+	"mark": true, "goal": true, "command": true, "state": true, "field": true, "breaks": true,
+}
+
+// The same of a load.
+var oursOfLoad = map[string]bool{
+	"version": true, "run": true, "url": true, "chosen": true, "usage": true, "os": true, "arch": true, "kernel": true,
+	"cpu": true, "go": true, "words": true, "preset": true, "overload": true, "name": true, "op": true, "kind": true,
+	"at_least": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
+	"threshold": true, "expected": true, "actual": true, "phase": true,
+}
+
+func TestHideReachesEveryText(t *testing.T) {
+	t.Parallel()
+	hide := func(s string) string { return strings.ReplaceAll(s, "secret", "(hidden)") }
+	r, e, c, l := &Report{}, &Exploration{}, &Comparison{}, &Load{}
+	setTexts(reflect.ValueOf(r).Elem(), "a secret")
+	setTexts(reflect.ValueOf(e).Elem(), "a secret")
+	setTexts(reflect.ValueOf(c).Elem(), "a secret")
+	setTexts(reflect.ValueOf(l).Elem(), "a secret")
+	l.Target.HI, l.Target.Info, l.Findings[0].Kind = []byte("a secret"), []byte("a secret"), FindingReply
+	r.Hide(hide)
+	e.Hide(hide)
+	c.Hide(hide)
+	l.Hide(hide)
+	var out bytes.Buffer
+	require.NoError(t, r.WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
+	require.NoError(t, c.WriteJSON(&out, ExitOptions{}))
+	assertHidden(t, out.String(), ours)
+	out.Reset()
+	require.NoError(t, l.WriteJSON(&out))
+	assertHidden(t, out.String(), oursOfLoad)
+}
+
+// assertHidden fails if the JSON of a report has the secret in another field than these.
+func assertHidden(t *testing.T, out string, ours map[string]bool) {
+	t.Helper()
+	key := ""
+	for line := range strings.Lines(out) {
+		if name, _, ok := strings.Cut(strings.TrimSpace(line), `": `); ok {
+			key = strings.Trim(name, `"`)
+		}
+		if strings.Contains(line, "secret") && !strings.Contains(line, "(hidden)") {
+			assert.True(t, ours[key], "%s: %s", key, line)
+		}
+	}
+	require.Contains(t, out, "(hidden)")
+}

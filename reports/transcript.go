@@ -1,0 +1,225 @@
+package reports
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// transcript returns a conversation with the place of the evidence marked; unless all of it is wanted, what leads to
+// that.
+func transcript(e *Evidence, all []Line, o PageOptions) Transcript {
+	t := Transcript{
+		Title: "conversation (time since the check began; C: client, S: server, --: the suite, >: the finding)",
+	}
+	if o.Verbose {
+		for i := range all {
+			t.Entries = append(t.Entries, e.entry(all, i))
+		}
+		return t
+	}
+	shown, before := relevant(all, e.Marked-1), -1
+	if len(shown) == 0 {
+		return t
+	}
+	for n, i := range shown {
+		entry := e.entry(all, i)
+		if entry.Line.Text = abridged(entry.Line.Text); n == 0 || entry.Mark != "" || !alike(all, before, i) {
+			t.Entries = append(t.Entries, entry)
+			before = i
+			continue
+		}
+		if last := &t.Entries[len(t.Entries)-1]; last.More > 0 {
+			last.More++
+		} else {
+			t.Entries = append(t.Entries, Entry{More: 1})
+		}
+	}
+	if left := len(all) - len(shown); left > 0 {
+		t.Entries = append(t.Entries, Entry{Omitted: left})
+	}
+	return t
+}
+
+// entry returns a line of a conversation, marked if the evidence is there.
+func (e *Evidence) entry(all []Line, i int) Entry {
+	if i != e.Marked-1 || e.Expected == "" {
+		return Entry{Line: all[i]}
+	}
+	return Entry{Line: all[i], Mark: "expected " + abridged(text.OneLine(e.Expected))}
+}
+
+// exchange is a command and what was received until the next one on its connection, as places in a conversation.
+type exchange struct {
+	conn        string
+	lines       []int
+	own, remark bool // of the suite's; remark: one that belongs to no connection
+	names       []string
+}
+
+// Limits of what is shown of a conversation, in exchanges.
+const (
+	mostShown = 12 // in all
+	opening   = 2  // of a connection: the greeting, and the command that introduces the client
+	leading   = 3  // before the finding, if no name leads to it
+)
+
+// relevant returns the places of the lines that lead to the one that is marked (the last one if none is): those of its
+// connection, and those elsewhere that have a name in common with it. If these are many, they are its opening, those
+// just before the mark, and those that share the mark's rarest name.
+func relevant(all []Line, marked int) []int {
+	found := exchanges(all, marked)
+	if len(found) == 0 {
+		return nil
+	}
+	at := found[0]
+	for _, x := range found {
+		if !x.own {
+			at = x
+		}
+		if slices.Contains(x.lines, marked) {
+			at = x
+			break
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(found), func(x *exchange) bool {
+		return x != at && !x.remark && (x.own || x.conn != at.conn && !related(x, at))
+	})
+	if len(kept) > mostShown {
+		kept = narrowed(kept, at)
+	}
+	var lines []int
+	for _, x := range kept {
+		lines = append(lines, x.lines...)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// narrowed returns the exchanges that matter most of many.
+func narrowed(all []*exchange, at *exchange) []*exchange {
+	rare, fewest := "", len(all)+1
+	for _, name := range at.names {
+		many := 0
+		for _, x := range all {
+			if slices.Contains(x.names, name) {
+				many++
+			}
+		}
+		if many > 1 && many < fewest {
+			rare, fewest = name, many
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool { return x.conn != at.conn })
+	middle := slices.DeleteFunc(slices.Clone(all), func(x *exchange) bool {
+		return rare == "" || !slices.Contains(x.names, rare)
+	})
+	last, before := slices.Index(own, at), leading
+	if rare != "" {
+		before = 1
+	}
+	near := slices.Concat(own[:min(opening, last)], own[max(last-before, 0):last+1])
+	middle = slices.DeleteFunc(middle, func(x *exchange) bool { return slices.Contains(near, x) })
+	if more := len(middle) - (mostShown - len(near)); more > 0 {
+		middle = middle[more:]
+	}
+	return slices.Concat(near, middle)
+}
+
+// exchanges returns what was said until the mark (until the end if there is none), in the order of its beginning. Lines
+// that only the suite's own order are own.
+func exchanges(all []Line, marked int) []*exchange {
+	if marked >= 0 && marked < len(all) {
+		all = all[:marked+1]
+	}
+	var found []*exchange
+	open := map[string]*exchange{}
+	for i, l := range all {
+		x, remark := open[l.Conn], l.From == FromSuite && l.Conn == ""
+		if x == nil || l.From == FromClient || remark {
+			x = &exchange{conn: l.Conn, own: l.Own, remark: remark}
+			found = append(found, x)
+		}
+		if !remark {
+			open[l.Conn] = x
+		}
+		x.lines = append(x.lines, i)
+		for _, name := range nameLike.FindAllString(l.Text, -1) {
+			if !dates.MatchString(name) {
+				x.names = added(x.names, name)
+			}
+		}
+	}
+	return found
+}
+
+// nameLike finds words that are probably the name of one thing, such as a job, a queue or a worker: long, with digits.
+var nameLike = regexp.MustCompile(`[A-Za-z0-9_.-]*[0-9][A-Za-z0-9_.-]{7,}|[A-Za-z0-9_.-]{7,}[0-9][A-Za-z0-9_.-]*`)
+
+// dates are the beginnings of times, which are not names.
+var dates = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-`)
+
+// related reports whether two exchanges have a name in common.
+func related(a, b *exchange) bool {
+	return slices.ContainsFunc(a.names, func(name string) bool { return slices.Contains(b.names, name) })
+}
+
+// alike reports whether two lines of a connection differ in no more than names and numbers.
+func alike(all []Line, a, b int) bool {
+	plain := func(s string) string { return numbers.ReplaceAllString(nameLike.ReplaceAllString(s, "0"), "0") }
+	x, y := all[a], all[b]
+	return x.Conn == y.Conn && x.From == y.From && plain(x.Text) == plain(y.Text)
+}
+
+// Lengths of values that are not shown whole.
+const (
+	longest  = 200 // characters
+	ofItsEnd = 40
+	longRun  = 16 // equal characters
+)
+
+// inside is how the suite notes that the middle of a long text was left out when it was recorded.
+var inside = regexp.MustCompile(` … \([0-9]+ bytes in all\) … `)
+
+// abridged returns what was sent or received with "..." in the place of what is long or repeated in each of its lines.
+func abridged(s string) string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		out = append(out, clipped(collapsed(line)))
+	}
+	return strings.Join(out, "\n")
+}
+
+// clipped returns a line without its middle, if it is long.
+func clipped(line string) string {
+	runes := []rune(line)
+	if len(runes) <= longest {
+		return line
+	}
+	first, last, middle := runes, runes, " ... "
+	if at := inside.FindStringIndex(line); at != nil {
+		first, last, middle = []rune(line[:at[0]]), []rune(line[at[1]:]), line[at[0]:at[1]]
+	}
+	return string(first[:min(len(first), longest-ofItsEnd)]) + middle + string(last[max(0, len(last)-ofItsEnd):])
+}
+
+// collapsed returns a line with its long runs of the same character shortened.
+func collapsed(line string) string {
+	var out strings.Builder
+	runes := []rune(line)
+	for i := 0; i < len(runes); {
+		end := i
+		for end < len(runes) && runes[end] == runes[i] {
+			end++
+		}
+		if end-i >= longRun {
+			out.WriteString(strings.Repeat(string(runes[i]), 3) + "..." + strings.Repeat(string(runes[i]), 3))
+		} else {
+			out.WriteString(string(runes[i:end]))
+		}
+		i = end
+	}
+	return out.String()
+}

@@ -1,0 +1,67 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/session"
+)
+
+// What is wrong may be so only because this machine was late: a line was sent too late, a greeting, or a reply was read
+// too late. A result whose premise is time is in doubt after a small lag, any other one after a lag that outlasts
+// the waits for a reply.
+const (
+	lagOfTimes = 100 * time.Millisecond // within the last recentLag
+	recentLag  = 15 * time.Second
+	lagOfAll   = 500 * time.Millisecond // since the play began
+)
+
+// lateness returns how late this machine was, if that casts doubt on what was received at a moment. timed is
+// whether its premise is time.
+func (pl *play) lateness(timed bool, at time.Time) (lag time.Duration, doubtful bool) {
+	if lag = pl.Meter.Lag(at.Add(-recentLag)); timed && lag > lagOfTimes {
+		return lag, true
+	}
+	lag = pl.Meter.Lag(pl.rec.start)
+	return lag, lag > lagOfAll
+}
+
+// doubt returns a mismatch that the lag of this machine may explain as one that decides nothing.
+func (pl *play) doubt(r Result) Result {
+	if r.Outcome != Mismatched || r.Refused {
+		return r
+	}
+	lag, doubtful := pl.lateness(r.timed, pl.rec.start.Add(r.At))
+	if doubtful {
+		r.Outcome, r.Transient = Unsure, true
+		r.Cause = fmt.Sprintf("%s; this machine was late by up to %v meanwhile, which may be the reason",
+			r.Got, round(lag))
+	}
+	return r
+}
+
+// timed reports whether the time of our lines may be the reason for an answer: the command waits for something, and that
+// came or did not come where the line expects the opposite, or another of several things came first.
+func (th *thread) timed(e *Expect, a session.Received) bool {
+	grammar := th.dialect().Grammar()
+	wait, waits := grammar.Waits[verb(string(a.Asked))]
+	if !waits || !a.Whole() {
+		return false
+	}
+	asks := func(kind byte) func(Choice) bool {
+		return func(ch Choice) bool { return ch.form != nil && ch.form.Kind == kind }
+	}
+	another := func(d Difference) bool { return slices.Contains(grammar.Families, strings.TrimPrefix(d.Path, ".")) }
+	itself := func(ch Choice) bool {
+		return asks(a.Message.Kind)(ch) && !slices.ContainsFunc(th.try(&ch, a), another)
+	}
+	switch {
+	case a.Message.Kind == wait.Kind:
+		return true
+	case !slices.ContainsFunc(e.Choices, asks(a.Message.Kind)):
+		return slices.ContainsFunc(e.Choices, asks(wait.Kind))
+	}
+	return !slices.ContainsFunc(e.Choices, itself)
+}

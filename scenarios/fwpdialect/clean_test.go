@@ -1,0 +1,89 @@
+package fwpdialect_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+func TestRunOf(t *testing.T) {
+	t.Parallel()
+	for name, run := range map[string]string{
+		"fwpbench-k3v9q2xy-0": "k3v9q2xy", "fwpbench-k3v9q2xy-000000000000002a": "k3v9q2xy",
+		"fwp1120201745ab12-3-queue-1": "fwp1120201745ab12", "fwp00112233445566aa-queue1": "fwp00112233445566aa",
+		"x00112233445566aa-jid": "x00112233445566aa",
+		"default":               "", "fwpbench-": "", "fwpbench-k3v9q2xy": "", "fwp": "", "my-fwpbench-k3v9q2xy-0": "", "": "",
+	} {
+		assert.Equal(t, run, fwpdialect.RunOf(name), name)
+	}
+}
+
+// left are the jobs of two runs, and of another client.
+var left = []string{
+	`{"jid":"fwpbench-k3v9q2xy-1","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`,
+	`{"jid":"fwpbench-k3v9q2xy-2","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`,
+	`{"jid":"fwpbench-k3v9q2xy-3","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0","at":"2100-01-01T00:00:00Z"}`,
+	`{"jid":"fwp1120201745ab12-3-jid-1","jobtype":"a","args":[],"queue":"fwp1120201745ab12-3-queue-1"}`,
+	`{"jid":"another","jobtype":"a","args":[],"queue":"fwp1120201745ab12-3-queue-1"}`,
+	`{"jid":"another-one","jobtype":"a","args":[],"queue":"default"}`,
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for run, removed := range map[string]map[string]int{
+		"":         {"fwpbench-k3v9q2xy-0": 2, "fwp1120201745ab12-3-queue-1": 1},
+		"k3v9q2xy": {"fwpbench-k3v9q2xy-0": 2},
+		"nosuch":   {},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			network := memnet.New()
+			server := fakes.NewServer(fakes.Config{
+				Listen: func() (net.Listener, error) { return network.Listen("server:7419") },
+			})
+			defer server.Close()
+			dial := func() net.Conn {
+				nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
+				require.NoError(t, err)
+				return nc
+			}
+			push(t, dial(), left)
+			done, err := fwpdialect.Clean(t.Context(), dial(), "", run, 10*time.Second)
+			require.NoError(t, err)
+			assert.Equal(t, removed, done.Removed)
+			assert.True(t, done.Shown)
+			assert.Empty(t, done.Left)
+			assert.Equal(t, int64(1), done.Sets["scheduled"])
+			assert.Equal(t, run == "", done.Sets["retries"] == 1, "the job of another client is given back")
+		})
+	}
+}
+
+// push pushes jobs on a connection, and ends it.
+func push(t *testing.T, nc net.Conn, jobs []string) {
+	t.Helper()
+	replies := bufio.NewReader(nc)
+	_, err := replies.ReadString('\n') // HI
+	require.NoError(t, err)
+	lines := []string{`HELLO {"v":2}`}
+	for _, job := range jobs {
+		lines = append(lines, "PUSH "+job)
+	}
+	for _, line := range lines {
+		_, err := fmt.Fprintf(nc, "%s\r\n", line)
+		require.NoError(t, err)
+		reply, err := replies.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "+OK\r\n", reply)
+	}
+	require.NoError(t, nc.Close())
+}

@@ -1,0 +1,33 @@
+package scenarios
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestASlowServerHasFewerRounds(t *testing.T) {
+	t.Parallel()
+	push := &Block{Kind: Repeat, Count: 500, Steps: make([]Step, 2)}
+	fetch := &Block{Kind: Repeat, Count: 500, Steps: make([]Step, 4)}
+	other := &Block{Kind: Repeat, Count: 3, Steps: make([]Step, 2)}
+	s := &Script{Steps: []Step{push, fetch, other}}
+	play := func(r *rounds, b *Block, each time.Duration) (n int) {
+		for began := time.Now(); r.more(b, n, began); n++ {
+			time.Sleep(each)
+		}
+		r.over(b)
+		return n
+	}
+	synctest.Test(t, func(t *testing.T) {
+		quick, slow := newRounds(s), newRounds(s)
+		assert.Equal(t, 500, play(quick, push, time.Millisecond))
+		assert.Equal(t, 500, play(quick, fetch, time.Millisecond), "as many as there were in the first block")
+		assert.Equal(t, 101, play(slow, push, 100*time.Millisecond), "a third of the time, by the lines")
+		assert.Equal(t, 101, play(slow, fetch, 200*time.Millisecond))
+		assert.Equal(t, 31, play(slow, fetch, time.Second))
+		assert.Equal(t, 3, play(slow, other, time.Hour), "a few in any case")
+	})
+}
