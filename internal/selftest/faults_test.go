@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -134,10 +135,16 @@ one of the declared clauses.
 	}
 	old, err := os.ReadFile(path)
 	require.NoError(t, err)
-	// The texts themselves would fill pages.
-	if played(strings.ReplaceAll(string(old), "\r\n", "\n")) != played(b.String()) {
-		t.Error("docs/faults.md is stale: FWP_SLOW=1 go test ./internal/selftest -run Faults -update")
-	}
+	// Only the rows that differ: the texts themselves would fill pages.
+	before := strings.Split(played(strings.ReplaceAll(string(old), "\r\n", "\n")), "\n")
+	now := strings.Split(played(b.String()), "\n")
+	assert.Empty(t, cmp.Diff(without(before, now), without(now, before)),
+		"docs/faults.md is stale: FWP_SLOW=1 go test ./internal/selftest -run Faults -update")
+}
+
+// without returns the lines that are not among the others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
 // played is the document without the plays that take FWP_SLOW=1.
