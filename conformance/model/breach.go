@@ -9,8 +9,13 @@ const ForeignReply = "foreign-reply:"
 const BrokenGrammar = "grammar:"
 
 // ClauseOf returns the id of the clause that a breach is about, "" for an unknown breach. Breaches have names
-// where they are found (scenarios, load, internal/history), and clauses only here.
-func ClauseOf(breach string) string { return clauseOf[breach] }
+// where they are found (scenarios, load, internal/history, internal/monitor), and clauses only here.
+func ClauseOf(breach string) string {
+	if clause := clauseOf[breach]; clause != "" {
+		return clause
+	}
+	return clausesOfClients[breach]
+}
 
 var clauseOf = map[string]string{
 	// Of the bytes.

@@ -127,6 +127,7 @@ var rooms = map[string]room{
 		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure",
 		"load/protocol", "load/workload",
 	}},
+	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},
 	"internal/slow":    {alone: true, tests: true},
 	"internal/history": {alone: true},
 

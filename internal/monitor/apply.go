@@ -1,0 +1,293 @@
+package monitor
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// apply changes the world by an event that the rules have looked at.
+func (w *world) apply(l *look) {
+	switch l.Kind {
+	case Opened:
+		w.conns[l.Conn] = &connState{number: l.Conn, process: l.Process, opened: l.At}
+	case Line:
+		if l.conn != nil {
+			w.applyLine(l)
+		}
+	case Reply:
+		if l.conn != nil {
+			w.applyReply(l)
+		}
+	case Broken:
+		if l.conn != nil {
+			l.conn.unjudged = true
+		}
+	case Closed:
+		if l.conn != nil {
+			w.applyClose(l)
+		}
+	case Started:
+		w.processes[l.Process] = &processState{number: l.Process}
+	case Signalled:
+		if p := l.process; p != nil && p.signalled == nil {
+			p.signalled, p.signal = l.moment(), l.Signal
+		}
+	case Exited:
+		if p := l.process; p != nil {
+			p.exited = l.moment()
+		}
+	case Lag:
+		w.slack = max(w.slack, w.cfg.Slack+l.Late)
+	}
+}
+
+func (w *world) applyLine(l *look) {
+	c := l.conn
+	c.lines++
+	c.refused = nil
+	m := l.moment()
+	cmd := &command{verb: l.Command.Verb, shown: *m}
+	cmd.jid, _ = l.Object["jid"].(string)
+	if len(c.inFlight) < maxInFlight {
+		c.inFlight = append(c.inFlight, cmd)
+	} else {
+		c.unjudged = true
+	}
+	switch cmd.verb {
+	case fwp.HELLO:
+		cmd.hello = readHello(l.Object, *m)
+		if c.hello == nil {
+			c.hello = cmd.hello
+		}
+		return
+	case fwp.END:
+		c.end = m
+		return
+	case fwp.BEAT:
+		cmd.state, _ = l.Object["current_state"].(string)
+		if c.worker != nil {
+			c.worker.sendsBeat(l.At, m)
+		}
+	case fwp.FETCH:
+		if c.worker != nil {
+			c.worker.sendsFetch(w, l.At)
+		}
+	case fwp.ACK, fwp.FAIL:
+		w.sendsReport(c, cmd)
+	}
+	c.commands++
+}
+
+func (k *workerState) sendsBeat(at time.Duration, m *Moment) {
+	if k.beats > 0 {
+		copy(k.gaps[1:], k.gaps[:])
+		k.gaps[0] = at - k.lastBeat
+	}
+	k.beats++
+	k.lastBeat, k.beat, k.lost, k.silent = at, m, false, false
+}
+
+func (k *workerState) sendsFetch(w *world, at time.Duration) {
+	k.fetching++
+	k.lastFetch, k.starved = at, false
+	if told := k.told(); told != nil && at > told.At+w.cfg.Grace {
+		k.late++
+	}
+}
+
+// told returns the reply that told the worker to fetch no more; nil if there was none.
+func (k *workerState) told() *Moment {
+	if k.quiet != nil {
+		return k.quiet
+	}
+	return k.terminate
+}
+
+func (w *world) sendsReport(c *connState, cmd *command) {
+	d := w.deliveryFor(c.worker, cmd.jid)
+	if d == nil {
+		return
+	}
+	cmd.report = d
+	d.report, d.pending = &cmd.shown, true
+}
+
+func (w *world) applyReply(l *look) {
+	c := l.conn
+	if l.Greet {
+		c.greeting = l.moment()
+		if hi, err := fwp.ParseHi(l.Reply); err == nil {
+			c.hi = &hi
+		}
+		return
+	}
+	if len(c.inFlight) == 0 {
+		c.unjudged = true
+		return
+	}
+	cmd := c.inFlight[0]
+	c.inFlight = slices.Delete(c.inFlight, 0, 1)
+	if c.unjudged {
+		return
+	}
+	c.refused, c.refusedVerb = nil, ""
+	if l.Reply.Kind == fwp.ErrorReply {
+		c.refused, c.refusedVerb = l.moment(), cmd.verb
+	}
+	switch cmd.verb {
+	case fwp.HELLO:
+		w.greeted(l, cmd)
+	case fwp.FETCH:
+		w.fetched(l)
+	case fwp.ACK, fwp.FAIL:
+		w.reportAnswered(l, cmd)
+	case fwp.BEAT:
+		if c.worker != nil {
+			c.worker.beatAnswered(l)
+		}
+	case fwp.PUSH:
+		if isOK(l.Reply) && cmd.jid != "" {
+			w.pushed.add(cmd.jid)
+		}
+	}
+}
+
+func isOK(r fwp.Reply) bool { return r.Kind == fwp.SimpleString && string(r.Text) == "OK" }
+
+func (w *world) greeted(l *look, cmd *command) {
+	c := l.conn
+	if !isOK(l.Reply) {
+		if l.Reply.Kind == fwp.ErrorReply && !c.identified {
+			c.declined = l.moment()
+		}
+		return
+	}
+	c.identified, c.declined = true, nil
+	if cmd.hello.wid == "" || c.worker != nil {
+		return
+	}
+	k := w.workers[cmd.hello.wid]
+	if k == nil {
+		w.joined++
+		k = &workerState{
+			number: w.joined, wid: cmd.hello.wid, process: c.process, hello: cmd.hello, conns: map[int]*connState{},
+		}
+		w.workers[k.wid] = k
+	}
+	if len(k.conns) == 0 {
+		k.since, k.lastFetch, k.silent = l.At, l.At, false
+	}
+	k.conns[c.number] = c
+	c.worker = k
+	k.unknown = nil
+}
+
+func (k *workerState) beatAnswered(l *look) {
+	switch fwp.Identified.Next(fwp.BEAT, l.Reply) {
+	case fwp.Quiet:
+		if k.quiet == nil {
+			k.quiet = l.moment()
+		}
+	case fwp.Terminating:
+		if k.terminate == nil {
+			k.terminate = l.moment()
+		}
+	default:
+		if k.told() != nil && isOK(l.Reply) && k.unquieted == nil {
+			k.unquieted = l.moment()
+		}
+	}
+	k.unknown = nil
+	if l.Reply.Kind == fwp.ErrorReply {
+		k.unknown, k.lost = l.moment(), true
+	}
+}
+
+// unit is what the rules need of a work unit.
+type unit struct {
+	JID        string `json:"jid"`
+	Type       string `json:"jobtype"`
+	ReserveFor *int64 `json:"reserve_for"`
+	Args       []any  `json:"args"`
+}
+
+const defaultReservation = 1800 * time.Second
+
+func (w *world) fetched(l *look) {
+	c := l.conn
+	if c.worker != nil {
+		c.worker.fetching = max(0, c.worker.fetching-1)
+		c.worker.lastFetch = l.At
+	}
+	if l.Reply.Kind != fwp.BulkString {
+		return
+	}
+	var u unit
+	if json.Unmarshal(l.Reply.Text, &u) != nil || u.JID == "" {
+		return
+	}
+	if c.worker != nil && len(c.worker.held) >= maxHeld {
+		return
+	}
+	d := &delivery{
+		jid: u.JID, jobtype: u.Type, worker: c.worker, conn: c.number, at: l.At, shown: l.Moment(),
+		reserved: defaultReservation,
+	}
+	if u.ReserveFor != nil && *u.ReserveFor >= 60 && *u.ReserveFor < 1<<31 {
+		d.reserved = time.Duration(*u.ReserveFor) * time.Second
+	}
+	if w.cfg.Outcome != nil {
+		d.outcome = w.cfg.Outcome(u.Type, u.Args)
+	}
+	w.reported.drop(d.jid)
+	if c.worker == nil {
+		return // a job of a client without a worker id belongs to nobody that could be followed
+	}
+	c.worker.held = append(c.worker.held, d)
+	w.jobs[d.jid] = append(w.jobs[d.jid], d)
+}
+
+func (w *world) reportAnswered(l *look, cmd *command) {
+	d := cmd.report
+	if d == nil {
+		return
+	}
+	d.pending = false
+	if l.Reply.Kind == fwp.ErrorReply {
+		d.refused = true
+		return
+	}
+	w.reported.add(d.jid)
+	w.dropJob(d)
+	d.worker.held = slices.DeleteFunc(d.worker.held, func(o *delivery) bool { return o == d })
+	if d.worker.fetching == 0 {
+		d.worker.lastFetch = l.At
+	}
+}
+
+func (w *world) applyClose(l *look) {
+	c := l.conn
+	delete(w.conns, c.number)
+	for _, cmd := range c.inFlight {
+		if cmd.report != nil {
+			cmd.report.pending, cmd.report.again = false, true
+		}
+		if cmd.verb == fwp.FETCH && c.worker != nil {
+			c.worker.fetching = max(0, c.worker.fetching-1)
+		}
+	}
+	k := c.worker
+	if k == nil {
+		return
+	}
+	delete(k.conns, c.number)
+	if l.By != Client || l.Reset {
+		k.lost = true
+	}
+	if len(k.conns) == 0 {
+		k.gone, k.lastClose, k.closedBy, k.ended = l.At, l.moment(), l.By, c.end != nil
+	}
+}

@@ -1,0 +1,173 @@
+package monitor
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// maxInFlight bounds the commands of one connection that wait for a reply; a client that conforms has one.
+const maxInFlight = 1024
+
+// Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
+// reply of each open connection, at most MaxKept bytes each. It is not safe for concurrent use.
+//
+// Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
+// the events are in an order that the client's view allows, and a client that waits for a reply is not seen to be early.
+type Builder struct {
+	sink  func(Event)
+	conns map[int]*wire
+}
+
+// NewBuilder returns a Builder that hands each event to sink, in order.
+func NewBuilder(sink func(Event)) *Builder {
+	return &Builder{sink: sink, conns: map[int]*wire{}}
+}
+
+// wire is what a Builder knows of one connection.
+type wire struct {
+	process  int
+	client   []byte // the beginning of a line
+	skipped  int    // bytes of a line that is too long, those that are not kept
+	server   []byte // the beginning of a reply
+	greeted  bool   // the server's first reply has been seen
+	inFlight []asked
+	deaf     bool // the server's bytes are not read any more
+	confused bool // too many commands wait for their replies: these are not assigned
+}
+
+type asked struct {
+	verb string
+	at   time.Duration
+}
+
+// Open notes a new connection with a number of its own. Process is 0 if it is not known.
+func (b *Builder) Open(at time.Duration, conn, process int) {
+	b.conns[conn] = &wire{process: process}
+	b.sink(Event{At: at, Conn: conn, Process: process, Kind: Opened})
+}
+
+// Client takes bytes that the client sent. Those of a connection that is not open are ignored.
+func (b *Builder) Client(at time.Duration, conn int, data []byte) {
+	w := b.conns[conn]
+	if w == nil {
+		return
+	}
+	for len(data) > 0 {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			w.keep(data)
+			return
+		}
+		b.line(at, conn, w, data[:end+1])
+		data = data[end+1:]
+	}
+}
+
+// keep keeps the beginning of a line.
+func (w *wire) keep(data []byte) {
+	room := max(0, MaxKept-len(w.client))
+	if len(data) > room {
+		w.skipped += len(data) - room
+		data = data[:room]
+	}
+	w.client = append(w.client, data...)
+}
+
+func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
+	e := Event{At: at, Conn: conn, Process: w.process, Kind: Line}
+	if len(w.client) > 0 {
+		w.keep(rest)
+		rest = w.client
+	}
+	if w.skipped > 0 {
+		readLong(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skipped)
+	} else {
+		readLine(&e, rest)
+	}
+	w.skipped = 0
+	w.client = reuse(w.client)
+	if len(w.inFlight) < maxInFlight {
+		w.inFlight = append(w.inFlight, asked{e.Command.Verb, at})
+	} else {
+		w.confused = true
+	}
+	b.sink(e)
+}
+
+// reuse returns an empty slice, on the same memory unless that is large.
+func reuse(b []byte) []byte {
+	if cap(b) > 64<<10 {
+		return nil
+	}
+	return b[:0]
+}
+
+// Server takes bytes that the server sent.
+func (b *Builder) Server(at time.Duration, conn int, data []byte) {
+	w := b.conns[conn]
+	if w == nil || w.deaf {
+		return
+	}
+	pending := data
+	if len(w.server) > 0 {
+		w.server = append(w.server, data...)
+		pending = w.server
+	}
+	for len(pending) > 0 {
+		r, n, err := fwp.Decode(pending, MaxKept)
+		if errors.Is(err, fwp.ErrShort) {
+			break
+		}
+		if err != nil {
+			b.broken(at, conn, w, err)
+			return
+		}
+		b.reply(at, conn, w, r.Clone())
+		pending = pending[n:]
+	}
+	w.server = append(reuse(w.server), pending...)
+}
+
+func (b *Builder) broken(at time.Duration, conn int, w *wire, err error) {
+	w.deaf, w.server = true, nil
+	e := Event{At: at, Conn: conn, Process: w.process, Kind: Broken}
+	if !errors.As(err, &e.Syntax) {
+		e.Syntax = &fwp.SyntaxError{Expected: "a reply", Got: err.Error()}
+	}
+	b.sink(e)
+}
+
+func (b *Builder) reply(at time.Duration, conn int, w *wire, r fwp.Reply) {
+	e := Event{At: at, Conn: conn, Process: w.process, Kind: Reply, Reply: r}
+	switch {
+	case !w.greeted:
+		w.greeted, e.Greet = true, true
+	case len(w.inFlight) == 0:
+		e.Extra = true
+	case !w.confused:
+		e.To, e.Sent = w.inFlight[0].verb, w.inFlight[0].at
+		w.inFlight = append(w.inFlight[:0], w.inFlight[1:]...)
+	}
+	b.sink(e)
+}
+
+// Close notes that a side closed the connection; reset says that it did not do so in order. Later bytes are ignored.
+func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
+	w := b.conns[conn]
+	if w == nil {
+		return
+	}
+	delete(b.conns, conn)
+	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
+	b.sink(Event{At: at, Conn: conn, Process: w.process, Kind: Closed, By: by, Reset: reset || unfinished})
+}
+
+// Process notes what happened to a client's process: an event of kind Started, Signalled or Exited. It fills in the
+// time and the number.
+func (b *Builder) Process(at time.Duration, process int, e Event) {
+	e.At, e.Process = at, process
+	b.sink(e)
+}

@@ -1,0 +1,110 @@
+package monitor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// MaxKept bounds what a builder keeps of one line, and of one reply, in bytes. What is longer passes unjudged.
+const MaxKept = 4 << 20
+
+// Fault is the rule of the syntax of lines that a client broke.
+type Fault uint8
+
+// The faults.
+const (
+	FaultEnd    Fault = iota + 1 // the line does not end with CRLF
+	FaultUTF8                    // the line is not UTF-8
+	FaultForm                    // what follows the verb is not one space, or stands where there must be nothing
+	FaultSyntax                  // another mistake: JSON, white space, a verb in lower case
+)
+
+// SyntaxFault is a line that breaks the syntax of the specification.
+type SyntaxFault struct {
+	Fault Fault
+	Text  string // where, what was expected and what was there
+}
+
+// Error returns where the line is wrong, what was expected and what was there.
+func (f *SyntaxFault) Error() string { return f.Text }
+
+// readLine fills in an event of kind Line from a line with its LF. The event keeps a copy.
+func readLine(e *Event, line []byte) {
+	e.Raw, e.Size = bytes.Clone(line), len(line)
+	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
+	if !ended {
+		body = bytes.TrimSuffix(e.Raw, []byte("\n"))
+		e.Wrong = &SyntaxFault{FaultEnd, "the line ends with LF alone, and CRLF was expected"}
+	}
+	e.Command = fwp.SplitCommand(body)
+	if command, err := fwp.ParseCommand(body); err == nil {
+		e.Command = command
+	} else if e.Wrong == nil {
+		e.Wrong = faultOf(body, err)
+	}
+	e.Object = object(e.Command.Args)
+}
+
+// readLong fills in the event of a line of which only the beginning was kept.
+func readLong(e *Event, start []byte, size int) {
+	e.Raw, e.Size, e.Unread = bytes.Clone(start), size, true
+	e.Command = fwp.Command{Verb: fwp.SplitCommand(e.Raw).Verb}
+}
+
+// faultOf returns the fault of a line that ParseCommand refuses; nil for a verb that the specification does not have,
+// which a server may know.
+func faultOf(body []byte, err error) *SyntaxFault {
+	if !utf8.Valid(body) {
+		return &SyntaxFault{FaultUTF8, err.Error()}
+	}
+	var wrong *fwp.CommandError
+	if !errors.As(err, &wrong) {
+		return &SyntaxFault{FaultSyntax, err.Error()}
+	}
+	verb := fwp.SplitCommand(body).Verb
+	switch {
+	case isForeignVerb(verb):
+		return nil
+	case wrong.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
+		return &SyntaxFault{FaultForm, wrong.Error()}
+	}
+	return &SyntaxFault{FaultSyntax, wrong.Error()}
+}
+
+// isForeignVerb reports whether a verb is a word in upper case that the specification does not have. Servers have such
+// verbs as extensions.
+func isForeignVerb(verb string) bool {
+	for _, c := range []byte(verb) {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return verb != "" && !fwp.Identified.Allows(verb)
+}
+
+// object returns the JSON object that args is, or nil.
+func object(args []byte) map[string]any {
+	if len(args) == 0 || args[0] != '{' {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var fields map[string]any
+	if d.Decode(&fields) != nil {
+		return nil
+	}
+	return fields
+}
+
+func quoteAny(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return short(b)
+}

@@ -1,0 +1,8 @@
+package monitor
+
+import "slices"
+
+// Rules returns all rules, in the order of the specification's sections.
+func Rules() []Rule {
+	return slices.Concat(lineRules(), greetingRules(), stateRules())
+}
