@@ -243,6 +243,9 @@ func (s shown) Page(o reports.PageOptions) reports.Page {
 	return s.load.Page(o)
 }
 
+// Suite returns the report as cases.
+func (s shown) Suite(o reports.ExitOptions) reports.Suite { return s.load.Suite(o) }
+
 // report is the output of `run`.
 func (o *benchOptions) report(l *reports.Load) program.Output {
 	return program.Output{

@@ -6,60 +6,73 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Output is a report, and where and how it is written.
 type Output struct {
-	Flags  *ReportFlags
-	Exit   reports.ExitOptions
-	Report interface { // for people
-		Page(o reports.PageOptions) reports.Page
-	}
+	Flags       *ReportFlags
+	Exit        reports.ExitOptions
+	Report      Result
 	JSON        func(w io.Writer) error         // writes it for programs
 	Outcome     func() (code int, words string) // the exit code and what it stands for
 	Unreachable string                          // why there was nothing to test; empty if there was
 	Internal    *string                         // the field of the report for an internal error
 }
 
-// write writes the report in its format.
-func (o Output) write(w io.Writer, text reports.TextOptions) error {
-	if o.Flags.Format.String() == "json" {
-		return o.JSON(w)
-	}
-	page := o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Exit: o.Exit})
-	return page.WriteText(w, text)
-}
-
-// Deliver writes a report to its file or to standard output, and ends the command with
-// the exit code. A report that cannot be written to its file goes to standard output:
-// results that took minutes are not lost.
+// Deliver writes a report to its files and to standard output, and ends the command with the exit code. If a report
+// cannot be written to its file, that of --format goes to standard output: results that took minutes are not lost.
+// In a step of GitHub Actions it also makes annotations and a summary of the step.
 func (p Process) Deliver(o Output) error {
-	toFile := isFile(o.Flags.File)
-	if o.Unreachable != "" && (toFile || o.Flags.Format.String() != "text") { // the report may be read by programs only
+	places, err := o.Flags.places()
+	if err != nil {
+		return err
+	}
+	shown, written := "", []string{}
+	for _, at := range places {
+		if !isFile(at.file) {
+			shown = at.format
+		} else if p.save(&o, at) {
+			written = append(written, at.file)
+		} else if shown == "" {
+			shown = o.Flags.Format.String()
+		}
+	}
+	if o.Unreachable != "" && shown != "text" { // the report may be read by programs only
 		p.Logf("%s", o.Unreachable)
 	}
-	if toFile {
-		plain := reports.TextOptions{Color: o.Flags.Color.String() == "always"}
-		err := ReplaceFile(o.Flags.File, func(w io.Writer) error { return o.write(w, plain) })
-		if err == nil {
-			code, words := o.Outcome()
-			p.Logf("%s; the report is in %s", words, o.Flags.File)
-			return Ended(code)
+	if shown != "" {
+		here := p.fit(p.Out)
+		here.Color = p.wantsColor(o.Flags.Color.String())
+		if err := o.write(shown, p.Out, here); err != nil {
+			p.Logf("%v", err)
+			*o.Internal = err.Error()
 		}
-		p.Logf("the report cannot be written to %s, and goes to standard output: %v",
-			o.Flags.File, cmp.Or(errors.Unwrap(err), err))
-		*o.Internal = "the report could not be written to its file"
 	}
-	here := p.fit(p.Out)
-	here.Color = p.wantsColor(o.Flags.Color.String())
-	if err := o.write(p.Out, here); err != nil {
-		p.Logf("%v", err)
-		*o.Internal = err.Error()
+	p.annotate(&o, shown == "github")
+	code, words := o.Outcome()
+	switch {
+	case len(written) > 0 && shown == "":
+		p.Logf("%s; the report is in %s", words, strings.Join(written, ", "))
+	case len(written) > 0:
+		p.Logf("the report is also in %s", strings.Join(written, ", "))
 	}
-	code, _ := o.Outcome()
 	return Ended(code)
+}
+
+// save writes a report to a file, and reports whether it could.
+func (p Process) save(o *Output, at place) bool {
+	plain := reports.TextOptions{Color: o.Flags.Color.String() == "always"}
+	err := ReplaceFile(at.file, func(w io.Writer) error { return o.write(at.format, w, plain) })
+	if err == nil {
+		return true
+	}
+	p.Logf("the report cannot be written to %s, and goes to standard output: %v", at.file,
+		cmp.Or(errors.Unwrap(err), err))
+	*o.Internal = "the report could not be written to its file"
+	return false
 }
 
 // Ended returns the error that ends a command with this exit code, nil if all is well.

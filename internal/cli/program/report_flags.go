@@ -1,7 +1,7 @@
 package program
 
 import (
-	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,35 +10,46 @@ import (
 // ReportFlags are the flags for the format and the place of a report.
 type ReportFlags struct {
 	Format, Color       OneOf
-	File                string // empty or "-": standard output
+	Outputs             []string // [FORMAT=]FILE; "-" is standard output
 	Verbose, NoProgress bool
 }
 
 // NewReportFlags returns the flags with their defaults.
 func NewReportFlags() ReportFlags {
-	return ReportFlags{Format: Formats(), Color: NewOneOf("auto", "always", "never")}
+	return ReportFlags{Format: NewOneOf(formatNames()...), Color: NewOneOf("auto", "always", "never")}
 }
 
-// Formats returns the flag --format.
+// Formats returns the flag --format of commands whose result is text or JSON.
 func Formats() OneOf { return NewOneOf("text", "json") }
 
 // Declare adds the flags to a command; verbose is the usage of --verbose.
 func (r *ReportFlags) Declare(cmd *cobra.Command, verbose string) {
 	f := cmd.Flags()
 	f.Var(&r.Format, "format", "format of the report")
-	f.StringVarP(&r.File, "output", "o", "", "write the report to `FILE` instead of standard output")
+	f.StringArrayVarP(&r.Outputs, "output", "o", nil, "write the report to `[FORMAT=]FILE`: with FORMAT= ("+
+		strings.Join(formatNames(), ", ")+") in that format as well, without it that of --format instead of to "+
+		"standard output; may be repeated")
 	f.BoolVarP(&r.Verbose, "verbose", "v", false, verbose)
 	f.Var(&r.Color, "color", "colour in the report")
 	f.BoolVar(&r.NoProgress, "no-progress", false, "show no progress")
 	CompleteFlags(cmd, map[string]func() []string{"format": r.Format.Words, "color": r.Color.Words})
+	if err := cmd.RegisterFlagCompletionFunc("output", completePlace); err != nil {
+		panic(err) // the flag was declared above
+	}
 }
 
 // Validate returns an error if the report cannot be written.
-func (r *ReportFlags) Validate(given *pflag.FlagSet) error {
-	if given.Changed("output") && r.File == "" {
-		return errors.New("--output is empty: it names a file")
+func (r *ReportFlags) Validate(*pflag.FlagSet) error {
+	places, err := r.places()
+	if err != nil {
+		return err
 	}
-	return writable(r.File)
+	for _, at := range places {
+		if err := writable(at.file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CompleteFlags completes the values of flags with words.

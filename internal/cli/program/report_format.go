@@ -1,0 +1,140 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Result is what a run ends with.
+type Result interface {
+	Page(o reports.PageOptions) reports.Page   // for people
+	Suite(o reports.ExitOptions) reports.Suite // as cases, for CI systems
+}
+
+// format writes an output in one format.
+type format struct {
+	name  string
+	write func(o *Output, w io.Writer, text reports.TextOptions) error
+}
+
+// formats returns the formats of reports, in the order in which help lists them.
+func formats() []format {
+	return []format{
+		{"text", func(o *Output, w io.Writer, text reports.TextOptions) error { return o.page().WriteText(w, text) }},
+		{"json", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.JSON(w) }},
+		{"junit", ofCases((*reports.Suite).WriteJUnit)},
+		{"tap", ofCases((*reports.Suite).WriteTAP)},
+		{"github", ofCases((*reports.Suite).WriteGitHub)},
+		{"markdown", func(o *Output, w io.Writer, _ reports.TextOptions) error {
+			return o.page().WriteMarkdown(w, reports.MarkdownOptions{})
+		}},
+	}
+}
+
+// ofCases returns a writer of the cases of an output.
+func ofCases(write func(*reports.Suite, io.Writer) error) func(*Output, io.Writer, reports.TextOptions) error {
+	return func(o *Output, w io.Writer, _ reports.TextOptions) error {
+		suite := o.Report.Suite(o.Exit)
+		return write(&suite, w)
+	}
+}
+
+// formatNames returns the names of the formats.
+func formatNames() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// page returns the report for people.
+func (o *Output) page() reports.Page {
+	return o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Exit: o.Exit})
+}
+
+// write writes the report in a format.
+func (o *Output) write(name string, w io.Writer, text reports.TextOptions) error {
+	for _, f := range formats() {
+		if f.name == name {
+			return f.write(o, w, text)
+		}
+	}
+	return &InternalError{fmt.Errorf("no format %q", name)}
+}
+
+// place is a value of --output: a file, or standard output.
+type place struct {
+	format string // empty: that of --format
+	file   string // "-": standard output
+}
+
+// parsePlace reads a value of --output. A name that only resembles a format is refused: a file of that name is
+// written as ./NAME.
+func parsePlace(value string) (place, error) {
+	name, file, given := strings.Cut(value, "=")
+	switch {
+	case value == "":
+		return place{}, errors.New("--output is empty: it names a file")
+	case !given:
+		return place{file: value}, nil
+	case !slices.Contains(formatNames(), name):
+		if near := text.Nearest(name, formatNames(), 2); near != "" {
+			return place{}, fmt.Errorf("--output: unknown format %q; %s (for a file of that name: ./%s)", name,
+				text.DidYouMean(near), value)
+		}
+		return place{file: value}, nil
+	case file == "":
+		return place{}, fmt.Errorf("--output %s names no file: write %s=FILE", value, name)
+	}
+	return place{name, file}, nil
+}
+
+// places returns where the report goes, each with its format. Without a file for the report of --format that is
+// standard output, unless another format goes there.
+func (r *ReportFlags) places() ([]place, error) {
+	var all []place
+	main, stdout := true, false
+	for _, value := range r.Outputs {
+		at, err := parsePlace(value)
+		if err != nil {
+			return nil, err
+		}
+		main, stdout = main && at.format != "", stdout || at.file == "-"
+		if at.format == "" {
+			at.format = r.Format.String()
+		}
+		same := func(other place) bool { return filepath.Clean(other.file) == filepath.Clean(at.file) }
+		if slices.ContainsFunc(all, same) {
+			return nil, fmt.Errorf("--output names %s twice: one report would replace the other", at.file)
+		}
+		all = append(all, at)
+	}
+	if main && !stdout {
+		all = append(all, place{r.Format.String(), "-"})
+	}
+	return all, nil
+}
+
+// completePlace completes the value of --output: the names of formats, and files.
+func completePlace(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if strings.ContainsAny(begun, "=/.") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var words []string
+	for _, name := range formatNames() {
+		if strings.HasPrefix(name, begun) {
+			words = append(words, name+"=")
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoSpace
+}
