@@ -40,6 +40,8 @@ type Exploration struct {
 	Findings   []Explored     `json:"findings"`
 	// Limit is how many connections the target serves at a time, if a limit was met. (AMB-14)
 	Limit int `json:"connections_limit,omitempty"`
+	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
+	Limits string `json:"ended_by,omitempty"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -57,6 +59,8 @@ type Explored struct {
 	// Control is Fail or Crash if the embedded server, which is right, fails the script too, and Pass if it does not;
 	// anything else means that this was not tried.
 	Control Verdict `json:"control,omitzero"`
+	// Explained is the clause of another finding, which is reproduced and may be the reason of this one, which is not.
+	Explained string `json:"explained_by,omitempty"`
 	// Path is the file that holds the script, Run the one that holds the exploration up to the finding.
 	Path string `json:"path,omitempty"`
 	Run  string `json:"run,omitempty"`
@@ -64,6 +68,9 @@ type Explored struct {
 	Reproduced int `json:"reproduced,omitempty"`
 	Tried      int `json:"tried,omitempty"`
 }
+
+// Confirmed reports whether f was reproduced in more than half of the plays of its script.
+func (f *Explored) Confirmed() bool { return 2*f.Reproduced > f.Tried }
 
 // Outcome returns the exit code and what it stands for in one line of words. An exploration in which no connection was
 // identified has evaluated nothing.
@@ -73,17 +80,18 @@ func (e *Exploration) Outcome(o ExitOptions) (code int, words string) {
 }
 
 func (e *Exploration) decide(o ExitOptions) outcome {
-	counts := map[Verdict]int{}
-	for _, f := range e.Findings {
-		counts[f.Verdict]++
-	}
+	counts := e.counts()
 	bad := counts[Crash] + counts[Fail]
 	if o.Strict {
 		bad += counts[Warn]
 	}
 	seen := fmt.Sprintf("%s, %s, %s",
 		text.Count(e.Commands, "command"), text.Count(len(e.States), "state"), text.Count(len(e.Outcomes), "outcome"))
-	found := text.Count(len(e.Findings), "finding") + " in " + seen
+	found := text.Count(len(e.Findings), "finding")
+	if len(counts) > 0 {
+		found += ": " + listed(counts)
+	}
+	found += "; " + seen
 	identified := e.States["identified"] + e.States["identified worker"]
 	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
@@ -91,6 +99,15 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),
 	))
+}
+
+// counts returns how many findings there are of each verdict.
+func (e *Exploration) counts() map[Verdict]int {
+	counts := map[Verdict]int{}
+	for i := range e.Findings {
+		counts[e.Findings[i].Verdict]++
+	}
+	return counts
 }
 
 func (e *Exploration) trouble() trouble {

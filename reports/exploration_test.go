@@ -13,7 +13,7 @@ import (
 // explored is an exploration that found something and left jobs behind.
 func explored() *Exploration {
 	e := &Exploration{
-		Version: "fwpcheck v1.2.3", Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Limits: "--findings 2", Version: "fwpcheck v1.2.3", Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
 		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
@@ -32,7 +32,13 @@ func explored() *Exploration {
 				After: 812,
 				Path:  "FWP-FETCH-08.fwp", Run: "FWP-FETCH-08.run.json", Reproduced: 5, Tried: 5,
 			},
-			{Finding: Finding{Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Fail, Evidence: Evidence{Check: "explore", Actual: "a job \x1b[2J"}}, After: 1900, Run: "FWP-ACK-02.run.json"},
+			{
+				Finding: Finding{
+					Clause: "FWP-ACK-02", Level: LevelPlain, Verdict: Warn,
+					Evidence: Evidence{Check: "explore", Actual: "a job \x1b[2J"},
+				},
+				After: 1900, Run: "FWP-ACK-02.run.json", Unscripted: "it did not come again", Explained: "FWP-FETCH-08",
+			},
 		},
 	}
 	for i := range 1234 {
@@ -44,7 +50,7 @@ func explored() *Exploration {
 func TestExplorationGolden(t *testing.T) {
 	t.Parallel()
 	interrupted := explored()
-	interrupted.Interrupted, interrupted.Findings, interrupted.Left = true, nil, nil
+	interrupted.Interrupted, interrupted.Findings, interrupted.Left, interrupted.Limits = true, nil, nil, ""
 	for _, c := range []struct {
 		name    string
 		report  *Exploration

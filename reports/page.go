@@ -64,7 +64,7 @@ type Column struct {
 	Title string
 	// Right aligns it right.
 	Right bool
-	// Brief shortens its cells to what the line has room for.
+	// Brief shortens its cells to what the other cells of the row leave of the line.
 	Brief bool
 	// Unit is set if it holds the unit of the number before it.
 	Unit bool

@@ -10,22 +10,60 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns e for people: each finding with the script that shows it, what was covered, and a last line that says in
-// words what the result is.
+// Page returns e for people: the findings, one a line; each of them with the script that shows it; what was covered; and
+// a last line that says in words what the result is.
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
 	p.target(e.Target, e.Version)
 	p.troubles(e.trouble())
+	p.found(e)
 	if len(e.Findings) > 0 {
-		p.section("FINDINGS", "replies and states that the specification does not allow")
+		p.section("DETAILS", "replies and states that the specification does not allow")
 	}
 	for i := range e.Findings {
 		p.explored(&e.Findings[i], o)
 	}
 	p.coverage(e, o)
 	p.leftover(e.Left, "of this run that are, or may be, still on the target", o)
-	p.conclusion(fmt.Sprintf("seed %d, took %s", e.Seed, short(e.Took)), e.decide(o.Exit))
+	p.conclusion(e.facts(), e.decide(o.Exit))
 	return p
+}
+
+// facts returns the seed, how long the exploration took, and which limit ended it.
+func (e *Exploration) facts() string {
+	facts := fmt.Sprintf("seed %d, took %s", e.Seed, short(e.Took))
+	if e.Limits != "" {
+		facts += ", ended by " + e.Limits
+	}
+	return facts
+}
+
+// found appends the findings, one a line, with how often each was reproduced.
+func (p *Page) found(e *Exploration) {
+	if len(e.Findings) == 0 {
+		return
+	}
+	t := Table{Columns: []Column{{}, {}, {Brief: true}, {Right: true}}}
+	for i := range e.Findings {
+		f := &e.Findings[i]
+		words := cmp.Or(f.Statement, f.Seen, f.Actual)
+		if f.Clause == "" {
+			words = "(no clause) " + words
+		}
+		t.Rows = append(t.Rows, Row{Cells: []Text{
+			f.Verdict.Text(), Words(f.Clause), Words(text.OneLine(words)), Words(f.times()),
+		}})
+	}
+	p.section("FINDINGS", fmt.Sprintf("%d (%s)", len(e.Findings), listed(e.counts())))
+	p.add(t)
+}
+
+// times returns how often a finding was reproduced, in few words.
+func (f *Explored) times() string {
+	if f.Tried == 0 {
+		return "not reproduced"
+	}
+	return fmt.Sprintf("reproduced %d of %d", f.Reproduced, f.Tried)
 }
 
 // explored appends one finding and the script that shows it.
@@ -41,6 +79,9 @@ func (p *Page) explored(f *Explored, o PageOptions) {
 	if f.Control.Breach() {
 		more = append(more, exact("control",
 			Words("the embedded server fails the script too: this may be an error of fwpcheck; please report it")))
+	}
+	if f.Explained != "" {
+		more = append(more, field("reason", "probably that of "+f.Explained+", which is reproduced; so this is a warning"))
 	}
 	p.findingHead([]Finding{f.Finding})
 	p.evidence(&f.Evidence, o, more...)

@@ -21,6 +21,7 @@ func (p *Page) open(r *Report, o PageOptions) {
 		why := cmp.Or(g.why, defaultWhy(g.verdict))
 		lines := []Text{}
 		if !o.Verbose {
+			why = abridged(why) // what was received may be a whole job
 			lines = g.brief(r)
 		}
 		if g.provide != "" {

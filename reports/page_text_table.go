@@ -46,6 +46,11 @@ func (t *textWriter) squeeze(b Table, columns []textColumn) bool {
 		}
 	}
 	enough := room >= min(leastColumn, columns[at].width)
+	if columns[at].Brief && room < columns[at].width {
+		for i := range columns[at:] {
+			columns[at+i].tight = true
+		}
+	}
 	columns[at].width = min(columns[at].width, room)
 	return enough
 }
@@ -65,7 +70,8 @@ func (t *textWriter) stacked(b Table) {
 type textColumn struct {
 	Column
 	width int
-	gap   int // between it and the column before it
+	gap   int  // between it and the column before it
+	tight bool // it is the column of words, or behind it, and not all words fit
 }
 
 // layout works out the widths of the columns.
@@ -120,7 +126,19 @@ func titlesOf(columns []Column) []Text {
 	return titles
 }
 
-// row writes the cells of a row; the last one may be wrapped.
+// spare returns what the cells of a row leave of their columns.
+func spare(columns []textColumn, cells []Text) (free int) {
+	for i, c := range columns {
+		free += c.width
+		if i < len(cells) {
+			free -= width(cells[i])
+		}
+	}
+	return free
+}
+
+// row writes the cells of a row; the last one may be wrapped. Behind a column of words that has too little room, each
+// cell takes what it needs, so that the words have the rest.
 func (t *textWriter) row(columns []textColumn, cells []Text, wrap bool) {
 	var line strings.Builder
 	line.WriteString(strings.Repeat(" ", t.indent))
@@ -130,7 +148,12 @@ func (t *textWriter) row(columns []textColumn, cells []Text, wrap bool) {
 		line.WriteString(strings.Repeat(" ", c.gap))
 		at += c.gap
 		if c.Brief {
+			if c.tight {
+				c.width += spare(columns[i+1:], cells[i+1:])
+			}
 			cell = Words(text.Brief(text.Printable(joined(cell)), c.width))
+		} else if c.tight {
+			c.width = width(cell)
 		}
 		if wrap && i == len(cells)-1 {
 			t.beside(line.String(), at, cell)

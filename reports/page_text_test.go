@@ -60,3 +60,25 @@ func TestLinesOf(t *testing.T) {
 	assert.Empty(t, LinesOf(""))
 	assert.Equal(t, []Text{Words("a"), Words(""), Words("b")}, LinesOf("a\r\n\nb\n"))
 }
+
+// Where the words of a table have to be cut, each row cuts no more than its other cells need.
+func TestWordsHaveTheRestOfTheRow(t *testing.T) {
+	t.Parallel()
+	table := Table{Columns: []Column{{}, {Brief: true}}, Rows: []Row{
+		Cells("a", "one two three four five six seven", "b"), Cells("c", "one two three four five six seven", "a long one"),
+		Cells("d", "one", "e"),
+	}}
+	text := func(width int) string {
+		var out strings.Builder
+		require.NoError(t, Page{[]Block{table}}.WriteText(&out, TextOptions{Width: width}))
+		return out.String()
+	}
+	assert.Equal(t, ""+
+		"a  one two three four five six seven  b\n"+
+		"c  one two three four …      a long one\n"+
+		"d  one                                e\n", text(39))
+	assert.Equal(t, ""+
+		"a  one two three four five six seven  b\n"+
+		"c  one two three four five six seven  a long one\n"+
+		"d  one                                e\n", text(60))
+}

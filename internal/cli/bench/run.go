@@ -81,7 +81,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 		return err
 	}
 	p.Secrets = at.Secrets
-	if _, err := at.Fault(o.fault); err != nil {
+	if _, err := at.SetFault(o.fault); err != nil {
 		return err
 	}
 	config := load.Config{

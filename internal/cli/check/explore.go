@@ -58,7 +58,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	if err != nil {
 		return err
 	}
-	if _, err := at.Fault(o.fault); err != nil {
+	if _, err := at.SetFault(o.fault); err != nil {
 		return err
 	}
 	o.fillIn()
@@ -88,6 +88,10 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	store := &findingStore{p: p, o: o, at: at, control: again}
 	campaign{clients: o.clients, store: store, progress: activity, report: e}.run(ctx, x, script)
 	bar.End()
+	store.weigh(e)
+	if len(e.Findings) >= o.findings {
+		e.Limits = fmt.Sprintf("--findings %d", o.findings)
+	}
 	ended(ctx, e)
 	e.Hide(at.Secrets.Hide)
 	return p.Deliver(o.report(e))

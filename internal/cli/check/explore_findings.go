@@ -15,6 +15,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/stress"
@@ -34,6 +35,7 @@ type findingStore struct {
 
 	runs    map[int]string // files of whole runs, by the number of the finding
 	history string         // the file of the history of many clients
+	kinds   []string       // of the findings in the report: those of a kind may have the same reason
 	failed  error          // the first file that could not be written
 }
 
@@ -168,25 +170,53 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
+	k.kinds = append(k.kinds, kind(f))
 	if k.failed != nil {
 		e.Internal = k.failed.Error()
 	}
 }
 
+// kind returns one name for all findings that the same fault of a server may show as: a job that is delivered twice is
+// delivered while it is held, after its ACK or after its FAIL.
+func kind(f explore.Finding) string {
+	rule := f.Rule
+	if rule == stress.RuleHistory {
+		rule = cmp.Or(fwpsubject.RuleOf(f.Clause), rule)
+	}
+	return fwpsubject.New().Family(rule)
+}
+
+// weigh makes a warning of each finding that was not reproduced, in more than half of its plays, if one of the same kind
+// was, under another clause: that one may be the reason. A crash stays one.
+func (k *findingStore) weigh(e *reports.Exploration) {
+	for i := range e.Findings {
+		f := &e.Findings[i]
+		if f.Verdict != reports.Fail || f.Confirmed() {
+			continue
+		}
+		for j, other := range e.Findings {
+			if other.Confirmed() && other.Verdict == reports.Fail && k.kinds[i] == k.kinds[j] && other.Clause != f.Clause {
+				f.Verdict, f.Explained = reports.Warn, other.Clause
+				break
+			}
+		}
+	}
+}
+
 var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 
-// reproduce returns the command that plays a script on the same server; empty for an embedded server with a fault. A
-// script without a file is read from standard input.
+// reproduce returns the command that plays a script on the same server. A script without a file is read from standard
+// input.
 func (k *findingStore) reproduce(path, script string) string {
-	if k.at.Choice.Embedded && k.o.fault != "" {
-		return ""
-	}
 	var required []scenarios.Need
 	if parsed, err := scenarios.Parse(fwpdialect.Dialect{}, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}
 	all = append(all, k.at.Flags()...)
+	if k.o.fault != "" {
+		all = append(all, "--fault", k.o.fault)
+	}
 	for _, f := range []struct {
 		needed bool
 		flag   string

@@ -37,27 +37,25 @@ func (e *exploreProgress) state() (share float64, parts []string) {
 	if e.steps > 0 {
 		share = max(share, float64(e.last.Commands)/float64(e.steps))
 	}
-	parts = []string{activity(e.last), program.Clock(max(0, e.budget-elapsed)) + " left"}
-	if e.last.Activity == explore.Exploring {
-		parts = append(parts, text.Count(e.last.Outcomes, "outcome"))
-	}
-	return share, parts
+	doing, detail := activity(e.last)
+	return share, append([]string{doing, program.Clock(max(0, e.budget-elapsed)) + " left"}, detail...)
 }
 
-// activity returns what an exploration is doing, in one short line.
-func activity(p explore.Progress) string {
+// activity returns what an exploration is doing, in words that leave room for the time on a terminal of 40 columns; and
+// more about it.
+func activity(p explore.Progress) (doing string, detail []string) {
 	commands := text.Count(p.Commands, "command")
 	switch p.Activity {
 	case explore.Measuring:
-		return "measuring the memory of the server"
+		return "measuring memory", []string{commands}
 	case explore.Shrinking:
-		return fmt.Sprintf("shrinking %s: %s of %s", p.Finding, text.Grouped(p.Done), text.Count(p.Of, "step"))
+		return "shrinking " + p.Finding, []string{text.Grouped(p.Done) + " of " + text.Count(p.Of, "step")}
 	case explore.Confirming:
-		return fmt.Sprintf("confirming %s: play %d of %d", p.Finding, p.Done+1, p.Of)
+		return "confirming " + p.Finding, []string{fmt.Sprintf("play %d of %d", p.Done+1, p.Of)}
 	case explore.Loading:
-		return "concurrent clients: " + commands
+		return "concurrent clients", []string{commands}
 	case explore.CleaningUp:
-		return "cleaning up after " + commands
+		return "cleaning up", []string{commands}
 	}
-	return "exploring: " + commands
+	return "exploring", []string{commands, text.Count(p.Outcomes, "outcome")}
 }

@@ -49,19 +49,22 @@ func (p *progress) over(done, total int, check string) {
 	}
 }
 
-// state returns what a line of progress shows: "96 of 180 checks, 12 s, about 1m 20s left, ack/not-held".
+// state returns what a line of progress shows: "96 of 180 checks, about 1m 20s left, 12 s so far, ack/not-held". The
+// first two fit into 40 columns.
 func (p *progress) state() (share float64, parts []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	elapsed := time.Since(p.begun)
-	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total), program.Clock(elapsed)}
+	parts = []string{fmt.Sprintf("%d of %d checks", p.done, p.total)}
+	soFar := program.Clock(elapsed) + " so far"
 	if p.done == p.total {
-		return 1, append(parts, "finishing: what is inconclusive is tried again")
+		return 1, append(parts, soFar, "finishing: what is inconclusive is tried again")
 	}
 	left := p.left(elapsed).Round(time.Second)
 	if left > 0 {
 		parts = append(parts, "about "+program.Clock(left)+" left")
 	}
+	parts = append(parts, soFar)
 	if p.last != "" {
 		parts = append(parts, p.last)
 	}

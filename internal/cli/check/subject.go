@@ -25,10 +25,7 @@ func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error
 	if err != nil {
 		return subject{}, err
 	}
-	fault, err := e.Fault(o.fault)
-	if o.fault != "" {
-		e.Choice.How += " with the fault " + fault.Name
-	}
+	fault, err := e.SetFault(o.fault)
 	return subject{e, o.allowShared || o.allowFlush, o.allowFlush, fault}, err
 }
 

@@ -107,8 +107,12 @@ func progressLine(parts []string, share float64, columns int) string {
 	return bar + line
 }
 
-// terminalWidth returns the columns of the terminal that w is, 0 if it is not one or does not report them.
+// terminalWidth returns the columns of the terminal that w, or what a Bar writes to, is; 0 if it is not one or does not
+// report them.
 func terminalWidth(w io.Writer) int {
+	if b, ok := w.(*Bar); ok {
+		w = b.out
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return 0

@@ -18,6 +18,7 @@ import (
 func (p Process) Execute(commands func() *cobra.Command) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
+			p.LookupEnv = func(string) (string, bool) { return "", false } // it may be what failed
 			p.Logf("%v\nThis is an internal error of %s. Please report it with the command line (without passwords) at\n%s",
 				r, p.Name, bugs)
 			code = reports.ExitInternal

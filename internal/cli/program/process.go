@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -27,9 +28,23 @@ type Process struct {
 	terminal func(io.Writer) bool // instead of asking the system, if set
 }
 
-// Logf writes a message to standard error, as Show returns it; an error of that is ignored.
+// Logf writes a message to standard error, as Show returns it, in lines that fit; an error of that is ignored.
 func (p Process) Logf(format string, args ...any) {
-	_, _ = io.WriteString(p.Err, p.Show(fmt.Sprintf(p.Name+": "+format, args...))+"\n")
+	message := p.Show(fmt.Sprintf(p.Name+": "+format, args...))
+	if width := p.fit(p.Err).Width; width > 0 {
+		message = broken(message, width)
+	}
+	_, _ = io.WriteString(p.Err, message+"\n")
+}
+
+// broken returns a message in lines of at most so many characters. What continues a line begins two characters below it.
+func broken(message string, width int) string {
+	var lines []string
+	for line := range strings.SplitSeq(message, "\n") {
+		at := len(line) - len(strings.TrimLeft(line, " "))
+		lines = append(lines, text.Break(line, width, at+2)...)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Show returns lines that may quote a server or a file as they may be printed: without secrets, without what could move

@@ -2,6 +2,7 @@ package program
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +36,19 @@ func TestColor(t *testing.T) {
 	for _, test := range tests {
 		assert.Equal(t, test.want, terminal(test.terminal, test.env).wantsColor(test.flag), test)
 	}
+}
+
+func TestMessagesFit(t *testing.T) {
+	t.Parallel()
+	message := func(env map[string]string) string {
+		var out strings.Builder
+		p := terminal(true, env)
+		p.Name, p.Err = "fwpcheck", &out
+		p.Logf("%s", "one two three four five six\n  seven eight nine ten eleven")
+		return out.String()
+	}
+	assert.Equal(t, "fwpcheck: one two\n  three four five six\n  seven eight nine\n    ten eleven\n",
+		message(map[string]string{"COLUMNS": "21"}))
+	assert.Equal(t, "fwpcheck: one two three four five six\n  seven eight nine ten eleven\n", message(nil),
+		"the width is not known")
 }
