@@ -43,8 +43,11 @@ type Runner struct {
 	Parallel int           // checks at a time; if zero two that are busy, and any number that wait
 	Seed     uint64        // of the order and of the names; the names also hold the time, so that runs do not meet
 	Repeat   int           // how often each check is run; once if zero
-	FailFast bool          // stop at the first fail or crash
+	FailFast bool          // stop at the first fail or crash that Expected does not return true for
 	Quick    bool          // end soon on every server, for checks that a quick selection picked: see QuickRun
+
+	// Expected reports whether all findings of a check are known; nil if none are.
+	Expected func(reports.Check) bool
 
 	Watch    func(check string, line scenarios.Line) // receives each line of each conversation; calls may overlap
 	Progress func(done, total int, check string)     // is called when a check is over; calls do not overlap

@@ -282,7 +282,8 @@ func (s *runState) record(t *task) {
 		t.lagged++
 		s.again = append(s.again, t)
 	}
-	if s.runner.FailFast && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
+	expected := s.runner.Expected != nil && s.runner.Expected(check)
+	if s.runner.FailFast && !expected && (check.Verdict == reports.Fail || check.Verdict == reports.Crash) {
 		s.stopAtFinding()
 	}
 }

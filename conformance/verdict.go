@@ -88,6 +88,7 @@ type cause struct {
 	line      int    // of the script; 0 where other checks may have the same cause: a report lists them together
 	reason    string // without the line
 	transient bool   // another try, alone, may pass
+	halted    bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
 }
 
 // String returns the line and the reason.
@@ -108,12 +109,13 @@ func (v *verdicts) stopCause() cause {
 		return cause{reason: run.Open, transient: run.Transient}
 	case len(run.Breaches) > 0:
 		b := run.Breaches[0]
-		return cause{line: b.Line, reason: fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)}
+		reason := fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)
+		return cause{line: b.Line, reason: reason, halted: true}
 	}
 	for _, r := range run.Results {
 		switch r.Outcome {
 		case scenarios.Unsure:
-			return cause{r.Line, r.Cause, r.Transient}
+			return cause{line: r.Line, reason: r.Cause, transient: r.Transient}
 		case scenarios.Mismatched:
 			return mismatchCause(r)
 		}
@@ -121,16 +123,19 @@ func (v *verdicts) stopCause() cause {
 	if run.Err != nil {
 		return cause{reason: run.Err.Error()}
 	}
-	return cause{reason: "the server no longer served: " + run.Dead}
+	return cause{reason: "the server no longer served: " + run.Dead, halted: v.fatal}
 }
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
 func mismatchCause(r scenarios.Result) cause {
 	if len(r.Marks) > 0 && !r.Refused {
-		return cause{line: r.Line, reason: "the line did not match, and tests another clause"}
+		return cause{line: r.Line, reason: "the line did not match, and tests another clause", halted: true}
 	}
-	c := cause{r.Line, fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)), r.Transient}
+	c := cause{
+		line: r.Line, reason: fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
+		transient: r.Transient, halted: !r.Transient && !r.Refused,
+	}
 	if r.Refused {
 		c.line = 0
 	}
@@ -170,7 +175,7 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	}
 	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
 	case reports.Inconclusive:
-		cv.Why = v.stopped.String()
+		cv.Why, cv.Halted = v.stopped.String(), v.stopped.halted
 	case reports.Observed:
 		cv.Why = observed(open)
 	}

@@ -34,6 +34,7 @@ func (s *Server) info() []byte {
 		"server": map[string]any{
 			"command_count":   s.commands.Load(),
 			"connections":     s.Connections(),
+			"description":     "fakes",
 			"faktory_version": "fakes",
 			"uptime":          itoa(int64(time.Since(s.started) / time.Second)),
 			"used_memory_mb":  fmt.Sprintf("%d MB", memory()>>20),

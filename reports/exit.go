@@ -9,7 +9,7 @@ import (
 // The exit codes of fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
 const (
 	ExitWell         = 0   // all well
-	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too. fwpbench: a threshold missed
+	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too; a stale expectation. fwpbench: a threshold missed
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
 	ExitUnreachable  = 4   // the target cannot be reached, or is not an FWP server, at the start. fwpbench: or it was lost
@@ -36,7 +36,7 @@ var exits = [...]exit{
 		"the same, or it was lost during the run"},
 	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
-	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too", "a threshold was missed"},
+	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`", "a threshold was missed"},
 	{ExitInconclusive, Caution,
 		"something selected is inconclusive or not run, or nothing was evaluated",
 		"the run is INVALID, or its queues could not be drained"},

@@ -36,6 +36,8 @@ type Evidence struct {
 	Marked int `json:"marked_line,omitempty"`
 	// Conversation is given where it is not that of the check, but of another run of it.
 	Conversation []Line `json:"conversation,omitempty"`
+	// Known is the line, counted from 1, of the file of known findings that lists it; 0: none.
+	Known int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
 	Script string `json:"script,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
@@ -64,13 +66,22 @@ type Symptom struct {
 	Evidence
 }
 
+// KnownCounts is a part of Counts.
+type KnownCounts struct {
+	Clauses int `json:"clauses"`
+	Checks  int `json:"checks_without_clause"`
+}
+
 // Counts is what a run comes to.
 type Counts struct {
-	// Findings counts the findings by their verdict.
+	// Findings counts the findings by their verdict, but for the known ones.
 	Findings map[Verdict]int `json:"findings"`
 	// Clauses counts every clause once: with the verdict of its finding, or else with its own. A clause that no check
 	// evaluates counts as not selected.
 	Clauses map[Verdict]int `json:"clauses"`
+	// Known counts the clauses, and the checks that name none, that are broken or inconclusive as a file of known
+	// findings says. They are in none of the other counts.
+	Known KnownCounts `json:"known,omitzero"`
 	// Checks counts the checks that name no clause.
 	Checks map[Verdict]int `json:"checks_without_clause"`
 }

@@ -15,7 +15,7 @@ import (
 func (r *Report) Findings() []Finding {
 	var all []Finding
 	for i := range r.Checks {
-		all = append(all, r.checkFindings(&r.Checks[i])...)
+		all = append(all, r.FindingsOf(&r.Checks[i])...)
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict.Breach() && !mentions(all, c.ID) {
@@ -38,8 +38,8 @@ func (f *Finding) gravity() int {
 	return 0
 }
 
-// checkFindings returns the findings of one check, those without evidence last.
-func (r *Report) checkFindings(c *Check) []Finding {
+// FindingsOf returns the findings of one check as [Report.Findings] has them, those without evidence last.
+func (r *Report) FindingsOf(c *Check) []Finding {
 	var found []Finding
 	for _, f := range c.Findings {
 		found = append(found, r.complete(c.own(f)))
@@ -65,7 +65,7 @@ func (c *Check) own(f Finding) Finding {
 		f.File = c.File
 	}
 	if f.Seen == "" {
-		f.Seen = c.seen(f.Verdict, f.Clause)
+		f.Seen = join(c.seen(f.Verdict, f.Clause), c.unsteady())
 	}
 	return f
 }
@@ -112,7 +112,7 @@ func symptoms(all []Finding) [][]Finding {
 	return groups
 }
 
-// broken returns what the groups of symptoms break: the findings of the run, the worst first.
+// broken returns what the groups of symptoms break: the findings of the run, the worst first, without the known ones.
 func broken(groups [][]Finding) []Broken {
 	type placed struct {
 		Finding
@@ -120,7 +120,7 @@ func broken(groups [][]Finding) []Broken {
 	}
 	var all []placed
 	for i, group := range groups {
-		for _, f := range group {
+		for _, f := range fresh(group) {
 			all = append(all, placed{f, i})
 		}
 	}

@@ -66,7 +66,9 @@ func TestASymptomHasAllClausesThatItBreaks(t *testing.T) {
 		{Clause: "A", Verdict: Fail, Checks: []string{"a", "b"}, Symptoms: []int{0, 1, 2}},
 	}, whole.Broken)
 	assert.Equal(t, []string{"B", "A"}, whole.Symptoms[0].Clauses)
-	assert.Equal(t, Counts{map[Verdict]int{Fail: 2}, map[Verdict]int{Fail: 2, Pass: 1}, map[Verdict]int{Fail: 1}}, whole.Counts,
+	assert.Equal(t, Counts{
+		Findings: map[Verdict]int{Fail: 2}, Clauses: map[Verdict]int{Fail: 2, Pass: 1}, Checks: map[Verdict]int{Fail: 1},
+	}, whole.Counts,
 		"a clause with a finding counts as that, whatever another check says")
 	assert.Equal(t, "2 findings: 2 fail", whole.Words)
 }

@@ -42,6 +42,7 @@ func TestGolden(t *testing.T) {
 		{"rich-colour", rich(), PageOptions{}, true},
 		{"interrupted", interrupted, PageOptions{}, false},
 		{"well", well(), PageOptions{}, false},
+		{"expected", expected(), PageOptions{}, false},
 		{"repeated", repeated(), PageOptions{Verbose: true}, false},
 		{"empty", &Report{}, PageOptions{}, false},
 		{"unreachable", &Report{

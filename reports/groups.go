@@ -55,10 +55,12 @@ func (g *grouping) addCheck(c *Check) {
 		if !wanting(cv.Verdict) {
 			continue
 		}
-		g.checks, g.clauses = append(g.checks, c.ID), append(g.clauses, cv.ID)
+		if g.checks, g.clauses = append(g.checks, c.ID), append(g.clauses, cv.ID); cv.Known > 0 {
+			continue // the known findings have it
+		}
 		g.add(cause{cv.Verdict, cv.Why, cv.Provide}, openRow{c.ID, []string{cv.ID}, c.Attempts})
 	}
-	if wanting(c.Verdict) && len(g.checks) == known {
+	if wanting(c.Verdict) && len(g.checks) == known && c.Known == 0 {
 		g.checks = append(g.checks, c.ID)
 		g.add(cause{c.Verdict, c.Why, c.Provide}, openRow{check: c.ID, attempts: c.Attempts})
 	}

@@ -31,9 +31,10 @@ func (r *Report) whole(o ExitOptions) *Report {
 	whole := *r
 	whole.Schema, whole.Started = Schema, r.Started.UTC().Round(0)
 	whole.Exit, whole.Words = r.Outcome(o)
-	groups := symptoms(r.Findings())
+	all := r.Findings()
+	groups := symptoms(all)
 	whole.Broken, whole.Symptoms = list(broken(groups)), []Symptom{}
-	whole.Counts = r.counts(whole.Broken)
+	whole.Counts, whole.Known = r.counts(all), r.known(groups)
 	for _, group := range groups {
 		s := Symptom{Verdict: group[0].Verdict, Clauses: []string{}, Evidence: group[0].Evidence}
 		for _, f := range group {

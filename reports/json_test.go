@@ -17,7 +17,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	full := &Report{}
 	fill(reflect.ValueOf(full).Elem(), new(int64))
 	full.Schema = Schema
-	for name, r := range map[string]*Report{"rich": rich(), "every field": full} {
+	for name, r := range map[string]*Report{"rich": rich(), "expected": expected(), "every field": full} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
@@ -48,6 +48,9 @@ func fill(v reflect.Value, next *int64) {
 		for _, field := range v.Fields() {
 			fill(field, next)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), next)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(v.Index(0), next)

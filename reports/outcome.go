@@ -34,13 +34,14 @@ func (r *Report) Outcome(o ExitOptions) (code int, words string) {
 func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
 	missing := join(strings.Join(t.missing, ", "), t.sum())
-	bad := t.Findings[Crash]+t.Findings[Fail] > 0 || o.Strict && t.Findings[Warn] > 0
+	bad := t.Findings[Crash]+t.Findings[Fail] > 0 || o.Strict && t.Findings[Warn] > 0 || t.stale > 0
 	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be tested"),
-		claimed(ExitFindings, bad, join(t.found(), t.unsettled())),
+		claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
 		claimed(ExitInconclusive, t.open+t.Clauses[Inconclusive]+t.Clauses[NotRun] > 0, t.sum()),
 		claimed(ExitWell, t.Findings[Warn] > 0, join(t.found(), t.passed())),
+		claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
 		claimed(ExitWell, true, "all well: "+t.passed()),
 	))
 }
@@ -56,14 +57,16 @@ type tally struct {
 	open    int // checks that are inconclusive or not run, with a clause or without
 	decided bool
 	missing []string // required and not evaluated
+	stale   int      // lines of the file of known findings
+	listed  int      // known findings
 }
 
 func (r *Report) tally(o ExitOptions) tally {
-	t := tally{Counts: r.counts(broken(symptoms(r.Findings()))), strict: o.Strict}
+	all := r.Findings()
+	t := tally{Counts: r.counts(all), strict: o.Strict, stale: r.stale(), listed: len(all) - len(fresh(all))}
 	for _, c := range r.Checks {
 		t.decided = t.decided || c.Verdict.Decided()
-		open := func(cv ClauseVerdict) bool { return isOpen(cv.Verdict) }
-		if isOpen(c.Verdict) || slices.ContainsFunc(c.Clauses, open) {
+		if c.open() {
 			t.open++
 		}
 	}
@@ -83,10 +86,10 @@ func (r *Report) tally(o ExitOptions) tally {
 }
 
 // counts returns what the run comes to, given its findings.
-func (r *Report) counts(found []Broken) Counts {
-	c := Counts{map[Verdict]int{}, map[Verdict]int{}, map[Verdict]int{}}
+func (r *Report) counts(all []Finding) Counts {
+	c := Counts{Findings: map[Verdict]int{}, Clauses: map[Verdict]int{}, Checks: map[Verdict]int{}}
 	verdicts := map[string]Verdict{}
-	for _, f := range found {
+	for _, f := range broken(symptoms(all)) {
 		c.Findings[f.Verdict]++
 		verdicts[f.Clause] = f.Verdict
 	}
@@ -94,6 +97,9 @@ func (r *Report) counts(found []Broken) Counts {
 		verdict, bad := verdicts[clause.ID]
 		switch {
 		case bad:
+		case r.settled(&clause, all):
+			c.Known.Clauses++
+			continue
 		case clause.evaluated():
 			verdict = clause.Verdict
 		default:
@@ -101,8 +107,12 @@ func (r *Report) counts(found []Broken) Counts {
 		}
 		c.Clauses[verdict]++
 	}
-	for _, check := range r.Checks {
-		if len(check.Clauses) == 0 {
+	for i := range r.Checks {
+		switch check := &r.Checks[i]; {
+		case len(check.Clauses) > 0:
+		case check.settled(all):
+			c.Known.Checks++
+		default:
 			c.Checks[check.Verdict]++
 		}
 	}
@@ -117,7 +127,7 @@ func isOpen(v Verdict) bool { return v == Inconclusive || v == NotRun }
 
 // sum returns everything that was counted.
 func (t tally) sum() string {
-	if s := join(t.found(), t.unsettled(), t.passed()); s != "" {
+	if s := join(t.found(), t.staled(), t.unsettled(), t.passed()); s != "" {
 		return s
 	}
 	return "nothing was evaluated"
@@ -137,6 +147,14 @@ func (t tally) found() string {
 		words += " (a warn fails with --strict only)"
 	}
 	return words
+}
+
+// staled returns how many lines of the file of known findings are no longer so.
+func (t tally) staled() string {
+	if t.stale == 0 {
+		return ""
+	}
+	return text.Count(t.stale, "stale line") + " in the file of known findings"
 }
 
 // listed returns how often each verdict occurs, the worst first: "1 fail, 2 warn".

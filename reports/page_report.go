@@ -15,14 +15,15 @@ func (r *Report) Page(o PageOptions) Page {
 	all := r.Findings()
 	groups := symptoms(all)
 	found := broken(groups)
-	counts := r.counts(found)
+	counts := r.counts(all)
 	p.target(r.Target, r.Version)
 	p.troubles(r.trouble())
-	p.summary(found, all)
+	p.summary(found, fresh(all))
+	p.known(r, groups)
 	if o.Verbose {
 		p.checks(r)
 	}
-	p.details(r, groups, o)
+	p.details(r, shownGroups(groups, o), o)
 	p.unstable(r)
 	p.open(r, o)
 	p.observations(r, counts.Clauses[Observed], o)

@@ -53,13 +53,17 @@ func (p *Page) totals(c Counts) {
 	for _, of := range []struct {
 		label  string
 		counts map[Verdict]int
-	}{{"clauses", c.Clauses}, {"checks of no clause", c.Checks}} {
-		all := 0
+		known  int
+	}{{"clauses", c.Clauses, c.Known.Clauses}, {"checks of no clause", c.Checks, c.Known.Checks}} {
+		all, words := of.known, listed(of.counts)
 		for _, n := range of.counts {
 			all += n
 		}
+		if of.known > 0 {
+			words = strings.TrimPrefix(fmt.Sprintf("%s, %d known", words, of.known), ", ")
+		}
 		if all > 0 {
-			f = append(f, field(of.label, fmt.Sprintf("%d: %s", all, listed(of.counts))))
+			f = append(f, field(of.label, fmt.Sprintf("%d: %s", all, words)))
 		}
 	}
 	if len(f) > 0 {

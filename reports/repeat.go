@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,22 @@ func (c *Check) seen(v Verdict, clause string) string {
 		return fmt.Sprintf("in %d of %d runs", count.Times, runs(c.Runs))
 	}
 	return ""
+}
+
+// unsteady reports what the check brought when it was played again alone; empty if that was the same, or nothing.
+func (c *Check) unsteady() string {
+	same := func(count Count) bool { return count.Verdict == c.Verdict || !count.Verdict.Decided() }
+	if len(c.Alone) == 0 || !slices.ContainsFunc(c.Alone, func(count Count) bool { return !same(count) }) {
+		return ""
+	}
+	if runs(c.Alone) == 1 {
+		return "unsteady: when it was played again, alone, the verdict was " + c.Alone[0].Verdict.String()
+	}
+	var parts []string
+	for _, count := range c.Alone {
+		parts = append(parts, fmt.Sprintf("%s in %d of %d", count.Verdict, count.Times, runs(c.Alone)))
+	}
+	return "unsteady: played again, alone: " + strings.Join(parts, ", ")
 }
 
 // unstable appends what differs between the runs: the clauses of each check, or the check if it names none.

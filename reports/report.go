@@ -32,6 +32,10 @@ type Report struct {
 	Counts   Counts    `json:"counts"`
 	Broken   []Broken  `json:"findings"`
 	Symptoms []Symptom `json:"symptoms"`
+	// Expectations is what the run came to by a file of known findings; nil if there was none. Known holds what is
+	// known by it, and is not among the findings; WriteJSON sets it, whatever is here.
+	Expectations *Expectations `json:"expectations,omitempty"`
+	Known        []Known       `json:"known,omitempty"`
 	// Target is the server under test.
 	Target Target `json:"target"`
 	// Started is when the run began, by the clock of the machine that runs the suite.
@@ -105,6 +109,11 @@ type Check struct {
 	// Runs counts the verdicts of a check that was run several times because the user asked for it, the worst first; the
 	// Verdict is the worst, and the evidence is that of the first run that had it.
 	Runs []Count `json:"runs,omitempty"`
+	// Alone counts the verdicts of the check when it was played again alone, after the run, because it had a finding
+	// that is not known, or one that is known to be flaky. They do not change the Verdict.
+	Alone []Count `json:"alone,omitempty"`
+	// Known is that of ClauseVerdict, for a check that names no clause.
+	Known int `json:"known_line,omitempty"`
 	// Clauses holds the verdict on each clause that the check evaluates.
 	Clauses []ClauseVerdict `json:"clauses,omitempty"`
 	// Findings are the evidence against the clauses; in JSON they are the symptoms of the Report.
@@ -126,6 +135,11 @@ type ClauseVerdict struct {
 	Why string `json:"why,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
+	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, which is what the
+	// server does, and no other play will change that.
+	Halted bool `json:"halted,omitempty"`
+	// Known is the line, counted from 1, of the file of known findings that lists an inconclusive verdict; 0: none.
+	Known int `json:"known_line,omitempty"`
 	// Runs is that of Check, for this clause.
 	Runs []Count `json:"runs,omitempty"`
 }

@@ -1,6 +1,9 @@
 package reports
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // rich returns a report in which everything that the writers know occurs at least once.
 func rich() *Report {
@@ -131,6 +134,23 @@ func noRestart() Check {
 	return Check{ID: "restart/kept", Verdict: Skipped, Clauses: []ClauseVerdict{
 		{ID: "FWP-STATE-08", Level: LevelShould, Verdict: Skipped, Why: "the server cannot be restarted from here"},
 	}}
+}
+
+// expected returns a report of a run that was held against a file of known findings.
+func expected() *Report {
+	r := rich()
+	known, again, halted := rejected(), padded(), slow()
+	known.Findings[0].Known = 7
+	again.Alone = CountVerdicts(Pass)
+	halted.Clauses[0].Known, halted.Clauses[1].Known = 9, 9
+	r.Checks = []Check{passing(), known, again, halted}
+	r.Expectations = &Expectations{
+		File: "fwpcheck.expect", Server: "faktory 1.9.4",
+		Stale: []Expectation{{11, "hello/* FWP-HELLO-04 fails", "nothing was found"}},
+		Notes: []Expectation{{12, "beat/quiet FWP-BEAT-02 flaky rate<=0.2 of=20", "no finding in 20 plays; is it still flaky?"}},
+	}
+	r.Clauses = slices.DeleteFunc(richClauses(), func(c Clause) bool { return c.Verdict == Crash || c.Verdict == NotRun })
+	return r
 }
 
 // well returns a report of a run in which everything held.

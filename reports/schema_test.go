@@ -14,7 +14,7 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	schemaOf(t, "load.schema.json", "Result of a run of fwpbench", LoadSchema, reflect.TypeFor[Load](),
 		"load.go", "load_health.go", "load_finding.go", "threshold.go")
 	schemaOf(t, "check.schema.json", "Result of a run of fwpcheck", Schema, reflect.TypeFor[Report](),
-		"report.go", "finding.go", "repeat.go")
+		"report.go", "finding.go", "known.go", "repeat.go")
 	schemaOf(t, "exploration.schema.json", "Result of an exploration", ExplorationSchema, reflect.TypeFor[Exploration](),
 		"exploration.go", "finding.go", "report.go")
 	schemaOf(t, "comparison.schema.json", "Result of comparing two servers", ComparisonSchema, reflect.TypeFor[Comparison](),
@@ -39,7 +39,7 @@ func TestCheckJSONFollowsItsSchema(t *testing.T) {
 	root := readSchema(t, "check.schema.json")
 	full := &Report{}
 	fill(reflect.ValueOf(full).Elem(), new(int64))
-	for name, r := range map[string]*Report{"rich": rich(), "repeated": repeated(), "empty": {}, "every field": full} {
+	for name, r := range map[string]*Report{"rich": rich(), "repeated": repeated(), "expected": expected(), "empty": {}, "every field": full} {
 		write := func(w io.Writer) error { return r.WriteJSON(w, ExitOptions{}) }
 		assert.Empty(t, root.breachesOf(t, write), name)
 	}

@@ -192,6 +192,8 @@ func (w *schemaWriter) of(t reflect.Type) *schema {
 			*w.defs[t.Name()] = *w.object(t)
 		}
 		return &schema{Ref: "#/$defs/" + t.Name()}
+	case reflect.Pointer:
+		return w.of(t.Elem())
 	case reflect.Slice:
 		return &schema{Type: "array", Items: w.of(t.Elem())}
 	case reflect.String:

@@ -36,7 +36,7 @@ var rooms = map[string]room{
 	"internal/cli/check": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "internal/cli/program",
-			"internal/double", "internal/history", "internal/input", "internal/selftest", "internal/stress",
+			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/selftest", "internal/stress",
 			"internal/shortage", "internal/target", "internal/text", "load/health", "reports", "scenarios",
 			"scenarios/fwpdialect",
 		},
@@ -52,6 +52,7 @@ var rooms = map[string]room{
 		mayImport: []string{"conformance", "internal/stress", "internal/target", "reports", "scenarios"},
 		testsAlso: []string{"fakes"}, tests: true,
 	},
+	"internal/expect": {mayImport: []string{"internal/text", "reports"}},
 	"internal/double": {
 		mayImport: []string{
 			"fakes", "fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",

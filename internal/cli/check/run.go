@@ -51,6 +51,10 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	known, err := o.expect.read(chosen)
+	if err != nil {
+		return err
+	}
 	s, err := o.subject(p.LookupEnv)
 	if err != nil {
 		return err
@@ -68,6 +72,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		return p.Deliver(o.report(untested(ctx, o, s, started, err)))
 	}
 	defer on.end()
+	known.identify(ctx, p, on, o.timeout)
 	if wait := chosen.wait(); wait > conformance.QuickWait {
 		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
 			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
@@ -78,9 +83,11 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if o.reportFlags.Verbose {
 		watch.line = p.printer(len(chosen.in) > 1)
 	}
-	r := runChecks(ctx, o, s, on, chosen, watch)
+	runner := o.runner(s, on, chosen)
+	runner.Expected, runner.Watch, runner.Progress = known.known(), watch.line, watch.over
+	r := runChecks(ctx, runner, s, on, chosen)
 	bar.End()
-	return p.Deliver(o.report(r))
+	return p.Deliver(o.report(known.apply(ctx, p, r, chosen, o.alone(ctx, s, on))))
 }
 
 // report is the output of `run`.
@@ -103,17 +110,20 @@ func untested(ctx context.Context, o *runOptions, s subject, started time.Time, 
 	return r
 }
 
-// runChecks runs the chosen checks on a server.
-func runChecks(
-	ctx context.Context, o *runOptions, s subject, on testbed, chosen selection, watch watcher,
-) *reports.Report {
-	runner := &conformance.Runner{
+// runner returns what runs the chosen checks on a server.
+func (o *runOptions) runner(s subject, on testbed, chosen selection) *conformance.Runner {
+	return &conformance.Runner{
 		Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
-		Watch: watch.line, Progress: watch.over,
 	}
+}
+
+// runChecks runs the chosen checks on a server.
+func runChecks(
+	ctx context.Context, runner *conformance.Runner, s subject, on testbed, chosen selection,
+) *reports.Report {
 	r := runner.Run(ctx)
 	if short := shortage.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short

@@ -25,6 +25,7 @@ type runOptions struct {
 	selection conformance.Selection
 	require   []string
 	strict    bool
+	expect    expectFlags
 
 	timeout, patience time.Duration
 	parallel, repeat  int
@@ -68,6 +69,7 @@ func (o *runOptions) declareSelection(f *pflag.FlagSet) {
 		conformance.QuickWait.String()+", and end within about three minutes on any server")
 	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
 	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+	o.expect.declare(f)
 }
 
 func (o *runOptions) declareRunning(f *pflag.FlagSet) {
@@ -101,7 +103,7 @@ func (o *runOptions) validate() error {
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
-	return nil
+	return o.expect.validate(o.given)
 }
 
 // requirable returns an error for a clause that no run can evaluate.

@@ -1,0 +1,216 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/expect"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// expectFlags are the flags for a file of known findings.
+type expectFlags struct {
+	name   string
+	update bool
+}
+
+func (e *expectFlags) declare(f *pflag.FlagSet) {
+	f.StringVar(&e.name, "expect", "", "hold the results against the known findings in `FILE`: they are no findings, and a "+
+		"line that is no longer so is one")
+	f.BoolVar(&e.update, "update-expect", false, "write the known findings of --expect anew, as this run found them")
+}
+
+func (e *expectFlags) validate(given *pflag.FlagSet) error {
+	switch {
+	case given.Changed("expect") && e.name == "":
+		return errors.New("--expect is empty: it names a file")
+	case e.update && e.name == "":
+		return errors.New("--update-expect needs --expect FILE, the file that it writes")
+	}
+	return nil
+}
+
+// expectations holds the results of a run against a file. A nil one has no file.
+type expectations struct {
+	file   *expect.File
+	update bool
+	server expect.Server
+}
+
+// read reads the file of --expect; nil without one. A file to update need not exist.
+func (e *expectFlags) read(chosen selection) (*expectations, error) {
+	if e.name == "" {
+		return nil, nil
+	}
+	data, err := input.Read(e.name, expect.MostBytes)
+	if err != nil && !(e.update && errors.Is(err, fs.ErrNotExist)) {
+		return nil, fmt.Errorf("--expect: %w", err)
+	}
+	file, err := expect.Parse(e.name, data)
+	if err != nil {
+		return nil, err
+	}
+	checks := []string{conformance.CrashCheck}
+	for _, check := range chosen.all() {
+		checks = append(checks, check.Describe().ID)
+	}
+	var clauses []string
+	for _, c := range conformance.Clauses() {
+		clauses = append(clauses, c.ID)
+	}
+	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauses)
+}
+
+// all returns the checks, selected or not.
+func (c selection) all() []conformance.Check {
+	all := slices.Clone(c.in)
+	for _, skipped := range c.out {
+		all = append(all, skipped.Check)
+	}
+	return all
+}
+
+// identify finds out the name and the version of the server, if a line depends on them.
+func (e *expectations) identify(ctx context.Context, p process, on testbed, timeout time.Duration) {
+	if e == nil || !e.file.AsksServer() {
+		return
+	}
+	server := on.servers[0]
+	nc, err := server.Target.Dial(ctx)
+	if err == nil {
+		e.server.Name, e.server.Version, err = fwpdialect.Software(ctx, nc, server.Password, timeout)
+	}
+	if err != nil {
+		p.Logf("the name and the version of the server are not known, so the lines of %s with server= do not count: %v",
+			e.file.Name, err)
+	}
+}
+
+// known returns what reports whether all findings of a check are known; nil without a file.
+func (e *expectations) known() func(reports.Check) bool {
+	if e == nil {
+		return nil
+	}
+	return func(c reports.Check) bool {
+		judged := e.judge(&reports.Report{Checks: []reports.Check{c}}).Checks[0]
+		return !slices.ContainsFunc(judged.Findings, func(f reports.Finding) bool { return f.Known == 0 })
+	}
+}
+
+// judge returns the results of a run, held against the file.
+func (e *expectations) judge(r *reports.Report) *reports.Report {
+	return e.file.Judge(r, expect.Setting{Now: time.Now(), Server: e.server})
+}
+
+// apply returns the results of a run, held against the file. play plays checks again, each alone, and returns
+// their results. With --update-expect it writes the file.
+func (e *expectations) apply(
+	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
+) *reports.Report {
+	if e == nil {
+		return r
+	}
+	e.playAgain(ctx, p, r, chosen, play)
+	judged := e.judge(r)
+	if e.update && !r.Interrupted && r.Internal == "" && r.Unreachable == "" {
+		if err := e.rewrite(p, judged, chosen); err != nil {
+			judged.Internal = "the known findings could not be written: " + err.Error()
+			return judged
+		}
+		judged = e.judge(r)
+	}
+	return judged
+}
+
+// mostAgain is how many checks with new findings are played again. A server that has more of them fails anyway.
+const mostAgain = 20
+
+// playAgain plays checks with findings that are not known again, once, and those that are known as flaky as often as
+// their lines say. Each is alone then. Their verdicts are added to the report.
+func (e *expectations) playAgain(
+	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
+) {
+	for round := 1; ctx.Err() == nil && r.Internal == ""; round++ {
+		again := e.file.Again(e.judge(r), round)
+		if len(again) > mostAgain && round == 1 {
+			p.Logf("%s have new findings; %d of them are played again, alone", text.Count(len(again), "check"), mostAgain)
+			again = again[:mostAgain]
+		}
+		checks := slices.DeleteFunc(slices.Clone(chosen.in), func(c conformance.Check) bool {
+			return !slices.Contains(again, c.Describe().ID)
+		})
+		if len(checks) == 0 {
+			return
+		}
+		if round == 1 {
+			p.Logf("playing %s again, alone: %s", text.Count(len(checks), "check"), strings.Join(again, ", "))
+		}
+		results := play(checks)
+		if len(results) == 0 { // no server could be started
+			return
+		}
+		for _, result := range results {
+			at := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == result.ID })
+			r.Checks[at].Alone = expect.Add(r.Checks[at].Alone, result.Verdict)
+		}
+	}
+}
+
+// rewrite writes the file anew, and reads it.
+func (e *expectations) rewrite(p process, judged *reports.Report, chosen selection) error {
+	generated := map[string]bool{}
+	for _, check := range chosen.in {
+		d := check.Describe()
+		generated[d.ID] = d.File == ""
+	}
+	update := e.file.Update(judged, func(check string) bool { return generated[check] })
+	for _, change := range []struct {
+		what  string
+		lines []string
+	}{{"removed", update.Removed}, {"changed", update.Changed}, {"added", update.Added}} {
+		for _, line := range change.lines {
+			p.Logf("%s: %s %s", e.file.Name, change.what, line)
+		}
+	}
+	written, err := expect.Parse(e.file.Name, update.Text)
+	if err != nil {
+		return err
+	}
+	e.file = written
+	return program.ReplaceFile(written.Name, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader(update.Text))
+		return err
+	})
+}
+
+// alone returns what plays checks again, each alone: on servers that are started for it where fwpcheck starts
+// servers, because the old ones may no longer be as they were.
+func (o *runOptions) alone(ctx context.Context, s subject, on testbed) func([]conformance.Check) []reports.Check {
+	return func(checks []conformance.Check) []reports.Check {
+		if s.endpoint.Ours() {
+			fresh, err := s.open(ctx, o.timeout)
+			if err != nil {
+				return nil
+			}
+			defer fresh.end()
+			on = fresh
+		}
+		runner := o.runner(s, on, selection{in: checks})
+		runner.Parallel, runner.Repeat, runner.FailFast = 1, 1, false
+		return runner.Run(ctx).Checks
+	}
+}

@@ -1,0 +1,125 @@
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Kind is what is known of a check and a clause.
+type Kind string
+
+// The kinds. Each stands for the verdict of that name, but Flaky: a finding in some plays and none in others.
+const (
+	Fails        Kind = "fails"
+	Crashes      Kind = "crashes"
+	Warns        Kind = "warns"
+	Flaky        Kind = "flaky"
+	Inconclusive Kind = "inconclusive" // a line did not match, and the check cannot decide: see reports.ClauseVerdict.Halted
+)
+
+// Kinds returns all kinds.
+func Kinds() []string {
+	return []string{string(Fails), string(Crashes), string(Warns), string(Flaky), string(Inconclusive)}
+}
+
+// NoClause stands for the clause in a line about a check that names none.
+const NoClause = "-"
+
+// File is a file of known findings.
+type File struct {
+	Name  string
+	Lines []Line   // in their order
+	text  []string // every line of the file, comments included
+}
+
+// Line is one known finding.
+type Line struct {
+	Number        int    // in its file, counted from 1
+	Check, Clause string // glob patterns
+	Kind          Kind
+	Because       string     // a part of the signature of the finding; empty matches any
+	Server        Constraint // the servers that it is about; the zero value is all
+	See           string     // a URL
+	Until         time.Time  // the day after which it no longer counts, at 0:00 UTC; zero: it always does
+	Rate          float64    // of Flaky: the part of the plays that may have the finding; 0: any
+	Of            int        // the number of plays by which the rate is measured; 0 without a rate
+
+	col, clauseCol int // of check and clause in the line, in characters, counted from 1
+}
+
+// expired reports whether the line no longer counts.
+func (l *Line) expired(now time.Time) bool {
+	return !l.Until.IsZero() && !now.Before(l.Until.AddDate(0, 0, 1))
+}
+
+// exact reports whether the line is about one check and one clause.
+func (l *Line) exact() bool { return !strings.ContainsAny(l.Check+l.Clause, `*?[\`) }
+
+// matchesCheck reports whether the line is about a check: by its id, or by the part of it before the slash.
+func (l *Line) matchesCheck(id string) bool {
+	folder, _, _ := strings.Cut(id, "/")
+	return glob(l.Check, id) || glob(l.Check, folder)
+}
+
+// matchesClause reports whether the line is about a clause; empty is the one of a check that names none.
+func (l *Line) matchesClause(id string) bool {
+	if id == "" || l.Clause == NoClause {
+		return id == "" && (l.Clause == NoClause || l.Clause == "*")
+	}
+	return glob(l.Clause, id)
+}
+
+// glob reports whether a word matches a pattern; case does not count.
+func glob(pattern, word string) bool {
+	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(word))
+	return ok && err == nil
+}
+
+// ParseError is a mistake in a file.
+type ParseError struct {
+	File      string
+	Line, Col int // in characters, counted from 1
+	What      string
+}
+
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.What)
+}
+
+// Resolve returns an error for the lines that match none of the checks or clauses, all of them joined. A typo
+// must not look like a finding that is gone.
+func (f *File) Resolve(checks, clauses []string) error {
+	var wrong []error
+	for i := range f.Lines {
+		l := &f.Lines[i]
+		some := func(all []string, matches func(string) bool) bool {
+			for _, id := range all {
+				if matches(id) {
+					return true
+				}
+			}
+			return false
+		}
+		if !some(checks, l.matchesCheck) {
+			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))
+		}
+		if l.Clause != NoClause && !some(clauses, l.matchesClause) {
+			wrong = append(wrong, l.unmatched(f.Name, "clause", l.Clause, l.clauseCol, clauses))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// unmatched returns the error for a pattern of the line that matches nothing.
+func (l *Line) unmatched(file, part, pattern string, col int, all []string) error {
+	what := fmt.Sprintf("no %s matches %s", part, pattern)
+	if near := text.Candidates(pattern, all); len(near) > 0 {
+		what += "; " + text.DidYouMean(near...)
+	}
+	return &ParseError{file, l.Number, col, what}
+}

@@ -1,0 +1,309 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Setting is what a file is held against beside the results of a run.
+type Setting struct {
+	Now    time.Time
+	Server Server // of the run; see File.AsksServer
+}
+
+// AsksServer reports whether a line depends on the server.
+func (f *File) AsksServer() bool {
+	return slices.ContainsFunc(f.Lines, func(l Line) bool { return l.Server.name != "" })
+}
+
+// Judge returns a copy of the results of a run in which each finding that a line matches has the number of that line,
+// and which has the lines that are stale. A line is stale if all checks that it matches were evaluated and none has
+// its finding. r is left as it is.
+func (f *File) Judge(r *reports.Report, on Setting) *reports.Report {
+	j := &judge{file: f, on: on, used: make([]bool, len(f.Lines)), beyond: make([]string, len(f.Lines))}
+	judged := *r
+	judged.Checks = slices.Clone(r.Checks)
+	for i := range judged.Checks {
+		j.check(r, &judged.Checks[i])
+	}
+	judged.Expectations = &reports.Expectations{File: f.Name, Stale: []reports.Expectation{}}
+	if f.AsksServer() {
+		judged.Expectations.Server = on.Server.String()
+	}
+	for i := range f.Lines {
+		j.conclude(&judged, i)
+	}
+	return &judged
+}
+
+// beyondRate is how the reason begins for which a finding of a flaky line is not known.
+const beyondRate = "more often than the rate of its line allows"
+
+// judge is one call of Judge.
+type judge struct {
+	file   *File
+	on     Setting
+	used   []bool   // by line: it has its finding
+	beyond []string // by line, of Flaky: how its rate was exceeded
+}
+
+// counts reports whether a line counts for this server today.
+func (j *judge) counts(l *Line) bool { return !l.expired(j.on.Now) && l.Server.Allows(j.on.Server) }
+
+// check marks what is known of one check.
+func (j *judge) check(r *reports.Report, c *reports.Check) {
+	c.Findings, c.Clauses = r.FindingsOf(c), slices.Clone(c.Clauses)
+	c.Known = 0
+	known := 0 // the line of the first known finding, if all are known
+	for i := range c.Findings {
+		found := &c.Findings[i]
+		if found.Known = j.line(c, kindOf(found.Verdict), found.Clause, found.Signature()); i == 0 || found.Known == 0 {
+			known = found.Known
+		}
+		if found.Known == 0 {
+			found.Seen = strings.Trim(found.Seen+"; "+j.exceeded(c, found.Clause), "; ")
+		}
+	}
+	if slices.ContainsFunc(c.Findings, func(f reports.Finding) bool { return f.Known == 0 }) {
+		known = 0
+	}
+	for i := range c.Clauses {
+		cv := &c.Clauses[i]
+		cv.Known = 0
+		switch {
+		case cv.Verdict != reports.Inconclusive:
+		case cv.Halted && known > 0: // it stopped at a known finding
+			cv.Known = known
+		default:
+			cv.Known = j.line(c, Inconclusive, cv.ID, open(cv.Why))
+		}
+	}
+	if c.Verdict == reports.Inconclusive && len(c.Clauses) == 0 {
+		c.Known = j.line(c, Inconclusive, "", open(c.Why))
+	}
+}
+
+// open returns the signature of an inconclusive verdict.
+func open(why string) string {
+	return (&reports.Finding{Evidence: reports.Evidence{Differences: []string{why}}}).Signature()
+}
+
+// kindOf returns the kind of a verdict.
+func kindOf(v reports.Verdict) Kind {
+	return map[reports.Verdict]Kind{reports.Fail: Fails, reports.Crash: Crashes, reports.Warn: Warns}[v]
+}
+
+// line returns the number of the first line that matches; 0 if there is none. All that match are so.
+func (j *judge) line(c *reports.Check, kind Kind, clause, signature string) int {
+	number := 0
+	for i := range j.file.Lines {
+		l := &j.file.Lines[i]
+		if !j.counts(l) || !l.matches(c.ID, clause, kind, signature) {
+			continue
+		}
+		j.used[i] = true
+		if bad, plays := played(c, clause); l.Kind == Flaky && l.Rate > 0 && l.exceeded(bad, plays) {
+			j.beyond[i] = fmt.Sprintf("%s: line %d, in %d of %d plays", beyondRate, l.Number, bad, plays)
+			continue
+		}
+		if number == 0 {
+			number = l.Number
+		}
+	}
+	return number
+}
+
+// matches reports whether the line is about a finding, or about an inconclusive verdict. These have many reasons, so a
+// flaky line is about one only if it says why.
+func (l *Line) matches(check, clause string, kind Kind, signature string) bool {
+	flaky := l.Kind == Flaky && (kind != Inconclusive || l.Because != "")
+	return (l.Kind == kind || flaky) && l.matchesCheck(check) && l.matchesClause(clause) &&
+		strings.Contains(strings.ToLower(signature), strings.ToLower(reports.Stable(l.Because)))
+}
+
+// exceeded reports whether the finding was seen more often than the rate allows, whatever more plays would bring.
+func (l *Line) exceeded(bad, plays int) bool {
+	return float64(bad) > math.Floor(l.Rate*float64(max(l.Of, plays))+1e-9)
+}
+
+// exceeded returns how the rate of a flaky line about a finding was exceeded; empty if it was not.
+func (j *judge) exceeded(c *reports.Check, clause string) string {
+	for i := range j.file.Lines {
+		if l := &j.file.Lines[i]; j.beyond[i] != "" && l.matchesCheck(c.ID) && l.matchesClause(clause) {
+			return j.beyond[i]
+		}
+	}
+	return ""
+}
+
+// played returns in how many plays of a check a clause had a finding, and how many plays decided it. What was played
+// again alone is known of the check only.
+func played(c *reports.Check, clause string) (bad, plays int) {
+	counts := c.Runs
+	verdict := c.Verdict
+	for _, cv := range c.Clauses {
+		if cv.ID == clause {
+			counts, verdict = cv.Runs, cv.Verdict
+		}
+	}
+	if len(counts) == 0 {
+		counts = []reports.Count{{Verdict: verdict, Times: 1}}
+	}
+	for _, count := range slices.Concat(counts, c.Alone) {
+		if count.Verdict.Breach() {
+			bad += count.Times
+		}
+		if count.Verdict.Decided() {
+			plays += count.Times
+		}
+	}
+	return bad, plays
+}
+
+// conclude reports a line that is stale, or that somebody should look at.
+func (j *judge) conclude(r *reports.Report, i int) {
+	l, e := &j.file.Lines[i], r.Expectations
+	say := func(list *[]reports.Expectation, format string, args ...any) {
+		*list = append(*list, reports.Expectation{Line: l.Number, Text: l.source(j.file), Why: fmt.Sprintf(format, args...)})
+	}
+	seen := j.evaluated(r, l)
+	switch {
+	case l.expired(j.on.Now):
+		say(&e.Notes, "its until= is past, so it does not count; remove it, or give it another date")
+	case !l.Server.Allows(j.on.Server):
+		if l.Server.name != "" && j.on.Server.Version == "" {
+			say(&e.Notes, "it does not count, because the server does not tell its name and version in INFO")
+		}
+	case j.used[i] && l.Kind != Flaky && seen.mixed > 0:
+		say(&e.Notes, "seen in %d of %d plays only; is it flaky?", seen.bad, seen.plays)
+	case j.used[i] || seen.checks == 0 || seen.open:
+	case l.Kind != Flaky:
+		say(&e.Stale, "%s", seen.words())
+	case l.Of > 0 && seen.plays >= l.Of:
+		say(&e.Notes, "no finding in %d plays; is it still flaky?", seen.plays)
+	}
+}
+
+// evaluation is what the checks that a line matches came to.
+type evaluation struct {
+	checks     int  // that were evaluated
+	open       bool // others were not
+	bad, plays int  // plays with a finding, and all
+	mixed      int  // checks with and without
+	findings   []string
+}
+
+// words returns why a line is stale.
+func (e evaluation) words() string {
+	if len(e.findings) > 0 {
+		return "another kind or symptom was found: " + strings.Join(e.findings[:min(len(e.findings), 3)], "; ")
+	}
+	return "nothing was found"
+}
+
+// evaluated returns what the checks that a line matches came to.
+func (j *judge) evaluated(r *reports.Report, l *Line) evaluation {
+	var e evaluation
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		if !l.matchesCheck(c.ID) {
+			continue
+		}
+		decided, concerned := decides(c, l)
+		switch {
+		case !concerned:
+			continue
+		case !decided:
+			e.open = true
+			continue
+		}
+		e.checks++
+		for _, f := range c.Findings {
+			if l.matchesClause(f.Clause) && f.Known != l.Number {
+				e.findings = append(e.findings, fmt.Sprintf("%s, because=%s", kindOf(f.Verdict), quote(f.Signature())))
+			}
+		}
+		bad, plays := played(c, clauseOf(c, l))
+		if e.bad, e.plays = e.bad+bad, e.plays+plays; bad > 0 && bad < plays {
+			e.mixed++
+		}
+	}
+	return e
+}
+
+// clauseOf returns the first clause of a check that a line is about.
+func clauseOf(c *reports.Check, l *Line) string {
+	for _, cv := range c.Clauses {
+		if l.matchesClause(cv.ID) {
+			return cv.ID
+		}
+	}
+	return ""
+}
+
+// decides reports whether a check was evaluated as far as a line is about it. A check that has none of the clauses of
+// the line is concerned if nothing else can be: a breach has its clause only where it is found.
+func decides(c *reports.Check, l *Line) (decided, concerned bool) {
+	decided = true
+	for _, cv := range c.Clauses {
+		if l.matchesClause(cv.ID) {
+			concerned = true
+			decided = decided && cv.Verdict.Decided()
+		}
+	}
+	if concerned {
+		return decided, true
+	}
+	return c.Verdict.Decided(), l.exact() || l.matchesClause("") && len(c.Clauses) == 0
+}
+
+// source returns the text of the line in its file.
+func (l *Line) source(f *File) string {
+	if l.Number > len(f.text) {
+		return ""
+	}
+	return strings.TrimSpace(f.text[l.Number-1])
+}
+
+// Again returns the ids of the checks to play again alone, after the run, in the order of the results: in the first
+// round those with a finding that is not known, and in all rounds those of a flaky line with a rate that was seen, as
+// long as more plays can exceed the rate.
+func (f *File) Again(judged *reports.Report, round int) []string {
+	var all []string
+	for i := range judged.Checks {
+		c := &judged.Checks[i]
+		unknown := func(found reports.Finding) bool { return found.Known == 0 }
+		flaky := func(found reports.Finding) bool { return f.measures(c, found.Clause) }
+		if round == 1 && slices.ContainsFunc(c.Findings, unknown) || slices.ContainsFunc(c.Findings, flaky) {
+			all = append(all, c.ID)
+		}
+	}
+	return all
+}
+
+// measures reports whether the rate of a finding is not known yet.
+func (f *File) measures(c *reports.Check, clause string) bool {
+	bad, plays := played(c, clause)
+	tried := 0
+	for _, count := range slices.Concat(runsOf(c, clause), c.Alone) {
+		tried += count.Times
+	}
+	return slices.ContainsFunc(f.Lines, func(l Line) bool {
+		open := l.Kind == Flaky && l.Rate > 0 && l.matchesCheck(c.ID) && l.matchesClause(clause)
+		return open && max(tried, plays) < l.Of && !l.exceeded(bad, plays) && l.exceeded(bad+l.Of-plays, l.Of)
+	})
+}
+
+// Add counts one more verdict.
+func Add(counts []reports.Count, v reports.Verdict) []reports.Count {
+	all := []reports.Verdict{v}
+	for _, c := range counts {
+		all = append(all, slices.Repeat([]reports.Verdict{c.Verdict}, c.Times)...)
+	}
+	return reports.CountVerdicts(all...)
+}

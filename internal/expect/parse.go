@@ -1,0 +1,243 @@
+package expect
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// MostBytes is how long a file may be.
+const MostBytes = 1 << 20
+
+const (
+	mostPlays  = 1000 // of a flaky check
+	mostErrors = 20   // that are reported for one file
+)
+
+// Parse reads a file. The error joins a [ParseError] for each line that is wrong, 20 at most.
+func Parse(name string, data []byte) (*File, error) {
+	f := &File{Name: name}
+	if len(data) > 0 {
+		f.text = strings.Split(string(bytes.TrimSuffix(data, []byte("\n"))), "\n")
+	}
+	var wrong []error
+	for i, line := range f.text {
+		l, some, err := parseLine(strings.TrimSuffix(line, "\r"))
+		switch {
+		case err != nil:
+			err.File, err.Line = name, i+1
+			wrong = append(wrong, err)
+		case some:
+			l.Number = i + 1
+			if twin := f.twin(&l); twin != 0 {
+				wrong = append(wrong, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", twin)})
+			}
+			f.Lines = append(f.Lines, l)
+		}
+		if len(wrong) == mostErrors {
+			break
+		}
+	}
+	return f, errors.Join(wrong...)
+}
+
+// twin returns the number of an earlier line about the same; 0 if there is none.
+func (f *File) twin(l *Line) int {
+	for i := range f.Lines {
+		o := &f.Lines[i]
+		if o.Check == l.Check && o.Clause == l.Clause && o.Kind == l.Kind && o.Because == l.Because &&
+			o.Server.String() == l.Server.String() {
+			return o.Number
+		}
+	}
+	return 0
+}
+
+// word is a word of a line: without its quotes, if it had some.
+type word struct {
+	text string
+	col  int // counted from 1
+}
+
+// wrong returns the error for a word.
+func (w word) wrong(format string, args ...any) *ParseError {
+	return &ParseError{Col: w.col, What: fmt.Sprintf(format, args...)}
+}
+
+// parseLine reads one line; some is false if it is empty or a comment.
+func parseLine(s string) (l Line, some bool, wrong *ParseError) {
+	words, wrong := split(s)
+	if wrong != nil || len(words) == 0 {
+		return l, false, wrong
+	}
+	if len(words) < 3 {
+		at := words[len(words)-1]
+		return l, false, at.wrong("a line is CHECK CLAUSE KIND and what is known more: push/accepted FWP-PUSH-01 fails")
+	}
+	l = Line{Check: words[0].text, Clause: words[1].text, Kind: Kind(words[2].text), col: words[0].col,
+		clauseCol: words[1].col}
+	for _, w := range words[:2] {
+		if _, err := path.Match(w.text, ""); err != nil || w.text == "" {
+			return l, false, w.wrong("%q is no pattern", w.text)
+		}
+	}
+	if !slices.Contains(Kinds(), string(l.Kind)) {
+		return l, false, words[2].wrong("%q is none of %s", l.Kind, strings.Join(Kinds(), ", "))
+	}
+	given := map[string]bool{}
+	for _, w := range words[3:] {
+		key, err := l.attribute(w)
+		if err == nil && given[key] {
+			err = w.wrong("%s is there twice", key)
+		}
+		if err != nil {
+			return l, false, err
+		}
+		given[key] = true
+	}
+	return l, true, l.consistent(words[2], given)
+}
+
+// consistent checks what the attributes of a line say together.
+func (l *Line) consistent(kind word, given map[string]bool) *ParseError {
+	switch {
+	case given["rate"] != given["of"]:
+		return kind.wrong("rate<= and of= belong together: rate<=0.2 of=20 is a finding in at most 4 of 20 plays")
+	case given["rate"] && l.Kind != Flaky:
+		return kind.wrong("rate<= and of= are for flaky only, not for %s", l.Kind)
+	case l.Kind == Inconclusive && l.Because == "":
+		return kind.wrong(`inconclusive needs because="...": a check is inconclusive for many reasons that say nothing ` +
+			"about the server")
+	}
+	return nil
+}
+
+// attributes holds what reads the value of each attribute.
+var attributes = map[string]func(l *Line, value word) *ParseError{
+	"because": func(l *Line, v word) *ParseError { l.Because = v.text; return nil },
+	"server": func(l *Line, v word) *ParseError {
+		c, err := ParseConstraint(v.text)
+		if l.Server = c; err != nil {
+			return v.wrong("%v", err)
+		}
+		return nil
+	},
+	"see": func(l *Line, v word) *ParseError {
+		if at, err := url.Parse(v.text); err != nil || at.Scheme == "" {
+			return v.wrong("%q is no URL", v.text)
+		}
+		l.See = v.text
+		return nil
+	},
+	"until": func(l *Line, v word) *ParseError {
+		day, err := time.Parse(time.DateOnly, v.text)
+		if l.Until = day; err != nil {
+			return v.wrong("%q is no date such as 2027-03-01", v.text)
+		}
+		return nil
+	},
+	"rate": func(l *Line, v word) *ParseError {
+		rate, err := strconv.ParseFloat(v.text, 64)
+		if l.Rate = rate; err != nil || !(rate > 0 && rate <= 1) {
+			return v.wrong("%q is no part of all plays: more than 0, and 1 at most", v.text)
+		}
+		return nil
+	},
+	"of": func(l *Line, v word) *ParseError {
+		n, err := strconv.Atoi(v.text)
+		if l.Of = n; err != nil || n < 1 || n > mostPlays {
+			return v.wrong("%q is no number of plays from 1 to %d", v.text, mostPlays)
+		}
+		return nil
+	},
+}
+
+// attribute reads one attribute, and returns its key.
+func (l *Line) attribute(w word) (key string, wrong *ParseError) {
+	key, value, found := strings.Cut(w.text, "=")
+	sign := "="
+	if name, less := strings.CutSuffix(key, "<"); less {
+		key, sign = name, "<="
+	}
+	read, known := attributes[key]
+	switch {
+	case !found || !known:
+		names := []string{"because", "server", "see", "until", "rate", "of"}
+		help := text.DidYouMean(text.Nearest(key, names, 2))
+		if help == "" {
+			help = `there are because="...", server="...", see=URL, until=DATE, rate<=0.2 and of=20`
+		}
+		return key, w.wrong("%q is no attribute; %s", w.text, help)
+	case (sign == "<=") != (key == "rate"):
+		return key, w.wrong("it is written rate<=0.2, and all others with =")
+	case value == "":
+		return key, w.wrong("%s has no value", key)
+	}
+	return key, read(l, word{value, w.col + utf8.RuneCountInString(key+sign)})
+}
+
+// split returns the words of a line. A word may have a part in quotes, in which a backslash stands before
+// a quote or a backslash. A # at the beginning of a word begins a comment.
+func split(s string) (words []word, wrong *ParseError) {
+	if !utf8.ValidString(s) {
+		return nil, &ParseError{Col: 1, What: "the line is not UTF-8"}
+	}
+	var b strings.Builder
+	start, quoted, escaped := 0, 0, false // start and quoted are columns; 0: not in a word, not in quotes
+	end := func() {
+		if start > 0 {
+			words = append(words, word{b.String(), start})
+		}
+		b.Reset()
+		start = 0
+	}
+	col := 0
+	for _, r := range s {
+		col++
+		switch {
+		case escaped && r != '"' && r != '\\':
+			return nil, &ParseError{Col: col, What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`}
+		case escaped:
+			escaped = false
+			b.WriteRune(r)
+		case quoted > 0 && r == '\\':
+			escaped = true
+		case quoted > 0 && r == '"':
+			quoted = 0
+		case quoted > 0:
+			b.WriteRune(r)
+		case r == ' ' || r == '\t':
+			end()
+		case r == '#' && start == 0:
+			return words, nil
+		default:
+			if start == 0 {
+				start = col
+			}
+			if r == '"' {
+				quoted = col
+				continue
+			}
+			b.WriteRune(r)
+		}
+	}
+	if quoted > 0 {
+		return nil, &ParseError{Col: quoted, What: "the quote has no end"}
+	}
+	end()
+	return words, nil
+}
+
+// quote returns a value as it is written behind because= and server=.
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

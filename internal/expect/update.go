@@ -1,0 +1,241 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Update is what File.Update changed.
+type Update struct {
+	Text                    []byte
+	Added, Changed, Removed []string // lines, as they are now; Removed as they were
+}
+
+// Update returns the file as it would know all that was found: judged is the result of Judge. Lines that are stale
+// go; one about a single check and clause that has another kind or symptom now is changed; what is not known is
+// added at the end. All other lines and the comments stay as they are, in their order, also those that are past
+// their date, and what these are about is not added. generated reports whether a check does something else in each run,
+// so that what it finds is flaky.
+func (f *File) Update(judged *reports.Report, generated func(check string) bool) Update {
+	u := &updating{file: f, text: slices.Clone(f.text), gone: map[int]bool{}}
+	var wanted []Line
+	for i := range judged.Checks {
+		c := &judged.Checks[i]
+		for _, l := range missing(c, generated(c.ID)) {
+			if !f.past(c.ID, &l) && !slices.ContainsFunc(wanted, func(o Line) bool { return same(&o, &l) }) {
+				wanted = append(wanted, l)
+			}
+		}
+	}
+	for _, stale := range judged.Expectations.Stale {
+		wanted = u.stale(stale.Line, wanted)
+	}
+	return u.finish(wanted)
+}
+
+// same reports whether two lines are about the same.
+func same(a, b *Line) bool {
+	return a.Check == b.Check && a.Clause == b.Clause && a.Kind == b.Kind && a.Because == b.Because
+}
+
+// missing returns the lines for what is not known of a check.
+func missing(c *reports.Check, generated bool) []Line {
+	var all []Line
+	for _, f := range c.Findings {
+		if f.Known > 0 || strings.Contains(f.Seen, beyondRate) {
+			continue
+		}
+		l := Line{Check: Literal(c.ID), Clause: f.Clause, Kind: kindOf(f.Verdict), Because: f.Signature()}
+		if f.Verdict == reports.Crash { // how a connection ends then depends on the moment
+			l.Because = ""
+		}
+		l.flaky(c, f.Clause, generated)
+		all = append(all, l)
+	}
+	if len(c.Findings) > 0 {
+		return all
+	}
+	for _, cv := range c.Clauses {
+		if cv.Verdict == reports.Inconclusive && cv.Halted && cv.Known == 0 {
+			l := Line{Check: Literal(c.ID), Clause: cv.ID, Kind: Inconclusive, Because: open(cv.Why)}
+			l.flaky(c, cv.ID, generated)
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// leastPlays is how many plays of a check a rate is drawn from.
+const leastPlays = 5
+
+// flaky makes the line one of kind Flaky if plays differed, or if the check does something else in each run.
+func (l *Line) flaky(c *reports.Check, clause string, generated bool) {
+	bad, plays, others := 0, 0, 0
+	for _, count := range slices.Concat(runsOf(c, clause), c.Alone) {
+		plays += count.Times
+		switch {
+		case count.Verdict.Breach():
+			bad += count.Times
+		case count.Verdict.Decided():
+			others += count.Times
+		}
+	}
+	if others == 0 && !generated {
+		return
+	}
+	if l.Kind != Inconclusive && others > 0 && bad+others >= leastPlays {
+		l.Rate, l.Of = upperRate(bad, bad+others), bad+others
+	}
+	l.Kind = Flaky
+}
+
+// runsOf returns how often each verdict occurred, of the clause or else of the check.
+func runsOf(c *reports.Check, clause string) []reports.Count {
+	for _, cv := range c.Clauses {
+		if cv.ID == clause && len(cv.Runs) > 0 {
+			return cv.Runs
+		}
+	}
+	return c.Runs
+}
+
+// upperRate returns a rate that is exceeded in hardly any series of plays if so many of these were bad: the upper end
+// of the 99 % interval after Wilson, in tenths.
+func upperRate(bad, plays int) float64 {
+	const z = 2.576
+	n, p := float64(plays), float64(bad)/float64(plays)
+	upper := (p + z*z/(2*n) + z*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))) / (1 + z*z/n)
+	return min(1, math.Ceil(upper*10)/10)
+}
+
+// past reports whether a line that is past its date is about the same finding. That line is for people to look at.
+func (f *File) past(check string, wanted *Line) bool {
+	return slices.ContainsFunc(f.Lines, func(l Line) bool {
+		return !l.Until.IsZero() && l.matches(check, wanted.Clause, wanted.Kind, wanted.Because)
+	})
+}
+
+// updating is one call of Update.
+type updating struct {
+	file *File
+	text []string
+	gone map[int]bool // places in text
+	Update
+}
+
+// stale changes a stale line to one of those that are wanted, or removes it. It returns those that are still wanted.
+func (u *updating) stale(number int, wanted []Line) []Line {
+	at := slices.IndexFunc(u.file.Lines, func(l Line) bool { return l.Number == number })
+	l := u.file.Lines[at]
+	i := -1
+	if l.exact() {
+		i = slices.IndexFunc(wanted, func(w Line) bool { return l.Check == w.Check && l.matchesClause(w.Clause) })
+	}
+	if i < 0 {
+		u.gone[number-1] = true
+		u.Removed = append(u.Removed, fmt.Sprintf("line %d: %s", number, l.source(u.file)))
+		return wanted
+	}
+	w := wanted[i]
+	l.Kind, l.Because, l.Rate, l.Of = w.Kind, w.Because, w.Rate, w.Of
+	u.text[number-1] = l.String() + comment(u.text[number-1])
+	u.Changed = append(u.Changed, fmt.Sprintf("line %d: %s", number, l.String()))
+	return slices.Delete(slices.Clone(wanted), i, i+1)
+}
+
+// finish returns the file with the lines that are wanted at its end.
+func (u *updating) finish(wanted []Line) Update {
+	var all []string
+	for i, line := range u.text {
+		if !u.gone[i] {
+			all = append(all, line)
+		}
+	}
+	if len(u.file.text) == 0 {
+		all = append(all, strings.Split(header, "\n")...)
+	}
+	widest := [2]int{}
+	for i := range wanted {
+		widest[0] = max(widest[0], utf8.RuneCountInString(pattern(wanted[i].Check)))
+		widest[1] = max(widest[1], utf8.RuneCountInString(wanted[i].clause()))
+	}
+	for i := range wanted {
+		u.Added = append(u.Added, wanted[i].String())
+		all = append(all, wanted[i].aligned(widest))
+	}
+	u.Text = []byte(strings.Join(append(all, ""), "\n"))
+	return u.Update
+}
+
+// header is the beginning of a new file.
+const header = `# Known findings: CHECK CLAUSE KIND, and because="..." server="..." see=URL until=DATE.
+# A comment means nothing to the program: say here why each line is right.
+`
+
+// comment returns the comment at the end of a line, with a space before it.
+func comment(line string) string {
+	for i := range line {
+		if line[i] != '#' || i == 0 || line[i-1] != ' ' && line[i-1] != '\t' {
+			continue
+		}
+		if _, wrong := split(line[:i]); wrong == nil { // not in quotes
+			return "  " + line[i:]
+		}
+	}
+	return ""
+}
+
+// String returns the line as it is written in a file, without its comment.
+func (l *Line) String() string { return l.aligned([2]int{}) }
+
+// aligned returns the line with check and clause at least so wide.
+func (l *Line) aligned(widest [2]int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-*s  %-*s  %s", widest[0], pattern(l.Check), widest[1], l.clause(), l.Kind)
+	if l.Because != "" {
+		fmt.Fprintf(&b, "  because=%s", quote(l.Because))
+	}
+	if l.Rate > 0 {
+		fmt.Fprintf(&b, "  rate<=%s of=%d", strconv.FormatFloat(l.Rate, 'f', -1, 64), l.Of)
+	}
+	if l.Server.String() != "" {
+		fmt.Fprintf(&b, "  server=%s", quote(l.Server.String()))
+	}
+	if l.See != "" {
+		fmt.Fprintf(&b, "  see=%s", word{text: l.See}.written())
+	}
+	if !l.Until.IsZero() {
+		fmt.Fprintf(&b, "  until=%s", l.Until.Format("2006-01-02"))
+	}
+	return b.String()
+}
+
+// clause returns the clause as it is written.
+func (l *Line) clause() string {
+	if l.Clause == "" {
+		return NoClause
+	}
+	return pattern(l.Clause)
+}
+
+// pattern returns a pattern as it is written.
+func pattern(s string) string { return word{text: s}.written() }
+
+// written returns a word as it is written: in quotes if it has to be.
+func (w word) written() string {
+	if w.text == "" || strings.ContainsAny(w.text, " \t\"") || w.text[0] == '#' {
+		return quote(w.text)
+	}
+	return w.text
+}
+
+// Literal returns the pattern that matches a name and nothing else.
+func Literal(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
