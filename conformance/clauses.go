@@ -38,6 +38,9 @@ type Clause struct {
 	Special string
 	// Excluded says why no check decides the clause although it binds servers; empty if one does.
 	Excluded string
+	// Unwatched says why no rule of internal/monitor decides the clause although it binds clients; empty if one does, or
+	// if it binds servers only.
+	Unwatched string
 }
 
 // Binds reports whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) does not
@@ -45,6 +48,9 @@ type Clause struct {
 func (c Clause) Binds(party string) bool {
 	return slices.Contains(strings.Split(c.Party, ","), party)
 }
+
+// BindsClient reports whether the clause binds a client, whatever it does: a worker, a producer or any.
+func (c Clause) BindsClient() bool { return c.Binds("C") || c.Binds("K") || c.Binds("P") }
 
 // BindsServer reports whether the clause binds a server.
 func (c Clause) BindsServer() bool { return c.Binds("S") }
@@ -81,7 +87,8 @@ func ClauseByID(id string) (Clause, bool) {
 //	  source: fwp.md#Client Lifecycle 1.3
 //
 // that is: id, party, level, what is special ("-" if nothing is) and, if there are any, the ambiguities. "recorded:"
-// in place of "reading:" sets Recorded, and "excluded:" says why no check decides a clause that binds servers.
+// in place of "reading:" sets Recorded, "excluded:" says why no check decides a clause that binds servers, and
+// "unwatched:" why no rule of internal/monitor decides one that binds clients.
 //
 // Each clause has at least one source, in one line each: document, heading and units. "2.1" is the first unit of
 // the second block below the heading, "2.1-2.3" goes on to the third, "2" is the whole block; blocks are separated by

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -41,6 +42,25 @@ func TestEveryServerClauseIsDecidedOrExcluded(t *testing.T) {
 		}
 	}
 	assert.Empty(t, open, "clauses that no check decides, and that say no reason why")
+}
+
+// What binds clients has a rule in internal/monitor, or a reason why it has none.
+func TestEveryClientClauseIsWatchedOrNot(t *testing.T) {
+	t.Parallel()
+	watched := map[string]bool{}
+	for breach, id := range model.ClientBreaches() {
+		watched[id] = true
+		c, known := ClauseByID(id)
+		assert.True(t, known && c.BindsClient(), "%s: %s binds no client", breach, id)
+	}
+	for _, c := range Clauses() {
+		if c.Unwatched != "" {
+			assert.True(t, c.BindsClient(), "%s: only a clause that binds clients needs a reason", c.ID)
+		}
+		if c.BindsClient() {
+			assert.NotEqual(t, watched[c.ID], c.Unwatched != "", "%s has a rule, or says why it has none", c.ID)
+		}
+	}
 }
 
 func TestScriptsNameClausesOfTheCatalogue(t *testing.T) {

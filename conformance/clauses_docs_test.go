@@ -32,16 +32,18 @@ func clausesDocument(t *testing.T) string {
 	var b strings.Builder
 	clauses := Clauses()
 	server := len(slices.DeleteFunc(slices.Clone(clauses), func(c Clause) bool { return !c.BindsServer() }))
+	client := len(slices.DeleteFunc(slices.Clone(clauses), func(c Clause) bool { return !c.BindsClient() }))
 	fmt.Fprintf(&b, `# The clauses
 
-Written by `+"`go test ./conformance -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers.
+Written by `+"`go test ./conformance -run Document -update`"+`; do not edit. It has %d clauses, of which %d bind servers
+and %d clients.
 `+"`fwpcheck explain ID`"+` tells more about each: where exactly it is stated, and which faults its checks catch.
 
 Party: S binds a server, C any client, K a consumer, P a producer. Levels, from MUST to note, are described in
 [verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
-`+"`scenarios/fwpdialect/scripts`"+`; what binds clients only has none. The goal is what must
-have happened in one of them for a pass to count.
-`, len(clauses), server)
+`+"`scenarios/fwpdialect/scripts`"+`, and the goal is what must have happened in one of them for a pass to count. A rule
+is the breach that internal/monitor finds in what clients send ([monitors.md](monitors.md)).
+`, len(clauses), server, client)
 	files, err := clauseFiles.ReadDir(".")
 	require.NoError(t, err)
 	for _, file := range files {
@@ -52,11 +54,12 @@ have happened in one of them for a pass to count.
 		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
 		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())
 		fmt.Fprintf(&b, "\n## %s\n\n", title)
-		b.WriteString("| id | party | level | statement | reading | checks | goal | source |\n|---|---|---|---|---|---|---|---|\n")
+		b.WriteString("| id | party | level | statement | reading | checks | goal | rules | source |\n")
+		b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
 		for _, c := range part {
 			row := []string{
 				c.ID, c.Party, string(c.Level), c.Statement, documentedReading(c), documentedChecks(c, by[c.ID]),
-				documentedGoal(c, by[c.ID]), c.Section,
+				documentedGoal(c, by[c.ID]), documentedRules(c), c.Section,
 			}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 		}
@@ -83,9 +86,21 @@ func documentedChecks(c Clause, checks []string) string {
 	case c.Excluded != "":
 		return "*Excluded.* " + c.Excluded
 	case !c.BindsServer():
-		return "*binds clients*"
+		return ""
 	case len(checks) == 0:
 		return "**none yet**"
 	}
 	return strings.Join(checks, ", ")
+}
+
+// documentedRules lists the breaches that internal/monitor finds of a clause, or why there are none.
+func documentedRules(c Clause) string {
+	rules := ClientBreaches(c.ID)
+	switch {
+	case c.Unwatched != "":
+		return "*None.* " + c.Unwatched
+	case c.BindsClient() && len(rules) == 0:
+		return "**none yet**"
+	}
+	return strings.Join(rules, ", ")
 }

@@ -78,6 +78,8 @@ func (p *clauseParser) text(line string) error {
 		p.into, line = &c.Reading, rest
 	case "excluded":
 		p.into, line = &c.Excluded, rest
+	case "unwatched":
+		p.into, line = &c.Unwatched, rest
 	}
 	if p.into == nil {
 		return fmt.Errorf("text after a source: %q", line)

@@ -1,8 +1,10 @@
 package monitor
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -39,6 +41,8 @@ func (w *world) apply(l *look) {
 		if p := l.process; p != nil {
 			p.exited = l.moment()
 		}
+	case worker:
+		w.applySecond(l)
 	case Lag:
 		w.slack = max(w.slack, w.cfg.Slack+l.Late)
 	}
@@ -68,12 +72,14 @@ func (w *world) applyLine(l *look) {
 		return
 	case fwp.BEAT:
 		cmd.state, _ = l.Object["current_state"].(string)
+		c.beats++
 		if c.worker != nil {
-			c.worker.sendsBeat(l.At, m)
+			c.worker.sendsBeat(l.At, m, cmd.state)
 		}
 	case fwp.FETCH:
+		c.fetches++
 		if c.worker != nil {
-			c.worker.sendsFetch(w, l.At)
+			c.worker.sendsFetch(w, l)
 		}
 	case fwp.ACK, fwp.FAIL:
 		w.sendsReport(c, cmd)
@@ -81,29 +87,44 @@ func (w *world) applyLine(l *look) {
 	c.commands++
 }
 
-func (k *workerState) sendsBeat(at time.Duration, m *Moment) {
-	if k.beats > 0 {
+func (k *workerState) sendsBeat(at time.Duration, m *Moment, state string) {
+	if k.beats > 0 && state == "" && !k.stateBeat {
 		copy(k.gaps[1:], k.gaps[:])
 		k.gaps[0] = at - k.lastBeat
 	}
 	k.beats++
-	k.lastBeat, k.beat, k.lost, k.silent = at, m, false, false
+	k.lastBeat, k.beat, k.lost, k.silent, k.stateBeat = at, m, false, false, state != ""
 }
 
-func (k *workerState) sendsFetch(w *world, at time.Duration) {
+func (k *workerState) sendsFetch(w *world, l *look) {
 	k.fetching++
-	k.lastFetch, k.starved = at, false
-	if told := k.told(); told != nil && at > told.At+w.cfg.Grace {
+	k.fetches++
+	k.lastFetch, k.starved = l.At, false
+	if told := k.told(); told != nil && l.At > told.At+w.cfg.Grace {
 		k.late++
 	}
+	if k.unknown != nil {
+		k.workedOn++
+	}
+	if len(w.cfg.Queues) == 0 {
+		return
+	}
+	if k.queues == nil {
+		k.queues = map[string]bool{}
+	}
+	for _, queue := range queuesOf(l.Command) {
+		if slices.Contains(w.cfg.Queues, queue) {
+			k.queues[queue] = true
+		}
+	}
 }
 
-// told returns the reply that told the worker to fetch no more; nil if there was none.
-func (k *workerState) told() *Moment {
-	if k.quiet != nil {
-		return k.quiet
+// queuesOf returns the queues that a FETCH names; a FETCH without any is one of the queue default.
+func queuesOf(c fwp.Command) []string {
+	if len(c.Args) == 0 {
+		return []string{"default"}
 	}
-	return k.terminate
+	return strings.Split(string(c.Args), " ")
 }
 
 func (w *world) sendsReport(c *connState, cmd *command) {
@@ -120,7 +141,7 @@ func (w *world) applyReply(l *look) {
 	if l.Greet {
 		c.greeting = l.moment()
 		if hi, err := fwp.ParseHi(l.Reply); err == nil {
-			c.hi = &hi
+			c.hi, c.strangeHi = &hi, hasStrangeField(l.Reply.Text)
 		}
 		return
 	}
@@ -151,8 +172,19 @@ func (w *world) applyReply(l *look) {
 	case fwp.PUSH:
 		if isOK(l.Reply) && cmd.jid != "" {
 			w.pushed.add(cmd.jid)
+			w.unsure.drop(cmd.jid)
 		}
 	}
+}
+
+// hasStrangeField reports whether the text of a HI has a field beside v, i and s.
+func hasStrangeField(hi []byte) bool {
+	for name := range object(bytes.TrimPrefix(hi, []byte("HI "))) {
+		if name != "v" && name != "i" && name != "s" {
+			return true
+		}
+	}
+	return false
 }
 
 func isOK(r fwp.Reply) bool { return r.Kind == fwp.SimpleString && string(r.Text) == "OK" }
@@ -166,6 +198,9 @@ func (w *world) greeted(l *look, cmd *command) {
 		return
 	}
 	c.identified, c.declined = true, nil
+	if l.process != nil {
+		l.process.failed = 0
+	}
 	if cmd.hello.wid == "" || c.worker != nil {
 		return
 	}
@@ -182,7 +217,7 @@ func (w *world) greeted(l *look, cmd *command) {
 	}
 	k.conns[c.number] = c
 	c.worker = k
-	k.unknown = nil
+	k.unknown, k.workedOn = nil, 0
 }
 
 func (k *workerState) beatAnswered(l *look) {
@@ -193,16 +228,20 @@ func (k *workerState) beatAnswered(l *look) {
 		}
 	case fwp.Terminating:
 		if k.terminate == nil {
-			k.terminate = l.moment()
+			k.terminate, k.heldThen = l.moment(), k.running()
 		}
 	default:
 		if k.told() != nil && isOK(l.Reply) && k.unquieted == nil {
 			k.unquieted = l.moment()
 		}
 	}
-	k.unknown = nil
-	if l.Reply.Kind == fwp.ErrorReply {
-		k.unknown, k.lost = l.moment(), true
+	if l.Reply.Kind != fwp.ErrorReply {
+		k.unknown = nil
+		return
+	}
+	k.lost = true
+	if strings.Contains(strings.ToLower(string(l.Reply.Text)), "unknown") {
+		k.unknown, k.workedOn = l.moment(), 0
 	}
 }
 
@@ -220,7 +259,7 @@ func (w *world) fetched(l *look) {
 	c := l.conn
 	if c.worker != nil {
 		c.worker.fetching = max(0, c.worker.fetching-1)
-		c.worker.lastFetch = l.At
+		c.worker.lastFetch, c.worker.fetchRefused = l.At, l.Reply.Kind == fwp.ErrorReply
 	}
 	if l.Reply.Kind != fwp.BulkString {
 		return
@@ -278,16 +317,49 @@ func (w *world) applyClose(l *look) {
 		if cmd.verb == fwp.FETCH && c.worker != nil {
 			c.worker.fetching = max(0, c.worker.fetching-1)
 		}
+		if cmd.verb == fwp.PUSH && cmd.jid != "" {
+			w.unsure.add(cmd.jid)
+		}
+	}
+	if p := l.process; p != nil {
+		p.briefs = briefs(p.briefs, c, l.By)
+		if !c.identified && l.By != Client {
+			p.failed, p.lastFail = p.failed+1, l.At
+		}
 	}
 	k := c.worker
 	if k == nil {
 		return
 	}
 	delete(k.conns, c.number)
+	k.briefs = briefs(k.briefs, c, l.By)
 	if l.By != Client || l.Reset {
 		k.lost = true
 	}
 	if len(k.conns) == 0 {
 		k.gone, k.lastClose, k.closedBy, k.ended = l.At, l.moment(), l.By, c.end != nil
 	}
+}
+
+// briefs counts connections in a row that their client closed after one command.
+func briefs(n int, c *connState, by Side) int {
+	switch {
+	case !c.identified || by != Client:
+		return n
+	case c.commands <= 1:
+		return n + 1
+	}
+	return 0
+}
+
+// applySecond keeps what the rules have reported, and whether the server kept a worker waiting.
+func (w *world) applySecond(l *look) {
+	k := l.worker
+	if k.waitsForServer(l.At) {
+		k.stalled = l.At
+	}
+	k.silent = k.silent || k.silentFor(l.At, w.slack)
+	k.starved = k.starved || starves(l)
+	k.stayed = k.stayed || overstays(l)
+	k.missed = k.missed || overstays(l) || k.terminate != nil && l.At > k.terminate.At+terminateLimit+w.slack
 }

@@ -15,7 +15,8 @@ const maxInFlight = 1024
 // reply of each open connection, at most MaxKept bytes each. It is not safe for concurrent use.
 //
 // Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
-// the events are in an order that the client's view allows, and a client that waits for a reply is not seen to be early.
+// the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
+// early.
 type Builder struct {
 	sink  func(Event)
 	conns map[int]*wire

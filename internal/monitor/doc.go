@@ -1,6 +1,6 @@
 // Package monitor judges what clients of a server do, by rules over a stream of events: one rule for each clause that
-// binds clients, workers or producers. It knows neither sockets nor processes nor the time of day, so that the same rules
-// run over the judging of a worker, over a recording, over an exploration and over a load.
+// binds clients, workers or producers. It knows neither sockets nor processes nor the time of day, so that the same
+// rules run over the judging of a worker, over a recording, over an exploration and over a load.
 //
 // A [Builder] turns the bytes of connections into events, a [Watch] runs the rules over them, and [Judge] does so for a
 // stream that is complete:

@@ -79,7 +79,7 @@ type Event struct {
 
 	// Of a Reply.
 	Reply fwp.Reply
-	To    string        // verb of the command that it answers, "" for the greeting and for a reply that no command asked for
+	To    string        // verb of the command that it answers, "" if none
 	Greet bool          // it is the first of its connection
 	Extra bool          // no command asked for it
 	Sent  time.Duration // when the command was sent that it answers

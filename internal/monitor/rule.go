@@ -114,11 +114,11 @@ type judgement struct {
 	shown   []Moment
 }
 
-// aside is the judgement about an event that is not in the rule's situation; right about one that is, and keeps it.
-var (
-	aside = judgement{}
-	right = judgement{reached: true}
-)
+// aside returns the judgement about an event that is not in the rule's situation.
+func aside() judgement { return judgement{} }
+
+// right returns the judgement about an event in the rule's situation that keeps the rule.
+func right() judgement { return judgement{reached: true} }
 
 // wrong is the judgement about a breach: what was wrong, in one sentence without its full stop. The moments show it,
 // together with the event itself; those that are zero are left out.
@@ -129,7 +129,7 @@ func wrong(shown []Moment, format string, args ...any) judgement {
 // rightIf is right if is, else wrong.
 func rightIf(is bool, format string, args ...any) judgement {
 	if is {
-		return right
+		return right()
 	}
 	return wrong(nil, format, args...)
 }

@@ -22,9 +22,9 @@ func syntaxRule(breach string, fault Fault) Rule {
 	return Rule{Breach: breach, Goal: "a client sent a line", on: on(Line), check: func(l *look) judgement {
 		switch {
 		case l.Unread:
-			return aside
+			return aside()
 		case l.Wrong == nil || l.Wrong.Fault != fault:
-			return right
+			return right()
 		}
 		return wrong(nil, "%s", l.Wrong.Text)
 	}}
@@ -35,14 +35,14 @@ func syntaxRule(breach string, fault Fault) Rule {
 func checkInFlight(l *look) judgement {
 	c := l.conn
 	if c == nil || c.lines == 0 || c.unjudged || c.end != nil {
-		return aside
+		return aside()
 	}
 	if len(c.inFlight) == 0 {
-		return right
+		return right()
 	}
 	before := c.inFlight[0]
 	if before.verb == fwp.HELLO && c.greeting == nil {
-		return aside // before-greeting has it
+		return aside() // before-greeting has it
 	}
 	return wrong([]Moment{before.shown}, "%s was sent before the reply to %s", nameOf(l.verb()), nameOf(before.verb))
 }

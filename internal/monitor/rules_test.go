@@ -20,7 +20,10 @@ type ruleTest struct {
 }
 
 func ruleTests() []ruleTest {
-	return slices.Concat(lineTests(), greetingTests(), stateTests())
+	return slices.Concat(
+		lineTests(), greetingTests(), workerTests(), pushTests(), fetchTests(), jobTests(), beatTests(), stateTests(),
+		endTests(),
+	)
 }
 
 func TestRules(t *testing.T) {

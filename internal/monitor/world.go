@@ -28,7 +28,10 @@ type world struct {
 	jobs      map[string][]*delivery // those that are held, by jid
 	reported  *recent                // jids whose report was accepted
 	pushed    *recent                // jids whose PUSH was accepted
+	unsure    *recent                // jids whose PUSH lost its connection before the reply
+	forgotten *recent                // jids that a worker held when it was forgotten
 	joined    int                    // workers so far, for their order
+	hash      hashed                 // the latest
 }
 
 func newWorld(cfg Config) *world {
@@ -36,6 +39,7 @@ func newWorld(cfg Config) *world {
 		cfg: cfg, slack: cfg.Slack, conns: map[int]*connState{}, workers: map[string]*workerState{},
 		processes: map[int]*processState{}, jobs: map[string][]*delivery{},
 		reported: newRecent(maxRecent), pushed: newRecent(maxRecent),
+		unsure: newRecent(maxRecent), forgotten: newRecent(maxRecent),
 	}
 }
 
@@ -53,7 +57,9 @@ type connState struct {
 	inFlight        []*command
 	end             *Moment // the END that it sent
 	commands        int     // beside HELLO and END
-	refused         *Moment // its latest reply, if that is an error
+	fetches, beats  int
+	strangeHi       bool    // HI has fields that the specification does not have
+	refused         *Moment // its latest reply, if that is an error and no line followed
 	refusedVerb     string
 	unjudged        bool // replies and commands cannot be assigned to each other any more
 }
@@ -95,10 +101,20 @@ type workerState struct {
 	late      int              // FETCHes after quiet or terminate and the time to act on it
 	stayed    bool             // it has been reported that it did not leave
 
-	fetching  int           // FETCHes in flight
-	lastFetch time.Duration // when it was last fetching, or had no room
-	starved   bool          // it has been reported that it does not fetch
+	fetching     int           // FETCHes in flight
+	lastFetch    time.Duration // when it was last fetching, or had no room
+	fetchRefused bool          // an error was the reply to its latest FETCH
+	fetches      int
+	queues       map[string]bool // of Config.Queues, those that it named
+	starved      bool            // it has been reported that it does not fetch
+
+	stalled   time.Duration // when the server last kept it waiting
 	silent    bool          // it has been reported that it does not beat
+	stateBeat bool          // its latest BEAT had a current_state
+	briefs    int           // connections in a row that carried one command
+	heldThen  int           // jobs that it held when it was told to terminate
+	missed    bool          // it has been reported that it has left jobs
+	workedOn  int           // FETCHes since its BEAT was refused as that of an unknown worker
 }
 
 // processState is what is known of a client's process.
@@ -107,6 +123,9 @@ type processState struct {
 	signalled *Moment // its first signal
 	signal    string
 	exited    *Moment
+	briefs    int           // connections in a row that carried one command
+	failed    int           // connections in a row that the server closed before they were greeted
+	lastFail  time.Duration // when the latest of them was closed
 }
 
 // delivery is a job that a worker got and has not reported.
@@ -196,6 +215,7 @@ func (w *world) hasLeft(k *workerState) bool {
 func (w *world) forget(k *workerState) {
 	for _, d := range k.held {
 		w.dropJob(d)
+		w.forgotten.add(d.jid)
 	}
 	delete(w.workers, k.wid)
 }
@@ -222,6 +242,38 @@ func (w *world) deliveryFor(k *workerState, jid string) *delivery {
 	return nil
 }
 
+// told returns the reply that told the worker to fetch no more; nil if there was none.
+func (k *workerState) told() *Moment {
+	if k.quiet != nil {
+		return k.quiet
+	}
+	return k.terminate
+}
+
+// running returns how many of the jobs that the worker holds have no report.
+func (k *workerState) running() int {
+	n := 0
+	for _, d := range k.held {
+		if d.report == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// waitsForServer reports whether a command of the worker has waited for its reply for longer than a FETCH may block.
+func (k *workerState) waitsForServer(now time.Duration) bool {
+	for _, c := range k.conns {
+		if len(c.inFlight) > 0 && now-c.inFlight[0].shown.At > 3*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// isSignalled reports whether the worker's process was sent a signal.
+func (l *look) isSignalled() bool { return l.process != nil && l.process.signalled != nil }
+
 // breach makes a breach of the look and of what a rule says about it.
 func (l *look) breach(name string, j judgement) Breach {
 	b := Breach{Name: name, At: l.At, Conn: l.Conn, Process: l.Process, Text: j.wrong}
@@ -241,15 +293,26 @@ func (l *look) breach(name string, j judgement) Breach {
 	return b
 }
 
-// at returns the moment, or the zero Moment for nil.
-func at(m *Moment) Moment {
-	if m == nil {
-		return Moment{}
-	}
-	return *m
-}
-
 func (l *look) moment() *Moment {
 	m := l.Moment()
 	return &m
+}
+
+// passwordHash is fwp.PasswordHash with the Config's password. The latest result is kept, since clients of a server
+// with one salt ask for the same again.
+func (w *world) passwordHash(salt string, iterations int) (string, error) {
+	if w.hash.text != "" && w.hash.salt == salt && w.hash.iterations == iterations {
+		return w.hash.text, nil
+	}
+	text, err := fwp.PasswordHash(w.cfg.Password, salt, iterations)
+	if err == nil {
+		w.hash = hashed{salt, iterations, text}
+	}
+	return text, err
+}
+
+type hashed struct {
+	salt       string
+	iterations int
+	text       string
 }

@@ -146,6 +146,12 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	default:
 		f.add("checks", "none: it does not bind servers")
 	}
+	for _, breach := range conformance.ClientBreaches(c.ID) {
+		f.add("rules", breach)
+	}
+	if c.Unwatched != "" {
+		f.add("rules", "none: "+c.Unwatched)
+	}
 	f.faults(faultsOf(c.ID))
 	return reports.Page{Blocks: []reports.Block{
 		titled(c.ID, string(c.Level)+": "+c.Level.Words()),

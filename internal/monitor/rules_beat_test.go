@@ -1,0 +1,143 @@
+package monitor
+
+import (
+	"strconv"
+	"strings"
+)
+
+const beat = `
+	1 C: BEAT {"wid":"w1"}
+	1 S: +OK`
+
+// beats repeats a BEAT, with a wait before each.
+func beats(n int, wait string) string { return strings.Repeat("\n+"+wait+beat, n) }
+
+// seconds lets time pass, one event a second.
+func seconds(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("\n+1s\nlag 0s # " + strconv.Itoa(i))
+	}
+	return strings.ReplaceAll(b.String(), " # ", "\n# ")
+}
+
+func beatTests() []ruleTest {
+	return []ruleTest{
+		{breach: BeatMissing, name: "every 15 s", stream: `1 worker w1` + beat + beats(5, "15s")},
+		{breach: BeatMissing, name: "once a minute", stream: `1 worker w1` + beat + beats(2, "60s")},
+		{breach: BeatMissing, name: "while the server keeps it waiting", stream: `
+			1 worker w1` + beat + seconds(15) + `
+			1 C: BEAT {"wid":"w1"}` + seconds(100) + `
+			1 S: +OK` + seconds(5) + beat},
+		{breach: BeatMissing, name: "it has no connection", stream: `1 worker w1` + beat + seconds(15) + beat + `
+			1 closed server` + seconds(80) + `
+			1 worker w1` + beat + seconds(60) + beat},
+		{breach: BeatMissing, name: "never", wrong: true, stream: `1 worker w1` + seconds(70)},
+		{breach: BeatMissing, name: "no more", wrong: true, stream: `1 worker w1` + beat + beats(2, "15s") + seconds(62)},
+
+		{breach: QuietWithoutBeat, name: "it goes on", stream: quietWorker + beats(5, "15s")},
+		{breach: QuietWithoutBeat, name: "it is told to terminate", stream: quietWorker + beats(2, "15s") + `
+			1 C: BEAT {"wid":"w1","current_state":"quiet"}
+			1 S: +{"state":"terminate"}
+			1 C: END
+			1 closed server`},
+		{breach: QuietWithoutBeat, name: "no more", wrong: true, too: BeatMissing, stream: quietWorker + seconds(65)},
+		{breach: QuietWithoutBeat, name: "after two", wrong: true, too: BeatMissing, stream: quietWorker + beats(2, "15s") +
+			seconds(62)},
+
+		{breach: TerminateWithoutBeat, name: "it goes on", stream: terminated + beats(1, "15s") + `
+			+5s
+			1 C: END
+			1 S: +OK
+			1 closed client`},
+		{breach: TerminateWithoutBeat, name: "as rarely as before", stream: `1 worker w1` + beat + beats(2, "15s") + `
+			+15s
+			1 C: BEAT {"wid":"w1"}
+			1 S: +{"state":"terminate"}` + seconds(20) + beat + seconds(5) + `
+			1 C: END
+			1 closed server`},
+		{breach: TerminateWithoutBeat, name: "silence", wrong: true, stream: terminated + seconds(25) + `
+			1 C: END
+			1 closed server`},
+		{breach: TerminateWithoutBeat, name: "silence after beats", wrong: true, stream: `1 worker w1` + beat +
+			beats(3, "10s") + `
+			+10s
+			1 C: BEAT {"wid":"w1"}
+			1 S: $ {"state":"terminate"}` + seconds(29) + `
+			1 C: END
+			1 closed server`},
+
+		{breach: BeatTooOften, name: "every 5 s", stream: `1 worker w1` + beat + beats(2, "5s")},
+		{breach: BeatTooOften, name: "that carries a state", stream: `1 worker w1` + beat + beats(2, "15s") + `
+			+1s
+			1 C: BEAT {"wid":"w1","current_state":"quiet"}
+			1 S: +OK` + beats(1, "1s") + beats(1, "15s")},
+		{breach: BeatTooOften, name: "at once after a lost connection", stream: `1 worker w1` + beat + beats(1, "15s") + `
+			1 closed server reset
+			1 worker w1` + beat},
+		{breach: BeatTooOften, name: "every 4 s", wrong: true, stream: `1 worker w1` + beat + beats(2, "4s")},
+		{breach: BeatTooOften, name: "on two connections", wrong: true, stream: `1 worker w1
+			2 worker w1` + beat + `
+			+100ms
+			2 C: BEAT {"wid":"w1"}`},
+
+		{breach: BeatInterval, name: "every 15 s", stream: `1 worker w1` + beat + beats(3, "15s")},
+		{breach: BeatInterval, name: "every 10 s, once late", stream: `1 worker w1` + beat + beats(3, "10s") +
+			beats(1, "25s") + beats(3, "10s")},
+		{breach: BeatInterval, name: "every 20 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "20s")},
+		{breach: BeatInterval, name: "every 6 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "6s")},
+
+		{breach: BeatByProducer, name: "it pushes", stream: pushed(`{"jid":"j1","jobtype":"t","args":[]}`) + `
+			+15s
+			1 C: INFO`},
+		{breach: BeatByProducer, name: "it leaves", stream: `
+			1 producer
+			+60s
+			1 C: END
+			1 closed server`},
+		{breach: BeatByProducer, name: "it beats", wrong: true, stream: `
+			1 producer
+			1 C: BEAT {"wid":"p1"}`},
+		{breach: BeatByProducer, name: "it beats after a while", wrong: true, stream: `
+			1 producer
+			+15s
+			1 C: BEAT {}`},
+
+		{breach: BeatWid, name: "its own", stream: `1 worker w1` + beat},
+		{breach: BeatWid, name: "with more fields", stream: `
+			1 worker w1
+			1 C: BEAT {"rss_kb":5,"wid":"w1"}`},
+		{breach: BeatWid, name: "another", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w2"}`},
+		{breach: BeatWid, name: "none", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {}`},
+
+		{breach: BeatState, name: "quiet", stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","current_state":"quiet"}`},
+		{breach: BeatState, name: "terminate", stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","current_state":"terminate"}`},
+		{breach: BeatState, name: "a third", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","current_state":"running"}`},
+		{breach: BeatState, name: "empty", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","current_state":""}`},
+
+		{breach: BeatMemory, name: "an integer", stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","rss_kb":54176}`},
+		{breach: BeatMemory, name: "0", stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","rss_kb":0}`},
+		{breach: BeatMemory, name: "a fraction", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","rss_kb":54176.5}`},
+		{breach: BeatMemory, name: "a string", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","rss_kb":"54176"}`},
+	}
+}
