@@ -64,11 +64,14 @@ type Case struct {
 
 // state returns what the writers make of the case.
 func (c *Case) state() CaseState {
-	if c.Known != "" && c.State == CaseFailed {
+	if c.listed() {
 		return CaseSkipped
 	}
 	return c.State
 }
+
+// listed reports whether the case would fail or have no result, if it were not known.
+func (c *Case) listed() bool { return c.Known != "" && (c.State == CaseFailed || c.State == CaseErrored) }
 
 // message returns why the case has its state.
 func (c *Case) message() string {
@@ -109,6 +112,7 @@ func (r *Report) Suite(o ExitOptions) Suite {
 			s.add(r.caseOf(f, o))
 		}
 	}
+	s.stale(r.Expectations)
 	for _, id := range r.tally(o).missing {
 		s.add(Case{
 			Class: id, Name: "required - " + id, Clause: id, State: CaseErrored, Kind: "not evaluated",
@@ -121,7 +125,7 @@ func (r *Report) Suite(o ExitOptions) Suite {
 // check appends the cases of a check.
 func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 	took := c.Took // of the first case only: the sum of the cases is that of the checks
-	add := func(clause string, level Level, v Verdict, why, provide string) {
+	add := func(clause string, level Level, v Verdict, why, provide string, known int) {
 		if v == NotSelected || v == NotApplicable {
 			return
 		}
@@ -132,19 +136,35 @@ func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 		if clause != "" {
 			one.Name += " - " + clause
 		}
-		at := slices.IndexFunc(found, func(f Finding) bool { return f.Check == c.ID && f.Clause == clause })
-		if v.Breach() && at >= 0 {
-			worse := r.caseOf(found[at], o)
-			one.Message, one.Evidence, one.Line = worse.Message, worse.Evidence, worse.Line
+		here := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Check != c.ID || f.Clause != clause })
+		slices.SortStableFunc(here, func(a, b Finding) int { return cmp.Compare(a.Known, b.Known) }) // what is not known first
+		if v.Breach() && len(here) > 0 {
+			worse := r.caseOf(here[0], o)
+			one.Message, one.Evidence, one.Line, one.Known = worse.Message, worse.Evidence, worse.Line, worse.Known
+		} else if known > 0 {
+			one.Known = r.Expectations.at(known)
 		}
 		took = 0
 		s.add(one)
 	}
 	for _, cv := range c.Clauses {
-		add(cv.ID, cv.Level, cv.Verdict, cmp.Or(cv.Why, openWhy(cv.Verdict)), cv.Provide)
+		add(cv.ID, cv.Level, cv.Verdict, cmp.Or(cv.Why, openWhy(cv.Verdict)), cv.Provide, cv.Known)
 	}
 	if len(c.Clauses) == 0 {
-		add("", "", c.Verdict, cmp.Or(c.Why, openWhy(c.Verdict)), c.Provide)
+		add("", "", c.Verdict, cmp.Or(c.Why, openWhy(c.Verdict)), c.Provide, c.Known)
+	}
+}
+
+// stale appends a case for each line of the file of known findings that is no longer so.
+func (s *Suite) stale(e *Expectations) {
+	if e == nil {
+		return
+	}
+	for _, l := range e.Stale {
+		s.add(Case{
+			Class: "expectations", Name: e.at(l.Line) + " - " + text.OneLine(l.Text), Check: e.File, File: e.File, Line: l.Line,
+			State: CaseFailed, Kind: "stale", Message: "no longer so: " + l.Why,
+		})
 	}
 }
 
@@ -191,6 +211,9 @@ func (s *Suite) troubles(t trouble) {
 // caseOf returns the case of one finding, with its conversation as far as it leads to the finding.
 func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 	c := f.asCase(o)
+	if f.Known > 0 {
+		c.Known = r.Expectations.at(f.Known)
+	}
 	said := transcript(&f.Evidence, r.conversation(&f), PageOptions{})
 	if len(said.Entries) > 0 {
 		c.Evidence += "\n" + textOf(said)

@@ -20,7 +20,7 @@ type result interface {
 
 func resultSamples() map[string]result {
 	all := map[string]result{
-		"rich": rich(), "well": well(), "empty": &Report{}, "repeated": repeated(),
+		"rich": rich(), "well": well(), "empty": &Report{}, "repeated": repeated(), "expected": expected(),
 		"unreachable": &Report{
 			Target:      Target{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Unreachable: "dial tcp 127.0.0.1:1: connection refused",
@@ -40,7 +40,7 @@ var writers = map[string]func(*Suite, io.Writer) error{
 
 func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"rich", "unreachable", "explored", "compared", "load-lossy", "load-invalid"} {
+	for _, name := range []string{"rich", "expected", "unreachable", "explored", "compared", "load-lossy", "load-invalid"} {
 		r := resultSamples()[name]
 		suite := r.Suite(ExitOptions{Require: []string{"FWP-FLUSH-02"}})
 		for format, write := range writers {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -15,6 +16,14 @@ type Expectations struct {
 	Stale []Expectation `json:"stale"`
 	// Notes holds the lines that somebody should look at. They fail nothing.
 	Notes []Expectation `json:"notes,omitempty"`
+}
+
+// at returns the place of a line: "fwpcheck.expect:7".
+func (e *Expectations) at(line int) string {
+	if e == nil {
+		return fmt.Sprintf("line %d", line)
+	}
+	return fmt.Sprintf("%s:%d", e.File, line)
 }
 
 // Expectation is a line of a file of known findings.

@@ -37,7 +37,7 @@ func (s *Suite) decided() bool {
 func (c *Case) tap(out *bytes.Buffer, number int) {
 	word, directive := "ok", ""
 	switch {
-	case c.Known != "" && c.State == CaseFailed:
+	case c.listed():
 		word, directive = "not ok", " # TODO "+tapEscape(c.short())
 	case c.State == CaseSkipped:
 		directive = " # SKIP " + tapEscape(c.short())

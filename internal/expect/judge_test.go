@@ -183,7 +183,7 @@ func TestUpdate(t *testing.T) {
 		reports.Count{Verdict: reports.Fail, Times: 3}, reports.Count{Verdict: reports.Pass, Times: 7})
 	unsteady := one("push/u", "A-1", reports.Warn, "+OK")
 	unsteady.Alone = reports.CountVerdicts(reports.Pass)
-	setUp := one("push/s", "A-1", reports.Inconclusive, `line 5: the set-up did not work: got "x"`)
+	setUp := one("push/s", "A-1", reports.Inconclusive, `line 5: the set-up did not work: expected "y", got "x"`)
 	late := one("push/l", "A-1", reports.Inconclusive, "the suite was late")
 	late.Clauses[0].Halted = false
 	r := &reports.Report{Checks: []reports.Check{
@@ -213,8 +213,8 @@ push/q A-1 fails
 push/d     A-1  crashes
 push/f     A-1  flaky  because="+OK instead of an error"  rate<=0.7 of=10
 push/u     A-1  flaky  because="+OK instead of an error"
-push/s     A-1  inconclusive  because="line #: the set-up did not work: got \"x\""
-explore/x  A-1  flaky  because="+OK instead of an error"
+push/s     A-1  inconclusive  because="line #: the set-up did not work: expected \"y\""
+explore/x  A-1  flaky
 "a b"      A-1  fails
 `, string(u.Text))
 	assert.Len(t, u.Removed, 2)
