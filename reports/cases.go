@@ -71,7 +71,9 @@ func (c *Case) state() CaseState {
 }
 
 // listed reports whether the case would fail or have no result, if it were not known.
-func (c *Case) listed() bool { return c.Known != "" && (c.State == CaseFailed || c.State == CaseErrored) }
+func (c *Case) listed() bool {
+	return c.Known != "" && (c.State == CaseFailed || c.State == CaseErrored)
+}
 
 // message returns why the case has its state.
 func (c *Case) message() string {
