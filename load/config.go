@@ -38,7 +38,8 @@ type Config struct {
 	Coarse   bool    // for virtual time: see engine.Config
 
 	// Timeout is how long a reply may take before its connection is given up; 0 is client.DefaultPatience. It
-	// must be longer than a FETCH may block.
+	// must be longer than a FETCH may block. A phase without an end of its own is given up when nothing was answered for
+	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
 	// Engine makes the engine; nil is engine.NewPortable.

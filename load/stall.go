@@ -12,13 +12,14 @@ import (
 // Limits of stall detection. They apply where a phase has no end of its own: the jobs
 // pushed beforehand, a number of jobs, the drain. A FETCH is answered within 2 s.
 const (
-	silentLimit = 10 * time.Second // commands are in flight, and none is answered
+	silentLimit = 10 * time.Second // commands are in flight, and none is answered; a longer Config.Timeout counts instead
 	errorsLimit = 5 * time.Second  // commands fail, and none succeeds
 	errorsLeast = 10               // with at least this many failures
 )
 
 // watchdog detects that commands no longer succeed. The zero value has seen no stall.
 type watchdog struct {
+	silent   time.Duration // how long a server may answer nothing; silentLimit if it is less
 	served   int64         // commands that succeeded
 	since    time.Duration // the time of the last success, or of the beginning of the phase
 	errors   int64         // failures until then
@@ -28,7 +29,7 @@ type watchdog struct {
 
 // reset starts stall detection again, at the beginning of a phase.
 func (w *watchdog) reset(now time.Duration, s *client.Status) {
-	*w = watchdog{served: s.Served, since: now, errors: s.Errors, inFlight: now}
+	*w = watchdog{silent: w.silent, served: s.Served, since: now, errors: s.Errors, inFlight: now}
 }
 
 // observe updates the watchdog with the current status. Patience is added to the limits: a
@@ -47,7 +48,7 @@ func (w *watchdog) observe(now time.Duration, s *client.Status, patience time.Du
 		if s.Last != nil {
 			w.stall += " (" + errorText(s.Last) + ")"
 		}
-	case now-w.inFlight > silentLimit+patience:
+	case now-w.inFlight > max(silentLimit, w.silent)+patience:
 		w.stall = fmt.Sprintf("no command was answered for %v", (now - w.inFlight).Round(time.Second))
 	}
 }

@@ -20,6 +20,7 @@ func TestWatchdog(t *testing.T) {
 	second := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 	tests := map[string]struct {
 		patience time.Duration
+		silent   time.Duration
 		looks    []look
 		want     string
 	}{
@@ -31,11 +32,17 @@ func TestWatchdog(t *testing.T) {
 			looks: []look{{second(10.1), client.Status{InFlight: 1}}},
 			want:  "no command was answered for 10s",
 		},
-		"no answer yet":  {looks: []look{{second(10), client.Status{InFlight: 1}}}},
-		"workers work":   {patience: second(1), looks: []look{{second(11), client.Status{InFlight: 1}}}},
-		"answers come":   {looks: []look{{second(6), client.Status{}}, {second(16), client.Status{InFlight: 1}}}},
-		"a few errors":   {looks: []look{{second(9), client.Status{Errors: 9}}}},
-		"errors at once": {looks: []look{{second(5), client.Status{Errors: 10}}}},
+		"no answer, but there is time": {silent: second(20), looks: []look{{second(20), client.Status{InFlight: 1}}}},
+		"no answer in the longer time": {
+			silent: second(20), looks: []look{{second(20.1), client.Status{InFlight: 1}}},
+			want: "no command was answered for 20s",
+		},
+		"no answer, and less time": {silent: second(3), looks: []look{{second(10), client.Status{InFlight: 1}}}},
+		"no answer yet":            {looks: []look{{second(10), client.Status{InFlight: 1}}}},
+		"workers work":             {patience: second(1), looks: []look{{second(11), client.Status{InFlight: 1}}}},
+		"answers come":             {looks: []look{{second(6), client.Status{}}, {second(16), client.Status{InFlight: 1}}}},
+		"a few errors":             {looks: []look{{second(9), client.Status{Errors: 9}}}},
+		"errors at once":           {looks: []look{{second(5), client.Status{Errors: 10}}}},
 		"errors only": {
 			looks: []look{{second(5.1), client.Status{Errors: 10}}},
 			want:  "there were only errors for 5s",
@@ -56,7 +63,7 @@ func TestWatchdog(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var w watchdog
+			w := watchdog{silent: test.silent}
 			for _, look := range test.looks {
 				w.observe(look.at, &look.status, test.patience)
 			}

@@ -80,7 +80,7 @@ func TestShortages(t *testing.T) {
 				return dial(ctx)
 			}
 		}}.run(t)
-		outcome(t, l, reports.ExitInconclusive, want)
+		outcome(t, l, reports.ExitInternal, want)
 	}
 }
 

@@ -67,6 +67,7 @@ func (r *run) look(now time.Duration) {
 		r.changed = now
 	}
 	r.status = sum
+	r.watchdog.silent = r.config.Timeout
 	r.watchdog.observe(now, &r.status, r.work.Work.Max)
 	if now >= r.nextTick {
 		r.tick(now)

@@ -19,6 +19,7 @@ func (l *Load) Outcome() (code int, words string) {
 func (l *Load) decide() outcome {
 	missed, sum := l.missed(), cmp.Or(l.sum(), "nothing was achieved")
 	return decide(append(l.trouble().claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
+		claimed(ExitInternal, l.short() != "", join("internal error: "+l.short(), l.found(), l.account())),
 		claimed(ExitUnreachable, l.Gone != "", join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
 		claimed(ExitLoss, len(l.Findings) > 0, sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),

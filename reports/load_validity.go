@@ -43,7 +43,7 @@ const (
 //	errors       more than 10 % of the commands of a kind failed
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
-//	files        connections failed for want of file descriptors; ports and memory alike
+//	files        connections failed for want of file descriptors; ports and memory alike: an internal error besides
 //	late         the lateness of a kind of command above 10 % of the p99 of its response time (but 2 ms are always
 //	             allowed, and more than 10 ms never): its p99, with fewer than 1,000 commands its p90, and with fewer
 //	             than 100 its median
@@ -82,8 +82,8 @@ func (l *Load) aborted() []Reason {
 	}}
 }
 
-// exhausted returns a reason for each resource that the generator, or the target, ran out of.
-func (l *Load) exhausted() []Reason {
+// shortages returns a reason for each resource that this machine ran out of.
+func (l *Load) shortages() []Reason {
 	h := &l.Health
 	var reasons []Reason
 	add := func(count int64, id string, kind shortage.Kind) {
@@ -99,6 +99,20 @@ func (l *Load) exhausted() []Reason {
 	add(h.NoFiles, "files", shortage.Files)
 	add(h.NoPorts, "ports", shortage.Ports)
 	add(h.NoMemory, "memory", shortage.Memory)
+	return reasons
+}
+
+// short returns the first shortage of this machine and what to do about it, in words; empty if there was none.
+func (l *Load) short() string {
+	for _, r := range l.shortages() {
+		return r.What + ": " + r.Do
+	}
+	return ""
+}
+
+// exhausted returns a reason for each resource that the generator, or the target, ran out of.
+func (l *Load) exhausted() []Reason {
+	reasons := l.shortages()
 	if c := l.Connections; c.Opened < c.Planned && len(reasons) == 0 && !l.Interrupted {
 		what := fmt.Sprintf("the target took %s of %s connections", text.Grouped(c.Opened), text.Grouped(c.Planned))
 		if c.Refused != "" {

@@ -214,3 +214,11 @@ func (o *benchOptions) validate() error {
 	_, err := program.FaultNamed(o.fault)
 	return err
 }
+
+// patience returns the --timeout that was given, 0 if none was.
+func (o *benchOptions) patience() time.Duration {
+	if o.given.Changed("timeout") {
+		return o.timeout
+	}
+	return 0
+}

@@ -86,7 +86,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	}
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),
-		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.timeout, Version: p.Name + " " + program.Version(),
+		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(), Version: p.Name + " " + program.Version(),
 		Thresholds: o.limits, History: o.history != "", ClauseOf: conformance.ClauseOf,
 	}
 	if err := prepareMachine(o, at, &w); err != nil {
@@ -146,7 +146,7 @@ func (p process) drive(
 	if !at.Ours() {
 		p.Logf("connecting to %s", chosen)
 	}
-	id, err := at.Identify(ctx, min(greetTimeout, o.timeout))
+	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
 	if err != nil {
 		return p.deliver(o, notReached(ctx, &config, began, err))
 	}
