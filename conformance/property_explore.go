@@ -39,8 +39,9 @@ type explored struct {
 	findings []explore.Finding
 	served   bool // a client was identified
 	dead     bool
-	commands int // that were sent
-	answered int // how many of them were answered
+	outage   string // when it was unreachable, empty if it never was
+	commands int    // that were sent
+	answered int    // how many of them were answered
 	leftover []string
 	open     string // why it is inconclusive although there is no finding; empty if it is not
 }
@@ -48,8 +49,11 @@ type explored struct {
 // evidence returns it as the evidence of the check.
 func (s explored) evidence() Evidence {
 	e := Evidence{Served: s.served, Leftover: s.leftover, Open: s.why()}
-	if s.dead {
+	switch {
+	case s.dead:
 		e.Dead = "no new connection is served"
+	case s.outage != "" && len(s.findings) == 0:
+		e.Dead, e.Back = s.outage, true
 	}
 	for _, f := range s.findings {
 		e.Findings = append(e.Findings, Finding{
@@ -79,6 +83,9 @@ func exploreOnce(ctx context.Context, e explore.Explorer) explored {
 	e.Steps, e.Exploring = commandsSent, exploringFor
 	r := e.Run(ctx)
 	s := explored{findings: r.Findings, dead: r.Dead, commands: sent, leftover: r.Left}
+	if len(r.Outages) > 0 {
+		s.outage = r.Outages[0].String()
+	}
 	s.served = r.Coverage.States["identified"]+r.Coverage.States["identified worker"] > 0
 	for _, n := range r.Coverage.Outcomes {
 		s.answered += n

@@ -42,6 +42,8 @@ type Exploration struct {
 	Limit int `json:"connections_limit,omitempty"`
 	// Limits is the limit that ended it, if it was not the time or the number of commands: "--findings 1".
 	Limits string `json:"ended_by,omitempty"`
+	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
+	Outages []string `json:"outages,omitempty"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -96,6 +98,7 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
 		claimed(ExitInconclusive, identified == 0, "nothing was evaluated: no connection was identified"),
+		claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
 		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),
 	))

@@ -110,6 +110,9 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 		t.Rows = append(t.Rows, Cells(text.Grouped(len(e.Outcomes)),
 			"different outcomes (command, state and reply); -v lists them"))
 	}
+	for _, outage := range e.Outages {
+		p.add(Prose{LinesOf(outage)})
+	}
 	p.add(t)
 	p.situations(e.Situations, o)
 }

@@ -22,12 +22,16 @@ type PeerStats struct {
 	outages []Outage
 }
 
-// Outage is a time during which the server let no connection in, although none was open.
+// Outage is a time during which the server let no connection in, although none was open; or, if its ends are equal,
+// when the server ended all connections at once.
 type Outage struct{ From, To time.Time }
 
 // String returns when it was, by the clock.
 func (o Outage) String() string {
 	const clock = "15:04:05.000"
+	if o.To.Equal(o.From) {
+		return "the server ended all connections at once, at " + o.From.Format(clock)
+	}
 	return fmt.Sprintf("the server was unreachable from %s to %s", o.From.Format(clock), o.To.Format(clock))
 }
 

@@ -11,11 +11,19 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// alive reports whether the server answers on new connections. It asks until the timeout.
+// alive reports whether the server answers on new connections, and did so all the time. It asks until the timeout.
 // If it does not, and the reason is a limit of connections or that the server is slow, those of
 // the play have ended.
-func (p *play) alive(ctx context.Context) bool {
-	if p.awake(ctx, p.timeout) == nil {
+func (p *play) alive(ctx context.Context) bool { return p.serves(ctx) && p.outage == nil }
+
+// serves is alive for a server that may have been unreachable: then it notes the outage.
+func (p *play) serves(ctx context.Context) bool {
+	down, err := p.awake(ctx, p.timeout)
+	if err == nil {
+		if !down.IsZero() {
+			p.outage = &scenarios.Outage{From: down, To: time.Now()}
+			p.inFlight = p.awaited()
+		}
 		return true
 	}
 	p.inFlight = p.awaited()
@@ -35,14 +43,18 @@ func (p *play) slow(ctx context.Context) bool {
 	return newPlay(&patient, freshPrefix()).asks(ctx) == nil
 }
 
-// awake asks on new connections until one is answered, and returns why none was.
-func (p *play) awake(ctx context.Context, limit time.Duration) error {
+// awake asks on new connections until one is answered, and returns why none was. down is when the first could not be
+// opened; zero if all could.
+func (p *play) awake(ctx context.Context, limit time.Duration) (down time.Time, err error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		err := p.asks(limited)
+		tried := time.Now()
+		if err = p.asks(limited); err != nil && !errors.Is(err, errNoReply) && down.IsZero() {
+			down = tried
+		}
 		if err == nil || !sleep(limited, 100*time.Millisecond) {
-			return err
+			return down, err
 		}
 	}
 }
@@ -117,8 +129,13 @@ func (p *play) ended(c *conn, owed bool) {
 		about = c.sent
 	}
 	v := &Violation{Clause: clause, Rule: RuleCrash, Expected: "a server that serves", Got: "no new connection is served"}
+	if p.outage != nil {
+		v.Got += " for a while"
+	}
 	p.record(c, event{parts: []string{v.Got}, violation: v})
-	f := found{Violation: v, crash: true, step: p.step, about: about, conn: c.number, owing: p.inFlight}
+	f := found{
+		Violation: v, crash: true, step: p.step, about: about, conn: c.number, owing: p.inFlight, outage: p.outage,
+	}
 	if owed && !slices.Contains(f.owing, c.awaited) {
 		f.owing = append(f.owing, c.awaited)
 	}

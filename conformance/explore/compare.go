@@ -160,7 +160,7 @@ func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
 	left := both.end(ctx, how)
 	for side, p := range both.plays {
 		x.result.Left[side] = append(x.result.Left[side], left[side]...)
-		x.result.Dead[side] = x.result.Dead[side] || p.dead
+		x.result.Dead[side] = x.result.Dead[side] || p.dead && p.outage == nil
 	}
 }
 

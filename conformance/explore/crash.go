@@ -58,7 +58,7 @@ func (e *Explorer) ShortenCrash(ctx context.Context, f *Finding) {
 // Serves reports whether the target answers on new connections, and asks for as long as
 // Timeout if it does not.
 func (e *Explorer) Serves(ctx context.Context) bool {
-	return newPlay(e.config(), freshPrefix()).alive(ctx)
+	return newPlay(e.config(), freshPrefix()).serves(ctx)
 }
 
 // ensureServing restarts the server if the last try killed it.

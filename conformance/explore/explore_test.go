@@ -247,6 +247,17 @@ func TestTraceIsSaved(t *testing.T) {
 	assert.Equal(t, saved, b.String())
 }
 
+func TestNoTraceMovesTheCursor(t *testing.T) {
+	t.Parallel()
+	trace := explore.Trace{Steps: []explore.Step{explore.Builder{Dialect: fwpdialect.Dialect{}}.Line(1, "PUSH \u202e\u009b")}}
+	var b bytes.Buffer
+	require.NoError(t, trace.Save(&b))
+	assert.Contains(t, b.String(), `PUSH \u202e\u009b`)
+	again, err := explore.LoadTrace(fwpdialect.Dialect{}, &b)
+	require.NoError(t, err)
+	assert.Equal(t, trace.Steps[0].String(), again.Steps[0].String())
+}
+
 func TestTraceIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for text, why := range map[string]string{

@@ -66,6 +66,9 @@ type Result struct {
 	Left     []string // jobs that could not be removed
 	Limit    int      // connections that the server serves at a time; zero if no limit was met
 	Dead     bool     // the server serves no more
+
+	// Outages are the times during which no connection could be opened, and after which the server served again.
+	Outages []scenarios.Outage
 }
 
 // Finding is something that no reading of the specification allows.
@@ -179,10 +182,14 @@ func (e *Explorer) divide() Budget {
 func (x *exploration) end(ctx context.Context) *Result {
 	x.examine(ctx, true)
 	x.result.Commands = x.play.commands
+	if x.play.outage != nil {
+		x.resume(ctx)
+	}
 	x.cleanup(ctx)
 	x.examine(ctx, true)
 	x.play.close()
-	x.result.Took, x.result.Dead, x.result.Limit = time.Since(x.begun), x.play.dead, x.play.most
+	x.result.Took, x.result.Limit = time.Since(x.begun), x.play.most
+	x.result.Dead = x.play.dead && x.play.outage == nil
 	return x.result
 }
 

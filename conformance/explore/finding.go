@@ -29,6 +29,9 @@ const doubt = 5000
 
 // finding keeps what was found for the first time.
 func (x *exploration) finding(f found) {
+	if f.outage != nil {
+		x.result.Outages = append(x.result.Outages, *f.outage)
+	}
 	key := x.kind(f.Rule, f.Clause)
 	if x.done[key] || len(x.result.Findings) >= x.enough() {
 		return
@@ -85,7 +88,10 @@ func (x *exploration) shrink(ctx context.Context, p pending, limit time.Duration
 		x.reported[key] = true
 		return
 	}
-	if p.Crash && p.Shown == 0 {
+	switch {
+	case p.found.outage != nil && p.Shown == 0: // the commands are not the reason, as far as one can tell
+		return
+	case p.Crash && p.Shown == 0:
 		p.unconfirm()
 	}
 	if small := x.kind(p.Rule, p.Clause); small != key && p.Shown > 0 {
@@ -125,7 +131,7 @@ func (x *exploration) minimise(ctx context.Context, p *pending, limit time.Durat
 	case ctx.Err() != nil:
 		p.Unscripted = noTime
 		return
-	case x.Fresh == nil && x.play.dead && !x.Revive(ctx):
+	case x.Fresh == nil && x.play.dead && x.play.outage == nil && !x.Revive(ctx):
 		p.Unscripted = "the server is gone and cannot be started again"
 		return
 	}
@@ -172,6 +178,6 @@ func (x *exploration) resume(ctx context.Context) bool {
 	x.withdraw()
 	x.play.law.Unjudge("")
 	x.trace, x.play.seen = nil, nil // what ended the server need not be played again
-	x.play.dead = false
+	x.play.dead, x.play.outage = false, nil
 	return true
 }

@@ -23,7 +23,7 @@ func (p *play) limited(ctx context.Context) bool {
 		return false
 	}
 	p.close()
-	if p.awake(ctx, recovers) != nil {
+	if _, err := p.awake(ctx, recovers); err != nil {
 		return false
 	}
 	var idle []*conn

@@ -25,11 +25,12 @@ type play struct {
 	commands int
 	most     int // connections that the server serves at a time; zero if no limit was met
 	dead     bool
-	served   bool     // some command was answered
-	cut      bool     // the line that is being played came in segments
-	last     string   // the clause of what was sent last
-	inFlight []string // the commands whose answers were owed when the server was seen not to serve
-	fuzzing  bool     // bytes were sent, and whether the server survives them is not known yet
+	outage   *scenarios.Outage // it is dead only in that nothing is known of it: it serves again
+	served   bool              // some command was answered
+	cut      bool              // the line that is being played came in segments
+	last     string            // the clause of what was sent last
+	inFlight []string          // the commands whose answers were owed when the server was seen not to serve
+	fuzzing  bool              // bytes were sent, and whether the server survives them is not known yet
 }
 
 // found is a violation where it came up.
@@ -40,6 +41,8 @@ type found struct {
 	about int // the step that sent what was answered wrongly; the same in most cases
 	conn  int
 	owing []string // the texts of commands whose answers were awaited
+
+	outage *scenarios.Outage // of a crash after which the server served again by itself
 }
 
 // seen is one reply.

@@ -210,10 +210,30 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 	if ctx.Err() != nil { // it is not known whether the server lives
 		return
 	}
+	if v != nil && p.allEnded(ctx, a.At) {
+		p.outage = &scenarios.Outage{From: a.At, To: a.At}
+		p.crashed(ctx, c, owed != 0)
+		return
+	}
 	if v == nil && !c.shut && !c.odd {
 		p.record(c, event{parts: []string{"<close>"}})
 	}
 	p.violated(c, v)
+}
+
+// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment: the
+// server was started again before anything was asked of it.
+func (p *play) allEnded(ctx context.Context, at time.Time) bool {
+	if len(p.conns) < 2 || !sleep(ctx, attention) {
+		return false
+	}
+	for _, c := range p.conns {
+		a, came := c.Waiting()
+		if !came || a.Ending == scenarios.Open || a.At.Sub(at).Abs() > attention {
+			return false
+		}
+	}
+	return true
 }
 
 // silent judges that no answer came although patience is over.

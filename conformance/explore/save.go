@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -32,9 +34,14 @@ func (t Trace) Save(w io.Writer) error {
 	for i, step := range t.Steps {
 		saved.Steps[i] = savedStep{step.String(), step.Ahead}
 	}
-	to := json.NewEncoder(w)
+	var whole bytes.Buffer
+	to := json.NewEncoder(&whole)
 	to.SetEscapeHTML(false)
-	if err := to.Encode(saved); err != nil {
+	err := to.Encode(saved)
+	if err == nil {
+		_, err = w.Write(text.EscapeJSON(whole.Bytes()))
+	}
+	if err != nil {
 		return fmt.Errorf("save the conversation: %w", err)
 	}
 	return nil

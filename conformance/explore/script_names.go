@@ -5,13 +5,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // oneLine makes a text one that a title can hold.
 func oneLine(s string) string {
 	const most = 150
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' }), " ")
+	s = text.Printable(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < ' ' }), " "))
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 

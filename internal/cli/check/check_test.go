@@ -55,6 +55,14 @@ func TestFaultsOfOurs(t *testing.T) {
 	assert.NotContains(t, err.String(), "goroutine")
 }
 
+func TestAFileThatCannotBeWrittenStays(t *testing.T) {
+	t.Parallel()
+	e := &reports.Exploration{Internal: "a disk is full"}
+	ended(t.Context(), e)
+	assert.Equal(t, "a disk is full", e.Internal)
+	assert.False(t, e.Interrupted)
+}
+
 // full is a disk that takes nothing.
 type full struct{}
 

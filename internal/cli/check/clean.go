@@ -67,6 +67,7 @@ func (p process) clean(ctx context.Context, at program.Endpoint, run string, tim
 	case timeout <= 0:
 		return errors.New("--timeout must be longer than 0")
 	}
+	p.Secrets = at.Secrets
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
 	if _, err := at.Identify(ctx, timeout); err != nil {

@@ -106,9 +106,11 @@ func (o *exploreOptions) watched(bar *program.Bar) *exploreProgress {
 
 // ended records in a report what ended the exploration early, if anything did.
 func ended(ctx context.Context, e *reports.Exploration) {
-	if e.Internal = shortage.Cause(ctx); e.Internal == "" {
-		e.Interrupted = ctx.Err() != nil
+	if short := shortage.Cause(ctx); short != "" {
+		e.Internal = short
+		return
 	}
+	e.Interrupted = ctx.Err() != nil
 }
 
 // unexplored records in a report why nothing was explored.

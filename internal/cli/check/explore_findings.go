@@ -115,6 +115,9 @@ func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	k.leftover(e, r.Left)
 	e.States, e.Transitions = maps.Clone(r.Coverage.States), maps.Clone(r.Coverage.Transitions)
 	e.Outcomes, e.Situations = maps.Clone(r.Coverage.Outcomes), maps.Clone(r.Coverage.Situations)
+	for _, outage := range r.Outages {
+		e.Outages = append(e.Outages, outage.String())
+	}
 	for _, f := range r.Findings {
 		k.addFinding(e, f, k.runs[f.Number])
 	}

@@ -1,0 +1,93 @@
+package explore_test
+
+import (
+	"bytes"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+)
+
+// supervised starts a server that is back by itself a second after it was killed.
+func supervised(hook func(e *fakes.Event, kill func())) server {
+	network := memnet.New()
+	var s *fakes.Server
+	var began atomic.Bool
+	config := fakes.Config{Listen: func() (net.Listener, error) {
+		if began.Swap(true) {
+			time.Sleep(time.Second)
+		}
+		return network.Listen("fwp:7419")
+	}}
+	kill := func() { go func() { _ = s.Kill() }() }
+	config.Hook = func(e *fakes.Event) { hook(e, kill) }
+	s = fakes.NewServer(config)
+	return server{s, network}
+}
+
+// Connections that ended because something else ended the server break no clause.
+func TestAnOutageIsNoFinding(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]int64{"asked meanwhile": 700, "while all wait": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var commands atomic.Int64
+				s := supervised(func(e *fakes.Event, kill func()) {
+					if e.Point == fakes.Ran && commands.Add(1) == at {
+						kill()
+					}
+				})
+				defer s.Close()
+				if at == 0 { // no connection is opened in this time
+					killing := time.AfterFunc(7*time.Second, func() { _ = s.Kill() })
+					defer killing.Stop()
+				}
+				e := explore.Explorer{
+					Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 2000, Time: 2 * time.Minute, Findings: 5,
+					Shrinking: 10 * time.Second, Watch: settled(nil),
+				}
+				r := e.Run(t.Context())
+				for _, f := range r.Findings {
+					t.Errorf("%s %s: %s", f.Clause, f.Rule, f.Got)
+				}
+				assert.Len(t, r.Outages, 1)
+				assert.False(t, r.Dead)
+				assert.GreaterOrEqual(t, r.Commands, 2000, "it went on")
+			})
+		})
+	}
+}
+
+// A command of which a server dies each time is found, although somebody starts the server again at once.
+func TestACrashBehindASupervisor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := supervised(func(e *fakes.Event, kill func()) {
+			if e.Point == fakes.Ran && bytes.HasPrefix(e.Line, []byte("ACK")) && e.Reply.Kind == '-' {
+				e.Skip = true
+				kill()
+			}
+		})
+		defer s.Close()
+		e := explore.Explorer{
+			Subject: fwpsubject.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
+			Watch: settled(nil),
+		}
+		r := e.Run(t.Context())
+		require.Len(t, r.Findings, 1)
+		assert.True(t, r.Findings[0].Crash)
+		assert.Positive(t, r.Findings[0].Shown)
+		assert.Contains(t, r.Findings[0].Script, "ACK")
+		assert.NotEmpty(t, r.Outages)
+	})
+}
