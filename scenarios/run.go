@@ -157,11 +157,14 @@ type recorder struct {
 	start time.Time
 	lines []Line
 	watch func(Line)
+	shown int  // lines that watch was called with
 	own   bool // from now on all lines are
 }
 
-// most is how many lines of a long play are kept: the first and the last.
-const most = 4000
+const (
+	most      = 4000   // lines of a long play that are kept: the first and the last
+	mostShown = 20_000 // lines of it that are shown as they happen: a peer may send without an end
+)
 
 func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
 	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
@@ -205,7 +208,11 @@ func (r *recorder) keep(l Line) {
 		r.lines = slices.Delete(r.lines, drop, drop+1)
 	}
 	r.lines = append(r.lines, l)
-	if r.watch != nil {
-		r.watch(l)
+	if r.watch == nil || r.shown > mostShown {
+		return
 	}
+	if r.shown++; r.shown > mostShown {
+		l = Line{At: l.At, From: "--", Text: "this conversation is very long; what follows of it is not shown"}
+	}
+	r.watch(l)
 }

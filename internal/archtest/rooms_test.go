@@ -130,7 +130,7 @@ var rooms = map[string]room{
 	}},
 	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},
 	"internal/slow":    {alone: true, tests: true},
-	"internal/history": {alone: true},
+	"internal/history": {mayImport: []string{"internal/text"}, alone: true},
 
 	"clients/npm":       {},
 	"internal/archtest": {},

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // version is that of the file format.
@@ -22,12 +24,22 @@ type header struct {
 	Limits    Limits        `json:"limits"`
 }
 
+// escaping writes JSON that a terminal can show: names may be those of a server.
+type escaping struct{ io.Writer }
+
+func (e escaping) Write(b []byte) (n int, err error) {
+	if _, err := e.Writer.Write(text.EscapeJSON(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
 // Save writes the history as lines of JSON: times are in nanoseconds. Judged after
 // [Load] it gives the same findings, with the same indices if the events were sorted.
 func (h *History) Save(w io.Writer) error {
 	events := h.sorted()
 	out := bufio.NewWriterSize(w, 1<<16)
-	encoder := json.NewEncoder(out)
+	encoder := json.NewEncoder(escaping{out})
 	encoder.SetEscapeHTML(false)
 	first := header{
 		Version: version, Events: len(events),

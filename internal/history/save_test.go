@@ -45,6 +45,16 @@ func TestSavedForm(t *testing.T) {
 `, saved(t, h))
 }
 
+func TestNoNameMovesTheCursor(t *testing.T) {
+	t.Parallel()
+	h := &History{Events: []Event{job("\u202e\u009b", 0, 1)}}
+	text := saved(t, h)
+	assert.Contains(t, text, `"jid":"\u202e\u009b"`)
+	again, err := Load(strings.NewReader(text))
+	require.NoError(t, err)
+	assert.Equal(t, "\u202e\u009b", again.Events[0].JID)
+}
+
 func TestLoadDamaged(t *testing.T) {
 	t.Parallel()
 	h := &History{Drained: true, Events: []Event{job("j", 0, 1), bring("a", "j", 2, 3), ack("a", "j", 4, 5)}}

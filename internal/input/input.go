@@ -8,10 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Read returns the contents of a file. It returns an error for a folder, and if there are more than most bytes. It
-// blocks as long as the file does, which may be a pipe.
+// blocks as long as the file does, which may be a pipe that has a writer; see [Open].
 func Read(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -34,9 +35,15 @@ func All(r io.Reader, name string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// Open opens a file for a reader that keeps to bounds of its own. It returns an error for a folder.
-func Open(name string) (*os.File, error) {
-	f, err := os.Open(name)
+// forWriter is how long a pipe may have no writer. A program that is started at the same time opens it sooner.
+const forWriter = 10 * time.Second
+
+// Open opens a file for a reader that keeps to bounds of its own. It returns an error for a folder, and for a named pipe
+// that no program opens for writing within ten seconds.
+func Open(name string) (*os.File, error) { return open(name, forWriter) }
+
+func open(name string, wait time.Duration) (*os.File, error) {
+	f, err := within(name, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +56,30 @@ func Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// within opens a file. The open of a pipe without a writer blocks in the operating system: it is left to itself, and to
+// the end of the process.
+func within(name string, wait time.Duration) (*os.File, error) {
+	if info, err := os.Stat(name); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return os.Open(name)
+	}
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-time.After(wait):
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf(
+			"it is a pipe that no program has opened for writing within %v: start the program that writes it first", wait)}
+	}
 }
 
 // size returns a number of bytes in words.

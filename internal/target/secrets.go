@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,20 +15,26 @@ import (
 // Secrets removes from texts what would let their reader find out a password, or guess it offline: the salt and the
 // rounds of a HI, the hash of a HELLO, and the password and its hash wherever the server repeats them. A nil *Secrets
 // removes nothing. Its method may be called by several goroutines.
-type Secrets struct{ forms []string }
+type Secrets struct {
+	forms []string // of the password, each with its placeholder
+	hash  bool     // texts may have a hash of the password
+}
 
 // shortest is the least length of a password that is looked for in texts: a shorter one is in most of them.
 const shortest = 4
 
 // NewSecrets returns what removes this password, which may be empty, and what goes with one.
 func NewSecrets(password string) *Secrets {
-	s := &Secrets{}
+	s := &Secrets{hash: password != ""}
 	if len(password) < shortest {
 		return s
 	}
 	quoted, _ := json.Marshal(password) // a string always has a form in JSON
 	escaped := strings.Trim(string(quoted), `"`)
-	for _, form := range []string{password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password)} {
+	inURL := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
+	for _, form := range []string{
+		password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password), inURL, url.QueryEscape(password),
+	} {
 		s.forms = append(s.forms, form, "(password)")
 	}
 	return s
@@ -41,12 +48,13 @@ func (s *Secrets) And(other *Secrets) *Secrets {
 	case other == nil:
 		return s
 	}
-	return &Secrets{slices.Concat(s.forms, other.forms)}
+	return &Secrets{slices.Concat(s.forms, other.forms), s.hash || other.hash}
 }
 
-// The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks.
+// The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there a
+// HI is taken to go on to the end of the line.
 var (
-	hiLine      = regexp.MustCompile(`HI \{[^}]*`)
+	hiLine      = regexp.MustCompile(`HI \{(?:\\+".*|(?:"(?:\\.|[^"\\])*"|[^}])*)`)
 	saltField   = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\.|[^"\\])*"|\\+"[^"]*")`)
 	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
 	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)
@@ -63,6 +71,9 @@ func (s *Secrets) Hide(said string) string {
 	})
 	said = hashField.ReplaceAllString(said, `$1"(hash)"`)
 	said = strings.NewReplacer(s.forms...).Replace(said)
+	if !s.hash {
+		return said
+	}
 	return partOfAHash.ReplaceAllStringFunc(said, func(part string) string {
 		if !strings.ContainsAny(part, "abcdefABCDEF") {
 			return part // a number

@@ -23,6 +23,9 @@ func TestSecretsAreHidden(t *testing.T) {
 		`-ERR wrong hash ` + hash[:40]:      `-ERR wrong hash (hash)`,
 		`-ERR not ` + strings.ToUpper(hash): `-ERR not (hash)`,
 		`-ERR hunter2 is wrong`:             `-ERR (password) is wrong`,
+		`HI {"s":"a}b","i":5} {"i":5}`:      `HI {"s":"(salt)","i":"(rounds)"} {"i":5}`,
+		`"HI {\"s\":\"a}b\",\"i\":5}"`:      `"HI {\"s\":"(salt)",\"i\":"(rounds)"}"`,
+		`HI {"s":"a`:                        `HI {"s":"a`,
 		`PUSH {"s":"a","i":5}`:              `PUSH {"s":"a","i":5}`,
 		`PUSH {"args":[9007199254740993]}`:  `PUSH {"args":[9007199254740993]}`,
 		`jid fwp11202057387c00-10-jid-52`:   `jid fwp11202057387c00-10-jid-52`,
@@ -32,5 +35,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 	odd := target.NewSecrets("p\"ä\\\x1b!")
 	assert.Equal(t, "(password) (password) (password)", odd.Hide("p\"ä\\\x1b! p\\\"ä\\\\\\u001b! p\"ä\\\\\\x1b!"))
+	assert.Equal(t, "(password) (password)", target.NewSecrets("a b/c@d").Hide("a%20b%2Fc%40d a+b%2Fc%40d"))
+	assert.Equal(t, "jid "+hash, target.NewSecrets("").Hide("jid "+hash), "nothing was hashed")
+	assert.Equal(t, "jid (hash)", target.NewSecrets("abc").Hide("jid "+hash))
 	assert.Equal(t, "-ERR abc", target.NewSecrets("abc").Hide("-ERR abc"), "too short to be looked for")
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -91,6 +92,10 @@ func (f *yamlFile) root(source []byte) *yaml.Node {
 	const expected = "lines such as producers: 50"
 	if len(source) > MaxSource {
 		f.report(place{}, &Problem{What: "the file is too large", Expected: "1 MiB or less", Do: "is it the right file?"})
+		return nil
+	}
+	if !utf8.Valid(source) {
+		f.report(place{}, &Problem{What: "the file is not UTF-8", Expected: expected, Do: "is it the right file?"})
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(source))

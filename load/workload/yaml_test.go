@@ -104,6 +104,8 @@ func TestParseLittle(t *testing.T) {
 		require.NoError(t, err, "%q", source)
 		assert.Equal(t, usual, got, "%q", source)
 	}
+	_, err = workload.Parse("w.yaml", []byte("\xff\xfea"))
+	require.ErrorContains(t, err, "the file is not UTF-8")
 	got, err := workload.Parse("w.yaml", []byte("a: &n 5\n"))
 	require.Error(t, err)
 	assert.Equal(t, usual, got, "what cannot be read leaves the preset")

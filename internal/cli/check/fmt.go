@@ -23,7 +23,8 @@ func newFmt(p process) *cobra.Command {
 		Long: "fmt rewrites scripts in place (a folder stands for every .fwp file in it) and prints the names of\n" +
 			"those that it changed. Comments and the spelling of values are kept. With - it reads standard\n" +
 			"input and writes standard output. A file that does not parse is left as it is.\n\n" +
-			"Exit codes: 0 all well, 1 with --check: a script is not formatted, 2 a script does not parse.",
+			"Exit codes: 0 all well, 1 with --check: a script is not formatted, 2 a script does not parse,\n" +
+			"5 a script cannot be written.",
 		Example:           "  fwpcheck fmt my-bug.fwp\n  fwpcheck fmt --check scripts",
 		Args:              someScripts,
 		ValidArgsFunction: completeScripts,
@@ -80,7 +81,7 @@ func (p process) replace(name string, formatted []byte, check bool) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("write script: %w", err)
+			return &program.InternalError{Cause: fmt.Errorf("write script: %w", err)}
 		}
 	}
 	return p.Print(name + "\n")
