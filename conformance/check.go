@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -96,10 +97,11 @@ type Evidence struct {
 	Breaches     []scenarios.Breach
 	Conversation []scenarios.Line
 
-	Findings  []Finding // of a property
-	Served    bool      // of a property: a client was identified; otherwise the target cannot have crashed
-	Open      string    // why the check is inconclusive although there is no finding; empty if it passes
-	Transient bool      // lag is the reason for Open: another try may pass
+	Findings  []Finding          // of a property
+	Served    bool               // of a property: a client was identified; otherwise the target cannot have crashed
+	Open      string             // why the check is inconclusive although there is no finding; empty if it passes
+	Reason    reports.ReasonCode // of Open; if empty, too little could be evaluated
+	Transient bool               // lag is the reason for Open: another try may pass
 }
 
 // Finding is a finding of a property.
@@ -112,6 +114,28 @@ type Finding struct {
 	Got      string
 	What     string // what is wrong, in words
 	Script   string // text of a script that reproduces it; empty if there is none
+}
+
+// openReason returns the reason of Open.
+func (e *Evidence) openReason() reports.ReasonCode {
+	switch {
+	case e.Transient:
+		return reports.ReasonLag
+	case e.Reason != "":
+		return e.Reason
+	}
+	return reports.ReasonTooLittle
+}
+
+// reasonOf returns the reason if an error ended a play.
+func reasonOf(err error) reports.ReasonCode {
+	switch {
+	case errors.Is(err, errQuickCheck):
+		return reports.ReasonTime
+	case errors.Is(err, context.Canceled):
+		return reports.ReasonInterrupted
+	}
+	return reports.ReasonInternal
 }
 
 // complete reports whether every line was reached and decided and the target still serves.

@@ -120,7 +120,8 @@ func (s *runState) giveUp(h *host) {
 // fileLost files a check of a host that serves no more, unless it has a result.
 func (s *runState) fileLost(t *task) {
 	if !t.filed {
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, t.host.lost, s.runner.Provide[scenarios.NeedRestart]))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive,
+			cause{reason: reports.ReasonNotServing, words: t.host.lost}, s.runner.Provide[scenarios.NeedRestart]))
 	}
 }
 
@@ -174,6 +175,7 @@ func (s *runState) serving() (c reports.Check, some bool) {
 	for i := range s.crashes {
 		crash := &s.crashes[i]
 		if crash.brief {
+			c.Reason = reports.ReasonNotServing
 			c.Why = crash.words + ": it ended, or was restarted; no check repeated that"
 			continue
 		}

@@ -74,7 +74,7 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		switch {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
-			rc.Verdict, rc.Why, rc.Provide = worst.Verdict, worst.Why, worst.Provide
+			rc.Verdict, rc.Why, rc.Reason, rc.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
 			s.goal(&rc)
 		case !c.BindsServer():
 			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"

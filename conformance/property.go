@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -51,7 +52,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	if e.Dead != "" && e.refusedAll() && counting.served(ctx) { // it is at its limit
 		e.Dead = ""
 		e.Findings = slices.DeleteFunc(e.Findings, func(f Finding) bool { return f.Crash })
-		e.Open = "the target refused a connection: " + e.Refused.Got
+		e.Open, e.Reason = "the target refused a connection: "+e.Refused.Got, reports.ReasonRefused
 	}
 	if i := slices.IndexFunc(e.Findings, func(f Finding) bool { return f.Crash }); i >= 0 && e.Dead == "" {
 		e.Dead = join(e.Findings[i].Got, e.Findings[i].What)
@@ -66,9 +67,10 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 		e.Amid = on.host.peers.Open()
 	}
 	if e.Open == "" && e.Err != nil {
-		e.Open = e.Err.Error()
+		e.Open, e.Reason = e.Err.Error(), reasonOf(e.Err)
 	}
 	if e.Open != "" && e.refusedAll() { // others had all connections
+		e.Reason = reports.ReasonConnections
 		e.Open = "the target has too few connections for this check and those beside it: it refused one: " +
 			e.Refused.Got
 	}

@@ -20,6 +20,9 @@ const (
 	QuickRun = 2 * time.Minute
 )
 
+// errQuickCheck is the end of a play that took too long for a quick run.
+var errQuickCheck = fmt.Errorf("a quick run gives a check no more than %v", QuickCheck)
+
 // patience returns the patience of one play, and whether the play may cut waits short.
 func (on Setup) patience() (limit time.Duration, hasty bool) {
 	if !on.Quick || on.Patience > 0 && on.Patience <= QuickPatience {
@@ -33,8 +36,7 @@ func (on Setup) limit(ctx context.Context) (context.Context, context.CancelFunc)
 	if !on.Quick {
 		return context.WithCancel(ctx)
 	}
-	cause := fmt.Errorf("a quick run gives a check no more than %v", QuickCheck)
-	return context.WithTimeoutCause(ctx, QuickCheck, cause)
+	return context.WithTimeoutCause(ctx, QuickCheck, errQuickCheck)
 }
 
 // tooLate returns why a quick run begins no more checks, or "" if it still does.

@@ -90,6 +90,6 @@ func (s *runState) reach(c reports.Check, e *Evidence) {
 func (s *runState) goal(c *reports.Clause) {
 	c.Goal, c.Reached = GoalOf(c.ID).Words, s.reached[c.ID]
 	if c.Verdict == reports.Pass && !c.Reached {
-		c.Verdict, c.Why = reports.Inconclusive, "it was never seen that "+c.Goal
+		c.Verdict, c.Why, c.Reason = reports.Inconclusive, "it was never seen that "+c.Goal, reports.ReasonGoal
 	}
 }

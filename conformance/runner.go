@@ -88,7 +88,8 @@ func (s *runState) report(ctx context.Context) *reports.Report {
 		rep.Checks = append(rep.Checks, fold(runs))
 	}
 	for _, skipped := range s.runner.Skipped {
-		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected, skipped.Why, ""))
+		rep.Checks = append(rep.Checks, s.withoutResult(skipped.Check.Describe(), reports.NotSelected,
+			cause{words: skipped.Why}, ""))
 	}
 	if serving, some := s.serving(); some {
 		rep.Checks = append(rep.Checks, serving)

@@ -21,6 +21,9 @@ const (
 	lonePause     = 50 * time.Millisecond  // before the second of those, twice as long before each later one
 )
 
+// internalError is the cause of a check that could not be played or evaluated.
+var internalError = cause{reason: reports.ReasonInternal, words: "internal error"}
+
 // runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
 // evidence and files the verdicts; only the loop writes the fields.
 type runState struct {
@@ -144,18 +147,18 @@ func (s *runState) begin(ctx context.Context) {
 
 // skip files a check that is not played, or not again, and reports whether it did.
 func (s *runState) skip(ctx context.Context, t *task) bool {
-	why, late := s.stopped, s.tooLate()
+	late := s.tooLate()
+	why := cause{reason: reports.ReasonTime, words: late}
 	switch {
-	case why != "":
+	case s.stopped != "":
+		why = s.stopCause()
 	case ctx.Err() != nil:
-		why = "the run was interrupted before"
-	default:
-		why = late
+		why = cause{reason: reports.ReasonInterrupted, words: "the run was interrupted before"}
 	}
 	switch {
 	case t.host != nil && t.host.lost != "":
 		s.fileLost(t)
-	case why == "":
+	case why.words == "":
 		return false
 	case t.death != nil && late == "": // there is no other try: the server is dead
 		t.evidence = t.death
@@ -196,7 +199,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.skip(ctx, t)
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, "internal error", ""))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, internalError, ""))
 	case t.host == nil:
 		t.fatal = t.evidence.Dead != ""
 		s.record(t)
@@ -273,7 +276,7 @@ func (s *runState) record(t *task) {
 	check.Attempts = t.tries
 	if s.stopped != "" && t.evidence.Err != nil { // the stop interrupted it
 		leftover := check.Left
-		check = s.withoutResult(t.about, reports.NotRun, s.stopped, "")
+		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
 		check.Left = leftover
 	}
 	s.file(t, check)
@@ -287,6 +290,9 @@ func (s *runState) record(t *task) {
 		s.stopAtFinding()
 	}
 }
+
+// stopCause returns why the run begins no more checks.
+func (s *runState) stopCause() cause { return cause{reason: reports.ReasonStopped, words: s.stopped} }
 
 // stopAtFinding ends a run that stops at the first finding.
 func (s *runState) stopAtFinding() {

@@ -11,18 +11,21 @@ import (
 )
 
 // withoutResult returns a check that has the same open verdict for all its clauses.
-func (s *runState) withoutResult(d Description, v reports.Verdict, why, provide string) reports.Check {
-	c := reports.Check{ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why, Provide: provide}
+func (s *runState) withoutResult(d Description, v reports.Verdict, why cause, provide string) reports.Check {
+	c := reports.Check{
+		ID: d.ID, Title: d.Title, File: d.File, Verdict: v, Why: why.String(), Reason: why.reason, Provide: provide,
+	}
 	for _, m := range d.Clauses() {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-			ID: m.Clause, Level: levelOf(m), Verdict: v, Why: why, Provide: provide,
+			ID: m.Clause, Level: levelOf(m), Verdict: v, Why: c.Why, Reason: c.Reason, Provide: provide,
 		})
 	}
 	return c
 }
 
 func (s *runState) skipped(d Description, n scenarios.Need) reports.Check {
-	return s.withoutResult(d, reports.Skipped, "needs "+needWords[n], s.runner.Provide[n])
+	why := cause{reason: reports.ReasonCode("needs-" + string(n)), words: "needs " + needWords[n]}
+	return s.withoutResult(d, reports.Skipped, why, s.runner.Provide[n])
 }
 
 var needWords = map[scenarios.Need]string{
@@ -66,7 +69,10 @@ func (v *verdicts) tooMany() bool {
 	if r == nil || r.Own == 0 || v.evidence.Dead != "" || v.evidence.passed() {
 		return false
 	}
-	why := "the target has too few connections for this check: it refused one while others were open: " + r.Got
+	why := cause{
+		reason: reports.ReasonConnections,
+		words:  "the target has too few connections for this check: it refused one while others were open: " + r.Got,
+	}
 	c := v.state.withoutResult(v.about, reports.Inconclusive, why, "raise the target's limit of connections")
 	c.Took, c.Left, c.Conversation = v.check.Took, v.check.Left, conversation(v.evidence)
 	v.check = c
@@ -85,8 +91,9 @@ type verdicts struct {
 
 // cause is why a play did not get to its end. The zero cause is that it did.
 type cause struct {
-	line      int    // of the script; 0 where other checks may have the same cause: a report lists them together
-	reason    string // without the line
+	reason    reports.ReasonCode
+	line      int    // of the script; 0 if the cause is none of its lines
+	words     string // without the line
 	transient bool   // another try, alone, may pass
 	halted    bool   // something that the server did is the reason: see reports.ClauseVerdict.Halted
 }
@@ -94,9 +101,9 @@ type cause struct {
 // String returns the line and the reason.
 func (c cause) String() string {
 	if c.line == 0 {
-		return c.reason
+		return c.words
 	}
-	return fmt.Sprintf("line %d: %s", c.line, c.reason)
+	return fmt.Sprintf("line %d: %s", c.line, c.words)
 }
 
 // stopCause returns what kept the play from its end.
@@ -106,38 +113,41 @@ func (v *verdicts) stopCause() cause {
 	case run.complete():
 		return cause{}
 	case run.Open != "":
-		return cause{reason: run.Open, transient: run.Transient}
+		return cause{reason: run.openReason(), words: run.Open, transient: run.Transient}
 	case len(run.Breaches) > 0:
 		b := run.Breaches[0]
-		reason := fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)
-		return cause{line: b.Line, reason: reason, halted: true}
+		words := fmt.Sprintf("the suite got %s, where it expected %s", b.Got, b.Expected)
+		return cause{reason: reports.ReasonOtherBreach, line: b.Line, words: words, halted: true}
 	}
 	for _, r := range run.Results {
 		switch r.Outcome {
 		case scenarios.Unsure:
-			return cause{line: r.Line, reason: r.Cause, transient: r.Transient}
+			return cause{reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient}
 		case scenarios.Mismatched:
 			return mismatchCause(r)
 		}
 	}
 	if run.Err != nil {
-		return cause{reason: run.Err.Error()}
+		return cause{reason: reasonOf(run.Err), words: run.Err.Error()}
 	}
-	return cause{reason: "the server no longer served: " + run.Dead, halted: v.fatal}
+	why := "the server no longer served: " + run.Dead
+	return cause{reason: reports.ReasonNotServing, words: why, halted: v.fatal}
 }
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
 func mismatchCause(r scenarios.Result) cause {
 	if len(r.Marks) > 0 && !r.Refused {
-		return cause{line: r.Line, reason: "the line did not match, and tests another clause", halted: true}
+		words := "the line did not match, and tests another clause"
+		return cause{reason: reports.ReasonOtherClause, line: r.Line, words: words, halted: true}
 	}
 	c := cause{
-		line: r.Line, reason: fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
+		reason: reports.ReasonSetUp, line: r.Line,
+		words:     fmt.Sprintf("the set-up did not work: expected %s, got %s", r.Expected, gotText(r)),
 		transient: r.Transient, halted: !r.Transient && !r.Refused,
 	}
 	if r.Refused {
-		c.line = 0
+		c.reason, c.line = reports.ReasonRefused, 0
 	}
 	return c
 }
@@ -167,7 +177,7 @@ func (v *verdicts) clause(m scenarios.Mark) {
 			}
 		}
 	}
-	if len(all) == 0 && v.stopped.reason != "" { // the connection for its only line was refused
+	if len(all) == 0 && v.stopped.words != "" { // the connection for its only line was refused
 		all = append(all, reports.Inconclusive)
 	}
 	if len(broken) > 0 { // the other lines are open only because this one stopped the script
@@ -175,7 +185,7 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	}
 	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
 	case reports.Inconclusive:
-		cv.Why, cv.Halted = v.stopped.String(), v.stopped.halted
+		cv.Why, cv.Reason, cv.Halted = v.stopped.String(), v.stopped.reason, v.stopped.halted
 	case reports.Observed:
 		cv.Why = observed(open)
 	}
@@ -188,7 +198,7 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 	switch {
 	case r.Outcome == scenarios.Mismatched:
 		return v.mismatch(m, r, cv)
-	case r.Outcome != scenarios.Matched || v.stopped.reason != "":
+	case r.Outcome != scenarios.Matched || v.stopped.words != "":
 		return reports.Inconclusive
 	case m.Record || mismatchVerdict(m) == reports.Observed:
 		return reports.Observed
@@ -265,18 +275,18 @@ func (v *verdicts) whole() {
 	}
 	switch {
 	case v.evidence.Open != "":
-		v.inconclusive(v.evidence.Open)
+		v.inconclusive(cause{reason: v.evidence.openReason(), words: v.evidence.Open})
 	case len(v.check.Clauses) > 0 || len(v.check.Findings) > 0:
-	case v.stopped.reason != "":
-		v.inconclusive(v.stopped.String())
+	case v.stopped.words != "":
+		v.inconclusive(v.stopped)
 	default:
 		v.check.Verdict = reports.Pass
 	}
 }
 
 // inconclusive makes the check inconclusive, unless it has a finding.
-func (v *verdicts) inconclusive(why string) {
-	v.check.Why = why
+func (v *verdicts) inconclusive(why cause) {
+	v.check.Why, v.check.Reason = why.String(), why.reason
 	if !v.check.Verdict.Breach() {
 		v.check.Verdict = reports.Inconclusive
 	}

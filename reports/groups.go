@@ -1,14 +1,16 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
 // cause is what a group of open results has in common.
 type cause struct {
-	verdict      Verdict // Inconclusive, NotRun or Skipped
-	why, provide string
+	verdict Verdict // Inconclusive, NotRun or Skipped
+	reason  string  // its code; the words of a result without one
+	provide string
 }
 
 // group lists the checks that have no result for the same cause.
@@ -19,9 +21,31 @@ type group struct {
 
 // openRow is a check with its clauses without a result; either may be empty.
 type openRow struct {
+	why      string
 	check    string
 	clauses  []string
 	attempts int
+}
+
+// causeOf returns the cause of an open result.
+func causeOf(v Verdict, why string, code ReasonCode, provide string) cause {
+	if code.Words() == "" { // of a need, whose words are always the same
+		return cause{v, why, provide}
+	}
+	return cause{v, string(code), provide}
+}
+
+// varies reports whether the results of the group have causes with the same code and other words.
+func (g *group) varies() bool {
+	return slices.ContainsFunc(g.rows, func(row openRow) bool { return row.why != g.rows[0].why })
+}
+
+// words returns what the results of the group have in common.
+func (g *group) words() string {
+	if g.varies() {
+		return ReasonCode(g.reason).Words()
+	}
+	return cmp.Or(g.rows[0].why, defaultWhy(g.verdict))
 }
 
 // openGroups returns what is inconclusive, not run or skipped, in this order, grouped by cause.
@@ -34,7 +58,7 @@ func (r *Report) openGroups() []group {
 		if g.mentions(c) || !wanting(c.Verdict) || c.Verdict == NotRun && len(c.Checks) == 0 {
 			continue
 		}
-		g.add(cause{c.Verdict, c.Why, c.Provide}, openRow{clauses: []string{c.ID}})
+		g.add(causeOf(c.Verdict, c.Why, c.Reason, c.Provide), openRow{why: c.Why, clauses: []string{c.ID}})
 	}
 	slices.SortStableFunc(g.groups, func(a, b group) int { return a.verdict.rank() - b.verdict.rank() })
 	return g.groups
@@ -58,11 +82,11 @@ func (g *grouping) addCheck(c *Check) {
 		if g.checks, g.clauses = append(g.checks, c.ID), append(g.clauses, cv.ID); cv.Known > 0 {
 			continue // the known findings have it
 		}
-		g.add(cause{cv.Verdict, cv.Why, cv.Provide}, openRow{c.ID, []string{cv.ID}, c.Attempts})
+		g.add(causeOf(cv.Verdict, cv.Why, cv.Reason, cv.Provide), openRow{cv.Why, c.ID, []string{cv.ID}, c.Attempts})
 	}
 	if wanting(c.Verdict) && len(g.checks) == known && c.Known == 0 {
 		g.checks = append(g.checks, c.ID)
-		g.add(cause{c.Verdict, c.Why, c.Provide}, openRow{check: c.ID, attempts: c.Attempts})
+		g.add(causeOf(c.Verdict, c.Why, c.Reason, c.Provide), openRow{why: c.Why, check: c.ID, attempts: c.Attempts})
 	}
 }
 
@@ -74,7 +98,7 @@ func (g *grouping) add(why cause, row openRow) {
 		return
 	}
 	in := &g.groups[at]
-	if last := &in.rows[len(in.rows)-1]; last.check == row.check {
+	if last := &in.rows[len(in.rows)-1]; last.check == row.check && last.why == row.why {
 		last.clauses = append(last.clauses, row.clauses...)
 		return
 	}

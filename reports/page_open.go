@@ -18,11 +18,10 @@ func (p *Page) open(r *Report, o PageOptions) {
 	}
 	p.section("NOT EVALUATED", "what is inconclusive, not run or skipped, and why")
 	for _, g := range groups {
-		why := cmp.Or(g.why, defaultWhy(g.verdict))
-		lines := []Text{}
+		why, lines := g.words(), []Text{}
 		if !o.Verbose {
 			why = abridged(why) // what was received may be a whole job
-			lines = g.brief(r)
+			lines = append(g.brief(r), g.example()...)
 		}
 		if g.provide != "" {
 			lines = append(lines, Text{{"to evaluate it: ", Plain}, {g.provide, Plain}})
@@ -54,11 +53,25 @@ func (g *group) brief(r *Report) []Text {
 		func(s string) bool { return s == "" }))
 }
 
-// rows appends the checks of a group with their clauses, and what was said on the inconclusive ones.
+// example returns the first of several causes, with its check.
+func (g *group) example() []Text {
+	if !g.varies() {
+		return nil
+	}
+	first := g.rows[0]
+	return []Text{Words("for example " + cmp.Or(first.check, strings.Join(first.clauses, ", ")) + ": " + abridged(first.why))}
+}
+
+// rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
+// inconclusive ones.
 func (p *Page) rows(r *Report, g group) {
 	t := Table{Wrap: true}
 	for _, row := range g.rows {
-		t.Rows = append(t.Rows, Cells(row.check, strings.Join(row.clauses, ", ")+attempts(row.attempts)))
+		words := strings.Join(row.clauses, ", ") + attempts(row.attempts)
+		if g.varies() {
+			words = strings.TrimPrefix(words+": "+row.why, ": ")
+		}
+		t.Rows = append(t.Rows, Cells(row.check, words))
 	}
 	p.add(t)
 	for _, row := range g.rows {

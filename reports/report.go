@@ -85,6 +85,8 @@ type Clause struct {
 	Reached bool `json:"reached,omitempty"`
 	// Why is the cause of a verdict other than Pass, in one sentence without a full stop.
 	Why string `json:"why,omitempty"`
+	// Reason is that of the ClauseVerdict.
+	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
 	Provide string `json:"provide,omitempty"`
 	// Checks names the checks that evaluate this clause, selected or not; empty if none does.
@@ -99,9 +101,10 @@ type Check struct {
 	// File is the script, relative to where scripts are kept; empty for a property.
 	File    string  `json:"file,omitempty"`
 	Verdict Verdict `json:"verdict"`
-	// Why and Provide are those of ClauseVerdict, for a check that names no clause.
-	Why     string `json:"why,omitempty"`
-	Provide string `json:"provide,omitempty"`
+	// Why, Reason and Provide are those of ClauseVerdict, for a check that names no clause.
+	Why     string     `json:"why,omitempty"`
+	Reason  ReasonCode `json:"reason,omitempty"`
+	Provide string     `json:"provide,omitempty"`
 	// Took is how long the last attempt was.
 	Took time.Duration `json:"took_ns"`
 	// Attempts is how often the check was run: more than 1 if it was tried again because it was inconclusive.
@@ -131,8 +134,9 @@ type ClauseVerdict struct {
 	Level   Level   `json:"level"`
 	Verdict Verdict `json:"verdict"`
 	// Why is the cause of a verdict other than Pass, or the reading that was seen (Observed); one sentence, no full stop.
-	// Checks with the same cause are listed together, so the words should not contain what differs between them.
 	Why string `json:"why,omitempty"`
+	// Reason is the code of the cause of a verdict without a result: "lag" for example. docs/verdicts.md lists the codes.
+	Reason ReasonCode `json:"reason,omitempty"`
 	// Provide is how the user can provide what was missing: "give --restart 'systemctl restart faktory'".
 	Provide string `json:"provide,omitempty"`
 	// Halted is set if the verdict is Inconclusive because an earlier line of the check did not match, which is what the

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -53,12 +52,11 @@ func (th *thread) repeatBy(ctx context.Context, b *Block) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer th.rounds.over(b)
-	var next atomic.Int64
 	errs := make([]error, b.By)
 	var wg sync.WaitGroup
 	for w := range b.By {
 		wg.Go(func() {
-			if errs[w] = th.worker(ctx, b, w, &next); errs[w] != nil {
+			if errs[w] = th.worker(ctx, b, w); errs[w] != nil {
 				cancel()
 			}
 		})
@@ -81,8 +79,9 @@ func (th *thread) more(b *Block, round int, began time.Time) bool {
 	return round < b.Count && (!th.Hasty || th.rounds.more(b, round, began))
 }
 
-// worker plays rounds of a repeat block until none is left.
-func (th *thread) worker(ctx context.Context, b *Block, number int, next *atomic.Int64) error {
+// worker plays each round of a repeat block that is its own: every worker has the same share, so that what a connection
+// does is the same in each play.
+func (th *thread) worker(ctx context.Context, b *Block, number int) error {
 	began := time.Now()
 	w := th.with(th.scope.child(), b)
 	w.scope.ownFresh(th.dialect().Grammar().client())
@@ -97,15 +96,12 @@ func (th *thread) worker(ctx context.Context, b *Block, number int, next *atomic
 			return th.noConnection(ctx, b, b.Role, err)
 		}
 	}
-	for {
-		round := int(next.Add(1)) - 1
-		if !th.more(b, round, began) {
-			return nil
-		}
+	for round := number; th.more(b, round, began); round += b.By {
 		if err := w.with(w.scope.repetition(b, round), b).steps(ctx, b.Steps); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // parallel plays the steps of each connection in their order, the connections
@@ -218,10 +214,10 @@ func (th *thread) patienceFor(b *Block) time.Duration {
 func (th *thread) takeLate(ctx context.Context, b *Block) {
 	for _, c := range th.mine() {
 		uses := func(s Step) bool { return slices.Contains(connectionsOf(s), c.name) }
-		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == Open && c.unjudged == "" {
+		for slices.ContainsFunc(b.Steps, uses) && c.Status().Owed > 0 && c.Ended() == Open && c.unjudged == nil {
 			a, err := c.Answer(ctx)
 			if err != nil || a.GaveUp || a.Broken != nil {
-				c.unjudged = "a reply to an earlier try is missing"
+				c.unjudged = &doubt{OutOfStep, "a reply to an earlier try is missing"}
 				break
 			}
 		}
@@ -256,7 +252,7 @@ func (th *thread) report(b *Block, results map[Step]Result, over bool, took time
 		switch {
 		case r.Outcome != Mismatched || !over:
 		case hasty:
-			r.Outcome, r.Cause = Unsure, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)
+			r.leave(doubt{Patience, fmt.Sprintf("a quick run waits no longer than %v for what may come later", th.Patience)})
 		default:
 			r.Cause = fmt.Sprintf("patience ended after %v; this try came closest", round(took))
 		}
@@ -275,8 +271,8 @@ func (th *thread) conclude(b *Block, results map[Step]Result, took time.Duration
 	}
 	res := Result{Pos: b.Pos, Marks: b.Marks, Outcome: Matched, Expected: "all of the block, " + b.Within.String(),
 		Got: "after " + round(took).String()}
-	slack, doubt := th.Meter.slack(start)
-	res.judgeTime(b.Within, took, took, slack, doubt)
+	slack, unsure := th.Meter.slack(start)
+	res.judgeTime(b.Within, took, took, slack, unsure)
 	th.note(b, res)
 	if res.Outcome != Matched {
 		return errStop
@@ -331,11 +327,11 @@ func (th *thread) reopenAfter(ctx context.Context, row []Step) error {
 		th.mu.Lock()
 		c := th.conns[connectionOf(s)]
 		th.mu.Unlock()
-		if c == nil || c.Ended() == Open && c.Status().Owed == 0 && c.unjudged == "" {
+		if c == nil || c.Ended() == Open && c.Status().Owed == 0 && c.unjudged == nil {
 			continue
 		}
 		if c.role == Raw {
-			c.unjudged = "an earlier row of the table has left the connection out of step"
+			c.unjudged = &doubt{OutOfStep, "an earlier row of the table has left the connection out of step"}
 			continue
 		}
 		if _, err := th.reopen(ctx, c); err != nil {

@@ -94,7 +94,7 @@ func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 	if next, came := c.Peek(context.Background(), time.Now().Add(trailingWait)); came && th.turnedAway(c, next) {
 		return true
 	}
-	c.unjudged = "the server sent more than one reply to one command"
+	c.unjudged = &doubt{OtherBreach, "the server sent more than one reply to one command"}
 	th.breachOn(c, at, a, Breach{Kind: ExtraReply, Expected: "one reply to one command",
 		Got: fmt.Sprintf("%d more bytes behind %s", a.Trailing, text.Shorten(a.String()))})
 	return true
@@ -111,7 +111,9 @@ func (th *thread) turnedAway(c *conn, a session.Received) bool {
 		c.Status().Verb != verb(hello.Words) || !c.admission.TurnedAway(a.String()) {
 		return false
 	}
-	c.unjudged = "the server refused the connection behind the answer to " + verb(hello.Words) + ": " + a.String()
+	c.unjudged = &doubt{
+		Refused, "the server refused the connection behind the answer to " + verb(hello.Words) + ": " + a.String(),
+	}
 	return true
 }
 

@@ -24,7 +24,7 @@ type conn struct {
 	lastAlive  time.Time         // when it was opened, or the last Question was sent
 	excused    atomic.Bool       // the script or its operator caused the end
 	unserved   bool              // a line of the script was the Question, and was refused
-	unjudged   string            // why no later message can be matched with a line, empty if it can
+	unjudged   *doubt            // why no later message can be matched with a line, nil if it can
 }
 
 // end ends the connection from our side.

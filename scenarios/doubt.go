@@ -35,9 +35,9 @@ func (pl *play) doubt(r Result) Result {
 	}
 	lag, doubtful := pl.lateness(r.timed, pl.rec.start.Add(r.At))
 	if doubtful {
-		r.Outcome, r.Transient = Unsure, true
-		r.Cause = fmt.Sprintf("%s; this machine was late by up to %v meanwhile, which may be the reason",
-			r.Got, round(lag))
+		r.Transient = true
+		r.leave(doubt{Lag, fmt.Sprintf("%s; this machine was late by up to %v meanwhile, which may be the reason",
+			r.Got, round(lag))})
 	}
 	return r
 }

@@ -131,7 +131,7 @@ func (th *thread) keepAlive(ctx context.Context, at Pos) {
 		switch a, err := c.Aside(ctx, []byte(line+"\r\n")); {
 		case err != nil:
 		case a.GaveUp:
-			c.unjudged = "a " + verb(line) + " of the engine was not answered"
+			c.unjudged = &doubt{OutOfStep, "a " + verb(line) + " of the engine was not answered"}
 		case a.Whole() && c.Status().Owed == 0:
 			th.answered(c, at, a) // whether it is the right answer otherwise is for scripts that ask
 		}

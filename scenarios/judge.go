@@ -24,8 +24,8 @@ func (th *thread) expect(ctx context.Context, e *Expect) error {
 	if err != nil {
 		return th.noConnection(ctx, e, Raw, err)
 	}
-	if c.unjudged != "" {
-		return th.unsure(e, e.Pos, e.Marks, e.expected(), c.unjudged)
+	if c.unjudged != nil {
+		return th.unsure(e, e.Pos, e.Marks, e.expected(), *c.unjudged)
 	}
 	a := th.await(ctx, c, e)
 	if ctx.Err() != nil && a.GaveUp {
@@ -78,10 +78,11 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	}
 	switch {
 	case a.Coming:
-		res.Outcome, res.Cause, res.Transient = Unsure, a.String(), true
+		res.leave(doubt{Unable, a.String()})
+		res.Transient = true
 		return res
 	case a.Broken != nil || a.Pending != "":
-		res.Outcome, res.Cause = Unsure, "the reply is not "+th.dialect().Grammar().Encoding+": "+a.String()
+		res.leave(doubt{OtherBreach, "the reply is not " + th.dialect().Grammar().Encoding + ": " + a.String()})
 		return res
 	}
 	if a.GaveUp {
@@ -103,10 +104,10 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	}
 	res.Outcome, res.timed = Mismatched, th.timed(e, a)
 	if th.foreignTo(e, a) {
-		res.Outcome = Unsure
-		res.Cause = "this is not one of the replies that the command has: " + text.Shorten(a.String())
+		what := "this is not one of the replies that the command has: "
+		res.leave(doubt{OtherBreach, what + text.Shorten(a.String())})
 	} else if b := th.ledgerBreach(a); b.Kind != 0 {
-		res.Outcome, res.Cause = Unsure, "the reply is wrong whatever the line is about: "+b.Got
+		res.leave(doubt{OtherBreach, "the reply is wrong whatever the line is about: " + b.Got})
 	}
 	return res
 }
@@ -138,8 +139,8 @@ func chosen(c *Choice, a session.Received) string {
 // inTime checks the window of a line that matches.
 func (th *thread) inTime(e *Expect, c *conn, a session.Received, res Result) Result {
 	began, sent := c.LastWrite()
-	slack, doubt := th.Meter.slack(sent)
-	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), slack, doubt)
+	slack, unsure := th.Meter.slack(sent)
+	res.judgeTime(e.Within, a.At.Sub(began), a.At.Sub(sent), slack, unsure)
 	return res
 }
 
@@ -147,18 +148,18 @@ func (th *thread) inTime(e *Expect, c *conn, a session.Received, res Result) Res
 // compared with the longest time that the reply can have taken, from before the write.
 // An upper bound leaves the target its round trip, the slack, which is part of no wait. An overrun that is in doubt
 // decides nothing.
-func (r *Result) judgeTime(w Window, longest, took, slack, doubt time.Duration) {
+func (r *Result) judgeTime(w Window, longest, took, slack, unsure time.Duration) {
 	switch {
 	case w.From > 0 && longest < w.From:
 		r.Outcome, r.timed = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
-	case w.To > 0 && took > w.To+slack+doubt:
+	case w.To > 0 && took > w.To+slack+unsure:
 		r.Outcome = Mismatched
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
 	case w.To > 0 && took > w.To+slack:
-		r.Outcome, r.Transient = Unsure, true
-		r.Cause = fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this machine explain "+
-			"up to %v more", round(took), w.To, round(slack+doubt))
+		r.Transient = true
+		r.leave(doubt{Lag, fmt.Sprintf("the reply took %v where %v was allowed, but the round trip and the lag of this "+
+			"machine explain up to %v more", round(took), w.To, round(slack+unsure))})
 	}
 }
 
@@ -216,11 +217,11 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Re
 	}
 	_, serving := th.serving(ctx, e.Pos, nil)
 	if ctx.Err() != nil {
-		res.Outcome, res.Cause = Unsure, "interrupted before it was known whether the server serving"
+		res.leave(doubt{Interrupted, "interrupted before it was known whether the server serves"})
 		return
 	}
 	if serving && e.awaitsReply(a) {
-		res.Outcome, res.Cause = Unsure, "no reply came"
+		res.leave(doubt{OtherBreach, "no reply came"})
 		th.unanswered(c, e.Pos, a)
 	}
 }
@@ -266,12 +267,13 @@ func (th *thread) notSilent(ctx context.Context, s *Silence, c *conn, a session.
 	case a.Ending != Open: // no data: whether the server serving is another question
 		th.lost(c, s.Pos, a)
 		th.serving(ctx, s.Pos, nil)
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, text.Shorten(a.String()))
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, doubt{OtherBreach, text.Shorten(a.String())})
 	case th.turnedAway(c, a):
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, c.unjudged)
+		return th.unsure(s, s.Pos, s.Marks, res.Expected, *c.unjudged)
 	case c.surplus(a) == ExtraReply:
 		th.breachOn(c, s.Pos, a, Breach{Kind: ExtraReply, Expected: "one reply to one command"})
-		return th.unsure(s, s.Pos, s.Marks, res.Expected, "the server sent a second reply to one command")
+		return th.unsure(s, s.Pos, s.Marks, res.Expected,
+			doubt{OtherBreach, "the server sent a second reply to one command"})
 	}
 	res.Outcome, res.Got, res.Conn, res.At = Mismatched, text.Shorten(a.String()), c.name, th.since(a)
 	res.timed = true

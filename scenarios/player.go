@@ -279,7 +279,7 @@ func (th *thread) noConnection(ctx context.Context, s Step, role Role, err error
 	}
 	expected := "a " + role.String() + "'s connection"
 	if _, unable := errors.AsType[*unableError](err); unable {
-		return th.unsure(s, s.Place(), nil, expected, err.Error())
+		return th.unsure(s, s.Place(), nil, expected, doubt{Unable, err.Error()})
 	}
 	th.note(s, Result{Pos: s.Place(), Outcome: Mismatched, Setup: true, Refused: true,
 		Transient: th.Peers.seen.known(welcoming), Expected: expected, Got: err.Error()})
@@ -333,8 +333,8 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 // be there. A producer's connection that the server closed while it was idle is opened
 // again, which the specification allows.
 func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
-	if c.unjudged != "" {
-		return nil, th.unsure(s, s.Pos, nil, "", c.unjudged)
+	if c.unjudged != nil {
+		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
 	}
 	a, came := c.Waiting()
 	switch {
@@ -351,19 +351,21 @@ func (th *thread) ready(ctx context.Context, c *conn, s *Send) (*conn, error) {
 	case a.Ending != Open && c.Ended() == Open: // the next S: line reports the end
 		return c, nil
 	case a.Ending != Open:
-		return nil, th.unsure(s, s.Pos, nil, "", "the connection is over")
+		return nil, th.unsure(s, s.Pos, nil, "", doubt{OutOfStep, "the connection is over"})
 	case a.Broken != nil:
 		th.broken(c, s.Pos, a)
 	case th.turnedAway(c, a):
-		return nil, th.unsure(s, s.Pos, nil, "", c.unjudged)
+		return nil, th.unsure(s, s.Pos, nil, "", *c.unjudged)
 	default:
 		th.breachOn(c, s.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 	}
-	return nil, th.unsure(s, s.Pos, nil, "", "the server sent data that no command asked for")
+	return nil, th.unsure(s, s.Pos, nil, "", doubt{OtherBreach, "the server sent data that no command asked for"})
 }
 
 // unsure stops at a step that cannot be evaluated because of something else.
-func (th *thread) unsure(s Step, at Pos, marks []Mark, expected, cause string) error {
-	th.note(s, Result{Pos: at, Marks: marks, Outcome: Unsure, Expected: expected, Cause: cause})
+func (th *thread) unsure(s Step, at Pos, marks []Mark, expected string, why doubt) error {
+	r := Result{Pos: at, Marks: marks, Expected: expected}
+	r.leave(why)
+	th.note(s, r)
 	return errStop
 }

@@ -17,7 +17,8 @@ type rounds struct {
 	share map[int]time.Duration // of the first block, by number of repetitions
 
 	mu    sync.Mutex
-	limit map[int]int // set when the first block is over, or its time
+	limit map[int]int    // set when the first block is over, or its time
+	begun map[*Block]int // rounds; all before the last of them are played, too
 }
 
 // newRounds returns the limits for a script. Each round of a block counts by its lines.
@@ -34,7 +35,7 @@ func newRounds(s *Script) *rounds {
 		}
 		all[b.Count] += cost
 	}
-	r := &rounds{share: map[int]time.Duration{}, limit: map[int]int{}}
+	r := &rounds{share: map[int]time.Duration{}, limit: map[int]int{}, begun: map[*Block]int{}}
 	for count, cost := range all {
 		r.share[count] = hastyRounds * time.Duration(first[count]) / time.Duration(max(cost, 1))
 	}
@@ -51,16 +52,21 @@ func (r *rounds) more(b *Block, round int, began time.Time) bool {
 		share = r.share[b.Count]
 	}
 	if round >= leastRounds && time.Since(began) > share && (!known || round < limit) {
-		limit, known = round, true
+		limit, known = max(round, r.begun[b]), true
 		r.limit[b.Count] = limit
 	}
-	return round < b.Count && (!known || round < limit)
+	if round >= b.Count || known && round >= limit {
+		return false
+	}
+	r.begun[b] = max(r.begun[b], round+1)
+	return true
 }
 
 // over records that a block has been played.
 func (r *rounds) over(b *Block) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	delete(r.begun, b)
 	if _, known := r.limit[b.Count]; !known {
 		r.limit[b.Count] = b.Count
 	}

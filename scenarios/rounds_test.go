@@ -31,3 +31,19 @@ func TestASlowServerHasFewerRounds(t *testing.T) {
 		assert.Equal(t, 3, play(slow, other, time.Hour), "a few in any case")
 	})
 }
+
+// Workers that share the rounds are not at the same one when the time is over: what one has begun, the others play too.
+func TestWorkersOfASlowServerPlayTheSameRounds(t *testing.T) {
+	t.Parallel()
+	b := &Block{Kind: Repeat, Count: 40, By: 2, Steps: make([]Step, 2)}
+	synctest.Test(t, func(t *testing.T) {
+		r, began := newRounds(&Script{Steps: []Step{b}}), time.Now()
+		assert.True(t, r.more(b, 0, began))
+		assert.True(t, r.more(b, 9, began), "a worker that is quicker")
+		time.Sleep(time.Hour)
+		assert.True(t, r.more(b, 6, began))
+		assert.True(t, r.more(b, 8, began))
+		assert.False(t, r.more(b, 10, began))
+		assert.False(t, r.more(b, 11, began))
+	})
+}

@@ -76,6 +76,7 @@ type Result struct {
 	Choice      string // the alternative that was received, if there are several: "an error", "null", "+OK"
 	Differences []Difference
 	Cause       string // of Unsure, and of a mismatch in time
+	Reason      Reason // of Unsure
 	Ending      Ending // of the connection, if it had ended by then
 	Conn        string
 	At          time.Duration // when it was received, since the start of the play
@@ -83,6 +84,9 @@ type Result struct {
 
 	timed bool // its premise is time
 }
+
+// leave makes a result one that decides nothing.
+func (r *Result) leave(why doubt) { r.Outcome, r.Reason, r.Cause = Unsure, why.reason, why.words }
 
 // BreachKind is the kind of a breach that can show at any line.
 type BreachKind uint8

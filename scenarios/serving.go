@@ -36,7 +36,7 @@ func (th *thread) probe(ctx context.Context, c *conn, e *Expect, a session.Recei
 func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal session.Received) error {
 	if a, came := c.Waiting(); came && a.Ending == Open && a.Broken == nil {
 		if th.turnedAway(c, a) {
-			return th.unsure(e, e.Pos, e.Marks, e.expected(), c.unjudged)
+			return th.unsure(e, e.Pos, e.Marks, e.expected(), *c.unjudged)
 		}
 		th.breachOn(c, e.Pos, a, Breach{Kind: c.surplus(a), Expected: "no data before the next command"})
 		return errStop
@@ -55,7 +55,7 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 	case a.Ending != Open && c.role != Consumer, th.served(a):
 		return nil
 	case a.Coming:
-		return th.unsure(e, e.Pos, e.Marks, e.expected(), a.String())
+		return th.unsure(e, e.Pos, e.Marks, e.expected(), doubt{Unable, a.String()})
 	case a.Broken != nil, a.Pending != "":
 		th.broken(c, e.Pos, a)
 	case a.GaveUp:
