@@ -73,7 +73,7 @@ func (s *runState) judge(t *task) (check reports.Check, again bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.fault(fmt.Errorf("check %s: %v\n%s", t.about.ID, p, debug.Stack()))
-			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError, ""), false
+			check, again = s.withoutResult(t.about, reports.Inconclusive, internalError(), ""), false
 		}
 	}()
 	return s.verdicts(t)

@@ -21,8 +21,8 @@ const (
 	lonePause     = 50 * time.Millisecond  // before the second of those, twice as long before each later one
 )
 
-// internalError is the cause of a check that could not be played or evaluated.
-var internalError = cause{reason: reports.ReasonInternal, words: "internal error"}
+// internalError returns the cause of a check that could not be played or evaluated.
+func internalError() cause { return cause{reason: reports.ReasonInternal, words: "internal error"} }
 
 // runState is one run of a Runner. One goroutine, its loop, starts the plays, takes their
 // evidence and files the verdicts; only the loop writes the fields.
@@ -199,7 +199,7 @@ func (s *runState) end(ctx context.Context, t *task) {
 		s.skip(ctx, t)
 	case t.err != nil:
 		s.fault(t.err)
-		s.file(t, s.withoutResult(t.about, reports.Inconclusive, internalError, ""))
+		s.file(t, s.withoutResult(t.about, reports.Inconclusive, internalError(), ""))
 	case t.host == nil:
 		t.fatal = t.evidence.Dead != ""
 		s.record(t)
