@@ -1,6 +1,7 @@
 package load
 
 import (
+	"math"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/shortage"
@@ -31,7 +32,7 @@ func (r *run) report() *reports.Load {
 	for _, p := range f.phases {
 		l.Phases = append(l.Phases, reports.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
 	}
-	l.Measured, l.Series = f.measured, f.series
+	l.Measured, l.Series, l.Heat = f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), r.reportFlows()
 	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
 	l.Findings = r.reportFindings(l.Jobs.Drained)
@@ -118,7 +119,23 @@ func latency(set *measure.Set, series measure.Series) reports.Latency {
 	if l.Unserved > 0 {
 		l.AtLeast = append(l.AtLeast, "max")
 	}
+	l.Curve = curve(times)
 	return l
+}
+
+// perDecade is how many points a curve of percentiles has where ten times as few values are beyond.
+const perDecade = 6
+
+// curve returns the percentiles for a picture: as many as there are values beyond them.
+func curve(times measure.Times) (points []reports.Quantile) {
+	for i := 0; ; i++ {
+		beyond := math.Pow(10, -float64(i)/perDecade)
+		if beyond*float64(times.Count()) < 1 {
+			return points
+		}
+		value, _ := times.Percentile(100 * (1 - beyond))
+		points = append(points, reports.Quantile{Q: math.Round((1-beyond)*1e8) / 1e8, Time: value})
+	}
 }
 
 func (r *run) reportConnections() reports.Connections {

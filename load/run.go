@@ -89,6 +89,7 @@ type figures struct {
 	total    *measure.Set // all that was recorded since the start
 	phases   []phase
 	series   []reports.Second
+	heat     reports.LoadHeat
 	answered int64 // arrivals answered while the window was open, whenever they were due
 	backlog  int64 // the most arrivals that waited for a connection
 

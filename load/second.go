@@ -25,6 +25,7 @@ func (r *run) tick(now time.Duration) {
 	s := r.second(second)
 	s.CPU, s.MemoryBytes = sample.CPU, sample.Memory
 	f.series = append(f.series, s)
+	f.addHeat(second, r.carried())
 	f.backlog = max(f.backlog, s.Backlog)
 	if s.Phase == "measure" {
 		f.answered += answered(second, r.carried())

@@ -60,6 +60,8 @@ type Load struct {
 	Thresholds []ThresholdResult `json:"thresholds"`
 	// Series holds the run second by second.
 	Series []Second `json:"series"`
+	// Heat is the map of response times of the command that the load is about.
+	Heat LoadHeat `json:"heat,omitzero"`
 	// Interrupted is set if the user ended the run: the report has its figures up to then.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
@@ -247,6 +249,30 @@ type Latency struct {
 	AtLeast []string `json:"at_least,omitempty"`
 	// OutOfRange is how many values the histogram could not hold and holds as its smallest or largest.
 	OutOfRange int64 `json:"out_of_range,omitempty"`
+	// Curve holds the percentiles for a picture, each closer to 100 % than the one before.
+	Curve []Quantile `json:"curve,omitempty"`
+}
+
+// Quantile is a percentile: the share Q of all values, 0 to 1, is not greater than Time.
+type Quantile struct {
+	Q    float64       `json:"q"`
+	Time time.Duration `json:"time_ns"`
+}
+
+// LoadHeat is how many commands of one kind took how long in each second.
+type LoadHeat struct {
+	Op string `json:"op"`
+	// Edges are the ends of the rows: a response time that is not greater than an edge, and greater than the one before.
+	// The last row has what is longer, too.
+	Edges   []time.Duration `json:"edges_ns"`
+	Columns []HeatSecond    `json:"columns"`
+}
+
+// HeatSecond is one second of the map: a count for each row, those at the end left out if they are 0.
+type HeatSecond struct {
+	// At is when it began, from the start of the run.
+	At     time.Duration `json:"at_ns"`
+	Counts []int64       `json:"counts"`
 }
 
 // LoadJobs is the account of the jobs of a run.

@@ -13,11 +13,13 @@ type PageOptions struct {
 	ShowInvalid bool
 	// Verbose shows everything that the result has: every check, whole conversations, all jobs.
 	Verbose bool
+	// Figures adds pictures, for outputs that can draw them.
+	Figures bool
 	// Exit is what the exit code is computed with, which is on the page.
 	Exit ExitOptions
 }
 
-// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code or Conclusion.
+// Block is a part of a page: Heading, Prose, Fields, Table, Transcript, Code, Figure or Conclusion.
 type Block interface{ block() }
 
 // Heading begins a section, which lasts until the next heading of its level or above.

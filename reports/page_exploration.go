@@ -114,6 +114,9 @@ func (p *Page) coverage(e *Exploration, o PageOptions) {
 		p.add(Prose{LinesOf(outage)})
 	}
 	p.add(t)
+	if o.Figures {
+		p.add(e.states())
+	}
 	p.situations(e.Situations, o)
 }
 

@@ -21,15 +21,21 @@ func (l *Load) Page(o PageOptions) Page {
 	if ran {
 		p.validity(l)
 		if l.Validity.Valid || o.ShowInvalid {
-			p.figures(l)
+			p.figures(l, o)
 		} else {
 			p.errors(l)
 		}
 		p.jobs(l)
+		if o.Figures {
+			p.jobsFigure(l)
+		}
 	}
 	p.loadFindings(l, o)
 	if ran {
 		p.generator(l)
+		if o.Figures {
+			p.healthFigure(l)
+		}
 	}
 	p.thresholds(l)
 	facts := fmt.Sprintf("took %s%s, exit code %d", short(l.Took), began(l.Started), l.decide().code)
@@ -48,15 +54,23 @@ func (l *Load) result() Text {
 }
 
 // figures appends the rate and the times, under a heading of their own if they are no results.
-func (p *Page) figures(l *Load) {
+func (p *Page) figures(l *Load, o PageOptions) {
 	if !l.Validity.Valid {
 		p.add(Heading{1, Styled(Bad, "FIGURES OF AN INVALID RUN")}, Prose{wordsOf([]string{
 			"They contain what the generator or its machine did wrong, and are shown to look for the cause: do not quote " +
 				"them, and do not compare them with those of other runs."})})
 	}
 	p.rate(l)
+	if o.Figures {
+		p.rateFigure(l)
+	}
 	p.commands(l)
 	p.times(l)
+	if o.Figures {
+		p.timesFigures(l)
+		p.latencyFigure(l)
+		p.heatFigure(l)
+	}
 }
 
 // loaded appends what was loaded, by what and how, and what kept the run from being complete.

@@ -20,6 +20,10 @@ func (r *Report) Page(o PageOptions) Page {
 	p.troubles(r.trouble())
 	p.summary(found, fresh(all))
 	p.known(r, groups)
+	if o.Figures && len(r.Clauses) > 0 {
+		p.section("CLAUSES", "the verdict on each")
+		p.add(MatrixOf([]string{"verdict"}, r))
+	}
 	if o.Verbose {
 		p.checks(r)
 	}

@@ -45,6 +45,7 @@ var rooms = map[string]room{
 	"internal/cli/program": {
 		mayImport: []string{
 			"conformance", "fakes", "internal/shortage", "internal/target", "internal/text", "load/workload", "reports",
+			"reports/html",
 		},
 		speaks: true,
 	},
@@ -118,6 +119,7 @@ var rooms = map[string]room{
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
 	"internal/jsonnum":              {alone: true},
 	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
+	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},
 	"internal/input":                {alone: true},
 	"internal/shortage":             {alone: true},
 	"internal/text":                 {alone: true},

@@ -108,3 +108,24 @@ func rankOf(p float64, n int64) int64 {
 func valueAt(h *hdrhistogram.Histogram, rank int64) time.Duration {
 	return time.Duration(h.ValueAtPercentile(float64(rank) / float64(h.TotalCount()) * 100))
 }
+
+// Rows counts the times between some edges, which ascend: those that are not greater than an edge and greater than the
+// one before. The last row has what is greater, too. Rows at the end without a time are left out.
+func (t Times) Rows(edges []time.Duration) []int64 {
+	if t.all == nil || len(edges) == 0 {
+		return nil
+	}
+	rows, used := make([]int64, len(edges)), 0
+	row := 0
+	for _, bar := range t.all.Distribution() {
+		if bar.Count == 0 {
+			continue
+		}
+		for row < len(edges)-1 && bar.From > int64(edges[row]) {
+			row++
+		}
+		rows[row] += bar.Count
+		used = row + 1
+	}
+	return rows[:used]
+}

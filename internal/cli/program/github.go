@@ -49,7 +49,7 @@ func appendSummary(name string, o *Output, title string) (err error) {
 	}
 	if room := mostSummary - int(info.Size()) - 1; room > 0 {
 		var out bytes.Buffer
-		if err := o.page().WriteMarkdown(&out, reports.MarkdownOptions{Title: title, Most: room}); err != nil {
+		if err := o.page(false).WriteMarkdown(&out, reports.MarkdownOptions{Title: title, Most: room}); err != nil {
 			return err
 		}
 		_, err = f.Write(append(out.Bytes(), '\n'))

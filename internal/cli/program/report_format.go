@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
 )
 
 // Result is what a run ends with.
@@ -29,14 +31,15 @@ type format struct {
 // formats returns the formats of reports, in the order in which help lists them.
 func formats() []format {
 	return []format{
-		{"text", func(o *Output, w io.Writer, text reports.TextOptions) error { return o.page().WriteText(w, text) }},
+		{"text", func(o *Output, w io.Writer, text reports.TextOptions) error { return o.page(false).WriteText(w, text) }},
 		{"json", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.JSON(w) }},
 		{"junit", ofCases((*reports.Suite).WriteJUnit)},
 		{"tap", ofCases((*reports.Suite).WriteTAP)},
 		{"github", ofCases((*reports.Suite).WriteGitHub)},
 		{"markdown", func(o *Output, w io.Writer, _ reports.TextOptions) error {
-			return o.page().WriteMarkdown(w, reports.MarkdownOptions{})
+			return o.page(false).WriteMarkdown(w, reports.MarkdownOptions{})
 		}},
+		{"html", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.writeHTML(w) }},
 	}
 }
 
@@ -57,9 +60,21 @@ func formatNames() []string {
 	return names
 }
 
-// page returns the report for people.
-func (o *Output) page() reports.Page {
-	return o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Exit: o.Exit})
+// page returns the report for people, with pictures for the formats that have them.
+func (o *Output) page(figures bool) reports.Page {
+	return o.Report.Page(reports.PageOptions{Verbose: o.Flags.Verbose, Figures: figures, Exit: o.Exit})
+}
+
+// writeHTML writes the report as one HTML file, with the JSON in it.
+func (o *Output) writeHTML(w io.Writer) error {
+	var data bytes.Buffer
+	if err := o.JSON(&data); err != nil {
+		return err
+	}
+	suite := o.Report.Suite(o.Exit)
+	return html.Write(w, html.Document{
+		Title: suite.Name, Subject: suite.Target, Page: o.page(true), Data: data.Bytes(),
+	})
 }
 
 // write writes the report in a format.

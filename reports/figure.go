@@ -1,0 +1,195 @@
+package reports
+
+import (
+	"math"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/text"
+)
+
+// Figure is a picture: its data, which a renderer draws where it can, and writes as a table too. Text and Markdown have
+// none.
+type Figure struct {
+	Title string
+	// Description says what the picture shows, and how to read it, in a sentence or two.
+	Description string
+	Of          Drawing
+}
+
+func (Figure) block() {}
+
+// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix or *Diagram.
+type Drawing interface {
+	// Table has everything that is drawn.
+	Table() Table
+}
+
+// Chart has curves over an axis.
+type Chart struct {
+	X, Y   Axis
+	Curves []Curve
+	// Bands are parts of the X axis with names, such as phases.
+	Bands []Band
+}
+
+// Axis is an axis of a chart.
+type Axis struct {
+	Title string
+	Scale Scale
+	Unit  Unit
+}
+
+// Scale is how values lie on an axis.
+type Scale uint8
+
+// The scales.
+const (
+	Linear Scale = iota // from 0 on
+	Log
+	Tail // quantiles, as far apart as their distance to 1 is small: 0.9, 0.99, 0.999
+)
+
+// Unit is what the values of an axis are.
+type Unit uint8
+
+// The units.
+const (
+	Number Unit = iota
+	Nanoseconds
+	PerSec
+	Quantiles
+)
+
+// Words writes a value for people.
+func (u Unit) Words(x float64) string {
+	switch u {
+	case Nanoseconds:
+		return measured(time.Duration(x))
+	case PerSec:
+		return digits(x) + " /s"
+	case Quantiles:
+		return trimmed(100*x, 4) + " %"
+	}
+	return digits(x)
+}
+
+// Curve is a line through points, in the order of their X. A point whose Y is not a number interrupts it.
+type Curve struct {
+	Name   string
+	Points []Point
+}
+
+// Point is a point of a curve, in the units of the axes.
+type Point struct{ X, Y float64 }
+
+// Band is a part of the X axis.
+type Band struct {
+	Name        string
+	From, Until float64
+}
+
+// Table has a row for each X, with the value of every curve there.
+func (c *Chart) Table() Table {
+	t := Table{Columns: []Column{{Title: c.X.Title, Right: true}}}
+	at, values := []float64{}, map[float64][]string{}
+	for i, curve := range c.Curves {
+		t.Columns = append(t.Columns, Column{Title: curve.Name, Right: true})
+		for _, p := range curve.Points {
+			if values[p.X] == nil {
+				at, values[p.X] = append(at, p.X), make([]string, len(c.Curves))
+			}
+			if !math.IsNaN(p.Y) {
+				values[p.X][i] = c.Y.Unit.Words(p.Y)
+			}
+		}
+	}
+	for _, x := range at {
+		t.Rows = append(t.Rows, Cells(append([]string{c.X.Unit.Words(x)}, values[x]...)...))
+	}
+	return t
+}
+
+// Bars are numbers with names.
+type Bars struct{ Bars []Bar }
+
+// Bar is a number with a name. Its style says what it means.
+type Bar struct {
+	Name, Words string
+	Value       int64
+	Style       Style
+}
+
+// Table has a row for each bar.
+func (b *Bars) Table() Table {
+	t := Table{Columns: []Column{{}, {Title: "number", Right: true}, {Title: "what it is"}}}
+	for _, bar := range b.Bars {
+		t.Rows = append(t.Rows, Cells(bar.Name, text.Grouped(bar.Value), bar.Words))
+	}
+	return t
+}
+
+// Heat has counts over two axes: how many values of Y were in a part of X.
+type Heat struct {
+	X, Y Axis
+	// Over is the length of a column on the X axis.
+	Over float64
+	// Edges are the ends of the rows on the Y axis; the first row begins at Least.
+	Least   float64
+	Edges   []float64
+	Columns []HeatColumn
+}
+
+// HeatColumn is a part of the X axis from At on, with a count for each row.
+type HeatColumn struct {
+	At     float64
+	Counts []int64
+}
+
+// Table has a row for each row of the map, with the sum over all columns: the cells themselves are in the data of the
+// report.
+func (h *Heat) Table() Table {
+	t := Table{Columns: []Column{{Title: h.Y.Title + ", up to", Right: true}, {Title: "number", Right: true},
+		{Title: "most in one column", Right: true}}}
+	for row, edge := range h.Edges {
+		sum, most := int64(0), int64(0)
+		for _, c := range h.Columns {
+			if row < len(c.Counts) {
+				sum, most = sum+c.Counts[row], max(most, c.Counts[row])
+			}
+		}
+		if sum > 0 {
+			t.Rows = append(t.Rows, Cells(h.Y.Unit.Words(edge), text.Grouped(sum), text.Grouped(most)))
+		}
+	}
+	return t
+}
+
+// Diagram is a graph of states.
+type Diagram struct {
+	Nodes []Node
+	Edges []Edge
+}
+
+// Node is a state; Count is how often it was reached.
+type Node struct {
+	Name  string
+	Count int
+}
+
+// Edge is a transition between the nodes of these places.
+type Edge struct {
+	From, To int
+	Count    int
+}
+
+// Table has a row for each state and each transition.
+func (d *Diagram) Table() Table {
+	t := Table{Columns: []Column{{Title: "state or transition"}, {Title: "reached", Right: true}}}
+	for _, n := range d.Nodes {
+		t.Rows = append(t.Rows, Cells(n.Name, text.Grouped(n.Count)))
+	}
+	for _, e := range d.Edges {
+		t.Rows = append(t.Rows, Cells(d.Nodes[e.From].Name+" to "+d.Nodes[e.To].Name, text.Grouped(e.Count)))
+	}
+	return t
+}

@@ -1,0 +1,117 @@
+package reports
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Matrix has the verdict on each clause, in one or several runs.
+type Matrix struct {
+	// Runs names the runs.
+	Runs     []string
+	Families []Family
+}
+
+// Family is the clauses about one thing, PUSH for example.
+type Family struct {
+	Name string
+	Rows []MatrixRow
+}
+
+// MatrixRow is a clause with its verdict in each run, and why it has that; both are as long as the runs.
+type MatrixRow struct {
+	ID, Statement string
+	Level         Level
+	Verdicts      []Verdict
+	Why           []string
+}
+
+// MatrixOf returns the verdicts of several runs side by side, under the names that are given. A clause that a run does
+// not have was not selected in it.
+func MatrixOf(names []string, runs ...*Report) Figure {
+	m := &Matrix{Runs: names}
+	at := map[string]*MatrixRow{}
+	var order []*MatrixRow
+	for i, r := range runs {
+		red := map[string]Verdict{}
+		for _, f := range broken(symptoms(r.Findings())) {
+			red[f.Clause] = f.Verdict
+		}
+		for _, c := range r.Clauses {
+			row := at[c.ID]
+			if row == nil {
+				row = &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level, Why: make([]string, len(runs)),
+					Verdicts: slices.Repeat([]Verdict{NotSelected}, len(runs))}
+				at[c.ID], order = row, append(order, row)
+			}
+			row.Statement = cmp.Or(row.Statement, c.Statement)
+			row.Verdicts[i], row.Why[i] = verdictOf(&c, red), c.Why
+		}
+	}
+	for _, row := range order {
+		name := familyOf(row.ID)
+		family := find(m.Families, func(f *Family) bool { return f.Name == name })
+		if family == nil {
+			m.Families = append(m.Families, Family{Name: name})
+			family = &m.Families[len(m.Families)-1]
+		}
+		family.Rows = append(family.Rows, *row)
+	}
+	return Figure{
+		Title: "Clauses",
+		Description: "Each square is a clause of the specification, in the order of its sections: P pass, F fail, C crash, " +
+			"W warn, O observed, ? inconclusive, N not run, S skipped, a point: not selected, a dash: not applicable.",
+		Of: m,
+	}
+}
+
+// verdictOf returns the verdict of a clause as the totals count it.
+func verdictOf(c *Clause, red map[string]Verdict) Verdict {
+	if v, ok := red[c.ID]; ok {
+		return v
+	}
+	if !c.evaluated() {
+		return NotSelected
+	}
+	return c.Verdict
+}
+
+// familyOf returns PUSH of FWP-PUSH-03.
+func familyOf(id string) string {
+	parts := strings.Split(id, "-")
+	if len(parts) < 3 {
+		return id
+	}
+	return strings.Join(parts[1:len(parts)-1], "-")
+}
+
+// Table has a row for each clause.
+func (m *Matrix) Table() Table {
+	t := Table{Columns: []Column{{Title: "clause"}, {Title: "level"}}}
+	for _, name := range m.Runs {
+		t.Columns = append(t.Columns, Column{Title: name})
+	}
+	t.Columns = append(t.Columns, Column{Title: "what it says"})
+	for _, f := range m.Families {
+		for _, row := range f.Rows {
+			r := Row{Cells: []Text{Words(row.ID), Words(string(row.Level))}}
+			for _, v := range row.Verdicts {
+				r.Cells = append(r.Cells, v.Text())
+			}
+			r.Cells = append(r.Cells, Words(row.Statement))
+			t.Rows = append(t.Rows, r)
+		}
+	}
+	return t
+}
+
+// Letter returns the letter of v in a matrix.
+func (v Verdict) Letter() string {
+	const letters = "NPFWO–·S?C" // in the order of the constants
+	all := []rune(letters)
+	if int(v) < len(all) {
+		return string(all[v])
+	}
+	return "!"
+}

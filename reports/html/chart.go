@@ -1,0 +1,284 @@
+package html
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// plot is the part of a picture in which curves are, and how values lie in it.
+type plot struct {
+	left, top, right, bottom float64
+	x, y                     scale
+}
+
+// scale turns values of an axis into 0 to 1.
+type scale struct {
+	kind        reports.Scale
+	least, most float64
+}
+
+func (c scale) share(v float64) float64 {
+	low, high := c.turned(c.least), c.turned(c.most)
+	if high <= low {
+		return 0
+	}
+	return min(max((c.turned(v)-low)/(high-low), 0), 1)
+}
+
+// turned returns a value as it lies on the axis.
+func (c scale) turned(v float64) float64 {
+	switch c.kind {
+	case reports.Log:
+		return math.Log10(max(v, 1e-9))
+	case reports.Tail:
+		return -math.Log10(max(1-v, 1e-12))
+	}
+	return v
+}
+
+// ticks returns the values at which an axis has a line.
+func (c scale) ticks() []float64 {
+	switch c.kind {
+	case reports.Log:
+		return c.decades()
+	case reports.Tail:
+		all := []float64{0, 0.5}
+		for q := 0.9; q <= c.most && len(all) < 9; q = 1 - (1-q)/10 {
+			all = append(all, math.Round(q*1e9)/1e9)
+		}
+		return all
+	}
+	span := c.most - c.least
+	if span <= 0 {
+		return []float64{c.least}
+	}
+	step := math.Pow(10, math.Floor(math.Log10(span/4)))
+	for _, by := range []float64{1, 2, 5, 10} {
+		if span/(step*by) <= 6 {
+			step *= by
+			break
+		}
+	}
+	var all []float64
+	for v := math.Ceil(c.least/step) * step; v <= c.most*1.0001; v += step {
+		all = append(all, v)
+	}
+	return all
+}
+
+// decades returns 1, 10, 100, and between them 2 and 5 where there is room.
+func (c scale) decades() []float64 {
+	var all []float64
+	low, high := math.Floor(math.Log10(c.least)), math.Ceil(math.Log10(c.most))
+	for d := low; d <= high; d++ {
+		for _, by := range []float64{1, 2, 5} {
+			v := by * math.Pow(10, d)
+			if v >= c.least*0.999 && v <= c.most*1.001 && (by == 1 || high-low <= 3) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// px and py return the place of a value in the picture.
+func (p *plot) px(v float64) float64 { return p.left + p.x.share(v)*(p.right-p.left) }
+func (p *plot) py(v float64) float64 { return p.bottom - p.y.share(v)*(p.bottom-p.top) }
+
+// chart draws curves over their axes, with the names of the curves above them.
+func (s *svg) chart(c *reports.Chart) {
+	p, ok := plotOf(c)
+	if !ok {
+		return
+	}
+	s.height = p.bottom + 44
+	s.bands(p, c.Bands)
+	s.axes(p, c)
+	for i, curve := range c.Curves {
+		s.curve(p, i, curve)
+	}
+	x := p.left
+	for i, curve := range c.Curves {
+		colour, dash := colours[i%len(colours)], dashes[i%len(dashes)]
+		s.raw(`<g class="key" data-curve="%d"><line x1="%s" y1="12" x2="%s" y2="12" stroke="%s" stroke-width="2.5" `+
+			`stroke-dasharray="%s"/>`, i, at(x), at(x+24), colour, dash)
+		s.label(x+30, 16, "start", curve.Name)
+		s.raw("</g>")
+		x += 44 + 7*float64(len(curve.Name))
+	}
+}
+
+// plotOf returns where values lie, and whether there are any.
+func plotOf(c *reports.Chart) (*plot, bool) {
+	p := &plot{left: 74, top: 30, right: wide - 14, bottom: 290}
+	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
+	for _, curve := range c.Curves {
+		for _, at := range curve.Points {
+			if math.IsNaN(at.Y) || math.IsInf(at.Y, 0) {
+				continue
+			}
+			low[0], high[0] = min(low[0], at.X), max(high[0], at.X)
+			low[1], high[1] = min(low[1], at.Y), max(high[1], at.Y)
+		}
+	}
+	for _, b := range c.Bands {
+		low[0], high[0] = min(low[0], b.From), max(high[0], b.Until)
+	}
+	p.x, p.y = rangeOf(c.X.Scale, low[0], high[0]), rangeOf(c.Y.Scale, low[1], high[1])
+	return p, !math.IsInf(low[1], 0)
+}
+
+// rangeOf returns a scale that has room for what is between low and high.
+func rangeOf(kind reports.Scale, low, high float64) scale {
+	switch kind {
+	case reports.Log:
+		low, high = max(low, 1), max(high, 2)
+		return scale{kind, low / 1.15, max(high*1.15, low*2)}
+	case reports.Tail:
+		return scale{kind, 0, max(high, 0.9)}
+	}
+	return scale{kind, min(low, 0), max(high*1.05, low+1e-9)}
+}
+
+// bands draws the phases of a run, every second one shaded, with their names where there is room.
+func (s *svg) bands(p *plot, bands []reports.Band) {
+	for i, b := range bands {
+		from, until := p.px(b.From), p.px(b.Until)
+		if i%2 == 0 {
+			s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="#808080" fill-opacity=".12"/>`, at(from), at(p.top),
+				at(max(until-from, .5)), at(p.bottom-p.top))
+		}
+		if until-from > 7*float64(len(b.Name)) {
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((from+until)/2), at(p.top+12),
+				esc(b.Name))
+		}
+	}
+}
+
+// axes draws the lines of the axes, their values and their titles.
+func (s *svg) axes(p *plot, c *reports.Chart) {
+	s.raw(`<g stroke="currentColor" stroke-opacity=".18">`)
+	for _, v := range p.x.ticks() {
+		s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"/>`, at(p.px(v)), at(p.top), at(p.px(v)), at(p.bottom))
+	}
+	for _, v := range p.y.ticks() {
+		s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s"/>`, at(p.left), at(p.py(v)), at(p.right), at(p.py(v)))
+	}
+	s.raw(`</g>`)
+	before := math.Inf(-1)
+	for _, v := range p.x.ticks() {
+		if x := p.px(v); x-before > 46 {
+			s.label(x, p.bottom+16, "middle", c.X.Unit.Words(v))
+			before = x
+		}
+	}
+	before = math.Inf(1)
+	for _, v := range p.y.ticks() {
+		if y := p.py(v); before-y > 13 {
+			s.label(p.left-6, y+4, "end", c.Y.Unit.Words(v))
+			before = y
+		}
+	}
+	s.label((p.left+p.right)/2, p.bottom+36, "middle", c.X.Title)
+	s.raw(`<text transform="translate(12 %s) rotate(-90)" text-anchor="middle">%s</text>`, at((p.top+p.bottom)/2),
+		esc(c.Y.Title))
+}
+
+// curve draws the points of a curve, as one line for each part without a gap. A single point is a circle.
+func (s *svg) curve(p *plot, number int, c reports.Curve) {
+	colour, dash := colours[number%len(colours)], dashes[number%len(dashes)]
+	s.raw(`<g class="curve" data-curve="%d" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s" `+
+		`stroke-linejoin="round">`, number, colour, dash)
+	var part []reports.Point
+	flush := func() {
+		if len(part) == 1 {
+			s.raw(`<circle cx="%s" cy="%s" r="2.5"/>`, at(p.px(part[0].X)), at(p.py(part[0].Y)))
+		} else if len(part) > 1 {
+			s.raw(`<polyline points="`)
+			for _, v := range part {
+				s.raw("%s,%s ", at(p.px(v.X)), at(p.py(v.Y)))
+			}
+			s.raw(`"/>`)
+		}
+		part = part[:0]
+	}
+	for _, v := range c.Points {
+		if math.IsNaN(v.Y) || math.IsInf(v.Y, 0) {
+			flush()
+			continue
+		}
+		part = append(part, v)
+	}
+	flush()
+	s.raw("</g>")
+}
+
+// heat draws how many values were where: the more, the less of the page shines through.
+func (s *svg) heat(h *reports.Heat) {
+	if len(h.Columns) == 0 || len(h.Edges) == 0 {
+		return
+	}
+	first, last := len(h.Edges), 0 // the rows that have something
+	most := int64(1)
+	for _, c := range h.Columns {
+		for row, n := range c.Counts {
+			if n > 0 && row < len(h.Edges) {
+				first, last, most = min(first, row), max(last, row), max(most, n)
+			}
+		}
+	}
+	if first > last {
+		return
+	}
+	end := h.Columns[len(h.Columns)-1].At + h.Over
+	least := h.Least
+	if first > 0 {
+		least = h.Edges[first-1]
+	}
+	p := &plot{left: 74, top: 10, right: wide - 14, bottom: 250,
+		x: scale{reports.Linear, h.Columns[0].At, end}, y: scale{reports.Log, least, h.Edges[last]}}
+	s.height = p.bottom + 44
+	s.axes(p, &reports.Chart{X: h.X, Y: h.Y})
+	var shades [heatShades]strings.Builder
+	for _, c := range h.Columns {
+		heatColumn(&shades, p, h, c, float64(most))
+	}
+	for i := range shades {
+		if shades[i].Len() > 0 {
+			s.raw(`<path fill="%s" fill-opacity="%.2f" d="%s"/>`, colours[0], float64(i+1)/heatShades, shades[i].String())
+		}
+	}
+}
+
+// heatShades is how many shades a map has: each is one path, because a picture has thousands of cells.
+const heatShades = 8
+
+// heatColumn adds one part of the X axis to the paths of the shades; rows above each other with the same shade are one
+// cell. The shade is that of the logarithm, so that a few slow ones are seen.
+func heatColumn(shades *[heatShades]strings.Builder, p *plot, h *reports.Heat, c reports.HeatColumn, most float64) {
+	x := p.px(c.At)
+	width := at(max(p.px(c.At+h.Over)-x, .5))
+	shadeOf := func(row int) int {
+		if row >= len(c.Counts) || row >= len(h.Edges) || c.Counts[row] == 0 {
+			return -1
+		}
+		return min(int(heatShades*math.Log1p(float64(c.Counts[row]))/math.Log1p(most)), heatShades-1)
+	}
+	for row := 0; row < len(c.Counts); {
+		first, shade := row, shadeOf(row)
+		for row++; row < len(c.Counts) && shadeOf(row) == shade; row++ {
+		}
+		if shade < 0 {
+			continue
+		}
+		low := h.Least
+		if first > 0 {
+			low = h.Edges[first-1]
+		}
+		top, bottom := p.py(h.Edges[min(row, len(h.Edges))-1]), p.py(low)
+		fmt.Fprintf(&shades[shade], "M%s %sh%sv%sh-%sz", at(x), at(top), width, at(max(bottom-top, .5)), width)
+	}
+}

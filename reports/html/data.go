@@ -1,0 +1,89 @@
+package html
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// packed is how a long result is in a page: the same JSON, compressed.
+type packed struct {
+	Encoding string `json:"encoding"`
+	Data     []byte `json:"data"`
+}
+
+// mostPlain is how many bytes of JSON are in a page as they are.
+const mostPlain = 64 << 10
+
+// mostData is how many bytes of JSON are read from a page.
+const mostData = 256 << 20
+
+// marker is what is before the data.
+const marker = `<script type="application/json" id="fwp">`
+
+// data writes the result as JSON, which no reader of HTML can take for markup.
+func (p *page) data(result []byte) error {
+	if len(result) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, result); err != nil {
+		return fmt.Errorf("data of the report: %w", err)
+	}
+	if out.Len() > mostPlain {
+		var zipped bytes.Buffer
+		z, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
+		if err != nil {
+			return fmt.Errorf("data of the report: %w", err)
+		}
+		if _, err = z.Write(out.Bytes()); err == nil {
+			err = z.Close()
+		}
+		var b []byte
+		if err == nil {
+			b, err = json.Marshal(packed{"gzip+base64", zipped.Bytes()})
+		}
+		if err != nil {
+			return fmt.Errorf("data of the report: %w", err)
+		}
+		out = *bytes.NewBuffer(b)
+	}
+	var safe bytes.Buffer
+	json.HTMLEscape(&safe, out.Bytes())
+	p.raw("%s%s</script>\n", marker, safe.Bytes())
+	return nil
+}
+
+// ErrNoData is the error of Data for a file that is no report, or has no result in it.
+var ErrNoData = errors.New("no result of fwp is in this HTML file")
+
+// Data returns the result, as JSON, that is in a file that Write wrote.
+func Data(file []byte) ([]byte, error) {
+	_, rest, found := bytes.Cut(file, []byte(marker))
+	result, _, ended := bytes.Cut(rest, []byte("</script>"))
+	if !found || !ended {
+		return nil, ErrNoData
+	}
+	var p packed
+	if err := json.Unmarshal(result, &p); err != nil {
+		return nil, fmt.Errorf("the result in this HTML file is damaged: %w", err)
+	}
+	if p.Encoding == "" {
+		return bytes.Clone(result), nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(p.Data))
+	if err != nil {
+		return nil, fmt.Errorf("the result in this HTML file is damaged: %w", err)
+	}
+	var out bytes.Buffer
+	switch n, err := io.CopyN(&out, z, mostData+1); {
+	case err == nil:
+		return nil, fmt.Errorf("the result in this HTML file has more than %d bytes", n-1)
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("the result in this HTML file is damaged: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,65 @@
+package html
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// diagram draws states on a circle, and transitions as arrows between them. What was never reached is dashed.
+func (s *svg) diagram(d *reports.Diagram) {
+	if len(d.Nodes) == 0 {
+		return
+	}
+	const box, tall = 128.0, 36.0
+	cx, cy, rx, ry := wide/2.0, 190.0, 290.0, 140.0
+	s.height = 2*cy + 4
+	place := func(i int) (x, y float64) {
+		a := 2*math.Pi*float64(i)/float64(len(d.Nodes)) - math.Pi
+		return cx + rx*math.Cos(a), cy + ry*math.Sin(a)
+	}
+	s.raw(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">` +
+		`<path d="M0 0L8 4L0 8z" fill="currentColor"/></marker></defs>`)
+	for _, e := range d.Edges {
+		x1, y1 := place(e.From)
+		x2, y2 := place(e.To)
+		if e.From == e.To {
+			continue
+		}
+		// bent, so that both directions are seen; it ends at the edge of the box
+		bx, by := (x1+x2)/2+(y2-y1)*.12, (y1+y2)/2-(x2-x1)*.12
+		x1, y1 = edgeOf(x1, y1, bx, by, box, tall)
+		x2, y2 = edgeOf(x2, y2, bx, by, box, tall)
+		dash := ""
+		if e.Count == 0 {
+			dash = ` stroke-dasharray="4 4"`
+		}
+		s.raw(`<path d="M%s %sQ%s %s %s %s" fill="none" stroke="currentColor" stroke-opacity=".7"%s `+
+			`marker-end="url(#arrow)"/>`, at(x1), at(y1), at(bx), at(by), at(x2), at(y2), dash)
+		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((x1+2*bx+x2)/4), at((y1+2*by+y2)/4+4),
+			esc(reports.Number.Words(float64(e.Count))))
+	}
+	for i, n := range d.Nodes {
+		x, y := place(i)
+		look := fmt.Sprintf(`fill="%s"`, colours[0])
+		if n.Count == 0 {
+			look = `fill="none" stroke="#808080" stroke-dasharray="4 4"`
+		}
+		s.raw(`<rect x="%s" y="%s" width="%s" height="%s" rx="6" %s fill-opacity=".16"/>`, at(x-box/2), at(y-tall/2),
+			at(box), at(tall), look)
+		s.label(x, y-2, "middle", n.Name)
+		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y+13),
+			esc(reports.Number.Words(float64(n.Count))))
+	}
+}
+
+// edgeOf returns where a line from the middle of a box towards another point leaves the box.
+func edgeOf(x, y, toX, toY, box, tall float64) (float64, float64) {
+	dx, dy := toX-x, toY-y
+	if dx == 0 && dy == 0 {
+		return x, y
+	}
+	by := math.Min(box/2/math.Max(math.Abs(dx), 1e-9), tall/2/math.Max(math.Abs(dy), 1e-9))
+	return x + dx*by, y + dy*by
+}

@@ -1,0 +1,103 @@
+package html
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// wide is the width of every picture, in its own units.
+const wide = 760
+
+// svg gathers a picture.
+type svg struct {
+	out    strings.Builder
+	height float64
+}
+
+func (s *svg) raw(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
+
+// at writes a length with one decimal at most.
+func at(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+// label writes a text at a place; anchor is start, middle or end.
+func (s *svg) label(x, y float64, anchor, words string) {
+	extra := ""
+	if anchor != "start" {
+		extra = ` text-anchor="` + anchor + `"`
+	}
+	s.raw(`<text x="%s" y="%s"%s>%s</text>`, at(x), at(y), extra, esc(words))
+}
+
+// figure writes a picture, and its data as a table that can be opened.
+func (p *page) figure(f reports.Figure) {
+	s := &svg{}
+	interactive := ""
+	switch d := f.Of.(type) {
+	case *reports.Chart:
+		s.chart(d)
+		interactive = " class=chart"
+	case *reports.Bars:
+		s.bars(d)
+	case *reports.Heat:
+		s.heat(d)
+	case *reports.Matrix:
+		s.matrix(d)
+	case *reports.Diagram:
+		s.diagram(d)
+	}
+	if s.height == 0 {
+		return
+	}
+	p.figures++
+	n := p.figures
+	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title), esc(f.Description))
+	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
+	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="img" `+
+		`aria-labelledby="figure-%d-title figure-%d-words" font-family="system-ui, sans-serif" font-size="12" `+
+		`fill="currentColor"><title id="figure-%d-title">%s</title><desc id="figure-%d-words">%s</desc>`,
+		wide, at(s.height), wide, at(s.height), n, n, n, esc(f.Title), n, esc(f.Description))
+	p.raw("%s</svg></div>\n", s.out.String())
+	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
+	if m, ok := f.Of.(*reports.Matrix); ok {
+		p.clauses(m)
+	} else {
+		p.table(f.Of.Table(), f.Title)
+	}
+	p.raw("</details>\n</figure>\n")
+}
+
+// colours are those of curves: each is at least three times as light or as dark as a white and a dark page. Dashes tell
+// curves apart without them.
+var colours = [...]string{"#3b82f6", "#d9730d", "#0d9488", "#a855f7", "#808080"}
+
+var dashes = [...]string{"", "7 3", "2 3", "9 3 2 3", "4 2"}
+
+// bars draws numbers.
+func (s *svg) bars(b *reports.Bars) {
+	const left, right, row = 110.0, 150.0, 22.0
+	most := int64(1)
+	for _, bar := range b.Bars {
+		most = max(most, bar.Value)
+	}
+	y := 6.0
+	for _, bar := range b.Bars {
+		long := (wide - left - right) * float64(bar.Value) / float64(most)
+		colour := colours[0]
+		if bar.Style == reports.Bad {
+			colour = "#c62828"
+		}
+		if bar.Value > 0 {
+			long = max(long, 2)
+		}
+		s.label(left-8, y+14, "end", bar.Name)
+		s.raw(`<rect x="%s" y="%s" width="%s" height="14" fill="%s"/>`, at(left), at(y+3), at(long), colour)
+		s.label(left+long+6, y+14, "start", reports.Number.Words(float64(bar.Value)))
+		y += row
+	}
+	s.height = y + 6
+}

@@ -1,0 +1,357 @@
+// Package html writes a page of package reports as one HTML file, which is complete without scripts and requests nothing:
+// pictures are SVG with their colours as attributes, so that they show where a policy such as that of Jenkins removes
+// styles and scripts. Behind each picture is a table with what it shows. The result itself is in the file, as JSON, and
+// Data reads it back.
+//
+// Texts of a page are from servers: everything is escaped, and what is long is cut.
+package html
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // for the style and the script
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+// Document is what is written.
+type Document struct {
+	// Title is the title of the file, and its first heading: "fwpcheck run" for example.
+	Title string
+	// Subject is what the result is about: the target.
+	Subject string
+	Page    reports.Page
+	// Data is the result as JSON, which Data reads back; none if it is empty.
+	Data []byte
+}
+
+// Write writes a document. It writes once, and returns the error of that.
+func Write(w io.Writer, d Document) error {
+	p := &page{}
+	p.head(d)
+	p.raw("<body>\n<header>\n<h1>%s</h1>\n", esc(d.Title))
+	if d.Subject != "" {
+		p.raw("<p class=subject>%s</p>\n", esc(d.Subject))
+	}
+	for _, b := range d.Page.Blocks {
+		if c, ok := b.(reports.Conclusion); ok {
+			p.raw("<p class=outcome>%s</p>\n<p class=facts>%s</p>\n", p.text(c.Words), esc(c.Facts))
+		}
+	}
+	p.raw("</header>\n<main>\n")
+	for i, b := range d.Page.Blocks {
+		if first, ok := b.(reports.Prose); i == 0 && ok && p.outcome(d.Page.Blocks) == p.lines(first.Lines) {
+			continue // it stands in the header
+		}
+		p.block(b)
+	}
+	p.end(0)
+	p.raw("</main>\n")
+	if err := p.data(d.Data); err != nil {
+		return err
+	}
+	p.raw("<script>%s</script>\n</body>\n</html>\n", script)
+	if _, err := w.Write(p.out.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// page gathers the file.
+type page struct {
+	out      bytes.Buffer
+	sections int // that were begun
+	open     int // levels of sections that are open
+	tables   int
+	figures  int
+}
+
+func (p *page) raw(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
+
+// longest is how many bytes one text has at most.
+const longest = 4000
+
+// esc returns a text that can neither be markup nor hide anything, cut where it is too long.
+func esc(s string) string {
+	if len(s) > longest {
+		end := longest
+		for end > 0 && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		s = s[:end] + " … (cut)"
+	}
+	return html.EscapeString(text.Printable(s))
+}
+
+// head writes what is not shown. The policy allows the own style and script, and nothing to be requested.
+func (p *page) head(d Document) {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	title := d.Title
+	if d.Subject != "" {
+		title += ": " + d.Subject
+	}
+	p.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	p.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src %s; script-src %s\">\n",
+		hash(style), hash(script))
+	p.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+	p.raw("<meta name=\"color-scheme\" content=\"light dark\">\n")
+	p.raw("<title>%s</title>\n<style>%s</style>\n</head>\n", esc(title), style)
+}
+
+// classes holds the class of each style.
+var classes = [...]string{
+	reports.Plain: "", reports.Strong: "strong", reports.Faint: "faint", reports.Good: "good", reports.Bad: "bad",
+	reports.Caution: "caution", reports.Unclear: "unclear", reports.Optional: "optional",
+}
+
+// text returns a text with its styles.
+func (p *page) text(x reports.Text) string {
+	var out strings.Builder
+	for _, span := range x {
+		switch {
+		case span.Text == "":
+		case span.Style == reports.Plain:
+			out.WriteString(esc(span.Text))
+		case span.Style == reports.Strong:
+			out.WriteString("<b>" + esc(span.Text) + "</b>")
+		default:
+			out.WriteString("<span class=" + classes[span.Style] + ">" + esc(span.Text) + "</span>")
+		}
+	}
+	return out.String()
+}
+
+// end closes sections until so many levels are open.
+func (p *page) end(level int) {
+	for ; p.open > level; p.open-- {
+		p.raw("</section>\n")
+	}
+}
+
+func (p *page) block(b reports.Block) {
+	switch b := b.(type) {
+	case reports.Heading:
+		p.heading(b)
+	case reports.Prose:
+		p.prose(b.Lines)
+	case reports.Fields:
+		p.fields(b)
+	case reports.Table:
+		p.table(b, "")
+	case reports.Transcript:
+		p.transcript(b)
+	case reports.Code:
+		p.code(b.Lines)
+	case reports.Figure:
+		p.figure(b)
+	}
+}
+
+// heading begins a section: one of level 1 has a heading, and those below it a smaller one.
+func (p *page) heading(h reports.Heading) {
+	if h.Level == 1 {
+		p.end(0)
+		p.sections++
+		p.open++
+		p.raw("<section>\n<h2>%s</h2>\n", p.text(h.Text))
+		return
+	}
+	p.raw("<h3 class=level%d>%s</h3>\n", h.Level, p.text(h.Text))
+}
+
+// outcome returns the outcome in words.
+func (p *page) outcome(blocks []reports.Block) string {
+	for _, b := range blocks {
+		if c, ok := b.(reports.Conclusion); ok {
+			return p.text(c.Words)
+		}
+	}
+	return ""
+}
+
+// lines returns lines below each other.
+func (p *page) lines(all []reports.Text) string {
+	var lines []string
+	for _, x := range all {
+		for _, line := range split(x) {
+			lines = append(lines, p.text(line))
+		}
+	}
+	return strings.Join(lines, "<br>\n")
+}
+
+// split returns the lines of a text, which has several only if it is one span.
+func split(x reports.Text) []reports.Text {
+	if len(x) != 1 || !strings.Contains(x[0].Text, "\n") {
+		return []reports.Text{x}
+	}
+	var lines []reports.Text
+	for line := range strings.SplitSeq(strings.TrimRight(x[0].Text, "\n"), "\n") {
+		lines = append(lines, reports.Styled(x[0].Style, line))
+	}
+	return lines
+}
+
+func (p *page) prose(lines []reports.Text) { p.raw("<p>%s</p>\n", p.lines(lines)) }
+
+// fields writes labelled values.
+func (p *page) fields(f reports.Fields) {
+	p.raw("<dl>\n")
+	for _, field := range f.Fields {
+		if len(field.Lines) == 0 || len(field.Lines) == 1 && field.Lines[0].Empty() {
+			continue
+		}
+		var lines []string
+		for _, line := range field.Lines {
+			lines = append(lines, p.text(line))
+		}
+		p.raw("<div><dt>%s</dt><dd>", esc(field.Label))
+		if field.Prose {
+			p.raw("%s", strings.Join(lines, "<br>"))
+		} else {
+			p.raw("<code>%s</code>", strings.Join(lines, "\n"))
+		}
+		p.raw("</dd></div>\n")
+	}
+	p.raw("</dl>\n")
+}
+
+// scroll begins what may be wider than the page. It can be reached with the keyboard.
+func (p *page) scroll(name string) {
+	p.tables++
+	if name == "" {
+		name = "Table"
+	}
+	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"%s, part %d\">", esc(name), p.tables)
+}
+
+// table writes rows. name is what it is about.
+func (p *page) table(t reports.Table, name string) {
+	wide := len(t.Columns)
+	for _, row := range t.Rows {
+		wide = max(wide, len(row.Cells))
+	}
+	p.scroll(name)
+	p.raw("<table>\n")
+	titled := false
+	for _, c := range t.Columns {
+		titled = titled || c.Title != ""
+	}
+	if titled {
+		p.raw("<thead><tr>")
+		for i := range wide {
+			if i < len(t.Columns) && t.Columns[i].Title != "" {
+				p.raw("<th scope=col%s>%s</th>", alignment(t.Columns, i), esc(t.Columns[i].Title))
+			} else {
+				p.raw("<td></td>")
+			}
+		}
+		p.raw("</tr></thead>\n")
+	}
+	p.raw("<tbody>\n")
+	for _, row := range t.Rows {
+		p.raw("<tr>")
+		for i := range wide {
+			if i >= len(row.Cells) {
+				p.raw("<td></td>")
+				continue
+			}
+			p.raw("<td%s>%s</td>", alignment(t.Columns, i, row.Cells[i]...), p.text(row.Cells[i]))
+		}
+		p.raw("</tr>\n")
+		for _, line := range row.Detail {
+			p.raw("<tr class=detail><td></td><td colspan=%d>%s</td></tr>\n", max(wide-1, 1), p.text(line))
+		}
+	}
+	p.raw("</tbody></table></div>\n")
+	if !t.Note.Empty() {
+		p.raw("<p class=note>%s</p>\n", p.text(t.Note))
+	}
+}
+
+// shortCell is how many characters of a cell are kept on one line.
+const shortCell = 24
+
+// alignment returns the class of a cell.
+func alignment(columns []reports.Column, i int, spans ...reports.Span) string {
+	size := 0
+	for _, span := range spans {
+		size += utf8.RuneCountInString(span.Text)
+	}
+	switch {
+	case i < len(columns) && columns[i].Right:
+		return " class=right"
+	case 0 < size && size <= shortCell:
+		return " class=short"
+	}
+	return ""
+}
+
+// mostLines is how many lines of a conversation or a script are written.
+const mostLines = 400
+
+// transcript writes a conversation: a row for each line, with its time.
+func (p *page) transcript(t reports.Transcript) {
+	p.raw("<p class=note>%s</p>\n", esc(t.Title))
+	p.scroll("Conversation")
+	p.raw("<table class=talk><tbody>\n")
+	for i, e := range t.Entries {
+		switch {
+		case i == mostLines:
+			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(len(t.Entries)-i, "line"))
+		case i > mostLines:
+		case e.Omitted > 0:
+			p.raw("<tr><td colspan=4 class=faint>%s left out</td></tr>\n", text.Count(e.Omitted, "line"))
+		case e.More > 0:
+			p.raw("<tr><td colspan=4 class=faint>… %s like this</td></tr>\n", text.Count(e.More, "more line"))
+		default:
+			p.entry(e)
+		}
+	}
+	p.raw("</tbody></table></div>\n")
+}
+
+func (p *page) entry(e reports.Entry) {
+	class := e.Line.From
+	if e.Mark != "" {
+		class += " marked"
+	}
+	who := map[string]string{reports.FromClient: "C:", reports.FromServer: "S:"}[e.Line.From]
+	if who == "" {
+		who = "--"
+	}
+	p.raw("<tr class=\"%s\"><td class=right>%.3f s</td><td>%s</td><td>%s</td><td><code>%s</code></td></tr>\n",
+		esc(class), e.Line.At.Seconds(), esc(e.Line.Conn), who, esc(e.Line.Text))
+	if e.Mark != "" {
+		p.raw("<tr class=marked><td></td><td></td><td>^^</td><td><code>%s</code></td></tr>\n", esc(e.Mark))
+	}
+}
+
+func (p *page) code(lines []string) {
+	p.tables++
+	p.raw("<pre tabindex=0 role=group aria-label=\"Text, part %d\">", p.tables)
+	for i, line := range lines {
+		if i == mostLines {
+			p.raw("%s left out\n", text.Count(len(lines)-i, "line"))
+			break
+		}
+		p.raw("%s\n", esc(line))
+	}
+	p.raw("</pre>\n")
+}

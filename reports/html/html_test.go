@@ -1,0 +1,256 @@
+package html_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
+
+// checked returns a run with clauses of several families, a finding and its conversation.
+func checked(families, checks int) *reports.Report {
+	r := &reports.Report{
+		Version: "fwpcheck 0.1.0", Seed: 7, Took: 12 * time.Second,
+		Started: time.Date(2026, 3, 9, 14, 5, 6, 0, time.UTC),
+		Target:  reports.Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+	}
+	verdicts := []reports.Verdict{
+		reports.Pass, reports.Pass, reports.Observed, reports.Skipped, reports.Inconclusive, reports.NotApplicable,
+		reports.NotSelected, reports.Warn, reports.Pass,
+	}
+	for f := range families {
+		for i := range 9 {
+			r.Clauses = append(r.Clauses, reports.Clause{
+				ID:    fmt.Sprintf("FWP-%s-%02d", []string{"HELLO", "PUSH", "FETCH"}[f%3]+strings.Repeat("X", f/3), i+1),
+				Level: reports.LevelMust, Section: "HELLO Command", Verdict: verdicts[(i+f)%len(verdicts)],
+				Statement: "A command with a syntax error is refused, whatever was wrong with it & whatever came before it.",
+				Checks:    []string{fmt.Sprintf("check/%d", i)}, Why: "the server asks for no password",
+			})
+		}
+	}
+	for i := range checks {
+		id := fmt.Sprintf("check/%d", i)
+		c := reports.Check{ID: id, Title: "a check of something", File: id + ".fwp", Verdict: reports.Pass, Took: time.Second}
+		for line := range 8 {
+			c.Conversation = append(c.Conversation, reports.Line{
+				At: time.Duration(line) * time.Millisecond, Conn: "producer", From: reports.FromServer,
+				Text: fmt.Sprintf(`PUSH {"jid":"0123456789abcdef%d","jobtype":"<b>&'"}`, line),
+			})
+		}
+		if i < 12 {
+			c.Verdict = reports.Fail
+			c.Findings = []reports.Finding{{
+				Clause: r.Clauses[i%len(r.Clauses)].ID, Verdict: reports.Fail, Evidence: reports.Evidence{
+					Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string", Marked: 5,
+					Actual: "</script><script>alert(1)</script>\x1b[2J", Reproduce: "fwpcheck run --check " + id,
+				},
+			}}
+			c.Clauses = []reports.ClauseVerdict{{ID: c.Findings[0].Clause, Verdict: reports.Fail}}
+		}
+		r.Checks = append(r.Checks, c)
+	}
+	return r
+}
+
+// loaded returns a run of so many seconds.
+func loaded(seconds int) *reports.Load {
+	spread := func(count int64, p50 time.Duration) reports.Latency {
+		l := reports.Latency{
+			Count: count, Min: p50 / 2, Mean: p50, P50: p50, P90: p50 * 2, P99: p50 * 5, P999: p50 * 21, P9999: p50 * 43,
+			Max: p50 * 87,
+		}
+		for i := range 30 {
+			q := 1 - math.Pow(10, -float64(i)/6)
+			l.Curve = append(l.Curve, reports.Quantile{Q: q, Time: time.Duration(float64(p50) * (0.5 + float64(i*i)/12))})
+		}
+		return l
+	}
+	l := &reports.Load{
+		Version: "fwpbench 0.1.0", Run: "k3v9q2", Seed: 7, Measured: time.Duration(seconds) * time.Second,
+		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: time.Duration(seconds+3) * time.Second,
+		Target:  reports.LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Machine: reports.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
+		Plan:    reports.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
+		Phases: []reports.Phase{
+			{Name: "connect", Took: time.Second}, {Name: "measure", From: time.Second, Took: time.Duration(seconds) * time.Second},
+			{Name: "drain", From: time.Duration(seconds+1) * time.Second, Took: 2 * time.Second},
+		},
+		Connections: reports.Connections{Planned: 200, Opened: 200},
+		Rate:        reports.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
+		Flows:       []reports.LoadFlow{{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)}},
+		Jobs:        reports.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3, Drained: true},
+		Health:      reports.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5, Files: reports.Files{Peak: 214, Soft: 1024}},
+	}
+	ops := []string{"push", "fetch.found", "fetch.waited", "ack", "beat", "fail"}
+	for _, op := range ops {
+		l.Ops = append(l.Ops, reports.LoadOp{
+			Op: op, Count: 299_904, Rate: 4998, Lateness: spread(299_904, 11*time.Microsecond),
+			Service: spread(299_904, 104*time.Microsecond), Response: spread(299_904, 120*time.Microsecond),
+		})
+	}
+	l.Heat.Op = "push"
+	for i := range 64 {
+		l.Heat.Edges = append(l.Heat.Edges, time.Duration(1000*math.Pow(10, float64(i+1)/8)))
+	}
+	for i := range seconds {
+		wave := time.Duration(1_000_000*(1.5+math.Sin(float64(i)/40)) + float64(i*7919%1000))
+		s := reports.Second{
+			At: time.Duration(i+1) * time.Second, Over: time.Second, Phase: "measure", Target: 5000,
+			Achieved: 5000 + float64(i*31%97), Connections: 200, InFlight: int64(i % 7), CPU: .4 + float64(i%10)/50,
+		}
+		for k, op := range ops {
+			d := wave / time.Duration(k+1)
+			s.Ops = append(s.Ops, reports.SecondOp{
+				Op: op, Count: int64(4990 + i%20), LatenessP99: d / 20, ServiceP50: d / 4, ServiceP99: d / 2, ResponseP50: d / 3,
+				ResponseP99: d, ResponseMax: 3 * d,
+			})
+		}
+		l.Series = append(l.Series, s)
+		column := reports.HeatSecond{At: s.At, Counts: make([]int64, 40)}
+		for row := 14; row < 40; row++ {
+			column.Counts[row] = max(0, int64(1000*math.Exp(-math.Abs(float64(row-20)-3*math.Sin(float64(i)/40)))))
+		}
+		l.Heat.Columns = append(l.Heat.Columns, column)
+	}
+	l.Findings = []reports.LoadFinding{reports.NewLoadFinding(reports.FindingLost, 3, []string{"a", "b", "c"})}
+	l.Evaluate()
+	return l
+}
+
+func documentOf(t *testing.T, title string, page reports.Page, write func(*bytes.Buffer) error) []byte {
+	t.Helper()
+	var data, out bytes.Buffer
+	require.NoError(t, write(&data))
+	require.NoError(t, html.Write(&out, html.Document{Title: title, Subject: "tcp://127.0.0.1:7419", Page: page, Data: data.Bytes()}))
+	return out.Bytes()
+}
+
+func checkPage(t *testing.T, r *reports.Report) []byte {
+	t.Helper()
+	return documentOf(t, "fwpcheck run", r.Page(reports.PageOptions{Figures: true}),
+		func(w *bytes.Buffer) error { return r.WriteJSON(w, reports.ExitOptions{}) })
+}
+
+func loadPage(t *testing.T, l *reports.Load) []byte {
+	t.Helper()
+	return documentOf(t, "fwpbench run", l.Page(reports.PageOptions{Figures: true}),
+		func(w *bytes.Buffer) error { return l.WriteJSON(w) })
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	golden(t, "check.html.golden", checkPage(t, checked(3, 3)))
+	golden(t, "load.html.golden", loadPage(t, loaded(5)))
+	e := &reports.Exploration{
+		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Seed: 7,
+		States:      map[string]int{"identified": 269, "identified worker": 482, "not identified": 119},
+		Transitions: map[string]int{"identified > ended": 6, "not identified > identified": 50},
+		Outcomes:    map[string]int{"PUSH identified: OK": 12},
+	}
+	golden(t, "explore.html.golden", documentOf(t, "fwpcheck explore", e.Page(reports.PageOptions{Figures: true}),
+		func(w *bytes.Buffer) error { return e.WriteJSON(w, reports.ExitOptions{}) }))
+}
+
+// The sizes that a report may have: what CI systems keep, and mail carries.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	var runs []*reports.Report
+	var names []string
+	var data []json.RawMessage
+	for i := range 5 {
+		r := checked(20, 200)
+		runs, names = append(runs, r), append(names, fmt.Sprintf("faktory 1.%d.0", i+5))
+		var out bytes.Buffer
+		require.NoError(t, r.WriteJSON(&out, reports.ExitOptions{}))
+		data = append(data, out.Bytes())
+	}
+	all, err := json.Marshal(data)
+	require.NoError(t, err)
+	page := reports.Page{Blocks: []reports.Block{reports.MatrixOf(names, runs...)}}
+	var out bytes.Buffer
+	require.NoError(t, html.Write(&out, html.Document{Title: "fwpcheck compare", Page: page, Data: all}))
+	t.Logf("matrix of five servers: %d bytes", out.Len())
+	assert.LessOrEqual(t, out.Len(), 400_000)
+
+	half := loadPage(t, loaded(1800))
+	t.Logf("load of 30 minutes: %d bytes", len(half))
+	assert.LessOrEqual(t, len(half), 1_000_000)
+}
+
+// What was written is read back, short or long.
+func TestData(t *testing.T) {
+	t.Parallel()
+	for name, l := range map[string]*reports.Load{"short": loaded(2), "long": loaded(400)} {
+		var want bytes.Buffer
+		require.NoError(t, l.WriteJSON(&want))
+		file := loadPage(t, l)
+		assert.Equal(t, name == "long", bytes.Contains(file, []byte(`"gzip+base64"`)))
+		got, err := html.Data(file)
+		require.NoError(t, err, name)
+		assert.JSONEq(t, want.String(), string(got), name)
+	}
+	_, err := html.Data([]byte("<p>hello</p>"))
+	require.ErrorIs(t, err, html.ErrNoData)
+	_, err = html.Data([]byte(`<script type="application/json" id="fwp">{"encoding":"gzip+base64","data":"AAAA"}</script>`))
+	require.ErrorContains(t, err, "is damaged")
+}
+
+// A server writes nothing but text into a report, and not too much of it.
+func TestHostile(t *testing.T) {
+	t.Parallel()
+	evil := "</script><script>alert(1)</script><img src=x onerror=alert(1)>\" onload=\"alert(1)\x1b[2J\u202e" +
+		strings.Repeat("A ", 1<<12)
+	r := checked(3, 3)
+	r.Target.HI, r.Target.URL, r.Version = evil, evil, evil
+	f := &r.Checks[0].Findings[0]
+	f.Expected, f.Actual, f.Source, f.Close, f.Reproduce, f.Script = evil, evil, evil, evil, evil, strings.Repeat(evil+"\n", 600)
+	r.Checks[0].Conversation[4].Text, r.Checks[0].Conversation[4].Conn = evil, evil
+	r.Clauses[3].ID, r.Clauses[3].Statement, r.Clauses[3].Why = evil, evil, evil
+	file := string(checkPage(t, r))
+	assert.Equal(t, 2, strings.Count(file, "<script"), "the data and the own script")
+	assert.Equal(t, 2, strings.Count(file, "</script"))
+	for _, bad := range []string{"<img", "onload=\"", "\x1b", "\u202e"} {
+		assert.NotContains(t, file, bad)
+	}
+	assert.Less(t, len(file), 4<<20)
+}
+
+// The file asks for nothing, says so in its policy, and its own script stays small.
+func TestFileIsComplete(t *testing.T) {
+	t.Parallel()
+	file := string(loadPage(t, loaded(30)))
+	for _, bad := range []string{"http:", "https:", "src=", "@import", "url(", "style=\""} {
+		allowed := strings.NewReplacer("http://www.w3.org/2000/svg", "", "url(#arrow)", "").Replace(file)
+		assert.NotContains(t, allowed, bad)
+	}
+	assert.Contains(t, file, "default-src 'none'; style-src 'sha256-")
+	script, err := os.ReadFile("page.js")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, bytes.Count(script, []byte("\n")), 150)
+	assert.Equal(t, strings.Count(file, "<figure"), strings.Count(file, "</table></div>\n</details>\n</figure>"))
+}

@@ -1,0 +1,138 @@
+package html
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// verdictColours are those of the squares: a white letter is readable on each, and each can be told from a white page and
+// from a dark one.
+var verdictColours = map[reports.Verdict]string{
+	reports.Pass: "#1a7f4b", reports.Fail: "#c62828", reports.Crash: "#c2277a", reports.Warn: "#a85b00",
+	reports.Observed: "#2a6fb5", reports.Inconclusive: "#8454c0", reports.NotRun: "#8454c0", reports.Skipped: "#6b7280",
+}
+
+const (
+	square = 20.0
+	pitch  = 23.0
+	names  = 96.0 // width of the names of families and runs
+	across = 28   // squares in a line
+)
+
+// matrix draws a square for each clause; of several runs a line for each.
+func (s *svg) matrix(m *reports.Matrix) {
+	s.squares()
+	y := 4.0
+	for _, f := range m.Families {
+		for from := 0; from < len(f.Rows); from += across {
+			rows := f.Rows[from:min(from+across, len(f.Rows))]
+			y = s.family(m, f.Name, rows, y)
+		}
+	}
+	s.legend(m, y+8)
+}
+
+// squares defines the square of each verdict once.
+func (s *svg) squares() {
+	s.raw(`<defs>`)
+	for v := reports.NotRun; v <= reports.Crash; v++ {
+		fill, ink := verdictColours[v], "#fff"
+		outline := ""
+		if fill == "" {
+			fill, ink, outline = "none", "currentColor", ` stroke="#808080"`
+		}
+		s.raw(`<g id="v%d"><rect width="20" height="20" rx="3" fill="%s"%s/><text x="10" y="14.5" text-anchor="middle" `+
+			`fill="%s">%s</text></g>`, v, fill, outline, ink, esc(v.Letter()))
+	}
+	s.raw(`</defs>`)
+}
+
+// family draws some clauses of a family, and returns where the next ones are.
+func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y float64) float64 {
+	several := len(m.Runs) > 1
+	s.raw(`<text x="0" y="%s" font-weight="bold">%s</text>`, at(y+14), esc(name))
+	if several {
+		for i, row := range rows {
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="10">%s</text>`, at(names+pitch*float64(i)+square/2),
+				at(y+13), esc(row.ID[strings.LastIndex(row.ID, "-")+1:]))
+		}
+		y += 18
+	}
+	for run := range m.Runs {
+		if several {
+			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], 14))
+		}
+		for i, row := range rows {
+			v := row.Verdicts[run]
+			words := row.ID + ": " + v.String()
+			use := fmt.Sprintf(`<use href="#v%d" x="%s" y="%s"><title>%s</title></use>`, v,
+				at(names+pitch*float64(i)), at(y), esc(words))
+			if !several {
+				use = `<a href="#` + esc(row.ID) + `">` + use + `</a>`
+			}
+			s.raw("%s", use)
+		}
+		y += pitch
+	}
+	if several {
+		y += 4
+	}
+	return y
+}
+
+// legend draws what the squares mean, as far as they occur.
+func (s *svg) legend(m *reports.Matrix, y float64) {
+	counts := map[reports.Verdict]int{}
+	for _, f := range m.Families {
+		for _, row := range f.Rows {
+			for _, v := range row.Verdicts {
+				counts[v]++
+			}
+		}
+	}
+	x := 0.0
+	for _, v := range []reports.Verdict{
+		reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn, reports.Observed, reports.Pass,
+		reports.Skipped, reports.NotSelected, reports.NotApplicable,
+	} {
+		if counts[v] == 0 {
+			continue
+		}
+		words := fmt.Sprintf("%d %s", counts[v], v)
+		long := 26 + 7*float64(len(words)) + 16
+		if x+long > wide {
+			x, y = 0, y+26
+		}
+		s.raw(`<use href="#v%d" x="%s" y="%s"/>`, v, at(x), at(y))
+		s.label(x+26, y+14, "start", words)
+		x += long
+	}
+	s.height = y + 26
+}
+
+// clauses writes the table of a matrix, in which every clause can be linked to.
+func (p *page) clauses(m *reports.Matrix) {
+	p.scroll("Clauses")
+	p.raw("<table class=clauses>\n<thead><tr><th scope=col>clause</th><th scope=col>level</th>")
+	for _, name := range m.Runs {
+		p.raw("<th scope=col>%s</th>", esc(name))
+	}
+	p.raw("<th scope=col>what it says</th></tr></thead>\n<tbody>\n")
+	for _, f := range m.Families {
+		for _, row := range f.Rows {
+			p.raw("<tr id=\"%s\"><th scope=row>%s</th><td>%s</td>", esc(row.ID), esc(row.ID), esc(string(row.Level)))
+			for i, v := range row.Verdicts {
+				why := ""
+				if len(m.Runs) == 1 && row.Why[i] != "" && !v.Breach() {
+					why = "<br><span class=faint>" + esc(row.Why[i]) + "</span>"
+				}
+				p.raw("<td>%s%s</td>", p.text(v.Text()), why)
+			}
+			p.raw("<td>%s</td></tr>\n", esc(row.Statement))
+		}
+	}
+	p.raw("</tbody></table></div>\n")
+}
