@@ -142,7 +142,8 @@ func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 		slices.SortStableFunc(here, func(a, b Finding) int { return cmp.Compare(a.Known, b.Known) }) // what is not known first
 		if v.Breach() && len(here) > 0 {
 			worse := r.caseOf(here[0], o)
-			one.Message, one.Evidence, one.Line, one.Known = worse.Message, worse.Evidence, worse.Line, worse.Known
+			one.Message, one.Evidence, one.Line = worse.Message, worse.Evidence, worse.Line
+			one.Known, one.Reproducer = worse.Known, worse.Reproducer
 		} else if known > 0 {
 			one.Known = r.Expectations.at(known)
 		}
@@ -227,7 +228,7 @@ func (r *Report) caseOf(f Finding, o ExitOptions) Case {
 func (f *Finding) asCase(o ExitOptions) Case {
 	c := Case{
 		Class: cmp.Or(f.Clause, "checks"), Name: f.Check, Check: f.Check, Clause: f.Clause, Level: f.Level, File: f.File,
-		Line: f.Line, State: stateOf(f.Verdict, o), Kind: f.Verdict.String(),
+		Line: f.Line, State: stateOf(f.Verdict, o), Kind: f.Verdict.String(), Reproducer: f.Saved,
 		Message: clipped(text.OneLine(f.Actual)),
 	}
 	if f.Clause != "" {

@@ -40,6 +40,8 @@ type Evidence struct {
 	Known int `json:"known_line,omitempty"`
 	// Script shows it again, in the suite's language, where the check is not a script itself.
 	Script string `json:"script,omitempty"`
+	// Saved is the file that the script was saved in; empty if it was not.
+	Saved string `json:"saved,omitempty"`
 	// Reproduce is the command, on one line, that shows the finding again.
 	Reproduce string `json:"reproduce,omitempty"`
 }

@@ -62,7 +62,7 @@ var ours = map[string]bool{
 	"conn": true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true, "chosen": true,
 	"usage": true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true, "close": true,
 	"mark": true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true, "explained_by": true,
-	"reason": true,
+	"reason": true, "saved": true,
 }
 
 // The same of a load.

@@ -98,6 +98,7 @@ func (p *Page) evidence(e *Evidence, o PageOptions, more ...Field) {
 		exact("differs", value(strings.Join(e.Differences, "\n"))...),
 		exact("detail", LinesOf(e.Seen)...),
 		exact("closed", LinesOf(e.Close)...),
+		exact("saved", LinesOf(e.Saved)...),
 		{Label: "rerun", Lines: LinesOf(e.Reproduce), Command: true},
 	}, more)})
 	if e.Script != "" {

@@ -71,7 +71,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.hgrm, "hgrm", "", "write the percentiles of every kind of command to files (.hgrm) in `FOLDER`")
 	f.StringVar(&o.series, "csv", "", "write what happened in every second to `FILE` (CSV)")
 	f.StringVar(&o.history, "history", "",
-		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck judge)")
+		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
 	program.CompleteFlags(cmd, map[string]func() []string{
 		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words,

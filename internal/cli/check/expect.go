@@ -51,8 +51,9 @@ type expectations struct {
 	server expect.Server
 }
 
-// read reads the file of --expect; nil without one. A file to update need not exist.
-func (e *expectFlags) read(chosen selection) (*expectations, error) {
+// read reads the file of --expect; nil without one. A file to update need not exist. Its lines must be about the checks
+// to choose from, or about one of those that more names.
+func (e *expectFlags) read(chosen selection, more ...string) (*expectations, error) {
 	if e.name == "" {
 		return nil, nil
 	}
@@ -64,7 +65,7 @@ func (e *expectFlags) read(chosen selection) (*expectations, error) {
 	if err != nil {
 		return nil, err
 	}
-	checks := []string{conformance.CrashCheck}
+	checks := append([]string{conformance.CrashCheck}, more...)
 	for _, check := range chosen.all() {
 		checks = append(checks, check.Describe().ID)
 	}

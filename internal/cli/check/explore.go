@@ -63,7 +63,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	}
 	o.fillIn()
 	script, err := o.saved()
-	if err = cmp.Or(err, o.validateFolder()); err != nil {
+	if err = cmp.Or(err, validateFolder(o.folder, o.given.Changed("save"))); err != nil {
 		return err
 	}
 	p.Secrets = at.Secrets

@@ -2,12 +2,9 @@ package check
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,7 +33,7 @@ type findingStore struct {
 	runs    map[int]string // files of whole runs, by the number of the finding
 	history string         // the file of the history of many clients
 	kinds   []string       // of the findings in the report: those of a kind may have the same reason
-	failed  error          // the first file that could not be written
+	folder                 // of all files
 }
 
 // saveRun saves the exploration up to a finding, before it is shrunk.
@@ -80,33 +77,14 @@ func (k *findingStore) saveHistory(h *history.History, found []history.Finding) 
 
 // save writes a new file if the user wants files, and returns its name, "" if there is none.
 func (k *findingStore) save(name, kind string, write func(io.Writer) error) string {
-	if k.o.folder == "" {
-		return ""
-	}
-	path := filepath.Join(k.o.folder, name+kind)
-	write = k.at.Secrets.Hidden(write)
-	err := program.NewFile(path, write)
-	for n := 2; errors.Is(err, fs.ErrExist); n++ {
-		path = filepath.Join(k.o.folder, fmt.Sprintf("%s-%d%s", name, n, kind))
-		err = program.NewFile(path, write)
-	}
-	if err == nil {
-		return path
-	}
-	if k.failed == nil {
-		k.failed = fmt.Errorf("save a finding: %w", err)
-		k.p.Logf("%v", k.failed)
-	}
-	return ""
+	k.path, k.secrets = k.o.folder, k.at.Secrets
+	return k.folder.save(k.p, name, kind, write)
 }
 
 // saveScript saves the script of a finding behind a comment on where it is from.
 func (k *findingStore) saveScript(f *explore.Finding, version string, started time.Time) string {
-	return k.save(f.Name(), ".fwp", func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "# found by %s in %s,\n# with seed %d, on %s\n%s", version, target.Redact(k.at.String()), k.o.seed,
-			started.UTC().Format(time.RFC3339), f.Script)
-		return err
-	})
+	k.path, k.secrets = k.o.folder, k.at.Secrets
+	return k.folder.saveScript(k.p, f.Name(), f.Script, version, target.Redact(k.at.String()), k.o.seed, started)
 }
 
 // addResult adds the findings of an exploration to the report, and saves their scripts.

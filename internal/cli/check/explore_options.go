@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,25 +125,6 @@ func (o *exploreOptions) validateTime() error {
 	case o.given.Changed("pid") && o.given.Changed("time") && o.time < memory:
 		return fmt.Errorf("--pid does not fit into --time %v: give --time %v or more", o.time, memory)
 	}
-	return nil
-}
-
-// validateFolder creates the folder of --save if it does not exist, and checks that files can be written there.
-func (o *exploreOptions) validateFolder() error {
-	if !o.given.Changed("save") {
-		return nil
-	}
-	if o.folder == "" {
-		return errors.New("--save must name a folder")
-	}
-	if err := os.MkdirAll(o.folder, 0o755); err != nil { //nolint:gosec // scripts are no secret
-		return fmt.Errorf("--save: %w", err)
-	}
-	f, err := program.OpenFile(filepath.Join(o.folder, "fwpcheck"))
-	if err != nil {
-		return fmt.Errorf("--save: %w", err)
-	}
-	f.Discard()
 	return nil
 }
 

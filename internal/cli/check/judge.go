@@ -6,41 +6,12 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
 )
-
-// newJudge builds `fwpcheck judge`.
-func newJudge(p process) *cobra.Command {
-	format := program.Formats()
-	cmd := &cobra.Command{
-		Use:   "judge FILE...|-",
-		Short: "Check saved histories: what clients sent and received",
-		Long: "judge reads histories that a run has saved (- for standard input), checks them against the\n" +
-			"specification, job by job, and prints each finding with its clause and with the calls that prove it.\n" +
-			"A call without a reply may have had its effect at any time, or none. Each file is checked by itself.\n\n" +
-			"Exit codes: 0 nothing was found, and the end of every job is known, 1 findings, 2 usage, or a file that\n" +
-			"is damaged (what could be read of it is checked all the same), 3 nothing was evaluated, or the end of\n" +
-			"some jobs is not known.",
-		Example: "  fwpbench run --history run.history --url tcp://localhost:7419\n" +
-			"  fwpcheck judge run.history",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("which history? Name files, or - for standard input")
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.judge(args, format.String()) },
-	}
-	cmd.Flags().Var(&format, "format", "format of the report")
-	program.CompleteFlags(cmd, map[string]func() []string{"format": format.Words})
-	return cmd
-}
 
 // judge checks the histories of some files. In text, the result of each is printed as soon as it is there.
 func (p process) judge(names []string, format string) error {

@@ -108,7 +108,7 @@ func TestJudgeSeveral(t *testing.T) {
 	assert.Contains(t, err, "nosuch.history")
 	code, _, err = played("judge")
 	assert.Equal(t, reports.ExitUsage, code)
-	assert.Contains(t, err, "which history?")
+	assert.Contains(t, err, "which report or history?")
 }
 
 func TestJudgeWritesJSON(t *testing.T) {

@@ -87,7 +87,9 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	runner.Expected, runner.Watch, runner.Progress = known.known(), watch.line, watch.over
 	r := runChecks(ctx, runner, s, on, chosen)
 	bar.End()
-	return p.Deliver(o.report(known.apply(ctx, p, r, chosen, o.alone(ctx, s, on))))
+	r = known.apply(ctx, p, r, chosen, o.alone(ctx, s, on))
+	o.saveFindings(p, r, s, chosen)
+	return p.Deliver(o.report(r))
 }
 
 // report is the output of `run`.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -26,6 +27,7 @@ type runOptions struct {
 	require   []string
 	strict    bool
 	expect    expectFlags
+	folder    string // for the scripts of findings; empty: none are saved
 
 	timeout, patience time.Duration
 	parallel, repeat  int
@@ -43,6 +45,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 	o.declareTarget(f)
 	o.declareSelection(f)
 	o.declareRunning(f)
+	f.StringVar(&o.folder, "save", "", "put a script that alone shows it again into `FOLDER`, for each new finding")
 	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all checks in the report")
 	program.CompleteFlags(cmd, map[string]func() []string{
 		"check": suiteNames, "fault": program.FaultNames, "clause": clauseNames, "require": clauseNames, "level": levelNames,
@@ -103,7 +106,7 @@ func (o *runOptions) validate() error {
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
-	return o.expect.validate(o.given)
+	return cmp.Or(o.expect.validate(o.given), validateFolder(o.folder, o.given.Changed("save")))
 }
 
 // requirable returns an error for a clause that no run can evaluate.

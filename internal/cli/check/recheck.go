@@ -1,0 +1,171 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// mostOfReport is how many bytes a saved report has at most.
+const mostOfReport = 256 << 20
+
+// recheckOptions are the flags of `fwpcheck recheck`.
+type recheckOptions struct {
+	expect      expectFlags
+	strict      bool
+	require     []string
+	reportFlags program.ReportFlags
+}
+
+// newRecheck builds `fwpcheck recheck`, and the hidden `fwpcheck judge`, which is its old name.
+func newRecheck(p process, name string, hidden bool) *cobra.Command {
+	o := &recheckOptions{reportFlags: program.NewReportFlags()}
+	cmd := &cobra.Command{
+		Use:    name + " FILE...|-",
+		Hidden: hidden,
+		Short:  "Evaluate a saved report, or saved histories, again",
+		Long: "recheck reads what a run has saved (- for standard input) and evaluates it again, without a server:\n" +
+			"the report of one `fwpcheck run` in JSON, with other known findings, another strictness or in another\n" +
+			"format; or histories of `fwpbench run --history` and `fwpcheck explore`, job by job, with each finding,\n" +
+			"its clause and the calls that prove it. A call without a reply may have had its effect at any time, or\n" +
+			"none. Each history is checked by itself.\n\n" +
+			"Exit codes of a report: those of run. Of histories: 0 nothing was found, and the end of every job is\n" +
+			"known, 1 findings, 2 usage, or a file that is damaged (what could be read of it is checked all the\n" +
+			"same), 3 nothing was evaluated, or the end of some jobs is not known.",
+		Example: "  fwpcheck recheck report.json --expect fwpcheck.expect\n" +
+			"  fwpcheck recheck report.json -o junit=report.xml\n" +
+			"  fwpcheck recheck run.history",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("which report or history? Name files, or - for standard input")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := cmp.Or(o.expect.validate(cmd.Flags()), o.reportFlags.Validate(cmd.Flags()))
+			if err != nil {
+				return err
+			}
+			return p.recheck(o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.expect.name, "expect", "", "hold a report against the known findings in `FILE`")
+	f.BoolVar(&o.strict, "strict", false, "treat recommendations as requirements: a warn is a finding")
+	f.StringArrayVar(&o.require, "require", nil, "fail (exit code 3) unless `CLAUSE` is evaluated; may be repeated")
+	o.reportFlags.Declare(cmd, "print all checks in the report")
+	program.CompleteFlags(cmd, map[string]func() []string{"require": clauseNames})
+	return cmd
+}
+
+// recheck evaluates files again.
+func (p process) recheck(o *recheckOptions, names []string) error {
+	for _, name := range names {
+		data, some, err := p.readReport(name)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s: %w", name, err)
+		case some && len(names) > 1:
+			return fmt.Errorf("%s is a report, and recheck takes one: fwpcheck compare takes several", name)
+		case some:
+			return p.recheckReport(o, name, data)
+		case name == "-":
+			p.In = io.MultiReader(bytes.NewReader(data), p.In)
+		}
+	}
+	format := o.reportFlags.Format.String()
+	if format != "text" && format != "json" || len(o.reportFlags.Outputs) > 0 || o.expect.name != "" {
+		return errors.New("histories are evaluated as --format text or json on standard output, without --expect")
+	}
+	return p.judge(names, format)
+}
+
+// readReport returns the text of a file if it is a report in JSON. Of standard input it returns what it has read in
+// any case. A file that cannot be read is none: what reads histories says why.
+func (p process) readReport(name string) (data []byte, some bool, err error) {
+	const enough = 512 // bytes until the key schema, which is the first one
+	in := p.In
+	if name != "-" {
+		file, err := input.Open(name)
+		if err != nil {
+			return nil, false, nil //nolint:nilerr // see above
+		}
+		defer func() { _ = file.Close() }() // it was only read
+		in = file
+	}
+	reader := bufio.NewReaderSize(in, enough)
+	head, _ := reader.Peek(enough)
+	start := strings.TrimSpace(string(head))
+	if !strings.HasPrefix(start, "{") || !strings.Contains(start, `"schema": "fwpcheck/`) {
+		if name != "-" {
+			return nil, false, nil
+		}
+		head = bytes.Clone(head)
+		_, _ = reader.Discard(len(head))
+		return head, false, nil
+	}
+	data, err = input.All(reader, name, mostOfReport)
+	return data, true, err
+}
+
+// recheckReport evaluates the report of a run again.
+func (p process) recheckReport(o *recheckOptions, name string, data []byte) error {
+	r, err := reports.ReadJSON(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	for _, id := range o.require {
+		if err := requirable(id); err != nil {
+			return err
+		}
+	}
+	if r, err = o.held(r); err != nil {
+		return err
+	}
+	exit := reports.ExitOptions{Strict: o.strict, Require: o.require}
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Exit: exit, Report: r, Unreachable: r.Unreachable, Internal: &r.Internal,
+		Outcome: func() (int, string) { return r.Outcome(exit) },
+		JSON:    func(w io.Writer) error { return r.WriteJSON(w, exit) },
+	})
+}
+
+// held returns the report, held against the file of --expect if there is one. The server is the one that the saved
+// run has found out.
+func (o *recheckOptions) held(r *reports.Report) (*reports.Report, error) {
+	if o.expect.name == "" {
+		return r, nil
+	}
+	all, err := checks()
+	if err != nil {
+		return nil, err
+	}
+	known, err := o.expect.read(selection{in: all}, idsOf(r)...)
+	if err != nil {
+		return nil, err
+	}
+	if r.Expectations != nil {
+		known.server.Name, known.server.Version, _ = strings.Cut(r.Expectations.Server, " ")
+	}
+	return known.judge(r), nil
+}
+
+// idsOf returns the ids of the checks in a report.
+func idsOf(r *reports.Report) []string {
+	var ids []string
+	for _, c := range r.Checks {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
