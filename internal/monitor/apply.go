@@ -41,6 +41,8 @@ func (w *world) apply(l *look) {
 		if p := l.process; p != nil {
 			p.exited = l.moment()
 		}
+	case Lost:
+		w.applyLost(l)
 	case worker:
 		w.applySecond(l)
 	case Lag:
@@ -362,4 +364,15 @@ func (w *world) applySecond(l *look) {
 	k.starved = k.starved || starves(l)
 	k.stayed = k.stayed || overstays(l)
 	k.missed = k.missed || overstays(l) || k.terminate != nil && l.At > k.terminate.At+terminateLimit+w.slack
+}
+
+func (w *world) applyLost(l *look) {
+	delete(w.conns, l.Conn)
+	if l.worker == nil {
+		return
+	}
+	for number := range l.worker.conns {
+		delete(w.conns, number)
+	}
+	w.forget(l.worker)
 }

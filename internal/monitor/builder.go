@@ -166,6 +166,14 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 	b.sink(Event{At: at, Conn: conn, Process: w.process, Kind: Closed, By: by, Reset: reset || unfinished})
 }
 
+// Lose notes that bytes of a connection were lost, so that nothing about it, or about its worker, can be judged.
+func (b *Builder) Lose(at time.Duration, conn int) {
+	if w := b.conns[conn]; w != nil {
+		delete(b.conns, conn)
+		b.sink(Event{At: at, Conn: conn, Process: w.process, Kind: Lost})
+	}
+}
+
 // Process notes what happened to a client's process: an event of kind Started, Signalled or Exited. It fills in the
 // time and the number.
 func (b *Builder) Process(at time.Duration, process int, e Event) {

@@ -23,6 +23,7 @@ const (
 	Exited                    // a process has ended
 	Lag                       // the machine was late by Event.Late
 	Passed                    // nothing happened but time
+	Lost                      // bytes of a connection were lost: it is not judged any more, nor is its worker
 
 	worker // internal: once a second for each worker
 	left   // internal: a worker has no connection any more, and is not expected back
@@ -30,7 +31,7 @@ const (
 
 var kindNames = [...]string{
 	Opened: "opened", Line: "line", Reply: "reply", Broken: "broken reply", Closed: "closed",
-	Started: "started", Signalled: "signalled", Exited: "exited", Lag: "lag", Passed: "passed",
+	Started: "started", Signalled: "signalled", Exited: "exited", Lag: "lag", Passed: "passed", Lost: "lost",
 	worker: "worker", left: "left",
 }
 

@@ -57,6 +57,8 @@ type Config struct {
 	// Grace is how long a client may take to act on what it has read, and Slack what limits of the specification are
 	// widened by, beside the lag of the stream. 0 means 500 ms and 1 s.
 	Grace, Slack time.Duration
+	// Server says that the server is judged too, by the rules of ServerRules.
+	Server bool
 	// Only names the breaches whose rules are run; nil means all.
 	Only []string
 }
@@ -110,6 +112,7 @@ func on(kind Kind, verbs ...string) []trigger {
 // judgement is what a rule says about an event.
 type judgement struct {
 	reached bool
+	name    string // of the breach, if it is not the rule's
 	wrong   string
 	shown   []Moment
 }

@@ -148,7 +148,8 @@ func stateTests() []ruleTest {
 			2 C: END
 			2 S: +OK
 			2 closed client`},
-		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true, too: TerminateStays + " " + TerminateWithoutBeat,
+		{breach: TerminateJobLeft, name: "it stays with the job", wrong: true,
+			too:    TerminateStays + " " + TerminateWithoutBeat,
 			stream: terminatedBusy + seconds(40)},
 
 		{breach: TerminateStays, name: "after 29 s", stream: terminated + beats(1, "15s") + seconds(14) + ended},

@@ -22,7 +22,7 @@ type ruleTest struct {
 func ruleTests() []ruleTest {
 	return slices.Concat(
 		lineTests(), greetingTests(), workerTests(), pushTests(), fetchTests(), jobTests(), beatTests(), stateTests(),
-		endTests(),
+		endTests(), serverTests(),
 	)
 }
 
@@ -69,7 +69,7 @@ func TestEachRuleHasTests(t *testing.T) {
 	t.Parallel()
 	type counts struct{ right, wrong int }
 	have := map[string]*counts{}
-	for _, rule := range Rules() {
+	for _, rule := range slices.Concat(Rules(), ServerRules()) {
 		assert.Nil(t, have[rule.Breach], "%s: two rules of one name", rule.Breach)
 		assert.NotEmpty(t, rule.Goal, rule.Breach)
 		have[rule.Breach] = &counts{}

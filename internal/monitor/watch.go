@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -71,7 +72,11 @@ func NewWatch(cfg Config) *Watch {
 	}
 	w := &Watch{cfg: cfg, world: newWorld(cfg), by: map[trigger][]int{}}
 	has := cfg.has()
-	for _, rule := range Rules() {
+	rules := Rules()
+	if cfg.Server {
+		rules = append(rules, ServerRules()...)
+	}
+	for _, rule := range rules {
 		if cfg.Only != nil && !slices.Contains(cfg.Only, rule.Breach) {
 			continue
 		}
@@ -160,7 +165,7 @@ func (w *Watch) rules(t trigger, l *look) {
 			continue
 		}
 		r.Breaches++
-		b := l.breach(r.Rule.Breach, j)
+		b := l.breach(cmp.Or(j.name, r.Rule.Breach), j)
 		w.found = append(w.found, b)
 		if len(r.Examples) < maxExamples {
 			r.Examples = append(r.Examples, b)
@@ -180,4 +185,15 @@ func Judge(cfg Config, stream []Event, end time.Duration) []Result {
 	}
 	w.End(end)
 	return w.Results()
+}
+
+// String returns "held", "broken" or "inconclusive".
+func (s State) String() string {
+	switch s {
+	case Held:
+		return "held"
+	case Broke:
+		return "broken"
+	}
+	return "inconclusive"
 }

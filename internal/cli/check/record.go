@@ -1,0 +1,280 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// recordOptions are the flags of `fwpcheck record`.
+type recordOptions struct {
+	listen, upstream, output, metrics string
+	passwordFile                      string
+	length, timeout                   time.Duration
+	concurrency                       int
+	queues                            []string
+	target                            program.TargetFlags
+	given                             *pflag.FlagSet
+}
+
+// newRecord builds `fwpcheck record`.
+func newRecord(p process) *cobra.Command {
+	o := &recordOptions{}
+	cmd := &cobra.Command{
+		Use:   "record --upstream URL",
+		Short: "Pass clients on to a server, judge both, and write what passed as a script",
+		Long: "record listens for clients and passes their connections on to a server, byte by byte. It judges what\n" +
+			"passes: each breach is printed with who broke it, at most three times for each rule.\n" +
+			"When it listens it prints one line, `ready tcp://127.0.0.1:PORT`. It ends when it is interrupted, when --for is\n" +
+			"over, or when standard input is a pipe and is closed; then it prints what it has seen.\n\n" +
+			"With --output it also writes the conversation as a script, without passwords, hashes and names of hosts, which\n" +
+			"plays again: fwpcheck run FILE --url URL. Without it, it can stand in front of a server for days.\n" +
+			"See docs/recording.md.\n\n" +
+			"Exit codes: 0 nothing was broken, 1 something was, 2 usage, 3 no client came, 4 the server cannot be reached,\n" +
+			"5 internal error.",
+		Example: "  fwpcheck record --upstream tcp://localhost:7419 --listen 127.0.0.1:7420 -o bug.fwp\n" +
+			"  FAKTORY_URL=tcp://localhost:7420 my-worker\n" +
+			"  fwpcheck record --upstream tcp://localhost:7419 --metrics 127.0.0.1:9100",
+		Args: program.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.given = cmd.Flags()
+			return p.record(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.upstream, "upstream", "",
+		"pass clients on to the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDRESS` (a free port if it is 0)")
+	f.StringVarP(&o.output, "output", "o", "", "write the conversation as a script to `FILE`")
+	f.DurationVar(&o.length, "for", 0, "end after `TIME`")
+	f.StringVar(&o.metrics, "metrics", "", "serve counts in the text format of Prometheus on `ADDRESS`, at /metrics")
+	f.StringVar(&o.passwordFile, "password-file", "",
+		"read the server's password from `FILE`, to judge the clients' hashes")
+	f.IntVar(&o.concurrency, "concurrency", 0, "judge whether each worker runs `N` jobs at a time")
+	f.StringSliceVar(&o.queues, "queues", nil, "judge whether workers fetch from these `QUEUES`, joined by commas")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Second, "wait for the server at most `TIME`")
+	o.target.DeclareTLS(f)
+	return cmd
+}
+
+// shownBreaches is how many breaches of a rule are printed as they pass.
+const shownBreaches = 3
+
+// record passes connections on until it is interrupted.
+func (p process) record(ctx context.Context, o *recordOptions) error {
+	endpoint, err := o.endpoint()
+	if err != nil {
+		return err
+	}
+	p.Secrets = target.NewSecrets(endpoint.Password)
+	if err := writableScript(o.output); err != nil {
+		return err
+	}
+	if _, err := conformance.Identify(ctx, endpoint.Server, o.timeout); err != nil {
+		return &program.UnreachableError{Cause: err, Advice: endpoint.Choice.Address.Advice(err)}
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", o.listen, err)
+	}
+	defer l.Close() //nolint:errcheck // nothing can be done about it
+	ctx, stop := program.UntilInterrupted(ctx)
+	defer stop()
+	ctx = untilClosed(ctx, p.In)
+	if o.length > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, o.length)
+		defer cancel()
+	}
+	shown := &shownFindings{p: p, times: map[string]int{}}
+	r := recorder.New(recorder.Config{
+		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
+		Watch: monitor.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+	})
+	defer r.Close()
+	web, err := o.serveMetrics(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer web.Close() //nolint:errcheck // nothing can be done about it
+	if err := p.Print("ready tcp://" + l.Addr().String() + "\n"); err != nil {
+		return err
+	}
+	if err := r.Serve(ctx, l); err != nil {
+		return &program.InternalError{Cause: err}
+	}
+	r.Close()
+	return p.recorded(o, r)
+}
+
+// endpoint returns the server that the flags name.
+func (o *recordOptions) endpoint() (program.Endpoint, error) {
+	if o.upstream == "" {
+		return program.Endpoint{}, errors.New(
+			"--upstream is missing: it names the server, as in --upstream tcp://localhost:7419")
+	}
+	endpoint, err := o.target.At(o.upstream)
+	if err != nil {
+		return endpoint, fmt.Errorf("--upstream: %w", err)
+	}
+	if o.passwordFile == "" {
+		return endpoint, nil
+	}
+	if endpoint.Password != "" {
+		return endpoint, errors.New("two passwords: one in --upstream, and one of --password-file")
+	}
+	endpoint.Password, err = target.ReadPassword(o.passwordFile)
+	return endpoint, err
+}
+
+// writableScript returns an error if the script could not be written later.
+func writableScript(name string) error {
+	if name == "" {
+		return nil
+	}
+	f, err := program.OpenFile(name)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	f.Discard()
+	return nil
+}
+
+// serveMetrics serves the counts, if they are asked for.
+func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) (*http.Server, error) {
+	web := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	if o.metrics == "" {
+		return web, nil
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.metrics)
+	if err != nil {
+		return nil, fmt.Errorf("--metrics %s: %w", o.metrics, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", r.Metrics(conformance.ClauseOf))
+	web.Handler = mux
+	go func() { _ = web.Serve(l) }()
+	return web, nil
+}
+
+// shownFindings prints breaches as they pass, the first few of each name.
+type shownFindings struct {
+	p     process
+	mu    sync.Mutex
+	times map[string]int
+	down  bool
+}
+
+func (s *shownFindings) print(b monitor.Breach) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times[b.Name]++
+	if s.times[b.Name] > shownBreaches {
+		return
+	}
+	text := breachText(b)
+	if s.times[b.Name] == shownBreaches {
+		text += "  (more of this rule are counted only)\n"
+	}
+	if err := s.p.Print(s.p.Show(text)); err != nil {
+		s.p.Logf("%v", err)
+	}
+}
+
+func (s *shownFindings) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.down {
+		s.p.Logf("the server cannot be reached for a client, whose connection is closed: %v", err)
+	}
+	s.down = true // it is said once
+}
+
+// breachText returns a breach in a few lines.
+func breachText(b monitor.Breach) string {
+	c, _ := conformance.ClauseByID(conformance.ClauseOf(b.Name))
+	who := "client"
+	if !c.BindsClient() {
+		who = "server"
+	}
+	where := ""
+	if b.Conn > 0 {
+		where = fmt.Sprintf(" connection %d", b.Conn)
+	}
+	if b.Worker != "" {
+		where += " worker " + b.Worker
+	}
+	text := fmt.Sprintf("%s %s: %s%s: %s\n", c.Breach(), who, b.Name, where, b.Text)
+	text += fmt.Sprintf("  %s (%s): %s\n", c.ID, c.Level, c.Statement)
+	for _, m := range b.Shown {
+		text += "  " + m.String() + "\n"
+	}
+	return text
+}
+
+// recorded prints what was seen, and writes the script.
+func (p process) recorded(o *recordOptions, r *recorder.Recorder) error {
+	s := r.Summary()
+	if err := p.PrintPage(recordPage(s)); err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := p.saveScript(o.output, r, s); err != nil {
+			return err
+		}
+	}
+	return program.Ended(recordExit(s))
+}
+
+func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
+	text, wrong := r.Script()
+	err := program.ReplaceFile(name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	if wrong != nil {
+		return &program.InternalError{Cause: wrong}
+	}
+	p.Logf("the conversation is in %s: fwpcheck run %[1]s --url URL plays it again", name)
+	if s.Cut != "" {
+		p.Logf("it is not whole: %s", s.Cut)
+	}
+	return nil
+}
+
+// recordExit returns the exit code of a recording.
+func recordExit(s recorder.Summary) int {
+	if s.Counts.Connections == 0 {
+		return reports.ExitInconclusive
+	}
+	for name := range s.Counts.Breaches {
+		if verdictOf(name) == reports.Fail {
+			return reports.ExitFindings
+		}
+	}
+	return reports.ExitWell
+}
+
+func verdictOf(breach string) reports.Verdict {
+	c, _ := conformance.ClauseByID(conformance.ClauseOf(breach))
+	return c.Breach()
+}

@@ -1,0 +1,135 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// recordingOf runs `fwpcheck record`, and returns where it listens and a function that ends it and returns what it
+// printed since.
+func recordingOf(t *testing.T, args ...string) (addr string, end func() (string, error)) {
+	t.Helper()
+	out, in := io.Pipe()
+	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: in, Err: io.Discard, LookupEnv: noEnvironment}})
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		failed <- cmd.ExecuteContext(ctx)
+		_ = in.Close()
+	}()
+	lines := bufio.NewReader(out)
+	ready, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	parts := regexp.MustCompile(`^ready tcp://(127\.0\.0\.1:\d+)\n$`).FindStringSubmatch(ready)
+	require.NotNil(t, parts, ready)
+	printed := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		printed <- string(rest)
+	}()
+	return parts[1], func() (string, error) {
+		cancel()
+		return <-printed, <-failed
+	}
+}
+
+func connected(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	require.NoError(t, err)
+	return nc
+}
+
+func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{})
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "bug.fwp")
+	addr, end := recordingOf(t, "--upstream", server.URL(), "-o", file)
+	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2}`,
+		`PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "FLUSH "), "-ERR")
+	printed, err := end()
+	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Contains(t, printed, "fail client: line-form connection 1:")
+	assert.Contains(t, printed, "FWP-FRAME-02")
+	script, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(script), `C[c1]: PUSH {"jid":"$jid","jobtype":"t","args":[]}`)
+	assert.Contains(t, string(script), "C[c1] bad: FLUSH ")
+
+	var out bytes.Buffer
+	run := newRun(process{program.Process{Name: "fwpcheck", Out: &out, Err: io.Discard, LookupEnv: noEnvironment}})
+	run.SetArgs([]string{file})
+	run.SilenceErrors, run.SilenceUsage = true, true
+	err = run.ExecuteContext(t.Context())
+	require.NoError(t, err, "%s\n%s", script, out.String())
+	assert.Contains(t, out.String(), "1 pass")
+}
+
+func TestRecordWithMetrics(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{Password: "foobar"})
+	t.Cleanup(server.Close)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	web := l.Addr().String()
+	require.NoError(t, l.Close())
+	addr, end := recordingOf(t, "--upstream", server.URL(), "--metrics", web)
+	assert.Contains(t, talk(t, connected(t, addr), `HELLO {"v":2,"pwdhash":"00"}`), "-ERR")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+web+"/metrics", nil)
+	require.NoError(t, err)
+	reply, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	body, err := io.ReadAll(reply.Body)
+	require.NoError(t, err)
+	require.NoError(t, reply.Body.Close())
+	assert.Contains(t, string(body), "# TYPE fwp_record_connections_total counter\n")
+	printed, err := end()
+	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Contains(t, printed, "password-hash")
+	assert.NotContains(t, printed, "foobar")
+	assert.NotContains(t, printed, `"pwdhash":"00"`)
+}
+
+func TestRecordMistakes(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	nobody := l.Addr().String()
+	require.NoError(t, l.Close())
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no upstream":      {nil, "--upstream is missing"},
+		"not a URL":        {[]string{"--upstream", "localhost"}, "--upstream"},
+		"nobody is there":  {[]string{"--upstream", "tcp://" + nobody}, "connection refused"},
+		"a missing folder": {[]string{"--upstream", "tcp://" + nobody, "-o", "no/such/folder/x.fwp"}, "--output"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}
+			cmd := newRecord(process{p})
+			cmd.SetArgs(test.args)
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), test.want)
+		})
+	}
+}

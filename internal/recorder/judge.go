@@ -1,0 +1,193 @@
+package recorder
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+)
+
+// Counts are what has passed.
+type Counts struct {
+	Connections, Open       int
+	ClientBytes             int64
+	ServerBytes             int64
+	Commands                map[string]int64 // by verb; those that the specification does not have are "other"
+	Errors                  int64            // error replies
+	Breaches                map[string]int64 // by name
+	Unjudged                int64            // connections whose bytes did not fit into the queue
+	LongestWait, LatestWait time.Duration    // of what was judged, in the queue
+}
+
+// Summary is what a Recorder knows.
+type Summary struct {
+	For     time.Duration
+	Counts  Counts
+	Results []monitor.Result // of each rule
+	// Lines is how many lines the script has; Cut says that it is not whole, and why.
+	Lines int
+	Cut   string
+}
+
+// judge turns what passes into events, runs the rules over them, counts, and writes the script.
+type judge struct {
+	cfg     Config
+	begun   time.Time
+	builder *monitor.Builder
+	watch   *monitor.Watch
+	script  *script // nil: none is written
+
+	mu     sync.Mutex // of what follows, and of watch and script
+	counts Counts
+	now    time.Duration
+}
+
+func newJudge(cfg Config, begun time.Time) *judge {
+	cfg.Watch.Server = true
+	j := &judge{cfg: cfg, begun: begun, watch: monitor.NewWatch(cfg.Watch)}
+	j.counts.Commands, j.counts.Breaches = map[string]int64{}, map[string]int64{}
+	j.builder = monitor.NewBuilder(j.event)
+	if cfg.Script {
+		j.script = newScript(begun, cfg.MaxScript, cfg.Watch.Password)
+	}
+	return j
+}
+
+// beat is how often the judge looks at the time when nothing passes.
+const beat = 200 * time.Millisecond
+
+// run judges until the queue has ended.
+func (j *judge) run(q *queue) {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	latest := time.Since(j.begun)
+	for {
+		select {
+		case <-q.ready:
+		case <-ticker.C:
+			now := time.Since(j.begun)
+			late := now - latest - 2*beat // a tick may be just behind
+			latest = now
+			j.tick(now, late)
+		}
+		items, ended, at := q.take()
+		j.items(items)
+		if ended {
+			j.end(at)
+			return
+		}
+	}
+}
+
+func (j *judge) tick(now, late time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if late > beat {
+		j.event(monitor.Event{At: j.now, Kind: monitor.Lag, Late: late})
+	}
+	// What was read by now may still be in the queue, so time is let pass with a distance.
+	if at := now - time.Second; at > j.now {
+		j.now = at
+		j.event(monitor.Event{At: at, Kind: monitor.Passed})
+	}
+}
+
+func (j *judge) items(items []item) {
+	if len(items) == 0 {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, i := range items {
+		j.now = max(j.now, i.at)
+		j.item(i)
+	}
+	j.counts.LatestWait = time.Since(j.begun) - items[0].at
+	j.counts.LongestWait = max(j.counts.LongestWait, j.counts.LatestWait)
+}
+
+func (j *judge) item(i item) {
+	switch i.what {
+	case opened:
+		j.counts.Connections++
+		j.counts.Open++
+		j.builder.Open(j.now, i.conn, 0)
+	case fromClient:
+		j.counts.ClientBytes += int64(len(i.data))
+		j.builder.Client(j.now, i.conn, i.data)
+	case fromServer:
+		j.counts.ServerBytes += int64(len(i.data))
+		j.builder.Server(j.now, i.conn, i.data)
+	case closed:
+		j.counts.Open--
+		j.builder.Close(j.now, i.conn, i.by, i.reset)
+	case lost:
+		j.counts.Open--
+		j.counts.Unjudged++
+		j.builder.Lose(j.now, i.conn)
+	}
+}
+
+// event counts and judges an event, and writes it into the script.
+func (j *judge) event(e monitor.Event) {
+	switch e.Kind {
+	case monitor.Line:
+		verb := e.Command.Verb
+		if !fwp.Identified.Allows(verb) {
+			verb = "other"
+		}
+		j.counts.Commands[verb]++
+	case monitor.Reply:
+		if e.Reply.Kind == fwp.ErrorReply {
+			j.counts.Errors++
+		}
+	}
+	breaches := j.watch.See(e)
+	j.report(breaches)
+	if j.script != nil {
+		j.script.add(&e, breaches)
+	}
+}
+
+func (j *judge) report(breaches []monitor.Breach) {
+	for _, b := range breaches {
+		j.counts.Breaches[b.Name]++
+		if j.cfg.Found != nil {
+			j.cfg.Found(b)
+		}
+	}
+}
+
+func (j *judge) end(at time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.now = max(j.now, at)
+	j.report(j.watch.End(j.now))
+}
+
+// Summary returns what is known by now. It may be called while connections pass.
+func (r *Recorder) Summary() Summary {
+	j := r.judge
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := Summary{For: r.now(), Counts: j.counts, Results: j.watch.Results()}
+	s.Counts.Commands, s.Counts.Breaches = maps.Clone(s.Counts.Commands), maps.Clone(s.Counts.Breaches)
+	if j.script != nil {
+		s.Lines, s.Cut = len(j.script.lines), j.script.cut
+	}
+	return s
+}
+
+// Script returns what has passed as a script in its normal form, which plays again. The error says what of it is not in
+// order; the text is returned all the same.
+func (r *Recorder) Script() ([]byte, error) {
+	j := r.judge
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.script == nil {
+		return nil, nil
+	}
+	return j.script.format()
+}

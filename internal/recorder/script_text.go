@@ -1,0 +1,303 @@
+package recorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// family is a kind of values that are different in each play.
+type family string
+
+const (
+	famJID   family = "jid"
+	famWid   family = "wid"
+	famQueue family = "queue"
+)
+
+// names has the name of each such value: $jid, $jid2 ...
+type names struct {
+	by    map[family]map[string]string
+	count map[family]int
+	hosts map[string]string
+}
+
+func newNames() *names {
+	return &names{
+		by:    map[family]map[string]string{famJID: {}, famWid: {}, famQueue: {}},
+		count: map[family]int{}, hosts: map[string]string{},
+	}
+}
+
+func (n *names) has(f family, value string) bool { return n.by[f][value] != "" }
+
+// defaultQueue stands for the queue default until it is known whether it can have another name.
+const defaultQueue = "\x01default\x01"
+
+// of returns the name of a value.
+func (n *names) of(f family, value string) string {
+	if f == famQueue && value == "default" {
+		return defaultQueue
+	}
+	if name := n.by[f][value]; name != "" {
+		return name
+	}
+	n.count[f]++
+	name := "$" + string(f)
+	if n.count[f] > 1 {
+		name += strconv.Itoa(n.count[f])
+	}
+	n.by[f][value] = name
+	return name
+}
+
+// final fills in what could not be known before: a queue that is used as the default keeps its name.
+func (n *names) final(text string, bare bool) string {
+	if !strings.Contains(text, defaultQueue) {
+		return text
+	}
+	name := "default"
+	if !bare {
+		name = "$queue_default"
+	}
+	return strings.ReplaceAll(text, defaultQueue, name)
+}
+
+// host returns what stands for the name of a host.
+func (n *names) host(value string) string {
+	if n.hosts[value] == "" {
+		n.hosts[value] = fmt.Sprintf("host%d", len(n.hosts)+1)
+	}
+	return n.hosts[value]
+}
+
+// text returns a line of a client as the script has it; false if it can only be written as bytes.
+func (s *script) text(e *monitor.Event) (text string, plain bool) {
+	body, ended := bytes.CutSuffix(e.Raw, []byte("\r\n"))
+	if !ended || len(body) == 0 || !isPlain(string(body)) {
+		return "", false
+	}
+	verb := e.Command.Verb
+	switch {
+	case e.Object != nil && e.Wrong == nil:
+		if verb == fwp.PUSH && e.Object["queue"] == nil {
+			s.bare = true
+		}
+		return verb + " " + s.rewriteLine(e, body[len(verb)+1:]), true
+	case verb == fwp.FETCH && e.Wrong == nil:
+		return s.fetch(e.Command), true
+	}
+	return escape(string(masked(body))), true
+}
+
+// isPlain reports whether a text can stand on a line.
+func isPlain(text string) bool {
+	return utf8.ValidString(text) && !strings.Contains(text, scenarios.Cut) && !strings.HasPrefix(text, "<") &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || !unicode.IsPrint(r) })
+}
+
+func (s *script) fetch(c fwp.Command) string {
+	if len(c.Args) == 0 {
+		s.bare = true
+		return c.Verb
+	}
+	text := c.Verb
+	for _, queue := range strings.Split(string(c.Args), " ") {
+		text += " " + s.names.of(famQueue, queue)
+	}
+	return text
+}
+
+// rewriteLine replaces what is secret, or different in each play, in the object of a line. All else stays as it was
+// sent, byte for byte.
+func (s *script) rewriteLine(e *monitor.Event, args []byte) string {
+	if e.Command.Verb != fwp.HELLO {
+		return s.rewrite(args, e.Command.Verb)
+	}
+	return strings.Replace(s.rewrite(args, fwp.HELLO), hashPlace, s.hash(e), 1)
+}
+
+// hashPlace stands for the hash of a HELLO.
+const hashPlace = "\x01hash\x01"
+
+// hash returns the name of the hash that a client sent. One that is known not to be the password's is written as a
+// wrong one, and one that the server did not ask for as a text.
+func (s *script) hash(e *monitor.Event) string {
+	hi := s.conns[e.Conn].hi
+	if !hi.Protected {
+		return strings.Repeat("0", 64)
+	}
+	sent, _ := e.Object["pwdhash"].(string)
+	right, err := fwp.PasswordHash(s.pw, hi.Salt, hi.Iterations)
+	if s.pw == "" || err != nil || strings.EqualFold(sent, right) {
+		return "$pwdhash"
+	}
+	return "$pwdhash.wrong"
+}
+
+// rewrite replaces strings of a JSON value: those of certain fields, if it is the object of a verb, and those that are
+// jids anywhere.
+func (s *script) rewrite(value []byte, verb string) string {
+	var out strings.Builder
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	w := walker{verb: verb}
+	done := 0
+	for {
+		token, err := d.Token()
+		if err != nil {
+			break
+		}
+		end := int(d.InputOffset())
+		text, isString := token.(string)
+		key := w.step(token)
+		if !isString || w.isKey {
+			continue
+		}
+		start := startOf(value, done, end)
+		if instead, yes := s.instead(key, text); yes {
+			out.WriteString(escape(string(value[done:start])) + `"` + instead + `"`)
+			done = end
+		}
+	}
+	out.WriteString(escape(string(value[done:])))
+	return out.String()
+}
+
+// startOf returns where the string that ends at end begins: the first quote after which a string ends there.
+func startOf(value []byte, from, end int) int {
+	for i := from; i < end; i++ {
+		if value[i] != '"' {
+			continue
+		}
+		close := i + 1
+		for close < end && value[close] != '"' {
+			if value[close] == '\\' {
+				close++
+			}
+			close++
+		}
+		if close+1 == end {
+			return i
+		}
+		i = close
+	}
+	return end
+}
+
+// walker knows where in an object a token is.
+type walker struct {
+	verb  string
+	stack []bool // of each open value: it is an object
+	key   string
+	isKey bool
+	await bool // of an object: a value comes next
+}
+
+// step takes a token and returns the key of the object of the line whose value it is, "" if it is none.
+func (w *walker) step(token json.Token) (key string) {
+	inObject := len(w.stack) > 0 && w.stack[len(w.stack)-1]
+	w.isKey = false
+	switch t := token.(type) {
+	case json.Delim:
+		if t == '{' || t == '[' {
+			w.await = false
+			w.stack = append(w.stack, t == '{')
+			return ""
+		}
+		w.stack = w.stack[:len(w.stack)-1]
+		w.await = false
+		return ""
+	case string:
+		if inObject && !w.await {
+			w.isKey, w.await = true, true
+			if len(w.stack) == 1 {
+				w.key = t
+			}
+			return ""
+		}
+	}
+	w.await = false
+	if len(w.stack) == 1 && inObject && w.verb != "" {
+		return w.key
+	}
+	return ""
+}
+
+// instead returns what stands for the string of a field; false if the string stays.
+func (s *script) instead(key, text string) (string, bool) {
+	fam := family(key)
+	switch key {
+	case "jid", "wid", "queue":
+		if text == "" || fam == famQueue && strings.Contains(text, " ") {
+			return "", false
+		}
+		return s.names.of(fam, text), true
+	case "hostname":
+		return s.names.host(text), true
+	case "pwdhash":
+		return hashPlace, true
+	case "created_at":
+		return "$now", isTime(text)
+	case "at":
+		at, err := time.Parse(time.RFC3339, text)
+		return sinceNow(at.Sub(s.begun.Add(s.last))), err == nil
+	}
+	if s.names.has(famJID, text) {
+		return s.names.of(famJID, text), true
+	}
+	return "", false
+}
+
+func isTime(text string) bool {
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil
+}
+
+// sinceNow writes a time as the language does: $now+2s.
+func sinceNow(d time.Duration) string {
+	ms := d.Milliseconds()
+	return fmt.Sprintf("$now%+dms", ms)
+}
+
+// quoted returns a text as a JSON string in which dollars are escaped.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		return `""`
+	}
+	return escape(string(b))
+}
+
+var dollar = regexp.MustCompile(`\$([a-z$])`)
+
+// escape doubles dollars before what would be a name.
+func escape(text string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	return dollar.ReplaceAllString(text, "$$$$$1")
+}
+
+var hexDigits = regexp.MustCompile(`[0-9a-fA-F]{32,}`)
+
+// masked replaces what may be a hash in a line that could not be read.
+func masked(line []byte) []byte {
+	if !bytes.Contains(line, []byte("pwdhash")) {
+		return line
+	}
+	return hexDigits.ReplaceAll(line, []byte("0000000000000000000000000000000000000000000000000000000000000000"))
+}
+
+// quoteBytes writes bytes as a Go string.
+func quoteBytes(b []byte) string { return strconv.Quote(string(b)) }
