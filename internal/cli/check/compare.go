@@ -47,19 +47,26 @@ const compareSteps = 5000
 func newCompare(p process) *cobra.Command {
 	o := &compareOptions{reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
-		Use:   "compare [URL_A URL_B]",
-		Short: "Play the same generated commands on two servers, and list what they answer differently",
+		Use:   "compare [URL_A URL_B | REPORT REPORT...]",
+		Short: "Compare two servers by the same generated commands, or the reports of several runs",
 		Long: "compare makes up commands as explore does, plays each on both servers on queues, jobs and workers of its own,\n" +
 			"and compares the replies; names, times and what a server chooses freely do not count. Each kind of difference\n" +
 			"is marked: both allowed, A departs, B departs, or both depart from the specification. So it shows what changes\n" +
 			"for clients that move from A to B. Without URLs it compares the embedded server with itself.\n\n" +
+			"With files, the reports of runs in JSON, it says what differs between the first and the last: findings that\n" +
+			"appeared, went or changed, and what was evaluated in one of them only. Known findings count like others.\n\n" +
 			"Exit codes: 0 B breaks nothing that A does not, 1 it does, 2 usage, 3 nothing was compared, 4 a server is not\n" +
-			"reachable, 5 internal error, 130 interrupted.",
-		Example: "  fwpcheck compare tcp://localhost:7419 tcp://localhost:7519\n" +
+			"reachable, 5 internal error, 130 interrupted. Of reports: 1 a finding appeared, or changed to a worse one,\n" +
+			"3 nothing was evaluated in both.",
+		Example: "  fwpcheck compare before.json after.json\n" +
+			"  fwpcheck compare tcp://localhost:7419 tcp://localhost:7519\n" +
 			"  fwpcheck compare --fault job-reserve-default      the embedded server, and B with a fault of the catalogue",
 		Args: noneOrTwo,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			o.given = cmd.Flags()
+			if areFiles(urls) {
+				return p.compareReports(o, urls)
+			}
 			return p.compare(cmd.Context(), o, urls)
 		},
 	}
@@ -69,10 +76,11 @@ func newCompare(p process) *cobra.Command {
 
 // noneOrTwo returns an error unless there are no arguments or two.
 func noneOrTwo(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args) == 2 {
+	if len(args) == 0 || len(args) == 2 || len(args) > 2 && areFiles(args) {
 		return nil
 	}
-	return fmt.Errorf("%s takes the URLs of two servers, or none for the embedded one: got %d", cmd.CommandPath(), len(args))
+	return fmt.Errorf("%s takes the URLs of two servers, none for the embedded one, or two or more reports: got %d",
+		cmd.CommandPath(), len(args))
 }
 
 func (o *compareOptions) declare(cmd *cobra.Command) {
