@@ -76,10 +76,11 @@ func (s *Server) listen() error {
 	if open == nil {
 		open = s.loopback
 	}
-	ln, err := open()
+	opened, err := open()
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	ln := &listener{opened}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -90,6 +91,9 @@ func (s *Server) listen() error {
 	s.serving.Go(func() { s.accept(ln) })
 	return nil
 }
+
+// listener is one that can be compared with another, whatever the type of the caller's is.
+type listener struct{ net.Listener }
 
 func (s *Server) loopback() (net.Listener, error) {
 	addr := s.Addr()

@@ -1,6 +1,7 @@
 package fakes_test
 
 import (
+	"bufio"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -145,6 +146,24 @@ func TestHowConnectionsEnd(t *testing.T) {
 	assert.Error(t, s.Restart())
 	assert.Error(t, fakes.NewUnstarted(fakes.Config{}).Restart())
 	fakes.NewUnstarted(fakes.Config{}).Close()
+}
+
+// A listener of a type that cannot be compared is one like any other.
+func TestListenerOfAnyType(t *testing.T) {
+	t.Parallel()
+	s := start(t, fakes.Config{Listen: func() (net.Listener, error) {
+		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		return struct {
+			net.Listener
+			_ []int
+		}{Listener: ln}, err
+	}})
+	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Addr())
+	require.NoError(t, err)
+	defer nc.Close()
+	line, err := bufio.NewReader(nc).ReadString('\n')
+	require.NoError(t, err)
+	assert.Contains(t, line, "+HI")
 }
 
 func TestWhatPanics(t *testing.T) {
