@@ -258,3 +258,35 @@ func requireKept(t *testing.T, from, to []byte) {
 		}
 	}
 }
+
+// FuzzParseHi: a greeting that is taken has what it says, and asks for no more rounds than are computed, or says so.
+func FuzzParseHi(f *testing.F) {
+	for _, hash := range []string{
+		`{"v":2}`, `{"v":2,"i":1735,"s":"a1b2"}`, `{"v":2,"i":2000000000,"s":"x"}`, `{"v":2e999999999}`, `{"v":2,"v":2}`,
+		`{"v":2,"x":[[[[]]]]}`, `{"v":2,"s":"\u0000\ud800"}`, `{"v":2,"i":-1,"s":""}`, `{`, `{}`, `{"v":2}x}`,
+	} {
+		f.Add([]byte(hash))
+	}
+	f.Fuzz(func(t *testing.T, hash []byte) {
+		hi, err := fwp.ParseHi(fwp.Reply{Kind: fwp.SimpleString, Text: append([]byte("HI "), hash...)})
+		if err != nil {
+			if len(err.Error()) > 1000 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+			return
+		}
+		if !json.Valid(hash) {
+			t.Errorf("%q is no JSON, and is taken", hash)
+		}
+		var again struct {
+			V, I json.Number
+			S    *string
+		}
+		if err := json.Unmarshal(hash, &again); err == nil && again.S != nil && hi.Protected && *again.S != hi.Salt {
+			t.Errorf("the salt %q is taken for %q", *again.S, hi.Salt)
+		}
+		if _, err := fwp.PasswordHash("x", hi.Salt, min(hi.Iterations, 10)); hi.Protected && err != nil && hi.Iterations > 0 {
+			t.Errorf("%+v: %v", hi, err)
+		}
+	})
+}

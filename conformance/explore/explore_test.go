@@ -275,6 +275,31 @@ func TestTraceIsNotLoaded(t *testing.T) {
 	}
 }
 
+// FuzzLoadTrace: a file that is loaded is saved as one that is loaded as the same.
+func FuzzLoadTrace(f *testing.F) {
+	for _, text := range []string{
+		`{"version":2,"from":1,"to":2,"n":3,"steps":[{"line":"connect c2 as consumer"},{"line":"C[c2]: INFO"}]}`,
+		`{"version":2,"steps":[{"line":"C[c1] raw: \"\\xff\" \"$jid1\""},{"line":"C[c1]: INFO<|>","ahead":true},{"line":"restart"}]}`,
+		`{"version":2,"steps":[{"line":"silence 999999h"},{"line":"C[c999999999999]: x"}]}`, `{"version":2,"n":-1,"steps":[]}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		loaded, err := explore.LoadTrace(fwpdialect.Dialect{}, strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, loaded.Save(&b))
+		saved := b.String()
+		again, err := explore.LoadTrace(fwpdialect.Dialect{}, &b)
+		require.NoError(t, err, saved)
+		b.Reset()
+		require.NoError(t, again.Save(&b))
+		assert.Equal(t, saved, b.String())
+	})
+}
+
 func BenchmarkExplore(b *testing.B) {
 	s := fakes.NewServer(fakes.Config{})
 	defer s.Close()

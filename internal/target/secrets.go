@@ -54,8 +54,10 @@ func (s *Secrets) And(other *Secrets) *Secrets {
 // The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there a
 // HI is taken to go on to the end of the line.
 var (
-	hiLine      = regexp.MustCompile(`HI \{(?:\\+".*|(?:"(?:\\.|[^"\\])*"|[^}])*)`)
-	saltField   = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\.|[^"\\])*"|\\+"[^"]*")`)
+	hiLine    = regexp.MustCompile(`HI \{(?:\\+".*|(?:"(?:\\+.|[^"\\])*"|[^}])*)`)
+	saltField = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\+.|[^"\\])*"|` + // as it is; backslashes may be doubled
+		`\\"(?:[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))*\\"|` + // quoted once more
+		`\\+"[^"]*")`)
 	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
 	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)
 	partOfAHash = regexp.MustCompile(`\b[0-9a-fA-F]{16,}\b`)

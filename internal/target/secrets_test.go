@@ -1,12 +1,17 @@
 package target_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 func TestSecretsAreHidden(t *testing.T) {
@@ -39,4 +44,26 @@ func TestSecretsAreHidden(t *testing.T) {
 	assert.Equal(t, "jid "+hash, target.NewSecrets("").Hide("jid "+hash), "nothing was hashed")
 	assert.Equal(t, "jid (hash)", target.NewSecrets("abc").Hide("jid "+hash))
 	assert.Equal(t, "-ERR abc", target.NewSecrets("abc").Hide("-ERR abc"), "too short to be looked for")
+}
+
+// FuzzSecrets: no part of a salt is left, whatever it consists of, and however the HI is quoted.
+func FuzzSecrets(f *testing.F) {
+	for _, salt := range []string{"a1b2", "", "a}b", `a"b`, `a\\b`, "a\nb", "\\", `","i":5`, "\x1b\u202e", `"}"`} {
+		f.Add(salt, 1735)
+	}
+	f.Fuzz(func(t *testing.T, salt string, rounds int) {
+		const mark = "Zq9"
+		salt = mark + strings.ToValidUTF8(strings.ReplaceAll(salt, mark, ""), "") + mark
+		quoted, err := json.Marshal(salt)
+		require.NoError(t, err)
+		for _, hi := range []string{
+			fmt.Sprintf(`+HI {"v":2,"i":%d,"s":%s}`, rounds, quoted), fmt.Sprintf(`+HI {"s": %s, "i": %d}`, quoted, rounds),
+		} {
+			for _, said := range []string{hi, text.Escape(hi), strconv.Quote(hi), "-ERR " + hi + hi} {
+				hidden := target.NewSecrets("").Hide(said)
+				assert.NotContains(t, hidden, mark, said)
+				assert.Contains(t, hidden, `"(salt)"`, said)
+			}
+		}
+	})
 }
