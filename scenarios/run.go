@@ -163,12 +163,46 @@ type recorder struct {
 	watch func(Line)
 	shown int  // lines that watch was called with
 	own   bool // from now on all lines are
+	alike map[string]alike
+}
+
+// alike is what a connection received of late.
+type alike struct {
+	owed int    // lines that were sent and not answered
+	text string // of the last line that no line asked for
+	n    int    // how often that was received, one after the other
 }
 
 const (
 	most      = 4000   // lines of a long play that are kept: the first and the last
 	mostShown = 20_000 // lines of it that are shown as they happen: a peer may send without an end
+	mostAlike = 100    // lines that are the same again and again, on one connection
 )
+
+// repeated reports whether a line is one too many of those that a peer sends again and again without being asked.
+func (r *recorder) repeated(l *Line) bool {
+	if r.alike == nil {
+		r.alike = map[string]alike{}
+	}
+	a := r.alike[l.Conn]
+	defer func() { r.alike[l.Conn] = a }()
+	switch {
+	case l.From == "C":
+		a = alike{owed: a.owed + 1}
+	case l.From != "S" || l.Ended:
+		a.n = 0
+	case a.owed > 0:
+		a.owed--
+	case a.text != l.Text:
+		a.text, a.n = l.Text, 1
+	default:
+		a.n++
+	}
+	if a.n == mostAlike {
+		l.Text += " (further ones are left out)"
+	}
+	return a.n > mostAlike
+}
 
 func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
 	r.keep(Line{At: at.Sub(r.start), Conn: conn, From: from, Text: text.Shorten(said), Script: pos.Line})
@@ -204,6 +238,9 @@ func (r *recorder) keep(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l.Own = l.Own || r.own
+	if r.repeated(&l) {
+		return
+	}
 	if len(r.lines) >= most {
 		drop := most / 2
 		if r.own { // what was removed matters less than what was tested

@@ -60,6 +60,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 		return err
 	}
 	p.Secrets = s.endpoint.Secrets
+	p.LimitMemory()
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	p.Logf("testing %s, seed %d", s.endpoint, o.seed)
 	ctx, stop := p.Interruptible(ctx)

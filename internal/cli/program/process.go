@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -98,4 +99,15 @@ func (p Process) wantsColor(flag string) bool {
 		return false
 	}
 	return p.env("NO_COLOR") == "" && p.env("TERM") != "dumb" && p.onTerminal(p.Out)
+}
+
+// memory is what the runtime tries to keep to where all memory is that of replies and conversations.
+const memory = 192 << 20 // bytes
+
+// LimitMemory has the runtime collect garbage in time: what a hostile server sends is bounded, and twice that much
+// garbage would not be. It does nothing if the variable GOMEMLIMIT is set.
+func (p Process) LimitMemory() {
+	if _, set := p.LookupEnv("GOMEMLIMIT"); !set {
+		debug.SetMemoryLimit(memory)
+	}
 }
