@@ -12,12 +12,7 @@ const mostPoints = 300
 
 // timesFigures appends the percentiles of each kind of command, and the end-to-end times.
 func (p *Page) timesFigures(l *Load) {
-	const most = 6 // pictures
-	for i := range l.Ops {
-		op := &l.Ops[i]
-		if op.Op == "fetch.waited" || op.Op == "fetch.empty" || op.Response.Count < 10 || i >= most {
-			continue
-		}
+	for _, op := range l.pictured() {
 		p.percentiles("Percentiles of "+opWords(op.Op), "Response is counted from the intended start, service from the "+
 			"moment of sending, lateness is the delay of the generator.",
 			[]string{"response", "service", "lateness"}, &op.Response, &op.Service, &op.Lateness)
@@ -31,6 +26,24 @@ func (p *Page) timesFigures(l *Load) {
 		p.percentiles("Percentiles end to end", "From the intended start of a PUSH until its job was delivered, or its ACK "+
 			"answered.", names, times...)
 	}
+}
+
+// pictured returns the kinds of commands whose percentiles are drawn: the one that the load is about first, and not those
+// that wait for jobs or were sent before the load began.
+func (l *Load) pictured() []*LoadOp {
+	var all []*LoadOp
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		before := op.Rate == 0 && (op.Op == "connect" || op.Op == "hello")
+		if op.Op == "fetch.waited" || op.Op == "fetch.empty" || before || op.Response.Count < 10 {
+			continue
+		}
+		if all = append(all, op); op.Op == l.Rate.Op {
+			all = append([]*LoadOp{op}, all[:len(all)-1]...)
+		}
+	}
+	const most = 6
+	return all[:min(len(all), most)]
 }
 
 // percentiles appends a picture of the percentiles of some times.

@@ -113,7 +113,7 @@ func (s *svg) chart(c *reports.Chart) {
 
 // plotOf returns where values lie, and whether there are any.
 func plotOf(c *reports.Chart) (*plot, bool) {
-	p := &plot{left: 74, top: 30, right: wide - 14, bottom: 290}
+	p := &plot{left: 74, top: 30, right: wide - 26, bottom: 290}
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, curve := range c.Curves {
 		for _, at := range curve.Points {
@@ -238,7 +238,7 @@ func (s *svg) heat(h *reports.Heat) {
 	if first > 0 {
 		least = h.Edges[first-1]
 	}
-	p := &plot{left: 74, top: 10, right: wide - 14, bottom: 250,
+	p := &plot{left: 74, top: 10, right: wide - 26, bottom: 250,
 		x: scale{reports.Linear, h.Columns[0].At, end}, y: scale{reports.Log, least, h.Edges[last]}}
 	s.height = p.bottom + 44
 	s.axes(p, &reports.Chart{X: h.X, Y: h.Y})

@@ -37,8 +37,9 @@ func (s *svg) diagram(d *reports.Diagram) {
 		}
 		s.raw(`<path d="M%s %sQ%s %s %s %s" fill="none" stroke="currentColor" stroke-opacity=".7"%s `+
 			`marker-end="url(#arrow)"/>`, at(x1), at(y1), at(bx), at(by), at(x2), at(y2), dash)
-		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((x1+2*bx+x2)/4), at((y1+2*by+y2)/4+4),
-			esc(reports.Number.Words(float64(e.Count))))
+		away := 12 / math.Max(math.Hypot(x2-x1, y2-y1), 1) // the number stands beside the line
+		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((x1+2*bx+x2)/4+(y2-y1)*away),
+			at((y1+2*by+y2)/4+4-(x2-x1)*away), esc(reports.Number.Words(float64(e.Count))))
 	}
 	for i, n := range d.Nodes {
 		x, y := place(i)

@@ -36,7 +36,7 @@ func (s *svg) label(x, y float64, anchor, words string) {
 // figure writes a picture, and its data as a table that can be opened.
 func (p *page) figure(f reports.Figure) {
 	s := &svg{}
-	interactive := ""
+	interactive, role := "", "img"
 	switch d := f.Of.(type) {
 	case *reports.Chart:
 		s.chart(d)
@@ -47,6 +47,7 @@ func (p *page) figure(f reports.Figure) {
 		s.heat(d)
 	case *reports.Matrix:
 		s.matrix(d)
+		role = "group" // it has links
 	case *reports.Diagram:
 		s.diagram(d)
 	}
@@ -57,10 +58,10 @@ func (p *page) figure(f reports.Figure) {
 	n := p.figures
 	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title), esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
-	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="img" `+
+	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="%s" `+
 		`aria-labelledby="figure-%d-title figure-%d-words" font-family="system-ui, sans-serif" font-size="12" `+
 		`fill="currentColor"><title id="figure-%d-title">%s</title><desc id="figure-%d-words">%s</desc>`,
-		wide, at(s.height), wide, at(s.height), n, n, n, esc(f.Title), n, esc(f.Description))
+		wide, at(s.height), wide, at(s.height), role, n, n, n, esc(f.Title), n, esc(f.Description))
 	p.raw("%s</svg></div>\n", s.out.String())
 	p.raw("<details><summary>%s as a table</summary>\n", esc(f.Title))
 	if m, ok := f.Of.(*reports.Matrix); ok {

@@ -272,7 +272,7 @@ func (p *page) table(t reports.Table, name string) {
 				p.raw("<td></td>")
 				continue
 			}
-			p.raw("<td%s>%s</td>", alignment(t.Columns, i, row.Cells[i]...), p.text(row.Cells[i]))
+			p.raw("<td%s>%s%s</td>", alignment(t.Columns, i, row.Cells[i]...), indent(row.Cells[i]), p.text(row.Cells[i]))
 		}
 		p.raw("</tr>\n")
 		for _, line := range row.Detail {
@@ -283,6 +283,15 @@ func (p *page) table(t reports.Table, name string) {
 	if !t.Note.Empty() {
 		p.raw("<p class=note>%s</p>\n", p.text(t.Note))
 	}
+}
+
+// indent returns the blanks that a cell begins with, which HTML would leave out.
+func indent(x reports.Text) string {
+	if len(x) == 0 {
+		return ""
+	}
+	blanks := len(x[0].Text) - len(strings.TrimLeft(x[0].Text, " "))
+	return strings.Repeat("&nbsp;", min(blanks, 8))
 }
 
 // shortCell is how many characters of a cell are kept on one line.

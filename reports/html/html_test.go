@@ -166,6 +166,11 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "check.html.golden", checkPage(t, checked(3, 3)))
 	golden(t, "load.html.golden", loadPage(t, loaded(5)))
+	three := reports.Page{Blocks: []reports.Block{
+		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, checked(3, 3), checked(3, 1), checked(2, 0)),
+	}}
+	golden(t, "compare.html.golden", documentOf(t, "fwpcheck compare", three,
+		func(w *bytes.Buffer) error { return checked(1, 1).WriteJSON(w, reports.ExitOptions{}) }))
 	e := &reports.Exploration{
 		Target: reports.Target{Chosen: "the embedded server"}, Commands: 870, Seed: 7,
 		States:      map[string]int{"identified": 269, "identified worker": 482, "not identified": 119},

@@ -2,6 +2,7 @@
 // Nothing here is needed to read the report: curves are toggled, a crosshair reads the table behind a chart, and the
 // table of clauses is filtered.
 function toggles(figure) {
+  figure.querySelector('svg').setAttribute('role', 'group'); // a picture may have no buttons in it
   for (const key of figure.querySelectorAll('.key')) {
     const curve = figure.querySelector('.curve[data-curve="' + key.dataset.curve + '"]');
     key.setAttribute('role', 'button');
