@@ -1,4 +1,4 @@
-# `make` prints what there is to make. Go alone is needed, except for client-npm.
+# `make` prints what there is to make. Go alone is needed, except for client-npm, browser and formats.
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -62,7 +62,18 @@ client-npm: ## test the embedded server with npm's faktory-worker; needs node an
 	cd clients/npm && npm ci --no-audit --no-fund
 	$(GO) test -race -count=1 -tags npm ./clients/npm
 
+.PHONY: browser
+browser: ## open the HTML reports in a headless browser; needs chromium-headless-shell or chromium, and npm
+	cd tools/browser && npm ci --no-audit --no-fund
+	cd tools/browser && FWP_BROWSER=required $(GO) test -count=1 -timeout 15m ./...
+
+.PHONY: formats
+formats: ## read reports with readers of others: prove, tap-parser, junit2json, markdown-it; needs perl, node and npm
+	$(GO) build -o bin/ ./cmd/...
+	cd tools/formats && npm ci --no-audit --no-fund && node formats.mjs ../../bin
+
 .PHONY: tidy-check
 tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them
 	$(GO) mod tidy -diff
 	cd tools/lint && $(GO) mod tidy -diff
+	cd tools/browser && $(GO) mod tidy -diff

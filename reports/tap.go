@@ -57,10 +57,12 @@ func (c *Case) tap(out *bytes.Buffer, number int) {
 	if c.Line > 0 {
 		fmt.Fprintf(out, "  line: %d\n", c.Line)
 	}
-	if evidence := c.cut(); evidence != "" {
-		out.WriteString("  evidence: |2\n")
+	if evidence := strings.TrimLeft(c.cut(), " \n"); evidence != "" {
+		out.WriteString("  evidence: |\n")
 		for line := range strings.SplitSeq(evidence, "\n") {
-			out.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+			if line = strings.TrimRight(line, " "); line != "" { // prove's reader takes no empty line
+				out.WriteString("    " + line + "\n")
+			}
 		}
 	}
 	out.WriteString("  ...\n")

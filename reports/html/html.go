@@ -308,6 +308,8 @@ func alignment(columns []reports.Column, i int, spans ...reports.Span) string {
 		return " class=right"
 	case 0 < size && size <= shortCell:
 		return " class=short"
+	case size > 2*shortCell:
+		return " class=words"
 	}
 	return ""
 }

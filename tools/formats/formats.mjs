@@ -1,0 +1,79 @@
+// Reads reports of fwpcheck and fwpbench with readers that others wrote, and compares what they find with the JSON report
+// of the same run. Usage: node formats.mjs FOLDER-OF-THE-COMMANDS
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parse } from 'junit2json';
+import MarkdownIt from 'markdown-it';
+import { Parser } from 'tap-parser';
+
+const bin = resolve(process.argv[2]);
+const folder = mkdtempSync(join(tmpdir(), 'fwp-formats-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+// run runs a command with a report in every format, and returns its exit code and the JSON report.
+function run(name, ...args) {
+  const file = (format) => join(folder, `${name}.${format}`);
+  const outputs = ['json', 'junit', 'tap', 'markdown', 'html'].flatMap((f) => ['-o', `${f}=${file(f)}`]);
+  const env = { ...process.env, GITHUB_ACTIONS: '' };
+  const done = spawnSync(join(bin, args[0]), [...args.slice(1), ...outputs], { env, encoding: 'utf8' });
+  assert.equal(done.error, undefined);
+  const text = (format) => readFileSync(file(format), 'utf8');
+  return { name, code: done.status, stderr: done.stderr, file, text, json: JSON.parse(text('json')) };
+}
+
+async function junit(r) {
+  const read = await parse(r.text('junit'));
+  const suite = read.testsuite[0];
+  const cases = suite.testcase;
+  assert.equal(suite.tests, cases.length);
+  assert.equal(suite.failures, cases.filter((c) => c.failure).length);
+  assert.equal(suite.errors, cases.filter((c) => c.error).length);
+  assert.equal(suite.skipped, cases.filter((c) => c.skipped).length);
+  assert.equal(new Set(cases.map((c) => c.name)).size, cases.length, 'names are unique');
+  for (const c of cases.filter((c) => c.failure)) assert.ok(c.failure[0].inner.length > 20, `${c.name} has evidence`);
+  assert.equal(suite.failures + suite.errors > 0, r.code !== 0);
+  return suite;
+}
+
+function tap(r, suite) {
+  const read = Parser.parse(r.text('tap'), { strict: true });
+  const asserts = read.filter(([kind]) => kind === 'assert').map(([, a]) => a);
+  const [, end] = read.find(([kind]) => kind === 'complete');
+  assert.deepEqual(end.failures.filter((f) => f.tapError), []);
+  assert.equal(asserts.length, suite.tests);
+  assert.equal(asserts.filter((a) => !a.ok && !a.todo).length, suite.failures + suite.errors);
+  assert.equal(asserts.filter((a) => a.skip).length, suite.skipped);
+  for (const a of asserts.filter((a) => !a.ok)) assert.ok(a.diag.message, `${a.name} has a message`);
+  const prove = spawnSync('prove', ['--exec', 'cat', r.file('tap')], { encoding: 'utf8' });
+  assert.equal(prove.error, undefined);
+  assert.doesNotMatch(prove.stdout + prove.stderr, /Parse errors|No plan|Bad plan/);
+  assert.equal(prove.status === 0, r.code === 0, prove.stdout);
+}
+
+function markdown(r) {
+  const html = new MarkdownIt({ html: false, linkify: true }).render(r.text('markdown').replaceAll('<!-- -->', ''));
+  assert.ok(html.includes('<table>'));
+  if (r.json.outcome) assert.ok(html.includes(r.json.outcome.split(':')[0]));
+}
+
+for (const [code, ...args] of [
+  [[0], 'well', 'fwpcheck', 'run', '--check', 'hello/*', '--quick'],
+  [[1], 'finding', 'fwpcheck', 'run', '--check', 'workunit/*', '--quick', '--fault', 'job-reserve-default'],
+  [[0, 1, 3], 'load', 'fwpbench', 'run', '--jobs', '300', '--threshold', 'lost==0'],
+  [[4], 'unreachable', 'fwpcheck', 'run', '--url', 'tcp://127.0.0.1:1'],
+]) {
+  const r = run(...args);
+  assert.ok(code.includes(r.code), `${r.name}: exit code ${r.code}\n${r.stderr}`);
+  const suite = await junit(r);
+  if (r.code === 4) {
+    const bailed = Parser.parse(r.text('tap')).some(([kind]) => kind === 'bailout');
+    assert.ok(bailed, 'a run without a server bails out');
+  } else {
+    tap(r, suite);
+    markdown(r);
+  }
+  console.log(`${r.name}: exit code ${r.code}, ${suite.tests} cases, ${suite.failures} failures, ${suite.errors} errors`);
+}
