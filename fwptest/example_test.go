@@ -8,15 +8,24 @@ import (
 )
 
 // The server under test stands for one of your own.
-func start(t *testing.T) string {
+func start(t *testing.T) *fakes.Server {
 	t.Helper()
 	server := fakes.NewServer(fakes.Config{})
 	t.Cleanup(server.Close)
-	return server.URL()
+	return server
 }
 
-// TestExample is the example of the README: go test -run 'TestExample/hello' picks checks.
+// TestConformance has the lines of the README.
+func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	server := start(t) // the server under test
+	fwptest.Run(t, server.URL(), nil)
+}
+
+// TestExample has options: go test -run 'TestExample/hello' picks checks.
 func TestExample(t *testing.T) {
 	t.Parallel()
-	fwptest.Run(t, start(t), &fwptest.Options{Checks: []string{"hello/*"}, Flush: true})
+	fwptest.Run(t, start(t).URL(), &fwptest.Options{Checks: []string{"hello/*"}, Flush: true})
 }

@@ -10,6 +10,7 @@
 package fwptest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/expect"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
@@ -32,8 +34,13 @@ type Options struct {
 	// TLS is used for a URL with the scheme tcp+tls; nil means the authorities of the system.
 	TLS *tls.Config
 
-	// Checks, Clauses and Levels select: glob patterns, of which one must match; all if empty.
-	Checks, Clauses, Levels []string
+	// Checks, Clauses and Levels select: glob patterns, of which one must match; all if empty. The tests of checks that
+	// a pattern of Skip matches are skipped.
+	Checks, Clauses, Levels, Skip []string
+	// Expect is a file of known findings, relative to the folder of the test; docs/known-findings.md describes it. The
+	// test of a check of which all findings are known is skipped, and a line that is no longer so fails the test that
+	// called Run. A check with a finding that is not known is played again, alone, to see whether it is steady.
+	Expect string
 	// Full includes the checks that have to wait for more than 5 s. The whole takes some two minutes then.
 	Full bool
 
@@ -59,7 +66,7 @@ const reserve = 5 * time.Second
 // Run plays the checks of the suite on the server at a URL, tcp://[:password@]host[:port], as parallel sub-tests
 // of t, one for each check. A broken clause fails the test of its check, and so does a check that is inconclusive; a check
 // that needs what the server does not offer is skipped. Each test has the attributes "clause", "level" and "verdict",
-// and the script of a finding, where there is one, in its artifact directory (go test -artifacts).
+// and for each finding a script that shows it again in its artifact directory (go test -artifacts): fwpcheck plays it.
 //
 // All checks run at the same time, as in `fwpcheck run`, once the function that called Run has returned. It fails
 // t at once if the server is not there.
@@ -72,9 +79,13 @@ func Run(t *testing.T, url string, o *Options) {
 	if err != nil {
 		t.Fatalf("fwptest: %v", err)
 	}
+	t.Cleanup(func() { r.stale(t) })
 	for _, check := range r.checks {
 		about := check.Describe()
 		t.Run(about.ID, func(t *testing.T) {
+			if r.skips(about.ID) {
+				t.Skip("left out by Options.Skip")
+			}
 			r.selected = append(r.selected, check) // one after the other, until all are parallel
 			t.Parallel()
 			r.once.Do(func() { r.play(t) })
@@ -89,6 +100,8 @@ type run struct {
 	options  Options
 	server   conformance.Server
 	checks   []conformance.Check
+	known    *expect.File // nil if there is none
+	setting  expect.Setting
 	selected []conformance.Check // of these, by go test -run
 
 	once   sync.Once
@@ -132,7 +145,11 @@ func newRun(ctx context.Context, url string, o Options) (*run, error) {
 		Checks: o.Checks, Clauses: o.Clauses, Levels: o.Levels, Quick: !o.Full,
 	}.Apply(all)
 	offered := conformance.Server{Target: server, Password: o.Password, Offers: o.offers(id.Protected)}
-	return &run{ctx: ctx, options: o, server: offered, checks: checks}, err
+	r := &run{ctx: ctx, options: o, server: offered, checks: checks}
+	if err == nil {
+		err = cmp.Or(o.validateSkip(), r.readKnown(all))
+	}
+	return r, err
 }
 
 // offers returns what the server offers.
@@ -166,14 +183,19 @@ func (r *run) play(t *testing.T) {
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
 		defer cancel()
 	}
-	runner := &conformance.Runner{
-		Servers: []conformance.Server{r.server}, Checks: r.selected, Seed: r.options.Seed,
-		Timeout: r.options.Timeout, Quick: !r.options.Full, Provide: provide(),
-	}
-	r.report = runner.Run(ctx)
+	r.report = r.runner(r.selected).Run(ctx)
+	r.hold(ctx)
 	r.byID = map[string]*reports.Check{}
 	for i := range r.report.Checks {
 		r.byID[r.report.Checks[i].ID] = &r.report.Checks[i]
+	}
+}
+
+// runner returns what plays some checks.
+func (r *run) runner(checks []conformance.Check) *conformance.Runner {
+	return &conformance.Runner{
+		Servers: []conformance.Server{r.server}, Checks: checks, Seed: r.options.Seed,
+		Timeout: r.options.Timeout, Quick: !r.options.Full, Provide: provide(),
 	}
 }
 

@@ -61,6 +61,7 @@ func played(t *testing.T, s *fakes.Server, check string, o Options) *notes {
 	r.play(t)
 	n := &notes{dir: t.TempDir()}
 	r.judge(n, check)
+	r.stale(n)
 	return n
 }
 

@@ -32,17 +32,21 @@ func (r *run) judge(t reporter, id string) {
 		t.Attr("level", string(c.Level))
 	}
 	t.Attr("verdict", check.Verdict.String())
+	if lines := known(check); lines != "" {
+		t.Skipf("known: %s", lines)
+		return
+	}
 	switch check.Verdict {
 	case reports.Fail, reports.Crash:
 		t.Errorf("%s", r.page(check))
-		keep(t, check)
+		r.keep(t, check)
 	case reports.Warn:
 		report := t.Logf
 		if r.options.Strict {
 			report = t.Errorf
 		}
 		report("%s", r.page(check))
-		keep(t, check)
+		r.keep(t, check)
 	case reports.Inconclusive, reports.NotRun:
 		t.Errorf("%s: %s", check.Verdict, why(check))
 	case reports.Skipped:
@@ -52,7 +56,7 @@ func (r *run) judge(t reporter, id string) {
 
 // page returns the findings of a check as a page of text.
 func (r *run) page(check *reports.Check) string {
-	one := &reports.Report{Seed: r.report.Seed, Checks: []reports.Check{*check}}
+	one := &reports.Report{Seed: r.report.Seed, Checks: []reports.Check{*check}, Expectations: r.expectations()}
 	for _, c := range r.report.Clauses {
 		for _, of := range check.Clauses {
 			if c.ID == of.ID {
@@ -89,16 +93,36 @@ func why(check *reports.Check) string {
 	return strings.Join(words, "; ")
 }
 
-// keep writes the scripts of a check's findings into the artifacts of its test.
-func keep(t reporter, check *reports.Check) {
+// keep writes a script for each finding that is not known into the artifacts of its test: that of the check, which is
+// written once, or the one that a property made.
+func (r *run) keep(t reporter, check *reports.Check) {
 	t.Helper()
+	scripts := map[string]string{}
 	for i, f := range check.Findings {
-		if f.Script == "" {
+		switch {
+		case f.Known > 0:
+		case f.Script != "":
+			scripts["finding-"+strconv.Itoa(i+1)+".fwp"] = f.Script
+		case check.File != "":
+			scripts[strings.ReplaceAll(check.ID, "/", "-")+".fwp"] = r.source(check.ID)
+		}
+	}
+	for name, script := range scripts {
+		if script == "" {
 			continue
 		}
-		file := filepath.Join(t.ArtifactDir(), "finding-"+strconv.Itoa(i+1)+".fwp")
-		if err := os.WriteFile(file, []byte(f.Script), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), name), []byte(script), 0o600); err != nil {
 			t.Logf("the script of the finding: %v", err)
 		}
 	}
+}
+
+// source returns the text of the script of a check; empty if it is none.
+func (r *run) source(id string) string {
+	for _, check := range r.checks {
+		if d := check.Describe(); d.ID == id {
+			return strings.Join(d.Source, "\n") + "\n"
+		}
+	}
+	return ""
 }

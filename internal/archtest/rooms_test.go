@@ -50,7 +50,10 @@ var rooms = map[string]room{
 		speaks: true,
 	},
 	"fwptest": {
-		mayImport: []string{"conformance", "internal/stress", "internal/target", "reports", "scenarios"},
+		mayImport: []string{
+			"conformance", "internal/expect", "internal/input", "internal/stress", "internal/target", "reports", "scenarios",
+			"scenarios/fwpdialect",
+		},
 		testsAlso: []string{"fakes"}, tests: true,
 	},
 	"internal/expect": {mayImport: []string{"internal/text", "reports"}},

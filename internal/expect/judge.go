@@ -286,6 +286,27 @@ func (f *File) Again(judged *reports.Report, round int) []string {
 	return all
 }
 
+// Settle plays checks again, alone, as long as Again asks for it, and adds their verdicts to the results. play gets the
+// ids of the checks, of which it may leave some out, and returns their results; it ends the playing by returning none.
+func (f *File) Settle(r *reports.Report, on Setting, play func(round int, checks []string) []reports.Check) {
+	for round := 1; ; round++ {
+		again := f.Again(f.Judge(r, on), round)
+		if len(again) == 0 {
+			return
+		}
+		results := play(round, again)
+		if len(results) == 0 {
+			return
+		}
+		for _, result := range results {
+			at := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == result.ID })
+			if at >= 0 {
+				r.Checks[at].Alone = count(r.Checks[at].Alone, result.Verdict)
+			}
+		}
+	}
+}
+
 // measures reports whether the rate of a finding is not known yet.
 func (f *File) measures(c *reports.Check, clause string) bool {
 	bad, plays := played(c, clause)
@@ -299,8 +320,8 @@ func (f *File) measures(c *reports.Check, clause string) bool {
 	})
 }
 
-// Add counts one more verdict.
-func Add(counts []reports.Count, v reports.Verdict) []reports.Count {
+// count counts one more verdict.
+func count(counts []reports.Count, v reports.Verdict) []reports.Count {
 	all := []reports.Verdict{v}
 	for _, c := range counts {
 		all = append(all, slices.Repeat([]reports.Verdict{c.Verdict}, c.Times)...)

@@ -166,7 +166,7 @@ func TestAgain(t *testing.T) {
 		if len(f.Again(judged, round)) == 0 {
 			break
 		}
-		r.Checks[0].Alone = Add(r.Checks[0].Alone, reports.Pass)
+		r.Checks[0].Alone = count(r.Checks[0].Alone, reports.Pass)
 		plays = append(plays, round)
 	}
 	assert.Equal(t, []int{1, 2}, plays, "until its rate is known: one of three, and at most two of four")

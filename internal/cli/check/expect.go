@@ -114,7 +114,11 @@ func (e *expectations) known() func(reports.Check) bool {
 
 // judge returns the results of a run, held against the file.
 func (e *expectations) judge(r *reports.Report) *reports.Report {
-	return e.file.Judge(r, expect.Setting{Now: time.Now(), Server: e.server})
+	return e.file.Judge(r, e.setting())
+}
+
+func (e *expectations) setting() expect.Setting {
+	return expect.Setting{Now: time.Now(), Server: e.server}
 }
 
 // apply returns the results of a run, held against the file. play plays checks again, each alone, and returns
@@ -145,8 +149,10 @@ const mostAgain = 20
 func (e *expectations) playAgain(
 	ctx context.Context, p process, r *reports.Report, chosen selection, play func([]conformance.Check) []reports.Check,
 ) {
-	for round := 1; ctx.Err() == nil && r.Internal == ""; round++ {
-		again := e.file.Again(e.judge(r), round)
+	if r.Internal != "" {
+		return
+	}
+	e.file.Settle(r, e.setting(), func(round int, again []string) []reports.Check {
 		if len(again) > mostAgain && round == 1 {
 			p.Logf("%s have new findings; %d of them are played again, alone", text.Count(len(again), "check"), mostAgain)
 			again = again[:mostAgain]
@@ -154,21 +160,14 @@ func (e *expectations) playAgain(
 		checks := slices.DeleteFunc(slices.Clone(chosen.in), func(c conformance.Check) bool {
 			return !slices.Contains(again, c.Describe().ID)
 		})
-		if len(checks) == 0 {
-			return
+		if len(checks) == 0 || ctx.Err() != nil {
+			return nil
 		}
 		if round == 1 {
 			p.Logf("playing %s again, alone: %s", text.Count(len(checks), "check"), strings.Join(again, ", "))
 		}
-		results := play(checks)
-		if len(results) == 0 { // no server could be started
-			return
-		}
-		for _, result := range results {
-			at := slices.IndexFunc(r.Checks, func(c reports.Check) bool { return c.ID == result.ID })
-			r.Checks[at].Alone = expect.Add(r.Checks[at].Alone, result.Verdict)
-		}
-	}
+		return play(checks)
+	})
 }
 
 // rewrite writes the file anew, and reads it.

@@ -1,0 +1,145 @@
+package fwptest
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/expect"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// validateSkip returns an error for a pattern of Skip that is none.
+func (o *Options) validateSkip() error {
+	for _, pattern := range o.Skip {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("Options.Skip: %q: %w", pattern, err)
+		}
+	}
+	return nil
+}
+
+// skips reports whether a check is left out by Options.Skip.
+func (r *run) skips(id string) bool {
+	folder, _, _ := strings.Cut(id, "/")
+	return slices.ContainsFunc(r.options.Skip, func(pattern string) bool {
+		return conformance.Match(pattern, id) || conformance.Match(pattern, folder)
+	})
+}
+
+// readKnown reads the file of known findings, if there is one. all are the checks of the suite.
+func (r *run) readKnown(all []conformance.Check) error {
+	if r.options.Expect == "" {
+		return nil
+	}
+	data, err := input.Read(r.options.Expect, expect.MostBytes)
+	if err != nil {
+		return fmt.Errorf("Options.Expect: %w", err)
+	}
+	file, err := expect.Parse(r.options.Expect, data)
+	if err != nil {
+		return err
+	}
+	checks := []string{conformance.CrashCheck}
+	for _, check := range all {
+		checks = append(checks, check.Describe().ID)
+	}
+	var clauses []string
+	for _, c := range conformance.Clauses() {
+		clauses = append(clauses, c.ID)
+	}
+	r.known, r.setting = file, expect.Setting{Now: time.Now()}
+	if err := file.Resolve(checks, clauses); err != nil || !file.AsksServer() {
+		return err
+	}
+	nc, err := r.server.Target.Dial(r.ctx)
+	if err != nil {
+		return err
+	}
+	server := &r.setting.Server
+	server.Name, server.Version, err = fwpdialect.Software(r.ctx, nc, r.server.Password, r.options.Timeout)
+	if err != nil {
+		return fmt.Errorf("ask the server for its version: %w", err)
+	}
+	return nil
+}
+
+// mostAgain is how many checks with new findings are played again. A server that has more of them fails anyway.
+const mostAgain = 20
+
+// hold holds the results against the file of known findings, if there is one.
+func (r *run) hold(ctx context.Context) {
+	if r.known == nil {
+		return
+	}
+	r.known.Settle(r.report, r.setting, func(round int, again []string) []reports.Check {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if round == 1 {
+			again = again[:min(len(again), mostAgain)]
+		}
+		runner := r.runner(slices.DeleteFunc(slices.Clone(r.selected), func(c conformance.Check) bool {
+			return !slices.Contains(again, c.Describe().ID)
+		}))
+		runner.Parallel = 1
+		return runner.Run(ctx).Checks
+	})
+	r.report = r.known.Judge(r.report, r.setting)
+}
+
+// expectations returns what the run came to by the file of known findings, without the lines that are stale: these
+// are about no single check.
+func (r *run) expectations() *reports.Expectations {
+	if r.known == nil {
+		return nil
+	}
+	return &reports.Expectations{File: r.known.Name}
+}
+
+// stale fails the test that called Run for the lines of the file of known findings that are no longer so.
+func (r *run) stale(t reporter) {
+	t.Helper()
+	if r.report == nil || r.report.Expectations == nil {
+		return
+	}
+	e := r.report.Expectations
+	for _, l := range e.Stale {
+		t.Errorf("%s:%d: no longer so: %s; remove the line: %s", e.File, l.Line, l.Why, l.Text)
+	}
+	for _, l := range e.Notes {
+		t.Logf("%s:%d: %s: %s", e.File, l.Line, l.Why, l.Text)
+	}
+}
+
+// known returns the lines that list what is wrong with a check, if that is known and nothing else is wrong.
+func known(check *reports.Check) string {
+	var lines []string
+	add := func(line int, clause string, v reports.Verdict) {
+		lines = append(lines, fmt.Sprintf("line %d, %s", line, strings.TrimSpace(v.String()+" "+clause)))
+	}
+	for _, f := range check.Findings {
+		if f.Known == 0 {
+			return ""
+		}
+		add(f.Known, f.Clause, f.Verdict)
+	}
+	for _, c := range check.Clauses {
+		switch {
+		case c.Known > 0:
+			add(c.Known, c.ID, c.Verdict)
+		case c.Verdict == reports.Inconclusive || c.Verdict == reports.NotRun:
+			return ""
+		}
+	}
+	if check.Known > 0 {
+		add(check.Known, "", check.Verdict)
+	}
+	return strings.Join(slices.Compact(lines), "; ")
+}
