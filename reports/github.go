@@ -49,7 +49,7 @@ func (c *Case) place() string {
 	switch {
 	case c.Reproducer != "":
 		return "file=" + annotationProperty(printable(c.Reproducer)) + ",line=1,"
-	case c.File != "" && c.File == c.Check: // a script of the user's
+	case c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp")): // a file of the user's
 		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(printable(c.File)), max(c.Line, 1))
 	}
 	return ""

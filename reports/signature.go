@@ -39,7 +39,7 @@ var unstable = []struct {
 	{regexp.MustCompile(`\b(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},           // names of explorations
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?`), "#time"},
 	{regexp.MustCompile(`\b[0-9a-f]*\d[0-9a-f]{15,}\b`), "#"},
-	{regexp.MustCompile(`\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|m|h)\b`), "#time"},
+	{regexp.MustCompile(`\b(?:\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|m|h))+\b`), "#time"},
 	{regexp.MustCompile(`\d+(?:[.,]\d+)*`), "#"},
 }
 

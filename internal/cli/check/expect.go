@@ -197,20 +197,27 @@ func (e *expectations) rewrite(p process, judged *reports.Report, chosen selecti
 	})
 }
 
-// alone returns what plays checks again, each alone: on servers that are started for it where fwpcheck starts
-// servers, because the old ones may no longer be as they were.
+// alone returns what plays checks again, each alone: on servers that are started for each where fwpcheck starts
+// servers, because the others may no longer be as they were.
 func (o *runOptions) alone(ctx context.Context, s subject, on testbed) func([]conformance.Check) []reports.Check {
-	return func(checks []conformance.Check) []reports.Check {
-		if s.endpoint.Ours() {
-			fresh, err := s.open(ctx, o.timeout)
-			if err != nil {
-				return nil
-			}
-			defer fresh.end()
-			on = fresh
-		}
+	play := func(on testbed, checks []conformance.Check) []reports.Check {
 		runner := o.runner(s, on, selection{in: checks})
 		runner.Parallel, runner.Repeat, runner.FailFast = 1, 1, false
 		return runner.Run(ctx).Checks
+	}
+	return func(checks []conformance.Check) []reports.Check {
+		if !s.endpoint.Ours() {
+			return play(on, checks)
+		}
+		var all []reports.Check
+		for _, check := range checks {
+			fresh, err := s.open(ctx, o.timeout)
+			if err != nil {
+				return all
+			}
+			all = append(all, play(fresh, []conformance.Check{check})...)
+			fresh.end()
+		}
+		return all
 	}
 }
