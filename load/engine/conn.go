@@ -1,126 +1,74 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net"
 	"time"
 )
 
-const (
-	// readSize is small because every connection that is not a plain socket has it.
-	readSize = 512
-	// largest is the most that is read or written at once inside the loop, and the most
-	// memory that is kept to write from.
-	largest = 16 << 10
-)
+// largest is the most that is read or written at once inside the loop, and the most
+// memory that is kept to write from.
+const largest = 16 << 10
 
 // errNothing reports that there are no bytes, and that the connection is open.
 var errNothing = errors.New("nothing to read")
 
 // conn is the connection of a session, or the dial for it. Its fields are guarded by
-// the loop, but for net, which does not change once it is there.
+// the loop.
 type conn struct {
 	loop    *loop
-	link    *Link              // nil: no session wants to know of it any more
-	cancel  context.CancelFunc // of the dial; nil: done
-	net     net.Conn           // nil: not there yet
-	direct  *direct            // nil: all writing is done aside
-	pending []byte             // what is to be written aside, after what is being written
-	spare   []byte             // memory for pending
-	writer  func()             // write, made once
-	writing bool               // a goroutine writes
-	closing bool               // is closed when nothing is being written
-	halving bool               // our half is closed when nothing is being written
-	failure error              // of a write: nothing more is written
+	link    *Link // nil: no session wants to know of it any more
+	wire    wire
+	opening bool   // the dial is under way
+	pending []byte // what is to be written later, in order
+	spare   []byte // memory for pending
+	writing bool   // the wire is writing what is pending
+	closing bool   // is closed when nothing is being written
+	halving bool   // our half is closed when nothing is being written
+	failure error  // of a write or, while it is being opened, of the dial: nothing more is written
 }
 
-// dial runs in a goroutine of its own. It leaves the reading to another one: that lives
-// long, and has no use for the stack which a dial needs.
-func (c *conn) dial(ctx context.Context) {
-	l := c.loop
-	began := l.Now()
-	there, err := l.engine.config.Dial(ctx)
-	l.enter()
-	defer l.leave()
-	c.cancel()
-	c.cancel = nil
-	if err == nil {
-		c.net = there
-		c.direct = newDirect(there)
-	}
-	switch {
-	case c.link == nil:
+// wire moves the bytes of one connection. Its methods are called inside the loop, and none
+// of them waits or steps a session. It calls the methods of its conn inside the loop.
+type wire interface {
+	// dial begins to open the connection. It has opened or refused called later, or sets failure.
+	dial()
+	// cancel gives the dial up. The connection leaves the loop then or later.
+	cancel()
+	// write writes what goes at once, and returns how much that was. Less than all of b, or
+	// nothing, is not an error.
+	write(b []byte) (int, error)
+	// flush has pending written, however long the peer takes to read it, and then calls
+	// written; or fail.
+	flush()
+	// limit gives flush so much more time. When it is over the connection is closed.
+	limit(left time.Duration)
+	// closeWrite closes our half of the connection, if it has halves.
+	closeWrite()
+	// abort makes the close that follows a reset, if that can be done.
+	abort()
+	// close closes the connection. Nothing of it reaches the conn afterwards.
+	close()
+}
+
+// opened reports to the session that the dial has succeeded.
+func (c *conn) opened() {
+	c.opening = false
+	if c.link == nil {
 		c.shut()
-	case err != nil:
-		c.link.dialed = began
-		l.lose(c, Failed, err)
-	default:
-		c.link.dialed = began
-		l.engine.wg.Go(c.read)
-		l.step(c.link, c, Event{Kind: Opened})
-	}
-}
-
-// read passes what arrives to the session, until nothing more can arrive. It runs in a
-// goroutine of its own.
-func (c *conn) read() {
-	if c.direct != nil {
-		if err := c.direct.attend(c.ready); err != nil {
-			c.take(nil, err)
-		}
 		return
 	}
-	in := make([]byte, readSize)
-	for {
-		n, err := c.net.Read(in)
-		c.take(in[:n], err)
-		if err != nil {
-			return
-		}
-	}
+	c.loop.step(c.link, c, Event{Kind: Opened})
 }
 
-// ready reads what has come, inside the loop and into memory that the loop has only
-// once. It returns false if nothing more can come.
-func (c *conn) ready() bool {
-	for {
-		if err := c.readSome(); err != nil {
-			return errors.Is(err, errNothing)
-		}
+// refused reports to the session that the dial has failed.
+func (c *conn) refused(err error) {
+	c.opening, c.failure = false, err
+	if c.link == nil {
+		c.shut()
+		return
 	}
-}
-
-// readSome reads as much as one connection may before others have their turn.
-func (c *conn) readSome() error {
-	l := c.loop
-	l.enter()
-	defer l.leave()
-	for range 4 {
-		n, err := c.direct.read(l.in)
-		if err == nil && n == 0 {
-			err = io.EOF
-		}
-		if err != nil {
-			c.broken(err)
-			return err
-		}
-		c.data(l.in[:n])
-	}
-	return nil
-}
-
-// take passes to the session what Read returned.
-func (c *conn) take(in []byte, err error) {
-	c.loop.enter()
-	defer c.loop.leave()
-	if len(in) > 0 {
-		c.data(in)
-	}
-	if err != nil {
-		c.broken(err)
-	}
+	c.loop.lose(c, Failed, err)
 }
 
 // data gives the session what was read. It is dropped if the session has closed the
@@ -145,13 +93,13 @@ func (c *conn) broken(err error) {
 }
 
 // send writes b, or as much of it as goes without waiting, and has the rest written
-// aside. It keeps no part of b.
+// later. It keeps no part of b.
 func (c *conn) send(b []byte) {
-	if c.net == nil || c.failure != nil || c.closing || c.halving {
+	if c.opening || c.failure != nil || c.closing || c.halving {
 		return
 	}
-	if c.direct != nil && !c.writing && len(b) <= largest {
-		n, err := c.direct.write(b)
+	if !c.writing && len(b) <= largest {
+		n, err := c.wire.write(b)
 		if err != nil {
 			c.fail(err)
 			return
@@ -166,70 +114,40 @@ func (c *conn) send(b []byte) {
 	c.pending = append(c.pending, b...)
 	if !c.writing {
 		c.writing = true
-		if c.writer == nil {
-			c.writer = c.write
-		}
-		c.loop.engine.wg.Add(1) // wg.Go takes memory each time
-		go c.writer()
+		c.wire.flush()
 	}
 }
 
-// write writes what is pending, however long the peer takes to read it. It runs in a
-// goroutine of its own.
-func (c *conn) write() {
-	l := c.loop
-	defer l.engine.wg.Done()
-	for more := true; more; {
-		l.enter()
-		b := c.pending
-		c.pending = nil
-		l.leave()
-		_, err := c.net.Write(b)
-		l.enter()
-		if cap(b) <= largest {
-			c.spare = b[:0]
-		}
-		if err != nil {
-			c.fail(err)
-		}
-		more = len(c.pending) > 0
-		if !more {
-			c.written()
-		}
-		l.leave()
+// reuse keeps the memory of what was written for what is written next, within limits.
+func (c *conn) reuse(b []byte) {
+	if cap(b) <= largest {
+		c.spare = b[:0]
 	}
 }
 
-// written ends the writing aside.
+// written ends the writing of what was pending.
 func (c *conn) written() {
 	c.writing = false
 	switch {
 	case c.closing:
 		c.shut()
 	case c.halving:
-		c.shutHalf()
+		c.wire.closeWrite()
 	}
 }
 
 // closeWrite closes our half of the connection after what was sent has gone.
 func (c *conn) closeWrite() {
-	if c.net == nil || c.halving {
+	if c.opening || c.halving {
 		return
 	}
 	c.halving = true
 	if !c.writing {
-		c.shutHalf()
+		c.wire.closeWrite()
 	}
 }
 
-// shutHalf closes our half at once, but not inside the loop: TLS has something to write.
-func (c *conn) shutHalf() {
-	if half, can := c.net.(interface{ CloseWrite() error }); can {
-		c.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading returns why it failed
-	}
-}
-
-// fail notes that a write has failed. It is reported to the session in its next step.
+// fail notes that a write has failed, or a dial at once. It is reported to the session in its next step.
 func (c *conn) fail(err error) {
 	c.failure, c.pending = err, nil
 	if c.link != nil {
@@ -237,16 +155,25 @@ func (c *conn) fail(err error) {
 	}
 }
 
+// failed reports the failure that fail has noted.
+func (c *conn) failed() {
+	if c.opening {
+		c.refused(c.failure)
+		return
+	}
+	c.loop.lose(c, Ended, c.failure)
+}
+
 // finish takes the connection from its session, and closes it after what was sent has
 // gone, or when that has taken too long.
 func (c *conn) finish() {
 	c.detach()
 	switch {
-	case c.cancel != nil:
-		c.cancel() // and dial does the rest
+	case c.opening:
+		c.wire.cancel()
 	case c.writing:
 		c.closing = true
-		c.net.SetWriteDeadline(time.Now().Add(c.loop.engine.config.Linger))
+		c.wire.limit(c.loop.engine.config.Linger)
 	default:
 		c.shut()
 	}
@@ -254,16 +181,7 @@ func (c *conn) finish() {
 
 // reset takes the connection from its session, and ends it as a crash would.
 func (c *conn) reset() {
-	nc := c.net
-	if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
-		nc = wrapped.NetConn()
-	}
-	if l, can := nc.(interface{ SetLinger(seconds int) error }); can {
-		_ = l.SetLinger(0) // fails on a closed connection only
-	}
-	if c.cancel != nil {
-		c.cancel()
-	}
+	c.wire.abort()
 	c.abandon()
 }
 
@@ -271,9 +189,11 @@ func (c *conn) reset() {
 func (c *conn) abandon() {
 	c.detach()
 	c.pending = nil
-	if c.net != nil {
-		c.shut()
+	if c.opening {
+		c.wire.cancel()
+		return
 	}
+	c.shut()
 }
 
 func (c *conn) detach() {
@@ -283,15 +203,11 @@ func (c *conn) detach() {
 	}
 }
 
-// shut closes the connection at once, but not inside the loop: Close waits for whoever
-// is reading, which may be the caller, and a connection that is more than a socket
-// may send something first.
+// shut closes the connection at once.
 func (c *conn) shut() {
 	if _, is := c.loop.conns[c]; !is {
 		return
 	}
 	delete(c.loop.conns, c)
-	if c.net != nil {
-		c.loop.engine.wg.Go(func() { c.net.Close() })
-	}
+	c.wire.close()
 }

@@ -118,6 +118,8 @@ type Loop interface {
 
 // Engine drives the sessions of its loops until it is closed.
 type Engine interface {
+	// String returns its name, and what it does without where the system lacks something.
+	String() string
 	// Loops returns the loops. There is at least one; the number does not change.
 	Loops() []Loop
 	// Do runs fn inside the given loop, and returns when fn has returned. now is the

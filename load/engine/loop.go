@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,8 +9,9 @@ import (
 // loop is a lock around its sessions. The goroutine that holds it steps the sessions for which
 // something has happened, and before it unlocks those that were poked and those whose wake has come.
 type loop struct {
-	engine  *portable
+	engine  *driver
 	sleeper sleeper
+	newWire func(c *conn) wire
 	busy    atomic.Int64 // nanoseconds
 
 	mu      sync.Mutex
@@ -28,10 +28,11 @@ type loop struct {
 	asides  []aside       // what is to be done outside; the first is being done
 }
 
-func newLoop(e *portable) *loop {
+func newLoop(e *driver, s sleeper, newWire func(c *conn) wire) *loop {
 	return &loop{
 		engine:  e,
-		sleeper: newSleeper(e.config.Coarse, e.start),
+		sleeper: s,
+		newWire: newWire,
 		conns:   map[*conn]struct{}{},
 		in:      make([]byte, largest),
 	}
@@ -47,12 +48,12 @@ func (l *loop) Open(s Session) {
 	if l.ended {
 		return
 	}
-	ctx, cancel := context.WithCancel(l.engine.ctx)
 	k.session, k.over, k.dialed = s, false, l.Now()
-	c := &conn{loop: l, link: k, cancel: cancel}
+	c := &conn{loop: l, link: k, opening: true}
+	c.wire = l.newWire(c)
 	k.conn = c
 	l.conns[c] = struct{}{}
-	l.engine.wg.Go(func() { c.dial(ctx) })
+	c.wire.dial()
 }
 
 func (l *loop) Poke(s Session) {
@@ -80,10 +81,21 @@ func (l *loop) enter() {
 }
 
 // leave steps whoever is due, sets the alarm and gives the lock back.
-//
-// Here, and not only when the sleeper wakes: on a busy machine it is late, while
-// a session leaves the loop every few microseconds.
 func (l *loop) leave() {
+	l.settle()
+	if next := l.timers.next(); next != 0 && (l.alarm == 0 || next < l.alarm) {
+		l.alarm = next
+		l.sleeper.set(next)
+	}
+	l.busy.Add(int64(l.Now() - l.entered))
+	l.mu.Unlock()
+}
+
+// settle steps whoever was poked or is due.
+//
+// On leaving the loop, and not only when the sleeper wakes: on a busy machine it is late, while
+// a session leaves the loop every few microseconds.
+func (l *loop) settle() {
 	l.drain()
 	for turns := len(l.timers); turns > 0 && l.timers.due(l.clock); turns-- {
 		k := l.timers[0]
@@ -91,12 +103,6 @@ func (l *loop) leave() {
 		l.step(k, k.conn, Event{Kind: Woken})
 		l.drain()
 	}
-	if next := l.timers.next(); next != 0 && (l.alarm == 0 || next < l.alarm) {
-		l.alarm = next
-		l.sleeper.set(next)
-	}
-	l.busy.Add(int64(l.Now() - l.entered))
-	l.mu.Unlock()
 }
 
 // drain steps the sessions that were poked and those whose connection broke under a write.
@@ -109,7 +115,7 @@ func (l *loop) drain() {
 			l.step(k, k.conn, Event{Kind: Woken})
 		}
 		if c := k.conn; c != nil && c.failure != nil {
-			l.lose(c, Ended, c.failure)
+			c.failed()
 		}
 	}
 	clear(l.queue)

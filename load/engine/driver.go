@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Config is what an engine needs. Dial or Addresses must be set.
+type Config struct {
+	// Loops is the number of loops; 0 means 1.
+	Loops int
+	// Dial opens a connection for the portable engine. It is called by a goroutine of its own for
+	// each session, and must return soon after ctx has ended.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Addresses are those of the server for the epoll engine, which opens its sockets itself. A
+	// connection goes to the first that accepts it.
+	Addresses []netip.AddrPort
+	// Spread gives every connection of the epoll engine to a loopback address of IPv4 a source
+	// address of its own in 127.0.0.0/8, in turn: the ports of one source are used up by some
+	// thirty thousand connections a minute.
+	Spread bool
+	// Coarse makes the loops of the portable engine sleep by package time, whose timers come up to
+	// a millisecond late. Else, on Linux, they come within some ten microseconds. In virtual time
+	// (testing/synctest) it must be set.
+	Coarse bool
+	// Linger is how long a connection that its session has closed may take to send what
+	// is left, before that is given up; 0 means 5 s.
+	Linger time.Duration
+}
+
+// driver is an engine: loops, and what they share.
+type driver struct {
+	name   string
+	config Config
+	start  time.Time
+	ctx    context.Context //nolint:containedctx // the life of the engine, which its dials share
+	cancel context.CancelFunc
+	loops  []*loop
+	shown  []Loop
+	wg     sync.WaitGroup // added to inside a loop, or before there is one
+}
+
+func newDriver(name string, config Config) *driver {
+	e := &driver{name: name, config: config, start: time.Now()}
+	e.config.Loops = max(1, config.Loops)
+	if config.Linger == 0 {
+		e.config.Linger = 5 * time.Second
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
+}
+
+// add adds a loop.
+func (e *driver) add(l *loop) {
+	e.loops = append(e.loops, l)
+	e.shown = append(e.shown, l)
+}
+
+// NewPortable returns a running engine which has a goroutine for each connection, and one more that
+// sleeps for the timers of each loop. It holds resources until it is closed.
+func NewPortable(config Config) Engine {
+	e := newDriver("portable", config)
+	for range e.config.Loops {
+		l := newLoop(e, newSleeper(config.Coarse, e.start), newStream)
+		e.add(l)
+		e.wg.Go(l.keepTime)
+	}
+	return e
+}
+
+func (e *driver) String() string { return e.name }
+
+func (e *driver) Loops() []Loop { return e.shown }
+
+func (e *driver) Do(loop int, fn func(now time.Duration)) {
+	l := e.loops[loop]
+	l.enter()
+	defer l.leave()
+	l.unused = false // fn may take its time
+	fn(l.clock)
+}
+
+func (e *driver) Busy(loop int) time.Duration {
+	return time.Duration(e.loops[loop].busy.Load())
+}
+
+func (e *driver) Close() error {
+	for _, l := range e.loops {
+		l.end()
+	}
+	e.cancel() // not before, or the sessions would see failed dials
+	e.wg.Wait()
+	return nil
+}

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// readSize is small because every connection that is not a plain socket has it.
+const readSize = 512
+
+// stream is a wire over any net.Conn, with goroutines of its own.
+type stream struct {
+	conn      *conn
+	ctx       context.Context //nolint:containedctx // of the dial, which is a goroutine
+	cancelled context.CancelFunc
+	net       net.Conn // nil: not there yet
+	direct    *direct  // nil: all writing is done by flush
+	writer    func()   // write what is pending, made once
+}
+
+func newStream(c *conn) wire {
+	ctx, cancel := context.WithCancel(c.loop.engine.ctx)
+	return &stream{conn: c, ctx: ctx, cancelled: cancel}
+}
+
+// dial dials in a goroutine of its own. It leaves the reading to another one: that lives
+// long, and has no use for the stack which a dial needs.
+func (s *stream) dial() {
+	l := s.conn.loop
+	l.engine.wg.Go(func() {
+		began := l.Now()
+		there, err := l.engine.config.Dial(s.ctx)
+		l.enter()
+		defer l.leave()
+		s.cancelled()
+		if s.conn.link != nil {
+			s.conn.link.dialed = began
+		}
+		if err != nil {
+			s.conn.refused(err)
+			return
+		}
+		s.net, s.direct = there, newDirect(there)
+		if s.conn.link != nil {
+			l.engine.wg.Go(s.read)
+		}
+		s.conn.opened()
+	})
+}
+
+func (s *stream) cancel() { s.cancelled() } // and dial does the rest
+
+// read passes what arrives to the session, until nothing more can arrive. It runs in a
+// goroutine of its own.
+func (s *stream) read() {
+	if s.direct != nil {
+		if err := s.direct.attend(s.ready); err != nil {
+			s.take(nil, err)
+		}
+		return
+	}
+	in := make([]byte, readSize)
+	for {
+		n, err := s.net.Read(in)
+		s.take(in[:n], err)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// ready reads what has come, inside the loop and into memory that the loop has only
+// once. It returns false if nothing more can come.
+func (s *stream) ready() bool {
+	for {
+		if err := s.readSome(); err != nil {
+			return errors.Is(err, errNothing)
+		}
+	}
+}
+
+// readSome reads as much as one connection may before others have their turn.
+func (s *stream) readSome() error {
+	l := s.conn.loop
+	l.enter()
+	defer l.leave()
+	for range 4 {
+		n, err := s.direct.read(l.in)
+		if err == nil && n == 0 {
+			err = io.EOF
+		}
+		if err != nil {
+			s.conn.broken(err)
+			return err
+		}
+		s.conn.data(l.in[:n])
+	}
+	return nil
+}
+
+// take passes to the session what Read returned.
+func (s *stream) take(in []byte, err error) {
+	s.conn.loop.enter()
+	defer s.conn.loop.leave()
+	if len(in) > 0 {
+		s.conn.data(in)
+	}
+	if err != nil {
+		s.conn.broken(err)
+	}
+}
+
+func (s *stream) write(b []byte) (int, error) {
+	if s.direct == nil {
+		return 0, nil
+	}
+	return s.direct.write(b)
+}
+
+// flush writes what is pending in a goroutine of its own.
+func (s *stream) flush() {
+	if s.writer == nil {
+		s.writer = s.writePending
+	}
+	s.conn.loop.engine.wg.Add(1) // wg.Go takes memory each time
+	go s.writer()
+}
+
+func (s *stream) writePending() {
+	c := s.conn
+	l := c.loop
+	defer l.engine.wg.Done()
+	for more := true; more; {
+		l.enter()
+		b := c.pending
+		c.pending = nil
+		l.leave()
+		_, err := s.net.Write(b)
+		l.enter()
+		c.reuse(b)
+		if err != nil {
+			c.fail(err)
+		}
+		more = len(c.pending) > 0
+		if !more {
+			c.written()
+		}
+		l.leave()
+	}
+}
+
+func (s *stream) limit(left time.Duration) { _ = s.net.SetWriteDeadline(time.Now().Add(left)) }
+
+// closeWrite closes our half, but not inside the loop: TLS has something to write.
+func (s *stream) closeWrite() {
+	if half, can := s.net.(interface{ CloseWrite() error }); can {
+		s.conn.loop.engine.wg.Go(func() { _ = half.CloseWrite() }) // reading returns why it failed
+	}
+}
+
+func (s *stream) abort() {
+	nc := s.net
+	if wrapped, ok := nc.(interface{ NetConn() net.Conn }); ok { // TLS: the socket below
+		nc = wrapped.NetConn()
+	}
+	if l, can := nc.(interface{ SetLinger(seconds int) error }); can {
+		_ = l.SetLinger(0) // fails on a closed connection only
+	}
+}
+
+// close closes the connection, but not inside the loop: Close waits for whoever is reading,
+// which may be the caller, and a connection that is more than a socket may send something first.
+func (s *stream) close() {
+	if s.net != nil {
+		s.conn.loop.engine.wg.Go(func() { s.net.Close() })
+	}
+}
