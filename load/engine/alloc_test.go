@@ -36,16 +36,9 @@ func (s *timed) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, en
 }
 
 // startPings returns a function that sends n PINGs and awaits their replies.
-func startPings(tb testing.TB, connections int, wrap bool) (run func(n int)) {
+func startPings(tb testing.TB, connections int, build func(engine.Config) engine.Engine) (run func(n int)) {
 	tb.Helper()
-	dial := serve(tb, answerPings)
-	e := engine.NewPortable(engine.Config{Dial: func(ctx context.Context) (net.Conn, error) {
-		conn, err := dial(ctx)
-		if wrap {
-			conn = wrapped{conn}
-		}
-		return conn, err
-	}})
+	e := build(serve(tb, answerPings))
 	tb.Cleanup(func() { require.NoError(tb, e.Close()) })
 	crew := &pingers{lost: func(err error) { tb.Error(err) }}
 	var all []engine.Session
@@ -62,10 +55,19 @@ func startPings(tb testing.TB, connections int, wrap bool) (run func(n int)) {
 // TestNothingIsAllocatedForAnOperation counts what the whole process allocates.
 func TestNothingIsAllocatedForAnOperation(t *testing.T) { //nolint:paralleltest // so that it is alone
 	const pings = 1000
+	ways := builders(t)
+	ways["wrapped socket"] = func(config engine.Config) engine.Engine {
+		dial := config.Dial
+		config.Dial = func(ctx context.Context) (net.Conn, error) {
+			conn, err := dial(ctx)
+			return wrapped{conn}, err
+		}
+		return engine.NewPortable(config)
+	}
 	//nolint:paralleltest // so that it is alone
-	for name, wrap := range map[string]bool{"socket": false, "wrapped socket": true} {
+	for name, build := range ways {
 		t.Run(name, func(t *testing.T) {
-			run := startPings(t, 4, wrap)
+			run := startPings(t, 4, build)
 			run(pings)
 			perRun := testing.AllocsPerRun(5, func() { run(pings) })
 			assert.Less(t, perRun, pings/50.0, "a run may take a little, an operation may not")
@@ -76,9 +78,13 @@ func TestNothingIsAllocatedForAnOperation(t *testing.T) { //nolint:paralleltest 
 // BenchmarkLoopback is one operation against a server in the same process; see
 // BenchmarkPing for the generator alone.
 func BenchmarkLoopback(b *testing.B) {
-	run := startPings(b, 50, false)
-	run(1000)
-	b.ReportAllocs()
-	b.ResetTimer()
-	run(b.N)
+	for name, build := range builders(b) {
+		b.Run(name, func(b *testing.B) {
+			run := startPings(b, 50, build)
+			run(1000)
+			b.ReportAllocs()
+			b.ResetTimer()
+			run(b.N)
+		})
+	}
 }

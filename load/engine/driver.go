@@ -64,9 +64,10 @@ func (e *driver) add(l *loop) {
 func NewPortable(config Config) Engine {
 	e := newDriver("portable", config)
 	for range e.config.Loops {
-		l := newLoop(e, newSleeper(config.Coarse, e.start), newStream)
+		s := newSleeper(config.Coarse, e.start)
+		l := newLoop(e, s, newStream)
 		e.add(l)
-		e.wg.Go(l.keepTime)
+		e.wg.Go(func() { l.keepTime(s) })
 	}
 	return e
 }

@@ -44,14 +44,18 @@ func tick(e engine.Engine, ticks int) (p50, p99 time.Duration) {
 const ticksPerSecond = 5000
 
 // BenchmarkLateness tells how late a session is woken, in a process that has nothing else
-// to do, by the precise and by the coarse way of sleeping, and what share of a processor
-// each takes.
+// to do, by each way of sleeping, and what share of a processor each takes.
 func BenchmarkLateness(b *testing.B) {
-	for name, coarse := range map[string]bool{"precise": false, "coarse": true} {
+	ways := map[string]order{"portable": {}, "coarse": {Coarse: true}}
+	if _, there := builders(b)["epoll"]; there {
+		ways["epoll"] = order{Epoll: true}
+	}
+	for name, way := range ways {
 		b.Run(name, func(b *testing.B) {
 			var p50, p99, share []float64
+			way.Ticks = 2 * ticksPerSecond
 			for b.Loop() {
-				used, m := generator(b, order{Ticks: 2 * ticksPerSecond, Coarse: coarse})
+				used, m := generator(b, way)
 				p50 = append(p50, float64(m.LateP50)/1e3)
 				p99 = append(p99, float64(m.LateP99)/1e3)
 				share = append(share, used.Seconds()/m.Took.Seconds()*100)

@@ -10,7 +10,7 @@ import (
 // something has happened, and before it unlocks those that were poked and those whose wake has come.
 type loop struct {
 	engine  *driver
-	sleeper sleeper
+	waker   waker
 	newWire func(c *conn) wire
 	busy    atomic.Int64 // nanoseconds
 
@@ -24,14 +24,14 @@ type loop struct {
 	conns   map[*conn]struct{}
 	queue   []*Link // those to be stepped before the loop is left, in order
 	timers  timers
-	alarm   time.Duration // when the sleeper returns; 0: not set
+	alarm   time.Duration // when the waker has the loop entered; 0: not set
 	asides  []aside       // what is to be done outside; the first is being done
 }
 
-func newLoop(e *driver, s sleeper, newWire func(c *conn) wire) *loop {
+func newLoop(e *driver, w waker, newWire func(c *conn) wire) *loop {
 	return &loop{
 		engine:  e,
-		sleeper: s,
+		waker:   w,
 		newWire: newWire,
 		conns:   map[*conn]struct{}{},
 		in:      make([]byte, largest),
@@ -85,7 +85,7 @@ func (l *loop) leave() {
 	l.settle()
 	if next := l.timers.next(); next != 0 && (l.alarm == 0 || next < l.alarm) {
 		l.alarm = next
-		l.sleeper.set(next)
+		l.waker.set(next)
 	}
 	l.busy.Add(int64(l.Now() - l.entered))
 	l.mu.Unlock()
@@ -170,8 +170,8 @@ func (l *loop) lose(c *conn, kind Kind, err error) {
 
 // keepTime enters the loop whenever the sleeper wakes, until that is closed. Who is due
 // is stepped on leaving.
-func (l *loop) keepTime() {
-	for l.sleeper.wait() {
+func (l *loop) keepTime(s sleeper) {
+	for s.wait() {
 		l.enter()
 		l.alarm = 0
 		l.leave()
@@ -190,5 +190,5 @@ func (l *loop) end() {
 	for c := range l.conns {
 		c.abandon()
 	}
-	l.sleeper.close()
+	l.waker.close()
 }

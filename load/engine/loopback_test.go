@@ -3,8 +3,11 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
+	"net/netip"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -17,8 +20,8 @@ import (
 )
 
 // serve accepts connections on a real loopback address and gives each one to handle, in
-// a goroutine of its own. It returns a dialer.
-func serve(tb testing.TB, handle func(conn *net.TCPConn)) func(ctx context.Context) (net.Conn, error) {
+// a goroutine of its own. It returns the configuration of an engine that connects to it.
+func serve(tb testing.TB, handle func(conn *net.TCPConn)) engine.Config {
 	tb.Helper()
 	var config net.ListenConfig
 	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -40,8 +43,43 @@ func serve(tb testing.TB, handle func(conn *net.TCPConn)) func(ctx context.Conte
 		listener.Close()
 		wg.Wait()
 	})
-	return func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+	return connecting(netip.MustParseAddrPort(listener.Addr().String()))
+}
+
+// connecting is the configuration of an engine, whichever it is, that connects to address.
+func connecting(address netip.AddrPort) engine.Config {
+	return engine.Config{
+		Addresses: []netip.AddrPort{address},
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address.String())
+		},
+	}
+}
+
+// builders are the engines that there are on this system.
+func builders(tb testing.TB) map[string]func(engine.Config) engine.Engine {
+	tb.Helper()
+	all := map[string]func(engine.Config) engine.Engine{"portable": engine.NewPortable}
+	if e, err := engine.NewEpoll(engine.Config{}); !errors.Is(err, errors.ErrUnsupported) {
+		require.NoError(tb, err)
+		require.NoError(tb, e.Close())
+		all["epoll"] = func(config engine.Config) engine.Engine {
+			e, err := engine.NewEpoll(config)
+			require.NoError(tb, err)
+			return e
+		}
+	}
+	return all
+}
+
+// everyEngine runs a test with every engine.
+func everyEngine(t *testing.T, test func(t *testing.T, build func(engine.Config) engine.Engine)) {
+	t.Helper()
+	for name, build := range builders(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, build)
+		})
 	}
 }
 
@@ -89,33 +127,39 @@ func (s *shouter) Step(_ time.Duration, ev engine.Event, out []byte) ([]byte, en
 
 func TestLoopback(t *testing.T) {
 	t.Parallel()
-	dial := serve(t, echoBytes)
-	dials := map[string]func(ctx context.Context) (net.Conn, error){
-		"socket": dial,
-		"wrapped socket": func(ctx context.Context) (net.Conn, error) {
-			conn, err := dial(ctx)
-			return wrapped{conn}, err
-		},
+	config := serve(t, echoBytes)
+	config.Loops = 2
+	hidden := config
+	hidden.Dial = func(ctx context.Context) (net.Conn, error) {
+		conn, err := config.Dial(ctx)
+		return wrapped{conn}, err
 	}
-	for name, dial := range dials {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := engine.NewPortable(engine.Config{Loops: 2, Dial: dial})
-			var done sync.WaitGroup
-			all := make([]shouter, 20)
-			for i := range all {
-				done.Add(1)
-				all[i].done = done.Done
-				e.Do(i%2, func(time.Duration) { e.Loops()[i%2].Open(&all[i]) })
-			}
-			done.Wait()
-			assert.Positive(t, e.Busy(0))
-			require.NoError(t, e.Close())
-			for i := range all {
-				assert.False(t, all[i].wrong)
-				assert.Equal(t, len(sizes), all[i].turn)
-			}
-		})
+	t.Run("wrapped socket", func(t *testing.T) {
+		t.Parallel()
+		shout(t, engine.NewPortable(hidden))
+	})
+	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+		t.Helper()
+		shout(t, build(config))
+	})
+}
+
+// shout has many shouters on the two loops of an engine, and closes it.
+func shout(t *testing.T, e engine.Engine) {
+	t.Helper()
+	var done sync.WaitGroup
+	all := make([]shouter, 20)
+	for i := range all {
+		done.Add(1)
+		all[i].done = done.Done
+		e.Do(i%2, func(time.Duration) { e.Loops()[i%2].Open(&all[i]) })
+	}
+	done.Wait()
+	assert.Positive(t, e.Busy(0))
+	require.NoError(t, e.Close())
+	for i := range all {
+		assert.False(t, all[i].wrong)
+		assert.Equal(t, len(sizes), all[i].turn)
 	}
 }
 
@@ -132,76 +176,90 @@ func TestLoopbackEndings(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			heard := make(chan string, 1)
-			dial := serve(t, func(conn *net.TCPConn) {
-				_, err := io.ReadFull(conn, make([]byte, 1)) // lest the dial fail already
-				assert.NoError(t, err)
-				test.leave(conn)
-				all, _ := io.ReadAll(conn)
-				heard <- string(all)
-			})
-			ended := make(chan error, 10)
-			s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
-				if ev.Kind != engine.Ended {
-					return "x", engine.Next{}
+			everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+				t.Helper()
+				heard := make(chan string, 1)
+				config := serve(t, func(conn *net.TCPConn) {
+					_, err := io.ReadFull(conn, make([]byte, 1)) // lest the dial fail already
+					assert.NoError(t, err)
+					test.leave(conn)
+					all, _ := io.ReadAll(conn)
+					heard <- string(all)
+				})
+				ended := make(chan error, 10)
+				s := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
+					if ev.Kind != engine.Ended {
+						return "x", engine.Next{}
+					}
+					ended <- ev.Err
+					return "last words", engine.Next{}
+				}}
+				e := build(config)
+				e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
+				require.ErrorIs(t, <-ended, test.err)
+				if text := <-heard; name == "half-close" {
+					assert.Equal(t, "last words", text)
 				}
-				ended <- ev.Err
-				return "last words", engine.Next{}
-			}}
-			e := engine.NewPortable(engine.Config{Dial: dial})
-			e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
-			require.ErrorIs(t, <-ended, test.err)
-			if text := <-heard; name == "half-close" {
-				assert.Equal(t, "last words", text)
-			}
-			require.NoError(t, e.Close())
-			assert.Empty(t, ended)
+				require.NoError(t, e.Close())
+				assert.Empty(t, ended)
+			})
 		})
 	}
 }
 
 func TestLoopbackSlowPeer(t *testing.T) {
 	t.Parallel()
-	read, got := make(chan bool), make(chan int, 1)
-	slowDial := serve(t, func(conn *net.TCPConn) {
-		<-read
-		all, err := io.ReadAll(conn)
-		assert.NoError(t, err)
-		got <- len(all)
+	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+		t.Helper()
+		const never = 'n' // the first byte on the connection that is not read
+		read, got := make(chan bool), make(chan int, 1)
+		e := build(serve(t, func(conn *net.TCPConn) {
+			first := make([]byte, 1)
+			_, err := io.ReadFull(conn, first)
+			assert.NoError(t, err)
+			if first[0] != never {
+				_, _ = conn.Write(first)
+				echoBytes(conn)
+				return
+			}
+			<-read
+			all, err := io.ReadAll(conn)
+			assert.NoError(t, err)
+			got <- len(all) + 1
+		}))
+		sent := make(chan bool, 1)
+		slow := &probe{do: func(time.Duration, engine.Event) (string, engine.Next) {
+			sent <- true
+			return strings.Repeat(string(never), 4*large), engine.Next{Close: true}
+		}}
+		e.Do(0, func(time.Duration) { e.Loops()[0].Open(slow) })
+		<-sent
+
+		var done sync.WaitGroup
+		done.Add(1)
+		other := &shouter{done: done.Done}
+		e.Do(0, func(time.Duration) { e.Loops()[0].Open(other) })
+		done.Wait()
+		close(read)
+		assert.Equal(t, 4*large, <-got)
+		require.NoError(t, e.Close())
+		assert.False(t, other.wrong)
 	})
-	echoDial := serve(t, echoBytes)
-	dials := make(chan func(ctx context.Context) (net.Conn, error), 2)
-	e := engine.NewPortable(engine.Config{Dial: func(ctx context.Context) (net.Conn, error) { return (<-dials)(ctx) }})
-
-	sent := make(chan bool, 1)
-	slow := &probe{do: func(_ time.Duration, ev engine.Event) (string, engine.Next) {
-		sent <- true
-		return string(make([]byte, 4*large)), engine.Next{Close: true}
-	}}
-	dials <- slowDial
-	e.Do(0, func(time.Duration) { e.Loops()[0].Open(slow) })
-	<-sent
-
-	var done sync.WaitGroup
-	done.Add(1)
-	other := &shouter{done: done.Done}
-	dials <- echoDial
-	e.Do(0, func(time.Duration) { e.Loops()[0].Open(other) })
-	done.Wait()
-	close(read)
-	assert.Equal(t, 4*large, <-got)
-	require.NoError(t, e.Close())
-	assert.False(t, other.wrong)
 }
 
 // TestSleepers holds each way of sleeping to the one thing that does not depend on how
 // busy the machine is: nobody is woken too early, and everybody is woken.
 func TestSleepers(t *testing.T) {
 	t.Parallel()
-	for name, coarse := range map[string]bool{"precise": false, "coarse": true} {
+	ways := builders(t)
+	ways["coarse"] = func(config engine.Config) engine.Engine {
+		config.Coarse = true
+		return engine.NewPortable(config)
+	}
+	for name, build := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := engine.NewPortable(engine.Config{Coarse: coarse})
+			e := build(engine.Config{})
 			const wakes = 100
 			done := make(chan bool)
 			var early, due time.Duration
@@ -231,7 +289,16 @@ func TestSleepers(t *testing.T) {
 // moment: while the connection is being opened, when it is there, or after a reply.
 func TestLoopbackChurn(t *testing.T) {
 	t.Parallel()
-	e := engine.NewPortable(engine.Config{Loops: 2, Dial: serve(t, echoBytes)})
+	everyEngine(t, func(t *testing.T, build func(engine.Config) engine.Engine) {
+		t.Helper()
+		config := serve(t, echoBytes)
+		config.Loops, config.Spread = 2, true
+		churn(t, build(config))
+	})
+}
+
+func churn(t *testing.T, e engine.Engine) {
+	t.Helper()
 	var done sync.WaitGroup
 	for i := range 8 {
 		loop := e.Loops()[i%2]

@@ -1,10 +1,9 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"sync"
@@ -97,6 +96,24 @@ type order struct {
 	Memory      bool // to be measured, which takes processor time
 	Ticks       int  // to be woken so often
 	Coarse      bool // to sleep so
+	Epoll       bool // to be that engine
+}
+
+// build makes the engine that the order is for.
+func (o order) build() (engine.Engine, error) {
+	var config engine.Config
+	if o.Address != "" {
+		address, err := netip.ParseAddrPort(o.Address)
+		if err != nil {
+			return nil, err
+		}
+		config = connecting(address)
+	}
+	config.Coarse = o.Coarse
+	if o.Epoll {
+		return engine.NewEpoll(config)
+	}
+	return engine.NewPortable(config), nil
 }
 
 type measured struct {
@@ -115,9 +132,10 @@ func generate(job string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(1) // as the tool chooses on two cores with a local target
-	e := engine.NewPortable(engine.Config{Coarse: o.Coarse, Dial: func(ctx context.Context) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "tcp", o.Address)
-	}})
+	e, err := o.build()
+	if err != nil {
+		return err
+	}
 	var before, residentBefore uint64
 	if o.Memory {
 		before, residentBefore = memory(), resident()

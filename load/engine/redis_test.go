@@ -32,7 +32,7 @@ func redis(b *testing.B) string {
 	require.NoError(b, err)
 	free.Close()
 	server := exec.CommandContext(b.Context(), "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", b.TempDir(),
-		"--save", "", "--appendonly", "no", "--maxclients", "12000")
+		"--save", "", "--appendonly", "no", "--maxclients", "20000")
 	said, err := server.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, server.Start())
@@ -78,30 +78,36 @@ func generator(b *testing.B, o order) (time.Duration, measured) {
 	return used, m
 }
 
-// BenchmarkPing compares the processor time that the engine and redis-benchmark take for
-// one PING and its reply, with one PING under way on each connection. Both drive the same
+// BenchmarkPing compares the processor time that each engine and redis-benchmark take for
+// one PING and its reply, with one PING under way on each connection. All drive the same
 // server, in turns; an iteration is one turn of each.
 func BenchmarkPing(b *testing.B) {
 	port := redis(b)
 	const pings = 400_000
 	for _, connections := range []int{50, 1000, 5000} {
 		b.Run(fmt.Sprintf("connections=%d", connections), func(b *testing.B) {
-			var ratios, ours, theirs, rates []float64
+			var theirs []float64
+			ratios, ours, rates := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
 			for b.Loop() {
-				own, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings})
 				other := processor(b, exec.CommandContext(b.Context(), "redis-benchmark", "-p", port, "-q", "-P", "1",
 					"-t", "ping_inline", "-c", strconv.Itoa(connections), "-n", strconv.Itoa(pings)))
-				ratios = append(ratios, own.Seconds()/other.Seconds())
-				ours = append(ours, own.Seconds()*1e6/pings)
 				theirs = append(theirs, other.Seconds()*1e6/pings)
-				rates = append(rates, pings/m.Took.Seconds())
+				for name := range builders(b) {
+					own, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
+						Epoll: name == "epoll"})
+					ratios[name] = append(ratios[name], own.Seconds()/other.Seconds())
+					ours[name] = append(ours[name], own.Seconds()*1e6/pings)
+					rates[name] = append(rates[name], pings/m.Took.Seconds())
+				}
 			}
 			b.ReportMetric(0, "ns/op") // a turn takes as long as the server needs
-			b.ReportMetric(median(ratios), "ratio")
-			b.ReportMetric(median(ours), "us-cpu/ping")
 			b.ReportMetric(median(theirs), "us-cpu/ping(redis-benchmark)")
-			b.ReportMetric(median(rates), "pings/s")
-			b.Logf("ratios: %s", strings.Trim(fmt.Sprintf("%.2f", ratios), "[]"))
+			for name := range ratios {
+				b.Logf("%s: ratios %.2f", name, ratios[name])
+				b.ReportMetric(median(ratios[name]), "ratio("+name+")")
+				b.ReportMetric(median(ours[name]), "us-cpu/ping("+name+")")
+				b.ReportMetric(median(rates[name]), "pings/s("+name+")")
+			}
 		})
 	}
 }
@@ -112,16 +118,20 @@ func BenchmarkPing(b *testing.B) {
 func BenchmarkIdleMemory(b *testing.B) {
 	port := redis(b)
 	const connections = 10_000
-	var inUse, resident []float64
-	for b.Loop() {
-		_, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: 10 * connections,
-			Memory: true})
-		inUse = append(inUse, float64(m.HeapAndStack)/connections/1024)
-		resident = append(resident, float64(m.Resident)/connections/1024)
+	for name := range builders(b) {
+		b.Run(name, func(b *testing.B) {
+			var inUse, resident []float64
+			for b.Loop() {
+				_, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections,
+					Pings: 10 * connections, Memory: true, Epoll: name == "epoll"})
+				inUse = append(inUse, float64(m.HeapAndStack)/connections/1024)
+				resident = append(resident, float64(m.Resident)/connections/1024)
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(inUse), "KiB/connection")
+			b.ReportMetric(median(resident), "KiB-resident/connection")
+		})
 	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(median(inUse), "KiB/connection")
-	b.ReportMetric(median(resident), "KiB-resident/connection")
 }
 
 func median(values []float64) float64 {

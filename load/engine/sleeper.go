@@ -2,14 +2,19 @@ package engine
 
 import "time"
 
-// sleeper waits for an instant that can be changed meanwhile.
-type sleeper interface {
+// waker has the loop entered when an instant has come, and sometimes earlier.
+type waker interface {
 	// set changes the instant. It does not block, and is not called after close.
 	set(at time.Duration)
+	close()
+}
+
+// sleeper is a waker for whoever waits for it.
+type sleeper interface {
+	waker
 	// wait blocks until the instant has come, and sometimes less long. It returns false
 	// once the sleeper is closed.
 	wait() bool
-	close()
 }
 
 // newSleeper returns the most precise sleeper that there is, or a coarse one.
