@@ -12,12 +12,12 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
+	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/engine"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -42,8 +42,9 @@ type Config struct {
 	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
-	// Engine makes the engine; nil is engine.NewPortable.
-	Engine func(engine.Config) engine.Engine
+	// Addresses are those of the server, for the epoll engine (Linux, no TLS). Without any the engine is the
+	// portable one, which opens all its connections with Dial.
+	Addresses []netip.AddrPort
 
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)

@@ -29,6 +29,7 @@ func (r *run) report() *reports.Load {
 		}
 		return l
 	}
+	l.Engine = r.engine.String()
 	for _, p := range f.phases {
 		l.Phases = append(l.Phases, reports.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
 	}

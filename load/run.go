@@ -46,12 +46,29 @@ func Run(ctx context.Context, config Config) *Result {
 		r.figures.interrupted, r.figures.unreachable = ctx.Err() != nil, err
 		return &Result{Report: r.report()}
 	}
-	r.start()
+	if err := r.start(); err != nil {
+		r.figures.unreachable = err
+		return &Result{Report: r.report()}
+	}
 	defer context.AfterFunc(ctx, func() { r.interrupted.Store(int64(r.now())) })()
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
 	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined}
+}
+
+// startEngine makes the epoll engine if there are addresses for it, and else the portable one.
+func (r *run) startEngine() (err error) {
+	config := engine.Config{
+		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse,
+		Addresses: r.config.Addresses, Spread: r.work.Churn,
+	}
+	if len(config.Addresses) == 0 {
+		r.engine = engine.NewPortable(config)
+		return nil
+	}
+	r.engine, err = engine.NewEpoll(config)
+	return err
 }
 
 // run is the state of one run. Its report is made from it once, at the end.
@@ -122,14 +139,12 @@ func newRun(config Config) *run {
 	}
 }
 
-// start makes the engine and the shards.
-func (r *run) start() {
-	build := r.config.Engine
-	if build == nil {
-		build = engine.NewPortable
-	}
+// start makes the engine and the shards. The error is one of this machine, such as too many open files.
+func (r *run) start() error {
 	r.began = time.Now()
-	r.engine = build(engine.Config{Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse})
+	if err := r.startEngine(); err != nil {
+		return err
+	}
 	r.sampler = health.NewSampler(r.began)
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
@@ -152,6 +167,7 @@ func (r *run) start() {
 		r.shards = append(r.shards, client.NewShard(config))
 	}
 	r.figures.busy = make([]time.Duration, len(loops))
+	return nil
 }
 
 // each calls fn for every shard, inside its loop.

@@ -34,6 +34,8 @@ type Load struct {
 	Target LoadTarget `json:"target"`
 	// Machine is what the generator ran on.
 	Machine Machine `json:"machine"`
+	// Engine is what moved the bytes: "portable", or "epoll" and what that does without. Empty if there was no load.
+	Engine string `json:"engine,omitempty"`
 	// Plan is what was asked for.
 	Plan LoadPlan `json:"plan"`
 	// Phases holds the phases that began, in their order.

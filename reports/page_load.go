@@ -84,7 +84,11 @@ func (p *Page) loaded(l *Load, o PageOptions) {
 	if l.Run != "" {
 		fields = append(fields, field("run", fmt.Sprintf("%s, seed %d", l.Run, l.Seed)))
 	}
-	fields = append(fields, field("generator", join2(", ", l.Version, l.Machine.words())), field("phases", l.phases()))
+	generator := join2(", ", l.Version, l.Machine.words())
+	if l.Engine != "" {
+		generator = join2(", ", generator, "engine "+l.Engine)
+	}
+	fields = append(fields, field("generator", generator), field("phases", l.phases()))
 	p.add(Fields{LabelWidth: 10, Fields: fields})
 	if l.Interrupted {
 		p.trouble("The run was interrupted:", "the report has the results until then.")

@@ -11,5 +11,6 @@
 // goes back.
 //
 // [NewPortable] drives sessions with a goroutine for each connection, over any
-// net.Conn.
+// net.Conn. [NewEpoll] drives them with one thread for each loop, over sockets of its own
+// (Linux, no TLS). What a connection is to its session is the same code in both.
 package engine

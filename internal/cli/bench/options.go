@@ -36,6 +36,7 @@ type benchOptions struct {
 	settings map[string]string // of the workload, by key
 
 	overload    program.OneOf
+	engine      program.OneOf
 	pace        float64
 	processors  int
 	timeout     time.Duration
@@ -62,6 +63,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "give up a connection whose reply takes longer")
 	f.IntVar(&o.processors, "processors", 0,
 		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
+	f.Var(&o.engine, "engine", "what moves the bytes: epoll (Linux, no TLS) takes less CPU; auto is epoll where it can")
 	f.StringArrayVar(&o.thresholds, "threshold", nil,
 		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
 			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
@@ -74,7 +76,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words,
+		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "engine": o.engine.Words,
 		"threshold": func() []string { return reports.Metrics(load.Ops()...) },
 	})
 }

@@ -30,6 +30,7 @@ const greetTimeout = 10 * time.Second
 func newBenchRun(p process) *cobra.Command {
 	o := &benchOptions{
 		overload:    program.NewOneOf("queue", "drop", "abort"),
+		engine:      program.NewOneOf(autoEngine, epollEngine, portableEngine),
 		reportFlags: program.NewReportFlags(),
 	}
 	cmd := &cobra.Command{
@@ -152,6 +153,9 @@ func (p process) drive(
 	}
 	config.Target.Chosen = at.Target(id).Chosen
 	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
+	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server); err != nil {
+		return err
+	}
 	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
 		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
 	if words := leftovers(&config.Workload); words != "" && !at.Ours() {

@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"runtime"
+
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// engines are the values of --engine.
+const (
+	autoEngine     = "auto"
+	epollEngine    = "epoll"
+	portableEngine = "portable"
+)
+
+// hasEpoll reports whether this system has the epoll engine.
+const hasEpoll = runtime.GOOS == "linux"
+
+// addressesFor returns where the epoll engine connects to, or nothing if the portable engine is to be used: it was
+// asked for, or the other one cannot reach the server. That is an error if the epoll engine was asked for.
+func addressesFor(ctx context.Context, kind string, server *target.Server) ([]netip.AddrPort, error) {
+	var why error
+	var addresses []netip.AddrPort
+	switch {
+	case kind == portableEngine:
+		return nil, nil
+	case !hasEpoll:
+		why = errors.New("--engine epoll needs Linux: leave it out")
+	case server.TLS != nil:
+		why = errors.New("--engine epoll cannot encrypt (TLS): leave it out")
+	default:
+		addresses, why = resolve(ctx, server.Address)
+	}
+	if kind == autoEngine {
+		why = nil
+	}
+	return addresses, why
+}
+
+// resolve returns the addresses of a server, those of IPv6 with a zone excepted.
+func resolve(ctx context.Context, at target.Address) ([]netip.AddrPort, error) {
+	_, port, err := net.SplitHostPort(at.HostPort())
+	if err != nil {
+		return nil, err
+	}
+	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	if err != nil {
+		return nil, err
+	}
+	hosts, err := net.DefaultResolver.LookupNetIP(ctx, "ip", at.Host)
+	if err != nil {
+		return nil, err
+	}
+	var addresses []netip.AddrPort
+	for _, host := range hosts {
+		if host.Zone() == "" {
+			addresses = append(addresses, netip.AddrPortFrom(host.Unmap(), uint16(number)))
+		}
+	}
+	if len(addresses) == 0 {
+		return nil, errors.New("--engine epoll takes no IPv6 address with a zone: leave it out")
+	}
+	return addresses, nil
+}
