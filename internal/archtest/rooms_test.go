@@ -133,10 +133,12 @@ var rooms = map[string]room{
 		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure",
 		"load/protocol", "load/workload",
 	}},
-	"internal/recorder": {mayImport: []string{"fwp", "internal/monitor", "scenarios", "scenarios/fwpdialect"}},
-	"internal/monitor":  {mayImport: []string{"fwp"}, alone: true},
-	"internal/slow":     {alone: true, tests: true},
-	"internal/history":  {mayImport: []string{"internal/text"}, alone: true},
+	"internal/recorder": {mayImport: []string{
+		"fwp", "internal/monitor", "internal/text", "scenarios", "scenarios/fwpdialect",
+	}},
+	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},
+	"internal/slow":    {alone: true, tests: true},
+	"internal/history": {mayImport: []string{"internal/text"}, alone: true},
 
 	"clients/npm":       {},
 	"internal/archtest": {},

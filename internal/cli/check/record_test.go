@@ -133,3 +133,37 @@ func TestRecordMistakes(t *testing.T) {
 		})
 	}
 }
+
+// A broken exchange is recorded, shrunk to a few lines, and shows the same again.
+func TestRecordAndShrink(t *testing.T) {
+	t.Parallel()
+	const fault = "push-other-answer"
+	hook, err := program.FaultNamed(fault)
+	require.NoError(t, err)
+	server := fakes.NewServer(fakes.Config{Hook: hook.Hook()})
+	t.Cleanup(server.Close)
+	file, small := filepath.Join(t.TempDir(), "bug.fwp"), filepath.Join(t.TempDir(), "small.fwp")
+	addr, end := recordingOf(t, "--upstream", server.URL(), "-o", file)
+	for range 3 {
+		talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`)
+	}
+	printed, err := end()
+	assert.Equal(t, program.Exit(reports.ExitFindings), err)
+	assert.Contains(t, printed, "fail server: foreign-reply:PUSH")
+
+	quiet := program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}
+	shrink := newShrink(process{quiet})
+	shrink.SetArgs([]string{file, "--fault", fault, "-o", small})
+	shrink.SilenceErrors, shrink.SilenceUsage = true, true
+	require.NoError(t, shrink.ExecuteContext(t.Context()))
+	text, err := os.ReadFile(small)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, bytes.Count(text, []byte("\n")), 9, "%s", text)
+	assert.Contains(t, string(text), "PUSH")
+
+	var out bytes.Buffer
+	run := newRun(process{program.Process{Name: "fwpcheck", Out: &out, Err: io.Discard, LookupEnv: noEnvironment}})
+	run.SetArgs([]string{small, "--fault", fault})
+	run.SilenceErrors, run.SilenceUsage = true, true
+	assert.Equal(t, program.Exit(reports.ExitFindings), run.ExecuteContext(t.Context()), out.String())
+}

@@ -1,0 +1,163 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// shrinkOptions are the flags of `fwpcheck shrink`.
+type shrinkOptions struct {
+	finding, output, fault string
+	length, timeout        time.Duration
+	target                 program.TargetFlags
+	given                  *pflag.FlagSet
+}
+
+// newShrink builds `fwpcheck shrink`.
+func newShrink(p process) *cobra.Command {
+	o := &shrinkOptions{}
+	cmd := &cobra.Command{
+		Use:   "shrink FILE",
+		Short: "Make a script smaller while what it shows stays",
+		Long: "shrink plays a script, a recorded conversation for example, again and again on a server, and leaves out\n" +
+			"connections and commands as long as the finding stays. A finding is a line that does not match, or a breach\n" +
+			"of a client or of the server, as `fwpcheck record` judges them. Without --finding it is the first one of the\n" +
+			"first play. The script that is left goes to standard output, or to --output.\n\n" +
+			"Without --url or FAKTORY_URL the embedded server plays.\n\n" +
+			"Exit codes: 0 the script is written, 2 usage, 3 the script shows nothing, 4 the server cannot be reached,\n" +
+			"5 internal error.",
+		Example: "  fwpcheck shrink bug.fwp --url tcp://localhost:7419 -o small.fwp\n" +
+			"  fwpcheck shrink bug.fwp --finding fetch-after-quiet",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			return p.shrink(cmd.Context(), o, args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.target.Declare(f, "play on")
+	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME`, one of those that are listed")
+	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
+	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")
+	f.DurationVar(&o.timeout, "timeout", 5*time.Second, "wait for a reply at most `TIME`")
+	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+	return cmd
+}
+
+// shrink makes a script smaller.
+func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
+	script, err := p.scriptToShrink(file)
+	if err != nil {
+		return err
+	}
+	s := &recorder.Shrinker{Timeout: o.timeout}
+	end, err := p.shrinkTarget(ctx, o, s)
+	if err != nil {
+		return err
+	}
+	defer end()
+	found, err := s.Findings(ctx, script)
+	if err != nil {
+		return &program.InternalError{Cause: err}
+	}
+	for _, name := range found {
+		p.Logf("found: %s", p.Show(name))
+	}
+	if len(found) == 0 {
+		p.Logf("the script shows nothing on this server: there is nothing to keep")
+		return program.Exit(reports.ExitInconclusive)
+	}
+	finding := found[0]
+	if o.finding != "" {
+		if !slices.Contains(found, o.finding) {
+			return fmt.Errorf("--finding %s: the script does not show it; found are: %s", o.finding, strings.Join(found, ", "))
+		}
+		finding = o.finding
+	}
+	short, cancel := context.WithTimeout(ctx, o.length)
+	defer cancel()
+	p.Logf("shrinking while this stays: %s", p.Show(finding))
+	small := s.Shrink(short, script, finding)
+	small.Title = "shrunk: " + text.OneLine(finding)
+	p.Logf("%d of %s are left, after %s", len(small.Steps), text.Count(len(script.Steps), "statement"),
+		text.Count(s.Plays, "play"))
+	return p.writeShrunk(o.output, scenarios.Format(small))
+}
+
+func (p process) writeShrunk(name string, script []byte) error {
+	if name == "" {
+		return p.Print(string(script))
+	}
+	err := program.ReplaceFile(name, func(w io.Writer) error {
+		_, err := w.Write(script)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	return nil
+}
+
+// scriptToShrink reads a script that can be played.
+func (p process) scriptToShrink(file string) (*scenarios.Script, error) {
+	files, err := p.read([]string{file})
+	if err != nil {
+		return nil, err
+	}
+	scripts, found := examine(files)
+	if wrong := mistakes(found); len(wrong) > 0 {
+		return nil, fmt.Errorf("%s", p.Show(wrong[0].Error()))
+	}
+	if len(scripts) != 1 {
+		return nil, fmt.Errorf("%s: one script was expected, and there are %d", file, len(scripts))
+	}
+	return scripts[0], nil
+}
+
+// shrinkTarget sets the server of a Shrinker.
+func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder.Shrinker) (end func(), err error) {
+	endpoint, err := o.target.Endpoint(o.given, p.LookupEnv, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case endpoint.Choice.Embedded:
+		var fault fakes.Fault
+		if o.fault != "" {
+			if fault, err = program.FaultNamed(o.fault); err != nil {
+				return nil, err
+			}
+		}
+		server, end, err := embed(ctx, fault, fakes.Config{})
+		s.Target = server.Target
+		return end, err
+	case endpoint.Starter != nil:
+		started, err := endpoint.Start(ctx, "", o.timeout)
+		if err != nil {
+			return nil, err
+		}
+		s.Target = &started.Server
+		return started.End, nil
+	}
+	if _, err := endpoint.Identify(ctx, o.timeout); err != nil {
+		return nil, err
+	}
+	s.Target, s.Password = endpoint.Server, endpoint.Password
+	return func() {}, nil
+}

@@ -1,0 +1,235 @@
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Shrinker plays scripts on a server, with a Recorder between, and leaves out steps as long as a finding stays.
+type Shrinker struct {
+	// Target is the server, which the caller may change as the script says.
+	Target   scenarios.Target
+	Password string
+	// Timeout is the longest wait for a reply; 5 s if zero.
+	Timeout time.Duration
+	// Plays counts the plays so far.
+	Plays int
+}
+
+// Findings plays a script and returns what is found, sorted: the names of breaches of either side, "mismatch: " with
+// the line and what was received for each line that did not match, and "not serving" if the server serves no more. The
+// error is that of a play that could not be carried out.
+func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]string, error) {
+	s.Plays++
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := New(Config{Dial: s.Target.Dial, Watch: monitor.Config{Password: s.Password}})
+	served := make(chan error, 1)
+	go func() { served <- r.Serve(ctx, l) }()
+	player := &scenarios.Player{
+		Target: through{s.Target, l.Addr().String()}, Password: s.Password, Timeout: s.timeout(),
+		Patience: 4 * s.timeout(),
+	}
+	run := player.Play(ctx, script, fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays))
+	_ = l.Close()
+	<-served
+	r.Close()
+	if run.Err != nil {
+		return nil, run.Err
+	}
+	found := map[string]bool{}
+	for _, result := range r.Summary().Results {
+		if result.Breaches > 0 && !isServerRule(result.Rule) && result.Rule.Breach != monitor.FetchWithoutWid {
+			found[result.Rule.Breach] = true
+		}
+	}
+	for _, b := range run.Breaches {
+		found[b.Name()] = true
+	}
+	for _, result := range run.Results {
+		if result.Outcome == scenarios.Mismatched && result.Line > 0 {
+			line := strings.TrimSpace(script.Source[result.Line-1])
+			found["mismatch: "+line+", got "+madeUp.ReplaceAllString(text.Shorten(result.Got), "*")] = true
+		}
+	}
+	if run.NotServing != "" {
+		found["not serving"] = true
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// isServerRule reports whether a rule is about the server. What the server does wrong is seen by the play, which knows
+// its own lines from the questions that it asks beside them. (A FETCH without a wid is the play's own: so it removes
+// the jobs that a script has left.)
+func isServerRule(rule monitor.Rule) bool {
+	return slices.ContainsFunc(monitor.ServerRules(), func(r monitor.Rule) bool { return r.Breach == rule.Breach })
+}
+
+// madeUp is what looks like a name that is different in each play.
+var madeUp = regexp.MustCompile(`[0-9a-zA-Z-]*[0-9][0-9a-zA-Z-]{7,}`)
+
+func (s *Shrinker) timeout() time.Duration {
+	if s.Timeout > 0 {
+		return s.Timeout
+	}
+	return 5 * time.Second
+}
+
+// through is a server behind a Recorder.
+type through struct {
+	scenarios.Target
+	addr string
+}
+
+func (t through) Dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", t.addr)
+}
+
+// Shrink returns the script without the steps that a finding does not need: first without whole connections, then
+// without commands together with their replies. It plays until nothing more can be left out, or ctx has ended. The
+// script must have been parsed, and show the finding.
+func (s *Shrinker) Shrink(ctx context.Context, script *scenarios.Script, finding string) *scenarios.Script {
+	for {
+		smaller := s.pass(ctx, script, finding, byConnection)
+		smaller = s.pass(ctx, smaller, finding, byExchange)
+		if ctx.Err() != nil || len(smaller.Steps) == len(script.Steps) {
+			return smaller
+		}
+		script = smaller
+	}
+}
+
+// pass leaves out groups of steps: half of them, a quarter, and so on, down to each alone.
+func (s *Shrinker) pass(
+	ctx context.Context, script *scenarios.Script, finding string, group func([]scenarios.Step) []int,
+) *scenarios.Script {
+	groups := group(script.Steps)
+	for size := max(1, count(groups)/2); ; size /= 2 {
+		for from := 0; from < count(groups); {
+			candidate := without(script, groups, from, from+size)
+			if ctx.Err() != nil {
+				return script
+			}
+			if candidate != nil && s.shows(ctx, candidate, finding) {
+				script = candidate
+				groups = group(script.Steps)
+				continue
+			}
+			from += size
+		}
+		if size <= 1 {
+			return script
+		}
+	}
+}
+
+func (s *Shrinker) shows(ctx context.Context, script *scenarios.Script, finding string) bool {
+	found, err := s.Findings(ctx, script)
+	return err == nil && slices.Contains(found, finding)
+}
+
+func count(groups []int) int {
+	if len(groups) == 0 {
+		return 0
+	}
+	return slices.Max(groups) + 1
+}
+
+// without returns a script without the steps of some groups, nil if that cannot be played. What breaks the protocol
+// then is marked.
+func without(script *scenarios.Script, groups []int, from, to int) *scenarios.Script {
+	less := *script
+	less.Steps = nil
+	for i, step := range script.Steps {
+		if groups[i] < from || groups[i] >= to {
+			less.Steps = append(less.Steps, step)
+		}
+	}
+	if len(less.Steps) == 0 || len(less.Steps) == len(script.Steps) {
+		return nil
+	}
+	marked, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(&less)) // with steps of its own
+	if err != nil {
+		return nil
+	}
+	scenarios.MarkBad(marked)
+	parsed, err := scenarios.Parse(script.Dialect, script.Name, scenarios.Format(marked))
+	if err != nil || slices.ContainsFunc(scenarios.Lint(parsed), func(p *scenarios.Problem) bool { return !p.Advice }) {
+		return nil
+	}
+	return parsed
+}
+
+// byConnection groups the steps of each connection; what is of none is a group of its own.
+func byConnection(steps []scenarios.Step) []int {
+	of, next := map[string]int{}, 0
+	groups := make([]int, len(steps))
+	for i, step := range steps {
+		conn, has := connOf(step)
+		at, known := of[conn]
+		if !has || !known {
+			at = next
+			next++
+		}
+		if has {
+			of[conn] = at
+		}
+		groups[i] = at
+	}
+	return groups
+}
+
+// byExchange groups a command with its reply; the reply to the connect is the greeting. All else is a group of its own.
+func byExchange(steps []scenarios.Step) []int {
+	awaits, next := map[string][]int{}, 0
+	groups := make([]int, len(steps))
+	for i, step := range steps {
+		conn, _ := connOf(step)
+		_, isReply := step.(*scenarios.Expect)
+		if isReply && len(awaits[conn]) > 0 {
+			groups[i] = awaits[conn][0]
+			awaits[conn] = awaits[conn][1:]
+			continue
+		}
+		groups[i] = next
+		if expectsReply(step) {
+			awaits[conn] = append(awaits[conn], next)
+		}
+		next++
+	}
+	return groups
+}
+
+func expectsReply(step scenarios.Step) bool {
+	switch s := step.(type) {
+	case *scenarios.Connect:
+		return s.Role == scenarios.Raw
+	case *scenarios.Send:
+		return s.Ending == scenarios.Open
+	}
+	return false
+}
+
+func connOf(step scenarios.Step) (conn string, has bool) {
+	switch s := step.(type) {
+	case *scenarios.Connect:
+		return s.Conn, true
+	case *scenarios.Send:
+		return s.Conn, true
+	case *scenarios.Expect:
+		return s.Conn, true
+	}
+	return "", false
+}

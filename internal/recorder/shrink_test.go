@@ -1,0 +1,78 @@
+package recorder
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+const busy = `title: a busy conversation
+
+connect c1 as raw
+S[c1]: +HI {"v":2}
+C[c1]: HELLO {"v":2}
+S[c1]: +OK
+connect c2 as raw
+S[c2]: +HI {"v":2}
+C[c2]: HELLO {"v":2,"hostname":"host1","wid":"$wid","pid":1,"labels":[]}
+S[c2]: +OK
+C[c1]: PUSH {"jid":"$jid","jobtype":"t","args":[],"queue":"$queue"}
+S[c1]: +OK
+C[c2]: BEAT {"wid":"$wid"}
+S[c2]: +OK
+C[c1]: INFO
+S[c1]: $
+C[c1] bad: FLUSH x
+S[c1]: -
+C[c2]: FETCH $queue
+S[c2]: ${"jid":"$jid"}
+C[c2]: ACK {"jid":"$jid"}
+S[c2]: +OK
+C[c1]: END
+S[c1]: +OK
+S[c1]: <close>
+`
+
+func shrunk(t *testing.T, server fakes.Config, finding string) string {
+	t.Helper()
+	f := fakes.NewServer(server)
+	t.Cleanup(f.Close)
+	script, err := scenarios.Parse(fwpdialect.Dialect{}, "busy", []byte(busy))
+	require.NoError(t, err)
+	s := &Shrinker{Target: tcp(f.Addr())}
+	found, err := s.Findings(t.Context(), script)
+	require.NoError(t, err)
+	require.Contains(t, found, finding)
+	return string(scenarios.Format(s.Shrink(t.Context(), script, finding)))
+}
+
+func TestShrinkForAClient(t *testing.T) {
+	t.Parallel()
+	text := shrunk(t, fakes.Config{}, "line-form")
+	assert.Equal(t, "title: a busy conversation\nC[c1] bad: FLUSH x\n", dropReplies(text))
+}
+
+var serverLines = regexp.MustCompile(`(?m)^S.*\n`)
+
+// dropReplies removes the lines of the server, which are there or not as the order of the steps wants it.
+func dropReplies(text string) string { return serverLines.ReplaceAllString(text, "") }
+
+func TestShrinkForAServer(t *testing.T) {
+	t.Parallel()
+	server := fakes.Config{Hook: func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == "INFO" {
+			e.Bytes = []byte("+OK\r\n")
+		}
+	}}
+	text := shrunk(t, server, "foreign-reply:INFO")
+	assert.Contains(t, text, "INFO\n")
+	for _, verb := range []string{"PUSH", "FETCH", "BEAT", "c2"} {
+		assert.NotContains(t, text, verb)
+	}
+}
