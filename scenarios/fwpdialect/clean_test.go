@@ -68,6 +68,27 @@ func TestClean(t *testing.T) {
 	}
 }
 
+func TestSoftware(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		server := fakes.NewServer(fakes.Config{
+			Password: "secret",
+			Listen:   func() (net.Listener, error) { return network.Listen("server:7419") },
+		})
+		defer server.Close()
+		nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
+		require.NoError(t, err)
+		name, version, err := fwpdialect.Software(t.Context(), nc, "secret", 10*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, [2]string{"fakes", "fakes"}, [2]string{name, version})
+		nc, err = network.DialContext(t.Context(), "tcp", "server:7419")
+		require.NoError(t, err)
+		_, _, err = fwpdialect.Software(t.Context(), nc, "wrong", 10*time.Second)
+		require.ErrorContains(t, err, "HELLO")
+	})
+}
+
 // push pushes jobs on a connection, and ends it.
 func push(t *testing.T, nc net.Conn, jobs []string) {
 	t.Helper()

@@ -131,7 +131,9 @@ func (e *expectations) apply(
 	}
 	e.playAgain(ctx, p, r, chosen, play)
 	judged := e.judge(r)
-	if e.update && !r.Interrupted && r.Internal == "" && r.Unreachable == "" {
+	if e.update && ctx.Err() != nil {
+		p.Logf("interrupted: %s is as it was", e.file.Name)
+	} else if e.update && r.Internal == "" && r.Unreachable == "" {
 		if err := e.rewrite(p, judged, chosen); err != nil {
 			judged.Internal = "the known findings could not be written: " + err.Error()
 			return judged
