@@ -1,0 +1,24 @@
+package check
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The files of the repository are about checks and clauses that there are.
+func TestTheExpectationsOfTheRepository(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../expectations/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	all, err := checks()
+	require.NoError(t, err)
+	for _, file := range files {
+		known, err := (&expectFlags{name: file}).read(selection{in: all})
+		require.NoError(t, err)
+		assert.NotEmpty(t, known.file.Lines)
+	}
+}
