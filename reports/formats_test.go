@@ -102,6 +102,17 @@ func TestKnownCases(t *testing.T) {
 	assert.NotContains(t, github.String(), "::error")
 }
 
+// An annotation has a place only if that is a file of the user's: a script of the suite has the name of its check.
+func TestPlacesOfAnnotations(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]bool{"push/rejected": false, "my-bug.fwp": true, "": false} {
+		s := Suite{Cases: []Case{{Name: "x", Check: file, File: file, Line: 3, State: CaseFailed}}}
+		var out bytes.Buffer
+		require.NoError(t, s.WriteGitHub(&out))
+		assert.Equal(t, want, strings.Contains(out.String(), "file="+file+",line=3,"), file)
+	}
+}
+
 // What a server said stays text in every format.
 func TestFormatsAreTame(t *testing.T) {
 	t.Parallel()
