@@ -150,6 +150,28 @@ func TestRecordAndPlayAgain(t *testing.T) {
 	}
 }
 
+// A retry comes when the server wants it to, so the script waits for it.
+func TestRecordARetry(t *testing.T) {
+	t.Parallel()
+	soon := fakes.Config{FetchBlock: time.Millisecond, RetryDelay: func(int) time.Duration { return time.Second }}
+	r := record(t, soon, Config{Script: true})
+	k := r.dial()
+	k.greet(consumer, "")
+	k.do(`PUSH {"jid":"0123456789abcdef01","jobtype":"mail","args":[],"queue":"q1"}`)
+	k.do("FETCH q1")
+	k.do(`FAIL {"jid":"0123456789abcdef01","errtype":"E","message":"m","backtrace":[]}`)
+	for k.do("FETCH q1").Kind != fwp.BulkString {
+	}
+	k.do(`ACK {"jid":"0123456789abcdef01"}`)
+	k.end()
+	r.Close()
+	text, err := r.Script()
+	require.NoError(t, err, "%s", text)
+	assert.Contains(t, string(text), "eventually\n  C[c1]: FETCH $queue\n  S[c1]: ${\"jid\":\"$jid\"")
+	later := fakes.Config{FetchBlock: time.Millisecond, RetryDelay: func(int) time.Duration { return 3 * time.Second }}
+	assert.Empty(t, play(t, text, later), "%s", text)
+}
+
 func TestBreachesOfBothSides(t *testing.T) {
 	t.Parallel()
 	var found []string

@@ -34,6 +34,7 @@ type script struct {
 	cut    string // why the script is not whole
 	bare   bool   // the queue default is used without its name
 	signal map[string]bool
+	failed map[string]bool // jids with a FAIL: they come again, the server decides when
 	opened int
 	last   time.Duration
 }
@@ -56,6 +57,7 @@ type sent struct {
 func newScript(begun time.Time, limit int, password string) *script {
 	return &script{
 		begun: begun, limit: limit, pw: password, names: newNames(), conns: map[int]*scripted{}, signal: map[string]bool{},
+		failed: map[string]bool{},
 	}
 }
 
@@ -166,6 +168,9 @@ func (s *script) client(c *scripted, e *monitor.Event) {
 	wid, _ := e.Object["wid"].(string)
 	c.inFlight = append(c.inFlight, sent{e.Command.Verb, len(s.lines), wid})
 	c.ended = c.ended || e.Command.Verb == fwp.END
+	if jid, is := e.Object["jid"].(string); is && e.Command.Verb == fwp.FAIL {
+		s.failed[jid] = true
+	}
 	text, plain := s.text(e)
 	if !plain {
 		s.line("C["+c.name+"] raw:", quoteBytes(masked(e.Raw)))
@@ -190,7 +195,26 @@ func (s *script) server(c *scripted, e *monitor.Event) {
 	if e.Reply.Kind == fwp.ErrorReply {
 		s.line("# " + oneLine(e.Moment().Text))
 	}
+	if cmd.verb == fwp.FETCH && s.isRetry(e.Reply) && s.cut == "" {
+		s.retried(c, cmd, e.Reply)
+		return
+	}
 	s.line(c.s(), s.reply(c, cmd, e.Reply))
+}
+
+func (s *script) isRetry(r fwp.Reply) bool {
+	var job fwp.Job
+	return r.Kind == fwp.BulkString && json.Unmarshal(r.Text, &job) == nil && s.failed[job.JID]
+}
+
+// retried has a play fetch until a job has come back, since the time of a retry is the server's choice.
+func (s *script) retried(c *scripted, cmd sent, r fwp.Reply) {
+	fetch := s.lines[cmd.place]
+	s.lines[cmd.place] = ""
+	s.line("eventually")
+	s.line("  " + fetch)
+	s.line("  "+c.s(), s.reply(c, cmd, r))
+	s.line("end")
 }
 
 func (s *script) greeting(c *scripted, r fwp.Reply) {
