@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -31,6 +32,9 @@ import (
 type Options struct {
 	// Password is that of the server, if the URL has none.
 	Password string
+	// ShowSecrets leaves the salt, the rounds, the hash and the password in what tests log; otherwise placeholders are
+	// in their places.
+	ShowSecrets bool
 	// TLS is used for a URL with the scheme tcp+tls; nil means the authorities of the system.
 	TLS *tls.Config
 
@@ -135,7 +139,7 @@ func newRun(ctx context.Context, url string, o Options) (*run, error) {
 		err = conformance.Authenticate(ctx, server, o.Password, o.Timeout)
 	}
 	if err != nil {
-		return nil, err
+		return nil, errors.New(o.hide(err.Error()))
 	}
 	all, err := stress.Suite()
 	if err != nil {
@@ -150,6 +154,14 @@ func newRun(ctx context.Context, url string, o Options) (*run, error) {
 		err = cmp.Or(o.validateSkip(), r.readKnown(all))
 	}
 	return r, err
+}
+
+// hide returns a text without secrets, unless they are to be shown.
+func (o *Options) hide(text string) string {
+	if o.ShowSecrets {
+		return text
+	}
+	return target.NewSecrets(o.Password).Hide(text)
 }
 
 // offers returns what the server offers.
@@ -185,6 +197,7 @@ func (r *run) play(t *testing.T) {
 	}
 	r.report = r.runner(r.selected).Run(ctx)
 	r.hold(ctx)
+	r.report.Hide(r.options.hide)
 	r.byID = map[string]*reports.Check{}
 	for i := range r.report.Checks {
 		r.byID[r.report.Checks[i].ID] = &r.report.Checks[i]

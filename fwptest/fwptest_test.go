@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -159,5 +161,19 @@ func TestServersThatCannotBeTested(t *testing.T) {
 			assert.NotContains(t, err.Error(), "secret")
 			assert.NotContains(t, err.Error(), ":wrong@")
 		})
+	}
+}
+
+func TestSecretsAreNotLogged(t *testing.T) {
+	t.Parallel()
+	const password, salt = "hunter2hunter2", "5a17f00d5a17f00d"
+	wrong := fault(t, "auth-hash-half").Hook()
+	s := server(t, fakes.Config{Password: password, Salt: salt, Hook: wrong})
+	for _, show := range []bool{false, true} {
+		n := played(t, s, "auth/hash-near-misses", Options{Seed: 7, ShowSecrets: show})
+		require.Len(t, n.errors, 1)
+		assert.Equal(t, show, strings.Contains(n.errors[0], salt))
+		assert.Equal(t, !show, strings.Contains(n.errors[0], "(salt)"))
+		assert.Equal(t, show, regexp.MustCompile(`[0-9a-f]{32}`).MatchString(n.errors[0]))
 	}
 }

@@ -8,6 +8,7 @@ package double
 import (
 	"bytes"
 	"cmp"
+	"regexp"
 	"slices"
 	"sync"
 
@@ -149,10 +150,15 @@ func (d *Double) read(conn int64, line []byte) {
 	t.state.Sent(append(bytes.Clone(line), "\r\n"...))
 	verb := fwp.SplitCommand(line).Verb
 	t.now = Entry{
-		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(line), Mistake: mistake,
+		At: now, Connection: conn, Worker: t.wid, Verb: verb, Command: cut(hidden(line)), Mistake: mistake,
 		unit: d.journal.unitOf(verb, line),
 	}
 }
+
+var hashField = regexp.MustCompile(`("pwdhash"\s*:\s*)"[^"]*"`)
+
+// hidden returns a line without the hash of the password, with which the password could be guessed.
+func hidden(line []byte) []byte { return hashField.ReplaceAll(line, []byte(`$1"(hash)"`)) }
 
 // answered takes the answer to the line.
 func (d *Double) answered(e *fakes.Event) {

@@ -184,6 +184,15 @@ func TestJournal(t *testing.T) {
 	assert.Empty(t, d.Summary().Left)
 }
 
+func TestTheJournalHasNoHash(t *testing.T) {
+	t.Parallel()
+	d, control := begin(t)
+	dial(t, d, `HELLO {"v":2,"pwdhash":"1e440e3f3d2db545","x":1}`)
+	_, body := ask(t, control, http.MethodGet, "/v1/journal", "")
+	assert.Contains(t, body, `\"pwdhash\":\"(hash)\",\"x\":1`)
+	assert.NotContains(t, body, "1e440e3f3d2db545")
+}
+
 func TestTheJournalIsBounded(t *testing.T) {
 	t.Parallel()
 	var j journal

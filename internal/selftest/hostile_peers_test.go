@@ -231,3 +231,73 @@ func greetsLate(p *party) {
 	time.Sleep(9 * time.Second)
 	greets(ok)(p)
 }
+
+// each is a peer that serves as FWP requires, but for the answers of a function; "" is the usual one.
+func each(of func(verb, line string) string) func(*party) {
+	return answers(func(verb, line string) string {
+		if reply := of(verb, line); reply != "" {
+			return reply
+		}
+		switch verb {
+		case "FETCH":
+			return "$-1\r\n"
+		case "INFO":
+			return bulk(`{"faktory":{"queues":{}}}`)
+		}
+		return ok
+	})
+}
+
+// jobs is a peer with a job for each FETCH, of any queue: always the same, or another one.
+func jobs(differ bool) func(*party) {
+	return func(p *party) {
+		n := 0
+		each(func(verb, _ string) string {
+			if verb != "FETCH" {
+				return ""
+			}
+			if differ {
+				n++
+			}
+			return bulk(`{"jid":"` + strconv.Itoa(n) + `","jobtype":"x","queue":"default","args":[]}`)
+		})(p)
+	}
+}
+
+// closing is a peer that ends each connection after its first reply but that to HELLO.
+func closing(p *party) {
+	p.say(hi)
+	p.answer(func(verb, _ string) string {
+		if verb == "HELLO" {
+			return ok
+		}
+		p.say("$-1\r\n")
+		return "close"
+	})
+}
+
+// escapes are what a terminal must not be sent, as bytes and as JSON has them.
+const escapes = "\x1b]0;title\a\xc2\x9b2J\u202e\u2066\u200b\x7f"
+
+// escaping is a peer whose every text has them.
+func escaping(p *party) {
+	p.say("+HI {\"v\":2,\"x\":\"\u202e\u009b\x7f\"}\r\n")
+	p.answer(func(verb, _ string) string {
+		switch verb {
+		case "HELLO", "END", "PUSH":
+			return ok
+		case "FETCH", "INFO":
+			return bulk("{\"jid\":\"\u202e\u009b\",\"jobtype\":\"\u2066\",\"queue\":\"\u202e\",\"args\":[\"" + escapes + "\"]}")
+		}
+		return "-ERR " + escapes + "\r\n"
+	})
+}
+
+// queues returns the INFO of a server with so many of them.
+func queues(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(`"q` + strconv.Itoa(i) + `":1,`)
+	}
+	return bulk(`{"faktory":{"queues":{` + b.String() + `"default":0}}}`)
+}

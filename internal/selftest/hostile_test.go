@@ -128,7 +128,24 @@ var hostilePeers = map[string]struct {
 	"a bulk without an end":  {floods("$15000000\r\n", strings.Repeat("A", big)), broken},
 	"replies without an end": {floods(ok, strings.Repeat(ok, 50)), broken},
 	"errors without an end":  {floods("-ERR\r\n", strings.Repeat("-ERR no\r\n", 50)), broken},
-	"bulks without an end":   {floods(ok, bulk(strings.Repeat("A", big/100))), broken},
+	"jobs without an end":    {jobs(true), broken},
+	"one job without an end": {jobs(false), broken},
+	"terminate at each BEAT": {each(func(verb, _ string) string {
+		if verb == "BEAT" {
+			return bulk(`{"state":"terminate"}`)
+		}
+		return ""
+	}), broken},
+	"90,000 queues": {each(func(verb, _ string) string {
+		if verb == "INFO" {
+			return queues(90_000)
+		}
+		return ""
+	}), broken},
+	"closes after a reply":  {closing, broken},
+	"escapes in every text": {escaping, broken},
+	"HI of 100 MB":          {says(`+HI {"v":2,"x":"` + strings.Repeat("A", 100*big) + "\"}\r\n"), none},
+	"bulks without an end":  {floods(ok, bulk(strings.Repeat("A", big/100))), broken},
 }
 
 // TestHostilePeers plays the three tools on peers that are wrong on purpose. Each ends, in bounded virtual time, with its
