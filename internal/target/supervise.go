@@ -25,7 +25,11 @@ type supervised struct {
 // killOrder asks a supervisor to kill. The end of its standard input asks it to stop in order.
 const killOrder = "kill\n"
 
-// supervise starts a command. What it prints goes to output.
+// signalOrder, with the name of a signal and the end of the line, asks it to send the command that signal.
+const signalOrder = "signal "
+
+// supervise starts a command. What it prints goes to output. A word of the environment without "=" names a variable that
+// the command does not get.
 func supervise(program []string, command string, environment []string, output io.Writer) (*supervised, error) {
 	if len(program) == 0 {
 		self, err := os.Executable()
@@ -35,7 +39,7 @@ func supervise(program []string, command string, environment []string, output io
 		program = []string{self, "supervise"}
 	}
 	cmd := exec.Command(program[0], append(slices.Clip(program[1:]), command)...) //nolint:noctx // it ends by an order
-	cmd.Env = append(os.Environ(), environment...)
+	cmd.Env = with(os.Environ(), environment)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = time.Second // for what the supervisor could not end
 	apart(cmd)
@@ -52,6 +56,19 @@ func supervise(program []string, command string, environment []string, output io
 		close(s.over)
 	}()
 	return s, nil
+}
+
+// with returns an environment with changes: "NAME=VALUE" sets a variable, and "NAME" removes it.
+func with(environment, changes []string) []string {
+	changed := slices.Clone(environment)
+	for _, change := range changes {
+		if strings.Contains(change, "=") {
+			changed = append(changed, change)
+			continue
+		}
+		changed = slices.DeleteFunc(changed, func(have string) bool { return strings.HasPrefix(have, change+"=") })
+	}
+	return changed
 }
 
 // end ends the command, without warning if kill is true, and blocks until all that it

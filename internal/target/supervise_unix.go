@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -22,12 +23,12 @@ const stopGrace = 10 * time.Second
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // Supervise runs a command of the shell and returns its exit code, 128 and the number of the signal that ended it, or
-// 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the command, with
-// everything that the command started: by SIGTERM when orders ends or this process gets
-// a signal to end, and by SIGKILL ten seconds later or when orders has a line "kill". What is
-// left when the command has ended by itself is killed, too. On Linux that is every
-// descendant, on other systems what is still in its process group. It is for a process of its own, see [Starter],
-// whose children are all of the command.
+// 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the
+// command, with everything that the command started: by SIGTERM when orders ends or this process gets a signal to end,
+// and by SIGKILL ten seconds later or when orders has a line "kill". A line "signal TERM" sends the command itself that
+// signal: HUP, INT, TERM, TSTP, CONT, USR1 or USR2. What is left when the command has ended by itself is killed, too. On
+// Linux that is every descendant, on other systems what is still in its process group. It is for a process of its own,
+// see [Starter] and [Program], whose children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
 	signals := make(chan os.Signal, 1)
@@ -48,7 +49,7 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 		endGroup(cmd.Process.Pid)
 		return exitCode(cmd.ProcessState)
 	case <-signals:
-	case kill := <-ordered(orders):
+	case kill := <-ordered(orders, cmd.Process):
 		if kill {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
@@ -68,14 +69,30 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// ordered sends whether to kill when there is an order.
-func ordered(orders io.Reader) <-chan bool {
+// ordered sends whether to kill when there is the order to end. It passes signals on until then.
+func ordered(orders io.Reader, command *os.Process) <-chan bool {
 	order := make(chan bool, 1)
 	go func() {
-		line, _ := bufio.NewReader(orders).ReadString('\n')
-		order <- line == killOrder
+		lines := bufio.NewReader(orders)
+		for {
+			line, err := lines.ReadString('\n')
+			if name, is := strings.CutPrefix(line, signalOrder); is && err == nil {
+				if s, known := namedSignals[strings.TrimSpace(name)]; known {
+					_ = command.Signal(s) // an error means that it has ended
+				}
+				continue
+			}
+			order <- line == killOrder
+			return
+		}
 	}()
 	return order
+}
+
+// namedSignals are the signals that a command can be sent.
+var namedSignals = map[string]os.Signal{
+	"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "TSTP": syscall.SIGTSTP,
+	"CONT": syscall.SIGCONT, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2,
 }
 
 // stop stops a group in order, and waits until its first process has ended.

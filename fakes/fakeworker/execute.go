@@ -1,0 +1,232 @@
+package fakeworker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// report is what the server is to be told about a job.
+type report struct {
+	verb   string
+	fields Fields
+}
+
+// execute fetches jobs and runs them, one after the other, until the worker ends.
+func (w *Worker) execute(ctx context.Context) {
+	var owed []report // reports whose reply did not come
+	for {
+		c := w.connect(ctx, false, w.terminating)
+		if c == nil && (ctx.Err() != nil || len(owed) == 0) {
+			return
+		}
+		if c == nil { // the worker is terminating: one more try for what is owed
+			if c, _ = w.open(ctx, false); c == nil {
+				return
+			}
+		}
+		err := w.work(ctx, c, &owed)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		c.close()
+		if errors.Is(err, errNoWork) {
+			return
+		}
+		if errors.Is(err, errRenew) {
+			continue
+		}
+		goOn, forget := w.again(ctx, false, w.cfg.FirstPause, nil)
+		if !goOn {
+			return
+		}
+		if forget && len(owed) > 0 {
+			owed = owed[1:]
+		}
+	}
+}
+
+var errRenew = errors.New("the server has forgotten the worker")
+
+// work fetches and runs jobs on a connection. It returns nil when the connection has ended in order.
+func (w *Worker) work(ctx context.Context, c *conn, owed *[]report) error {
+	for {
+		for len(*owed) > 0 {
+			if c.worn() {
+				c.end(ctx)
+				return errRenew
+			}
+			if err := w.tell(ctx, c, (*owed)[0]); err != nil {
+				return err
+			}
+			*owed = (*owed)[1:]
+		}
+		if c.made < w.renewal.Load() || c.worn() {
+			c.end(ctx)
+			return errRenew
+		}
+		job, err := w.next(ctx, c)
+		if err != nil || job == nil {
+			return err
+		}
+		*owed = append(*owed, w.perform(ctx, c, job)...)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// worn reports whether no other command may be sent on a connection, as with a fault.
+func (c *conn) worn() bool { return c.w.cfg.Single && c.used }
+
+// tell reports the outcome of a job. An error reply is final: the server has it from then on.
+func (w *Worker) tell(ctx context.Context, c *conn, r report) error {
+	reply, err := c.ask(ctx, r.verb, encode(r.fields))
+	if err == nil && reply.Kind == fwp.ErrorReply {
+		w.logf("%s: %s", r.verb, reply.Text)
+	}
+	return err
+}
+
+// next returns the next job, or nil if there is none and the connection has ended in order.
+func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
+	for {
+		e := c.event()
+		e.Queues, e.Skip = w.cfg.Queues, isClosed(w.quiet)
+		w.at(Fetching, e)
+		if e.Skip && e.Delay > 0 {
+			if !w.pause(ctx, e.Delay) {
+				return nil, ctx.Err()
+			}
+			continue
+		}
+		if e.Skip { // quiet: the connection is kept
+			if e.Close {
+				c.end(ctx)
+			}
+			select {
+			case <-w.terminating:
+				c.end(ctx)
+				return nil, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		job, err := w.fetch(ctx, c, e.Queues)
+		if err != nil || job != nil {
+			return job, err
+		}
+		if c.made < w.renewal.Load() || c.worn() {
+			c.end(ctx)
+			return nil, errRenew
+		}
+	}
+}
+
+// soon is how quick a FETCH without a job is that did not wait; pauseAfter keeps it from being sent in a tight loop.
+const (
+	soon       = 50 * time.Millisecond
+	pauseAfter = 200 * time.Millisecond
+)
+
+// fetch sends one FETCH. (FETCH)
+func (w *Worker) fetch(ctx context.Context, c *conn, queues []string) (*Job, error) {
+	var args []byte
+	if len(queues) > 0 {
+		args = []byte(strings.Join(queues, " "))
+	}
+	began := time.Now()
+	reply, err := c.ask(ctx, fwp.FETCH, args)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Kind != fwp.BulkString {
+		if reply.Kind == fwp.ErrorReply {
+			w.logf("FETCH: %s", reply.Text)
+		}
+		if reply.Kind == fwp.ErrorReply || time.Since(began) < soon {
+			w.pause(ctx, pauseAfter)
+		}
+		return nil, nil
+	}
+	job, err := parseJob(reply.Text)
+	if err != nil {
+		w.logf("FETCH: %v", err)
+	}
+	return job, nil
+}
+
+// Job is a work unit as the worker received it.
+type Job struct {
+	JID, Type string
+	Args      []json.RawMessage
+	Text      []byte // all of it
+}
+
+func parseJob(text []byte) (*Job, error) {
+	var unit struct {
+		JID     string            `json:"jid"`
+		JobType string            `json:"jobtype"`
+		Args    []json.RawMessage `json:"args"`
+	}
+	if err := json.Unmarshal(text, &unit); err != nil {
+		return nil, err
+	}
+	return &Job{unit.JID, unit.JobType, unit.Args, bytes.Clone(text)}, nil
+}
+
+// perform runs a job, and returns what is to be reported.
+func (w *Worker) perform(ctx context.Context, c *conn, job *Job) []report {
+	e := c.event()
+	e.Job = job
+	w.at(Delivered, e)
+	if e.Skip {
+		return nil
+	}
+	var reports []report
+	for range 1 + btoi(e.Again) {
+		reports = append(reports, w.performOnce(ctx, c, job)...)
+	}
+	return reports
+}
+
+func (w *Worker) performOnce(ctx context.Context, c *conn, job *Job) []report {
+	w.running.Add(1)
+	defer w.running.Add(-1)
+	failure := w.run(ctx, job)
+	e := c.event()
+	e.Job = job
+	switch {
+	case errors.Is(failure, errAbandoned):
+		e.Outcome = Abandoned
+	case failure != nil:
+		e.Outcome = Failed
+	}
+	e.Verb, e.Fields = fwp.ACK, Fields{"jid": job.JID}
+	if failure != nil {
+		e.Verb = fwp.FAIL
+		e.Fields["errtype"], e.Fields["message"] = "RuntimeError", failure.Error()
+		e.Fields["backtrace"] = []string{"fakeworker.run", "fakeworker.perform"}
+	}
+	w.at(Ran, e)
+	if e.Skip || ctx.Err() != nil {
+		return nil
+	}
+	told := report{e.Verb, e.Fields}
+	if e.Again {
+		return []report{told, told}
+	}
+	return []report{told}
+}
+
+func btoi(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

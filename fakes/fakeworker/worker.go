@@ -1,0 +1,353 @@
+package fakeworker
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config configures a [Worker].
+type Config struct {
+	// URL is that of the server: "tcp://:password@host:7419", "tcp+tls://host". If it is empty, Lookup finds it: in the
+	// variable that FAKTORY_PROVIDER names, or else in FAKTORY_URL.
+	URL    string
+	Lookup func(name string) (value string, is bool)
+	// Queues are those of every FETCH; "default" if there are none.
+	Queues []string
+	// Concurrency is how many jobs run at a time; 2 if zero.
+	Concurrency int
+
+	// WID, Hostname, PID and Labels are those of every HELLO; a fresh wid, the host name, the process and "go" if empty.
+	WID, Hostname string
+	PID           int
+	Labels        []string
+
+	// Single has every command on a connection of its own, as a fault does.
+	Single bool
+
+	// BeatEvery is the time between two BEATs; 15 s if zero.
+	BeatEvery time.Duration
+	// Grace is how long jobs may run on when the worker is terminated; 25 s if zero.
+	Grace time.Duration
+	// FirstPause is the pause before the first dial after a loss; twice as long before each later one, up to 5 s.
+	// 100 ms if zero.
+	FirstPause time.Duration
+
+	// Dial opens connections; nil means the network of the machine.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Wrap, if set, returns what is used in place of a connection that was opened.
+	Wrap func(net.Conn) net.Conn
+	// TLS is the configuration for the scheme tcp+tls; nil means the roots of the system.
+	TLS *tls.Config
+	// Log receives one line for each thing that went wrong; it may be nil.
+	Log func(line string)
+	// Hook sees and may change everything that happens: see [Event]. It is called by many goroutines at once.
+	Hook func(*Event)
+}
+
+const (
+	longestPause = 5 * time.Second
+	dialPatience = 5 * time.Second
+)
+
+func (c *Config) fill() {
+	if len(c.Queues) == 0 {
+		c.Queues = []string{"default"}
+	}
+	if c.Concurrency <= 0 {
+		c.Concurrency = 2
+	}
+	if c.WID == "" {
+		c.WID = strings.ToLower(rand.Text())
+	}
+	if c.Hostname == "" {
+		c.Hostname, _ = os.Hostname()
+	}
+	if c.PID == 0 {
+		c.PID = os.Getpid()
+	}
+	if c.Labels == nil {
+		c.Labels = []string{"go"}
+	}
+	for _, d := range []struct {
+		at *time.Duration
+		is time.Duration
+	}{{&c.BeatEvery, 15 * time.Second}, {&c.Grace, 25 * time.Second}, {&c.FirstPause, 100 * time.Millisecond}} {
+		if *d.at <= 0 {
+			*d.at = d.is
+		}
+	}
+	if c.Dial == nil {
+		c.Dial = new(net.Dialer).DialContext
+	}
+}
+
+// Worker is one worker. Its methods may be called by many goroutines at once.
+type Worker struct {
+	cfg  Config
+	addr string
+	pass string
+	tls  *tls.Config // nil: none
+
+	mu          sync.Mutex
+	conns       map[*conn]struct{}
+	quiet       chan struct{} // closed when no more jobs are fetched
+	terminating chan struct{} // closed when the worker is to end
+	closed      map[chan struct{}]bool
+
+	abandon chan struct{} // closed when jobs that still run are to fail
+	exit    chan int      // the worker ends at once
+	dials   atomic.Int64
+	renewal atomic.Int64 // grows when all connections are to greet again
+	running atomic.Int64 // jobs
+}
+
+// New returns a worker, which does nothing yet.
+func New(config Config) *Worker {
+	config.fill()
+	return &Worker{
+		cfg: config, conns: map[*conn]struct{}{}, closed: map[chan struct{}]bool{},
+		quiet: make(chan struct{}), terminating: make(chan struct{}), abandon: make(chan struct{}),
+		exit: make(chan int, 1),
+	}
+}
+
+// Config returns the configuration, with its defaults.
+func (w *Worker) Config() Config { return w.cfg }
+
+// Running returns how many jobs run now.
+func (w *Worker) Running() int { return int(w.running.Load()) }
+
+// Run runs the worker until it was terminated, and returns its exit code: 0 after an orderly end. When ctx is done it
+// ends without ceremony, as a process does that is killed. No goroutine of it is left when it returns.
+func (w *Worker) Run(ctx context.Context) int {
+	if err := w.parse(); err != nil {
+		w.logf("%v", err)
+		return 2
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer w.closeAll()
+	defer cancel()
+	executors := make(chan struct{})
+	all.Go(func() {
+		var each sync.WaitGroup
+		for range w.cfg.Concurrency {
+			each.Go(func() { w.execute(ctx) })
+		}
+		each.Wait()
+		close(executors)
+	})
+	stopBeats, beats := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		w.beat(ctx, stopBeats)
+		close(beats)
+	})
+	all.Go(func() { w.expire(ctx) })
+	for {
+		select {
+		case <-ctx.Done():
+			return 137
+		case code := <-w.exit:
+			return code
+		case <-executors:
+			executors = nil
+			if !isClosed(w.terminating) { // a fault ended them
+				continue
+			}
+			close(stopBeats)
+		case <-beats:
+			e := &Event{}
+			w.at(Exiting, e)
+			w.pause(ctx, e.Delay)
+			return e.Code
+		}
+	}
+}
+
+// address returns the URL of the server. (URL Configuration)
+func (c *Config) address() string {
+	if c.URL != "" || c.Lookup == nil {
+		return c.URL
+	}
+	name := "FAKTORY_URL"
+	if provider, is := c.Lookup("FAKTORY_PROVIDER"); is && provider != "" {
+		name = provider
+	}
+	value, _ := c.Lookup(name)
+	return value
+}
+
+func (w *Worker) parse() error {
+	u, err := url.Parse(w.cfg.address())
+	if err != nil {
+		return err
+	}
+	w.addr = u.Host
+	if u.Port() == "" {
+		w.addr = net.JoinHostPort(u.Hostname(), "7419")
+	}
+	w.pass, _ = u.User.Password()
+	if u.Scheme == "tcp+tls" {
+		w.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+		if w.cfg.TLS != nil {
+			w.tls = w.cfg.TLS.Clone()
+		}
+		w.tls.ServerName = u.Hostname()
+	}
+	return nil
+}
+
+// expire waits for a termination, and has the jobs fail that still run when its grace is over.
+func (w *Worker) expire(ctx context.Context) {
+	select {
+	case <-w.terminating:
+	case <-ctx.Done():
+		return
+	}
+	e := &Event{Every: w.cfg.Grace}
+	w.at(Quitting, e)
+	if w.pause(ctx, e.Every) {
+		if e.Skip {
+			w.Exit(1)
+		}
+		w.once(w.abandon)
+	}
+}
+
+// Signal is what the process does at a signal: TERM and INT terminate the worker, TSTP quiets it.
+func (w *Worker) Signal(name string) {
+	e := &Event{Signal: name}
+	switch name {
+	case "TERM", "INT":
+		e.State = "terminate"
+	case "TSTP":
+		e.State = "quiet"
+	default:
+		return
+	}
+	w.order(e)
+}
+
+// order enters a state. (Quiet State, Terminating State)
+func (w *Worker) order(e *Event) {
+	w.at(Ordered, e)
+	if e.Skip {
+		return
+	}
+	switch e.State {
+	case "quiet":
+		w.once(w.quiet)
+	case "terminate":
+		w.once(w.quiet)
+		w.once(w.terminating)
+	}
+}
+
+// Exit ends the worker at once with an exit code.
+func (w *Worker) Exit(code int) {
+	select {
+	case w.exit <- code:
+	default:
+	}
+}
+
+// once closes a channel that may be closed already.
+func (w *Worker) once(c chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.closed[c] {
+		w.closed[c] = true
+		close(c)
+	}
+}
+
+// state returns what a BEAT reports as current_state.
+func (w *Worker) state() string {
+	switch {
+	case isClosed(w.terminating):
+		return "terminate"
+	case isClosed(w.quiet):
+		return "quiet"
+	}
+	return ""
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// pause waits, and reports whether ctx is not done.
+func (w *Worker) pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// endAll sends END on all connections, as a fault does.
+func (w *Worker) endAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		_, _ = c.nc.Write([]byte("END\r\n"))
+	}
+}
+
+// say sends a command on a connection of its own.
+func (w *Worker) say(verb string, fields Fields) {
+	ctx, cancel := context.WithTimeout(context.Background(), dialPatience)
+	defer cancel()
+	c, err := w.open(ctx, false)
+	if err != nil {
+		return
+	}
+	var args []byte
+	if fields != nil {
+		args = encode(fields)
+	}
+	_, _ = c.ask(ctx, verb, args)
+	c.end(ctx)
+}
+
+// hurry closes a connection as soon as its next line is written, without a wait for the reply.
+func (w *Worker) hurry(number int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := range w.conns {
+		if c.n == number {
+			c.hurried = true
+		}
+	}
+}
+
+// linger waits until the worker is quiet, at most for a time.
+func (w *Worker) linger(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.quiet:
+	}
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package target
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/input"
+)
+
+// TestProgram starts programs that are sent a signal, killed, fail, or are not there.
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	const waits = `trap 'exit 7' TERM; sleep 60 & echo "$WORD" >"$1"; wait`
+	tests := map[string]struct {
+		program func(ready string) []string
+		act     func(*Running)
+		code    int
+	}{
+		"a signal": {
+			func(ready string) []string { return []string{"sh", "-c", waits, "it's", ready} },
+			func(r *Running) { r.Signal("TERM") }, 7,
+		},
+		"killed": {
+			func(ready string) []string { return []string{"sh", "-c", waits, "$HOME", ready} },
+			func(r *Running) { r.Kill() }, 128 + int(syscall.SIGKILL),
+		},
+		"an exit code": {
+			func(ready string) []string { return []string{"sh", "-c", `echo "$WORD" >"$1"; exit 3`, "x", ready} },
+			func(*Running) {}, 3,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ready := filepath.Join(t.TempDir(), "a fifo")
+			require.NoError(t, syscall.Mkfifo(ready, 0o600))
+			p := Program{Args: test.program(ready), Environment: []string{"WORD=hello"}}
+			running, err := p.Start()
+			require.NoError(t, err)
+			defer running.Kill()
+			text, err := input.Read(ready, 100) // blocks until the program writes
+			require.NoError(t, err)
+			assert.Equal(t, "hello", strings.TrimSpace(string(text)))
+			test.act(running)
+			<-running.Over()
+			assert.Equal(t, test.code, running.Code(), running.How())
+		})
+	}
+}
+
+func TestProgramReadsItsInput(t *testing.T) {
+	t.Parallel()
+	jobs := filepath.Join(t.TempDir(), "jobs")
+	require.NoError(t, os.WriteFile(jobs, []byte("one\ntwo\n"), 0o600))
+	running, err := Program{Args: []string{"cat"}, Input: jobs}.Start()
+	require.NoError(t, err)
+	<-running.Over()
+	assert.Equal(t, 0, running.Code())
+	assert.Equal(t, []string{"one", "two"}, running.Output())
+}
+
+func TestProgramThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	running, err := Program{Args: []string{"/no/such/program"}}.Start()
+	require.NoError(t, err)
+	<-running.Over()
+	assert.Equal(t, cannotRun, running.Code())
+	assert.NotEmpty(t, running.Output())
+}
+
+func TestEnvironmentWithoutAVariable(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []string{"AB=2", "C=3"}, with([]string{"A=1", "AB=2"}, []string{"A", "C=3"}))
+}
