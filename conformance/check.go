@@ -97,6 +97,8 @@ type Evidence struct {
 	Breaches     []scenarios.Breach
 	Conversation []scenarios.Line
 
+	Decisions []Decision // of a situation of a client
+
 	Findings  []Finding          // of a property
 	Served    bool               // of a property: a client was identified; otherwise the target cannot have crashed
 	Open      string             // why the check is inconclusive although there is no finding; empty if it passes

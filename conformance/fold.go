@@ -75,9 +75,11 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		case len(verdictsOf[c.ID]) > 0:
 			worst := worstOf(verdictsOf[c.ID])
 			rc.Verdict, rc.Why, rc.Reason, rc.Provide = worst.Verdict, worst.Why, worst.Reason, worst.Provide
-			s.goal(&rc)
-		case !c.BindsServer():
-			rc.Verdict, rc.Why = reports.NotApplicable, "it binds clients, the target is a server"
+			if len(s.runner.parties()) == 0 { // a decision about a client has its goal with it
+				s.goal(&rc)
+			}
+		case !s.runner.concerned(c):
+			rc.Verdict, rc.Why = reports.NotApplicable, s.runner.whyNotConcerned()
 		case c.Excluded != "":
 			rc.Verdict, rc.Why = reports.NotApplicable, strings.TrimSuffix(c.Excluded, ".")
 		default:
@@ -86,6 +88,32 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		all = append(all, rc)
 	}
 	return all
+}
+
+// parties returns those that the target is; none: a server.
+func (r *Runner) parties() []string {
+	if r == nil {
+		return nil
+	}
+	return r.Parties
+}
+
+// concerned reports whether a clause binds the target.
+func (r *Runner) concerned(c Clause) bool {
+	if len(r.parties()) == 0 {
+		return c.BindsServer()
+	}
+	return slices.ContainsFunc(r.Parties, c.Binds)
+}
+
+func (r *Runner) whyNotConcerned() string {
+	switch {
+	case len(r.parties()) == 0:
+		return "it binds clients, the target is a server"
+	case slices.Contains(r.Parties, "K"):
+		return "it does not bind workers"
+	}
+	return "it does not bind producers"
 }
 
 func worstOf(all []reports.ClauseVerdict) reports.ClauseVerdict {

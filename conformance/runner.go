@@ -38,6 +38,10 @@ type Runner struct {
 	// Reproduce is the command that runs one check again.
 	Reproduce func(check string) string
 
+	// Parties are those that the target is: none means a server, else some of C, K and P, see Clause.Party. What binds
+	// none of them is not applicable.
+	Parties []string
+
 	Timeout  time.Duration // see scenarios.Player
 	Patience time.Duration // see scenarios.Player
 	Parallel int           // checks at a time; if zero two that are busy, and any number that wait

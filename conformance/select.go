@@ -18,6 +18,8 @@ type Selection struct {
 	Clauses []string
 	Levels  []string
 	Quick   bool // leave out checks that wait longer than QuickWait
+
+	Parties []string // see Runner.Parties; for what an error says
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
@@ -118,7 +120,7 @@ func (s Selection) unmatched(used map[string]bool) error {
 		why      func(string) string
 	}{
 		{"check", s.Checks, func(string) string { return "" }},
-		{"clause", s.Clauses, whyNoCheck},
+		{"clause", s.Clauses, s.whyNoCheck},
 		{"level", s.Levels, theLevels},
 	} {
 		for _, p := range part.patterns {
@@ -133,9 +135,10 @@ func (s Selection) unmatched(used map[string]bool) error {
 	return nil
 }
 
-func whyNoCheck(clause string) string {
-	if c, ok := ClauseByID(clause); ok && !c.BindsServer() {
-		return "this clause binds clients, and the target is a server"
+func (s Selection) whyNoCheck(clause string) string {
+	r := Runner{Parties: s.Parties}
+	if c, ok := ClauseByID(clause); ok && !r.concerned(c) {
+		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(r.whyNotConcerned())
 	} else if c.Excluded != "" {
 		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {

@@ -51,6 +51,7 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	for _, b := range v.evidence.Breaches {
 		v.breach(b)
 	}
+	v.decisions()
 	for _, f := range v.evidence.Findings {
 		v.property(f)
 	}

@@ -67,6 +67,6 @@ func conversation(e *Evidence) []reports.Line {
 // it is none of them.
 func marked(e *Evidence, r scenarios.Result) int {
 	return 1 + slices.IndexFunc(e.Conversation, func(l scenarios.Line) bool {
-		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && l.From != "C"
+		return r.At > 0 && l.At == r.At && l.Conn == r.Conn && (l.From != "C" || len(e.Decisions) > 0)
 	})
 }

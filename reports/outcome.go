@@ -35,7 +35,7 @@ func (r *Report) decide(o ExitOptions) outcome {
 	t := r.tally(o)
 	missing := join(strings.Join(t.missing, ", "), t.sum())
 	bad := t.Findings[Crash]+t.Findings[Fail] > 0 || o.Strict && t.Findings[Warn] > 0 || t.stale > 0
-	return decide(append(r.trouble().claims(t.sum(), "no FWP server could be tested"),
+	return decide(append(r.trouble().claims(t.sum(), r.Target.untested()),
 		claimed(ExitFindings, bad, join(t.found(), t.staled(), t.unsettled())),
 		claimed(ExitInconclusive, !t.decided, join("nothing was evaluated", t.unsettled())),
 		claimed(ExitInconclusive, len(t.missing) > 0, "required, but not evaluated: "+missing),
@@ -44,6 +44,14 @@ func (r *Report) decide(o ExitOptions) outcome {
 		claimed(ExitWell, t.listed > 0, "nothing new: "+join(text.Count(t.listed, "known finding"), t.passed())),
 		claimed(ExitWell, true, "all well: "+t.passed()),
 	))
+}
+
+// untested says what there was nothing of.
+func (t Target) untested() string {
+	if t.Command != "" {
+		return "no FWP client could be tested"
+	}
+	return "no FWP server could be tested"
 }
 
 func (r *Report) trouble() trouble {

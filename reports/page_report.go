@@ -39,6 +39,9 @@ func (r *Report) Page(o PageOptions) Page {
 
 // target appends what was tested, and by what.
 func (p *Page) target(t Target, version string) {
+	if t.Command != "" {
+		t.URL = t.Command
+	}
 	p.add(Fields{LabelWidth: 8, Fields: []Field{
 		exact("target", Words(named(t.URL, t.Chosen))), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
 	}})

@@ -51,7 +51,7 @@ type Report struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable is why no FWP server could be tested; empty if one could.
+	// Unreachable is why no FWP server, or no client, could be tested; empty if one could.
 	Unreachable string `json:"unreachable,omitempty"`
 	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
@@ -61,8 +61,10 @@ type Report struct {
 	Clauses []Clause `json:"clauses"`
 }
 
-// Target is the server under test.
+// Target is the server under test, or the worker or producer.
 type Target struct {
+	// Command is what started the worker or the producer that was tested; empty for a server.
+	Command string `json:"command,omitempty"`
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
 	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.

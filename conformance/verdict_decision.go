@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Decision is what one play of a situation says about one clause that binds clients. Others of the same play do not
+// depend on it.
+type Decision struct {
+	Clause   string
+	Outcome  scenarios.Outcome // Matched: the clause held; Mismatched: it is broken; Unsure: neither, see Cause
+	Expected string            // of Mismatched
+	Got      string            // of Mismatched; of a clause that is only recorded what was observed
+	Cause    string            // of Unsure, in one sentence without a full stop
+	Conn     string            // where it shows in the conversation, with At; empty if no line shows it
+	At       time.Duration
+}
+
+// decisions adds what the play of a situation decides. Where several are about one clause the worst counts, and an
+// open one keeps the clause from passing.
+func (v *verdicts) decisions() {
+	for _, d := range v.evidence.Decisions {
+		m := scenarios.Mark{Clause: d.Clause}
+		cv := reports.ClauseVerdict{ID: d.Clause, Level: levelOf(m), Verdict: reports.Inconclusive, Why: d.Cause}
+		r := scenarios.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
+		switch {
+		case d.Outcome == scenarios.Mismatched:
+			cv.Verdict, cv.Why = mismatchVerdict(m), d.Got
+		case d.Outcome == scenarios.Matched && mismatchVerdict(m) == reports.Observed:
+			cv.Verdict, cv.Why = reports.Observed, d.Got
+		case d.Outcome == scenarios.Matched:
+			cv.Verdict, cv.Why = reports.Pass, ""
+		}
+		v.decide(cv)
+		if cv.Verdict.Breach() {
+			v.finding(cv.Verdict, m, r)
+		}
+	}
+}
+
+// decide takes the verdict of a decision, unless there is a worse one about the clause already.
+func (v *verdicts) decide(cv reports.ClauseVerdict) {
+	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == cv.ID })
+	switch {
+	case i < 0:
+		v.check.Clauses = append(v.check.Clauses, cv)
+	case v.check.Clauses[i].Verdict == reports.NotRun, v.check.Clauses[i].Verdict == reports.Inconclusive && v.unset(i):
+		v.check.Clauses[i] = cv
+	case reports.Worst(v.check.Clauses[i].Verdict, cv.Verdict) != v.check.Clauses[i].Verdict:
+		v.check.Clauses[i] = cv
+	}
+}
+
+// unset reports whether the verdict on a clause is that of a check without a line about it.
+func (v *verdicts) unset(i int) bool { return v.check.Clauses[i].Why == v.stopped.String() }
