@@ -37,8 +37,8 @@ var rooms = map[string]room{
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/selftest", "internal/stress",
-			"internal/shortage", "internal/target", "internal/text", "load/health", "reports", "scenarios",
-			"scenarios/fwpdialect",
+			"internal/shortage", "internal/target", "internal/text", "internal/workercheck", "load/health", "reports",
+			"scenarios", "scenarios/fwpdialect",
 		},
 		speaks: true,
 	},
@@ -67,6 +67,9 @@ var rooms = map[string]room{
 		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
 		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},
+	"internal/workercheck": {mayImport: []string{
+		"conformance", "fakes", "fakes/fakeworker", "fwp", "internal/monitor", "internal/target", "reports", "scenarios",
+	}},
 
 	"internal/stress": {mayImport: []string{
 		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load",
@@ -87,6 +90,7 @@ var rooms = map[string]room{
 	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"fakes":              {mayImport: []string{"fakes/store", "fwp"}, alone: true},
+	"fakes/fakeworker":   {mayImport: []string{"fwp"}, alone: true},
 	"fakes/store":        {alone: true},
 	"docs":               {},
 	"internal/target":    {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},

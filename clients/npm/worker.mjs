@@ -1,0 +1,23 @@
+// A worker of npm's faktory-worker with the job types that `fwpcheck worker` hands out; see docs/judging-workers.md.
+//
+//   fwpcheck worker -- node worker.mjs
+
+import faktory from "faktory-worker";
+
+const types = {
+  "fwp.ok": () => {},
+  "fwp.fail": (message) => {
+    throw new Error(message ?? "fwp.fail");
+  },
+  "fwp.sleep": (seconds) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds)),
+  "fwp.echo": (...args) => {
+    throw new Error(JSON.stringify(args));
+  },
+};
+
+for (const [type, run] of Object.entries(types)) faktory.register(type, run);
+
+await faktory.work({
+  queues: process.env.FWP_QUEUES?.split(","),
+  concurrency: Number(process.env.FWP_CONCURRENCY ?? 10),
+});

@@ -1,0 +1,218 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/shortage"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/internal/workercheck"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// clientOptions are the flags of `fwpcheck worker` and `fwpcheck client`.
+type clientOptions struct {
+	runOptions
+	producer bool
+	patience time.Duration
+}
+
+// newWorker builds `fwpcheck worker`.
+func newWorker(p process) *cobra.Command {
+	return newClientCheck(p, &clientOptions{}, &cobra.Command{
+		Use:   "worker [flags] -- COMMAND [ARG...]",
+		Short: "Test a worker library with every situation that the specification has for it",
+		Long: "worker starts COMMAND once for each situation, plays the server, feeds it jobs, sends it signals and\n" +
+			"checks every byte that it sends. COMMAND is a worker that has the job types fwp.ok, fwp.fail, fwp.sleep and\n" +
+			"fwp.echo: docs/judging-workers.md says what they do, with a worker of a few lines in several languages.\n\n" +
+			"It finds the server in FAKTORY_URL, the queues in FWP_QUEUES (with commas between them) and the number of\n" +
+			"jobs at a time in FWP_CONCURRENCY; the words {url}, {queues} and {concurrency} in COMMAND stand for the same.\n\n" +
+			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 COMMAND is no worker,\n" +
+			"5 internal error, 130 interrupted.",
+		Example: "  fwpcheck worker -- node worker.mjs\n" +
+			"  fwpcheck worker --quick -- ./worker --queues {queues} --concurrency {concurrency}\n" +
+			"  fwpcheck worker --check 'terminate/*' -v -- bundle exec ruby worker.rb",
+	})
+}
+
+func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Command {
+	o.reportFlags = program.NewReportFlags()
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s: no command was given; write it behind --, as in: fwpcheck %s -- node %s.mjs",
+				cmd.Name(), cmd.Name(), cmd.Name())
+		}
+		return nil
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o.given = cmd.Flags()
+		return p.checkClient(cmd.Context(), o, args)
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetInterspersed(false) // the flags of COMMAND are its own
+	o.declareSelection(f)
+	o.declareClient(f)
+	o.reportFlags.Declare(cmd, "print every conversation as it goes, and all situations in the report")
+	names := func() []string {
+		h := o.harness(nil)
+		return namesOf(h.Checks())
+	}
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"check": names, "clause": clauseNames, "require": clauseNames, "level": levelNames,
+	})
+	return cmd
+}
+
+func (o *clientOptions) declareClient(f *pflag.FlagSet) {
+	f.DurationVar(&o.patience, "start-timeout", 30*time.Second, "the longest time from the start of COMMAND to its HELLO")
+	f.IntVar(&o.parallel, "parallel", 0,
+		"play at most `N` situations at once (default: any number that only wait; starts: one for each CPU)")
+	f.IntVar(&o.repeat, "repeat", 1,
+		"play every situation `N` times: the worst verdict counts, and the report lists what differs")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run with the first fail")
+	f.Uint64Var(&o.seed, "seed", 0, "draw the order from `N` (random if not given)")
+}
+
+// parties are those that the program under test is.
+func (o *clientOptions) parties() []string {
+	if o.producer {
+		return []string{"C", "P"}
+	}
+	return []string{"C", "K"}
+}
+
+func (o *clientOptions) validate() error {
+	switch {
+	case o.patience <= 0:
+		return errors.New("--start-timeout must be longer than 0")
+	case o.given.Changed("parallel") && o.parallel < 1:
+		return errors.New("--parallel must be 1 or more")
+	case o.repeat < 1:
+		return errors.New("--repeat must be 1 or more")
+	}
+	for _, id := range o.require {
+		if _, known := conformance.ClauseByID(id); !known {
+			return requirable(id)
+		}
+	}
+	if !o.given.Changed("seed") {
+		o.seed = rand.Uint64()
+	}
+	return nil
+}
+
+func (o *clientOptions) harness(words []string) *workercheck.Harness {
+	return &workercheck.Harness{
+		Launcher: workercheck.Command{Words: words}, Patience: o.patience, Producer: o.producer,
+	}
+}
+
+// checkClient is one run, from the flags to the exit code.
+func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
+		return err
+	}
+	h := o.harness(words)
+	o.selection.Parties = o.parties()
+	all := h.Checks()
+	in, out, err := o.selection.Apply(all)
+	if err != nil {
+		return badSelection(err, all)
+	}
+	chosen := selection{in: in, out: out}
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	command := commandLine(words)
+	p.Logf("testing %s, seed %d", command, o.seed)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	ctx, release := shortage.Watch(ctx)
+	defer release()
+	started := time.Now()
+	seen, err := h.Identify(ctx)
+	if err != nil {
+		return p.Deliver(o.report(p.noClient(ctx, o, command, started, err)))
+	}
+	if fetched := strings.Join(seen.Queues, " "); !o.producer && !seen.TakesQueues() {
+		p.Logf("it does not take {queues} or FWP_QUEUES: the jobs go to the queue that it fetches from (%s)", fetched)
+	}
+	if wait := chosen.wait(); wait > conformance.QuickWait {
+		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
+			text.Count(chosen.waiting(), "situation"), wait.Round(time.Second))
+	}
+	plays := newProgress(chosen.in, o.repeat, o.parallel)
+	bar.Begin(plays.state)
+	watch := watcher{over: plays.over}
+	if o.reportFlags.Verbose {
+		watch.line = p.printer(len(chosen.in) > 1)
+	}
+	r := o.runSituations(ctx, chosen, watch, command)
+	bar.End()
+	return p.Deliver(o.report(r))
+}
+
+// runSituations plays the chosen situations.
+func (o *clientOptions) runSituations(
+	ctx context.Context, chosen selection, watch watcher, command string,
+) *reports.Report {
+	runner := &conformance.Runner{
+		Servers: []conformance.Server{{Target: workercheck.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
+		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
+		Watch: watch.line, Progress: watch.over, Reproduce: o.reproduceClient(command),
+	}
+	r := runner.Run(ctx)
+	if short := shortage.Cause(ctx); short != "" {
+		r.Interrupted, r.Internal = false, short
+	}
+	r.Version, r.Target = "fwpcheck "+program.Version(), reports.Target{Command: command}
+	return r
+}
+
+// noClient returns the report of a run without a program to test.
+func (p process) noClient(
+	ctx context.Context, o *clientOptions, command string, started time.Time, err error,
+) *reports.Report {
+	r := &reports.Report{
+		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
+		Target: reports.Target{Command: command},
+	}
+	if none, is := errors.AsType[*workercheck.NoClientError](err); is && ctx.Err() == nil {
+		r.Unreachable = none.Error()
+		p.Logf("%s", p.Show(none.Error()))
+		return r
+	}
+	recordFailure(ctx, r, err)
+	return r
+}
+
+// reproduceClient returns a function that returns the command that plays a situation again.
+func (o *clientOptions) reproduceClient(command string) func(string) string {
+	name := "worker"
+	if o.producer {
+		name = "client"
+	}
+	return func(check string) string {
+		return fmt.Sprintf("fwpcheck %s --check %s -v -- %s", name, text.ShellQuote(check), command)
+	}
+}
+
+// commandLine returns a command as a shell takes it.
+func commandLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = text.ShellQuote(word); strings.Trim(word, "{}") != word && !strings.ContainsAny(word, " '\"$`") {
+			quoted[i] = word // {url}
+		}
+	}
+	return strings.Join(quoted, " ")
+}

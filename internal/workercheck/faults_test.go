@@ -1,0 +1,196 @@
+package workercheck
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes/fakeworker"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// row is what the situations found on a worker with a fault.
+type row struct {
+	fault fakeworker.Fault
+	red   map[string][]string // situations by clause
+}
+
+// TestFaults plays situations on workers with faults: those that decide one of the declared clauses, and a sample of the
+// others, with FWP_SLOW=1 all. The first clause of a fault has to turn red, and no other than the declared ones may.
+func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
+	t.Parallel()
+	known := caught(t)
+	var mu sync.Mutex
+	var rows []row
+	t.Run("each", func(t *testing.T) {
+		for i, fault := range fakeworker.Faults() {
+			t.Run(fault.Name, func(t *testing.T) {
+				t.Parallel()
+				report := run(t, fault.Configure, picked(fault, i, known)...)
+				r := row{fault, map[string][]string{}}
+				for _, c := range report.Checks {
+					for _, cv := range c.Clauses {
+						if !cv.Verdict.Breach() {
+							continue
+						}
+						r.red[cv.ID] = append(r.red[cv.ID], c.ID)
+						assert.Contains(t, fault.Clauses, cv.ID, "%s finds it %s: %s", c.ID, cv.Verdict, cv.Why)
+					}
+				}
+				assert.NotEmpty(t, r.red[fault.Clauses[0]], "%s is not found broken:\n%s", fault.Clauses[0],
+					strings.Join(wrong(report), "\n"))
+				mu.Lock()
+				defer mu.Unlock()
+				rows = append(rows, r)
+			})
+		}
+	})
+	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.fault.Name, b.fault.Name) })
+	if !t.Failed() {
+		document(t, rows)
+	}
+}
+
+// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that is known
+// to catch it, and a few others.
+func picked(fault fakeworker.Fault, i int, known map[string][]string) (ids []string) {
+	for j, c := range (&Harness{Launcher: &InProcess{}}).Checks() {
+		d := c.Describe()
+		by := known[fault.Name]
+		catches := len(by) > 0 && by[0] == d.ID || len(by) == 0 && names(fault, d)
+		if slow.Enabled() || *update || catches || (i+j)%40 == 0 {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
+}
+
+const documented = "../../docs/worker-faults.md"
+
+// caught returns the situations that are known to catch each fault.
+func caught(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile(documented)
+	if err != nil {
+		return nil
+	}
+	by := map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, " | "); len(cells) == 5 {
+			ids := strings.Split(strings.TrimSuffix(strings.TrimSpace(cells[4]), " |"), ", ")
+			by[strings.TrimPrefix(cells[0], "| ")] = ids
+		}
+	}
+	return by
+}
+
+// names reports whether a situation decides one of the clauses that a fault declares.
+func names(fault fakeworker.Fault, d conformance.Description) bool {
+	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool { return slices.Contains(fault.Clauses, m.Clause) })
+}
+
+func TestFaultsAreWellFormed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, f := range fakeworker.Faults() {
+		assert.False(t, seen[f.Name], f.Name)
+		seen[f.Name] = true
+		assert.Regexp(t, `^[a-z0-9]+(-[a-z0-9]+)*$`, f.Name)
+		assert.Regexp(t, `^[A-Z].*\.$`, f.Summary, f.Name)
+		require.NotEmpty(t, f.Clauses, f.Name)
+		for _, id := range f.Clauses {
+			c, known := conformance.ClauseByID(id)
+			assert.True(t, known && !(c.BindsServer() && len(c.Party) == 1), "%s: %s", f.Name, id)
+		}
+	}
+	assert.GreaterOrEqual(t, len(seen), 60)
+	assert.GreaterOrEqual(t, len(fakeworker.Variations()), 15)
+}
+
+// TestVariations plays situations on workers that differ and are right: without FWP_SLOW=1 a sixth of them.
+func TestVariations(t *testing.T) {
+	t.Parallel()
+	for i, v := range fakeworker.Variations() {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			var ids []string
+			for j, c := range (&Harness{Launcher: &InProcess{}}).Checks() {
+				if slow.Enabled() || (i+j)%6 == 0 {
+					ids = append(ids, c.Describe().ID)
+				}
+			}
+			report := run(t, v.Configure, ids...)
+			for _, c := range report.Checks {
+				for _, cv := range c.Clauses {
+					assert.False(t, cv.Verdict.Breach(), "%s finds %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+					assert.NotEqual(t, reports.Inconclusive, cv.Verdict, "%s: %s: %s", c.ID, cv.ID, cv.Why)
+				}
+			}
+		})
+	}
+}
+
+// document compares docs/worker-faults.md with what was found, or writes it.
+func document(t *testing.T, rows []row) {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, `# The faults of workers
+
+Written by `+"`go test ./internal/workercheck -run Faults -update`"+`; do not edit. It has %d faults: small departures of
+the worker that the suite has for its own tests, one row for each. A fault declares the clauses that it may break; the
+first of them turns red, and nothing else may.
+
+| fault | what the worker does | declares | turned red | caught by |
+|---|---|---|---|---|
+`, len(rows))
+	for _, r := range rows {
+		var by []string
+		for _, ids := range r.red {
+			for _, id := range ids {
+				if !slices.Contains(by, id) {
+					by = append(by, id)
+				}
+			}
+		}
+		first := r.red[r.fault.Clauses[0]] // which a quick test plays
+		slices.SortFunc(by, func(a, b string) int {
+			return cmp.Or(btoi(slices.Contains(first, b))-btoi(slices.Contains(first, a)), strings.Compare(a, b))
+		})
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.fault.Name, r.fault.Summary, strings.Join(r.fault.Clauses, ", "),
+			strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(by, ", "))
+	}
+	path := filepath.FromSlash(documented)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+	}
+	if !slow.Enabled() && !*update {
+		return
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != b.String() {
+		t.Error("docs/worker-faults.md is stale: go test ./internal/workercheck -run Faults -update")
+	}
+}
+
+func btoi(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,87 @@
+package workercheck
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes/fakeworker"
+)
+
+// InProcess is a [Launcher] of the worker of fakes/fakeworker, in this process: for the proof that situations find what
+// is wrong.
+type InProcess struct {
+	// Dial opens connections; nil means the network of the machine.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Configure changes the worker, as a fault or a variation does; it may be nil.
+	Configure func(*fakeworker.Config)
+
+	mu  sync.Mutex
+	pid int
+}
+
+// Sets reports that the worker takes all that it is told.
+func (l *InProcess) Sets(part string) bool { return part == "queues" || part == "concurrency" }
+
+// Launch starts a worker.
+func (l *InProcess) Launch(e Environment) (Process, error) {
+	l.mu.Lock()
+	l.pid++
+	pid := l.pid
+	l.mu.Unlock()
+	vars := map[string]string{"FAKTORY_URL": e.URL}
+	if e.Provider {
+		vars = map[string]string{"FAKTORY_URL": nowhere, "FAKTORY_PROVIDER": providerName, providerName: e.URL}
+	}
+	config := fakeworker.Config{
+		Queues: e.Queues, Concurrency: e.Concurrency, Dial: l.Dial, PID: 1000 + pid, Hostname: "host",
+		Lookup: func(name string) (string, bool) { v, is := vars[name]; return v, is },
+	}
+	p := &inProcess{over: make(chan struct{})}
+	config.Log = p.log
+	if l.Configure != nil {
+		l.Configure(&config)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	p.worker, p.cancel = fakeworker.New(config), cancel
+	go func() {
+		p.code = p.worker.Run(ctx)
+		close(p.over)
+	}()
+	return p, nil
+}
+
+// inProcess is one worker in this process.
+type inProcess struct {
+	worker *fakeworker.Worker
+	cancel context.CancelFunc
+	over   chan struct{}
+	code   int
+
+	mu     sync.Mutex
+	output []string
+}
+
+func (p *inProcess) log(line string) {
+	const most = 20
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.output = append(p.output[max(0, len(p.output)-most+1):], line)
+}
+
+func (p *inProcess) Signal(name string)    { p.worker.Signal(name) }
+func (p *inProcess) Over() <-chan struct{} { return p.over }
+func (p *inProcess) Code() int             { return p.code }
+func (p *inProcess) How() string           { return fmt.Sprintf("exit status %d", p.code) }
+
+func (p *inProcess) Output() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.output...)
+}
+
+func (p *inProcess) Kill() {
+	p.cancel()
+	<-p.over
+}

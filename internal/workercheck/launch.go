@@ -1,0 +1,87 @@
+package workercheck
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/target"
+)
+
+// Launcher starts the program under test.
+type Launcher interface {
+	// Launch starts it once more and does not wait for it.
+	Launch(e Environment) (Process, error)
+	// Sets reports whether the program is known to take this part of its environment: "queues", "concurrency".
+	Sets(part string) bool
+}
+
+// Environment is what the program is told.
+type Environment struct {
+	URL         string
+	Provider    bool // the URL is in a variable that FAKTORY_PROVIDER names, and FAKTORY_URL has one where nothing answers
+	Queues      []string
+	Concurrency int
+	CA          string // path of a file with the certificate of a TLS server, empty if there is none
+	Input       string // path of a file for its standard input, empty if there is none
+}
+
+// Process is one run of the program. Its methods may be called by many goroutines at once.
+type Process interface {
+	// Signal sends it a signal: "TERM", "INT", "TSTP".
+	Signal(name string)
+	// Over returns a channel that is closed when it has ended.
+	Over() <-chan struct{}
+	// Code returns its exit code, and How describes its end. They may be called when it is over.
+	Code() int
+	How() string
+	// Output returns the last lines that it printed.
+	Output() []string
+	// Kill ends it with everything that it started, and blocks until that is done.
+	Kill()
+}
+
+// Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for what it is told; it
+// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY. Queues are separated by commas.
+type Command struct {
+	Words      []string
+	Supervisor []string // see target.Program
+}
+
+// providerName is the variable that FAKTORY_PROVIDER names.
+const providerName = "FWP_TESTED_URL"
+
+// nowhere is a URL at which nothing answers: the port is reserved.
+const nowhere = "tcp://127.0.0.1:1"
+
+// Sets reports whether one of the words holds the part.
+func (c Command) Sets(part string) bool {
+	return strings.Contains(strings.Join(c.Words, " "), "{"+part+"}")
+}
+
+// String returns the command as it was given.
+func (c Command) String() string { return strings.Join(c.Words, " ") }
+
+// Launch starts the command.
+func (c Command) Launch(e Environment) (Process, error) {
+	fill := strings.NewReplacer("{url}", e.URL, "{queues}", strings.Join(e.Queues, ","),
+		"{concurrency}", strconv.Itoa(e.Concurrency), "{n}", strconv.Itoa(e.Concurrency))
+	words := make([]string, len(c.Words))
+	for i, word := range c.Words {
+		words[i] = fill.Replace(word)
+	}
+	p := target.Program{Args: words, Environment: e.variables(), Input: e.Input, Supervisor: c.Supervisor}
+	return p.Start()
+}
+
+// variables returns the environment as variables; a name alone is a variable that must not be set.
+func (e Environment) variables() []string {
+	all := []string{"FAKTORY_URL=" + e.URL, "FAKTORY_PROVIDER", providerName}
+	if e.Provider {
+		all = []string{"FAKTORY_URL=" + nowhere, "FAKTORY_PROVIDER=" + providerName, providerName + "=" + e.URL}
+	}
+	all = append(all, "FWP_QUEUES="+strings.Join(e.Queues, ","), "FWP_CONCURRENCY="+strconv.Itoa(e.Concurrency))
+	if e.CA != "" {
+		all = append(all, "SSL_CERT_FILE="+e.CA, "NODE_EXTRA_CA_CERTS="+e.CA, "REQUESTS_CA_BUNDLE="+e.CA)
+	}
+	return all
+}

@@ -1,0 +1,316 @@
+package workercheck
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+)
+
+// jobSituations are about the outcome of jobs. (ACK; FAIL)
+func jobSituations() []Situation {
+	return []Situation{
+		{
+			ID: "jobs/outcomes", Title: "each job has one report: ACK if it succeeded, FAIL if it failed",
+			Clauses: always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05", Wait: 2 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.holds("WRK-01", true, "", "")
+				jids := b.pushes(6, "fwp.ok", "[1]")
+				jids = append(jids, b.pushes(4, "fwp.fail", `["it failed on purpose"]`)...)
+				jids = append(jids, b.pushes(3, "fwp.sleep", "[0.2]")...)
+				jids = append(jids, b.pushes(12, "fwp.ok", `[1,"two",{"three":[3]}]`)...)
+				b.worked(p, jids)
+				b.brief(p)
+			},
+		},
+		{
+			ID: "jobs/unknown-type", Title: "a job of an unknown type is reported as failed, and the worker goes on",
+			Clauses: "FETCH-09 FETCH-10 ACK-05 FAIL-04 FAIL-05", Wait: 2 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				jids := append(b.pushes(2, unknownType, `[1]`), b.pushes(3, "fwp.ok", "[1]")...)
+				b.worked(p, jids)
+			},
+		},
+		hostile("jids", "a jid is sent back as it is, whatever is in it", []job{
+			{jid: `quote"quote"quote"quote`, jobtype: "fwp.ok"},
+			{jid: `back\slash\\back\slash`, jobtype: "fwp.ok"},
+			{jid: "ünïcødé-日本語-🦆-" + strings.Repeat("x", 12), jobtype: "fwp.ok"},
+			{jid: "space in the middle of it", jobtype: "fwp.ok"},
+			{jid: strings.Repeat("long-jid-", 20), jobtype: "fwp.ok"},
+			{jid: "</script>&amp;<!-- 1234567890", jobtype: "fwp.fail", args: `["x"]`},
+		}),
+		hostile("arguments", "arguments of any kind reach the job, and the connection stays in step", []job{
+			{jobtype: "fwp.ok", args: `["héllo wörld","日本語","🦆🦆","\u0000\u2028"]`},
+			{jobtype: "fwp.ok", args: `[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]`},
+			{jobtype: "fwp.ok", args: `[9007199254740993,-9223372036854775808,1e21,0.1,1.5e-9]`},
+			{jobtype: "fwp.ok", args: `["line\r\nbreak","\tACK {}\r\n",""]`},
+			{jobtype: "fwp.ok", args: `["` + strings.Repeat("é", 40_000) + `"]`},
+			{jobtype: "fwp.ok", args: `[{},[],null,true,false]`},
+			{jobtype: "fwp.ok", args: `[]`},
+			{jobtype: "fwp.fail", args: `["ümläut, \"quotes\" and \\ back\nslashes 🦆"]`},
+			{jobtype: "fwp.echo", args: `["ünï",[1,{"a":null}],"\"x\""]`},
+		}),
+		hostile("fields", "a job with fields that the worker does not know, or that are null, is executed", []job{
+			{jobtype: "fwp.ok", more: `,"fwp_unknown":{"deep":[1,2]}`},
+			{jobtype: "fwp.ok", more: `,"custom":null`},
+			{jobtype: "fwp.ok", more: `,"custom":{"locale":"de","fwp":[1,null]}`},
+			{jobtype: "fwp.ok", more: `,"retry":0,"backtrace":10,"reserve_for":1800`},
+			{jobtype: "fwp.fail", args: `["x"]`, more: `,"retry":-1,"custom":null`},
+			{jobtype: "fwp.ok", more: `,"failure":{"retry_count":3,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`},
+		}),
+		{
+			ID: "jobs/many", Title: "of many jobs none is forgotten, and none is reported twice",
+			Clauses: "FETCH-09 FETCH-10 ACK-05 FAIL-04", Wait: 3 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{concurrency: 5})
+				var jids []string
+				for i := range 120 {
+					if i%10 == 9 {
+						jids = append(jids, b.push(job{jobtype: "fwp.fail", args: fmt.Sprintf(`["job %d"]`, i)}))
+					} else {
+						jids = append(jids, b.push(job{jobtype: "fwp.ok", args: fmt.Sprint("[", i, "]")}))
+					}
+				}
+				b.worked(p, jids)
+			},
+		},
+		{
+			ID: "jobs/killed", Title: "a job is acknowledged after it ran and not before",
+			Clauses: "WRK-07", Wait: 4 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				jids := b.pushes(1, "fwp.sleep", "[4]")
+				b.mustFetch(1, settled)
+				b.watchUntilEnd(p, 2*time.Second)
+				early := b.reportOf(jids[0])
+				b.holds("WRK-07", early == nil, "no report while the job runs",
+					"the job was reported while it ran, so that it would be lost if the worker died")
+				if early != nil {
+					b.at(early)
+				}
+				b.reported(p, settled, jids...)
+			},
+		},
+		{
+			ID: "workers/two", Title: "two processes have different worker ids",
+			Clauses: "HELLO-10", Wait: time.Second,
+			Play: func(b *bed) {
+				first, second := b.launch(options{}), b.launch(options{})
+				for _, p := range []*proc{first, second} {
+					b.mustFetchAtAll(p)
+				}
+				b.sameWids(first, second)
+			},
+		},
+	}
+}
+
+// brief decides whether a process keeps its connections.
+func (b *bed) brief(p *proc) {
+	const many = 10
+	commands := map[int]int{}
+	for _, e := range b.all(p.of(func(e *monitor.Event) bool { return e.Kind == monitor.Line || e.Kind == monitor.Opened })) {
+		if verb := e.Verb(); e.Kind == monitor.Opened {
+			commands[e.Conn] = 0
+		} else if verb != fwp.HELLO && verb != fwp.END {
+			commands[e.Conn]++
+		}
+	}
+	brief, all := 0, 0
+	for _, n := range commands {
+		all += n
+		if n <= 1 {
+			brief++
+		}
+	}
+	b.holds("WRK-09", brief < many || 2*brief < all, "connections that carry many commands",
+		fmt.Sprintf("%d of %d connections carried no more than one command", brief, len(commands)))
+}
+
+// hostile returns the situation of jobs with unusual contents.
+func hostile(what, title string, jobs []job) Situation {
+	return Situation{
+		ID: "jobs/" + what, Title: title,
+		Clauses: "FRAME-04 FRAME-09 FETCH-09 FETCH-10 ACK-05 FAIL-04", Wait: 2 * time.Second,
+		Play: func(b *bed) {
+			p := b.launch(options{})
+			var jids []string
+			for _, j := range jobs {
+				jids = append(jids, b.push(j))
+			}
+			jids = append(jids, b.pushes(1, "fwp.ok", "[1]")...) // the connections are in step afterwards
+			b.worked(p, jids)
+		},
+	}
+}
+
+// worked waits until all jobs are reported, watches for a moment what follows, and decides whether each has a report.
+func (b *bed) worked(p *proc, jids []string) {
+	missing := b.reported(p, settled, jids...)
+	b.watchUntilEnd(p, time.Second)
+	from := b.now()
+	if len(missing) > 0 { // those that were delivered only now have as much time as any other
+		missing = b.reported(p, reportPatience, b.onlyDelivered(jids)...)
+	}
+	missing = slices.DeleteFunc(missing, func(jid string) bool { return b.deliveryOf(jid).At > from })
+	delivered := b.onlyDelivered(jids)
+	if len(delivered) == 0 {
+		b.giveUp(true, "the worker fetched none of the jobs within %v: it fetches from %s", settled, strings.Join(b.queuesSeen(p), " "))
+	}
+	b.holds("FETCH-09", len(missing) == 0, fmt.Sprintf("ACK or FAIL for each of %d jobs", len(delivered)),
+		fmt.Sprintf("no report on %s within %v of the delivery", listed(missing), reportPatience))
+	b.showMissing(missing)
+	if len(missing) == 0 && len(delivered) < len(jids) {
+		b.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
+			len(jids)-len(delivered), len(jids), settled+reportPatience))
+	}
+}
+
+// reportPatience is how long a job may take that ends at once.
+const reportPatience = 10 * time.Second
+
+// listed returns the first few jids.
+func listed(jids []string) string {
+	const few = 3
+	if len(jids) <= few {
+		return strings.Join(jids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(jids[:few], ", "), len(jids)-few)
+}
+
+// showMissing points at the delivery of the first job without a report.
+func (b *bed) showMissing(jids []string) {
+	if len(jids) > 0 {
+		if e := b.deliveryOf(jids[0]); e != nil {
+			b.at(e)
+		}
+	}
+}
+
+// jidOf returns the jid of a delivered job.
+func jidOf(e *monitor.Event) string {
+	var unit struct{ JID string }
+	_ = json.Unmarshal(e.Reply.Text, &unit) // this program has made it
+	return unit.JID
+}
+
+// queuesSeen returns the queues that a process has fetched from.
+func (b *bed) queuesSeen(p *proc) []string {
+	var queues []string
+	for _, e := range b.all(p.of(line(fwp.FETCH))) {
+		for _, q := range queuesOf(&e) {
+			if !slices.Contains(queues, q) {
+				queues = append(queues, q)
+			}
+		}
+	}
+	if len(queues) == 0 {
+		return []string{"none, for it sent no FETCH"}
+	}
+	return queues
+}
+
+// sameWids decides whether two processes have different worker ids.
+func (b *bed) sameWids(first, second *proc) {
+	wids := func(p *proc) map[string]bool {
+		seen := map[string]bool{}
+		for _, e := range b.all(p.of(line(fwp.HELLO))) {
+			if wid, is := e.Object["wid"].(string); is {
+				seen[wid] = true
+			}
+		}
+		return seen
+	}
+	mine, other := wids(first), wids(second)
+	if len(mine) == 0 || len(other) == 0 {
+		b.giveUp(false, "a process has no worker id")
+	}
+	for wid := range mine {
+		if other[wid] {
+			b.holds("HELLO-10", false, "different worker ids", fmt.Sprintf("both processes have the worker id %q", wid))
+			return
+		}
+	}
+	b.holds("HELLO-10", true, "", "")
+}
+
+// fetchSituations are about FETCH. (FETCH)
+func fetchSituations() []Situation {
+	return []Situation{
+		{
+			ID: "fetch/concurrency", Title: "a worker runs as many jobs at a time as it is told",
+			Clauses: "FETCH-11", Wait: 5 * time.Second,
+			Play: func(b *bed) {
+				few, many := b.launch(options{concurrency: 2}), b.launch(options{concurrency: 4})
+				b.pushes(16, "fwp.sleep", "[10]")
+				b.until(8*time.Second, func() bool { return b.held(few) >= 2 && b.held(many) >= 4 })
+				b.watchFor(time.Second)
+				b.concurrency(few, many)
+			},
+		},
+		{
+			ID: "fetch/after-idle", Title: "a worker that had nothing to do takes a job soon",
+			Clauses: "FETCH-11", Wait: 5 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.mustFetchAtAll(p)
+				b.watchUntilEnd(p, 4*time.Second)
+				jids := b.pushes(1, "fwp.ok", "[1]")
+				ok := b.until(settled, func() bool { return b.deliveryOf(jids[0]) != nil })
+				b.holds("FETCH-11", ok, fmt.Sprintf("the job is taken within %v", settled), "the job was not taken; the worker "+b.ending(p))
+			},
+		},
+		{
+			ID: "fetch/queues", Title: "a worker fetches from all queues that it is told",
+			Clauses: "FETCH-02 WRK-11", Wait: 4 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.mustFetchAtAll(p)
+				b.watchUntilEnd(p, 15*time.Second)
+				if !b.harness.observed.TakesQueues() && !b.harness.Launcher.Sets("queues") {
+					b.open("WRK-11", "it does not seem to take {queues} or FWP_QUEUES")
+				}
+				b.holds("FETCH-02", true, "", "it fetches from "+strings.Join(b.queuesSeen(p), " "))
+			},
+		},
+	}
+}
+
+// held returns the largest number of jobs that a process had at a time.
+func (b *bed) held(p *proc) int {
+	now, most := 0, 0
+	for _, e := range b.all(p.of(func(e *monitor.Event) bool {
+		return delivered(e) || e.Kind == monitor.Line && (e.Command.Verb == fwp.ACK || e.Command.Verb == fwp.FAIL)
+	})) {
+		if e.Kind == monitor.Line {
+			now--
+		} else {
+			now++
+		}
+		most = max(most, now)
+	}
+	return most
+}
+
+// concurrency decides whether two processes that were told to run two and four jobs at a time do so. Where both run
+// as many, the program may not take this part of its environment.
+func (b *bed) concurrency(few, many *proc) {
+	two, four := b.held(few), b.held(many)
+	got := fmt.Sprintf("told to run 2 and 4 jobs at a time, two processes held %d and %d", two, four)
+	switch {
+	case two == 0 && four == 0:
+		b.giveUp(true, "the worker fetched none of the jobs")
+	case two >= 2 && four >= 4:
+		b.holds("FETCH-11", true, "", got)
+	case two == four && !b.harness.Launcher.Sets("concurrency"):
+		b.open("FETCH-11", got+": it does not seem to take {concurrency} or FWP_CONCURRENCY")
+	default:
+		b.holds("FETCH-11", false, "as many as they were told", got)
+	}
+}

@@ -1,0 +1,297 @@
+package workercheck
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+)
+
+// beatSituations are about the heartbeat. (Client Lifecycle; BEAT)
+func beatSituations() []Situation {
+	return []Situation{
+		{
+			ID: "beat/interval", Title: "an idle worker sends BEAT every 5 to 60 s",
+			Clauses: "BEAT-06 BEAT-07 BEAT-08 BEAT-10", Wait: 70 * time.Second,
+			Play: func(b *bed) {
+				b.launch(options{})
+				b.watchFor(70 * time.Second)
+			},
+		},
+		{
+			ID: "beat/long-jobs", Title: "a worker whose executors are all busy sends BEAT as well",
+			Clauses: "BEAT-06", Wait: 70 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.pushes(usualConcurrency, "fwp.sleep", "[64]")
+				b.mustFetch(1, settled)
+				b.watchUntilEnd(p, 70*time.Second)
+			},
+		},
+		{
+			ID: "beat/error", Title: "a worker whose BEAT is answered with an error beats on",
+			Clauses: "RESP-09", Wait: 20 * time.Second,
+			Play: func(b *bed) {
+				b.steer(refuseFirst(1, fwp.BEAT, "the heartbeat was not recorded"))
+				p := b.launch(options{})
+				b.mustBeat(p, 1)
+				beats := p.of(line(fwp.BEAT))
+				ok := b.until(orderPatience, func() bool { return b.count(beats) >= 2 || b.exited(p) }) && b.count(beats) >= 2
+				if !ok && !b.exited(p) {
+					b.giveUp(true, "the worker sent no other BEAT within %v", orderPatience)
+				}
+				b.holds("RESP-09", ok && !b.exited(p), "a worker that goes on", "after the error reply to its BEAT the worker "+b.ending(p))
+			},
+		},
+		{
+			ID: "beat/unknown-worker", Title: "a worker that the server does not know any more greets again, or exits",
+			Clauses: "WRK-12", Wait: 35 * time.Second,
+			Play: func(b *bed) {
+				var forgot atomic.Bool
+				b.steer(forget(&forgot))
+				p := b.launch(options{})
+				b.mustBeat(p, 2)
+				told := p.of(func(e *monitor.Event) bool {
+					return e.Kind == monitor.Reply && e.To == fwp.BEAT && strings.Contains(string(e.Reply.Text), "Unknown")
+				})
+				if !b.awaitOrEnd(p, grace, told) {
+					b.giveUp(true, "the worker did not get the reply that it is unknown")
+				}
+				at := b.find(told).At
+				again := since(at, p.of(line(fwp.HELLO)))
+				b.until(orderPatience, func() bool { return b.find(again) != nil || b.exited(p) })
+				b.watchUntilEnd(p, time.Second)
+				fetches := b.count(since(at+grace, p.of(line(fwp.FETCH))))
+				b.holds("WRK-12", b.find(again) != nil || b.exited(p) || fetches < manyFetches,
+					"another HELLO, or the end of the worker",
+					fmt.Sprintf("within %v the worker neither greeted again nor ended, and sent %d more FETCHes", orderPatience, fetches))
+			},
+		},
+	}
+}
+
+// manyFetches is how often a worker has to fetch after it should have stopped.
+const manyFetches = 10
+
+// settled is how long something may take that needs no waiting.
+const settled = 20 * time.Second
+
+// forget returns a hook that does not know a worker from its second BEAT on, until it greets again.
+func forget(forgot *atomic.Bool) func(*fakes.Event) {
+	var since, last, beats atomic.Int64 // the last connection then, the last one, BEATs
+	return func(e *fakes.Event) {
+		switch {
+		case e.Point == fakes.Accepted:
+			last.Store(max(last.Load(), e.Conn.ID))
+		case e.Point == fakes.Checked && e.Command.Verb == fwp.BEAT && e.Err == nil && e.Conn.ID <= since.Load():
+			e.Skip, e.Err = true, refusal("Unknown worker "+e.Object.Text("wid"))
+		case e.Point == fakes.Checked && e.Command.Verb == fwp.BEAT && e.Err == nil && beats.Add(1) >= 2 && !forgot.Swap(true):
+			since.Store(last.Load())
+			e.Skip, e.Err = true, refusal("Unknown worker "+e.Object.Text("wid"))
+		}
+	}
+}
+
+// mustBeat waits until a process has sent n BEATs, and ends the play otherwise.
+func (b *bed) mustBeat(p *proc, n int) {
+	b.idlesElsewhere()
+	beats := p.of(line(fwp.BEAT))
+	b.until(orderPatience, func() bool { return b.count(beats) >= n || b.exited(p) })
+	if b.count(beats) < n {
+		b.giveUp(true, "the worker sent %d of %d BEATs within %v", b.count(beats), n, orderPatience)
+	}
+}
+
+// ending says what has become of a process.
+func (b *bed) ending(p *proc) string {
+	if b.exited(p) {
+		return "ended (" + p.How() + ")"
+	}
+	return "stayed"
+}
+
+// quietSituations are about the state Quiet. (Quiet State)
+func quietSituations() []Situation {
+	simple := func(c *fakes.Config) { c.StateAsSimple = true }
+	quiet := func(always bool, watch time.Duration) func(*bed) {
+		return func(b *bed) {
+			p := b.launch(options{})
+			b.order(p, "quiet", always)
+			b.watchUntilEnd(p, grace)
+			b.pushes(3, "fwp.ok", "[1]")
+			b.watchUntilEnd(p, watch)
+		}
+	}
+	const states = "BEAT-13 STATE-17 STATE-18 STATE-19"
+	return []Situation{
+		{
+			ID: "quiet/bulk", Title: "a worker that is told to be quiet fetches no more, beats on and stays",
+			Clauses: states, Wait: 80 * time.Second, Play: quiet(true, 65*time.Second),
+		},
+		{
+			ID: "quiet/simple", Title: "the same, where the state is a simple string",
+			Clauses: "BEAT-13 STATE-17", Wait: 20 * time.Second, Server: simple, Play: quiet(true, 6*time.Second),
+		},
+		{
+			ID: "quiet/once", Title: "a quiet worker stays quiet when its next BEATs are answered with OK",
+			Clauses: "STATE-24 STATE-17", Wait: 50 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				told := b.order(p, "quiet", false)
+				b.watchUntilEnd(p, grace)
+				b.pushes(3, "fwp.ok", "[1]")
+				okay := since(told.At+1, p.of(func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.To == fwp.BEAT }))
+				b.awaitOrEnd(p, orderPatience, okay)
+				b.watchUntilEnd(p, 5*time.Second)
+			},
+		},
+		{
+			ID: "quiet/working", Title: "a worker that is told to be quiet finishes its jobs and reports them",
+			Clauses: "FETCH-09 STATE-17", Wait: 25 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				jids := b.pushes(usualConcurrency, "fwp.sleep", "[18]")
+				b.mustFetch(1, settled)
+				b.order(p, "quiet", true)
+				b.reported(p, settled, b.onlyDelivered(jids)...)
+				b.watchUntilEnd(p, grace)
+			},
+		},
+	}
+}
+
+// grace is how long a worker may take to act on what it was told.
+const grace = 3 * time.Second
+
+// onlyDelivered returns those of the jobs that were delivered.
+func (b *bed) onlyDelivered(jids []string) []string {
+	var some []string
+	for _, jid := range jids {
+		if b.deliveryOf(jid) != nil {
+			some = append(some, jid)
+		}
+	}
+	return some
+}
+
+// longest is how long a worker may take from the order to terminate to its end, with slack.
+const longest = 33 * time.Second
+
+// terminateSituations are about the state Terminating. (Terminating State; END)
+func terminateSituations() []Situation {
+	terminate := func(job string) func(*bed) {
+		return func(b *bed) {
+			p := b.launch(options{})
+			if job != "" {
+				b.pushes(usualConcurrency, "fwp.sleep", job)
+				b.mustFetch(1, settled)
+			}
+			told := b.order(p, "terminate", true)
+			b.watchUntilEnd(p, longest)
+			b.terminated(p, told)
+		}
+	}
+	return []Situation{
+		{
+			ID: "terminate/idle", Title: "an idle worker that is told to terminate sends END and exits",
+			Clauses: "BEAT-13 STATE-20 STATE-22 STATE-15 END-03", Wait: 15 * time.Second, Play: terminate(""),
+		},
+		{
+			ID: "terminate/simple", Title: "the same, where the state is a simple string",
+			Clauses: "BEAT-13 STATE-20 STATE-22", Wait: 15 * time.Second,
+			Server: func(c *fakes.Config) { c.StateAsSimple = true }, Play: terminate(""),
+		},
+		{
+			ID: "terminate/end-without-reply", Title: "a worker ends where the server closes after END without a reply",
+			Clauses: "STATE-22", Wait: 15 * time.Second,
+			Server: func(c *fakes.Config) { c.EndWithoutOK = true }, Play: terminate(""),
+		},
+		{
+			ID: "terminate/short-job", Title: "a job that ends in time is acknowledged before the worker exits",
+			Clauses: "FETCH-09 STATE-20 STATE-22 END-04", Wait: 25 * time.Second, Play: terminate("[20]"),
+		},
+		{
+			ID: "terminate/long-job", Title: "a job that still runs is reported as failed, and the worker is gone after 30 s",
+			Clauses: "STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", Wait: 45 * time.Second, Play: terminate("[120]"),
+		},
+		{
+			ID: "terminate/after-quiet", Title: "a quiet worker that is told to terminate does so",
+			Clauses: "STATE-20 STATE-22", Wait: 30 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.order(p, "quiet", true)
+				told := b.order(p, "terminate", true)
+				b.watchUntilEnd(p, longest)
+				b.terminated(p, told)
+			},
+		},
+	}
+}
+
+// terminated decides whether a worker has obeyed the order to terminate. That it did so in time is for the monitors.
+func (b *bed) terminated(p *proc, told *monitor.Event) {
+	b.gone(p)
+	late := b.find(since(told.At+grace, p.of(line(fwp.FETCH))))
+	if late == nil {
+		b.holds("STATE-20", true, "", "")
+	}
+	b.holds("BEAT-13", b.exited(p) || late == nil, "a worker that terminates", "the worker fetches on after the order")
+	b.at(told)
+}
+
+// gone ends the play of a process that should have ended: where it has no connection any more but stays, the text
+// does not say that it has to end.
+func (b *bed) gone(p *proc) {
+	if !b.exited(p) {
+		b.remark(fmt.Sprintf("the process is still there %v after the order", longest))
+	}
+}
+
+// signalSituations are about signals that the process gets. (worker guide: Deployment)
+func signalSituations() []Situation {
+	signalled := func(name, job string, watch time.Duration) func(*bed) {
+		return func(b *bed) {
+			b.idlesElsewhere()
+			p := b.launch(options{})
+			if job == "" {
+				b.mustFetchAtAll(p)
+			} else {
+				b.pushes(usualConcurrency, "fwp.sleep", job)
+				b.mustFetch(1, settled)
+			}
+			b.watchUntilEnd(p, time.Second)
+			b.signal(p, name)
+			b.watchUntilEnd(p, watch)
+			b.gone(p)
+		}
+	}
+	return []Situation{
+		{
+			ID: "signal/term-idle", Title: "an idle worker ends at SIGTERM, with END",
+			Clauses: "STATE-15", Wait: 2 * time.Second, Play: signalled("TERM", "", longest),
+		},
+		{
+			ID: "signal/int-idle", Title: "an idle worker ends at SIGINT, with END",
+			Clauses: "STATE-15", Wait: 2 * time.Second, Play: signalled("INT", "", longest),
+		},
+		{
+			ID: "signal/term-short-job", Title: "a job that runs at SIGTERM and ends in time is acknowledged",
+			Clauses: "FETCH-09 END-04", Wait: 6 * time.Second, Play: signalled("TERM", "[5]", longest),
+		},
+		{
+			ID: "signal/term-long-job", Title: "a job that still runs after SIGTERM is reported as failed before the exit",
+			Clauses: "FETCH-09 END-04", Wait: 32 * time.Second, Play: signalled("TERM", "[120]", 40*time.Second),
+		},
+	}
+}
+
+// mustFetchAtAll waits for the first FETCH of a process.
+func (b *bed) mustFetchAtAll(p *proc) {
+	if !b.awaitOrEnd(p, settled, p.of(line(fwp.FETCH))) {
+		b.giveUp(true, "the worker sent no FETCH within %v", settled)
+	}
+}

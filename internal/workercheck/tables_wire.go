@@ -1,0 +1,256 @@
+package workercheck
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+)
+
+// works launches the program, has it work three jobs, and decides a clause by whether it does.
+func works(clause, expected string) func(*bed) {
+	return func(b *bed) {
+		b.worksElsewhere()
+		p, err := b.start(options{})
+		if err != nil && b.ctx.Err() == nil {
+			b.holds(clause, false, expected, firstLine(err.Error()))
+			return
+		}
+		b.itWorks(p, clause, expected)
+	}
+}
+
+// worksElsewhere ends the play of a program that does not work jobs without the situation either: what it does in it
+// would say nothing.
+func (b *bed) worksElsewhere() {
+	if !b.harness.Producer && !b.harness.observed.Works {
+		b.giveUp(false, "at the start the program did not acknowledge three jobs of type fwp.ok, "+
+			"so that nothing else follows from jobs that it does not acknowledge: does it have this job type?")
+	}
+}
+
+// idlesElsewhere ends the play of a program that ends by itself when there are no jobs: its end in the situation would
+// say nothing.
+func (b *bed) idlesElsewhere() {
+	if !b.harness.observed.Idles && b.harness.observed.First != "" {
+		b.giveUp(false, "at the start the program ended by itself when it had no jobs")
+	}
+}
+
+// itWorks has a process work three jobs, and decides a clause by whether it does.
+func (b *bed) itWorks(p *proc, clause, expected string) {
+	b.worksElsewhere()
+	jids := b.pushes(3, "fwp.ok", "[1]")
+	missing := b.reported(p, settled, jids...)
+	b.holds(clause, len(missing) == 0, expected,
+		fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), settled, b.ending(p)))
+}
+
+func firstLine(s string) string {
+	first, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(first, "; the last lines that it printed:")
+}
+
+// greetingSituations are about HI, HELLO and where the server is. (Not Identified State; HELLO; URL Configuration)
+func greetingSituations() []Situation {
+	password := func(password string, iterations int, salt string) func(*fakes.Config) {
+		return func(c *fakes.Config) { c.Password, c.Iterations, c.Salt = password, iterations, salt }
+	}
+	hi := func(id, title, clause, text string) Situation {
+		return Situation{ID: "greeting/" + id, Title: title, Clauses: clause, Wait: time.Second, Play: func(b *bed) {
+			b.steer(greeting(text))
+			works(clause, "a worker that greets and works")(b)
+		}}
+	}
+	auth := func(id, title string, server func(*fakes.Config)) Situation {
+		return Situation{
+			ID: "password/" + id, Title: title, Clauses: "AUTH-01 AUTH-03", Wait: time.Second, Server: server,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				if b.find(p.of(line(fwp.HELLO))) == nil {
+					b.giveUp(true, "the program sent no HELLO")
+				}
+				b.await(2*time.Second, func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.To == fwp.HELLO })
+			},
+		}
+	}
+	return []Situation{
+		hi("spaces", "a greeting with white space in its JSON is understood", "HI-09", `HI {  "v" : 2  }`),
+		hi("unknown-fields", "unknown fields of the greeting are ignored", "HI-08", `HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`),
+		{
+			ID: "greeting/late", Title: "a client waits for the greeting before it sends HELLO", Clauses: "HI-07",
+			Wait: 2 * time.Second,
+			Play: func(b *bed) {
+				b.steer(func(e *fakes.Event) {
+					if e.Point == fakes.Greeting {
+						e.Delay = time.Second
+					}
+				})
+				b.launch(options{})
+				b.watchFor(2 * time.Second)
+			},
+		},
+		hi("newer-version", "a server of a newer version is not refused", "HI-06", `HI {"v":3}`),
+		auth("one-round", "the password hash is right for one iteration", password("secret", 1, "")),
+		auth("many-rounds", "the password hash is right for some thousand iterations", password("secret", 4321, "")),
+		auth("odd-salt", "the password hash is right for a salt with unusual characters",
+			password("secret", 37, `ünï"salt"\日本%41`)),
+		auth("escaped", "a password that is escaped in the URL is unescaped",
+			password("p@ss:w/rd %41+ü", 11, "")),
+		{
+			ID: "url/provider", Title: "FAKTORY_PROVIDER names the variable that has the URL",
+			Clauses: "WRK-02", Wait: time.Second, Provider: true,
+			Play: works("WRK-02", "a worker that connects to the server of that URL"),
+		},
+		{
+			ID: "url/ipv6", Title: "the server may have an address of IPv6",
+			Clauses: "WRK-13", Wait: time.Second, IPv6: true,
+			Play: works("WRK-13", "a client that connects to [::1]"),
+		},
+	}
+}
+
+// replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol Receiver)
+func replySituations() []Situation {
+	refused := func(verb string) Situation {
+		return Situation{
+			ID: "errors/" + strings.ToLower(verb), Title: "an error reply to " + verb + " fails that command only",
+			Clauses: "RESP-09 FETCH-10", Wait: 3 * time.Second,
+			Play: func(b *bed) {
+				b.steer(refuseFirst(2, verb, "it was not possible"))
+				p := b.launch(options{})
+				jids := append(b.pushes(2, "fwp.ok", "[1]"), b.pushes(2, "fwp.fail", `["x"]`)...)
+				b.reported(p, settled, jids...)
+				refusals := b.count(func(e *monitor.Event) bool {
+					return e.Kind == monitor.Reply && e.To == verb && e.Reply.Kind == fwp.ErrorReply
+				})
+				if refusals == 0 {
+					b.giveUp(true, "the worker sent no %s", verb)
+				}
+				b.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
+			},
+		}
+	}
+	return []Situation{
+		{
+			ID: "replies/segments", Title: "replies that arrive byte by byte are understood",
+			Clauses: "RESP-08", Wait: 3 * time.Second,
+			Play: func(b *bed) {
+				b.steer(segmented)
+				works("RESP-08", "a worker that puts the bytes together")(b)
+			},
+		},
+		{
+			ID: "replies/null", Title: "a null reply to FETCH is no failure",
+			Clauses: "RESP-08", Wait: 5 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				null := func(e *monitor.Event) bool {
+					return e.Kind == monitor.Reply && e.To == fwp.FETCH && e.Reply.Kind == fwp.NullBulk
+				}
+				if !b.until(settled, func() bool { return b.count(null) >= 2 || b.exited(p) }) || b.count(null) == 0 {
+					b.giveUp(true, "no FETCH was answered with null within %v", settled)
+				}
+				b.itWorks(p, "RESP-08", "a worker that fetches again")
+			},
+		},
+		refused(fwp.FETCH), refused(fwp.ACK), refused(fwp.FAIL),
+	}
+}
+
+// lossSituations are about connections that are lost. (worker architecture: Connection, Lost jobs?)
+func lossSituations() []Situation {
+	closed := func(id, title string, hook func() func(*fakes.Event)) Situation {
+		return Situation{
+			ID: "loss/" + id, Title: title, Clauses: "FETCH-11 ACK-05", Wait: 4 * time.Second,
+			Play: func(b *bed) {
+				b.steer(hook())
+				p := b.launch(options{})
+				b.pushes(6, "fwp.ok", "[1]")
+				if !b.await(settled, func(e *monitor.Event) bool { return e.Kind == monitor.Closed && e.By == monitor.Server }) {
+					b.giveUp(true, "the worker did not get as far as the loss of a connection")
+				}
+				b.comesBack(p)
+			},
+		}
+	}
+	return []Situation{
+		closed("ack-unanswered", "a worker goes on whose connection ends before the reply to an ACK", func() func(*fakes.Event) {
+			return nth(3, fakes.Ran, fwp.ACK, hangUp)
+		}),
+		closed("ack-unread", "a worker goes on whose connection ends before its ACK was carried out", func() func(*fakes.Event) {
+			return nth(3, fakes.Checked, fwp.ACK, func(e *fakes.Event) { e.Skip, e.Close = true, true })
+		}),
+		closed("in-a-bulk-string", "a worker goes on whose connection ends in the middle of a job", func() func(*fakes.Event) {
+			var count atomic.Int64
+			return func(e *fakes.Event) {
+				if e.Point == fakes.Writing && e.Reply.Kind == fwp.BulkString && e.Command.Verb == fwp.FETCH && count.Add(1) == 2 {
+					e.Bytes, e.Close = e.Bytes[:len(e.Bytes)/2], true
+				}
+			}
+		}),
+		{
+			ID: "loss/restart", Title: "a worker goes on after a restart of the server",
+			Clauses: "FETCH-11", Wait: 4 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.mustFetchAtAll(p)
+				b.remark("the server is restarted")
+				if err := p.server.Restart(); err != nil {
+					b.giveUp(false, "%v", err)
+				}
+				b.comesBack(p)
+			},
+		},
+		{
+			ID: "loss/outage", Title: "a worker goes on after the server was away for 10 s",
+			Clauses: "FETCH-11 WRK-05", Wait: 15 * time.Second,
+			Play: func(b *bed) {
+				var away atomic.Bool
+				b.steer(func(e *fakes.Event) {
+					if e.Point == fakes.Accepted && away.Load() {
+						e.Skip = true
+					}
+				})
+				p := b.launch(options{})
+				b.mustFetchAtAll(p)
+				away.Store(true)
+				b.remark("the server closes every connection, for 10 s")
+				if err := p.server.Kill(); err != nil {
+					b.giveUp(false, "%v", err)
+				}
+				from := b.now()
+				b.watchUntilEnd(p, 10*time.Second)
+				away.Store(false)
+				b.remark("the server accepts connections again")
+				dials := b.count(since(from, func(e *monitor.Event) bool { return e.Kind == monitor.Opened }))
+				b.holds("WRK-05", true, "", fmt.Sprintf("in 10 s without a server it opened %d connections", dials))
+				b.comesBack(p)
+			},
+		},
+	}
+}
+
+// back is how long a worker may take until it works again after a loss. The text has no bound.
+const back = 60 * time.Second
+
+// comesBack decides whether a worker fetches and reports jobs again. One that has ended is left open: a supervisor
+// may have to start it again.
+func (b *bed) comesBack(p *proc) {
+	b.worksElsewhere()
+	jids := b.pushes(3, "fwp.ok", "[1]")
+	missing := b.reported(p, back, jids...)
+	switch {
+	case len(missing) == 0:
+		b.holds("FETCH-11", true, "", "")
+	case b.exited(p):
+		b.holds("FETCH-11", false, "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection")
+	default:
+		b.holds("FETCH-11", false, fmt.Sprintf("a worker that works again within %v", back),
+			fmt.Sprintf("%d of 3 jobs were not worked within %v after the loss", len(missing), back))
+	}
+}
