@@ -138,7 +138,8 @@ func checkNotReported(l *look) judgement {
 	}
 	k := l.worker
 	killed := l.isSignalled() && l.process.signal == "KILL"
-	if k.terminate != nil || k.closedBy != Client || k.lost || killed {
+	crashed := !k.ended && !l.world.cfg.Processes // or it was killed: without its process nothing tells
+	if k.terminate != nil || k.closedBy != Client || k.lost || killed || crashed {
 		return aside()
 	}
 	for _, d := range k.held {

@@ -43,6 +43,10 @@ func jobTests() []ruleTest {
 			1 C: FETCH
 			1 S: $ {"jid":"j2","jobtype":"t","args":[]}
 			1 closed server reset`},
+		{breach: JobNotReported, name: "it may have been killed", too: ClosedWithoutEnd, stream: fetchedJob + failed + `
+			1 C: FETCH
+			1 S: $ {"jid":"j2","jobtype":"t","args":[]}
+			1 closed client`},
 		{breach: JobNotReported, name: "it still runs", stream: fetchedJob + failed + `
 			1 C: FETCH
 			1 S: $ {"jid":"j2","jobtype":"t","args":[]}`},
