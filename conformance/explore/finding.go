@@ -69,11 +69,26 @@ func (x *exploration) examine(ctx context.Context, all bool) {
 				if !all { // another finding may come
 					others++
 				}
-				x.shrink(ctx, p, x.budget.Share(others+1, x.Shrinking))
+				x.shrink(ctx, p, x.lessIfKnown(x.budget.Share(others+1, x.Shrinking), p.Rule))
 			}
 		}
 		x.pending = kept
 	}
+}
+
+// KnownShare is the part of the time for shrinking a finding that one of a kind gets that was reproduced already, under
+// another clause: the reason is probably the same, and what does not come again costs most, since it is waited for.
+const KnownShare = 4
+
+// lessIfKnown returns the limit for shrinking a finding of a rule.
+func (x *exploration) lessIfKnown(limit time.Duration, rule string) time.Duration {
+	known := slices.ContainsFunc(x.result.Findings, func(f Finding) bool {
+		return f.Shown > 0 && !f.Crash && x.Subject.family(f.Rule) == x.Subject.family(rule)
+	})
+	if known {
+		return limit / KnownShare // no limit stays none
+	}
+	return limit
 }
 
 // shrink makes one finding small, within a limit.

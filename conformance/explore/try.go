@@ -18,7 +18,7 @@ type try struct {
 }
 
 // sideBySide is how many tries are played at the same time where each has a server of its own.
-const sideBySide = 6
+const sideBySide = 12
 
 // tries plays conversations, and yields for each, in their order, whether the finding came up. Where time is limited
 // and each try has a server of its own, they are played side by side: most of their time is waiting.

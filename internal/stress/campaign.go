@@ -41,6 +41,9 @@ func (c *Campaign) Run(ctx context.Context) (*explore.Result, *Result) {
 	}
 	for _, f := range r.Findings {
 		second.Known = append(second.Known, f.Clause)
+		if f.Shown > 0 {
+			second.Shown = append(second.Shown, f.Clause)
+		}
 	}
 	second.Explorer.Progress = c.progressAfter(r)
 	done := second.Run(ctx)

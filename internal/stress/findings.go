@@ -48,9 +48,18 @@ func (l *Load) report(ctx context.Context, r *Result, done *load.Result, b explo
 	defer cancel()
 	for i, f := range all {
 		e := l.Explorer
-		e.Shrinking = b.Share(len(all)-i, e.Shrinking)
+		if e.Shrinking = b.Share(len(all)-i, e.Shrinking); l.knows(f) {
+			e.Shrinking /= explore.KnownShare
+		}
 		l.add(ctx, &e, r, f)
 	}
+}
+
+// knows reports whether a finding of a history is of a kind that was reproduced already.
+func (l *Load) knows(f explore.Finding) bool {
+	rule := fwpsubject.RuleOf(f.Clause)
+	return f.Rule == RuleHistory && rule != "" &&
+		slices.ContainsFunc(l.Shown, func(clause string) bool { return fwpsubject.RuleOf(clause) == rule })
 }
 
 // rules are the rules of the law that the findings of a load break.

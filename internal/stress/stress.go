@@ -26,6 +26,7 @@ type Load struct {
 	Producers int      // as many as there are workers if zero
 	Observers int      // clients that send INFO all the time: a server that counts without locks may crash
 	Known     []string // clauses that are reported already
+	Shown     []string // those of them that were reproduced: others of their kind are shrunk for less time
 
 	// Recorded is called with a history that has findings before they are shrunk; may be
 	// nil.
