@@ -25,6 +25,7 @@ type crash struct {
 	brief      bool   // the host was back at once
 	candidates []*task
 	left       int // of the suspects, that are still to be played
+	played     int // of them, each alone
 }
 
 // died deals with the plays after which a host did not serve, once no more are played on it. A single check that can
@@ -81,6 +82,7 @@ func (s *runState) endSuspect(t *task) {
 	h := t.host
 	t.suspect = false
 	h.crash.left--
+	h.crash.played++
 	switch {
 	case t.evidence.Dead != "":
 		s.release(h)
@@ -194,9 +196,12 @@ func (s *runState) crashFinding(c *crash) reports.Finding {
 	for _, t := range c.candidates {
 		f.Actual += "\n  " + t.about.ID + lastSent(t)
 	}
-	if how := s.runner.Provide[scenarios.NeedRestart]; how != "" {
+	switch how := s.runner.Provide[scenarios.NeedRestart]; {
+	case c.played > 0 && c.left == 0:
+		f.Actual += "\nThe likeliest were played again, each alone, and the server served on: it may take several at a time"
+	case how != "":
 		f.Actual += "\nTo find out, " + how + ": then each is played alone"
-	} else {
+	default:
 		f.Actual += "\nTo find out, play each of them alone"
 	}
 	if s.runner.Reproduce != nil {

@@ -125,6 +125,9 @@ func TestACrashThatNoCandidateRepeatsIsOfNone(t *testing.T) {
 	runMortal(t, once, true, checks, func(r *reports.Report, _ *mortalTarget) {
 		assert.Equal(t, map[string]string{
 			"deadly": "pass", "hostile": "pass", conformance.CrashCheck: "crash"}, verdictsOf(r))
+		require.Len(t, r.Findings(), 1)
+		assert.Contains(t, r.Findings()[0].Actual, "played again, each alone, and the server served on")
+		assert.NotContains(t, r.Findings()[0].Actual, "To find out")
 	})
 }
 
