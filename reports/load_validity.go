@@ -29,7 +29,9 @@ const (
 	// achievedEnough is the share of the target rate that counts as all of it.
 	achievedEnough = 0.99
 	// belowTarget is the share of the target rate below which the first line says that it was missed.
-	belowTarget   = 0.95
+	belowTarget = 0.95
+	// machineFull is the share of a machine's time from which on others that run there may be why the generator was late.
+	machineFull   = 0.9
 	stealLimit    = 0.02
 	throttleLimit = 0.01
 	clockLimit    = 100 * time.Millisecond
@@ -143,6 +145,10 @@ func (l *Load) late() []Reason {
 	}
 	if words == "" {
 		return nil
+	}
+	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
+		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s", percent(h.MachineBusy),
+			percent(h.CPUShare), l.processors())
 	}
 	do := "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else runs there"
 	return []Reason{{ID: "late", What: words, Do: do}}

@@ -293,3 +293,18 @@ func TestUnits(t *testing.T) {
 	assert.Zero(t, PerSecond(3, 0))
 	assert.InDelta(t, 1.5, PerSecond(3, 2*time.Second), 1e-9)
 }
+
+// A generator that was late on a machine that others kept busy says so.
+func TestLateOnABusyMachine(t *testing.T) {
+	t.Parallel()
+	words := func(busy, own float64) string {
+		l := soundLoad()
+		l.Ops[0].Lateness.P99, l.Health.MachineBusy, l.Health.CPUShare = time.Second, busy, own
+		l.Evaluate()
+		require.False(t, l.Validity.Valid)
+		return l.Validity.Reasons[0].What
+	}
+	assert.Contains(t, words(0.99, 0.04), "; the machine was busy for 99 % of the time, and the generator used 4 % of its")
+	assert.NotContains(t, words(0.5, 0.04), "busy")
+	assert.NotContains(t, words(0.99, 0.8), "busy", "with itself")
+}
