@@ -10,6 +10,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -51,6 +52,9 @@ func TestAQuickRunIsQuick(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if test.config.ScanEvery > 0 {
+				slow.Only(t)
+			}
 			runOnPool(t, test.config, suite(t, true), nil, func(r *reports.Report) {
 				assert.LessOrEqual(t, r.Took, test.most, "shorten the wait of %s, or let it be over %v (header `waits:`), "+
 					"so that a quick run leaves it out", longest(r).ID, conformance.QuickWait)

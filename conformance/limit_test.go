@@ -56,7 +56,7 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 		for _, limit := range []int{20, 7} {
 			t.Run(fmt.Sprintf("%s, %d", name, limit), func(t *testing.T) {
 				t.Parallel()
-				if limit == 20 {
+				if limit == 20 || silent {
 					slow.Only(t)
 				}
 				limited(t, limit, silent, suite(t, false), func(r *reports.Report) {

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -45,6 +46,9 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 	for name, password := range map[string]string{"open": "", "protected": "secret"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if password != "" {
+				slow.Only(t)
+			}
 			synctest.Test(t, func(t *testing.T) {
 				v := &traffic{queues: map[string]bool{}}
 				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}

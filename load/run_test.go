@@ -194,9 +194,9 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 			t.Parallel()
 			w, err := workload.Preset(name)
 			require.NoError(t, err)
-			w.Duration = workload.Duration(2 * second)
+			w.Duration = workload.Duration(second)
 			if w.BeatOnly {
-				w.Duration *= 10 // a BEAT comes every 15 s
+				w.Duration *= 20 // a BEAT comes every 15 s
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
 			w.Prefill, w.Connections = min(w.Prefill, 2000), min(w.Connections, 20)

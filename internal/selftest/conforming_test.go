@@ -1,25 +1,19 @@
 package selftest
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
-	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	scripts := suite(t)
-	if !slow.Enabled() { // TestFaults plays it
-		scripts = slices.DeleteFunc(scripts, func(c conformance.Check) bool { return c.Describe().ID == heaviest })
-	}
+	scripts := light(suite(t)) // TestFaults plays the others
 	synctest.Test(t, func(t *testing.T) {
 		report, err := Fixture{memnet.New()}.Vary(t.Context(), fakes.Variation{}, scripts)
 		require.NoError(t, err)

@@ -29,20 +29,29 @@ var heavy = []string{
 	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies",
 }
 
-// heaviest takes as long as the other heavy ones together. Only one fault needs it.
-const heaviest, needsHeaviest = "push/ten-thousand-jobs", "push-lost-seldom"
+// heaviest are the checks that took 40 % of the time of all plays, and for each the only fault that needs it. Without
+// FWP_SLOW=1 each is played against that one alone, and the first one, which takes four seconds, against none.
+var heaviest = map[string]string{
+	"push/ten-thousand-jobs": "", "push/a-thousand-jobs": "push-lost-rarely", "retry/own-number": "job-retry-mixed",
+}
+
+// needsTheFirst is the fault that nothing but the first of the heaviest catches.
+const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses,
 // and a sample of the others, another one for each fault. With FWP_SLOW=1 the sample is
-// a third, and all scripts that only record; otherwise it is a sixtieth, and the heaviest
-// script is played against one fault. Each pair has servers of its own: a fault that comes
+// a third, and all scripts that only record; otherwise it is one of 180, and the heaviest
+// scripts are played against the faults that need them. Each pair has servers of its own: a fault that comes
 // with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
-	scripts := suite(t)
+	scripts, faults := suite(t), fakes.Faults()
+	if !slow.Enabled() {
+		faults = slices.DeleteFunc(faults, func(f fakes.Fault) bool { return f.Name == needsTheFirst })
+	}
 	var all, declared Matrix
 	t.Run("each", func(t *testing.T) {
-		for i, fault := range fakes.Faults() {
+		for i, fault := range faults {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
 				for _, script := range pick(fault, i, scripts) {
@@ -66,9 +75,10 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	}
 	for _, script := range scripts {
 		id := script.Describe().ID
-		assert.True(t, !slow.Enabled() && !judges(script) || caught[id], "%s catches no fault", id)
+		left := !slow.Enabled() && (!judges(script) || id == "push/ten-thousand-jobs")
+		assert.True(t, left || caught[id], "%s catches no fault", id)
 	}
-	assert.Len(t, declared.Rows(), len(fakes.Faults()), "a check looks at each fault")
+	assert.Len(t, declared.Rows(), len(faults), "a check looks at each fault")
 	document(t, declared.Rows())
 }
 
@@ -76,15 +86,19 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 func pick(fault fakes.Fault, i int, scripts []conformance.Check) []conformance.Check {
 	var picked []conformance.Check
 	for j, script := range scripts {
-		isHeavy := slices.Contains(heavy, script.Describe().ID)
+		id := script.Describe().ID
+		isHeavy := slices.Contains(heavy, id)
+		needs, isHeaviest := heaviest[id]
 		var take bool
 		switch {
+		case isHeaviest && !slow.Enabled():
+			take = fault.Name == needs
 		case names(fault, script):
-			take = slow.Enabled() || script.Describe().ID != heaviest || fault.Name == needsHeaviest
+			take = true
 		case slow.Enabled():
 			take = !judges(script) || (i+j)%30 == 0 || !isHeavy && (i+j)%3 == 0
 		default:
-			take = !isHeavy && (i+j)%60 == 0
+			take = !isHeavy && (i+j)%180 == 0
 		}
 		if take {
 			picked = append(picked, script)
@@ -118,7 +132,7 @@ one of the declared clauses.
 
 | fault | what the server does | declares | turned red | caught by |
 |---|---|---|---|---|
-`, len(rows))
+`, len(fakes.Faults()))
 	for _, r := range rows {
 		turned, by := strings.Join(slices.Sorted(maps.Keys(r.Red)), ", "), strings.Join(r.Caught, ", ")
 		if turned == "" {
@@ -152,5 +166,17 @@ func played(document string) string {
 	if slow.Enabled() {
 		return document
 	}
-	return strings.ReplaceAll(document, ", "+heaviest, "")
+	var rows []string
+	for line := range strings.Lines(document) {
+		if strings.HasPrefix(line, "| "+needsTheFirst+" |") {
+			continue
+		}
+		for check, needs := range heaviest {
+			if needs == "" || !strings.HasPrefix(line, "| "+needs+" |") {
+				line = strings.NewReplacer(", "+check, "", check+", ", "").Replace(line)
+			}
+		}
+		rows = append(rows, line)
+	}
+	return strings.Join(rows, "")
 }

@@ -69,7 +69,7 @@ func (i impostor) listen(ln net.Listener) (wait func()) {
 
 // TestImpostors plays the suite on servers that are none: whatever they always say,
 // they pass nothing but what they do, and do not die of anything. Without FWP_SLOW=1 each
-// has a third of the scripts.
+// has a ninth of the scripts.
 func TestImpostors(t *testing.T) {
 	t.Parallel()
 	const (
@@ -108,7 +108,7 @@ func TestImpostors(t *testing.T) {
 			t.Parallel()
 			scripts := scripts
 			if !slow.Enabled() {
-				scripts = every(3, scripts, len(name))
+				scripts = every(9, scripts, len(name))
 			}
 			for _, script := range scripts {
 				check := test.run(t, script)

@@ -20,6 +20,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -61,7 +62,7 @@ func TestNoServers(t *testing.T) {
 		"HI, HELLO, random":  {noise(hi, ok), earnedByHELLO, ""},
 		"FETCH always null":  {barren, earnedByHELLO + earnedByAnswers, "FWP-FETCH-08 FWP-PUSH-01"},
 	}
-	scripts := suite(t)
+	scripts := light(suite(t))
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +201,7 @@ const earnedByHashes = " FWP-AUTH-02 FWP-AUTH-03 FWP-AUTH-04 FWP-AUTH-05"
 // stay, nothing passes afterwards, and the crash is reported.
 func TestDying(t *testing.T) {
 	t.Parallel()
-	scripts := few(t)
+	scripts := light(few(t))
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}
 	for _, check := range mourn(t, healthy, scripts).checks {
@@ -220,6 +221,9 @@ func TestDying(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "late" || name == "soon, but still greets" {
+				slow.Only(t)
+			}
 			m := &mortal{commands: test.commands, greets: test.greets}
 			seen := mourn(t, m, scripts)
 			assert.True(t, m.dead.Load())
@@ -309,10 +313,13 @@ const unearned = "FWP-END-02 FWP-FETCH-05 FWP-STATE-04 FWP-STATE-16"
 // the middle of each reply.
 func TestStalling(t *testing.T) {
 	t.Parallel()
-	scripts := few(t)
+	scripts := light(few(t))
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if !greets {
+				slow.Only(t)
+			}
 			synctest.Test(t, func(t *testing.T) {
 				begin, v := time.Now(), newServerPool(Fixture{memnet.New()}, func() func(*fakes.Event) { return stall(greets) })
 				defer v.close()

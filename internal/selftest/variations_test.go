@@ -22,7 +22,7 @@ import (
 const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
-// found, and everything must be decided. Without FWP_SLOW=1 each variation has a sixth of
+// found, and everything must be decided. Without FWP_SLOW=1 each variation has an eighteenth of
 // the scripts, and none of the slow checks.
 func TestVariations(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestVariations(t *testing.T) {
 	for i, v := range fakes.Variations() {
 		scripts := few
 		if !slow.Enabled() {
-			scripts = every(6, few, i)
+			scripts = every(18, few, i)
 		}
 		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
 			scripts = all
@@ -64,6 +64,14 @@ func few(t *testing.T) []conformance.Check {
 	few := withoutSlow(all)
 	require.Len(t, few, len(all)-len(slowChecks))
 	return few
+}
+
+// light returns the checks without the heaviest, unless FWP_SLOW=1 asks for everything.
+func light(checks []conformance.Check) []conformance.Check {
+	return slices.DeleteFunc(checks, func(c conformance.Check) bool {
+		_, isHeaviest := heaviest[c.Describe().ID]
+		return isHeaviest && !slow.Enabled()
+	})
 }
 
 // vary plays scripts on an open and a protected server that differ from others.
