@@ -205,7 +205,9 @@ func (o *runOptions) alone(ctx context.Context, s subject, on testbed) func([]co
 	play := func(on testbed, checks []conformance.Check) []reports.Check {
 		runner := o.runner(s, on, selection{in: checks})
 		runner.Parallel, runner.Repeat, runner.FailFast = 1, 1, false
-		return runner.Run(ctx).Checks
+		r := runner.Run(ctx)
+		r.Hide(s.endpoint.Secrets.Hide)
+		return r.Checks
 	}
 	return func(checks []conformance.Check) []reports.Check {
 		if !s.endpoint.Ours() {
