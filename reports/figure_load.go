@@ -110,7 +110,7 @@ func (p *Page) latencyFigure(l *Load) {
 	for i, name := range names {
 		c.Curves[i].Name = name
 	}
-	any := false
+	measuredOnce := false
 	for _, s := range l.spans() {
 		worst := make([]time.Duration, len(names))
 		for i := range s {
@@ -123,12 +123,12 @@ func (p *Page) latencyFigure(l *Load) {
 		for k, d := range worst {
 			y := math.NaN()
 			if d > 0 {
-				any, y = true, max(float64(d), 1000)
+				measuredOnce, y = true, max(float64(d), 1000)
 			}
 			c.Curves[k].Points = append(c.Curves[k].Points, Point{seconds64(s[0].At), y})
 		}
 	}
-	if any {
+	if measuredOnce {
 		p.timeFigure(l, c, "Times over time of "+opWords(op), "The percentiles of each second; of several seconds the longest.")
 	}
 }

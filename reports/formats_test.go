@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/xml"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -164,7 +165,7 @@ func unfenced(markdown string) (prose, code string) {
 func readXML(text []byte) error {
 	dec := xml.NewDecoder(bytes.NewReader(text))
 	for {
-		if _, err := dec.Token(); err == io.EOF {
+		if _, err := dec.Token(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err

@@ -12,7 +12,6 @@ func (s *svg) diagram(d *reports.Diagram) {
 	if len(d.Nodes) == 0 {
 		return
 	}
-	const box, tall = 128.0, 36.0
 	cx, cy, rx, ry := wide/2.0, 190.0, 290.0, 140.0
 	s.height = 2*cy + 4
 	place := func(i int) (x, y float64) {
@@ -29,8 +28,8 @@ func (s *svg) diagram(d *reports.Diagram) {
 		}
 		// bent, so that both directions are seen; it ends at the edge of the box
 		bx, by := (x1+x2)/2+(y2-y1)*.12, (y1+y2)/2-(x2-x1)*.12
-		x1, y1 = edgeOf(x1, y1, bx, by, box, tall)
-		x2, y2 = edgeOf(x2, y2, bx, by, box, tall)
+		x1, y1 = edgeOf(x1, y1, bx, by)
+		x2, y2 = edgeOf(x2, y2, bx, by)
 		dash := ""
 		if e.Count == 0 {
 			dash = ` stroke-dasharray="4 4"`
@@ -43,20 +42,28 @@ func (s *svg) diagram(d *reports.Diagram) {
 	}
 	for i, n := range d.Nodes {
 		x, y := place(i)
-		look := fmt.Sprintf(`fill="%s"`, colours[0])
-		if n.Count == 0 {
-			look = `fill="none" stroke="#808080" stroke-dasharray="4 4"`
-		}
-		s.raw(`<rect x="%s" y="%s" width="%s" height="%s" rx="6" %s fill-opacity=".16"/>`, at(x-box/2), at(y-tall/2),
-			at(box), at(tall), look)
-		s.label(x, y-2, "middle", n.Name)
-		s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y+13),
-			esc(reports.Number.Words(float64(n.Count))))
+		s.node(n, x, y)
 	}
 }
 
+// box and tall are the size of a state.
+const box, tall = 128.0, 36.0
+
+// node draws a state around a place.
+func (s *svg) node(n reports.Node, x, y float64) {
+	look := fmt.Sprintf(`fill="%s"`, colours[0])
+	if n.Count == 0 {
+		look = `fill="none" stroke="#808080" stroke-dasharray="4 4"`
+	}
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" rx="6" %s fill-opacity=".16"/>`, at(x-box/2), at(y-tall/2), at(box),
+		at(tall), look)
+	s.label(x, y-2, "middle", n.Name)
+	s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at(x), at(y+13),
+		esc(reports.Number.Words(float64(n.Count))))
+}
+
 // edgeOf returns where a line from the middle of a box towards another point leaves the box.
-func edgeOf(x, y, toX, toY, box, tall float64) (float64, float64) {
+func edgeOf(x, y, toX, toY float64) (float64, float64) {
 	dx, dy := toX-x, toY-y
 	if dx == 0 && dy == 0 {
 		return x, y

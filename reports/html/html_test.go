@@ -79,7 +79,8 @@ func checked(families, checks int) *reports.Report {
 
 // loaded returns a run of so many seconds.
 func loaded(seconds int) *reports.Load {
-	spread := func(count int64, p50 time.Duration) reports.Latency {
+	const count = 299_904
+	spread := func(p50 time.Duration) reports.Latency {
 		l := reports.Latency{
 			Count: count, Min: p50 / 2, Mean: p50, P50: p50, P90: p50 * 2, P99: p50 * 5, P999: p50 * 21, P9999: p50 * 43,
 			Max: p50 * 87,
@@ -102,15 +103,15 @@ func loaded(seconds int) *reports.Load {
 		},
 		Connections: reports.Connections{Planned: 200, Opened: 200},
 		Rate:        reports.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
-		Flows:       []reports.LoadFlow{{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)}},
+		Flows:       []reports.LoadFlow{{Flow: "job.fetched", Time: spread(180 * time.Microsecond)}},
 		Jobs:        reports.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3, Drained: true},
 		Health:      reports.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5, Files: reports.Files{Peak: 214, Soft: 1024}},
 	}
 	ops := []string{"push", "fetch.found", "fetch.waited", "ack", "beat", "fail"}
 	for _, op := range ops {
 		l.Ops = append(l.Ops, reports.LoadOp{
-			Op: op, Count: 299_904, Rate: 4998, Lateness: spread(299_904, 11*time.Microsecond),
-			Service: spread(299_904, 104*time.Microsecond), Response: spread(299_904, 120*time.Microsecond),
+			Op: op, Count: 299_904, Rate: 4998, Lateness: spread(11 * time.Microsecond),
+			Service: spread(104 * time.Microsecond), Response: spread(120 * time.Microsecond),
 		})
 	}
 	l.Heat.Op = "push"

@@ -32,11 +32,12 @@ func (p Process) Deliver(o Output) error {
 	}
 	shown, written := "", []string{}
 	for _, at := range places {
-		if !isFile(at.file) {
+		switch {
+		case !isFile(at.file):
 			shown = at.format
-		} else if p.save(&o, at) {
+		case p.save(&o, at):
 			written = append(written, at.file)
-		} else if shown == "" {
+		case shown == "":
 			shown = o.Flags.Format.String()
 		}
 	}
