@@ -15,9 +15,10 @@ const types = {
   },
 };
 
-for (const [type, run] of Object.entries(types)) faktory.register(type, run);
-
-await faktory.work({
+const worker = new faktory.Worker({
+  registry: types,
   queues: process.env.FWP_QUEUES?.split(","),
   concurrency: Number(process.env.FWP_CONCURRENCY ?? 10),
 });
+worker.on("error", (error) => console.error(error)); // without a listener Node ends the process
+await worker.work();
