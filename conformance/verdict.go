@@ -52,6 +52,9 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 		v.breach(b)
 	}
 	v.decisions()
+	for _, r := range v.unrefused {
+		v.broken(unrefusedClause(r.Unrefused), r)
+	}
 	for _, f := range v.evidence.Findings {
 		v.property(f)
 	}
@@ -88,6 +91,8 @@ type verdicts struct {
 	fatal    bool // the check ended its server
 	check    reports.Check
 	stopped  cause // why the play did not get to its end; zero if it did
+
+	unrefused []scenarios.Result // where the server ended a connection instead of refusing
 }
 
 // cause is why a play did not get to its end. The zero cause is that it did.
@@ -138,6 +143,9 @@ func (v *verdicts) stopCause() cause {
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
 func mismatchCause(r scenarios.Result) cause {
+	if r.Unrefused != "" && isAuth(r.Marks) {
+		return cause{reason: reports.ReasonOtherBreach, line: r.Line, words: unrefusedWords(r), halted: true}
+	}
 	if len(r.Marks) > 0 && !r.Refused {
 		words := "the line did not match, and tests another clause"
 		return cause{reason: reports.ReasonOtherClause, line: r.Line, words: words, halted: true}
@@ -186,7 +194,9 @@ func (v *verdicts) clause(m scenarios.Mark) {
 	}
 	switch cv.Verdict = reports.Worst(all...); cv.Verdict {
 	case reports.Inconclusive:
-		cv.Why, cv.Reason, cv.Halted = v.stopped.String(), v.stopped.reason, v.stopped.halted
+		if v.stopped.words != "" {
+			cv.Why, cv.Reason, cv.Halted = v.stopped.String(), v.stopped.reason, v.stopped.halted
+		}
 	case reports.Observed:
 		cv.Why = observed(open)
 	}
@@ -240,6 +250,10 @@ func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.Cl
 		verdict = reports.Crash
 	case verdict == reports.Observed:
 		return verdict
+	case r.Unrefused != "" && isAuth([]scenarios.Mark{m}):
+		v.unrefused = append(v.unrefused, r)
+		cv.Why, cv.Reason, cv.Halted = unrefusedWords(r), reports.ReasonOtherBreach, true
+		return reports.Inconclusive
 	}
 	cv.Level, cv.Why = levelOf(m), gotText(r)
 	v.finding(verdict, m, r)
@@ -251,11 +265,15 @@ func (v *verdicts) breach(b scenarios.Breach) {
 	if v.evidence.Dead != "" && (b.Kind == scenarios.ConsumerClosed || !v.fatal && b.Kind != scenarios.ForeignReply) {
 		return // the end of the server is the reason
 	}
-	id := ClauseOf(b.Name())
+	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
+	v.broken(ClauseOf(b.Name()), r)
+}
+
+// broken adds a clause that is broken at a line that is not about it.
+func (v *verdicts) broken(id string, r scenarios.Result) {
 	m := scenarios.Mark{Clause: id}
 	verdict := mismatchVerdict(m)
-	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
-	cv := reports.ClauseVerdict{ID: id, Level: levelOf(m), Verdict: verdict, Why: b.Got}
+	cv := reports.ClauseVerdict{ID: id, Level: levelOf(m), Verdict: verdict, Why: r.Got}
 	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
 	switch {
 	case i < 0:

@@ -144,6 +144,13 @@ func helloFaults() []Fault {
 		fault("hello-broken-ok", "HELLO-04 HELLO-06 RESP-02",
 			"a HELLO with broken JSON is answered with OK and has no effect",
 			pretend(fwp.HELLO, AboutJSON)),
+		fault("hello-declined-closes", "HELLO-04",
+			"a HELLO without a hash, or with a wrong one, ends the connection without an error",
+			when(Ran, fwp.HELLO, func(e *Event) {
+				if e.about() == "pwdhash" {
+					e.Err, e.Reply, e.Close = nil, fwp.Reply{}, true
+				}
+			})),
 		fault("hello-not-object", "HELLO-06 RESP-02",
 			"a HELLO whose argument is not an object is accepted",
 			allow(fwp.HELLO, AboutObject)),

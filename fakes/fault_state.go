@@ -15,6 +15,13 @@ func stateFaults() []Fault {
 					e.accept()
 				}
 			})),
+		fault("state-before-hello-closes", "STATE-01",
+			"a command before HELLO ends the connection without an error",
+			on(Ran, func(e *Event) {
+				if e.about() == AboutState && !e.Conn.Identified && e.Command.Verb != fwp.HELLO {
+					e.Err, e.Reply, e.Close = nil, fwp.Reply{}, true
+				}
+			})),
 		fault("state-info-refused", "STATE-03",
 			"INFO is refused to consumers",
 			when(Checked, fwp.INFO, func(e *Event) {

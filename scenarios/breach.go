@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -14,15 +15,14 @@ import (
 // cannot have. Such a reply decides nothing for the clauses of the line, unless the line
 // expects an error and nothing else: then it is about the difference.
 func (th *thread) foreignTo(e *Expect, a session.Received) bool {
-	if !a.Whole() || a.Owed != 1 || !th.dialect().Foreign(a.Asked, a.Message) {
-		return false
-	}
-	for i := range e.Choices {
-		if ch := &e.Choices[i]; ch.ending == Open && (ch.any || !ch.form.Refusal) {
-			return true
-		}
-	}
-	return false
+	return a.Whole() && a.Owed == 1 && !e.refusesOnly() && th.dialect().Foreign(a.Asked, a.Message)
+}
+
+// refusesOnly reports whether a line expects that a command is refused, by an error or by the end of its connection.
+func (e *Expect) refusesOnly() bool {
+	return !slices.ContainsFunc(e.Choices, func(ch Choice) bool {
+		return ch.ending == Open && (ch.any || !ch.form.Refusal)
+	})
 }
 
 // breachOn records a breach that a received message shows. Got is the message unless b has

@@ -103,6 +103,9 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 		}
 	}
 	res.Outcome, res.timed = Mismatched, th.timed(e, a)
+	if a.Ending != Open && e.refusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
+		res.Unrefused = c.Status().Verb
+	}
 	if th.foreignTo(e, a) {
 		what := "this is not one of the replies that the command has: "
 		res.leave(doubt{OtherBreach, what + text.Shorten(a.String())})

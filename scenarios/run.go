@@ -78,6 +78,7 @@ type Result struct {
 	Cause       string // of Unsure, and of a mismatch in time
 	Reason      Reason // of Unsure
 	Ending      Ending // of the connection, if it had ended by then
+	Unrefused   string // the verb, if the server ended a connection before its introduction where a refusal was expected
 	Conn        string
 	At          time.Duration // when it was received, since the start of the play
 	Transient   bool          // the reason is lag or a refused connection: worth another try, alone

@@ -1,0 +1,29 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// A server that ends a connection before its introduction, instead of refusing a command there, has let nobody in: the
+// clauses about who is let in are not broken, but that of the answer is.
+
+// isAuth reports whether all marks are those of clauses about who is let in.
+func isAuth(marks []scenarios.Mark) bool {
+	return !slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, "FWP-AUTH-") })
+}
+
+// unrefusedClause returns the clause that such an end breaks, by the verb of the command.
+func unrefusedClause(verb string) string {
+	if verb == fwp.HELLO {
+		return "FWP-HELLO-04"
+	}
+	return "FWP-STATE-01"
+}
+
+func unrefusedWords(r scenarios.Result) string {
+	return "the connection was closed without the error that " + unrefusedClause(r.Unrefused) + " asks for"
+}
