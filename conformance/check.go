@@ -87,6 +87,7 @@ type Evidence struct {
 	Took     time.Duration
 	Dead     string             // why the target is considered dead, empty if it serves
 	Back     bool               // it was dead for a moment only
+	Ending   string             // how its process ended, with what it printed last; empty if that is not known
 	Amid     int                // how many connections to the target were open then
 	Refused  *scenarios.Refusal // a connection that the target refused, nil if it refused none
 	Leftover []string           // jobs of the play that are still on the target, with their queues

@@ -22,6 +22,7 @@ const (
 // crash is a time at which a host served no connection, until it is known which check ended it.
 type crash struct {
 	words      string // what was seen
+	ending     string // how the process ended; empty if that is not known
 	brief      bool   // the host was back at once
 	candidates []*task
 	left       int // of the suspects, that are still to be played
@@ -40,7 +41,10 @@ func (s *runState) died(ctx context.Context, h *host) {
 	if h.dying = nil; len(candidates) == 1 && s.meter.Lag(candidates[0].began) < time.Second {
 		s.confirm(candidates[0])
 	} else {
-		h.crash = &crash{words: firstDeath(candidates), brief: !h.down, candidates: candidates, left: len(suspects)}
+		first := firstDeath(candidates)
+		h.crash = &crash{
+			words: first.Dead, ending: first.Ending, brief: !h.down, candidates: candidates, left: len(suspects),
+		}
 		for _, t := range suspects {
 			t.suspect = true
 		}
@@ -64,10 +68,10 @@ func (s *runState) endProbation(h *host) {
 	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return slices.Contains(h.dying, t) })
 }
 
-// firstDeath returns why the first of the plays holds the server dead.
-func firstDeath(candidates []*task) string {
+// firstDeath returns the evidence of the first of the plays that holds the server dead.
+func firstDeath(candidates []*task) *Evidence {
 	i := slices.IndexFunc(candidates, func(t *task) bool { return t.evidence.Dead != "" })
-	return candidates[i].evidence.Dead
+	return candidates[i].evidence
 }
 
 // confirm files a check as the one that ended its server.
@@ -123,8 +127,16 @@ func (s *runState) giveUp(h *host) {
 func (s *runState) fileLost(t *task) {
 	if !t.filed {
 		s.file(t, s.withoutResult(t.about, reports.Inconclusive,
-			cause{reason: reports.ReasonNotServing, words: t.host.lost}, s.runner.Provide[scenarios.NeedRestart]))
+			cause{reason: reports.ReasonNotServing, words: t.host.lost}, s.adviceToRestart(t.host)))
 	}
+}
+
+// adviceToRestart returns how the user can have a host started again after its end; empty if that is done.
+func (s *runState) adviceToRestart(h *host) string {
+	if restarting(h.Server) != nil {
+		return ""
+	}
+	return s.runner.Provide[scenarios.NeedRestart]
 }
 
 // unexplained records a crash that no check is known to have caused.
@@ -191,12 +203,16 @@ func (s *runState) serving() (c reports.Check, some bool) {
 func (s *runState) crashFinding(c *crash) reports.Finding {
 	f := reports.Finding{Verdict: reports.Crash, Evidence: reports.Evidence{
 		Check: CrashCheck, Expected: "a server that keeps serving",
-		Actual: c.words + "\nIt is not known which check is the reason. Candidates, the likeliest first:",
+		Actual: c.words,
 	}}
+	if c.ending != "" {
+		f.Actual += "\n" + c.ending
+	}
+	f.Actual += "\nIt is not known which check is the reason. Candidates, the likeliest first:"
 	for _, t := range c.candidates {
 		f.Actual += "\n  " + t.about.ID + lastSent(t)
 	}
-	switch how := s.runner.Provide[scenarios.NeedRestart]; {
+	switch how := s.adviceToRestart(c.candidates[0].host); {
 	case c.played > 0 && c.left == 0:
 		f.Actual += "\nThe likeliest were played again, each alone, and the server served on: it may take several at a time"
 	case how != "":

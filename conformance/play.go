@@ -33,6 +33,9 @@ func (s *runState) play(ctx context.Context, t *task) {
 		t.server = newHost(server)
 	}
 	evidence := t.check.Play(ctx, s.setup(t))
+	if evidence.Dead != "" {
+		evidence.Ending = t.server.ending()
+	}
 	t.evidence = &evidence
 }
 

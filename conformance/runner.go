@@ -21,6 +21,25 @@ type Server struct {
 	// server; if it is nil such checks run alone. The returned function ends the
 	// server. Calls may be concurrent.
 	Fresh func() (Server, func(), error)
+
+	// Ended reports whether the server's process has ended although nothing asked it to, how, and the last lines that it
+	// printed; nil if that is not known. Calls may be concurrent.
+	Ended func() (how string, output []string, ended bool)
+}
+
+// ending describes the end of the server's process; it is empty if the process runs, or that is not known.
+func (s *Server) ending() string {
+	if s.Ended == nil {
+		return ""
+	}
+	how, output, ended := s.Ended()
+	switch {
+	case !ended:
+		return ""
+	case len(output) == 0:
+		return "the server's process has ended: " + how + "; it printed nothing"
+	}
+	return "the server's process has ended: " + how + "; what it printed last:\n  " + strings.Join(output, "\n  ")
 }
 
 // Runner runs checks. Servers and Checks must be set; the zero value of

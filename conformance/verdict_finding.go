@@ -29,6 +29,9 @@ func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenario
 	if r.Line > 0 && r.Line <= len(v.about.Source) {
 		f.Source = v.about.Source[r.Line-1]
 	}
+	if verdict == reports.Crash && v.evidence.Ending != "" {
+		f.Actual += "\n" + v.evidence.Ending
+	}
 	for _, d := range r.Differences {
 		if d.Path != "" {
 			f.Differences = append(f.Differences, d.String())

@@ -45,9 +45,16 @@ func (p *Page) difference(d *Difference) {
 		title += ", " + d.Field
 	}
 	p.add(Heading{2, Styled(d.Mark.style(), title)})
-	seen := fmt.Sprintf("%s; reproduced %d of %d", text.Count(d.Count, "time"), d.Reproduced, d.Tried)
+	seen := text.Count(d.Count, "time") + "; not played again"
+	if d.Tried > 0 {
+		seen = fmt.Sprintf("%s; reproduced %d of %d", text.Count(d.Count, "time"), d.Reproduced, d.Tried)
+	}
+	clause := d.Clause
+	if d.Mark != BothAllowed { // the sides name what they break, which may be another one
+		clause = ""
+	}
 	p.add(Fields{Fields: []Field{
-		field("clause", d.Clause), field("A", d.A.line()), field("B", d.B.line()), field("seen", seen),
+		field("clause", clause), field("A", d.A.line()), field("B", d.B.line()), field("seen", seen),
 	}})
 	var lines []string
 	for _, e := range d.Conversation {

@@ -30,7 +30,21 @@ func (p *play) record(c *conn, e event) {
 		return
 	}
 	e.on, e.step, e.clause = opening{c.number, c.opened}, p.step, c.clause
+	e.violation = p.named(e.violation)
 	*p.events = append(*p.events, e)
+}
+
+// named returns a violation with the names of the play as the steps have them: on the other server they have another
+// prefix.
+func (p *play) named(v *Violation) *Violation {
+	if v == nil {
+		return nil
+	}
+	plain := *v
+	for _, words := range []*string{&plain.Expected, &plain.Got, &plain.What} {
+		*words = strings.ReplaceAll(*words, p.prefix+"-", "$")
+	}
+	return &plain
 }
 
 // answered records a message.
