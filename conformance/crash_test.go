@@ -31,6 +31,13 @@ func (m *mortalTarget) Restart(context.Context) error {
 	return nil
 }
 
+func (m *mortalTarget) ended() (how string, output []string, ended bool) {
+	if !m.dead.Load() {
+		return "", nil, false
+	}
+	return "exit status 2", []string{"panic: a nil map", "goroutine 7"}, true
+}
+
 // hook ends each connection at once when the server ends, and refuses new ones.
 func (m *mortalTarget) hook(deadly func(*fakes.Event) bool) func(*fakes.Event) {
 	return func(e *fakes.Event) {
@@ -59,7 +66,7 @@ func runMortal(
 			offers = append(offers, scenarios.NeedRestart)
 		}
 		look((&conformance.Runner{
-			Servers:   []conformance.Server{{Target: m, Offers: offers}},
+			Servers:   []conformance.Server{{Target: m, Offers: offers, Ended: m.ended}},
 			Checks:    all,
 			Provide:   map[scenarios.Need]string{scenarios.NeedRestart: "give --restart-cmd COMMAND"},
 			Reproduce: func(check string) string { return "play " + check },
@@ -181,4 +188,31 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 		}
 		assert.Len(t, r.Checks, 6)
 	})
+}
+
+// A finding of a crash has how the process ended, and what it printed last.
+func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
+	t.Parallel()
+	const words = "the server's process has ended: exit status 2; what it printed last:\n  panic: a nil map\n  goroutine 7"
+	for name, sources := range map[string]map[string]string{
+		"one candidate": {"a": deadlyScript}, "several": {"a": deadlyScript, "b": hostileTwin},
+	} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, restart), func(t *testing.T) {
+				t.Parallel()
+				runMortal(t, bareFail, restart, sources, func(r *reports.Report, _ *mortalTarget) {
+					found := 0
+					for _, c := range r.Checks {
+						for _, f := range c.Findings {
+							if f.Verdict == reports.Crash {
+								assert.Contains(t, f.Actual, words)
+								found++
+							}
+						}
+					}
+					assert.Equal(t, 1, found)
+				})
+			})
+		}
+	}
 }

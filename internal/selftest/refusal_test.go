@@ -1,0 +1,47 @@
+package selftest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// A server that ends a connection instead of refusing a command before HELLO has let nobody in: all checks of who is let in
+// name the clause of the answer, and no other.
+func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
+	t.Parallel()
+	clauses := map[string]string{
+		"hello-declined-closes": "FWP-HELLO-04", "state-before-hello-closes": "FWP-STATE-01",
+	}
+	for _, fault := range fakes.Faults() {
+		clause := clauses[fault.Name]
+		if clause == "" {
+			continue
+		}
+		delete(clauses, fault.Name)
+		t.Run(fault.Name, func(t *testing.T) {
+			t.Parallel()
+			found := 0
+			for _, script := range suite(t) {
+				if !strings.HasPrefix(script.Describe().ID, "auth/") {
+					continue
+				}
+				check := play(t, fault, script)
+				for _, id := range red(check) {
+					assert.Equal(t, clause, id, "%s%s", check.ID, evidence(check))
+					found++
+				}
+				for _, c := range check.Clauses {
+					known := c.Verdict != reports.Inconclusive || c.Reason != ""
+					assert.True(t, known, "%s: %s has no reason", check.ID, c.ID)
+				}
+			}
+			assert.Positive(t, found)
+		})
+	}
+	assert.Empty(t, clauses)
+}
