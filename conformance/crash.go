@@ -16,6 +16,7 @@ const (
 	mostCrashes   = 8                      // of one server in a run; after that no more checks are played on it
 	revivingFor   = 30 * time.Second       // that a server that was started again may take until it serves
 	returningFor  = 3 * time.Second        // the same, of one that cannot be started again
+	replayingFor  = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
 	revivingPause = 100 * time.Millisecond // between two tries
 )
 
@@ -35,8 +36,14 @@ type crash struct {
 func (s *runState) died(ctx context.Context, h *host) {
 	s.endProbation(h)
 	candidates, suspects := candidatesOf(h.dying, h.ended)
+	if s.replayed > replayingFor {
+		suspects = nil
+	}
 	h.crashes++
 	h.down = !slices.ContainsFunc(h.dying, func(t *task) bool { return t.evidence.Back })
+	for _, t := range h.dying { // a limit of connections was not the reason
+		t.apart = t.about.Sharing == SharesNothing
+	}
 	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
 	if h.dying = nil; len(candidates) == 1 && s.meter.Lag(candidates[0].began) < time.Second {
 		s.confirm(candidates[0])
@@ -50,6 +57,9 @@ func (s *runState) died(ctx context.Context, h *host) {
 		}
 		h.first += len(suspects)
 		s.pending = slices.Concat(suspects, others, s.pending)
+		if len(suspects) == 0 {
+			s.unexplained(h)
+		}
 	}
 	if h.crashes > mostCrashes || ctx.Err() != nil || s.stopped != "" {
 		s.giveUp(h)
@@ -95,6 +105,10 @@ func (s *runState) endSuspect(t *task) {
 		return
 	case !t.filed:
 		s.record(t)
+	}
+	if s.replayed += time.Since(t.began); s.replayed > replayingFor {
+		s.release(h) // the others are played again like any check
+		h.crash.left = 0
 	}
 	if h.crash.left == 0 {
 		s.unexplained(h)

@@ -216,3 +216,24 @@ func TestACrashShowsWhatTheProcessPrintedLast(t *testing.T) {
 		}
 	}
 }
+
+// The candidates of all crashes together are played again for a limited time: a server that dies of chance does not
+// make a run many times as long.
+func TestCandidatesArePlayedAgainForALimitedTime(t *testing.T) {
+	t.Parallel()
+	sources, once := map[string]string{}, new(atomic.Bool)
+	for i := range 10 {
+		sources[fmt.Sprint("slow", i)] = "connect as consumer\nclause FWP-ACK-03\nsilence 1s\nC bad: ACK\nS: -\nsilence 50s\n"
+	}
+	deadly := func(e *fakes.Event) bool { return e.Command.Verb == "ACK" && once.CompareAndSwap(false, true) }
+	runMortal(t, deadly, true, sources, func(r *reports.Report, _ *mortalTarget) {
+		assert.Less(t, r.Took, 2*time.Minute+3*51*time.Second, "two minutes alone, and twice beside each other")
+		for _, c := range r.Checks {
+			if c.ID == conformance.CrashCheck {
+				assert.Equal(t, reports.Crash, c.Verdict)
+				continue
+			}
+			assert.Equal(t, reports.Pass, c.Verdict, c.ID)
+		}
+	})
+}

@@ -42,14 +42,15 @@ type runState struct {
 	most     int // that may run
 	mostBusy int // that may run and do more than wait
 
-	results [][]reports.Check // by check and repetition
-	plays   int
-	done    int
-	reached map[string]bool // goals of clauses
-	crashes []crash         // that no check is known to have caused
-	stopped string          // why no more checks are begun
-	stop    context.CancelFunc
-	err     error // an internal error
+	results  [][]reports.Check // by check and repetition
+	plays    int
+	done     int
+	reached  map[string]bool // goals of clauses
+	crashes  []crash         // that no check is known to have caused
+	replayed time.Duration   // that candidates for crashes have been played again
+	stopped  string          // why no more checks are begun
+	stop     context.CancelFunc
+	err      error // an internal error
 }
 
 func newRunState(r *Runner) *runState {
