@@ -36,9 +36,9 @@ var rooms = map[string]room{
 	"internal/cli/check": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "internal/cli/program",
-			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/selftest", "internal/stress",
-			"internal/shortage", "internal/target", "internal/text", "internal/workercheck", "load/health", "reports",
-			"scenarios", "scenarios/fwpdialect",
+			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
+			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
+			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
 		},
 		speaks: true,
 	},
@@ -137,9 +137,10 @@ var rooms = map[string]room{
 		"internal/blockq", "internal/blockq/blockqdialect", "internal/session", "load/measure",
 		"load/protocol", "load/workload",
 	}},
-	"internal/recorder": {mayImport: []string{
-		"fwp", "internal/monitor", "internal/text", "scenarios", "scenarios/fwpdialect",
-	}},
+	"internal/recorder": {
+		mayImport: []string{"fwp", "internal/monitor", "internal/text", "scenarios", "scenarios/fwpdialect"},
+		testsAlso: []string{"fakes"},
+	},
 	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},
 	"internal/slow":    {alone: true, tests: true},
 	"internal/history": {mayImport: []string{"internal/text"}, alone: true},
