@@ -44,7 +44,7 @@ func TestSelection(t *testing.T) {
 		"a client's clause":  {conformance.Selection{Clauses: []string{"FWP-HELLO-01"}}, nil, "binds clients"},
 		"an excluded clause": {
 			conformance.Selection{Clauses: []string{"FWP-LINK-01"}},
-			nil, "no check decides this clause: The suite is told",
+			nil, "no check decides this clause: Host and port are given",
 		},
 		"a typo in a level": {conformance.Selection{Levels: []string{"SHALL"}}, nil, "the levels are"},
 		"no pattern":        {conformance.Selection{Checks: []string{"[a"}}, nil, "not a pattern"},
