@@ -69,7 +69,7 @@ func lastingFaults() []Fault {
 					e.decline(AboutJob, "no such job is being worked on")
 				}
 			})),
-		fault("line-json-spaces", "WU-00 BEAT-01 ACK-01 FAIL-01",
+		fault("line-json-spaces", "BEAT-01 WU-00 ACK-01 FAIL-01",
 			"an argument with a blank behind a colon is refused",
 			on(Checked, func(e *Event) {
 				if verb := e.Command.Verb; verb == fwp.PUSH || verb == fwp.BEAT || verb == fwp.ACK || verb == fwp.FAIL {

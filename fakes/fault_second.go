@@ -10,8 +10,8 @@ import (
 // secondFaults are about what happens the second time, or after something else.
 func secondFaults() []Fault {
 	return []Fault{
-		statefulFault("push-with-its-connection", "PUSH-01 PUSH-04",
-			"a job of a client that is no consumer cannot be fetched when the connection of its PUSH has ended",
+		statefulFault("push-with-its-connection", "PUSH-01",
+			"the only job of a client that is no consumer cannot be fetched when the connection of its PUSH has ended",
 			withConnection),
 		statefulFault("push-broken-ok-again", "PUSH-02 RESP-02 WU-00",
 			"the second PUSH of a connection that cannot be read is answered with OK",
@@ -25,8 +25,10 @@ func secondFaults() []Fault {
 			"only the first FETCH of a connection that waits is ended by a job", wokenOnce),
 		statefulFault("fetch-wakes-one", "FETCH-06 FETCH-14",
 			"while a FETCH waits at a queue, a second one there is not ended by a job", wakesOne),
-		statefulFault("link-jobs-counted", "LINK-03 FETCH-04 PUSH-04",
-			"a connection that has fetched 95 jobs gets no more", jobsCounted),
+		statefulFault("link-jobs-counted", "LINK-03 FETCH-04",
+			"a connection that has pushed and fetched 95 jobs gets no more", jobsCounted),
+		statefulFault("state-push-after-beat", "STATE-03",
+			"a PUSH is refused on a connection whose first command behind HELLO was a BEAT", pushAfterBeat),
 		statefulFault("flush-breaks-queues", "PUSH-04 FLUSH-04",
 			"a job of a queue that there was before a FLUSH is answered with OK and lost", flushBreaksQueues),
 		statefulFault("end-stays-open-producer", "END-02 STATE-16",
@@ -38,19 +40,28 @@ func secondFaults() []Fault {
 }
 
 func withConnection() func(*Event) {
-	var from notes[string, <-chan struct{}]
+	type source struct {
+		done <-chan struct{}
+		conn int64
+	}
+	var from notes[string, source]
+	var pushed notes[int64, int]
 	return func(e *Event) {
 		switch {
 		case e.Point == Defaulted && e.Conn.Worker == "":
-			from.put(e.Object.Text("jid"), e.Conn.Done)
+			n, _ := pushed.take(e.Conn.ID)
+			pushed.put(e.Conn.ID, n+1)
+			from.put(e.Object.Text("jid"), source{e.Conn.Done, e.Conn.ID})
 		case e.Point == Delivered:
-			done, known := from.take(e.Object.Text("jid"))
+			of, known := from.take(e.Object.Text("jid"))
 			if !known {
 				return
 			}
+			n, _ := pushed.take(of.conn)
+			pushed.put(of.conn, n)
 			select {
-			case <-done:
-				e.Skip = true
+			case <-of.done:
+				e.Skip = n == 1
 			default:
 			}
 		}
@@ -128,16 +139,20 @@ func wakesOne() func(*Event) {
 }
 
 func jobsCounted() func(*Event) {
-	var jobs notes[int64, int]
+	var pushed, fetched notes[int64, int]
+	add := func(count *notes[int64, int], e *Event, more int) int {
+		n, _ := count.take(e.Conn.ID)
+		count.put(e.Conn.ID, n+more)
+		return n + more
+	}
 	return func(e *Event) {
 		switch {
+		case e.Point == Defaulted:
+			add(&pushed, e, 1)
 		case e.Point == Delivered:
-			n, _ := jobs.take(e.Conn.ID)
-			jobs.put(e.Conn.ID, n+1)
+			add(&fetched, e, 1)
 		case e.Point == Checked && e.Command.Verb == fwp.FETCH && e.Err == nil:
-			n, _ := jobs.take(e.Conn.ID)
-			jobs.put(e.Conn.ID, n)
-			if n >= 95 {
+			if add(&pushed, e, 0) >= 95 && add(&fetched, e, 0) >= 95 {
 				e.Queues, e.Block = nil, nil
 			}
 		}
@@ -162,4 +177,21 @@ func flushBreaksQueues() func(*Event) {
 			old, now = append(old, now...), nil
 		}
 	}
+}
+
+func pushAfterBeat() func(*Event) {
+	var first notes[int64, string]
+	return on(Checked, func(e *Event) {
+		if !e.Conn.Identified || e.Command.Verb == fwp.HELLO {
+			return
+		}
+		verb, known := first.take(e.Conn.ID)
+		if !known {
+			verb = e.Command.Verb
+		}
+		first.put(e.Conn.ID, verb)
+		if verb == fwp.BEAT && e.Command.Verb == fwp.PUSH {
+			e.decline(AboutState, "the order is another one")
+		}
+	})
 }
