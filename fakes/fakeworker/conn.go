@@ -49,8 +49,8 @@ func (w *Worker) connect(ctx context.Context, beats bool, stop <-chan struct{}) 
 	}
 }
 
-// again waits before another dial, and reports whether there is to be one, and whether reports without a reply are to be
-// forgotten.
+// again waits before another dial, and reports whether there is to be one, and whether reports without a reply are to
+// be forgotten.
 func (w *Worker) again(
 	ctx context.Context, beats bool, pause time.Duration, stop <-chan struct{},
 ) (goOn, forget bool) {

@@ -42,8 +42,8 @@ const (
 	// State may be "".
 	Ordered
 
-	// Lost: a connection was lost. Delay: until the next dial. Skip: no other one is opened for its executor. Again: reports
-	// without a reply are not repeated.
+	// Lost: a connection was lost. Delay: until the next dial. Skip: no other one is opened for its executor. Again:
+	// reports without a reply are not repeated.
 	Lost
 
 	// Quitting: the grace of a termination begins; Every is how long it is. Skip: what runs is not reported as failed.

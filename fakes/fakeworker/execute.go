@@ -21,14 +21,9 @@ type report struct {
 func (w *Worker) execute(ctx context.Context) {
 	var owed []report // reports whose reply did not come
 	for {
-		c := w.connect(ctx, false, w.terminating)
-		if c == nil && (ctx.Err() != nil || len(owed) == 0) {
+		c := w.connectExecutor(ctx, len(owed) > 0)
+		if c == nil {
 			return
-		}
-		if c == nil { // the worker is terminating: one more try for what is owed
-			if c, _ = w.open(ctx, false); c == nil {
-				return
-			}
 		}
 		err := w.work(ctx, c, &owed)
 		if err == nil || ctx.Err() != nil {
@@ -49,6 +44,16 @@ func (w *Worker) execute(ctx context.Context) {
 			owed = owed[1:]
 		}
 	}
+}
+
+// connectExecutor opens the connection of an executor. It returns nil if the executor ends. When the worker
+// terminates, an executor that owes reports tries once more.
+func (w *Worker) connectExecutor(ctx context.Context, owes bool) *conn {
+	c := w.connect(ctx, false, w.terminating)
+	if c == nil && owes && ctx.Err() == nil {
+		c, _ = w.open(ctx, false)
+	}
+	return c
 }
 
 var errRenew = errors.New("the server has forgotten the worker")
@@ -105,17 +110,8 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 			}
 			continue
 		}
-		if e.Skip { // quiet: the connection is kept
-			if e.Close {
-				c.end(ctx)
-			}
-			select {
-			case <-w.terminating:
-				c.end(ctx)
-				return nil, nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
+		if e.Skip {
+			return nil, w.stayQuiet(ctx, c, e.Close)
 		}
 		job, err := w.fetch(ctx, c, e.Queues)
 		if err != nil || job != nil {
@@ -125,6 +121,21 @@ func (w *Worker) next(ctx context.Context, c *conn) (*Job, error) {
 			c.end(ctx)
 			return nil, errRenew
 		}
+	}
+}
+
+// stayQuiet waits until the worker terminates, and then ends the connection. With closing it ends the connection before
+// the wait, too.
+func (w *Worker) stayQuiet(ctx context.Context, c *conn, closing bool) error {
+	if closing {
+		c.end(ctx)
+	}
+	select {
+	case <-w.terminating:
+		c.end(ctx)
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

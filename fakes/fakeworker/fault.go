@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -94,17 +92,6 @@ func field(name string, value any) func(*Event) {
 // both joins two hooks.
 func both(a, b func(*Event)) func(*Event) {
 	return func(e *Event) { a(e); b(e) }
-}
-
-// flag is a condition that hooks on several goroutines share.
-type flag struct{ atomic.Bool }
-
-// first is a step that happens for the first event only.
-func first(act func(*Event)) func() func(*Event) {
-	return func() func(*Event) {
-		var once sync.Once
-		return func(e *Event) { once.Do(func() { act(e) }) }
-	}
 }
 
 // isReport reports whether a verb is that of a report.

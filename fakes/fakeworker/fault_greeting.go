@@ -21,7 +21,8 @@ func helloFaults() []Fault {
 		return func(e *Event) { e.Fields[name] = value(e) }
 	}
 	return []Fault{
-		hello("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11", "It sends its first command without a HELLO.", skip),
+		hello("hello-missing", "HELLO-01 STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+			"It sends its first command without a HELLO.", skip),
 		fault("hello-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03", "It sends HELLO before it has read HI.", on(Dialed, skip)),
 		hello("hello-without-v", "HELLO-02", "Its HELLO has no v.", field("v", nil)),
 		hello("hello-v-text", "HELLO-02", "The v of its HELLO is a string.", field("v", "2")),
@@ -33,7 +34,8 @@ func helloFaults() []Fault {
 		hello("hello-labels-text", "HELLO-09", "The labels of its HELLO are a string.", field("labels", "go")),
 		hello("hello-wid-number", "HELLO-09 BEAT-10 BEAT-09", "The wid of its HELLO is a number.", field("wid", 17)),
 		hello("hello-without-wid", "HELLO-09 BEAT-09 BEAT-10", "None of its HELLOs has a wid.", field("wid", nil)),
-		setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.", func(c *Config) { c.WID = "worker-1" }),
+		setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.",
+			func(c *Config) { c.WID = "worker-1" }),
 		hello("pid-by-connection", "HELLO-12", "Each of its connections has another pid.",
 			perConn("pid", func(e *Event) any { return 1000 + e.Conn })),
 		hello("hostname-by-connection", "HELLO-12", "Each of its connections has another hostname.",
@@ -131,28 +133,33 @@ func lineFaults() []Fault {
 	}
 	return []Fault{
 		edit("line-lf", "FRAME-01 FRAME-04", "It ends its lines with LF alone.", "", replace("\r\n", "\n")),
-		edit("line-two-spaces", "FRAME-02 FRAME-04 BEAT-10 WRK-03", "Two spaces stand between BEAT and its JSON.", fwp.BEAT, replace(" ", "  ")),
-		edit("line-ends-in-space", "FRAME-04 FRAME-02", "A space stands at the end of its ACKs.", fwp.ACK, replace("\r\n", " \r\n")),
+		edit("line-two-spaces", "FRAME-02 FRAME-04 BEAT-10 WRK-03", "Two spaces stand between BEAT and its JSON.",
+			fwp.BEAT, replace(" ", "  ")),
+		edit("line-ends-in-space", "FRAME-04 FRAME-02", "A space stands at the end of its ACKs.", fwp.ACK,
+			replace("\r\n", " \r\n")),
 		edit("fetch-ends-in-space", "FRAME-04 FRAME-02 WRK-11", "A space stands at the end of its FETCHes.", fwp.FETCH,
 			replace("\r\n", " \r\n")),
 		edit("end-with-space", "FRAME-02 FRAME-04", "A space stands behind its END.", fwp.END, replace("\r\n", " \r\n")),
-		edit("verb-lower-case", "FRAME-04 FETCH-09 END-04 STATE-21", "Its ACKs are written in lower case.", fwp.ACK, replace("ACK", "ack")),
+		edit("verb-lower-case", "FRAME-04 FETCH-09 END-04 STATE-21", "Its ACKs are written in lower case.", fwp.ACK,
+			replace("ACK", "ack")),
 		edit("beat-json-single-quotes", "FRAME-04 BEAT-06", "Its BEATs have single quotes in their JSON.", fwp.BEAT,
 			func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(`"`), []byte(`'`)) }),
-		edit("ack-bare-jid", "FRAME-02 FETCH-09 END-04 STATE-21 FRAME-04", "Its ACK has the jid without JSON around it.", fwp.ACK,
-			func(line []byte) []byte {
+		edit("ack-bare-jid", "FRAME-02 FETCH-09 END-04 STATE-21 FRAME-04", "Its ACK has the jid without JSON around it.",
+			fwp.ACK, func(line []byte) []byte {
 				jid := bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(`ACK {"jid":`)), []byte("}\r\n"))
 				return fmt.Appendf(nil, "ACK %s\r\n", bytes.Trim(jid, `"`))
 			}),
 		edit("fail-latin-1", "FRAME-09 FRAME-04", "Its FAILs are written in Latin-1.", fwp.FAIL, latin1),
-		fault("fail-jid-unescaped", "FRAME-04 FETCH-09 FRAME-02", "It writes the jid of a report without escapes.", sent("", func(e *Event) {
-			if isReport(e.Verb) {
-				e.Line = bytes.ReplaceAll(e.Line, []byte(`\"`), []byte(`"`))
-			}
-		})),
-		fault("pipelined", "FRAME-07", "It sends the next FETCH before the reply to its ACK has come.", sent(fwp.ACK, func(e *Event) {
-			e.Ahead = []byte("INFO\r\n")
-		})),
+		fault("fail-jid-unescaped", "FRAME-04 FETCH-09 FRAME-02", "It writes the jid of a report without escapes.",
+			sent("", func(e *Event) {
+				if isReport(e.Verb) {
+					e.Line = bytes.ReplaceAll(e.Line, []byte(`\"`), []byte(`"`))
+				}
+			})),
+		fault("pipelined", "FRAME-07", "It sends the next FETCH before the reply to its ACK has come.",
+			sent(fwp.ACK, func(e *Event) {
+				e.Ahead = []byte("INFO\r\n")
+			})),
 	}
 }
 

@@ -11,15 +11,16 @@ import (
 // fetchFaults are about FETCH. (FETCH)
 func fetchFaults() []Fault {
 	return []Fault{
-		statefulFault("one-job-at-a-time", "FETCH-11", "It runs one job at a time, whatever its concurrency is.", func() func(*Event) {
-			var busy atomic.Int64
-			return func(e *Event) {
-				if e.Point == Fetching && !e.Skip && !busy.CompareAndSwap(0, int64(e.Conn)) && busy.Load() != int64(e.Conn) {
-					e.Skip, e.Delay = true, 100*time.Millisecond
+		statefulFault("one-job-at-a-time", "FETCH-11", "It runs one job at a time, whatever its concurrency is.",
+			func() func(*Event) {
+				var busy atomic.Int64
+				return func(e *Event) {
+					if e.Point == Fetching && !e.Skip && !busy.CompareAndSwap(0, int64(e.Conn)) && busy.Load() != int64(e.Conn) {
+						e.Skip, e.Delay = true, 100*time.Millisecond
+					}
 				}
-			}
-		}),
-		fault("fetch-default-only", "WRK-11", "It fetches from the queue default, whatever it is told.",
+			}),
+		fault("fetch-default-only", "WRK-11", "It fetches from the queue default, whatever its queues are.",
 			on(Fetching, func(e *Event) { e.Queues = []string{"default"} })),
 		fault("fetch-first-queue-only", "WRK-11", "It fetches from the first of its queues only.",
 			on(Fetching, func(e *Event) { e.Queues = e.Queues[:1] })),
@@ -48,8 +49,10 @@ func reportFaults() []Fault {
 	ack := func(e *Event) { e.Verb, e.Fields = fwp.ACK, Fields{"jid": e.Job.JID} }
 	return []Fault{
 		ran("report-never", "FETCH-09 END-04 STATE-21", "It reports no job.", skip),
-		ran("ack-never", "FETCH-09 END-04 STATE-21", "It reports no job that succeeded.", func(e *Event) { e.Skip = e.Outcome == Succeeded }),
-		ran("fail-never", "FETCH-09 END-04 STATE-21", "It reports no job that failed.", func(e *Event) { e.Skip = e.Outcome != Succeeded }),
+		ran("ack-never", "FETCH-09 END-04 STATE-21", "It reports no job that succeeded.",
+			func(e *Event) { e.Skip = e.Outcome == Succeeded }),
+		ran("fail-never", "FETCH-09 END-04 STATE-21", "It reports no job that failed.",
+			func(e *Event) { e.Skip = e.Outcome != Succeeded }),
 		ran("report-twice", "FETCH-10", "It reports each job twice.", func(e *Event) { e.Again = true }),
 		fault("job-runs-twice", "FETCH-10", "It runs each job twice.", on(Delivered, func(e *Event) { e.Again = true })),
 		failed("failure-acknowledged", "ACK-05 WRK-07", "It acknowledges a job that failed.", ack),
@@ -63,26 +66,32 @@ func reportFaults() []Fault {
 			both(
 				on(Delivered, func(e *Event) { e.Worker.say(fwp.ACK, Fields{"jid": e.Job.JID}) }),
 				on(Ran, skip))),
-		statefulFault("report-lost-seldom", "FETCH-09 END-04 STATE-21", "It forgets the report of every tenth job.", func() func(*Event) {
-			var n atomic.Int64
-			return on(Ran, func(e *Event) { e.Skip = n.Add(1)%10 == 0 })
-		}),
-		ran("ack-more-fields", "ACK-06", "Its ACKs have the job type too.", func(e *Event) { e.Fields["jobtype"] = e.Job.Type }),
+		statefulFault("report-lost-seldom", "FETCH-09 END-04 STATE-21", "It forgets the report of every tenth job.",
+			func() func(*Event) {
+				var n atomic.Int64
+				return on(Ran, func(e *Event) { e.Skip = n.Add(1)%10 == 0 })
+			}),
+		ran("ack-more-fields", "ACK-06", "Its ACKs have the job type too.",
+			func(e *Event) { e.Fields["jobtype"] = e.Job.Type }),
 		failed("fail-without-errtype", "FAIL-05", "Its FAILs have no errtype.", field("errtype", nil)),
 		failed("fail-without-message", "FAIL-05 WRK-04", "Its FAILs have no message.", field("message", nil)),
 		failed("fail-message-empty", "WRK-04", "All fields of its FAILs but the jid are empty.", func(e *Event) {
 			e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
 		}),
 		failed("fail-without-backtrace", "FAIL-05", "Its FAILs have no backtrace.", field("backtrace", nil)),
-		failed("fail-backtrace-text", "FAIL-05", "The backtrace of its FAILs is a string.", field("backtrace", "line 1\nline 2")),
-		failed("fail-message-object", "FAIL-05", "The message of its FAILs is an object.", field("message", Fields{"text": "x"})),
-		ran("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.", func(e *Event) {
-			if jid := e.Job.JID; len(jid) > 20 {
-				e.Fields["jid"] = jid[:20]
-			}
-		}),
+		failed("fail-backtrace-text", "FAIL-05", "The backtrace of its FAILs is a string.",
+			field("backtrace", "line 1\nline 2")),
+		failed("fail-message-object", "FAIL-05", "The message of its FAILs is an object.",
+			field("message", Fields{"text": "x"})),
+		ran("jid-shortened", "FETCH-09 WRK-03 END-04 STATE-21", "It shortens the jids of its reports to 20 characters.",
+			func(e *Event) {
+				if jid := e.Job.JID; len(jid) > 20 {
+					e.Fields["jid"] = jid[:20]
+				}
+			}),
 		ran("unknown-type-acknowledged", "ACK-05", "It acknowledges a job whose type it does not know.", unknown(ack)),
-		fault("unknown-type-dropped", "FETCH-09", "It ignores a job whose type it does not know.", on(Delivered, unknown(skip))),
+		fault("unknown-type-dropped", "FETCH-09", "It ignores a job whose type it does not know.",
+			on(Delivered, unknown(skip))),
 		fault("unknown-type-ends", "FETCH-09 STATE-15", "It ends at a job whose type it does not know.",
 			on(Delivered, unknown(func(e *Event) { e.Worker.Exit(1); e.Skip = true }))),
 	}
@@ -91,7 +100,8 @@ func reportFaults() []Fault {
 // lossFaults are about lost connections. (Connection, Lost jobs? of the worker architecture; Network Connection)
 func lossFaults() []Fault {
 	return []Fault{
-		fault("loss-ends", "FETCH-11 STATE-15", "It ends when it loses a connection.", on(Lost, func(e *Event) { e.Worker.Exit(1) })),
+		fault("loss-ends", "FETCH-11 STATE-15", "It ends when it loses a connection.",
+			on(Lost, func(e *Event) { e.Worker.Exit(1) })),
 		fault("loss-final", "FETCH-11", "It opens no other connection for one that it lost.", on(Lost, skip)),
 		setting("connection-for-each-command", "WRK-09", "It opens a connection for each command.",
 			func(c *Config) { c.Single = true }),

@@ -25,21 +25,24 @@ func replyFaults() []Fault {
 		}))
 	}
 	return []Fault{
-		setting("resp-whole-reads", "RESP-08 FETCH-09 STATE-15", "It takes what one read returns for a whole reply.", func(c *Config) {
-			c.Wrap = func(nc net.Conn) net.Conn { return wholeReads{nc} }
-		}),
+		setting("resp-whole-reads", "RESP-08 FETCH-09 STATE-15", "It takes what one read returns for a whole reply.",
+			func(c *Config) {
+				c.Wrap = func(nc net.Conn) net.Conn { return wholeReads{nc} }
+			}),
 		fault("resp-counts-characters", "FETCH-09 RESP-08 STATE-15", "It counts the length of a bulk string in characters.",
 			replied(fwp.FETCH, func(e *Event) {
 				e.Close = e.Reply.Kind == fwp.BulkString && len(e.Reply.Text) != len(bytes.Runes(e.Reply.Text))
 			})),
-		fault("null-ends", "RESP-08 FETCH-11 STATE-15 FETCH-09", "It ends when a FETCH finds no job.", exitAt(fwp.FETCH, fwp.NullBulk)),
+		fault("null-ends", "RESP-08 FETCH-11 STATE-15 FETCH-09", "It ends when a FETCH finds no job.",
+			exitAt(fwp.FETCH, fwp.NullBulk)),
 		fault("fetch-error-ends", "RESP-09 FETCH-11 STATE-15", "It ends when a FETCH is answered with an error.",
 			exitAt(fwp.FETCH, fwp.ErrorReply)),
 		fault("ack-error-ends", "RESP-09 FETCH-11 STATE-15", "It ends when an ACK is answered with an error.",
 			exitAt(fwp.ACK, fwp.ErrorReply)),
 		fault("beat-error-ends", "RESP-09 BEAT-06 STATE-15", "It ends when a BEAT is answered with an error.",
 			exitAt(fwp.BEAT, fwp.ErrorReply)),
-		statefulFault("beat-error-stops", "BEAT-06 RESP-09 WRK-12", "It sends no BEAT any more when one was answered with an error.",
+		statefulFault("beat-error-stops", "BEAT-06 RESP-09 WRK-12",
+			"It sends no BEAT any more when one was answered with an error.",
 			func() func(*Event) {
 				var failed atomic.Bool
 				return both(
@@ -120,7 +123,8 @@ func beatFaults() []Fault {
 			func(e *Event) { e.Skip = e.Worker.state() == "quiet" }),
 		beating("beat-not-while-terminating", "BEAT-16", "It sends no BEAT when it terminates.",
 			func(e *Event) { e.Skip = e.Worker.state() == "terminate" }),
-		beating("beat-foreign-wid", "BEAT-10", "The wid of its BEATs is not that of its HELLO.", field("wid", "another-worker")),
+		beating("beat-foreign-wid", "BEAT-10", "The wid of its BEATs is not that of its HELLO.",
+			field("wid", "another-worker")),
 		beating("beat-without-wid", "BEAT-10", "Its BEATs have no wid.", field("wid", nil)),
 		fault("beat-unknown-worker-ignored", "WRK-12", "It works on when the server does not know it any more.",
 			replied(fwp.BEAT, func(e *Event) {

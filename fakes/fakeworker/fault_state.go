@@ -31,25 +31,29 @@ func stateFaults() []Fault {
 		})
 	}
 	return []Fault{
-		fault("quiet-ignored", "STATE-17 BEAT-13 STATE-24", "It fetches on when it is told to be quiet.", ordered("quiet", skip)),
-		fault("quiet-fetches-seldom", "STATE-17 BEAT-13 STATE-24", "One of its executors fetches on when the worker is quiet.",
+		fault("quiet-ignored", "STATE-17 BEAT-13 STATE-24", "It fetches on after the order to be quiet.",
+			ordered("quiet", skip)),
+		fault("quiet-fetches-seldom", "STATE-17 BEAT-13 STATE-24",
+			"One of its executors fetches on when the worker is quiet.",
 			on(Fetching, func(e *Event) {
 				if e.Conn%2 == 1 && e.Worker.state() == "quiet" {
 					e.Skip = false
 				}
 			})),
-		fault("quiet-exits", "STATE-18 STATE-19 STATE-15", "It ends when it is told to be quiet.",
+		fault("quiet-exits", "STATE-18 STATE-19 STATE-15", "It ends at the order to be quiet.",
 			ordered("quiet", func(e *Event) { e.State = "terminate" })),
-		statefulFault("quiet-exits-later", "STATE-18 STATE-19 STATE-15 BEAT-08", "It ends 20 s after it was told to be quiet.", func() func(*Event) {
-			var since atomic.Int64
-			return on(Beating, func(e *Event) {
-				if e.Worker.state() == "quiet" && !since.CompareAndSwap(0, time.Now().UnixNano()) &&
-					time.Since(time.Unix(0, since.Load())) > 20*time.Second {
-					e.Worker.Exit(0)
-				}
-				e.Every = min(e.Every, 10*time.Second)
-			})
-		}),
+		statefulFault("quiet-exits-later", "STATE-18 STATE-19 STATE-15 BEAT-08",
+			"It ends 20 s after it was told to be quiet.",
+			func() func(*Event) {
+				var since atomic.Int64
+				return on(Beating, func(e *Event) {
+					if e.Worker.state() == "quiet" && !since.CompareAndSwap(0, time.Now().UnixNano()) &&
+						time.Since(time.Unix(0, since.Load())) > 20*time.Second {
+						e.Worker.Exit(0)
+					}
+					e.Every = min(e.Every, 10*time.Second)
+				})
+			}),
 		statefulFault("quiet-undone", "STATE-24 STATE-17 BEAT-13", "It fetches again when a later BEAT is answered with OK.",
 			func() func(*Event) {
 				var quieted, undone atomic.Bool
@@ -67,16 +71,18 @@ func stateFaults() []Fault {
 					}
 				}
 			}),
-		fault("terminate-fetches", "STATE-20 BEAT-13 STATE-22 STATE-24", "It fetches on while it terminates.", goOn("terminate")),
+		fault("terminate-fetches", "STATE-20 BEAT-13 STATE-22 STATE-24", "It fetches on while it terminates.",
+			goOn("terminate")),
 		fault("terminate-ignored", "STATE-22 STATE-20 BEAT-13 STATE-21", "It ignores the order to terminate.",
 			ordered("terminate", skip)),
 		fault("terminate-as-quiet", "STATE-22 BEAT-13 STATE-21", "It takes the order to terminate for that to be quiet.",
 			ordered("terminate", func(e *Event) { e.State = "quiet" })),
 		setting("terminate-late", "STATE-22 STATE-21", "It gives jobs 45 s when it terminates.",
 			func(c *Config) { c.Grace = 45 * time.Second }),
-		fault("terminate-without-fail", "STATE-21 FETCH-09 STATE-15", "It ends after 25 s without a FAIL for what still runs.",
+		fault("terminate-without-fail", "STATE-21 FETCH-09 STATE-15",
+			"It ends after 25 s without a FAIL for what still runs.",
 			on(Quitting, skip)),
-		fault("terminate-at-once", "STATE-21 FETCH-09 STATE-15", "It ends at once when it is told to terminate.",
+		fault("terminate-at-once", "STATE-21 FETCH-09 STATE-15", "It ends at once at the order to terminate.",
 			ordered("terminate", func(e *Event) { e.Worker.Exit(0) })),
 		fault("terminate-acks", "WRK-07 STATE-21 ACK-05", "It acknowledges what still runs when the time to terminate is up.",
 			on(Ran, func(e *Event) {
@@ -93,14 +99,16 @@ func stateFaults() []Fault {
 func endFaults() []Fault {
 	return []Fault{
 		fault("end-missing", "STATE-15", "It closes its connections without END.", on(Ending, skip)),
-		fault("end-while-working", "END-04 FETCH-09 FRAME-07 END-03 STATE-21 STATE-15", "It sends END while its jobs run, when it terminates.",
+		fault("end-while-working", "END-04 FETCH-09 FRAME-07 END-03 STATE-21 STATE-15",
+			"It sends END while its jobs run, when it terminates.",
 			on(Ordered, func(e *Event) {
 				if e.State == "terminate" {
 					e.Worker.endAll()
 				}
 			})),
-		fault("command-after-end", "END-03 BEAT-07 FRAME-07", "It sends one more BEAT behind its END.", sent(fwp.END, func(e *Event) {
-			e.Line = append(e.Line, "BEAT {\"wid\":\""+e.Worker.cfg.WID+"\"}\r\n"...)
-		})),
+		fault("command-after-end", "END-03 BEAT-07 FRAME-07", "It sends one more BEAT behind its END.",
+			sent(fwp.END, func(e *Event) {
+				e.Line = append(e.Line, "BEAT {\"wid\":\""+e.Worker.cfg.WID+"\"}\r\n"...)
+			})),
 	}
 }

@@ -137,8 +137,10 @@ func endVariations() []Variation {
 		return Variation{name, summary, "Terminating State", func(c *Config) { c.Grace = d }}
 	}
 	return []Variation{
-		grace("terminate-at-once", "It reports running jobs as failed as soon as it is told to terminate.", time.Millisecond),
-		grace("terminate-after-29s", "It reports running jobs as failed 29 s after it was told to terminate.", 29*time.Second),
+		grace("terminate-at-once", "It reports running jobs as failed as soon as it has the order to terminate.",
+			time.Millisecond),
+		grace("terminate-after-29s", "It reports running jobs as failed 29 s after it was told to terminate.",
+			29*time.Second),
 		variation("end-reply-unread", "AMB-01", "It closes its connections behind END without waiting for a reply.",
 			sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
 		variation("quiet-closes", "Quiet State", "A quiet worker ends the connections on which it fetched.",

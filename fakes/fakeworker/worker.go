@@ -140,11 +140,7 @@ func (w *Worker) Run(ctx context.Context) int {
 	defer cancel()
 	executors := make(chan struct{})
 	all.Go(func() {
-		var each sync.WaitGroup
-		for range w.cfg.Concurrency {
-			each.Go(func() { w.execute(ctx) })
-		}
-		each.Wait()
+		w.executeAll(ctx)
 		close(executors)
 	})
 	stopBeats, beats := make(chan struct{}), make(chan struct{})
@@ -153,6 +149,21 @@ func (w *Worker) Run(ctx context.Context) int {
 		close(beats)
 	})
 	all.Go(func() { w.expire(ctx) })
+	return w.awaitEnd(ctx, executors, beats, stopBeats)
+}
+
+// executeAll runs the executors, and returns when all of them have ended.
+func (w *Worker) executeAll(ctx context.Context) {
+	var each sync.WaitGroup
+	for range w.cfg.Concurrency {
+		each.Go(func() { w.execute(ctx) })
+	}
+	each.Wait()
+}
+
+// awaitEnd returns the exit code when the worker is to end. The channels executors and beats are closed when these have
+// ended; it closes stopBeats when a termination has ended the executors.
+func (w *Worker) awaitEnd(ctx context.Context, executors, beats <-chan struct{}, stopBeats chan<- struct{}) int {
 	for {
 		select {
 		case <-ctx.Done():

@@ -285,7 +285,7 @@ func (w *world) fetched(l *look) {
 	}
 	w.reported.drop(d.jid)
 	if c.worker == nil {
-		return // a job of a client without a worker id belongs to nobody that could be followed
+		return // a client without a worker id: no worker holds the job
 	}
 	c.worker.held = append(c.worker.held, d)
 	w.jobs[d.jid] = append(w.jobs[d.jid], d)

@@ -36,7 +36,7 @@ func beatTests() []ruleTest {
 		{breach: BeatMissing, name: "no more", wrong: true, stream: `1 worker w1` + beat + beats(2, "15s") + seconds(62)},
 
 		{breach: QuietWithoutBeat, name: "it goes on", stream: quietWorker + beats(5, "15s")},
-		{breach: QuietWithoutBeat, name: "it is told to terminate", stream: quietWorker + beats(2, "15s") + `
+		{breach: QuietWithoutBeat, name: "the order to terminate", stream: quietWorker + beats(2, "15s") + `
 			1 C: BEAT {"wid":"w1","current_state":"quiet"}
 			1 S: +{"state":"terminate"}
 			1 C: END

@@ -30,7 +30,6 @@ type bed struct {
 
 	servers []*server
 	procs   []*proc
-	pushed  int
 
 	hookMu sync.Mutex
 	hooks  []func(*fakes.Event)
@@ -69,7 +68,7 @@ type options struct {
 
 const usualConcurrency = 2
 
-// theQueues are those that a worker is told, unless the situation says otherwise.
+// theQueues are those of a worker, unless the situation has others.
 var theQueues = []string{"fwp-high", "fwp-low"}
 
 func newBed(ctx context.Context, h *Harness, s *Situation, on conformance.Setup) *bed {
@@ -325,7 +324,7 @@ func (b *bed) whyCold(p *proc) string {
 	of := func(kind monitor.Kind) func(*monitor.Event) bool {
 		return func(e *monitor.Event) bool { return e.Kind == kind && e.Process == p.number }
 	}
-	what := ""
+	var what string
 	switch opened, line := b.count(of(monitor.Opened)), b.find(of(monitor.Line)); {
 	case opened == 0:
 		what = "it opened no connection"

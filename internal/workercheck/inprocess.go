@@ -21,7 +21,7 @@ type InProcess struct {
 	pid int
 }
 
-// Sets reports that the worker takes all that it is told.
+// Sets reports that the worker takes every part of its environment.
 func (l *InProcess) Sets(part string) bool { return part == "queues" || part == "concurrency" }
 
 // Launch starts a worker.

@@ -15,7 +15,7 @@ type Launcher interface {
 	Sets(part string) bool
 }
 
-// Environment is what the program is told.
+// Environment is the configuration that the program receives.
 type Environment struct {
 	URL         string
 	Provider    bool // the URL is in a variable that FAKTORY_PROVIDER names, and FAKTORY_URL has one where nothing answers
@@ -40,7 +40,7 @@ type Process interface {
 	Kill()
 }
 
-// Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for what it is told; it
+// Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
 // finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY. Queues are separated by commas.
 type Command struct {
 	Words      []string

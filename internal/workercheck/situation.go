@@ -22,7 +22,7 @@ type Situation struct {
 	Wait time.Duration
 	// Server changes the configuration of the server; it may be nil.
 	Server func(*fakes.Config)
-	// TLS is set if the server has TLS, IPv6 if it listens there only, and Provider if the program is told the URL
+	// TLS is set if the server has TLS, IPv6 if it listens there only, and Provider if the program finds the URL
 	// by FAKTORY_PROVIDER.
 	TLS, IPv6, Provider bool
 	// Play puts the program into the situation, and returns when it is over. It decides what the monitors cannot.

@@ -16,7 +16,8 @@ func jobSituations() []Situation {
 	return []Situation{
 		{
 			ID: "jobs/outcomes", Title: "each job has one report: ACK if it succeeded, FAIL if it failed",
-			Clauses: always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05", Wait: 2 * time.Second,
+			Clauses: always + " WRK-01 WRK-03 WRK-09 WRK-04 FETCH-09 FETCH-10 ACK-05 ACK-06 FAIL-04 FAIL-05",
+			Wait:    2 * time.Second,
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				b.holds("WRK-01", true, "", "")
@@ -62,7 +63,10 @@ func jobSituations() []Situation {
 			{jobtype: "fwp.ok", more: `,"custom":{"locale":"de","fwp":[1,null]}`},
 			{jobtype: "fwp.ok", more: `,"retry":0,"backtrace":10,"reserve_for":1800`},
 			{jobtype: "fwp.fail", args: `["x"]`, more: `,"retry":-1,"custom":null`},
-			{jobtype: "fwp.ok", more: `,"failure":{"retry_count":3,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`},
+			{
+				jobtype: "fwp.ok",
+				more:    `,"failure":{"retry_count":3,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`,
+			},
 		}),
 		{
 			ID: "jobs/many", Title: "of many jobs none is forgotten, and none is reported twice",
@@ -86,7 +90,7 @@ func jobSituations() []Situation {
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				jids := b.pushes(1, "fwp.sleep", "[4]")
-				b.mustFetch(1, settled)
+				b.mustFetch()
 				b.watchUntilEnd(p, 2*time.Second)
 				early := b.reportOf(jids[0])
 				b.holds("WRK-07", early == nil, "no report while the job runs",
@@ -115,7 +119,8 @@ func jobSituations() []Situation {
 func (b *bed) brief(p *proc) {
 	const many = 10
 	commands := map[int]int{}
-	for _, e := range b.all(p.of(func(e *monitor.Event) bool { return e.Kind == monitor.Line || e.Kind == monitor.Opened })) {
+	counted := func(e *monitor.Event) bool { return e.Kind == monitor.Line || e.Kind == monitor.Opened }
+	for _, e := range b.all(p.of(counted)) {
 		if verb := e.Verb(); e.Kind == monitor.Opened {
 			commands[e.Conn] = 0
 		} else if verb != fwp.HELLO && verb != fwp.END {
@@ -161,7 +166,8 @@ func (b *bed) worked(p *proc, jids []string) {
 	missing = slices.DeleteFunc(missing, func(jid string) bool { return b.deliveryOf(jid).At > from })
 	delivered := b.onlyDelivered(jids)
 	if len(delivered) == 0 {
-		b.giveUp(true, "the worker fetched none of the jobs within %v: it fetches from %s", settled, strings.Join(b.queuesSeen(p), " "))
+		b.giveUp(true, "the worker fetched none of the jobs within %v: it fetches from %s",
+			settled, strings.Join(b.queuesSeen(p), " "))
 	}
 	b.holds("FETCH-09", len(missing) == 0, fmt.Sprintf("ACK or FAIL for each of %d jobs", len(delivered)),
 		fmt.Sprintf("no report on %s within %v of the delivery", listed(missing), reportPatience))
@@ -244,7 +250,7 @@ func (b *bed) sameWids(first, second *proc) {
 func fetchSituations() []Situation {
 	return []Situation{
 		{
-			ID: "fetch/concurrency", Title: "a worker runs as many jobs at a time as it is told",
+			ID: "fetch/concurrency", Title: "a worker runs as many jobs at a time as its concurrency allows",
 			Clauses: "FETCH-11", Wait: 5 * time.Second,
 			Play: func(b *bed) {
 				few, many := b.launch(options{concurrency: 2}), b.launch(options{concurrency: 4})
@@ -263,11 +269,12 @@ func fetchSituations() []Situation {
 				b.watchUntilEnd(p, 4*time.Second)
 				jids := b.pushes(1, "fwp.ok", "[1]")
 				ok := b.until(settled, func() bool { return b.deliveryOf(jids[0]) != nil })
-				b.holds("FETCH-11", ok, fmt.Sprintf("the job is taken within %v", settled), "the job was not taken; the worker "+b.ending(p))
+				b.holds("FETCH-11", ok, fmt.Sprintf("the job is taken within %v", settled),
+					"the job was not taken; the worker "+b.ending(p))
 			},
 		},
 		{
-			ID: "fetch/queues", Title: "a worker fetches from all queues that it is told",
+			ID: "fetch/queues", Title: "a worker fetches from all its queues",
 			Clauses: "FETCH-02 WRK-11", Wait: 4 * time.Second,
 			Play: func(b *bed) {
 				p := b.launch(options{})

@@ -28,7 +28,7 @@ func beatSituations() []Situation {
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				b.pushes(usualConcurrency, "fwp.sleep", "[64]")
-				b.mustFetch(1, settled)
+				b.mustFetch()
 				b.watchUntilEnd(p, 70*time.Second)
 			},
 		},
@@ -47,7 +47,8 @@ func beatSituations() []Situation {
 				if !ok && !b.exited(p) {
 					b.giveUp(true, "the worker sent no other BEAT within %v", orderPatience)
 				}
-				b.holds("RESP-09", ok && !b.exited(p), "a worker that goes on", "after the error reply to its BEAT the worker "+b.ending(p))
+				b.holds("RESP-09", ok && !b.exited(p), "a worker that goes on",
+					"after the error reply to its BEAT the worker "+b.ending(p))
 			},
 		},
 		{
@@ -71,7 +72,8 @@ func beatSituations() []Situation {
 				fetches := b.count(since(at+grace, p.of(line(fwp.FETCH))))
 				b.holds("WRK-12", b.find(again) != nil || b.exited(p) || fetches < manyFetches,
 					"another HELLO, or the end of the worker",
-					fmt.Sprintf("within %v the worker neither greeted again nor ended, and sent %d more FETCHes", orderPatience, fetches))
+					fmt.Sprintf("within %v the worker neither greeted again nor ended, and sent %d more FETCHes",
+						orderPatience, fetches))
 			},
 		},
 	}
@@ -92,7 +94,8 @@ func forget(forgot *atomic.Bool) func(*fakes.Event) {
 			last.Store(max(last.Load(), e.Conn.ID))
 		case e.Point == fakes.Checked && e.Command.Verb == fwp.BEAT && e.Err == nil && e.Conn.ID <= since.Load():
 			e.Skip, e.Err = true, refusal("Unknown worker "+e.Object.Text("wid"))
-		case e.Point == fakes.Checked && e.Command.Verb == fwp.BEAT && e.Err == nil && beats.Add(1) >= 2 && !forgot.Swap(true):
+		case e.Point == fakes.Checked && e.Command.Verb == fwp.BEAT && e.Err == nil &&
+			beats.Add(1) >= 2 && !forgot.Swap(true):
 			since.Store(last.Load())
 			e.Skip, e.Err = true, refusal("Unknown worker "+e.Object.Text("wid"))
 		}
@@ -132,7 +135,7 @@ func quietSituations() []Situation {
 	const states = "BEAT-13 STATE-17 STATE-18 STATE-19"
 	return []Situation{
 		{
-			ID: "quiet/bulk", Title: "a worker that is told to be quiet fetches no more, beats on and stays",
+			ID: "quiet/bulk", Title: "a worker with the order to be quiet fetches no more, beats on and stays",
 			Clauses: states, Wait: 80 * time.Second, Play: quiet(true, 65*time.Second),
 		},
 		{
@@ -153,12 +156,12 @@ func quietSituations() []Situation {
 			},
 		},
 		{
-			ID: "quiet/working", Title: "a worker that is told to be quiet finishes its jobs and reports them",
+			ID: "quiet/working", Title: "a worker with the order to be quiet finishes its jobs and reports them",
 			Clauses: "FETCH-09 STATE-17", Wait: 25 * time.Second,
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				jids := b.pushes(usualConcurrency, "fwp.sleep", "[18]")
-				b.mustFetch(1, settled)
+				b.mustFetch()
 				b.order(p, "quiet", true)
 				b.reported(p, settled, b.onlyDelivered(jids)...)
 				b.watchUntilEnd(p, grace)
@@ -191,7 +194,7 @@ func terminateSituations() []Situation {
 			p := b.launch(options{})
 			if job != "" {
 				b.pushes(usualConcurrency, "fwp.sleep", job)
-				b.mustFetch(1, settled)
+				b.mustFetch()
 			}
 			told := b.order(p, "terminate", true)
 			b.watchUntilEnd(p, longest)
@@ -200,7 +203,7 @@ func terminateSituations() []Situation {
 	}
 	return []Situation{
 		{
-			ID: "terminate/idle", Title: "an idle worker that is told to terminate sends END and exits",
+			ID: "terminate/idle", Title: "an idle worker with the order to terminate sends END and exits",
 			Clauses: "BEAT-13 STATE-20 STATE-22 STATE-15 END-03", Wait: 15 * time.Second, Play: terminate(""),
 		},
 		{
@@ -222,7 +225,7 @@ func terminateSituations() []Situation {
 			Clauses: "STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", Wait: 45 * time.Second, Play: terminate("[120]"),
 		},
 		{
-			ID: "terminate/after-quiet", Title: "a quiet worker that is told to terminate does so",
+			ID: "terminate/after-quiet", Title: "a quiet worker with the order to terminate does so",
 			Clauses: "STATE-20 STATE-22", Wait: 30 * time.Second,
 			Play: func(b *bed) {
 				p := b.launch(options{})
@@ -264,7 +267,7 @@ func signalSituations() []Situation {
 				b.mustFetchAtAll(p)
 			} else {
 				b.pushes(usualConcurrency, "fwp.sleep", job)
-				b.mustFetch(1, settled)
+				b.mustFetch()
 			}
 			b.watchUntilEnd(p, time.Second)
 			b.signal(p, name)

@@ -80,7 +80,8 @@ func greetingSituations() []Situation {
 	}
 	return []Situation{
 		hi("spaces", "a greeting with white space in its JSON is understood", "HI-09", `HI {  "v" : 2  }`),
-		hi("unknown-fields", "unknown fields of the greeting are ignored", "HI-08", `HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`),
+		hi("unknown-fields", "unknown fields of the greeting are ignored", "HI-08",
+			`HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`),
 		{
 			ID: "greeting/late", Title: "a client waits for the greeting before it sends HELLO", Clauses: "HI-07",
 			Wait: 2 * time.Second,
@@ -114,7 +115,8 @@ func greetingSituations() []Situation {
 	}
 }
 
-// replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol Receiver)
+// replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol
+// Receiver)
 func replySituations() []Situation {
 	refused := func(verb string) Situation {
 		return Situation{
@@ -179,20 +181,23 @@ func lossSituations() []Situation {
 		}
 	}
 	return []Situation{
-		closed("ack-unanswered", "a worker goes on whose connection ends before the reply to an ACK", func() func(*fakes.Event) {
-			return nth(3, fakes.Ran, fwp.ACK, hangUp)
-		}),
-		closed("ack-unread", "a worker goes on whose connection ends before its ACK was carried out", func() func(*fakes.Event) {
-			return nth(3, fakes.Checked, fwp.ACK, func(e *fakes.Event) { e.Skip, e.Close = true, true })
-		}),
-		closed("in-a-bulk-string", "a worker goes on whose connection ends in the middle of a job", func() func(*fakes.Event) {
-			var count atomic.Int64
-			return func(e *fakes.Event) {
-				if e.Point == fakes.Writing && e.Reply.Kind == fwp.BulkString && e.Command.Verb == fwp.FETCH && count.Add(1) == 2 {
-					e.Bytes, e.Close = e.Bytes[:len(e.Bytes)/2], true
+		closed("ack-unanswered", "a worker goes on whose connection ends before the reply to an ACK",
+			func() func(*fakes.Event) {
+				return nth(3, fakes.Ran, fwp.ACK, hangUp)
+			}),
+		closed("ack-unread", "a worker goes on whose connection ends before its ACK was carried out",
+			func() func(*fakes.Event) {
+				return nth(3, fakes.Checked, fwp.ACK, func(e *fakes.Event) { e.Skip, e.Close = true, true })
+			}),
+		closed("in-a-bulk-string", "a worker goes on whose connection ends in the middle of a job",
+			func() func(*fakes.Event) {
+				var count atomic.Int64
+				return func(e *fakes.Event) {
+					if e.Point == fakes.Writing && e.Reply.Kind == fwp.BulkString && e.Command.Verb == fwp.FETCH && count.Add(1) == 2 {
+						e.Bytes, e.Close = e.Bytes[:len(e.Bytes)/2], true
+					}
 				}
-			}
-		}),
+			}),
 		{
 			ID: "loss/restart", Title: "a worker goes on after a restart of the server",
 			Clauses: "FETCH-11", Wait: 4 * time.Second,
@@ -248,7 +253,8 @@ func (b *bed) comesBack(p *proc) {
 	case len(missing) == 0:
 		b.holds("FETCH-11", true, "", "")
 	case b.exited(p):
-		b.holds("FETCH-11", false, "a worker that connects again", "the worker ended ("+p.How()+") when it lost its connection")
+		b.holds("FETCH-11", false, "a worker that connects again",
+			"the worker ended ("+p.How()+") when it lost its connection")
 	default:
 		b.holds("FETCH-11", false, fmt.Sprintf("a worker that works again within %v", back),
 			fmt.Sprintf("%d of 3 jobs were not worked within %v after the loss", len(missing), back))

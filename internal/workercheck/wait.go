@@ -18,7 +18,7 @@ func stateIn(r fwp.Reply) string {
 	return change.State
 }
 
-// is is a property of an event.
+// is decides whether an event has a property.
 type is = func(*monitor.Event) bool
 
 // line is that of lines of a verb.
