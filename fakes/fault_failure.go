@@ -12,6 +12,11 @@ import (
 // failureFaults are about what a FAIL says: kinds that are refused or get lost, and what is
 // shown under another job.
 func failureFaults() []Fault {
+	return slices.Concat(refusedFailures(), changedFailures(), strayFailures())
+}
+
+// refusedFailures refuse a FAIL for what it says.
+func refusedFailures() []Fault {
 	refuses := func(field string, is func(value json.RawMessage) bool) func(*Event) {
 		return when(Checked, fwp.FAIL, func(e *Event) {
 			if value := e.Object.Get(field); value != nil && is(value) {
@@ -32,6 +37,12 @@ func failureFaults() []Fault {
 		fault("fail-message-refused", "FAIL-01",
 			"a FAIL whose message has more than 255 bytes is refused",
 			refuses("message", text(func(s string) bool { return len(s) > 255 }))),
+	}
+}
+
+// changedFailures ignore a FAIL, or a part of it.
+func changedFailures() []Fault {
+	return []Fault{
 		fault("fail-unicode-ignored", "STATE-09 STATE-06",
 			"a FAIL with characters that are not ASCII is answered with OK and has no effect",
 			when(Checked, fwp.FAIL, func(e *Event) {
@@ -46,6 +57,12 @@ func failureFaults() []Fault {
 					e.Object.SetText("message", message)
 				}
 			})),
+	}
+}
+
+// strayFailures show what a FAIL said under another job.
+func strayFailures() []Fault {
+	return []Fault{
 		statefulFault("fail-backtrace-follows", "WU-13",
 			"a job whose FAIL has no lines of backtrace gets those of the FAIL before",
 			failFollows("backtrace", "[]")),

@@ -3,6 +3,7 @@ package fakes
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,11 @@ import (
 // longNameFaults are about names that are compared by a part, or by a meaning that they
 // do not have.
 func longNameFaults() []Fault {
+	return slices.Concat(longQueueFaults(), longJobFaults())
+}
+
+// longQueueFaults are about the names of queues.
+func longQueueFaults() []Fault {
 	return []Fault{
 		fault("queue-cut-64", "FETCH-04", "queue names are cut after 64 bytes", queueNames(func(s string) string {
 			return s[:min(64, len(s))]
@@ -34,12 +40,18 @@ func longNameFaults() []Fault {
 				ok, err := regexp.MatchString("^"+strings.ReplaceAll(regexp.QuoteMeta(named), `\.`, ".")+"$", known)
 				return ok && err == nil
 			})),
+	}
+}
+
+// longJobFaults are about the ids of jobs.
+func longJobFaults() []Fault {
+	return []Fault{
 		statefulFault("job-ids-cut", "STATE-09 ACK-02 STATE-07",
 			"the report of a job is for the one in hand that was fetched first of those with the same 40 first bytes",
 			likeJob(func(s string) string { return s[:min(40, len(s))] })),
 		statefulFault("job-ids-begin", "STATE-09 ACK-02 STATE-07",
 			"the report of a job is for the one in hand that was fetched first of those that have its jid or begin it",
-			likeJobs(func(named, held string) bool { return strings.HasPrefix(named, held) })),
+			likeJobs(strings.HasPrefix)),
 		statefulFault("job-ids-numbers", "STATE-09 ACK-02 STATE-07",
 			"leading zeros of the number at the end of a jid do not count in a report",
 			likeJob(func(s string) string {

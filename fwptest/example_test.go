@@ -16,6 +16,8 @@ func start(t *testing.T) *fakes.Server {
 }
 
 // TestConformance has the lines of the README.
+//
+//nolint:paralleltest // as in the README
 func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")

@@ -87,10 +87,7 @@ func Run(t *testing.T, url string, o *Options) {
 	for _, check := range r.checks {
 		about := check.Describe()
 		t.Run(about.ID, func(t *testing.T) {
-			if r.skips(about.ID) {
-				t.Skip("left out by Options.Skip")
-			}
-			r.selected = append(r.selected, check) // one after the other, until all are parallel
+			r.choose(t, check, about.ID) // one after the other, until all are parallel
 			t.Parallel()
 			r.once.Do(func() { r.play(t) })
 			r.judge(t, about.ID)
@@ -111,6 +108,15 @@ type run struct {
 	once   sync.Once
 	report *reports.Report
 	byID   map[string]*reports.Check
+}
+
+// choose has a check played, or skips its test.
+func (r *run) choose(t *testing.T, check conformance.Check, id string) {
+	t.Helper()
+	if r.skips(id) {
+		t.Skip("left out by Options.Skip")
+	}
+	r.selected = append(r.selected, check)
 }
 
 // newRun connects to the server, and selects the checks.

@@ -89,18 +89,8 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 		res.Outcome, res.Got = Mismatched, th.noReply(e)
 		return res
 	}
-	for i := range e.Choices {
-		differences := th.try(&e.Choices[i], a)
-		if len(differences) == 0 {
-			res.Outcome = Matched
-			if len(e.Choices) > 1 || e.Choices[i].any {
-				res.Choice = chosen(&e.Choices[i], a)
-			}
-			return res
-		}
-		if res.Differences == nil || len(differences) < len(res.Differences) {
-			res.Differences = differences
-		}
+	if th.choose(e, a, &res) {
+		return res
 	}
 	res.Outcome, res.timed = Mismatched, th.timed(e, a)
 	if a.Ending != Open && e.refusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
@@ -113,6 +103,24 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 		res.leave(doubt{OtherBreach, "the reply is wrong whatever the line is about: " + b.Got})
 	}
 	return res
+}
+
+// choose looks for a choice that a received message matches. If there is none it keeps the fewest differences.
+func (th *thread) choose(e *Expect, a session.Received, res *Result) bool {
+	for i := range e.Choices {
+		differences := th.try(&e.Choices[i], a)
+		if len(differences) == 0 {
+			res.Outcome = Matched
+			if len(e.Choices) > 1 || e.Choices[i].any {
+				res.Choice = chosen(&e.Choices[i], a)
+			}
+			return true
+		}
+		if res.Differences == nil || len(differences) < len(res.Differences) {
+			res.Differences = differences
+		}
+	}
+	return false
 }
 
 // try compares a received message with one choice, and binds names if it matches.

@@ -92,8 +92,8 @@ func (c Constraint) Allows(s Server) bool {
 	return true
 }
 
-// compareVersions compares two versions as semantic versioning does: part by part, numbers as numbers, a missing number as
-// 0, and one with a suffix ("-rc1") before the one without. What is behind a + does not count.
+// compareVersions compares two versions as semantic versioning does: part by part, numbers as numbers, a missing number
+// as 0, and one with a suffix ("-rc1") before the one without. What is behind a + does not count.
 func compareVersions(a, b string) int {
 	a, _, _ = strings.Cut(strings.TrimPrefix(a, "v"), "+")
 	b, _, _ = strings.Cut(strings.TrimPrefix(b, "v"), "+")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ const (
 	Crashes      Kind = "crashes"
 	Warns        Kind = "warns"
 	Flaky        Kind = "flaky"
-	Inconclusive Kind = "inconclusive" // a line did not match, and the check cannot decide: see reports.ClauseVerdict.Halted
+	Inconclusive Kind = "inconclusive" // a line did not match, and the check cannot decide: reports.ClauseVerdict.Halted
 )
 
 // Kinds returns all kinds.
@@ -97,18 +98,10 @@ func (f *File) Resolve(checks, clauses []string) error {
 	var wrong []error
 	for i := range f.Lines {
 		l := &f.Lines[i]
-		some := func(all []string, matches func(string) bool) bool {
-			for _, id := range all {
-				if matches(id) {
-					return true
-				}
-			}
-			return false
-		}
-		if !some(checks, l.matchesCheck) {
+		if !slices.ContainsFunc(checks, l.matchesCheck) {
 			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))
 		}
-		if l.Clause != NoClause && !some(clauses, l.matchesClause) {
+		if l.Clause != NoClause && !slices.ContainsFunc(clauses, l.matchesClause) {
 			wrong = append(wrong, l.unmatched(f.Name, "clause", l.Clause, l.clauseCol, clauses))
 		}
 	}

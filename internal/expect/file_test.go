@@ -41,34 +41,35 @@ func TestParse(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"push/x":                                   "f:1:1: a line is CHECK CLAUSE KIND",
-		"push/x FWP-A":                             "f:1:8: a line is CHECK CLAUSE KIND",
-		"push/x FWP-A fail":                        `f:1:14: "fail" is none of fails, crashes, warns, flaky, inconclusive`,
-		"push/[ FWP-A fails":                       `f:1:1: "push/[" is no pattern`,
-		`"" FWP-A fails`:                           `f:1:1: "" is no pattern`,
-		"a b fails reason=x":                       `f:1:11: "reason=x" is no attribute`,
-		"a b fails untill=2027-01-01":              "did you mean until?",
-		"a b fails because":                        "is no attribute",
-		"a b fails because=":                       "because has no value",
-		`a b fails because="x`:                     "f:1:19: the quote has no end",
-		`a b fails because="x\n"`:                  `f:1:22: in quotes a backslash`,
-		`a b fails because=x because=y`:            "f:1:21: because is there twice",
-		"a b fails until=tomorrow":                 `f:1:17: "tomorrow" is no date`,
-		"a b fails see=issue-7":                    `f:1:15: "issue-7" is no URL`,
-		"a b fails server=<1.9":                    `f:1:18: "<1.9": a constraint begins with the name`,
-		`a b fails server="faktory 1.9"`:           `"1.9": write <, <=`,
-		`a b fails server="faktory <new"`:          `"<new": "new" is no version`,
-		"a b fails rate<=0.2 of=20":                "f:1:5: rate<= and of= are for flaky only",
-		"a b flaky rate<=0.2":                      "f:1:5: rate<= and of= belong together",
-		"a b flaky rate=0.2 of=20":                 "f:1:11: it is written rate<=0.2",
-		"a b flaky rate<=2 of=20":                  `f:1:17: "2" is no part`,
-		"a b flaky rate<=NaN of=20":                `"NaN" is no part`,
-		"a b flaky rate<=0.1 of=1001":              `"1001" is no number of plays`,
-		"a b inconclusive":                         `f:1:5: inconclusive needs because=`,
-		"a b \xff":                                 "f:1:1: the line is not UTF-8",
-		"a b fails\na b fails":                     "f:2:1: the same as line 1",
-		"a b fails because=x\n# c\nx":              "f:3:1: a line is CHECK CLAUSE KIND",
-		"x\ny":                                     "f:1:1: a line is CHECK CLAUSE KIND and what is known more: push/accepted FWP-PUSH-01 fails\nf:2:1: ",
+		"push/x":                          "f:1:1: a line is CHECK CLAUSE KIND",
+		"push/x FWP-A":                    "f:1:8: a line is CHECK CLAUSE KIND",
+		"push/x FWP-A fail":               `f:1:14: "fail" is none of fails, crashes, warns, flaky, inconclusive`,
+		"push/[ FWP-A fails":              `f:1:1: "push/[" is no pattern`,
+		`"" FWP-A fails`:                  `f:1:1: "" is no pattern`,
+		"a b fails reason=x":              `f:1:11: "reason=x" is no attribute`,
+		"a b fails untli=2027-01-01":      "did you mean until?",
+		"a b fails because":               "is no attribute",
+		"a b fails because=":              "because has no value",
+		`a b fails because="x`:            "f:1:19: the quote has no end",
+		`a b fails because="x\n"`:         `f:1:22: in quotes a backslash`,
+		`a b fails because=x because=y`:   "f:1:21: because is there twice",
+		"a b fails until=tomorrow":        `f:1:17: "tomorrow" is no date`,
+		"a b fails see=issue-7":           `f:1:15: "issue-7" is no URL`,
+		"a b fails server=<1.9":           `f:1:18: "<1.9": a constraint begins with the name`,
+		`a b fails server="faktory 1.9"`:  `"1.9": write <, <=`,
+		`a b fails server="faktory <new"`: `"<new": "new" is no version`,
+		"a b fails rate<=0.2 of=20":       "f:1:5: rate<= and of= are for flaky only",
+		"a b flaky rate<=0.2":             "f:1:5: rate<= and of= belong together",
+		"a b flaky rate=0.2 of=20":        "f:1:11: it is written rate<=0.2",
+		"a b flaky rate<=2 of=20":         `f:1:17: "2" is no part`,
+		"a b flaky rate<=NaN of=20":       `"NaN" is no part`,
+		"a b flaky rate<=0.1 of=1001":     `"1001" is no number of plays`,
+		"a b inconclusive":                `f:1:5: inconclusive needs because=`,
+		"a b \xff":                        "f:1:1: the line is not UTF-8",
+		"a b fails\na b fails":            "f:2:1: the same as line 1",
+		"a b fails because=x\n# c\nx":     "f:3:1: a line is CHECK CLAUSE KIND",
+		"x\ny": "f:1:1: a line is CHECK CLAUSE KIND and what is known more: push/accepted FWP-PUSH-01 fails\n" +
+			"f:2:1: ",
 		strings.Repeat("x\n", 1000) + "last fails": "f:20:1: ",
 	} {
 		_, err := Parse("f", []byte(line))
@@ -82,7 +83,8 @@ func TestMistakes(t *testing.T) {
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	checks, clauses := []string{"push/accepted", "fetch/blocks"}, []string{"FWP-PUSH-01", "FWP-FETCH-05"}
-	good := parse(t, "push FWP-PUSH-01 fails\npush/* * fails\n* FWP-*-05 fails\nfetch/blocks - fails\nPUSH/ACCEPTED fwp-push-01 warns")
+	good := parse(t, "push FWP-PUSH-01 fails\npush/* * fails\n* FWP-*-05 fails\nfetch/blocks - fails\n"+
+		"PUSH/ACCEPTED fwp-push-01 warns")
 	require.NoError(t, good.Resolve(checks, clauses))
 	err := parse(t, "push/acepted FWP-PUSH-01 fails\n  fetch/blocks   FWP-FETCH-99 fails").Resolve(checks, clauses)
 	require.EqualError(t, err, "f:1:1: no check matches push/acepted; did you mean push/accepted?\n"+
@@ -122,7 +124,8 @@ func TestConstraint(t *testing.T) {
 
 // FuzzParse: what is read is written so that it is read again, and the same.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`push/x FWP-PUSH-01 fails because="a \"b\" \\" server="faktory <1.9" see=https://x.org until=2027-01-02 # c`))
+	f.Add([]byte(`push/x FWP-PUSH-01 fails because="a \"b\" \\" ` +
+		`server="faktory <1.9" see=https://x.org until=2027-01-02 # c`))
 	f.Add([]byte("fetch/* - flaky rate<=0.25 of=20\n\"#a b\" * warns"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Parse("f", data)

@@ -13,8 +13,9 @@ import (
 
 var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// one returns a check with a verdict on a clause; a breach has a finding.
-func one(id, clause string, v reports.Verdict, actual string) reports.Check {
+// one returns a check with a verdict on the clause A-1; a breach has a finding.
+func one(id string, v reports.Verdict, actual string) reports.Check {
+	const clause = "A-1"
 	c := reports.Check{ID: id, Verdict: v, Clauses: []reports.ClauseVerdict{{ID: clause, Verdict: v}}}
 	switch {
 	case v.Breach():
@@ -36,20 +37,21 @@ func repeated(c reports.Check, counts ...reports.Count) reports.Check {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	fail := one("push/x", "A-1", reports.Fail, "+OK at 12:30")
-	pass := one("push/x", "A-1", reports.Pass, "")
-	late := one("push/x", "A-1", reports.Inconclusive, "the suite was late")
+	fail := one("push/x", reports.Fail, "+OK at 12:30")
+	pass := one("push/x", reports.Pass, "")
+	late := one("push/x", reports.Inconclusive, "the suite was late")
 	late.Clauses[0].Halted = false
-	setUp := one("push/x", "A-1", reports.Inconclusive, "line 5: the set-up did not work: got -ERR")
-	two := one("push/x", "A-1", reports.Fail, "+OK")
+	setUp := one("push/x", reports.Inconclusive, "line 5: the set-up did not work: got -ERR")
+	two := one("push/x", reports.Fail, "+OK")
 	two.Findings = append(two.Findings, reports.Finding{
 		Clause: "A-1", Verdict: reports.Fail, Evidence: reports.Evidence{Expected: "an error", Actual: "-ERR"},
 	})
-	halted := one("push/x", "A-1", reports.Fail, "+OK")
+	halted := one("push/x", reports.Fail, "+OK")
 	halted.Clauses = append(halted.Clauses, reports.ClauseVerdict{ID: "A-2", Verdict: reports.Inconclusive, Halted: true})
-	skipped := one("push/y", "A-1", reports.Skipped, "")
+	skipped := one("push/y", reports.Skipped, "")
 	bad := func(bad, good int) reports.Check {
-		return repeated(fail, reports.Count{Verdict: reports.Fail, Times: bad}, reports.Count{Verdict: reports.Pass, Times: good})
+		return repeated(fail,
+			reports.Count{Verdict: reports.Fail, Times: bad}, reports.Count{Verdict: reports.Pass, Times: good})
 	}
 	noClause := reports.Check{ID: "my.fwp", Verdict: reports.Crash, Findings: []reports.Finding{{Verdict: reports.Crash}}}
 	cases := map[string]struct {
@@ -57,39 +59,57 @@ func TestJudge(t *testing.T) {
 		checks              []reports.Check
 		known, stale, notes string // "line:verdict" of what is known; lines that are stale, and to look at
 	}{
-		"known":                      {"push/x A-1 fails", []reports.Check{fail}, "1:fail", "", ""},
-		"by its symptom":             {`push/x A-1 fails because="+ok at 11:59 instead of an error"`, []reports.Check{fail}, "1:fail", "", ""},
-		"by a pattern":               {"push/* A-* fails", []reports.Check{fail}, "1:fail", "", ""},
-		"another symptom":            {`push/x A-1 fails because="-ERR"`, []reports.Check{fail}, "", "1", ""},
-		"another kind":               {"push/x A-1 warns", []reports.Check{fail}, "", "1", ""},
-		"another clause":             {"push/x A-2 fails", []reports.Check{fail}, "", "1", ""},
-		"a crash is not covered":     {"push/x A-1 fails", []reports.Check{one("push/x", "A-1", reports.Crash, "")}, "", "1", ""},
-		"one of two symptoms":        {`push/x A-1 fails because="+OK"`, []reports.Check{two}, "1:fail", "", ""},
-		"both, a line each":          {"push/x A-1 fails because=+OK\npush/x A-1 fails because=-ERR", []reports.Check{two}, "1:fail 2:fail", "", ""},
-		"stale":                      {"push/x A-1 fails", []reports.Check{pass}, "", "1", ""},
-		"inconclusive is not stale":  {"push/x A-1 fails", []reports.Check{late}, "", "", ""},
-		"skipped is not stale":       {"push/y A-1 fails", []reports.Check{skipped}, "", "", ""},
-		"one of several is skipped":  {"push/* A-1 fails", []reports.Check{pass, skipped}, "", "", ""},
-		"not in the results":         {"push/z A-1 fails", []reports.Check{pass}, "", "", ""},
-		"inconclusive":               {`push/x A-1 inconclusive because="set-up did not work"`, []reports.Check{setUp}, "1:inconclusive", "", ""},
-		"no longer inconclusive":     {`push/x A-1 inconclusive because="set-up did not work"`, []reports.Check{pass}, "", "1", ""},
-		"lag is not known":           {`push/x A-1 inconclusive because="set-up did not work"`, []reports.Check{late}, "", "", ""},
-		"fails is not inconclusive":  {"push/x A-1 fails", []reports.Check{setUp}, "", "", ""},
-		"behind a known finding":     {"push/x A-1 fails", []reports.Check{halted}, "1:fail 1:inconclusive", "", ""},
-		"behind a new finding":       {"push/x A-2 fails", []reports.Check{halted}, "", "", ""},
-		"past its date":              {"push/x A-1 fails until=2026-11-19", []reports.Check{fail}, "", "", "1"},
-		"on its last day":            {"push/x A-1 fails until=2026-11-20", []reports.Check{fail}, "1:fail", "", ""},
-		"for this server":            {`push/x A-1 fails server="faktory <1.10"`, []reports.Check{fail}, "1:fail", "", ""},
-		"for another server":         {`push/x A-1 fails server="faktory >=1.10"`, []reports.Check{pass}, "", "", ""},
-		"flaky":                      {"push/x A-1 flaky", []reports.Check{fail}, "1:fail", "", ""},
-		"flaky, and it passes":       {"push/x A-1 flaky", []reports.Check{pass}, "", "", ""},
-		"flaky within its rate":      {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(4, 16)}, "1:fail", "", ""},
-		"flaky beyond its rate":      {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(5, 3)}, "", "", ""},
-		"flaky, few plays":           {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(4, 0)}, "1:fail", "", ""},
-		"flaky, and steady in all":   {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(0, 20)}, "1:fail", "", ""},
-		"fails, but not always":      {"push/x A-1 fails", []reports.Check{bad(3, 7)}, "1:fail", "", "1"},
-		"flaky is not for lag":       {"push/x A-1 flaky", []reports.Check{late}, "", "", ""},
-		"flaky with a reason":        {`push/x A-1 flaky because="set-up did not work"`, []reports.Check{setUp}, "1:inconclusive", "", ""},
+		"known": {"push/x A-1 fails", []reports.Check{fail}, "1:fail", "", ""},
+		"by its symptom": {
+			`push/x A-1 fails because="+ok at 11:59 instead of an error"`,
+			[]reports.Check{fail}, "1:fail", "", "",
+		},
+		"by a pattern":           {"push/* A-* fails", []reports.Check{fail}, "1:fail", "", ""},
+		"another symptom":        {`push/x A-1 fails because="-ERR"`, []reports.Check{fail}, "", "1", ""},
+		"another kind":           {"push/x A-1 warns", []reports.Check{fail}, "", "1", ""},
+		"another clause":         {"push/x A-2 fails", []reports.Check{fail}, "", "1", ""},
+		"a crash is not covered": {"push/x A-1 fails", []reports.Check{one("push/x", reports.Crash, "")}, "", "1", ""},
+		"one of two symptoms":    {`push/x A-1 fails because="+OK"`, []reports.Check{two}, "1:fail", "", ""},
+		"both, a line each": {
+			"push/x A-1 fails because=+OK\npush/x A-1 fails because=-ERR",
+			[]reports.Check{two}, "1:fail 2:fail", "", "",
+		},
+		"stale":                     {"push/x A-1 fails", []reports.Check{pass}, "", "1", ""},
+		"inconclusive is not stale": {"push/x A-1 fails", []reports.Check{late}, "", "", ""},
+		"skipped is not stale":      {"push/y A-1 fails", []reports.Check{skipped}, "", "", ""},
+		"one of several is skipped": {"push/* A-1 fails", []reports.Check{pass, skipped}, "", "", ""},
+		"not in the results":        {"push/z A-1 fails", []reports.Check{pass}, "", "", ""},
+		"inconclusive": {
+			`push/x A-1 inconclusive because="set-up did not work"`,
+			[]reports.Check{setUp}, "1:inconclusive", "", "",
+		},
+		"no longer inconclusive": {
+			`push/x A-1 inconclusive because="set-up did not work"`,
+			[]reports.Check{pass}, "", "1", "",
+		},
+		"lag is not known": {
+			`push/x A-1 inconclusive because="set-up did not work"`,
+			[]reports.Check{late}, "", "", "",
+		},
+		"fails is not inconclusive": {"push/x A-1 fails", []reports.Check{setUp}, "", "", ""},
+		"behind a known finding":    {"push/x A-1 fails", []reports.Check{halted}, "1:fail 1:inconclusive", "", ""},
+		"behind a new finding":      {"push/x A-2 fails", []reports.Check{halted}, "", "", ""},
+		"past its date":             {"push/x A-1 fails until=2026-11-19", []reports.Check{fail}, "", "", "1"},
+		"on its last day":           {"push/x A-1 fails until=2026-11-20", []reports.Check{fail}, "1:fail", "", ""},
+		"for this server":           {`push/x A-1 fails server="faktory <1.10"`, []reports.Check{fail}, "1:fail", "", ""},
+		"for another server":        {`push/x A-1 fails server="faktory >=1.10"`, []reports.Check{pass}, "", "", ""},
+		"flaky":                     {"push/x A-1 flaky", []reports.Check{fail}, "1:fail", "", ""},
+		"flaky, and it passes":      {"push/x A-1 flaky", []reports.Check{pass}, "", "", ""},
+		"flaky within its rate":     {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(4, 16)}, "1:fail", "", ""},
+		"flaky beyond its rate":     {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(5, 3)}, "", "", ""},
+		"flaky, few plays":          {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(4, 0)}, "1:fail", "", ""},
+		"flaky, and steady in all":  {"push/x A-1 flaky rate<=0.2 of=20", []reports.Check{bad(0, 20)}, "1:fail", "", ""},
+		"fails, but not always":     {"push/x A-1 fails", []reports.Check{bad(3, 7)}, "1:fail", "", "1"},
+		"flaky is not for lag":      {"push/x A-1 flaky", []reports.Check{late}, "", "", ""},
+		"flaky with a reason": {
+			`push/x A-1 flaky because="set-up did not work"`,
+			[]reports.Check{setUp}, "1:inconclusive", "", "",
+		},
 		"no clause":                  {"my.fwp - crashes", []reports.Check{noClause}, "1:crash", "", ""},
 		"no clause is no any clause": {"my.fwp A-* crashes", []reports.Check{noClause}, "", "", ""},
 		"a breach of no line":        {"push/x A-9 fails", []reports.Check{pass}, "", "1", ""},
@@ -139,10 +159,11 @@ func linesOf(all []reports.Expectation) string {
 
 func TestNotesAndStaleSayWhy(t *testing.T) {
 	t.Parallel()
-	fail := one("push/x", "A-1", reports.Fail, "+OK")
-	pass := repeated(one("push/y", "A-1", reports.Pass, ""), reports.Count{Verdict: reports.Pass, Times: 20})
+	fail := one("push/x", reports.Fail, "+OK")
+	pass := repeated(one("push/y", reports.Pass, ""), reports.Count{Verdict: reports.Pass, Times: 20})
 	r := &reports.Report{Checks: []reports.Check{fail, pass}}
-	f := parse(t, "push/x A-1 fails because=-ERR\npush/y A-1 flaky rate<=0.2 of=20\npush/y A-1 fails server=\"faktory <2\"")
+	f := parse(t, "push/x A-1 fails because=-ERR\npush/y A-1 flaky rate<=0.2 of=20\n"+
+		"push/y A-1 fails server=\"faktory <2\"")
 	e := f.Judge(r, Setting{Now: today}).Expectations
 	assert.Equal(t, []reports.Expectation{{Line: 1, Text: "push/x A-1 fails because=-ERR",
 		Why: `another kind or symptom was found: fails, because="+OK instead of an error"`}}, e.Stale)
@@ -152,8 +173,8 @@ func TestNotesAndStaleSayWhy(t *testing.T) {
 
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	fail := one("push/x", "A-1", reports.Fail, "+OK")
-	r := &reports.Report{Checks: []reports.Check{fail, one("push/y", "A-1", reports.Fail, ""), one("push/z", "A-1", reports.Pass, "")}}
+	fail := one("push/x", reports.Fail, "+OK")
+	r := &reports.Report{Checks: []reports.Check{fail, one("push/y", reports.Fail, ""), one("push/z", reports.Pass, "")}}
 	f := parse(t, "push/y A-1 fails\npush/x A-1 warns")
 	judged := f.Judge(r, Setting{Now: today})
 	assert.Equal(t, []string{"push/x"}, f.Again(judged, 1), "what is not known, once")
@@ -174,22 +195,23 @@ func TestAgain(t *testing.T) {
 	r.Checks[0].Alone = reports.CountVerdicts(reports.Fail, reports.Fail)
 	judged = f.Judge(r, Setting{Now: today})
 	assert.Equal(t, "2:fail", knownOf(judged))
-	assert.Contains(t, judged.Checks[0].Findings[0].Seen, "more often than the rate of its line allows: line 1, in 3 of 3 plays")
+	assert.Contains(t, judged.Checks[0].Findings[0].Seen,
+		"more often than the rate of its line allows: line 1, in 3 of 3 plays")
 }
 
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	flaky := repeated(one("push/f", "A-1", reports.Fail, "+OK"),
+	flaky := repeated(one("push/f", reports.Fail, "+OK"),
 		reports.Count{Verdict: reports.Fail, Times: 3}, reports.Count{Verdict: reports.Pass, Times: 7})
-	unsteady := one("push/u", "A-1", reports.Warn, "+OK")
+	unsteady := one("push/u", reports.Warn, "+OK")
 	unsteady.Alone = reports.CountVerdicts(reports.Pass)
-	setUp := one("push/s", "A-1", reports.Inconclusive, `line 5: the set-up did not work: expected "y", got "x"`)
-	late := one("push/l", "A-1", reports.Inconclusive, "the suite was late")
+	setUp := one("push/s", reports.Inconclusive, `line 5: the set-up did not work: expected "y", got "x"`)
+	late := one("push/l", reports.Inconclusive, "the suite was late")
 	late.Clauses[0].Halted = false
 	r := &reports.Report{Checks: []reports.Check{
-		one("push/a", "A-1", reports.Fail, "+OK"), one("push/b", "A-1", reports.Pass, ""), one("push/c", "A-1", reports.Fail, "-ERR 7"),
-		one("push/d", "A-1", reports.Crash, "EOF"), one("push/e", "A-1", reports.Fail, "+OK"), flaky, unsteady, setUp, late,
-		one("explore/x", "A-1", reports.Fail, "+OK"), one("a b", "A-1", reports.Fail, ""),
+		one("push/a", reports.Fail, "+OK"), one("push/b", reports.Pass, ""), one("push/c", reports.Fail, "-ERR 7"),
+		one("push/d", reports.Crash, "EOF"), one("push/e", reports.Fail, "+OK"), flaky, unsteady, setUp, late,
+		one("explore/x", reports.Fail, "+OK"), one("a b", reports.Fail, ""),
 	}}
 	f := parse(t, `# the head
 push/a A-1 fails   # kept as it is
@@ -226,13 +248,13 @@ explore/x  A-1  flaky
 	assert.Empty(t, judged.Expectations.Stale)
 	again := written.Update(judged, func(string) bool { return false })
 	assert.Equal(t, string(u.Text), string(again.Text), "there is nothing more to write")
-	assert.Contains(t, string(parse(t, "").Update(parse(t, "").Judge(r, setting), func(string) bool { return false }).Text),
-		"# Known findings: ")
+	first := parse(t, "").Update(parse(t, "").Judge(r, setting), func(string) bool { return false })
+	assert.Contains(t, string(first.Text), "# Known findings: ")
 }
 
 func TestUpdateLeavesARateToPeople(t *testing.T) {
 	t.Parallel()
-	r := &reports.Report{Checks: []reports.Check{repeated(one("push/x", "A-1", reports.Fail, ""),
+	r := &reports.Report{Checks: []reports.Check{repeated(one("push/x", reports.Fail, ""),
 		reports.Count{Verdict: reports.Fail, Times: 9}, reports.Count{Verdict: reports.Pass, Times: 1})}}
 	f := parse(t, "push/x A-1 flaky rate<=0.1 of=10\n")
 	u := f.Update(f.Judge(r, Setting{Now: today}), func(string) bool { return false })

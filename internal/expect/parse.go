@@ -191,50 +191,79 @@ func split(s string) (words []word, wrong *ParseError) {
 	if !utf8.ValidString(s) {
 		return nil, &ParseError{Col: 1, What: "the line is not UTF-8"}
 	}
-	var b strings.Builder
-	start, quoted, escaped := 0, 0, false // start and quoted are columns; 0: not in a word, not in quotes
-	end := func() {
-		if start > 0 {
-			words = append(words, word{b.String(), start})
-		}
-		b.Reset()
-		start = 0
-	}
+	var x splitter
 	col := 0
 	for _, r := range s {
 		col++
 		switch {
-		case escaped && r != '"' && r != '\\':
-			return nil, &ParseError{Col: col, What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`}
-		case escaped:
-			escaped = false
-			b.WriteRune(r)
-		case quoted > 0 && r == '\\':
-			escaped = true
-		case quoted > 0 && r == '"':
-			quoted = 0
-		case quoted > 0:
-			b.WriteRune(r)
-		case r == ' ' || r == '\t':
-			end()
-		case r == '#' && start == 0:
-			return words, nil
+		case x.quoted > 0:
+			if !x.inQuotes(r) {
+				return nil, &ParseError{
+					Col: col, What: `in quotes a backslash stands before " or \ only: write \\ for a backslash`,
+				}
+			}
+		case r == '#' && x.start == 0:
+			return x.words, nil
 		default:
-			if start == 0 {
-				start = col
-			}
-			if r == '"' {
-				quoted = col
-				continue
-			}
-			b.WriteRune(r)
+			x.unquoted(r, col)
 		}
 	}
-	if quoted > 0 {
-		return nil, &ParseError{Col: quoted, What: "the quote has no end"}
+	if x.quoted > 0 {
+		return nil, &ParseError{Col: x.quoted, What: "the quote has no end"}
 	}
-	end()
-	return words, nil
+	x.end()
+	return x.words, nil
+}
+
+// splitter takes the characters of a line.
+type splitter struct {
+	words         []word          // that have ended
+	text          strings.Builder // of the word
+	start, quoted int             // columns where the word and the quotes begin; 0: not in a word, not in quotes
+	escaped       bool            // the last character was a backslash in quotes
+}
+
+// inQuotes takes a character in quotes; false if it must not stand there.
+func (x *splitter) inQuotes(r rune) bool {
+	switch {
+	case x.escaped && r != '"' && r != '\\':
+		return false
+	case x.escaped:
+		x.escaped = false
+		x.text.WriteRune(r)
+	case r == '\\':
+		x.escaped = true
+	case r == '"':
+		x.quoted = 0
+	default:
+		x.text.WriteRune(r)
+	}
+	return true
+}
+
+// unquoted takes a character at a column, not in quotes.
+func (x *splitter) unquoted(r rune, col int) {
+	if r == ' ' || r == '\t' {
+		x.end()
+		return
+	}
+	if x.start == 0 {
+		x.start = col
+	}
+	if r == '"' {
+		x.quoted = col
+		return
+	}
+	x.text.WriteRune(r)
+}
+
+// end ends the word, if there is one.
+func (x *splitter) end() {
+	if x.start > 0 {
+		x.words = append(x.words, word{x.text.String(), x.start})
+	}
+	x.text.Reset()
+	x.start = 0
 }
 
 // quote returns a value as it is written behind because= and server=.

@@ -22,7 +22,7 @@ func TestPipe(t *testing.T) {
 	go func() { _ = os.WriteFile(name, []byte("12345"), 0o600) }()
 	f, err := open(name, time.Hour)
 	require.NoError(t, err)
-	defer f.Close()
+	defer func() { assert.NoError(t, f.Close()) }()
 	text, err := All(f, name, 5)
 	require.NoError(t, err)
 	assert.Equal(t, "12345", string(text))

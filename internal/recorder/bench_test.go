@@ -31,7 +31,7 @@ func BenchmarkCommand(b *testing.B) {
 		if err != nil {
 			return
 		}
-		defer up.Close() //nolint:errcheck // nothing can be done about it
+		defer up.Close()
 		go func() {
 			_, _ = io.Copy(c, up)
 			_ = c.Close()
@@ -59,7 +59,7 @@ func commands(b *testing.B, addr string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer nc.Close() //nolint:errcheck // nothing can be done about it
+	defer nc.Close()
 	in := bufio.NewReader(nc)
 	do := func(line string) {
 		if line != "" {
@@ -92,7 +92,7 @@ func listening(b *testing.B, serve func(net.Conn)) net.Listener {
 				return
 			}
 			go func() {
-				defer c.Close() //nolint:errcheck // nothing can be done about it
+				defer c.Close()
 				serve(c)
 			}()
 		}

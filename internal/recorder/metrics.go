@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/internal/monitor"
 )
@@ -15,31 +16,34 @@ import (
 func (r *Recorder) Metrics(clause func(breach string) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		writeMetrics(w, r.Summary(), clause)
+		_, _ = io.WriteString(w, metricsText(r.Summary(), clause)) // whoever asked may have gone
 	})
 }
 
-func writeMetrics(w io.Writer, s Summary, clause func(string) string) {
-	metric := func(name, kind, help string) { fmt.Fprintf(w, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind) }
+func metricsText(s Summary, clause func(string) string) string {
+	var b strings.Builder
+	metric := func(name, kind, help string) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %[1]s %[3]s\n", name, help, kind)
+	}
 	c := s.Counts
 	metric("fwp_record_connections_total", "counter", "Connections of clients.")
-	fmt.Fprintf(w, "fwp_record_connections_total %d\n", c.Connections)
+	fmt.Fprintf(&b, "fwp_record_connections_total %d\n", c.Connections)
 	metric("fwp_record_connections_open", "gauge", "Connections that are open.")
-	fmt.Fprintf(w, "fwp_record_connections_open %d\n", c.Open)
+	fmt.Fprintf(&b, "fwp_record_connections_open %d\n", c.Open)
 	metric("fwp_record_connections_unjudged_total", "counter", "Connections that were passed on without being judged.")
-	fmt.Fprintf(w, "fwp_record_connections_unjudged_total %d\n", c.Unjudged)
+	fmt.Fprintf(&b, "fwp_record_connections_unjudged_total %d\n", c.Unjudged)
 	metric("fwp_record_bytes_total", "counter", "Bytes that were passed on, by who sent them.")
-	fmt.Fprintf(w, "fwp_record_bytes_total{from=\"client\"} %d\n", c.ClientBytes)
-	fmt.Fprintf(w, "fwp_record_bytes_total{from=\"server\"} %d\n", c.ServerBytes)
+	fmt.Fprintf(&b, "fwp_record_bytes_total{from=\"client\"} %d\n", c.ClientBytes)
+	fmt.Fprintf(&b, "fwp_record_bytes_total{from=\"server\"} %d\n", c.ServerBytes)
 	metric("fwp_record_commands_total", "counter", "Lines that clients sent.")
 	for _, verb := range slices.Sorted(maps.Keys(c.Commands)) {
-		fmt.Fprintf(w, "fwp_record_commands_total{verb=%q} %d\n", verb, c.Commands[verb])
+		fmt.Fprintf(&b, "fwp_record_commands_total{verb=%q} %d\n", verb, c.Commands[verb])
 	}
 	metric("fwp_record_error_replies_total", "counter", "Error replies of the server.")
-	fmt.Fprintf(w, "fwp_record_error_replies_total %d\n", c.Errors)
+	fmt.Fprintf(&b, "fwp_record_error_replies_total %d\n", c.Errors)
 	metric("fwp_record_breaches_total", "counter", "Breaches of the specification.")
 	for _, name := range slices.Sorted(maps.Keys(c.Breaches)) {
-		fmt.Fprintf(w, "fwp_record_breaches_total{breach=%q,clause=%q} %d\n", name, clause(name), c.Breaches[name])
+		fmt.Fprintf(&b, "fwp_record_breaches_total{breach=%q,clause=%q} %d\n", name, clause(name), c.Breaches[name])
 	}
 	metric("fwp_record_rules", "gauge", "Rules by state; inconclusive: their situation was not seen.")
 	states := map[monitor.State]int{}
@@ -47,8 +51,9 @@ func writeMetrics(w io.Writer, s Summary, clause func(string) string) {
 		states[result.State()]++
 	}
 	for _, state := range []monitor.State{monitor.Held, monitor.Broke, monitor.Inconclusive} {
-		fmt.Fprintf(w, "fwp_record_rules{state=%q} %d\n", state, states[state])
+		fmt.Fprintf(&b, "fwp_record_rules{state=%q} %d\n", state, states[state])
 	}
 	metric("fwp_record_judging_delay_seconds", "gauge", "How long the latest bytes waited to be judged.")
-	fmt.Fprintf(w, "fwp_record_judging_delay_seconds %g\n", c.LatestWait.Seconds())
+	fmt.Fprintf(&b, "fwp_record_judging_delay_seconds %g\n", c.LatestWait.Seconds())
+	return b.String()
 }

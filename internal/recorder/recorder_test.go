@@ -41,7 +41,7 @@ func record(t *testing.T, server fakes.Config, cfg Config) *recording {
 	go func() { served <- r.Serve(t.Context(), l) }()
 	t.Cleanup(func() {
 		_ = l.Close()
-		<-served
+		assert.NoError(t, <-served)
 		r.Close()
 	})
 	return r
@@ -272,13 +272,12 @@ func TestMetrics(t *testing.T) {
 	r := record(t, fakes.Config{}, Config{})
 	converse(r, "")
 	r.Close()
-	var b bytes.Buffer
-	writeMetrics(&b, r.Summary(), func(string) string { return "FWP-X" })
+	text := metricsText(r.Summary(), func(string) string { return "FWP-X" })
 	for _, line := range []string{
 		"fwp_record_connections_total 2\n", `fwp_record_commands_total{verb="PUSH"} 2` + "\n",
 		"fwp_record_error_replies_total 1\n",
 		`fwp_record_breaches_total{breach="push-jid",clause="FWP-X"} 1` + "\n",
 	} {
-		assert.Contains(t, b.String(), line)
+		assert.Contains(t, text, line)
 	}
 }

@@ -199,7 +199,7 @@ func (s *script) server(c *scripted, e *monitor.Event) {
 		s.retried(c, cmd, e.Reply)
 		return
 	}
-	s.line(c.s(), s.reply(c, cmd, e.Reply))
+	s.line(c.s(), s.reply(cmd, e.Reply))
 }
 
 func (s *script) isRetry(r fwp.Reply) bool {
@@ -213,7 +213,7 @@ func (s *script) retried(c *scripted, cmd sent, r fwp.Reply) {
 	s.lines[cmd.place] = ""
 	s.line("eventually")
 	s.line("  " + fetch)
-	s.line("  "+c.s(), s.reply(c, cmd, r))
+	s.line("  "+c.s(), s.reply(cmd, r))
 	s.line("end")
 }
 
@@ -235,7 +235,7 @@ func (s *script) greeting(c *scripted, r fwp.Reply) {
 
 // reply returns the reply to a command as an expectation. One that the command cannot have is written as those that it
 // can, so that a play shows it again.
-func (s *script) reply(c *scripted, cmd sent, r fwp.Reply) string {
+func (s *script) reply(cmd sent, r fwp.Reply) string {
 	switch {
 	case r.Kind == fwp.ErrorReply:
 		return "-"

@@ -111,11 +111,12 @@ func (s *script) fetch(c fwp.Command) string {
 		s.bare = true
 		return c.Verb
 	}
-	text := c.Verb
-	for _, queue := range strings.Split(string(c.Args), " ") {
-		text += " " + s.names.of(famQueue, queue)
+	var text strings.Builder
+	text.WriteString(c.Verb)
+	for queue := range strings.SplitSeq(string(c.Args), " ") {
+		text.WriteString(" " + s.names.of(famQueue, queue))
 	}
-	return text
+	return text.String()
 }
 
 // rewriteLine replaces what is secret, or different in each play, in the object of a line. All else stays as it was
@@ -180,17 +181,17 @@ func startOf(value []byte, from, end int) int {
 		if value[i] != '"' {
 			continue
 		}
-		close := i + 1
-		for close < end && value[close] != '"' {
-			if value[close] == '\\' {
-				close++
+		closing := i + 1
+		for closing < end && value[closing] != '"' {
+			if value[closing] == '\\' {
+				closing++
 			}
-			close++
+			closing++
 		}
-		if close+1 == end {
+		if closing+1 == end {
 			return i
 		}
-		i = close
+		i = closing
 	}
 	return end
 }

@@ -36,8 +36,11 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 		return nil, err
 	}
 	r := New(Config{Dial: s.Target.Dial, Watch: monitor.Config{Password: s.Password}})
-	served := make(chan error, 1)
-	go func() { served <- r.Serve(ctx, l) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = r.Serve(ctx, l) // it says that l is closed
+	}()
 	player := &scenarios.Player{
 		Target: through{s.Target, l.Addr().String()}, Password: s.Password, Timeout: s.timeout(),
 		Patience: 4 * s.timeout(),

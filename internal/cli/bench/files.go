@@ -67,8 +67,8 @@ func (f *benchFiles) second(m load.Moment) {
 }
 
 // close writes the files of the whole run, moves all to their places, and returns what went wrong. A run that did not
-// begin writes nothing. hide replaces secrets in what jobs had instead of what was pushed; jids stay as they are, because
-// they tell jobs apart.
+// begin writes nothing. hide replaces secrets in what jobs had instead of what was pushed; jids stay as they are,
+// because they tell jobs apart.
 func (f *benchFiles) close(result *load.Result, hide func(string) string) error {
 	defer f.Discard()
 	if result.Total == nil {

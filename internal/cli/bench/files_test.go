@@ -67,7 +67,9 @@ func TestAHistoryHasNoSecrets(t *testing.T) {
 	o := &benchOptions{history: filepath.Join(t.TempDir(), "history")}
 	outputs, err := o.open()
 	require.NoError(t, err)
-	h := &history.History{Events: []history.Event{{Op: history.Fetch, Outcome: history.OK, JID: "a-secret", Body: "args: secret"}}}
+	h := &history.History{Events: []history.Event{
+		{Op: history.Fetch, Outcome: history.OK, JID: "a-secret", Body: "args: secret"},
+	}}
 	hide := func(s string) string { return strings.ReplaceAll(s, "secret", "(password)") }
 	require.NoError(t, outputs.close(&load.Result{Total: new(measure.Set), History: h}, hide))
 	assert.Contains(t, read(t, o.history), `"args: (password)"`)

@@ -87,8 +87,9 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	}
 	config := load.Config{
 		Workload: w, Seed: w.Seed, Run: load.NewRun(),
-		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(), Version: p.Name + " " + program.Version(),
-		Thresholds: o.limits, History: o.history != "", ClauseOf: conformance.ClauseOf,
+		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
+		Version: p.Name + " " + program.Version(), Thresholds: o.limits, History: o.history != "",
+		ClauseOf: conformance.ClauseOf,
 	}
 	if err := prepareMachine(o, at, &w); err != nil {
 		return err
@@ -156,11 +157,7 @@ func (p process) drive(
 	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server); err != nil {
 		return err
 	}
-	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
-		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
-	if words := leftovers(&config.Workload); words != "" && !at.Ours() {
-		p.Logf("%s", words)
-	}
+	p.announce(&config, chosen, at.Ours())
 	live := newLive(o, &config.Workload, p.Err)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)
@@ -173,6 +170,15 @@ func (p process) drive(
 		result.Report.Internal = err.Error()
 	}
 	return p.deliver(o, result.Report)
+}
+
+// announce logs how a server is loaded, and what may be left on it unless it is one of ours.
+func (p process) announce(config *load.Config, chosen string, ours bool) {
+	p.Logf("loading %s: %s; seed %d, %s of %d", chosen, config.Workload.Preset, config.Seed,
+		text.Count(runtime.GOMAXPROCS(0), "CPU"), runtime.NumCPU())
+	if words := leftovers(&config.Workload); words != "" && !ours {
+		p.Logf("%s", words)
+	}
 }
 
 // provide starts the server that is put under load, unless it runs already, and returns a function that ends it.
@@ -214,7 +220,8 @@ func leftovers(w *workload.Workload) string {
 		return failing + "the server keeps these jobs as dead, which no command removes; with retry 0 it discards them"
 	}
 	return failing + "the server alone decides when it gives these jobs out again: those that are not back within the " +
-		"drain (" + full.Drain.String() + ") are left on it (fwpcheck clean removes them later); with retry 0 it discards them"
+		"drain (" + full.Drain.String() + ") are left on it (fwpcheck clean removes them later); with retry 0 it " +
+		"discards them"
 }
 
 // notReached returns the report of a run that did not reach a server.

@@ -30,9 +30,9 @@ func newCheck(p process) *cobra.Command {
 			"  fwpcheck run my-bug.fwp --url tcp://HOST -v      your own script, with its conversation",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p), newRecheck(p, "recheck", false),
-		newRecheck(p, "judge", true), newExplore(p), newCompare(p), newSelftest(p), newWait(p), newServe(p),
-		newWorker(p), newRecord(p), newShrink(p), newClean(p), program.NewVersion(p.Process),
-		program.NewSupervise(p.Process))
+	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
+		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p),
+		newSelftest(p), newWait(p), newServe(p), newWorker(p), newRecord(p), newShrink(p), newClean(p),
+		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
 }

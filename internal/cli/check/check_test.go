@@ -47,8 +47,10 @@ func TestMainWithoutArguments(t *testing.T) {
 func TestFaultsOfOurs(t *testing.T) {
 	t.Parallel()
 	var err bytes.Buffer
-	code := Main(program.Process{Args: []string{"run", "--check", "hello"}, In: strings.NewReader(""), Out: io.Discard, Err: &err,
-		LookupEnv: func(string) (string, bool) { panic("what is that?") }})
+	code := Main(program.Process{
+		Args: []string{"run", "--check", "hello"}, In: strings.NewReader(""), Out: io.Discard, Err: &err,
+		LookupEnv: func(string) (string, bool) { panic("what is that?") },
+	})
 	assert.Equal(t, reports.ExitInternal, code)
 	assert.Contains(t, err.String(), "what is that?")
 	assert.Contains(t, err.String(), "Please report it")
@@ -70,7 +72,9 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full"
 
 func TestStandardOutputThatTakesNothing(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"version"}, {"list"}, {"list", "--clauses", "--json"}, {"explain", "FWP-HI-01"}, {"run", "-"}} {
+	for _, args := range [][]string{
+		{"version"}, {"list"}, {"list", "--clauses", "--json"}, {"explain", "FWP-HI-01"}, {"run", "-"},
+	} {
 		var err bytes.Buffer
 		code := Main(program.Process{Args: args, In: strings.NewReader("S: +HI {}\n"), Out: full{}, Err: &err,
 			LookupEnv: func(string) (string, bool) { return "", false }})

@@ -49,7 +49,8 @@ func newCompare(p process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare [URL_A URL_B | REPORT REPORT...]",
 		Short: "Compare two servers by the same generated commands, or the reports of several runs",
-		Long: "compare makes up commands as explore does, plays each on both servers on queues, jobs and workers of its own,\n" +
+		Long: "compare makes up commands as explore does, plays each on both servers on queues, jobs and workers " +
+			"of its own,\n" +
 			"and compares the replies; names, times and what a server chooses freely do not count. Each kind of difference\n" +
 			"is marked: both allowed, A departs, B departs, or both depart from the specification. So it shows what changes\n" +
 			"for clients that move from A to B. Without URLs it compares the embedded server with itself.\n\n" +

@@ -13,9 +13,11 @@ import (
 	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
-// embed starts a server in this process that meets every need, with a fault if it is one of the catalogue. A shortage of
-// this process is noticed in ctx.
-func embed(ctx context.Context, fault fakes.Fault, config fakes.Config) (server conformance.Server, end func(), err error) {
+// embed starts a server in this process that meets every need, with a fault if it is one of the catalogue. A shortage
+// of this process is noticed in ctx.
+func embed(
+	ctx context.Context, fault fakes.Fault, config fakes.Config,
+) (server conformance.Server, end func(), err error) {
 	defer func() {
 		if r := recover(); r != nil { // it panics when it cannot listen
 			err = fmt.Errorf("start the embedded server: %v", r)

@@ -29,8 +29,8 @@ type expectFlags struct {
 }
 
 func (e *expectFlags) declare(f *pflag.FlagSet) {
-	f.StringVar(&e.name, "expect", "", "hold the results against the known findings in `FILE`: they are no findings, and a "+
-		"line that is no longer so is one")
+	f.StringVar(&e.name, "expect", "",
+		"hold the results against the known findings in `FILE`: they are no findings, and a line that is no longer so is one")
 	f.BoolVar(&e.update, "update-expect", false, "write the known findings of --expect anew, as this run found them")
 }
 
@@ -58,7 +58,7 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 		return nil, nil
 	}
 	data, err := input.Read(e.name, expect.MostBytes)
-	if err != nil && !(e.update && errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && (!e.update || !errors.Is(err, fs.ErrNotExist)) {
 		return nil, fmt.Errorf("--expect: %w", err)
 	}
 	file, err := expect.Parse(e.name, data)

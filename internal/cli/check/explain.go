@@ -36,8 +36,10 @@ func newExplain(p process) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: program.Complete(func() []string { return slices.Concat(clauseNames(), suiteNames(), program.FaultNames()) }),
-		RunE:              func(_ *cobra.Command, args []string) error { return p.explain(args[0]) },
+		ValidArgsFunction: program.Complete(func() []string {
+			return slices.Concat(clauseNames(), suiteNames(), program.FaultNames())
+		}),
+		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0]) },
 	}
 }
 
@@ -131,6 +133,23 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 		f.add("resolves", c.Ambiguity+": see "+ambiguities)
 	}
 	f.add("takes", spelled(c.Special, specials))
+	f.checks(c, checks)
+	for _, breach := range conformance.ClientBreaches(c.ID) {
+		f.add("rules", breach)
+	}
+	if c.Unwatched != "" {
+		f.add("rules", "none: "+c.Unwatched)
+	}
+	f.faults(faultsOf(c.ID))
+	return reports.Page{Blocks: []reports.Block{
+		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
+		reports.Prose{Lines: reports.LinesOf(c.Statement)},
+		f.block(),
+	}}
+}
+
+// checks adds what decides a clause, or why nothing does.
+func (f *explained) checks(c conformance.Clause, checks []conformance.Description) {
 	for _, check := range checks {
 		f.add("checks", check.ID+": "+check.Title)
 	}
@@ -146,18 +165,6 @@ func explainClause(c conformance.Clause, checks []conformance.Description) repor
 	default:
 		f.add("checks", "none: it does not bind servers")
 	}
-	for _, breach := range conformance.ClientBreaches(c.ID) {
-		f.add("rules", breach)
-	}
-	if c.Unwatched != "" {
-		f.add("rules", "none: "+c.Unwatched)
-	}
-	f.faults(faultsOf(c.ID))
-	return reports.Page{Blocks: []reports.Block{
-		titled(c.ID, string(c.Level)+": "+c.Level.Words()),
-		reports.Prose{Lines: reports.LinesOf(c.Statement)},
-		f.block(),
-	}}
 }
 
 // explainSource returns where a clause is stated.

@@ -51,14 +51,8 @@ func newExplore(p process) *cobra.Command {
 
 // explore runs one exploration, from the flags to the exit code.
 func (p process) explore(ctx context.Context, o *exploreOptions) error {
-	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
-		return err
-	}
-	at, err := o.targetFlags.Endpoint(o.given, p.LookupEnv, &o.operatorFlags, "allow-shared", "allow-flush", "pid")
+	at, err := o.endpoint(p.LookupEnv)
 	if err != nil {
-		return err
-	}
-	if _, err := at.SetFault(o.fault); err != nil {
 		return err
 	}
 	o.fillIn()
@@ -75,7 +69,8 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	ctx, release := shortage.Watch(ctx)
 	defer release()
 	e := &reports.Exploration{
-		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(), Target: at.Target(conformance.Identity{}),
+		Started: time.Now(), Seed: o.seed, Version: "fwpcheck " + program.Version(),
+		Target: at.Target(conformance.Identity{}),
 	}
 	x, end, err := o.explorer(ctx, at, e)
 	if err != nil {
@@ -96,6 +91,19 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	ended(ctx, e)
 	e.Hide(at.Secrets.Hide)
 	return p.Deliver(o.report(e))
+}
+
+// endpoint returns the target that the flags name, with its fault; an error if the flags do not fit together.
+func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.Endpoint, err error) {
+	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
+		return at, err
+	}
+	at, err = o.targetFlags.Endpoint(o.given, env, &o.operatorFlags, "allow-shared", "allow-flush", "pid")
+	if err != nil {
+		return at, err
+	}
+	_, err = at.SetFault(o.fault)
+	return at, err
 }
 
 // watched shows the progress of the exploration.

@@ -167,8 +167,8 @@ func kind(f explore.Finding) string {
 	return fwpsubject.New().Family(rule)
 }
 
-// weigh makes a warning of each finding that was not reproduced, in more than half of its plays, if one of the same kind
-// was, under another clause: that one may be the reason. A crash stays one.
+// weigh makes a warning of each finding that was not reproduced, in more than half of its plays, if one of the same
+// kind was, under another clause: that one may be the reason. A crash stays one.
 func (k *findingStore) weigh(e *reports.Exploration) {
 	for i := range e.Findings {
 		f := &e.Findings[i]

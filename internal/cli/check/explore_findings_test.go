@@ -23,13 +23,15 @@ func TestFindingsAreWeighed(t *testing.T) {
 		found []found
 		want  reports.Verdict // of the first
 	}{
-		"alone":               {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}}, reports.Fail},
-		"not reproduced":      {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, twice}, reports.Warn},
-		"once in five":        {[]found{{"delivered", "FWP-STATE-06", 1, 5, false}, twice}, reports.Warn},
-		"in most plays":       {[]found{{"delivered", "FWP-STATE-06", 3, 5, false}, twice}, reports.Fail},
-		"by many clients":     {[]found{{stress.RuleHistory, "FWP-ACK-02", 0, 0, false}, twice}, reports.Warn},
-		"of another kind":     {[]found{{"missing", "FWP-STATE-04", 0, 0, false}, twice}, reports.Fail},
-		"the other is not":    {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, {"delivered", "FWP-ACK-02", 1, 5, false}}, reports.Fail},
+		"alone":           {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}}, reports.Fail},
+		"not reproduced":  {[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, twice}, reports.Warn},
+		"once in five":    {[]found{{"delivered", "FWP-STATE-06", 1, 5, false}, twice}, reports.Warn},
+		"in most plays":   {[]found{{"delivered", "FWP-STATE-06", 3, 5, false}, twice}, reports.Fail},
+		"by many clients": {[]found{{stress.RuleHistory, "FWP-ACK-02", 0, 0, false}, twice}, reports.Warn},
+		"of another kind": {[]found{{"missing", "FWP-STATE-04", 0, 0, false}, twice}, reports.Fail},
+		"the other is not": {
+			[]found{{"delivered", "FWP-STATE-06", 0, 0, false}, {"delivered", "FWP-ACK-02", 1, 5, false}}, reports.Fail,
+		},
 		"the same clause":     {[]found{{"delivered", "FWP-STATE-05", 0, 0, false}, twice}, reports.Fail},
 		"a crash stays":       {[]found{{"delivered", "FWP-STATE-06", 0, 0, true}, twice}, reports.Crash},
 		"a recommendation is": {[]found{{"delivered", "FWP-FLUSH-03", 0, 0, false}, twice}, reports.Warn},

@@ -27,8 +27,8 @@ func (e *exploreProgress) record(p explore.Progress) {
 	e.last = p
 }
 
-// state returns what a line of progress shows. The share is what is used up of the time or of the commands, whichever is
-// more.
+// state returns what a line of progress shows. The share is what is used up of the time or of the commands, whichever
+// is more.
 func (e *exploreProgress) state() (share float64, parts []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

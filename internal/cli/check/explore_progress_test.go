@@ -19,7 +19,9 @@ func TestExploreProgress(t *testing.T) {
 		last explore.Progress
 		want string
 	}{
-		"exploring": {explore.Progress{Commands: 12345, Outcomes: 70}, "exploring, 1m 50s left, 12,345 commands, 70 outcomes"},
+		"exploring": {
+			explore.Progress{Commands: 12345, Outcomes: 70}, "exploring, 1m 50s left, 12,345 commands, 70 outcomes",
+		},
 		"shrinking": {
 			explore.Progress{Activity: explore.Shrinking, Finding: clause, Done: 621, Of: 1242},
 			"shrinking FWP-STATE-05, 1m 50s left, 621 of 1,242 steps",
@@ -28,7 +30,9 @@ func TestExploreProgress(t *testing.T) {
 			explore.Progress{Activity: explore.Confirming, Finding: clause, Done: 1, Of: 5},
 			"confirming FWP-STATE-05, 1m 50s left, play 2 of 5",
 		},
-		"clients":     {explore.Progress{Activity: explore.Loading, Commands: 1}, "concurrent clients, 1m 50s left, 1 command"},
+		"clients": {
+			explore.Progress{Activity: explore.Loading, Commands: 1}, "concurrent clients, 1m 50s left, 1 command",
+		},
 		"cleaning up": {explore.Progress{Activity: explore.CleaningUp}, "cleaning up, 1m 50s left, 0 commands"},
 		"memory":      {explore.Progress{Activity: explore.Measuring}, "measuring memory, 1m 50s left, 0 commands"},
 	}

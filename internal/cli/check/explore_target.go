@@ -99,6 +99,8 @@ func control(ctx context.Context, text string) reports.Verdict {
 		return reports.Inconclusive
 	}
 	defer end()
-	runner := &conformance.Runner{Servers: servers, Checks: conformance.Scripts(script), Prepare: preparer(ctx, fakes.Fault{})}
+	runner := &conformance.Runner{
+		Servers: servers, Checks: conformance.Scripts(script), Prepare: preparer(ctx, fakes.Fault{}),
+	}
 	return runner.Run(ctx).Checks[0].Verdict
 }

@@ -15,11 +15,13 @@ func TestControl(t *testing.T) {
 		script string
 		want   reports.Verdict
 	}{
-		"a right server passes":      {opening + "C: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass},
-		"a right server fails":       {opening + "C: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Fail},
-		"it waits for too long":      {opening + "silence 20s\nC: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Inconclusive},
-		"no script at all":           {"S: one reply\n", reports.Inconclusive},
-		"on a server with passwords": {"title: an example\nneeds: password\n\nconnect as producer\nC: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass},
+		"a right server passes": {opening + "C: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass},
+		"a right server fails":  {opening + "C: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Fail},
+		"it waits for too long": {opening + "silence 20s\nC: INFO\nclause FWP-INFO-01\nS: +OK\n", reports.Inconclusive},
+		"no script at all":      {"S: one reply\n", reports.Inconclusive},
+		"on a server with passwords": {
+			"title: an example\nneeds: password\n\nconnect as producer\nC: INFO\nclause FWP-INFO-01\nS: $\n", reports.Pass,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

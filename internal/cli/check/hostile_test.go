@@ -104,7 +104,9 @@ func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 	defer server.Close()
 	url := "tcp://:" + password + "@" + server.Addr()
 	for _, args := range [][]string{{"-v"}, {"--format", "json"}, {"-v", "--strict"}} {
-		args = append([]string{"run", "--url", url, "--check", "hello/declined", "--check", "auth/wrong-password", "--seed", "1"}, args...)
+		args = append([]string{
+			"run", "--url", url, "--check", "hello/declined", "--check", "auth/wrong-password", "--seed", "1",
+		}, args...)
 		out := playedOn(t, "", args...)
 		for _, secret := range []string{salt, "1735", password} {
 			assert.NotContains(t, out, secret)

@@ -57,6 +57,7 @@ func TestJudge(t *testing.T) {
 	again := call(3, history.Fetch, "j1", ok)
 	well := saved(t, true, push, fetch, ack, empty)
 	wrong := saved(t, true, push, fetch, ack, again, empty)
+	undecided := saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open))
 	tests := map[string]struct {
 		text string
 		code int
@@ -68,13 +69,17 @@ func TestJudge(t *testing.T) {
 			"\nFWP-ACK-02  ", "job j1\n", "\n  found: ", "\n  #2  2s to 3s  w (client 1)  ACK j1: OK\n",
 			"\n  #3  3s to 4s  w (client 1)  FETCH q: job j1 of q\n",
 		}, ""},
-		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing"}, ""},
-		"undecided": {saved(t, false, push, call(1, history.Push, "j2", ok), call(2, history.Push, "j3", open)), reports.ExitInconclusive, []string{
-			"3 events, not drained; 3 jobs: 0 settled, 3 inconclusive; 0 findings", "  2 jobs: the queues were not drained (j1, j2)\n",
-			"  1 job: its PUSH has no reply (j3)\n",
+		"lost": {saved(t, true, push, empty), reports.ExitFindings, []string{
+			"FWP-PUSH-04", "PUSH j1 to q: OK", "FETCH q: nothing",
 		}, ""},
-		"nothing":   {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
-		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{"4 events, cut off at 3s", "1 job"}, "line 6 of the history"},
+		"undecided": {undecided, reports.ExitInconclusive, []string{
+			"3 events, not drained; 3 jobs: 0 settled, 3 inconclusive; 0 findings",
+			"  2 jobs: the queues were not drained (j1, j2)\n", "  1 job: its PUSH has no reply (j3)\n",
+		}, ""},
+		"nothing": {saved(t, true), reports.ExitInconclusive, []string{"0 events"}, ""},
+		"cut short": {wrong[:len(wrong)-20], reports.ExitUsage, []string{
+			"4 events, cut off at 3s", "1 job",
+		}, "line 6 of the history"},
 		"no header": {"hello\n", reports.ExitUsage, nil, "not an fwp history (line 1: "},
 		"empty":     {"", reports.ExitUsage, nil, "not an fwp history (line 1: "},
 	}

@@ -37,12 +37,16 @@ func TestProgress(t *testing.T) {
 		over             string // checks, in their order
 		want             string
 	}{
-		"at the start":      {[]time.Duration{80 * time.Second, 0}, 1, 0, "", "0 of 2 checks, about 1m 10s left, 10 s so far"},
-		"the longest waits": {[]time.Duration{80 * time.Second, 0}, 1, 0, "b", "1 of 2 checks, about 1m 10s left, 10 s so far, b"},
-		"the longest ended": {[]time.Duration{80 * time.Second, 0}, 1, 0, "a", "1 of 2 checks, about 10 s left, 10 s so far, a"},
-		"no wait":           {[]time.Duration{0, 0, 0, 0, 0}, 1, 0, "abcd", "4 of 5 checks, about 3 s left, 10 s so far, d"},
-		"it is late":        {[]time.Duration{5 * time.Second, 0}, 1, 0, "", "0 of 2 checks, 10 s so far"},
-		"each twice":        {[]time.Duration{80 * time.Second, 0}, 2, 0, "ab", "2 of 4 checks, about 1m 10s left, 10 s so far, b"},
+		"at the start": {[]time.Duration{80 * time.Second, 0}, 1, 0, "",
+			"0 of 2 checks, about 1m 10s left, 10 s so far"},
+		"the longest waits": {[]time.Duration{80 * time.Second, 0}, 1, 0, "b",
+			"1 of 2 checks, about 1m 10s left, 10 s so far, b"},
+		"the longest ended": {[]time.Duration{80 * time.Second, 0}, 1, 0, "a",
+			"1 of 2 checks, about 10 s left, 10 s so far, a"},
+		"no wait":    {[]time.Duration{0, 0, 0, 0, 0}, 1, 0, "abcd", "4 of 5 checks, about 3 s left, 10 s so far, d"},
+		"it is late": {[]time.Duration{5 * time.Second, 0}, 1, 0, "", "0 of 2 checks, 10 s so far"},
+		"each twice": {[]time.Duration{80 * time.Second, 0}, 2, 0, "ab",
+			"2 of 4 checks, about 1m 10s left, 10 s so far, b"},
 		"two at a time": {slices.Repeat([]time.Duration{time.Minute}, 6), 1, 2, "a",
 			"1 of 6 checks, about 2m 30s left, 10 s so far, a"},
 		"too early to tell": {make([]time.Duration, 11), 1, 0, "a", "1 of 11 checks, 10 s so far, a"},

@@ -99,7 +99,7 @@ func (p process) readReport(name string) (data []byte, some bool, err error) {
 	if name != "-" {
 		file, err := input.Open(name)
 		if err != nil {
-			return nil, false, nil //nolint:nilerr // see above
+			return nil, false, nil // see above
 		}
 		defer func() { _ = file.Close() }() // it was only read
 		in = file

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", o.listen, err)
 	}
-	defer l.Close() //nolint:errcheck // nothing can be done about it
+	defer l.Close()
 	ctx, stop := program.UntilInterrupted(ctx)
 	defer stop()
 	ctx = untilClosed(ctx, p.In)
@@ -102,11 +103,7 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		ctx, cancel = context.WithTimeout(ctx, o.length)
 		defer cancel()
 	}
-	shown := &shownFindings{p: p, times: map[string]int{}}
-	r := recorder.New(recorder.Config{
-		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
-		Watch: monitor.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
-	})
+	r := p.recorder(o, endpoint)
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)
 	if err != nil {
@@ -121,6 +118,15 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 	}
 	r.Close()
 	return p.recorded(o, r)
+}
+
+// recorder returns what passes connections on to a server, and prints the breaches that pass.
+func (p process) recorder(o *recordOptions, endpoint program.Endpoint) *recorder.Recorder {
+	shown := &shownFindings{p: p, times: map[string]int{}}
+	return recorder.New(recorder.Config{
+		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
+		Watch: monitor.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
+	})
 }
 
 // endpoint returns the server that the flags name.
@@ -220,12 +226,13 @@ func breachText(b monitor.Breach) string {
 	if b.Worker != "" {
 		where += " worker " + b.Worker
 	}
-	text := fmt.Sprintf("%s %s: %s%s: %s\n", c.Breach(), who, b.Name, where, b.Text)
-	text += fmt.Sprintf("  %s (%s): %s\n", c.ID, c.Level, c.Statement)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s: %s%s: %s\n", c.Breach(), who, b.Name, where, b.Text)
+	fmt.Fprintf(&text, "  %s (%s): %s\n", c.ID, c.Level, c.Statement)
 	for _, m := range b.Shown {
-		text += "  " + m.String() + "\n"
+		text.WriteString("  " + m.String() + "\n")
 	}
-	return text
+	return text.String()
 }
 
 // recorded prints what was seen, and writes the script.

@@ -30,21 +30,35 @@ func TestReproduce(t *testing.T) {
 		own  string // a script of the user's instead of a check
 		want string
 	}{
-		"embedded":       {want: "fwpcheck run --check push/lost --seed 7"},
-		"own script":     {own: "my bug's.fwp", want: `fwpcheck run 'my bug'\''s.fwp' --seed 7`},
-		"URL":            {args: []string{"--url", "tcp://localhost"}, want: "fwpcheck run --check push/lost --seed 7 --url tcp://localhost:7419"},
-		"of the command": {args: []string{"--check", "push/*", "--level", "MUST", "-v", "--output", "x", "--parallel", "3", "--strict"}, want: "fwpcheck run --check push/lost --seed 7"},
+		"embedded":   {want: "fwpcheck run --check push/lost --seed 7"},
+		"own script": {own: "my bug's.fwp", want: `fwpcheck run 'my bug'\''s.fwp' --seed 7`},
+		"URL": {
+			args: []string{"--url", "tcp://localhost"},
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp://localhost:7419",
+		},
+		"of the command": {
+			args: []string{
+				"--check", "push/*", "--level", "MUST", "-v", "--output", "x", "--parallel", "3", "--strict",
+			},
+			want: "fwpcheck run --check push/lost --seed 7",
+		},
 		"of the target": {
-			args: []string{"--url", "tcp+tls://[::1]:1", "--tls-server-name", "my server", "--timeout", "1m0s", "--allow-flush", "--restart-cmd", "a | b"},
-			want: "fwpcheck run --check push/lost --seed 7 --url tcp+tls://[::1]:1 --tls-server-name 'my server' --allow-flush --restart-cmd 'a | b' --timeout 1m0s",
+			args: []string{
+				"--url", "tcp+tls://[::1]:1", "--tls-server-name", "my server", "--timeout", "1m0s", "--allow-flush",
+				"--restart-cmd", "a | b",
+			},
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp+tls://[::1]:1 --tls-server-name 'my server' " +
+				"--allow-flush --restart-cmd 'a | b' --timeout 1m0s",
 		},
 		"password": {
 			args: []string{"--url", "tcp://:hunter2@localhost"},
-			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 # fill in the password, or set FAKTORY_URL and leave out --url",
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 " +
+				"# fill in the password, or set FAKTORY_URL and leave out --url",
 		},
 		"password of a variable": {
-			env:  map[string]string{"FAKTORY_PROVIDER": "MINE", "MINE": "tcp://:hunter2@localhost"},
-			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 # fill in the password, or leave out --url while MINE is set",
+			env: map[string]string{"FAKTORY_PROVIDER": "MINE", "MINE": "tcp://:hunter2@localhost"},
+			want: "fwpcheck run --check push/lost --seed 7 --url tcp://:PASSWORD@localhost:7419 " +
+				"# fill in the password, or leave out --url while MINE is set",
 		},
 		"password in a command": {
 			args: []string{"--url", "tcp://localhost", "--kill-cmd", "ctl tcp://:hunter2@localhost kill"},
@@ -74,7 +88,10 @@ func TestOffers(t *testing.T) {
 	}{
 		{},
 		{args: []string{"--restart-cmd", "x"}, want: []scenarios.Need{scenarios.NeedRestart}},
-		{args: []string{"--kill-cmd", "x", "--signal-cmd", "y"}, want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedKill}},
+		{
+			args: []string{"--kill-cmd", "x", "--signal-cmd", "y"},
+			want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedKill},
+		},
 		{
 			args: []string{"--control", "x {action}"},
 			want: []scenarios.Need{scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill},
@@ -83,7 +100,8 @@ func TestOffers(t *testing.T) {
 		{args: []string{"--allow-flush"}, want: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush}},
 	}
 	for _, test := range tests {
-		s, err := options(t, append(test.args, "--url", "tcp://localhost")...).subject(func(string) (string, bool) { return "", false })
+		o := options(t, append(test.args, "--url", "tcp://localhost")...)
+		s, err := o.subject(func(string) (string, bool) { return "", false })
 		require.NoError(t, err)
 		assert.Equal(t, test.want, s.offers(s.endpoint.Server), test.args)
 	}
@@ -94,15 +112,19 @@ func TestEveryNeedCanBeProvided(t *testing.T) {
 	o := options(t, "--url", "tcp://localhost")
 	s, err := o.subject(func(string) (string, bool) { return "", false })
 	require.NoError(t, err)
-	for _, need := range []scenarios.Need{scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart,
-		scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedEmbedded} {
+	for _, need := range []scenarios.Need{
+		scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart,
+		scenarios.NeedKill, scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedEmbedded,
+	} {
 		assert.NotEmpty(t, provide(s)[need], need)
 	}
 }
 
 func TestEmbeddedConfig(t *testing.T) {
 	t.Parallel()
-	c, err := embeddedConfig(map[string]string{"salt": "s", "iterations": "2", "pwdhash": "ab", "state": "simple", "end": "close"})
+	c, err := embeddedConfig(map[string]string{
+		"salt": "s", "iterations": "2", "pwdhash": "ab", "state": "simple", "end": "close",
+	})
 	require.NoError(t, err)
 	assert.Equal(t, "s", c.Salt)
 	assert.Equal(t, 2, c.Iterations)

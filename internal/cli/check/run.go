@@ -74,16 +74,8 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	}
 	defer on.end()
 	known.identify(ctx, p, on, o.timeout)
-	if wait := chosen.wait(); wait > conformance.QuickWait {
-		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
-			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
-	}
-	plays := newProgress(chosen.in, o.repeat, o.parallel)
-	bar.Begin(plays.state)
-	watch := watcher{over: plays.over}
-	if o.reportFlags.Verbose {
-		watch.line = p.printer(len(chosen.in) > 1)
-	}
+	p.announceWaits(chosen)
+	watch := p.watch(o, chosen, bar)
 	runner := o.runner(s, on, chosen)
 	runner.Expected, runner.Watch, runner.Progress = known.known(), watch.line, watch.over
 	r := runChecks(ctx, runner, s, on, chosen)
@@ -91,6 +83,25 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	r = known.apply(ctx, p, r, chosen, o.alone(ctx, s, on))
 	o.saveFindings(p, r, s, chosen)
 	return p.Deliver(o.report(r))
+}
+
+// announceWaits logs how many of the chosen checks must wait, if any must wait for long.
+func (p process) announceWaits(chosen selection) {
+	if wait := chosen.wait(); wait > conformance.QuickWait {
+		p.Logf("%s must wait, the longest for %v; --quick leaves them out",
+			text.Count(chosen.waiting(), "check"), wait.Round(time.Second))
+	}
+}
+
+// watch shows the progress of a run, and returns what watches its plays.
+func (p process) watch(o *runOptions, chosen selection, bar *program.Bar) watcher {
+	plays := newProgress(chosen.in, o.repeat, o.parallel)
+	bar.Begin(plays.state)
+	watch := watcher{over: plays.over}
+	if o.reportFlags.Verbose {
+		watch.line = p.printer(len(chosen.in) > 1)
+	}
+	return watch
 }
 
 // report is the output of `run`.

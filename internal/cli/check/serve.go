@@ -99,8 +99,8 @@ func (p process) serve(ctx context.Context, o *serveOptions) error {
 	return p.sum(d.Summary())
 }
 
-// untilClosed returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended then.
-// Terminals, files and /dev/null have no such end. What is written to the pipe is ignored.
+// untilClosed returns a copy of ctx that ends when the other end of in is closed, if in is a pipe: its writer has ended
+// then. Terminals, files and /dev/null have no such end. What is written to the pipe is ignored.
 func untilClosed(ctx context.Context, in io.Reader) context.Context {
 	f, ok := in.(*os.File)
 	if !ok {

@@ -128,10 +128,12 @@ func TestServeCountsMistakes(t *testing.T) {
 	require.NotNil(t, parts, ready)
 	nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", parts[2])
 	require.NoError(t, err)
-	assert.Equal(t, ":1", talk(t, nc, `HELLO {"v":2}`, `BEAT {"wid":"w"}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
+	assert.Equal(t, ":1", talk(t, nc,
+		`HELLO {"v":2}`, `BEAT {"wid":"w"}`, `PUSH {"jid":"12345678","jobtype":"t","args":[]}`))
 	rest, err := interrupt()
 	assert.Equal(t, program.Exit(reports.ExitFindings), err)
-	assert.Contains(t, rest, "mistake: clients that are not consumers must not send BEAT\n  connection 1, no worker id: BEAT")
+	assert.Contains(t, rest,
+		"mistake: clients that are not consumers must not send BEAT\n  connection 1, no worker id: BEAT")
 }
 
 func TestServeTLSAndPassword(t *testing.T) {

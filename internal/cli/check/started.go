@@ -48,7 +48,9 @@ func (s subject) startOne(
 	if err != nil {
 		return conformance.Server{}, nil, err
 	}
-	server = conformance.Server{Target: &started.Server, Password: password, Offers: s.offersOf(started), Ended: started.Ended}
+	server = conformance.Server{
+		Target: &started.Server, Password: password, Offers: s.offersOf(started), Ended: started.Ended,
+	}
 	server.Fresh = func() (conformance.Server, func(), error) { return s.startOne(ctx, password, timeout) }
 	return server, started.End, nil
 }

@@ -12,8 +12,8 @@ type watcher struct {
 	over func(done, total int, check string)     // a check that is over
 }
 
-// printer returns a function that writes the lines of conversations to standard error, with the check that they belong to
-// if that is named. Several goroutines may call it.
+// printer returns a function that writes the lines of conversations to standard error, with the check that they belong
+// to if that is named. Several goroutines may call it.
 func (p process) printer(named bool) func(check string, line scenarios.Line) {
 	return func(check string, line scenarios.Line) {
 		if named {

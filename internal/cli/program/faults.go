@@ -26,8 +26,8 @@ func DeclareFault(f *pflag.FlagSet, name *string) {
 		"give the embedded server the fault `NAME` of the catalogue, to see what is found (fwpcheck list --faults)")
 }
 
-// SetFault returns the fault that the flag --fault names, and has the endpoint say in its name that the server has it. It
-// is an error if the endpoint is not the embedded server.
+// SetFault returns the fault that the flag --fault names, and has the endpoint say in its name that the server has it.
+// It is an error if the endpoint is not the embedded server.
 func (e *Endpoint) SetFault(name string) (fakes.Fault, error) {
 	if name != "" && !e.Choice.Embedded {
 		return fakes.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)

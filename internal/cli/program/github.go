@@ -11,9 +11,9 @@ import (
 // mostSummary is how long the summary of a step may be, in bytes: GitHub drops one of more than 1 MiB as a whole.
 const mostSummary = 1_000_000
 
-// annotate makes, in a step of GitHub Actions, annotations of what was found and appends the report to the summary of the
-// step. Annotations go to standard error, where the runner reads them too, so that a report on standard output stays as
-// it is; not if they are that report.
+// annotate makes, in a step of GitHub Actions, annotations of what was found and appends the report to the summary of
+// the step. Annotations go to standard error, where the runner reads them too, so that a report on standard output
+// stays as it is; not if they are that report.
 func (p Process) annotate(o *Output, annotated bool) {
 	if p.env("GITHUB_ACTIONS") != "true" {
 		return

@@ -14,7 +14,8 @@ func Version() string {
 }
 
 // revision returns the version of the module of a build, or else the commit that it was built from: "0123456789ab of
-// 2026-11-20". It begins with "(devel)" if files were changed after that commit, or no commit is known. info may be nil.
+// 2026-11-20". It begins with "(devel)" if files were changed after that commit, or no commit is known. info may be
+// nil.
 func revision(info *debug.BuildInfo) string {
 	if info == nil {
 		return "(devel)"

@@ -10,13 +10,14 @@ import (
 func TestRevision(t *testing.T) {
 	t.Parallel()
 	const commit, at = "0123456789abcdef0123456789abcdef01234567", "2026-11-20T21:59:16Z"
+	const pseudo = "v1.2.4-0.20261120215916-0123456789ab"
 	tests := map[string]struct {
 		version, commit, at, modified string
 		want                          string
 	}{
 		"a released module":           {version: "v1.2.3", want: "v1.2.3"},
 		"a clean tree at a tag":       {"v1.2.3", commit, at, "false", "v1.2.3"},
-		"a clean tree after a tag":    {"v1.2.4-0.20261120215916-0123456789ab", commit, at, "false", "v1.2.4-0.20261120215916-0123456789ab"},
+		"a clean tree after a tag":    {pseudo, commit, at, "false", pseudo},
 		"a changed tree":              {"v1.2.3+dirty", commit, at, "true", "(devel) after 0123456789ab of 2026-11-20"},
 		"a changed tree, no revision": {version: "v1.2.3+dirty", want: "(devel)"},
 		"a clean tree, no version":    {"(devel)", commit, at, "false", "0123456789ab of 2026-11-20"},
