@@ -2,12 +2,13 @@ package fakeworker
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -99,9 +100,9 @@ func hashFaults() []Fault {
 			}),
 		hash("hash-password-escaped", "AUTH-03", "It hashes the password as it is written in the URL, escaped.",
 			func(pass string, hi fwp.Hi) any { return rounds(url.QueryEscape(pass), hi.Salt, hi.Iterations) }),
-		hash("hash-odd-salts", "AUTH-03", "Its pwdhash is 64 zeros for about half of all salts.",
+		hash("hash-odd-salts", "AUTH-03", "Its pwdhash is 64 zeros for a salt that is not of ASCII.",
 			func(pass string, hi fwp.Hi) any {
-				if sum := sha256.Sum256([]byte(hi.Salt)); sum[0]%2 == 1 {
+				if strings.ContainsFunc(hi.Salt, func(r rune) bool { return r >= utf8.RuneSelf }) {
 					return hex.EncodeToString(make([]byte, 32))
 				}
 				return rounds(pass, hi.Salt, hi.Iterations)
