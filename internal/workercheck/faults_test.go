@@ -67,13 +67,17 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	}
 }
 
-// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that is known
+// enough is how many of the situations that are known to catch a fault a quick test plays: which connection of a worker
+// comes first is a matter of chance, and some faults show on one of them only.
+const enough = 4
+
+// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that are known
 // to catch it, and a few others.
 func picked(fault fakeworker.Fault, i int, known map[string][]string) (ids []string) {
 	for j, c := range (&Harness{Launcher: &InProcess{}}).Checks() {
 		d := c.Describe()
 		by := known[fault.Name]
-		catches := len(by) > 0 && by[0] == d.ID || len(by) == 0 && names(fault, d)
+		catches := slices.Contains(by[:min(enough, len(by))], d.ID) || len(by) == 0 && names(fault, d)
 		if slow.Enabled() || *update || catches || (i+j)%40 == 0 {
 			ids = append(ids, d.ID)
 		}
@@ -148,6 +152,16 @@ func TestVariations(t *testing.T) {
 	}
 }
 
+// catalogued is a document without what differs from run to run, which are the last two columns.
+func catalogued(document string) string {
+	var b strings.Builder
+	for line := range strings.Lines(document) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		b.WriteString(strings.Join(cells[:min(3, len(cells))], " | ") + "\n")
+	}
+	return b.String()
+}
+
 // document compares docs/worker-faults.md with what was found, or writes it.
 func document(t *testing.T, rows []row) {
 	t.Helper()
@@ -157,7 +171,8 @@ func document(t *testing.T, rows []row) {
 Written by `+"`go test ./internal/workercheck -run Faults -update`"+
 		`; do not edit. It has %d faults: small departures of
 the worker that the suite has for its own tests, one row for each. A fault declares the clauses that it may break; the
-first of them turns red, and nothing else may.
+first of them turns red, and nothing else may. What turned red, and in which situations, is that of one run: the order
+of a worker's connections is a matter of chance.
 
 | fault | what the worker does | declares | turned red | caught by |
 |---|---|---|---|---|
@@ -187,7 +202,7 @@ first of them turns red, and nothing else may.
 	}
 	old, err := os.ReadFile(path)
 	require.NoError(t, err)
-	if strings.ReplaceAll(string(old), "\r\n", "\n") != b.String() {
+	if catalogued(string(old)) != catalogued(b.String()) {
 		t.Error("docs/worker-faults.md is stale: go test ./internal/workercheck -run Faults -update")
 	}
 }
