@@ -147,7 +147,7 @@ func clientLines(script string) int {
 
 func TestNothingRightIsBlamed(t *testing.T) {
 	t.Parallel()
-	count, seeds := commands(100, 3000), []uint64{*seed}
+	count, seeds := commands(100, 1000), []uint64{*seed}
 	for i, v := range append(fakes.Variations(), fakes.Variation{Name: "none"}) {
 		if v.Name == "none" {
 			seeds = []uint64{*seed, *seed + 1, *seed + 2}

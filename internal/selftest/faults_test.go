@@ -43,7 +43,7 @@ const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses,
 // and a sample of the others, another one for each fault. With FWP_SLOW=1 the sample is
-// a third, and all scripts that only record; otherwise it is one of 180, and the heaviest
+// a sixth, and all scripts that only record; otherwise it is one of 180, and the heaviest
 // scripts are played against the faults that need them. Each pair has servers of its own: a fault that comes
 // with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
@@ -99,7 +99,7 @@ func pick(fault fakes.Fault, i int, scripts []conformance.Check) []conformance.C
 		case names(fault, script):
 			take = true
 		case slow.Enabled():
-			take = !judges(script) || (i+j)%30 == 0 || !isHeavy && (i+j)%3 == 0
+			take = !judges(script) || (i+j)%60 == 0 || !isHeavy && (i+j)%6 == 0
 		default:
 			take = !isHeavy && (i+j)%180 == 0
 		}
