@@ -54,6 +54,12 @@ func lastingFaults() []Fault {
 			})),
 		statefulFault("retry-counted-by-worker", "WU-07 STATE-09 RETRY-03",
 			"the failures of all jobs of a worker count for each", countedByWorker),
+	}
+}
+
+// readingFaults are about forms of arguments that JSON allows and a server may not expect.
+func readingFaults() []Fault {
+	return []Fault{
 		fault("queue-escaped", "PUSH-01 PUSH-04",
 			"escapes in the queue of a job are not decoded",
 			when(Checked, fwp.PUSH, func(e *Event) {
