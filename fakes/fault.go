@@ -42,7 +42,8 @@ func Faults() []Fault {
 		textFaults(), emptyFaults(), keyFaults(), numberFaults(), customFaults(), nameFaults(),
 		workerNameFaults(), queueFaults(), valueFaults(), neighbourFaults(), countFaults(),
 		workerFaults(), manyFaults(), refusedFaults(), refusedCommandFaults(), unidentifiedFaults(),
-		flushFaults(), kindFaults(), failureFaults(), identityFaults(), signalFaults(), longNameFaults(), secondFaults(), lastingFaults(), readingFaults(),
+		flushFaults(), kindFaults(), failureFaults(), identityFaults(), signalFaults(), longNameFaults(), secondFaults(),
+		lastingFaults(), readingFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults
