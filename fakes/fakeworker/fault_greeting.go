@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -107,20 +106,6 @@ func hashFaults() []Fault {
 				}
 				return rounds(pass, hi.Salt, hi.Iterations)
 			}),
-		statefulFault("hash-once", "AUTH-03", "It computes the hash for the first connection only.", func() func(*Event) {
-			var mu sync.Mutex
-			var kept any
-			return on(Introducing, func(e *Event) {
-				mu.Lock()
-				defer mu.Unlock()
-				if kept == nil {
-					kept = e.Fields["pwdhash"]
-				}
-				if kept != nil {
-					e.Fields["pwdhash"] = kept
-				}
-			})
-		}),
 	}
 }
 

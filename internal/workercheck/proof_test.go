@@ -3,7 +3,6 @@ package workercheck
 import (
 	"fmt"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -67,8 +66,22 @@ func wrong(report *reports.Report) (all []string) {
 	return all
 }
 
+// TestConformingWorker judges a worker that is right: nothing is found, and every clause is decided in some situation.
+// In which one is a matter of chance for a few: a worker may have done all its jobs before its second connection greets.
 func TestConformingWorker(t *testing.T) {
 	t.Parallel()
 	report := run(t, nil)
-	assert.Empty(t, strings.Join(wrong(report), "\n"))
+	passed := map[string]bool{}
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			passed[cv.ID] = passed[cv.ID] || cv.Verdict == reports.Pass
+		}
+	}
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			assert.False(t, cv.Verdict.Breach(), "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+			open := cv.Verdict == reports.Inconclusive || cv.Verdict == reports.NotRun
+			assert.False(t, open && !passed[cv.ID], "%s: %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+		}
+	}
 }
