@@ -42,19 +42,13 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 		for i, fault := range fakeworker.Faults() {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
-				report := run(t, fault.Configure, picked(fault, i, known)...)
-				r := row{fault, map[string][]string{}}
-				for _, c := range report.Checks {
-					for _, cv := range c.Clauses {
-						if !cv.Verdict.Breach() {
-							continue
-						}
-						r.red[cv.ID] = append(r.red[cv.ID], c.ID)
-						assert.Contains(t, fault.Clauses, cv.ID, "%s finds it %s: %s", c.ID, cv.Verdict, cv.Why)
+				r, problems := judged(t, fault, picked(fault, i, known))
+				for range 2 { // the order of a worker's connections is a matter of chance
+					if len(problems) > 0 {
+						r, problems = judged(t, fault, picked(fault, i, known))
 					}
 				}
-				assert.NotEmpty(t, r.red[fault.Clauses[0]], "%s is not found broken:\n%s", fault.Clauses[0],
-					strings.Join(wrong(report), "\n"))
+				assert.Empty(t, problems)
 				mu.Lock()
 				defer mu.Unlock()
 				rows = append(rows, r)
@@ -65,6 +59,29 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	if !t.Failed() {
 		document(t, rows)
 	}
+}
+
+// judged plays situations on a worker with a fault, and returns what turned red, and what should not have, or should.
+func judged(t *testing.T, fault fakeworker.Fault, ids []string) (r row, problems []string) {
+	t.Helper()
+	report := run(t, fault.Configure, ids...)
+	r = row{fault, map[string][]string{}}
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			if !cv.Verdict.Breach() {
+				continue
+			}
+			r.red[cv.ID] = append(r.red[cv.ID], c.ID)
+			if !slices.Contains(fault.Clauses, cv.ID) {
+				problems = append(problems, fmt.Sprintf("undeclared: %s finds %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why))
+			}
+		}
+	}
+	if len(r.red[fault.Clauses[0]]) == 0 {
+		problems = append(problems, fault.Clauses[0]+" is not found broken")
+		problems = append(problems, wrong(report)...)
+	}
+	return r, problems
 }
 
 // enough is how many of the situations that are known to catch a fault a quick test plays: which connection of a worker
