@@ -25,6 +25,14 @@ test: ## run all tests, then the quick ones under the race detector; needs Go (w
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 	$(GO) test -race -timeout 30m ./...
 
+# What runs many goroutines on real sockets or processes.
+RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
+	./internal/recorder ./internal/target ./load/engine ./reports/...
+
+.PHONY: race
+race: ## run the tests of what runs many goroutines under the race detector; needs cgo
+	$(GO) test -race -timeout 15m $(RACED)
+
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME=20s
 	@packages=$$($(GO) list ./...); \

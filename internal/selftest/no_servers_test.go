@@ -195,7 +195,7 @@ func onlyEarned(t *testing.T, check reports.Check, earned string) {
 }
 
 // earnedByHashes are the clauses that a protected server keeps which evaluates every HELLO, and nothing else.
-const earnedByHashes = " FWP-AUTH-02 FWP-AUTH-03 FWP-AUTH-04 FWP-AUTH-05"
+const earnedByHashes = " FWP-HELLO-04 FWP-AUTH-02 FWP-AUTH-03 FWP-AUTH-04 FWP-AUTH-05"
 
 // TestDying plays the suite on a server that crashes meanwhile: earlier verdicts
 // stay, nothing passes afterwards, and the crash is reported.
