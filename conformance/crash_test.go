@@ -79,7 +79,7 @@ func bareFail(e *fakes.Event) bool { return e.Command.Verb == "FAIL" && len(e.Co
 
 const (
 	deadlyScript = "connect as consumer\nsilence 1s\nclause FWP-FAIL-02\nC bad: FAIL\nS: -\n"
-	hostileTwin  = "connect as consumer\nsilence 900ms\nclause FWP-ACK-02\nC bad: ACK\nS: -\nsilence 3s\n"
+	hostileTwin  = "connect as consumer\nsilence 900ms\nclause FWP-ACK-03\nC bad: ACK\nS: -\nsilence 3s\n"
 	waitingTwin  = "connect as consumer\nC: FETCH $queue\nclause FWP-RESP-04\nS: $-1\nC bad: ACK {\nS: -\n"
 )
 

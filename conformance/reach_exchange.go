@@ -72,24 +72,36 @@ func exchanges(conversation []scenarios.Line) []exchange {
 	return all
 }
 
-// reach records which clauses that a play has passed it has reached the goals of.
-func (s *runState) reach(c reports.Check, e *Evidence) {
+// reach records which clauses that a play has passed it has reached the goals of. What it has passed without its goal is
+// inconclusive: the goal of another check, in another situation, does not earn it.
+func (s *runState) reach(c *reports.Check, e *Evidence) {
 	var all []exchange
-	for _, cv := range c.Clauses {
-		if cv.Verdict != reports.Pass || s.reached[cv.ID] {
+	for i := range c.Clauses {
+		cv := &c.Clauses[i]
+		if cv.Verdict != reports.Pass {
 			continue
 		}
 		if all == nil {
 			all = exchanges(e.Conversation)
 		}
-		s.reached[cv.ID] = GoalOf(cv.ID).happened(all)
+		switch goal, strict := goalOfCheck(c.ID, cv.ID); {
+		case goal.happened(all):
+			s.reached[cv.ID] = true
+		case strict:
+			cv.Verdict, cv.Why, cv.Reason = reports.Inconclusive, neverSeen+goal.Words, reports.ReasonGoal
+			if c.Verdict = reports.Worst(c.Verdict, cv.Verdict); len(c.Conversation) == 0 {
+				c.Conversation = conversation(e)
+			}
+		}
 	}
 }
+
+const neverSeen = "it was never seen that "
 
 // goal makes a clause inconclusive that was passed, and whose goal was never reached.
 func (s *runState) goal(c *reports.Clause) {
 	c.Goal, c.Reached = GoalOf(c.ID).Words, s.reached[c.ID]
 	if c.Verdict == reports.Pass && !c.Reached {
-		c.Verdict, c.Why, c.Reason = reports.Inconclusive, "it was never seen that "+c.Goal, reports.ReasonGoal
+		c.Verdict, c.Why, c.Reason = reports.Inconclusive, neverSeen+c.Goal, reports.ReasonGoal
 	}
 }

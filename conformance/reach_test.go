@@ -118,3 +118,34 @@ func TestAGoalThatIsNotReachedLeavesTheClauseOpen(t *testing.T) {
 		})
 	}
 }
+
+// What one check has seen does not earn another one its pass, which is about another situation; where chance decides,
+// it does.
+func TestAGoalOfAnotherCheckDoesNotCount(t *testing.T) {
+	t.Parallel()
+	const delivered = "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${} | $-1\n"
+	const other = "C: PUSH $job{\"jid\":\"$jid2\",\"queue\":\"$queue2\"}\nS: +OK\nC[o]: FETCH $queue2\nS[o]: ${}\n"
+	for clause, want := range map[string]reports.Verdict{
+		"FETCH-04": reports.Inconclusive, "STATE-05": reports.Pass,
+	} {
+		t.Run(clause, func(t *testing.T) {
+			t.Parallel()
+			head := "connect as consumer\nconnect o as consumer {\"wid\":\"$wid2\"}\nclause FWP-" + clause + "\n"
+			sources := map[string]string{"a": head + delivered + other, "b": head + "C: FETCH $queue\nS: ${} | $-1\n"}
+			run(t, nil, sources, func(r *reports.Report) {
+				c := r.Clauses[at(r, clause)]
+				assert.Equal(t, want, c.Verdict, c.Why)
+				assert.True(t, c.Reached)
+				for _, check := range r.Checks {
+					if check.ID == "b" && want == reports.Inconclusive {
+						assert.Equal(t, reports.ReasonGoal, check.Clauses[0].Reason)
+						assert.NotEmpty(t, check.Conversation)
+					}
+				}
+			})
+		})
+	}
+}
+
+// at returns where a report has a clause.
+func at(r *reports.Report, id string) int { return clause(r, "FWP-"+id) }

@@ -280,8 +280,8 @@ func (s *runState) record(t *task) {
 		check = s.withoutResult(t.about, reports.NotRun, s.stopCause(), "")
 		check.Left = leftover
 	}
+	s.reach(&check, t.evidence)
 	s.file(t, check)
-	s.reach(check, t.evidence)
 	if again && t.lagged < retriesOfLag && (!s.runner.Quick || check.Took <= QuickPatience) {
 		t.lagged++
 		s.again = append(s.again, t)
