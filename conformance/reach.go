@@ -46,6 +46,9 @@ func goalOfCheck(check, clause string) (goal Goal, strict bool) {
 		return GoalOf("FWP-FETCH-03"), true // the other workers get nothing
 	case "resp/one-reply-each FWP-RESP-06":
 		return GoalOf("FWP-RESP-05"), true // to commands that deliver nothing
+	case "resp/declined-with-errors FWP-RESP-02", "states/hello-after-refusal FWP-STATE-12",
+		"states/no-effect-before-hello FWP-PUSH-03": // before HELLO a server may close instead
+		return GoalOf(clause), false
 	}
 	switch strings.TrimPrefix(clause, "FWP-") {
 	case "STATE-05", // which of several workers gets a job is up to the server
