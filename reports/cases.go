@@ -97,7 +97,8 @@ func stateOf(v Verdict, o ExitOptions) CaseState {
 }
 
 // Suite returns r as cases: one for each clause of each check, and one for each check of no clause. What was not selected
-// and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case of its own.
+// and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case of its own,
+// and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
 	s := Suite{
 		Name: "fwpcheck run", Version: r.Version, Target: named(r.Target.URL, r.Target.Chosen), Started: r.Started,
@@ -112,6 +113,11 @@ func (r *Report) Suite(o ExitOptions) Suite {
 	for _, f := range found { // of clauses that no check lists
 		if !s.has(f.Check, f.Clause) {
 			s.add(r.caseOf(f, o))
+		}
+	}
+	for i := range r.Clauses {
+		if c := &r.Clauses[i]; c.WithoutGoal() {
+			s.goal(r, c)
 		}
 	}
 	s.stale(r.Expectations)
@@ -156,6 +162,18 @@ func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 	if len(c.Clauses) == 0 {
 		add("", "", c.Verdict, cmp.Or(c.Why, openWhy(c.Verdict)), c.Provide, c.Known)
 	}
+}
+
+// goal appends the case of a clause that all its checks passed, and whose goal was not reached.
+func (s *Suite) goal(r *Report, c *Clause) {
+	one := Case{
+		Class: c.ID, Name: "goal - " + c.ID, Clause: c.ID, Level: c.Level, State: CaseErrored, Kind: Inconclusive.String(),
+		Message: join(c.Why, c.Provide),
+	}
+	if c.Known > 0 {
+		one.Known = r.Expectations.at(c.Known)
+	}
+	s.add(one)
 }
 
 // stale appends a case for each line of the file of known findings that is no longer so.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ type Changes struct {
 	Compared int `json:"compared"`
 	// Changes has the worst first.
 	Changes []Change `json:"changes"`
+
+	// reports are what was compared, without what is known; only pages with pictures have them.
+	reports []*Report
 }
 
 // ChangedRun is one of the reports.
@@ -87,7 +91,7 @@ func Compare(names []string, all []*Report) *Changes {
 		for _, b := range broken(symptoms(unknown(r.Findings()))) {
 			run.Findings[b.Verdict]++
 		}
-		c.Runs = append(c.Runs, run)
+		c.Runs, c.reports = append(c.Runs, run), append(c.reports, r.unheld())
 	}
 	slices.SortFunc(keys, func(a, b changeKey) int {
 		return cmp.Or(strings.Compare(a.check, b.check), strings.Compare(a.clause, b.clause))
@@ -129,6 +133,23 @@ type changeKey struct{ check, clause string }
 type changeResult struct {
 	verdict    Verdict
 	signatures []string
+}
+
+// unheld returns a report as if no file of known findings had been there.
+func (r *Report) unheld() *Report {
+	plain := *r
+	plain.Expectations, plain.Checks, plain.Clauses = nil, slices.Clone(r.Checks), slices.Clone(r.Clauses)
+	for i := range plain.Checks {
+		c := &plain.Checks[i]
+		c.Known, c.Findings, c.Clauses = 0, unknown(c.Findings), slices.Clone(c.Clauses)
+		for k := range c.Clauses {
+			c.Clauses[k].Known = 0
+		}
+	}
+	for i := range plain.Clauses {
+		plain.Clauses[i].Known = 0
+	}
+	return &plain
 }
 
 // unknown returns findings as if no file of known findings had been there.
@@ -275,11 +296,24 @@ func (c *Changes) Page(o PageOptions) Page {
 	}
 	p.section("RUNS", "")
 	p.add(runs)
+	if o.Figures && len(c.reports) > 0 {
+		p.section("CLAUSES", "the verdict on each, in each report")
+		p.add(MatrixOf(c.names(), c.reports...))
+	}
 	for _, k := range changeKinds {
 		p.changes(c, k.kind, k.style)
 	}
 	p.conclusion(text.Count(len(c.Runs), "report"), c.decide(o.Exit))
 	return p
+}
+
+// names returns short names of the runs: their numbers, and their files without folders.
+func (c *Changes) names() []string {
+	var names []string
+	for i, r := range c.Runs {
+		names = append(names, fmt.Sprintf("%d %s", i+1, path.Base(strings.ReplaceAll(r.Name, `\`, "/"))))
+	}
+	return names
 }
 
 // changeTitles says what stands in each section of a page.

@@ -19,12 +19,25 @@ type Family struct {
 	Rows []MatrixRow
 }
 
-// MatrixRow is a clause with its verdict in each run, and why it has that; both are as long as the runs.
+// MatrixRow is a clause with its verdict in each run, why it has that, and whether that is known as a file of known
+// findings says; all are as long as the runs.
 type MatrixRow struct {
 	ID, Statement string
 	Level         Level
 	Verdicts      []Verdict
 	Why           []string
+	Known         []bool
+}
+
+// KnownLetter is the letter, in a matrix, of what is known.
+const KnownLetter = "K"
+
+// Words returns the verdict of a run: "fail", or "known: fail".
+func (r *MatrixRow) Words(run int) Text {
+	if r.Known[run] {
+		return Words("known: " + r.Verdicts[run].String())
+	}
+	return r.Verdicts[run].Text()
 }
 
 // MatrixOf returns the verdicts of several runs side by side, under the names that are given. A clause that a run does
@@ -34,19 +47,22 @@ func MatrixOf(names []string, runs ...*Report) Figure {
 	at := map[string]*MatrixRow{}
 	var order []*MatrixRow
 	for i, r := range runs {
+		found := r.Findings()
 		red := map[string]Verdict{}
-		for _, f := range broken(symptoms(r.Findings())) {
+		for _, f := range broken(symptoms(found)) {
 			red[f.Clause] = f.Verdict
 		}
 		for _, c := range r.Clauses {
 			row := at[c.ID]
 			if row == nil {
 				row = &MatrixRow{ID: c.ID, Statement: c.Statement, Level: c.Level, Why: make([]string, len(runs)),
-					Verdicts: slices.Repeat([]Verdict{NotSelected}, len(runs))}
+					Known: make([]bool, len(runs)), Verdicts: slices.Repeat([]Verdict{NotSelected}, len(runs))}
 				at[c.ID], order = row, append(order, row)
 			}
 			row.Statement = cmp.Or(row.Statement, c.Statement)
 			row.Verdicts[i], row.Why[i] = verdictOf(&c, red), c.Why
+			_, bad := red[c.ID]
+			row.Known[i] = !bad && r.settled(&c, found)
 		}
 	}
 	for _, row := range order {
@@ -61,7 +77,8 @@ func MatrixOf(names []string, runs ...*Report) Figure {
 	return Figure{
 		Title: "Clauses",
 		Description: "Each square is a clause of the specification, in the order of its sections: P pass, F fail, C crash, " +
-			"W warn, O observed, ? inconclusive, N not run, S skipped, a point: not selected, a dash: not applicable.",
+			"W warn, O observed, ? inconclusive, N not run, S skipped, a point: not selected, a dash: not applicable; K in a " +
+			"frame: known, and not among the findings.",
 		Of: m,
 	}
 }
@@ -96,8 +113,8 @@ func (m *Matrix) Table() Table {
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
 			r := Row{Cells: []Text{Words(row.ID), Words(string(row.Level))}}
-			for _, v := range row.Verdicts {
-				r.Cells = append(r.Cells, v.Text())
+			for run := range row.Verdicts {
+				r.Cells = append(r.Cells, row.Words(run))
 			}
 			r.Cells = append(r.Cells, Words(row.Statement))
 			t.Rows = append(t.Rows, r)

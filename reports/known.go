@@ -85,9 +85,21 @@ func (r *Report) known(groups [][]Finding) []Known {
 			all = append(all, Known{"", c.ID, c.Verdict, c.Known, nil})
 		}
 	}
+	for i := range r.Clauses {
+		c := &r.Clauses[i]
+		if c.Known == 0 || !c.WithoutGoal() {
+			continue
+		}
+		for _, check := range c.Checks {
+			all = append(all, Known{c.ID, check, c.Verdict, c.Known, nil})
+		}
+	}
 	slices.SortStableFunc(all, func(a, b Known) int { return cmp.Compare(a.Line, b.Line) })
 	return all
 }
+
+// WithoutGoal reports whether the clause is inconclusive only because what it is about never happened.
+func (c *Clause) WithoutGoal() bool { return c.Verdict == Inconclusive && c.Reason == ReasonGoal }
 
 // settled reports whether what is broken or inconclusive of a check that names no clause is known.
 func (c *Check) settled(all []Finding) bool {
@@ -122,8 +134,11 @@ func (r *Report) settled(c *Clause, all []Finding) (known bool) {
 			return false
 		}
 	}
-	if known || !isOpen(c.Verdict) {
+	switch {
+	case known || !isOpen(c.Verdict):
 		return known
+	case c.WithoutGoal():
+		return c.Known > 0
 	}
 	for i := range r.Checks {
 		for _, cv := range r.Checks[i].Clauses {

@@ -89,6 +89,9 @@ type Clause struct {
 	Why string `json:"why,omitempty"`
 	// Reason is that of the ClauseVerdict.
 	Reason ReasonCode `json:"reason,omitempty"`
+	// Known is the line, counted from 1, of the file of known findings that lists the clause as inconclusive because its
+	// goal was not reached; 0: none.
+	Known int `json:"known_line,omitempty"`
 	// Provide is how the user can provide what was missing (Skipped, sometimes Inconclusive); empty otherwise.
 	Provide string `json:"provide,omitempty"`
 	// Checks names the checks that evaluate this clause, selected or not; empty if none does.

@@ -148,7 +148,7 @@ func (w *schemaWriter) object(t reflect.Type) *schema {
 	s := &schema{Type: "object", Description: w.docs[t.Name()], Properties: map[string]*schema{}}
 	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || !field.IsExported() && !field.Anonymous {
 			continue
 		}
 		if field.Anonymous {

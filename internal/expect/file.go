@@ -16,11 +16,13 @@ type Kind string
 
 // The kinds. Each stands for the verdict of that name, but Flaky: a finding in some plays and none in others.
 const (
-	Fails        Kind = "fails"
-	Crashes      Kind = "crashes"
-	Warns        Kind = "warns"
-	Flaky        Kind = "flaky"
-	Inconclusive Kind = "inconclusive" // a line did not match, and the check cannot decide: reports.ClauseVerdict.Halted
+	Fails   Kind = "fails"
+	Crashes Kind = "crashes"
+	Warns   Kind = "warns"
+	Flaky   Kind = "flaky"
+	// Inconclusive: a line did not match, and the check cannot decide (reports.ClauseVerdict.Halted), or what the clause
+	// is about never happened (reports.ReasonGoal).
+	Inconclusive Kind = "inconclusive"
 )
 
 // Kinds returns all kinds.

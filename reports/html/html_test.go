@@ -167,8 +167,12 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "check.html.golden", checkPage(t, checked(3, 3)))
 	golden(t, "load.html.golden", loadPage(t, loaded(5)))
+	expected := checked(3, 3)
+	expected.Expectations = &reports.Expectations{File: "fwpcheck.expect"}
+	expected.Checks[0].Findings[0].Known, expected.Clauses[4].Known = 7, 8
+	expected.Clauses[4].Reason = reports.ReasonGoal
 	three := reports.Page{Blocks: []reports.Block{
-		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, checked(3, 3), checked(3, 1), checked(2, 0)),
+		reports.MatrixOf([]string{"faktory 1.8.0", "faktory 1.9.4", "my-server"}, expected, checked(3, 1), checked(2, 0)),
 	}}
 	golden(t, "compare.html.golden", documentOf(t, "fwpcheck compare", three,
 		func(w *bytes.Buffer) error { return checked(1, 1).WriteJSON(w, reports.ExitOptions{}) }))

@@ -47,7 +47,35 @@ func (s *svg) squares() {
 		s.raw(`<g id="v%d"><rect width="20" height="20" rx="3" fill="%s"%s/><text x="10" y="14.5" text-anchor="middle" `+
 			`fill="%s">%s</text></g>`, v, fill, outline, ink, esc(v.Letter()))
 	}
+	for _, v := range knownVerdicts { // a frame in the colour of the verdict
+		s.raw(`<g id="k%d"><rect x="1" y="1" width="18" height="18" rx="3" fill="none" stroke="%s" stroke-width="2"/>`+
+			`<text x="10" y="14.5" text-anchor="middle" fill="currentColor">%s</text></g>`, v, verdictColours[v],
+			reports.KnownLetter)
+	}
 	s.raw(`</defs>`)
+}
+
+// knownVerdicts are those that can be known, the worst first.
+var knownVerdicts = [...]reports.Verdict{
+	reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn,
+}
+
+// plain returns a text without its styles.
+func plain(x reports.Text) string {
+	var words strings.Builder
+	for _, span := range x {
+		words.WriteString(span.Text)
+	}
+	return words.String()
+}
+
+// symbol returns the name of the square of a clause in a run.
+func symbol(row *reports.MatrixRow, run int) string {
+	kind := "v"
+	if row.Known[run] {
+		kind = "k"
+	}
+	return fmt.Sprintf("%s%d", kind, row.Verdicts[run])
 }
 
 // family draws some clauses of a family, and returns where the next ones are.
@@ -66,9 +94,8 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], 14))
 		}
 		for i, row := range rows {
-			v := row.Verdicts[run]
-			words := row.ID + ": " + v.String()
-			use := fmt.Sprintf(`<use href="#v%d" x="%s" y="%s"><title>%s</title></use>`, v,
+			words := row.ID + ": " + plain(row.Words(run))
+			use := fmt.Sprintf(`<use href="#%s" x="%s" y="%s"><title>%s</title></use>`, symbol(&row, run),
 				at(names+pitch*float64(i)), at(y), esc(words))
 			if !several {
 				use = `<a href="#` + esc(row.ID) + `">` + use + `</a>`
@@ -85,30 +112,36 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 
 // legend draws what the squares mean, as far as they occur.
 func (s *svg) legend(m *reports.Matrix, y float64) {
-	counts := map[reports.Verdict]int{}
+	counts := map[string]int{}
 	for _, f := range m.Families {
 		for _, row := range f.Rows {
-			for _, v := range row.Verdicts {
-				counts[v]++
+			for run := range row.Verdicts {
+				counts[symbol(&row, run)]++
 			}
 		}
 	}
 	x := 0.0
-	for _, v := range []reports.Verdict{
-		reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn, reports.Observed, reports.Pass,
-		reports.Skipped, reports.NotSelected, reports.NotApplicable,
-	} {
-		if counts[v] == 0 {
-			continue
+	entry := func(square, words string) {
+		if counts[square] == 0 {
+			return
 		}
-		words := fmt.Sprintf("%d %s", counts[v], v)
+		words = fmt.Sprintf("%d %s", counts[square], words)
 		long := 26 + 7*float64(len(words)) + 16
 		if x+long > wide {
 			x, y = 0, y+26
 		}
-		s.raw(`<use href="#v%d" x="%s" y="%s"/>`, v, at(x), at(y))
+		s.raw(`<use href="#%s" x="%s" y="%s"/>`, square, at(x), at(y))
 		s.label(x+26, y+14, "start", words)
 		x += long
+	}
+	for _, v := range []reports.Verdict{
+		reports.Crash, reports.Fail, reports.Inconclusive, reports.NotRun, reports.Warn, reports.Observed, reports.Pass,
+		reports.Skipped, reports.NotSelected, reports.NotApplicable,
+	} {
+		entry(fmt.Sprintf("v%d", v), v.String())
+	}
+	for _, v := range knownVerdicts {
+		entry(fmt.Sprintf("k%d", v), "known: "+v.String())
 	}
 	s.height = y + 26
 }
@@ -129,7 +162,7 @@ func (p *page) clauses(m *reports.Matrix) {
 				if len(m.Runs) == 1 && row.Why[i] != "" && !v.Breach() {
 					why = "<br><span class=faint>" + esc(row.Why[i]) + "</span>"
 				}
-				p.raw("<td>%s%s</td>", p.text(v.Text()), why)
+				p.raw("<td>%s%s</td>", p.text(row.Words(i)), why)
 			}
 			p.raw("<td>%s</td></tr>\n", esc(row.Statement))
 		}
