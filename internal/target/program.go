@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -16,8 +17,12 @@ type Program struct {
 	Args []string
 	// Environment is added to that of this process; a name without "=" removes a variable from it.
 	Environment []string
-	// Input is the path of a file that is its standard input; empty means that there is none.
-	Input string
+	// Input is its standard input; nil means that there is none. It is read until its end or until the program is over, and
+	// a Read that blocks by then keeps one goroutine.
+	Input io.Reader
+	// Line is called for each line that the program prints, on either output, without its end and cut to 400 bytes; it may
+	// be nil. It is called by one goroutine at a time.
+	Line func(line string)
 	// Supervisor is the program that runs commands, see [Supervise]; the present program with the argument "supervise"
 	// if empty.
 	Supervisor []string
@@ -38,21 +43,34 @@ func (p Program) Start() (*Running, error) {
 	if !canStart {
 		return nil, ErrNoPrograms
 	}
-	input := p.Input
-	if input == "" {
-		input = "/dev/null"
+	input, feed, err := p.pipe()
+	if err != nil {
+		return nil, err
 	}
 	words := make([]string, len(p.Args))
 	for i, arg := range p.Args {
 		words[i] = text.ShellQuote(arg)
 	}
 	command := "exec " + strings.Join(words, " ") + " <" + text.ShellQuote(input)
-	output := new(lastLines)
+	output := &lastLines{each: p.Line}
 	s, err := supervise(p.Supervisor, command, p.Environment, output)
 	if err != nil {
+		feed.discard()
 		return nil, err
 	}
+	go feed.copy(p.Input, s.over)
 	return &Running{s: s, output: output}, nil
+}
+
+// pipe makes the named pipe by which the program gets its input, and returns its path.
+func (p Program) pipe() (path string, feed *namedPipe, err error) {
+	if p.Input == nil {
+		return "/dev/null", nil, nil
+	}
+	if feed, err = newNamedPipe(); err != nil {
+		return "", nil, fmt.Errorf("make a pipe for the input of a program: %w", err)
+	}
+	return feed.path, feed, nil
 }
 
 // Over returns a channel that is closed when the program has ended, and everything that it had started.

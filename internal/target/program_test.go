@@ -3,7 +3,7 @@
 package target
 
 import (
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -58,13 +58,28 @@ func TestProgram(t *testing.T) {
 
 func TestProgramReadsItsInput(t *testing.T) {
 	t.Parallel()
-	jobs := filepath.Join(t.TempDir(), "jobs")
-	require.NoError(t, os.WriteFile(jobs, []byte("one\ntwo\n"), 0o600))
-	running, err := Program{Args: []string{"cat"}, Input: jobs}.Start()
+	var lines []string
+	running, err := Program{
+		Args: []string{"cat"}, Input: strings.NewReader("one\ntwo\r\nopen"), Line: func(line string) { lines = append(lines, line) },
+	}.Start()
 	require.NoError(t, err)
 	<-running.Over()
 	assert.Equal(t, 0, running.Code())
-	assert.Equal(t, []string{"one", "two"}, running.Output())
+	assert.Equal(t, []string{"one", "two", "open"}, running.Output())
+	assert.Equal(t, []string{"one", "two"}, lines)
+}
+
+// An input without an end keeps no program, and a program that reads nothing keeps no input.
+func TestProgramEndsBeforeItsInput(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"true", "/no/such/program", "read line; exit 3"} {
+		input, more := io.Pipe()
+		running, err := Program{Args: []string{"sh", "-c", command}, Input: input}.Start()
+		require.NoError(t, err)
+		go func() { _, _ = io.WriteString(more, "one\n") }()
+		<-running.Over()
+		require.NoError(t, more.Close())
+	}
 }
 
 func TestProgramThatIsNotThere(t *testing.T) {

@@ -101,6 +101,8 @@ const (
 // lastLines is a writer that keeps the last lines written to it, each cut to 400 bytes.
 // Its methods may be called by many goroutines at once.
 type lastLines struct {
+	each func(line string) // called for each line that has its end; it may be nil
+
 	mu   sync.Mutex
 	kept []string
 	open []byte // the line that has no end yet
@@ -115,6 +117,9 @@ func (l *lastLines) Write(text []byte) (int, error) {
 		l.open = append(l.open, line[:min(len(line), mostBytes-len(l.open))]...)
 		if !ended {
 			return n, nil
+		}
+		if l.each != nil {
+			l.each(strings.TrimSuffix(string(l.open), "\r"))
 		}
 		l.kept = append(l.kept, string(l.open))
 		l.kept = l.kept[max(0, len(l.kept)-mostLines):]
