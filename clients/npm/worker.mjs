@@ -15,8 +15,10 @@ const types = {
   },
 };
 
+const url = process.env[process.env.FAKTORY_PROVIDER || "FAKTORY_URL"] ?? "";
 const worker = new faktory.Worker({
   registry: types,
+  tlsOptions: url.startsWith("tcp+tls:") ? {} : undefined,
   queues: process.env.FWP_QUEUES?.split(","),
   concurrency: Number(process.env.FWP_CONCURRENCY ?? 10),
 });

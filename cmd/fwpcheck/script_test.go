@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 		"fwpcheck": func() {
 			os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 		},
-		"fakeworker": func() { os.Exit(fakeWorker(os.Args[1:])) },
+		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
+		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
 }
 

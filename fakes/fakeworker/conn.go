@@ -151,8 +151,11 @@ func (c *conn) greetEarly(fields Fields) error {
 	return errors.Join(err, reply.Err())
 }
 
-// hello returns the fields of a consumer's HELLO. (HELLO, Required Fields for Consumers)
+// hello returns the fields of HELLO. (HELLO Command; HELLO, Required Fields for Consumers)
 func (w *Worker) hello() Fields {
+	if w.produces {
+		return Fields{"v": fwp.Version}
+	}
 	return Fields{
 		"v": fwp.Version, "hostname": w.cfg.Hostname, "wid": w.cfg.WID, "pid": w.cfg.PID, "labels": w.cfg.Labels,
 	}

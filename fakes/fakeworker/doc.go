@@ -5,6 +5,8 @@
 // A worker executes the four job types that docs/judging-workers.md describes: fwp.ok, fwp.fail, fwp.sleep and
 // fwp.echo. Each executor has a connection of its own, on which it fetches and reports; one more is for BEAT.
 //
+// A worker can be a producer instead, which pushes the jobs that it reads: see [Worker.Produce].
+//
 // Read worker.go for its life, conn.go for a connection, execute.go and beat.go for what happens on them, event.go for
-// the hook, and fault.go and variation.go for the catalogues.
+// the hook, produce.go for producers, and fault.go and variation.go for the catalogues.
 package fakeworker

@@ -43,7 +43,7 @@ const (
 	Ordered
 
 	// Lost: a connection was lost. Delay: until the next dial. Skip: no other one is opened for its executor. Again:
-	// reports without a reply are not repeated.
+	// reports without a reply are not repeated; a producer pushes the job again.
 	Lost
 
 	// Quitting: the grace of a termination begins; Every is how long it is. Skip: what runs is not reported as failed.
@@ -54,6 +54,13 @@ const (
 
 	// Exiting: everything has ended; Code is the exit code. Delay: before the exit.
 	Exiting
+
+	// Pushing: a producer is about to push the work unit that has these Fields; Line is the job as it was handed over.
+	// Skip: it is not pushed. Again: it is pushed twice.
+	Pushing
+
+	// Pushed: the caller is told State, "pushed" or "refused"; Reply is that of the PUSH, of no kind if none was received.
+	Pushed
 )
 
 // Event describes one step. A hook changes the step by changing the fields that are named at the point.
@@ -84,6 +91,7 @@ type Event struct {
 	Close bool
 	Exit  bool
 	Code  int
+	Fresh bool // the jid is the producer's own
 
 	conn *conn
 }

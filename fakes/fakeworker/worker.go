@@ -29,8 +29,9 @@ type Config struct {
 	PID           int
 	Labels        []string
 
-	// Single has every command on a connection of its own, as a fault does.
-	Single bool
+	// Single has every command on a connection of its own, as a fault does. Beats has a producer send BEATs, as one does
+	// too.
+	Single, Beats bool
 
 	// BeatEvery is the time between two BEATs; 15 s if zero.
 	BeatEvery time.Duration
@@ -102,11 +103,12 @@ type Worker struct {
 	terminating chan struct{} // closed when the worker is to end
 	closed      map[chan struct{}]bool
 
-	abandon chan struct{} // closed when jobs that still run are to fail
-	exit    chan int      // the worker ends at once
-	dials   atomic.Int64
-	renewal atomic.Int64 // grows when all connections are to greet again
-	running atomic.Int64 // jobs
+	abandon  chan struct{} // closed when jobs that still run are to fail
+	exit     chan int      // the worker ends at once
+	dials    atomic.Int64
+	produces bool         // it is a producer
+	renewal  atomic.Int64 // grows when all connections are to greet again
+	running  atomic.Int64 // jobs
 }
 
 // New returns a worker, which does nothing yet.

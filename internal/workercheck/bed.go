@@ -31,8 +31,9 @@ type bed struct {
 	servers []*server
 	procs   []*proc
 
-	hookMu sync.Mutex
-	hooks  []func(*fakes.Event)
+	hookMu   sync.Mutex
+	hooks    []func(*fakes.Event)
+	accepted map[string]int // jobs of a producer that the server has taken, by jid
 
 	decisions []conformance.Decision
 	stop      string // why the situation did not come about; empty if it did
@@ -55,6 +56,8 @@ type proc struct {
 	server *server
 	first  string // its first line
 	since  time.Duration
+	input  *feed    // of a producer, as is the next field
+	given  []handed // the jobs that it was handed
 }
 
 // options say how a process is started.
@@ -62,8 +65,9 @@ type options struct {
 	server      *server // nil: one of its own
 	concurrency int     // 2 if zero
 	queues      []string
-	unwarmed    bool // do not wait for its first line
-	input       string
+	unwarmed    bool     // do not wait for its first line
+	input       *feed    // of a producer; nil: three ordinary jobs
+	given       []handed // the jobs in it
 }
 
 const usualConcurrency = 2
@@ -83,7 +87,9 @@ func newBed(ctx context.Context, h *Harness, s *Situation, on conformance.Setup)
 		config.Queues = theQueues
 	}
 	b.tape = newTape(config, on.Watch)
+	b.accepted = map[string]int{}
 	b.steer(lenient)
+	b.steer(b.accept)
 	ticking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.stopTicks = stop
 	b.watchers.Go(func() { b.tick(ticking) })
@@ -155,6 +161,9 @@ func (b *bed) giveUp(fleeting bool, format string, args ...any) {
 func (b *bed) end() {
 	for _, p := range b.procs {
 		p.Kill()
+		if p.input != nil {
+			p.input.end()
+		}
 	}
 	for _, s := range b.servers {
 		s.Close()
@@ -240,7 +249,9 @@ func (b *bed) url(s *server) string {
 	}
 	if b.situation.TLS {
 		u.Scheme = "tcp+tls"
-		u.Host = net.JoinHostPort("localhost", u.Port())
+		if net.ParseIP(u.Hostname()) != nil { // another network has other names
+			u.Host = net.JoinHostPort("localhost", u.Port())
+		}
 	}
 	return u.String()
 }
@@ -269,16 +280,25 @@ func (b *bed) start(o options) (*proc, error) {
 	if o.queues == nil {
 		o.queues = theQueues
 	}
-	p := &proc{number: len(b.procs) + 1, server: o.server, since: b.now()}
+	if o.input == nil && b.harness.Producer {
+		o.given = ordinary(3)
+		o.input = newFeed(linesOf(o.given)...)
+		o.input.end()
+	}
+	p := &proc{number: len(b.procs) + 1, server: o.server, since: b.now(), input: o.input, given: o.given}
 	o.server.mu.Lock()
 	o.server.process = p.number
 	o.server.mu.Unlock()
 	b.process(p.number, monitor.Event{Kind: monitor.Started})
 	var err error
-	p.Process, err = b.harness.Launcher.Launch(Environment{
+	e := Environment{
 		URL: b.url(o.server), Provider: b.situation.Provider, Queues: o.queues,
-		Concurrency: cmp.Or(o.concurrency, usualConcurrency), CA: b.ca(), Input: o.input,
-	})
+		Concurrency: cmp.Or(o.concurrency, usualConcurrency), CA: b.ca(),
+	}
+	if o.input != nil {
+		e.Input = o.input
+	}
+	p.Process, err = b.harness.Launcher.Launch(e)
 	if err != nil {
 		return nil, fmt.Errorf("start the command: %w", err)
 	}

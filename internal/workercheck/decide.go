@@ -66,7 +66,7 @@ func (b *bed) monitored(results []monitor.Result) (all []conformance.Decision, s
 	for _, r := range results {
 		clause := conformance.ClauseOf(r.Rule.Breach)
 		switch {
-		case clause == "":
+		case clause == "" || !b.binds(clause):
 		case r.State() == monitor.Broke:
 			first := r.Examples[0]
 			d := conformance.Decision{Clause: clause, Outcome: scenarios.Mismatched, Got: first.Text, At: first.At}
@@ -82,6 +82,12 @@ func (b *bed) monitored(results []monitor.Result) (all []conformance.Decision, s
 		}
 	}
 	return all, sure
+}
+
+// binds reports whether a clause binds the program: a producer that presents itself as a worker is none.
+func (b *bed) binds(clause string) bool {
+	c, known := conformance.ClauseByID(clause)
+	return !known || !b.harness.Producer || c.Binds("C") || c.Binds("P")
 }
 
 // complete adds an open decision about each clause of the situation that nothing has decided. Where the situation did

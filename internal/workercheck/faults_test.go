@@ -35,36 +35,57 @@ type row struct {
 // may.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
-	known := caught(t)
+	workers := subjects{run, fakeworker.Faults(), caught(t, 0), (&Harness{Launcher: &InProcess{}}).Checks()}
+	producers := subjects{
+		runProducer, fakeworker.ProducerFaults(), caught(t, 1), (&Harness{Launcher: &InProcess{}, Producer: true}).Checks(),
+	}
+	var rows, pushers []row
+	t.Run("workers", func(t *testing.T) { workers.catch(t, &rows) })
+	t.Run("producers", func(t *testing.T) { producers.catch(t, &pushers) })
+	if !t.Failed() {
+		document(t, rows, pushers)
+	}
+}
+
+// subjects are the faults of workers or of producers.
+type subjects struct {
+	play   judge
+	faults []fakeworker.Fault
+	known  map[string][]string // situations that catch each
+	checks []conformance.Check
+}
+
+// catch plays situations on each, and keeps what they found.
+func (s subjects) catch(t *testing.T, rows *[]row) {
 	var mu sync.Mutex
-	var rows []row
 	t.Run("each", func(t *testing.T) {
-		for i, fault := range fakeworker.Faults() {
+		for i, fault := range s.faults {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
-				r, problems := judged(t, fault, picked(fault, i, known))
+				ids := s.picked(fault, i)
+				r, problems := judged(t, s.play, fault, ids)
 				for range 2 { // the order of a worker's connections is a matter of chance
 					if len(problems) > 0 {
-						r, problems = judged(t, fault, picked(fault, i, known))
+						r, problems = judged(t, s.play, fault, ids)
 					}
 				}
 				assert.Empty(t, problems)
 				mu.Lock()
 				defer mu.Unlock()
-				rows = append(rows, r)
+				*rows = append(*rows, r)
 			})
 		}
 	})
-	slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.fault.Name, b.fault.Name) })
-	if !t.Failed() {
-		document(t, rows)
-	}
+	slices.SortFunc(*rows, func(a, b row) int { return strings.Compare(a.fault.Name, b.fault.Name) })
 }
 
+// judge plays situations on a worker or a producer.
+type judge func(t *testing.T, configure func(*fakeworker.Config), ids ...string) *reports.Report
+
 // judged plays situations on a worker with a fault, and returns what turned red, and what should not have, or should.
-func judged(t *testing.T, fault fakeworker.Fault, ids []string) (r row, problems []string) {
+func judged(t *testing.T, play judge, fault fakeworker.Fault, ids []string) (r row, problems []string) {
 	t.Helper()
-	report := run(t, fault.Configure, ids...)
+	report := play(t, fault.Configure, ids...)
 	r = row{fault, map[string][]string{}}
 	for _, c := range report.Checks {
 		for _, cv := range c.Clauses {
@@ -90,10 +111,10 @@ const enough = 4
 
 // picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that are known
 // to catch it, and a few others.
-func picked(fault fakeworker.Fault, i int, known map[string][]string) (ids []string) {
-	for j, c := range (&Harness{Launcher: &InProcess{}}).Checks() {
+func (s subjects) picked(fault fakeworker.Fault, i int) (ids []string) {
+	for j, c := range s.checks {
 		d := c.Describe()
-		by := known[fault.Name]
+		by := s.known[fault.Name]
 		catches := slices.Contains(by[:min(enough, len(by))], d.ID) || len(by) == 0 && names(fault, d)
 		if slow.Enabled() || *update || catches || (i+j)%40 == 0 {
 			ids = append(ids, d.ID)
@@ -104,15 +125,22 @@ func picked(fault fakeworker.Fault, i int, known map[string][]string) (ids []str
 
 const documented = "../../docs/worker-faults.md"
 
-// caught returns the situations that are known to catch each fault.
-func caught(t *testing.T) map[string][]string {
+// producersHead is the heading of the second table of the document.
+const producersHead = "## Producers"
+
+// caught returns the situations that are known to catch each fault; part is 0 for workers and 1 for producers.
+func caught(t *testing.T, part int) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(documented)
 	if err != nil {
 		return nil
 	}
 	by := map[string][]string{}
-	for line := range strings.Lines(string(text)) {
+	parts := strings.Split(string(text), producersHead)
+	if part >= len(parts) {
+		return nil
+	}
+	for line := range strings.Lines(parts[part]) {
 		if cells := strings.Split(line, " | "); len(cells) == 5 {
 			ids := strings.Split(strings.TrimSuffix(strings.TrimSpace(cells[4]), " |"), ", ")
 			by[strings.TrimPrefix(cells[0], "| ")] = ids
@@ -130,8 +158,16 @@ func names(fault fakeworker.Fault, d conformance.Description) bool {
 
 func TestFaultsAreWellFormed(t *testing.T) {
 	t.Parallel()
+	wellFormed(t, fakeworker.Faults(), 60)
+	wellFormed(t, fakeworker.ProducerFaults(), 15)
+	assert.GreaterOrEqual(t, len(fakeworker.Variations()), 15)
+	assert.GreaterOrEqual(t, len(fakeworker.ProducerVariations()), 5)
+}
+
+func wellFormed(t *testing.T, faults []fakeworker.Fault, least int) {
+	t.Helper()
 	seen := map[string]bool{}
-	for _, f := range fakeworker.Faults() {
+	for _, f := range faults {
 		assert.False(t, seen[f.Name], f.Name)
 		seen[f.Name] = true
 		assert.Regexp(t, `^[a-z0-9]+(-[a-z0-9]+)*$`, f.Name)
@@ -142,8 +178,7 @@ func TestFaultsAreWellFormed(t *testing.T) {
 			assert.True(t, known && (!c.BindsServer() || len(c.Party) != 1), "%s: %s", f.Name, id)
 		}
 	}
-	assert.GreaterOrEqual(t, len(seen), 60)
-	assert.GreaterOrEqual(t, len(fakeworker.Variations()), 15)
+	assert.GreaterOrEqual(t, len(seen), least)
 }
 
 // TestVariations plays situations on workers that differ and are right: without FWP_SLOW=1 a sixth of them.
@@ -158,14 +193,34 @@ func TestVariations(t *testing.T) {
 					ids = append(ids, c.Describe().ID)
 				}
 			}
-			report := run(t, v.Configure, ids...)
-			for _, c := range report.Checks {
-				for _, cv := range c.Clauses {
-					assert.False(t, cv.Verdict.Breach(), "%s finds %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
-					assert.NotEqual(t, reports.Inconclusive, cv.Verdict, "%s: %s: %s", c.ID, cv.ID, cv.Why)
-				}
-			}
+			unblamed(t, run(t, v.Configure, ids...))
 		})
+	}
+}
+
+// TestProducerVariations is the same for producers, in all situations.
+func TestProducerVariations(t *testing.T) {
+	t.Parallel()
+	for _, v := range fakeworker.ProducerVariations() {
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			unblamed(t, runProducer(t, v.Configure), mayBeOpen[v.Name])
+		})
+	}
+}
+
+// mayBeOpen has the situations that a producer's variation leaves inconclusive.
+var mayBeOpen = map[string]string{"one-caller": "pool/replies"}
+
+func unblamed(t *testing.T, report *reports.Report, open ...string) {
+	t.Helper()
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			assert.False(t, cv.Verdict.Breach(), "%s finds %s %s: %s", c.ID, cv.ID, cv.Verdict, cv.Why)
+			if !slices.Contains(open, c.ID) {
+				assert.NotEqual(t, reports.Inconclusive, cv.Verdict, "%s: %s: %s", c.ID, cv.ID, cv.Why)
+			}
+		}
 	}
 }
 
@@ -180,7 +235,7 @@ func catalogued(document string) string {
 }
 
 // document compares docs/worker-faults.md with what was found, or writes it.
-func document(t *testing.T, rows []row) {
+func document(t *testing.T, rows, pushers []row) {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, `# The faults of workers
@@ -191,9 +246,27 @@ the worker that the suite has for its own tests, one row for each. A fault decla
 first of them turns red, and nothing else may. What turned red, and in which situations, is that of one run: the order
 of a worker's connections is a matter of chance.
 
-| fault | what the worker does | declares | turned red | caught by |
-|---|---|---|---|---|
 `, len(rows))
+	table(&b, "worker", rows)
+	fmt.Fprintf(&b, "\n%s\n\nThe producer of the suite has %d faults.\n\n", producersHead, len(pushers))
+	table(&b, "producer", pushers)
+	path := filepath.FromSlash(documented)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+	}
+	if !slow.Enabled() && !*update {
+		return
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if catalogued(string(old)) != catalogued(b.String()) {
+		t.Error("docs/worker-faults.md is stale: go test ./internal/workercheck -run Faults -update")
+	}
+}
+
+// table writes the rows of a table.
+func table(b *strings.Builder, who string, rows []row) {
+	fmt.Fprintf(b, "| fault | what the %s does | declares | turned red | caught by |\n|---|---|---|---|---|\n", who)
 	for _, r := range rows {
 		var by []string
 		for _, ids := range r.red {
@@ -207,20 +280,8 @@ of a worker's connections is a matter of chance.
 		slices.SortFunc(by, func(a, b string) int {
 			return cmp.Or(btoi(slices.Contains(first, b))-btoi(slices.Contains(first, a)), strings.Compare(a, b))
 		})
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.fault.Name, r.fault.Summary, strings.Join(r.fault.Clauses, ", "),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.fault.Name, r.fault.Summary, strings.Join(r.fault.Clauses, ", "),
 			strings.Join(slices.Sorted(maps.Keys(r.red)), ", "), strings.Join(by, ", "))
-	}
-	path := filepath.FromSlash(documented)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
-	}
-	if !slow.Enabled() && !*update {
-		return
-	}
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	if catalogued(string(old)) != catalogued(b.String()) {
-		t.Error("docs/worker-faults.md is stale: go test ./internal/workercheck -run Faults -update")
 	}
 }
 

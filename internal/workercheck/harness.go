@@ -47,7 +47,7 @@ const startPatience = 30 * time.Second
 type Observed struct {
 	First  string   // the verb of the first line of the program
 	Queues []string // that it fetches from
-	Works  bool     // it acknowledges jobs of type fwp.ok
+	Works  bool     // it acknowledges jobs of type fwp.ok; a producer has pushed its jobs, and ended with exit code 0
 	Idles  bool     // it does not end when there are no jobs
 }
 
@@ -129,14 +129,16 @@ func (h *Harness) Identify(ctx context.Context) (Observed, error) {
 		return Observed{}, err
 	}
 	h.observed.First = p.first
-	if !h.Producer {
-		h.observed.Queues = b.fetchedFrom(p, fetchPatience)
-		jids := b.pushes(3, "fwp.ok", "[1]")
-		b.reported(p, fetchPatience, jids...)
-		b.watchUntilEnd(p, idleFor)
-		h.observed.Idles = !b.exited(p)
-		h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool { return b.verbOf(jid) != fwp.ACK })
+	if h.Producer {
+		h.observed.Works = b.ends(p, endPatience) && b.pushedAll(p)
+		return h.observed, ctx.Err()
 	}
+	h.observed.Queues = b.fetchedFrom(p, fetchPatience)
+	jids := b.pushes(3, "fwp.ok", "[1]")
+	b.reported(p, fetchPatience, jids...)
+	b.watchUntilEnd(p, idleFor)
+	h.observed.Idles = !b.exited(p)
+	h.observed.Works = !slices.ContainsFunc(jids, func(jid string) bool { return b.verbOf(jid) != fwp.ACK })
 	return h.observed, ctx.Err()
 }
 

@@ -2,6 +2,8 @@ package workercheck
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"sync"
@@ -16,6 +18,10 @@ type InProcess struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Configure changes the worker, as a fault or a variation does; it may be nil.
 	Configure func(*fakeworker.Config)
+	// Producer has it be a producer.
+	Producer bool
+	// Roots are trusted by TLS; nil means those of the system.
+	Roots *x509.CertPool
 
 	mu  sync.Mutex
 	pid int
@@ -40,13 +46,20 @@ func (l *InProcess) Launch(e Environment) (Process, error) {
 	}
 	p := &inProcess{over: make(chan struct{})}
 	config.Log = p.log
+	if l.Roots != nil {
+		config.TLS = &tls.Config{RootCAs: l.Roots, MinVersion: tls.VersionTLS12}
+	}
 	if l.Configure != nil {
 		l.Configure(&config)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.worker, p.cancel = fakeworker.New(config), cancel
 	go func() {
-		p.code = p.worker.Run(ctx)
+		if l.Producer {
+			p.code = p.worker.Produce(ctx, e.Input, p.printed.add)
+		} else {
+			p.code = p.worker.Run(ctx)
+		}
 		close(p.over)
 	}()
 	return p, nil
@@ -58,6 +71,8 @@ type inProcess struct {
 	cancel context.CancelFunc
 	over   chan struct{}
 	code   int
+
+	printed lines
 
 	mu     sync.Mutex
 	output []string
@@ -73,6 +88,7 @@ func (p *inProcess) log(line string) {
 func (p *inProcess) Signal(name string)    { p.worker.Signal(name) }
 func (p *inProcess) Over() <-chan struct{} { return p.over }
 func (p *inProcess) Code() int             { return p.code }
+func (p *inProcess) Lines() []string       { return p.printed.all() }
 func (p *inProcess) How() string           { return fmt.Sprintf("exit status %d", p.code) }
 
 func (p *inProcess) Output() []string {

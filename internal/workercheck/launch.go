@@ -1,8 +1,11 @@
 package workercheck
 
 import (
+	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fwpsuite/fwp/internal/target"
 )
@@ -21,8 +24,8 @@ type Environment struct {
 	Provider    bool // the URL is in a variable that FAKTORY_PROVIDER names, and FAKTORY_URL has one where nothing answers
 	Queues      []string
 	Concurrency int
-	CA          string // path of a file with the certificate of a TLS server, empty if there is none
-	Input       string // path of a file for its standard input, empty if there is none
+	CA          string    // path of a file with the certificate of a TLS server, empty if there is none
+	Input       io.Reader // its standard input, nil if there is none
 }
 
 // Process is one run of the program. Its methods may be called by many goroutines at once.
@@ -34,14 +37,15 @@ type Process interface {
 	// Code returns its exit code, and How describes its end. They may be called when it is over.
 	Code() int
 	How() string
-	// Output returns the last lines that it printed.
+	// Output returns the last lines that it printed, and Lines all that have their end, up to 10,000.
 	Output() []string
+	Lines() []string
 	// Kill ends it with everything that it started, and blocks until that is done.
 	Kill()
 }
 
 // Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
-// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY. Queues are separated by commas.
+// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY; {n} is {concurrency} for producers. Queues are separated by commas.
 type Command struct {
 	Words      []string
 	Supervisor []string // see target.Program
@@ -55,6 +59,9 @@ const nowhere = "tcp://127.0.0.1:1"
 
 // Sets reports whether one of the words holds the part.
 func (c Command) Sets(part string) bool {
+	if part == "concurrency" && strings.Contains(strings.Join(c.Words, " "), "{n}") {
+		return true
+	}
 	return strings.Contains(strings.Join(c.Words, " "), "{"+part+"}")
 }
 
@@ -69,8 +76,45 @@ func (c Command) Launch(e Environment) (Process, error) {
 	for i, word := range c.Words {
 		words[i] = fill.Replace(word)
 	}
-	p := target.Program{Args: words, Environment: e.variables(), Input: e.Input, Supervisor: c.Supervisor}
-	return p.Start()
+	printed := new(lines)
+	p := target.Program{
+		Args: words, Environment: e.variables(), Input: e.Input, Line: printed.add, Supervisor: c.Supervisor,
+	}
+	running, err := p.Start()
+	if err != nil {
+		return nil, err
+	}
+	return started{running, printed}, nil
+}
+
+// started is a command that was started.
+type started struct {
+	*target.Running
+	printed *lines
+}
+
+func (s started) Lines() []string { return s.printed.all() }
+
+// lines are what a program has printed. Its methods may be called by many goroutines at once.
+type lines struct {
+	mu   sync.Mutex
+	kept []string
+}
+
+const mostPrinted = 10_000
+
+func (l *lines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.kept) < mostPrinted {
+		l.kept = append(l.kept, line)
+	}
+}
+
+func (l *lines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.kept)
 }
 
 // variables returns the environment as variables; a name alone is a variable that must not be set.

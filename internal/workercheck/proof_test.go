@@ -1,11 +1,19 @@
 package workercheck
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
+	"math/big"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,8 +24,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// inMemory returns a harness for the worker of fakes/fakeworker on a network of its own.
-func inMemory(configure func(*fakeworker.Config)) *Harness {
+// inMemory returns a harness for the worker or the producer of fakes/fakeworker on a network of its own.
+func inMemory(configure func(*fakeworker.Config), producer bool) *Harness {
 	network := memnet.New()
 	var last atomic.Int64
 	listen := func(ipv6 bool) (net.Listener, error) {
@@ -27,26 +35,63 @@ func inMemory(configure func(*fakeworker.Config)) *Harness {
 		}
 		return network.Listen(host + ":7419")
 	}
+	certificate, roots := selfSigned()
 	return &Harness{
-		Launcher: &InProcess{Dial: network.DialContext, Configure: configure},
-		Listen:   listen, ListenAgain: network.Listen,
+		Launcher: &InProcess{Dial: network.DialContext, Configure: configure, Producer: producer, Roots: roots},
+		Producer: producer, Certificate: certificate, Listen: listen, ListenAgain: network.Listen,
 	}
 }
 
-// run plays situations in virtual time; no ids: all.
+// selfSigned returns a certificate for the names of inMemory, and what trusts it.
+var selfSigned = sync.OnceValues(func() (*tls.Certificate, *x509.CertPool) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	for n := range 500 {
+		template.DNSNames = append(template.DNSNames, fmt.Sprintf("fwp%d", n))
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		panic(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
+})
+
+// run plays situations on a worker in virtual time; no ids: all.
 func run(t *testing.T, configure func(*fakeworker.Config), ids ...string) *reports.Report {
+	t.Helper()
+	return played(t, inMemory(configure, false), []string{"C", "K"}, ids)
+}
+
+// runProducer plays situations on a producer.
+func runProducer(t *testing.T, configure func(*fakeworker.Config), ids ...string) *reports.Report {
+	t.Helper()
+	return played(t, inMemory(configure, true), []string{"C", "P"}, ids)
+}
+
+func played(t *testing.T, h *Harness, parties, ids []string) *reports.Report {
 	t.Helper()
 	var report *reports.Report
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		h := inMemory(configure)
 		_, err := h.Identify(t.Context())
 		require.NoError(t, err)
 		selection := conformance.Selection{Checks: ids}
 		checks, _, err := selection.Apply(h.Checks())
 		require.NoError(t, err)
 		r := &conformance.Runner{
-			Servers: []conformance.Server{{Target: Target{}}}, Checks: checks, Parties: []string{"C", "K"},
+			Servers: []conformance.Server{{Target: Target{}}}, Checks: checks, Parties: parties,
 		}
 		report = r.Run(t.Context())
 	})
@@ -70,7 +115,17 @@ func wrong(report *reports.Report) (all []string) {
 // In which one is a matter of chance for a few: a worker may have done all its jobs before its second connection greets.
 func TestConformingWorker(t *testing.T) {
 	t.Parallel()
-	report := run(t, nil)
+	conforms(t, run(t, nil))
+}
+
+// TestConformingProducer is the same for a producer.
+func TestConformingProducer(t *testing.T) {
+	t.Parallel()
+	conforms(t, runProducer(t, nil))
+}
+
+func conforms(t *testing.T, report *reports.Report) {
+	t.Helper()
 	passed := map[string]bool{}
 	for _, c := range report.Checks {
 		for _, cv := range c.Clauses {

@@ -76,3 +76,18 @@ func greeting(text string) func(*fakes.Event) {
 func hangUp(e *fakes.Event) {
 	e.Reply, e.Close = fwp.Reply{}, true
 }
+
+// unread returns a hook that ends the connection of the nth command of a verb, which is neither carried out nor answered.
+func unread(n int64, verb string) func(*fakes.Event) {
+	var conn atomic.Int64
+	skip := nth(n, fakes.Checked, verb, func(e *fakes.Event) {
+		e.Skip = true
+		conn.Store(e.Conn.ID)
+	})
+	return func(e *fakes.Event) {
+		skip(e)
+		if e.Point == fakes.Ran && e.Conn.ID == conn.Load() {
+			hangUp(e)
+		}
+	}
+}

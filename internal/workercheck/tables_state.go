@@ -2,6 +2,7 @@ package workercheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -241,12 +242,23 @@ func terminateSituations() []Situation {
 // terminated decides whether a worker has obeyed the order to terminate. That it did so in time is for the monitors.
 func (b *bed) terminated(p *proc, told *monitor.Event) {
 	b.gone(p)
+	if b.exited(p) && b.exitOf(p) < told.At+beatDue && slices.Contains(strings.Fields(b.situation.Clauses), "BEAT-16") {
+		b.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
+	}
 	late := b.find(since(told.At+grace, p.of(line(fwp.FETCH))))
 	if late == nil {
 		b.holds("STATE-20", true, "", "")
 	}
 	b.holds("BEAT-13", b.exited(p) || late == nil, "a worker that terminates", "the worker fetches on after the order")
 	b.at(told)
+}
+
+// beatDue is how long after the order to terminate a worker may have sent no BEAT.
+const beatDue = 15 * time.Second
+
+// exitOf returns when a process ended that is over.
+func (b *bed) exitOf(p *proc) time.Duration {
+	return b.find(p.of(func(e *monitor.Event) bool { return e.Kind == monitor.Exited })).At
 }
 
 // gone ends the play of a process that should have ended: where it has no connection any more but stays, the text

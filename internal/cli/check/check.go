@@ -32,7 +32,7 @@ func newCheck(p process) *cobra.Command {
 	}
 	root.AddCommand(newRun(p), newLint(p), newFmt(p), newList(p), newExplain(p), newSpec(p),
 		newRecheck(p, "recheck", false), newRecheck(p, "judge", true), newExplore(p), newCompare(p),
-		newSelftest(p), newWait(p), newServe(p), newWorker(p), newRecord(p), newShrink(p), newClean(p),
+		newSelftest(p), newWait(p), newServe(p), newWorker(p), newClient(p), newRecord(p), newShrink(p), newClean(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -45,12 +47,35 @@ func newWorker(p process) *cobra.Command {
 	})
 }
 
+// newClient builds `fwpcheck client`.
+func newClient(p process) *cobra.Command {
+	return newClientCheck(p, &clientOptions{producer: true}, &cobra.Command{
+		Use:   "client [flags] -- COMMAND [ARG...]",
+		Short: "Test a client library that pushes jobs with every situation that the specification has for it",
+		Long: "client starts COMMAND once for each situation, plays the server, hands it jobs on its standard input and\n" +
+			"checks every byte that it sends. COMMAND reads jobs, one JSON object a line, and pushes each; {n} of them at a\n" +
+			"time, if it can. It prints `pushed JID` or `refused JID` for each, and ends at the end of its input: with exit\n" +
+			"code 0, or 1 if a job was not pushed. See docs/judging-workers.md, which has such a program of a few lines.\n\n" +
+			"It finds the server in FAKTORY_URL and the number of callers in FWP_CONCURRENCY; the words {url} and {n} in\n" +
+			"COMMAND stand for the same.\n\n" +
+			"Exit codes: 0 all well, 1 findings, 2 usage, 3 something is inconclusive, 4 COMMAND is no client,\n" +
+			"5 internal error, 130 interrupted.",
+		Example: "  fwpcheck client -- node producer.mjs\n" +
+			"  fwpcheck client --quick -- ./push --url {url} --callers {n}\n" +
+			"  fwpcheck client --check 'errors/*' -v -- ruby push.rb",
+	})
+}
+
 func newClientCheck(p process, o *clientOptions, cmd *cobra.Command) *cobra.Command {
 	o.reportFlags = program.NewReportFlags()
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
+			example := "worker"
+			if o.producer {
+				example = "producer"
+			}
 			return fmt.Errorf("%s: no command was given; write it behind --, as in: fwpcheck %s -- node %s.mjs",
-				cmd.Name(), cmd.Name(), cmd.Name())
+				cmd.Name(), cmd.Name(), example)
 		}
 		return nil
 	}
@@ -118,12 +143,32 @@ func (o *clientOptions) harness(words []string) *workercheck.Harness {
 	}
 }
 
+// trusted gives a harness a certificate for servers with TLS. The folder has a file with it.
+func trusted(h *workercheck.Harness) (folder string, err error) {
+	folder, err = os.MkdirTemp("", "fwp-tls-")
+	if err != nil {
+		return "", &program.InternalError{Cause: err}
+	}
+	h.CA = filepath.Join(folder, "ca.pem")
+	config, err := localhostTLS(h.CA)
+	if err != nil {
+		return folder, &program.InternalError{Cause: err}
+	}
+	h.Certificate = &config.Certificates[0]
+	return folder, nil
+}
+
 // checkClient is one run, from the flags to the exit code.
 func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error {
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}
 	h := o.harness(words)
+	folder, err := trusted(h)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // nothing can be done about it
 	o.selection.Parties = o.parties()
 	all := h.Checks()
 	in, out, err := o.selection.Apply(all)
