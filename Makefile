@@ -40,7 +40,8 @@ fuzz: ## run each fuzz target for FUZZTIME=20s
 		targets=$$($(GO) test -list '^Fuzz' "$$package" | sed -n '/^Fuzz/p'); \
 		for target in $$targets; do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' "$$package"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' \
+				-fuzzminimizetime 100x "$$package"; \
 		done; \
 	done
 

@@ -96,8 +96,9 @@ func Compare(names []string, all []*Report) *Changes {
 	slices.SortFunc(keys, func(a, b changeKey) int {
 		return cmp.Or(strings.Compare(a.check, b.check), strings.Compare(a.clause, b.clause))
 	})
+	draw := newDraws(all)
 	for _, key := range slices.Compact(keys) {
-		if !chance(key, all) {
+		if !draw.chance(key) {
 			c.add(key, results)
 		}
 	}
@@ -115,15 +116,33 @@ func Compare(names []string, all []*Report) *Changes {
 	return c
 }
 
+// draws is what Compare needs to know about checks that generate what they do.
+type draws struct {
+	generates map[string]bool // by check
+	found     map[string]bool // by clause: the first and the last run have findings of it
+}
+
+func newDraws(all []*Report) draws {
+	d := draws{map[string]bool{}, map[string]bool{}}
+	for _, r := range all {
+		for i := range r.Checks {
+			d.generates[r.Checks[i].ID] = d.generates[r.Checks[i].ID] || r.Checks[i].File == ""
+		}
+	}
+	first := map[string]bool{}
+	for _, f := range all[0].Findings() {
+		first[f.Clause] = true
+	}
+	for _, f := range all[len(all)-1].Findings() {
+		d.found[f.Clause] = first[f.Clause]
+	}
+	return d
+}
+
 // chance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
 // wrong in each run, so what it shows of a clause counts only if the first or the last run has no finding of that clause.
-func chance(key changeKey, all []*Report) bool {
-	generates := func(r *Report) bool {
-		c := find(r.Checks, func(c *Check) bool { return c.ID == key.check })
-		return c != nil && c.File == ""
-	}
-	return key.clause != "" && slices.ContainsFunc(all, generates) &&
-		mentions(all[0].Findings(), key.clause) && mentions(all[len(all)-1].Findings(), key.clause)
+func (d draws) chance(key changeKey) bool {
+	return key.clause != "" && d.generates[key.check] && d.found[key.clause]
 }
 
 // changeKey is what is compared.

@@ -13,6 +13,9 @@ func ReadJSON(data []byte) (*Report, error) {
 	var of struct {
 		Schema string `json:"schema"`
 	}
+	if err := bounded(data); err != nil {
+		return nil, fmt.Errorf("not a report of a run: %w", err)
+	}
 	if err := json.Unmarshal(data, &of); err != nil {
 		return nil, fmt.Errorf("not a report in JSON: %w", err)
 	}
@@ -22,6 +25,9 @@ func ReadJSON(data []byte) (*Report, error) {
 	r := new(Report)
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("read the report: %w", err)
+	}
+	if err := r.bounded(); err != nil {
+		return nil, fmt.Errorf("not a report of a run: %w", err)
 	}
 	for i, s := range r.Symptoms {
 		r.restore(i, s)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -23,6 +24,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fwpcheck": func() {
 			os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
+		},
+		"fwpbench": func() { // for hostile files
+			os.Exit(bench.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 		},
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },

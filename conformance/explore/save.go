@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -58,6 +59,8 @@ func LoadTrace(d scenarios.Dialect, r io.Reader) (Trace, error) {
 	t := Trace{From: saved.From, To: saved.To, N: saved.N}
 	switch {
 	case err != nil:
+	case saved.Version < 0:
+		err = errors.New("it has no version: is it a run that an exploration saved?")
 	case t.From < 0 || t.From > t.To || t.To > len(saved.Steps):
 		err = fmt.Errorf("steps %d to %d are repeated, of %d", t.From, t.To, len(saved.Steps))
 	default:

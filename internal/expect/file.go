@@ -94,11 +94,14 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.What)
 }
 
-// Resolve returns an error for the lines that match none of the checks or clauses, all of them joined. A typo
+// Resolve returns an error for the lines that match none of the checks or clauses, about 20 at most, joined. A typo
 // must not look like a finding that is gone.
 func (f *File) Resolve(checks, clauses []string) error {
 	var wrong []error
 	for i := range f.Lines {
+		if len(wrong) >= mostErrors {
+			break
+		}
 		l := &f.Lines[i]
 		if !slices.ContainsFunc(checks, l.matchesCheck) {
 			wrong = append(wrong, l.unmatched(f.Name, "check", l.Check, l.col, checks))

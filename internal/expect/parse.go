@@ -30,6 +30,7 @@ func Parse(name string, data []byte) (*File, error) {
 		f.text = strings.Split(string(bytes.TrimSuffix(data, []byte("\n"))), "\n")
 	}
 	var wrong []error
+	twins := map[twin]int{}
 	for i, line := range f.text {
 		l, some, err := parseLine(strings.TrimSuffix(line, "\r"))
 		switch {
@@ -38,8 +39,10 @@ func Parse(name string, data []byte) (*File, error) {
 			wrong = append(wrong, err)
 		case some:
 			l.Number = i + 1
-			if twin := f.twin(&l); twin != 0 {
-				wrong = append(wrong, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", twin)})
+			if first := twins[twinOf(&l)]; first != 0 {
+				wrong = append(wrong, &ParseError{name, l.Number, 1, fmt.Sprintf("the same as line %d", first)})
+			} else {
+				twins[twinOf(&l)] = l.Number
 			}
 			f.Lines = append(f.Lines, l)
 		}
@@ -50,17 +53,14 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, errors.Join(wrong...)
 }
 
-// twin returns the number of an earlier line about the same; 0 if there is none.
-func (f *File) twin(l *Line) int {
-	for i := range f.Lines {
-		o := &f.Lines[i]
-		if o.Check == l.Check && o.Clause == l.Clause && o.Kind == l.Kind && o.Because == l.Because &&
-			o.Server.String() == l.Server.String() {
-			return o.Number
-		}
-	}
-	return 0
+// twin is what two lines about the same have in common.
+type twin struct {
+	check, clause   string
+	kind            Kind
+	because, server string
 }
+
+func twinOf(l *Line) twin { return twin{l.Check, l.Clause, l.Kind, l.Because, l.Server.String()} }
 
 // word is a word of a line: without its quotes, if it had some.
 type word struct {

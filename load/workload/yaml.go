@@ -12,22 +12,26 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/fwpsuite/fwp/internal/text"
 )
 
 // MaxSource bounds a workload's file, in bytes.
 const MaxSource = 1 << 20
 
+// mostProblems is how many of the problems of a file are reported: the first ones that are found.
+const mostProblems = 100
+
 // Parse reads a workload from YAML: a mapping of the keys of [Workload.Settings] to
 // their values, on top of the preset that the key preset names, or else of roundtrip.
 // The file's name is for the messages only. The error joins *Problems in the order of
-// their places, everything that is wrong with the file; the workload is then as good as
-// it could be read.
+// their places, 100 at most; the workload is then as good as it could be read.
 func Parse(file string, source []byte) (Workload, error) {
 	f := yamlFile{name: file, places: map[string]place{}, failed: map[string]bool{}}
 	root := f.root(source)
 	w := f.preset(root)
 	settings := w.Settings()
-	for i := 0; root != nil && i+1 < len(root.Content); i += 2 {
+	for i := 0; root != nil && i+1 < len(root.Content) && len(f.problems) < mostProblems; i += 2 {
 		f.entry(settings, root.Content[i], root.Content[i+1])
 	}
 	for _, c := range w.contradictions() {
@@ -78,6 +82,9 @@ type yamlFile struct {
 }
 
 func (f *yamlFile) report(at place, p *Problem) {
+	if len(f.problems) == mostProblems {
+		return
+	}
 	p.File, p.Line, p.Column = f.name, max(1, at.line), max(1, at.column)
 	f.problems = append(f.problems, p)
 }
@@ -173,7 +180,7 @@ func (f *yamlFile) unknown(settings []Setting, key *yaml.Node) {
 	for _, s := range settings {
 		known = append(known, s.Key)
 	}
-	what := "unknown key " + strconv.Quote(key.Value)
+	what := "unknown key " + strconv.Quote(text.Brief(key.Value, 100))
 	if key.Kind != yaml.ScalarNode {
 		what = kindOf(key) + " is not a key"
 	}

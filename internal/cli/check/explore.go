@@ -133,7 +133,7 @@ func (p process) unexplored(ctx context.Context, e *reports.Exploration, err err
 }
 
 // mostOfRun is how many bytes a saved run has at most.
-const mostOfRun = 64 << 20
+const mostOfRun = 8 << 20
 
 // saved returns the run that is to be played again, or nil.
 func (o *exploreOptions) saved() (*explore.Trace, error) {

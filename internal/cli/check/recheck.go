@@ -17,7 +17,7 @@ import (
 )
 
 // mostOfReport is how many bytes a saved report has at most.
-const mostOfReport = 256 << 20
+const mostOfReport = 64 << 20
 
 // recheckOptions are the flags of `fwpcheck recheck`.
 type recheckOptions struct {

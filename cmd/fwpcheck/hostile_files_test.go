@@ -1,0 +1,165 @@
+//go:build linux && !race
+
+package main_test
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/slow"
+)
+
+// readers are the commands that read a file, as arguments; FILE is its place, and good.json a report that is in order.
+var readers = map[string]string{
+	"run":       "fwpcheck run FILE",
+	"expect":    "fwpcheck run --check hello/* --expect FILE",
+	"recheck":   "fwpcheck recheck FILE",
+	"known":     "fwpcheck recheck good.json --expect FILE",
+	"compare":   "fwpcheck compare good.json FILE",
+	"lint":      "fwpcheck lint FILE",
+	"fmt":       "fwpcheck fmt FILE",
+	"shrink":    "fwpcheck shrink FILE",
+	"replay":    "fwpcheck explore --replay FILE",
+	"authority": "fwpcheck wait --url tcp+tls://127.0.0.1:1 --tls-ca FILE",
+	"password":  "fwpcheck wait --url tcp://127.0.0.1:1 --password-file FILE",
+	"merge":     "fwpbench merge FILE",
+	"workload":  "fwpbench run FILE",
+}
+
+// file is what a hostile file consists of: a beginning, a text that is repeated, and an end.
+type file struct {
+	first, again string
+	times        int
+	last         string
+}
+
+const (
+	report  = "{\n  \"schema\": \"fwpcheck/3\",\n"
+	history = `{"fwp_history":1,"events":1,"drained":true,"limits":{"early":1}}` + "\n"
+	run     = `{"version":2,"steps":[`
+	mebi    = 1 << 20
+)
+
+// hostileFiles are files that are wrong on purpose. None is what any command expects.
+var hostileFiles = map[string]file{
+	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", again: strings.Repeat("A", mebi), times: 100, last: "\n"},
+	"200 MB of lines":                {again: strings.Repeat("C: FETCH a\n", mebi/11), times: 200},
+	"values nested 200,000 deep":     {first: "C: PUSH ", again: "[", times: 200_000, last: "\nnosuch\n"},
+	"invalid UTF-8":                  {again: "\xff\xfe\xc3\x28\n", times: 1000},
+	"escapes":                        {again: "\x1b[2J\x1b]0;title\a\u202e\u0000\n", times: 100},
+	"NUL":                            {again: "\x00", times: mebi},
+	"gzip, cut":                      {first: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", again: "\xec\xbd", times: 40_000},
+	"a report nested 200,000 deep":   {first: report + `"a":`, again: "[", times: 200_000},
+	"a report with a text of 100 MB": {first: report + `"a":"`, again: strings.Repeat("A", mebi), times: 100, last: `"}`},
+	"a report of 10,000,000 checks":  {first: report + `"checks":[{}`, again: ",{}", times: 10_000_000, last: "]}"},
+	"a report of 50,000 clauses":     {first: report + `"checks":[{"clauses":[{}`, again: `,{}`, times: 50_000, last: "]}]}"},
+	"a history's line of 100 MB":     {first: history + `{"body":"`, again: strings.Repeat("A", mebi), times: 100, last: "\"}\n"},
+	"a history nested 200,000 deep":  {first: history + `{"body":`, again: "[", times: 200_000, last: "\n"},
+	"2,000,000 steps":                {first: run + "{}", again: ",{}", times: 2_000_000, last: "]}"},
+	"70,000 keys":                    {again: "some key: 1\n", times: 70_000},
+	"70,000 known findings":          {again: "a/b FWP-X fails\n", times: 60_000},
+	"90,000 mistakes":                {first: "title: x\n\n", again: "nosuch\n", times: 90_000},
+	"/dev/zero":                      {},
+	"a folder":                       {},
+	"a pipe without a writer":        {},
+}
+
+// TestHostileFiles has each command that reads a file read each of these. It is a mistake of the user's (exit code 2),
+// whose message is short and moves no cursor, within 300 MB of memory. With -v it prints what each took. Without
+// FWP_SLOW=1 it plays a sample.
+func TestHostileFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	good, err := command(t, folder, "fwpcheck run --check info/* --format json").Output()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "good.json"), good, 0o600))
+	i := 0
+	for _, shape := range slices.Sorted(maps.Keys(hostileFiles)) {
+		name := ""
+		for _, reader := range slices.Sorted(maps.Keys(readers)) {
+			if i++; !slow.Enabled() && i%29 != 0 {
+				continue
+			}
+			if name == "" {
+				name = hostileFiles[shape].make(t, folder, shape)
+			}
+			t.Run(shape+"/"+reader, func(t *testing.T) {
+				t.Parallel()
+				readHostile(t, folder, readers[reader], name)
+			})
+		}
+	}
+}
+
+func command(t *testing.T, folder, line string) *exec.Cmd {
+	t.Helper()
+	words := strings.Fields(line)
+	cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) //nolint:gosec // a command of the table
+	cmd.Dir = folder
+	return cmd
+}
+
+func readHostile(t *testing.T, folder, line, name string) {
+	t.Helper()
+	cmd := command(t, folder, line)
+	for i, arg := range cmd.Args {
+		if arg == "FILE" {
+			cmd.Args[i] = name
+		}
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
+	_ = cmd.Run() // its state has what matters
+	code := cmd.ProcessState.ExitCode()
+	usage, is := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	require.True(t, is)
+	t.Logf("exit code %d, %.1f s, %d MB", code, time.Since(began).Seconds(), usage.Maxrss>>10)
+	assert.Equal(t, 2, code, "%.1000s", out.String())
+	assert.LessOrEqual(t, usage.Maxrss>>10, int64(300), "megabytes")
+	assert.LessOrEqual(t, out.Len(), 64<<10)
+	for _, r := range out.String() {
+		require.False(t, r != '\n' && r < ' ' || r == 0x7f || r == '\u202e', "%q", out.String())
+	}
+}
+
+// make makes the file and returns its name.
+func (f file) make(t *testing.T, folder, shape string) (name string) {
+	t.Helper()
+	name = filepath.Join(folder, shape)
+	switch shape {
+	case "/dev/zero":
+		return shape
+	case "a folder":
+		require.NoError(t, os.Mkdir(name, 0o700))
+		return name
+	case "a pipe without a writer":
+		require.NoError(t, syscall.Mkfifo(name, 0o600))
+		return name
+	}
+	to, err := os.Create(name) //nolint:gosec // in a folder of the test's
+	require.NoError(t, err)
+	_, err = io.WriteString(to, f.first)
+	require.NoError(t, err)
+	block := strings.Repeat(f.again, max(1, min(f.times, mebi/len(f.again))))
+	for left := f.times * len(f.again); left > 0; left -= len(block) {
+		_, err = io.WriteString(to, block[:min(left, len(block))])
+		require.NoError(t, err)
+	}
+	_, err = io.WriteString(to, f.last)
+	require.NoError(t, err)
+	require.NoError(t, to.Close())
+	return name
+}
