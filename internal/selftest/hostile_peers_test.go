@@ -2,6 +2,7 @@ package selftest_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -126,12 +127,30 @@ func greets(rest string) func(*party) {
 	return answers(func(string, string) string { return rest })
 }
 
-// answers is a peer that greets as FWP requires, accepts HELLO and END, and answers other commands as a function does.
+// accepts returns the reply to a HELLO: OK if it has the version 2 and fields of the right types.
+func accepts(line string) string {
+	var hello struct {
+		V             int
+		Hostname, WID string
+		PID           int
+		Labels        []string
+	}
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(line, "HELLO")), &hello); err != nil || hello.V != 2 {
+		return "-ERR HELLO is not valid\r\n"
+	}
+	return ok
+}
+
+// answers is a peer that greets as FWP requires, accepts each HELLO that it can read and END, and answers other commands
+// as a function does.
 func answers(of func(verb, line string) string) func(*party) {
 	return func(p *party) {
 		p.say(hi)
 		p.answer(func(verb, line string) string {
-			if verb == "HELLO" || verb == "END" {
+			switch verb {
+			case "HELLO":
+				return accepts(line)
+			case "END":
 				return ok
 			}
 			return of(verb, line)
@@ -143,12 +162,12 @@ func answers(of func(verb, line string) string) func(*party) {
 func floods(first, again string) func(*party) {
 	return func(p *party) {
 		p.say(hi)
-		p.answer(func(verb, _ string) string {
-			if verb != "HELLO" {
-				p.endless(first, again)
-				return "close"
+		p.answer(func(verb, line string) string {
+			if verb == "HELLO" {
+				return accepts(line)
 			}
-			return ok
+			p.endless(first, again)
+			return "close"
 		})
 	}
 }
@@ -179,6 +198,7 @@ func before(verb, how string) func(*party) {
 
 // oneAtATime is a peer that greets a connection only when no other one is open.
 func oneAtATime(p *party) {
+	time.Sleep(5 * time.Millisecond) // until connections that the client has closed are counted as such
 	if p.peer.open.Load() > 1 {
 		p.answer(func(string, string) string { return "" })
 		return
