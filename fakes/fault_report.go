@@ -38,7 +38,7 @@ func manyFaults() []Fault {
 		statefulFault("report-ack-last", "STATE-07 ACK-02",
 			"an ACK ends the job that its connection fetched last, whatever its jid",
 			reports(fwp.ACK, last)),
-		statefulFault("report-ack-first", "STATE-07 ACK-02",
+		statefulFault("report-ack-first", "STATE-07 ACK-02 ACK-01 FAIL-01",
 			"an ACK ends the job that its connection fetched first, whatever its jid",
 			reports(fwp.ACK, first)),
 		statefulFault("report-fail-first", "STATE-05 STATE-06 STATE-07 STATE-09",
