@@ -3,6 +3,7 @@ package load_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +113,58 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 	}
 }
 
+// A command without a reply breaks the protocol if others are answered meanwhile.
+func TestACommandWithoutAReplyIsFound(t *testing.T) {
+	t.Parallel()
+	var pushes atomic.Int64
+	l := bench{load: steady(), hooks: []func(*fakes.Event){func(e *fakes.Event) {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && pushes.Add(1) == 900 {
+			e.Bytes = nil
+		}
+	}}}.run(t)
+	f := loss(t, l, reports.FindingUnanswered)
+	assert.Equal(t, "FWP-RESP-06", f.Clause)
+	assert.Equal(t, int64(1), f.Count)
+	assert.Contains(t, f.Notes[0], "PUSH got no reply within 30 s; meanwhile other commands did")
+	assert.Equal(t, []reports.FindingKind{reports.FindingUnanswered}, kinds(l))
+}
+
+// What a server does to one connection while it serves others.
+func TestFaultsOfTimeAreFound(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		fault  string
+		kind   reports.FindingKind
+		clause string
+		change func(*workload.Workload)
+	}{
+		{"fetch-blocks-long", reports.FindingOverdue, "FWP-FETCH-05", func(w *workload.Workload) { w.Rate, w.Consumers = 3, 20 }},
+		{"consumer-idle-closed", reports.FindingClosed, "FWP-STATE-13", func(w *workload.Workload) {
+			w.Rate, w.Prefill, w.Work = 0.2, 0, workload.Range{Min: 90 * second, Max: 90 * second}
+			w.Drain = workload.Duration(time.Hour)
+		}},
+		{"schedule-early", reports.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
+			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
+		}},
+		{"schedule-ignored", reports.FindingEarly, "FWP-STATE-11", func(w *workload.Workload) {
+			w.Delay = workload.Range{Min: 5 * second, Max: 5 * second}
+		}},
+	}
+	for _, test := range cases {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Duration = workload.Duration(time.Minute)
+			test.change(&w)
+			l := find(t, w, test.fault)
+			f := loss(t, l, test.kind)
+			assert.Equal(t, test.clause, f.Clause)
+			assert.NotEmpty(t, f.Notes)
+			assert.Equal(t, []reports.FindingKind{test.kind}, kinds(l), "and nothing else")
+		})
+	}
+}
+
 // Work that takes its time has a second worker get a job while the first one holds it.
 func TestAJobThatTwoWorkersHold(t *testing.T) {
 	t.Parallel()
@@ -133,7 +186,7 @@ func TestRepliesThatAreMissing(t *testing.T) {
 	code, words := l.Outcome()
 	assert.Equal(t, reports.ExitInconclusive, code, words)
 	assert.Contains(t, words, "inconclusive")
-	assert.Empty(t, kinds(l), "a FETCH without a reply may have taken a job")
+	assert.Empty(t, kinds(l), "no connection is served any more, and a FETCH without a reply may have taken a job")
 	assert.LessOrEqual(t, l.Jobs.InDoubt, l.Jobs.Missing)
 }
 
@@ -281,6 +334,7 @@ func TestFindingsHaveClauses(t *testing.T) {
 	}
 	for _, breach := range []string{
 		protocol.Unasked, protocol.ExtraReply, protocol.ForeignReply, protocol.ForeignReply + "FETCH", protocol.BrokenGrammar,
+		protocol.NoReply, protocol.Overdue, protocol.WorkerClosed,
 		protocol.BrokenGrammar + fwp.RuleNull.String(),
 	} {
 		assert.NotEmpty(t, conformance.ClauseOf(breach), breach)

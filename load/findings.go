@@ -27,6 +27,9 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 		add(reports.FindingReturned, c.Returned, r.jids(found.Returned))
 	}
 	for flaw := range ledger.Flaws {
+		if flaw == ledger.Early && len(r.figures.usage.ClockJumps) > 0 {
+			continue // the time of a job is one of the wall clock
+		}
 		if n := c.Flawed[flaw]; n > 0 {
 			jids, notes := r.flawed(found.Foreign, flaw)
 			add(flaws[flaw], n, jids).Notes = notes
@@ -82,6 +85,12 @@ func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
 		return reports.FindingReply, "bytes that no command asked for"
 	case protocol.ExtraReply:
 		return reports.FindingReply, "more than one reply to " + b.Verb
+	case protocol.NoReply:
+		return reports.FindingUnanswered, b.Verb + " got no reply, while other commands did"
+	case protocol.Overdue:
+		return reports.FindingOverdue, "there was no job, and the reply came too late"
+	case protocol.WorkerClosed:
+		return reports.FindingClosed, "the connection of a worker, which gave no cause"
 	case protocol.ForeignReply:
 		return reports.FindingReply, "not a valid greeting"
 	case protocol.ForeignReply + b.Verb:
@@ -92,7 +101,7 @@ func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
 
 var flaws = [ledger.Flaws]reports.FindingKind{
 	ledger.NotOurs: reports.FindingForeign, ledger.WrongQueue: reports.FindingQueue,
-	ledger.Altered: reports.FindingAltered, ledger.WasRefused: reports.FindingRefused,
+	ledger.Altered: reports.FindingAltered, ledger.WasRefused: reports.FindingRefused, ledger.Early: reports.FindingEarly,
 }
 
 // flawed returns the jobs with a flaw, and a note about each.

@@ -32,6 +32,12 @@ const (
 	FindingNotRetried FindingKind = "not-retried"
 	// FindingReply: a reply that belongs to another command or connection, or to none.
 	FindingReply FindingKind = "reply"
+	// FindingUnanswered: a command without a reply, while others were answered.
+	FindingUnanswered FindingKind = "unanswered"
+	// FindingOverdue: a FETCH that found nothing, and was answered much later than after the longest wait.
+	FindingOverdue FindingKind = "overdue"
+	// FindingClosed: a worker's connection that the server ended without a cause, while it served others.
+	FindingClosed FindingKind = "closed"
 	// FindingHistory: what only the order of all calls and replies proves.
 	FindingHistory FindingKind = "history"
 	// FindingGrammar: bytes that are not RESP.
@@ -87,6 +93,9 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
 	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
 	FindingReply:      {"wrong reply", "", "a reply that belongs to another command, or to none"},
+	FindingUnanswered: {"command", " without a reply", "a command that got no reply, while others did"},
+	FindingOverdue:    {"FETCH", " answered too late", "there was no job, and the reply came too late"},
+	FindingClosed:     {"worker's connection", " closed", "closed by the server, which served others on"},
 	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed RESP"},
 	FindingHistory:    {"contradiction", " in the history", string(FindingHistory)},
 }

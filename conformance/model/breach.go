@@ -35,6 +35,7 @@ var clauseOf = map[string]string{
 	"extra-reply":          "FWP-RESP-06",
 	"no-reply":             "FWP-RESP-06",
 	"no-greeting":          "FWP-HI-01",
+	"fetch-overdue":        "FWP-FETCH-05",
 	"consumer-closed":      "FWP-STATE-13",
 	"state-lost":           "FWP-STATE-12",
 	"state-unordered":      "FWP-BEAT-01",

@@ -38,6 +38,7 @@ type conn struct {
 	planned time.Duration // when it was to be opened
 	opened  time.Duration // when it was, plus what the password's hash took
 	free    time.Duration // since when no command is in flight
+	replied time.Duration // when the latest reply to a command came, on this connection or one before
 	pause   time.Duration // no command before this, after one that was refused
 	due     time.Duration // the role wants to be asked again; 0 never
 	alarm   time.Duration // when it is looked whether a reply is overdue; 0 never
@@ -175,6 +176,7 @@ func (c *conn) look(now time.Duration) {
 		c.alarm = overdue
 		return
 	}
+	c.unanswered(now)
 	c.lose(now, measure.Timeout, errSilent)
 }
 

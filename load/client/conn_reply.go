@@ -100,7 +100,8 @@ func (c *conn) book(now time.Duration, e *protocol.Event) {
 
 func (c *conn) answered(now time.Duration, e *protocol.Event) {
 	got := c.role.answered(now, e)
-	c.phase, c.free = idle, now
+	c.phase, c.free, c.replied = idle, now, now
+	c.shard.pulse.beat(now)
 	c.shard.status.InFlight--
 	if got.err != nil {
 		c.shard.trouble(got.op, measure.Rejected, got.err)
@@ -123,6 +124,9 @@ func (c *conn) slow(now time.Duration) {
 
 // time records when the command in flight was due, sent and answered. It turned out to be of kind op.
 func (c *conn) time(op measure.Op, now time.Duration) {
+	if op != measure.FetchEmpty && op != measure.FetchWaited && op != measure.FetchFound {
+		c.shard.slowest = max(c.shard.slowest, now-c.asked.sent)
+	}
 	c.shard.recorder.Command(op, measure.Timing{
 		Intended: c.asked.intended, Free: c.asked.free, Sent: c.asked.sent, Replied: now,
 	})
@@ -152,6 +156,9 @@ func (c *conn) ended(now time.Duration, err error) {
 		c.time(measure.End, now)
 		c.finish(now)
 		return
+	}
+	if d, ok := c.role.(*duty); ok && !c.quit.decided && (c.phase == idle || c.phase == busy) {
+		d.closedByServer(now)
 	}
 	kind, err := ending(err)
 	c.lose(now, kind, err)

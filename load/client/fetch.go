@@ -36,6 +36,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 		w.take(now, d.place)
 		return outcome{op: op}
 	case protocol.Empty:
+		d.overdue(now)
 		d.noteFetch(history.Empty)
 		d.answeredOwn(-1, true)
 		if len(d.own) == 0 {

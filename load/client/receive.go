@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -36,6 +37,7 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, job.Intended
 	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
+		w.mayBeEarly(now, job)
 		c.recorder.Job(measure.ToFetched, job.Intended, now)
 	}
 	if !c.fails {
@@ -45,6 +47,22 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	if p.fails = c.jobs.Fails(job.K, attempt); p.fails {
 		p.returns = attempt < c.jobs.Retry(job.K)
 		c.shared.fail(job.K)
+	}
+}
+
+// earlyBy is how long before its time a scheduled job is early: the clocks of client and server may differ.
+const earlyBy = time.Second
+
+// mayBeEarly books a scheduled job that was delivered before its time.
+func (w *worker) mayBeEarly(now time.Duration, job workload.Delivery) {
+	c := w.shard
+	delay := c.jobs.Delay(job.K)
+	if delay == 0 {
+		return
+	}
+	if sent, known := c.ledger.SentAt(job.K); known && now < sent+delay-earlyBy {
+		c.ledger.Foreign(ledger.Early, string(job.JID),
+			fmt.Sprintf("delivered %.1f s before its time", (sent+delay-now).Seconds()))
 	}
 }
 

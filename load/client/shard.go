@@ -107,6 +107,9 @@ type Shard struct {
 	status   Status
 	firsts   map[failure]error // the first of each
 	breaches []Breach
+	closings []closing
+	pulse    pulse
+	slowest  time.Duration // the longest service time of a command other than FETCH
 }
 
 // NewShard makes the connections of a shard; none is opened before Connect. It may be

@@ -2,7 +2,6 @@ package client
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/load/measure"
@@ -98,26 +97,6 @@ func (c *Shard) trouble(op measure.Op, kind measure.ErrorKind, err error) {
 // there was none.
 func (c *Shard) First(op measure.Op, kind measure.ErrorKind) error {
 	return c.firsts[failure{op, kind}]
-}
-
-// Breach is how often the protocol was broken in the same way at the same command.
-type Breach struct {
-	First *protocol.BreachError
-	Count int64
-}
-
-// Breaches returns the breaches of the protocol so far, the earliest first. The caller
-// may keep them.
-func (c *Shard) Breaches() []Breach { return slices.Clone(c.breaches) }
-
-func (c *Shard) breached(b *protocol.BreachError) {
-	i := slices.IndexFunc(c.breaches, func(known Breach) bool {
-		return known.First.Verb == b.Verb && known.First.Breach == b.Breach
-	})
-	if i < 0 {
-		i, c.breaches = len(c.breaches), append(c.breaches, Breach{First: b})
-	}
-	c.breaches[i].Count++
 }
 
 // lost counts a connection that the server has ended, or that had to be given up.

@@ -32,8 +32,8 @@ type Counts struct {
 	Redelivered int64        // deliveries of jobs that might return
 	Duplicated  int64        // deliveries of jobs that a worker had
 	Returned    int64        // deliveries of jobs that were settled
-	Foreign     int64        // deliveries that have a flaw
-	Flawed      [Flaws]int64 // the same, by flaw
+	Foreign     int64        // deliveries that have a flaw other than Early
+	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
 	FetchesLost int64        // FETCHes that ended without a reply
 }
@@ -58,7 +58,9 @@ func (l *Ledger) Count(drained bool) Counts {
 	}
 	for flaw := range l.foreign {
 		counts.Flawed[flaw] = l.foreign[flaw].Load()
-		counts.Foreign += counts.Flawed[flaw]
+		if Flaw(flaw) != Early { // that is a right job at a wrong time
+			counts.Foreign += counts.Flawed[flaw]
+		}
 	}
 	// While jobs are booked, the parts of a difference are of different moments.
 	counts.Acked = max(0, t.settled-counts.Dead)

@@ -28,6 +28,8 @@ const (
 	Altered
 	// WasRefused is a job whose push got an error reply.
 	WasRefused
+	// Early is a scheduled job that was delivered before its time.
+	Early
 	// Flaws is how many there are.
 	Flaws
 )

@@ -87,8 +87,9 @@ type Times struct {
 	// Beat is the time between two heartbeats of a worker, 0 if there are none; BeatApart is
 	// the least time between two if one is late.
 	Beat, BeatApart time.Duration
-	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs.
-	Poll time.Duration
+	// Poll is how long a worker waits after Empty; 0 if it is the server that waits for jobs. Then Wait is the longest
+	// that it does; 0 if there is no limit.
+	Poll, Wait time.Duration
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
@@ -161,6 +162,9 @@ type BreachError struct {
 const (
 	Unasked       = "unasked"     // bytes while no reply is due
 	ExtraReply    = "extra-reply" // bytes after a whole reply
+	NoReply       = "no-reply"
+	Overdue       = "fetch-overdue"   // there is no job, and that was said too late
+	WorkerClosed  = "consumer-closed" // a worker's connection, which gave no cause
 	ForeignReply  = "foreign-reply:"
 	BrokenGrammar = "grammar:"
 )
