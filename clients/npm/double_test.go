@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -20,14 +19,10 @@ func TestDouble(t *testing.T) {
 	require.DirExists(t, "node_modules", "run it by: make client-npm")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	program := filepath.Join(t.TempDir(), "fwpcheck")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/fwpcheck")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
 	node := exec.CommandContext(ctx, "node", "double.mjs")
-	node.Env = append(os.Environ(), "FWPCHECK="+program, "FAKTORY_PROVIDER=")
+	node.Env = append(os.Environ(), "FWPCHECK="+built(t), "FAKTORY_PROVIDER=")
 	node.WaitDelay = 5 * time.Second // for a server that was left running
-	out, err = node.CombinedOutput()
+	out, err := node.CombinedOutput()
 	require.NoError(t, err, string(out))
 	assert.Contains(t, string(out), "all well\n")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -200,7 +201,7 @@ func refusalSituations() []Situation {
 }
 
 // declinedPatience is how long a producer may try to greet.
-const declinedPatience = 30 * time.Second
+const declinedPatience = 20 * time.Second
 
 // poolSituations are about several callers at a time.
 func poolSituations() []Situation {
@@ -258,12 +259,19 @@ func pushLossSituations() []Situation {
 			ID: "loss/idle", Title: "a client whose idle connection the server closes loses no job in silence",
 			Clauses: "WU-19", Wait: 2 * time.Second,
 			Play: func(b *bed) {
+				var over atomic.Bool
+				b.steer(func(e *fakes.Event) {
+					if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && !over.Load() {
+						e.Later = &fakes.Later{After: time.Second, Close: true}
+					}
+				})
 				p := b.produce(options{}, ordinary(3), true)
 				b.mustPush(p)
-				b.remark("the server is restarted")
-				if err := p.server.Restart(); err != nil {
-					b.giveUp(false, "%v", err)
+				closes := func(e *monitor.Event) bool { return e.Kind == monitor.Closed && e.By == monitor.Server }
+				if !b.awaitOrEnd(p, settled, closes) {
+					b.giveUp(true, "the producer had no idle connection that the server could close")
 				}
+				over.Store(true)
 				b.watchUntilEnd(p, time.Second)
 				b.handMore(p, ordinary(3))
 				b.finish(p)

@@ -31,6 +31,7 @@ func beatSituations() []Situation {
 				b.pushes(usualConcurrency, "fwp.sleep", "[64]")
 				b.mustFetch()
 				b.watchUntilEnd(p, 70*time.Second)
+				b.beatsSteadily(p)
 			},
 		},
 		{
@@ -77,6 +78,25 @@ func beatSituations() []Situation {
 						orderPatience, fetches))
 			},
 		},
+	}
+}
+
+// beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections meanwhile:
+// the monitors know a worker by its connections.
+func (b *bed) beatsSteadily(p *proc) {
+	last := b.find(p.of(line(fwp.HELLO)))
+	if last == nil || b.exited(p) {
+		return
+	}
+	from := last.At
+	for _, e := range b.all(p.of(line(fwp.BEAT))) {
+		if e.At-from > time.Minute {
+			return
+		}
+		from = e.At
+	}
+	if b.now()-from <= time.Minute {
+		b.holds("BEAT-06", true, "", "")
 	}
 }
 

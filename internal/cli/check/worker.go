@@ -134,7 +134,7 @@ func (o *clientOptions) validate() error {
 	if !o.given.Changed("seed") {
 		o.seed = rand.Uint64()
 	}
-	return nil
+	return o.expect.validate(o.given)
 }
 
 func (o *clientOptions) harness(words []string) *workercheck.Harness {
@@ -176,6 +176,10 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 		return badSelection(err, all)
 	}
 	chosen := selection{in: in, out: out}
+	known, err := o.expect.read(chosen)
+	if err != nil {
+		return err
+	}
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	command := commandLine(words)
 	p.Logf("testing %s, seed %d", command, o.seed)
@@ -201,20 +205,29 @@ func (p process) checkClient(ctx context.Context, o *clientOptions, words []stri
 	if o.reportFlags.Verbose {
 		watch.line = p.printer(len(chosen.in) > 1)
 	}
-	r := o.runSituations(ctx, chosen, watch, command)
+	runner := o.clientRunner(chosen, watch, command)
+	runner.Expected = known.known()
+	r := o.runSituations(ctx, runner, command)
 	bar.End()
+	r = known.apply(ctx, p, r, chosen, func(checks []conformance.Check) []reports.Check {
+		again := o.clientRunner(selection{in: checks}, watcher{}, command)
+		again.Parallel, again.Repeat, again.FailFast = 1, 1, false
+		return again.Run(ctx).Checks
+	})
 	return p.Deliver(o.report(r))
 }
 
-// runSituations plays the chosen situations.
-func (o *clientOptions) runSituations(
-	ctx context.Context, chosen selection, watch watcher, command string,
-) *reports.Report {
-	runner := &conformance.Runner{
+// clientRunner returns what plays the chosen situations.
+func (o *clientOptions) clientRunner(chosen selection, watch watcher, command string) *conformance.Runner {
+	return &conformance.Runner{
 		Servers: []conformance.Server{{Target: workercheck.Target{}}}, Checks: chosen.in, Skipped: chosen.out,
 		Parties: o.parties(), Parallel: o.parallel, Seed: o.seed, Repeat: o.repeat, FailFast: o.failFast,
 		Watch: watch.line, Progress: watch.over, Reproduce: o.reproduceClient(command),
 	}
+}
+
+// runSituations plays the situations of a runner.
+func (o *clientOptions) runSituations(ctx context.Context, runner *conformance.Runner, command string) *reports.Report {
 	r := runner.Run(ctx)
 	if short := shortage.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short
