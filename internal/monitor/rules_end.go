@@ -25,7 +25,7 @@ func endRules() []Rule {
 			Breach: EndWithJobs, Goal: "a worker sent END on its last connection",
 			on: on(Line, "END"), check: func(l *look) judgement {
 				k := l.worker
-				if k == nil || len(k.conns) > 1 || l.conn.end != nil {
+				if k == nil || len(k.conns) > 1 || l.conn.end != nil || l.world.greets(k.process) {
 					return aside()
 				}
 				if n := k.running(); n > 0 {
@@ -47,6 +47,19 @@ func endRules() []Rule {
 			},
 		},
 	}
+}
+
+// greets reports whether a process has a connection on which it has not greeted yet: it may be one more of its worker.
+func (w *world) greets(process int) bool {
+	if process == 0 {
+		return false
+	}
+	for _, c := range w.conns {
+		if c.process == process && !c.identified {
+			return true
+		}
+	}
+	return false
 }
 
 // checkWithoutEnd judges a client that closes a connection which still works. One that gives up waiting for a reply, or

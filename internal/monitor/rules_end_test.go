@@ -48,6 +48,19 @@ func endTests() []ruleTest {
 			2 S: +OK
 			2 C: END
 			2 closed server`},
+		{breach: EndWithJobs, name: "its process has a connection that has not greeted yet", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			2 open p1` + ended + `
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
+			2 S: +OK
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: END
+			2 closed server`},
 		{breach: EndWithJobs, name: "a job runs", wrong: true, too: JobNotReported, stream: fetchedJob + ended},
 		{breach: EndWithJobs, name: "a job runs that came on another connection", wrong: true, too: JobNotReported, stream: `
 			2 worker w1` + fetchedJob + ended + `
