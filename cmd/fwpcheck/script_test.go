@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 //	exits CODE fwpcheck ARG...   the command ends with this exit code
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	heard VAR WORD               waits until a line with this word has come to the server
+//	ready VAR COMMAND ARG...     starts a command that prints "ready URL", and puts the URL into the variable
+//	ended VAR CODE FILE          ends it; it must have this exit code, and what it printed goes to the file
 //
 // and find the id of a quick check of the suite in $CHECK and the id of a clause
 // that it decides in $CLAUSE.
@@ -50,7 +52,7 @@ func TestScripts(t *testing.T) {
 		Setup:              setup,
 		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "heard": heard,
+			"exits": exits, "serve": serve, "heard": heard, "ready": ready, "ended": ended,
 		},
 	})
 }
@@ -63,6 +65,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("CHECK", check)
 	env.Setenv("CLAUSE", clause)
 	env.Values[serversKey{}] = map[string]*server{}
+	env.Values[backgroundKey{}] = map[string]*background{}
 	return nil
 }
 

@@ -6,5 +6,5 @@
 // fit into the queue is not judged, and passes on all the same.
 //
 // To read: recorder.go (connections), queue.go, judge.go (events, counts), script.go and script_text.go (the script),
-// metrics.go.
+// metrics.go, and scriptserver.go for the other way round: a script that answers clients.
 package recorder

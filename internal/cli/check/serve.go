@@ -37,20 +37,29 @@ type serveOptions struct {
 func newServe(p process) *cobra.Command {
 	o := &serveOptions{}
 	cmd := &cobra.Command{
-		Use:   "serve",
+		Use:   "serve [flags] [FILE]",
 		Short: "Serve as a test double for workers and producers, with control over HTTP",
 		Long: "serve runs the embedded server on 127.0.0.1 until it is interrupted. When it serves it prints one line,\n" +
 			"`ready tcp://127.0.0.1:PORT http://127.0.0.1:PORT`: the server, and its control, which shows and verifies\n" +
 			"what clients did, resets the server, quiets workers and sets the clock forward; see docs/test-double.md.\n" +
 			"At the end it prints what clients did that the specification forbids.\n\n" +
+			"With FILE, a script that was recorded for example, it plays the server's side of that in place of the embedded\n" +
+			"server: clients get the script's replies and are judged as by fwpcheck record. It ends when the script was played\n" +
+			"to its end; see docs/recording.md.\n\n" +
 			"If standard input is a pipe, serve also ends when that is closed, so that it does not outlive a test\n" +
 			"program that starts it and keeps the other end.\n\n" +
-			"Exit codes: 0 no client broke a rule, 1 one did, 2 usage, 5 internal error.",
+			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
+			"played to its end, 5 internal error.",
 		Example: "  fwpcheck serve --port 7419 &\n" +
-			"  FAKTORY_URL=tcp://localhost:7419 npm test",
-		Args: program.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+			"  FAKTORY_URL=tcp://localhost:7419 npm test\n" +
+			"  fwpcheck serve bug.fwp --port 7419",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeScripts,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
+			if len(args) > 0 {
+				return p.serveScript(cmd.Context(), o, args[0])
+			}
 			return p.serve(cmd.Context(), o)
 		},
 	}

@@ -1,0 +1,92 @@
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+type backgroundKey struct{} // of the commands in the values of a script
+
+// background is a command that was started by ready.
+type background struct {
+	cmd   *exec.Cmd
+	in    io.Closer
+	out   bytes.Buffer
+	read  chan struct{} // closed when all of its output was read
+	ended bool
+}
+
+// ready is `ready VAR COMMAND [ARG...]`: it starts a command that prints "ready URL" when it serves, and puts the URL
+// into the variable.
+func ready(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: ready VAR COMMAND [ARG...]")
+	}
+	path := ""
+	for _, folder := range strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator)) {
+		if _, err := os.Stat(folder + "/" + args[1]); err == nil && path == "" {
+			path = folder + "/" + args[1]
+		}
+	}
+	cmd := exec.Command(path, args[2:]...) //nolint:noctx // the end of the script ends it
+	b := &background{cmd: cmd, read: make(chan struct{})}
+	b.cmd.Dir, b.cmd.Stderr = ts.MkAbs("."), os.Stderr
+	var err error
+	b.in, err = b.cmd.StdinPipe()
+	ts.Check(err)
+	out, err := b.cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(b.cmd.Start())
+	ts.Defer(func() { _, _ = b.end() })
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	ts.Check(err)
+	url, is := strings.CutPrefix(strings.TrimSpace(first), "ready ")
+	if !is {
+		ts.Fatalf("%s printed %q", args[1], first)
+	}
+	go func() {
+		defer close(b.read)
+		_, _ = io.Copy(&b.out, lines)
+	}()
+	ts.Setenv(args[0], url)
+	ts.Value(backgroundKey{}).(map[string]*background)[args[0]] = b
+}
+
+// end closes the standard input of a command, which ends it, and returns its exit code.
+func (b *background) end() (int, error) {
+	if b.ended {
+		return 0, nil
+	}
+	b.ended = true
+	_ = b.in.Close()
+	<-b.read
+	err := b.cmd.Wait()
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
+
+// ended is `ended VAR CODE FILE`: it ends the command that ready has started for the variable, which has to end with this
+// exit code, and writes what it printed to a file.
+func ended(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: ended VAR CODE FILE")
+	}
+	b := ts.Value(backgroundKey{}).(map[string]*background)[args[0]]
+	code, err := b.end()
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.out.Bytes(), 0o600))
+	if strconv.Itoa(code) != args[1] {
+		ts.Fatalf("exit code %d, want %s:\n%s", code, args[1], b.out.String())
+	}
+}

@@ -1,0 +1,117 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// serveScript plays the server's side of a script until that was played to its end, or until it is interrupted.
+func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error {
+	for _, name := range []string{"web-port", "tls-ca-out", "fault"} {
+		if o.given.Changed(name) {
+			return fmt.Errorf("--%s is about the embedded server, and %s says what the server does", name, file)
+		}
+	}
+	password, err := o.scriptPassword()
+	if err != nil {
+		return err
+	}
+	script, err := p.scriptToShrink(file)
+	if err != nil {
+		return err
+	}
+	server, err := recorder.NewScriptServer(script)
+	if err != nil {
+		return err
+	}
+	clients, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.port))
+	if err != nil {
+		return fmt.Errorf("--port %d: %w", o.port, err)
+	}
+	defer clients.Close()
+	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(0))
+	if err != nil {
+		return &program.InternalError{Cause: err}
+	}
+	ctx, stop := program.UntilInterrupted(ctx)
+	defer stop()
+	ctx = untilClosed(ctx, p.In)
+	shown := &shownFindings{p: p, times: map[string]int{}}
+	r := recorder.New(recorder.Config{
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", inner.Addr().String())
+		},
+		Found: shown.print, Failed: shown.failed,
+		Watch: monitor.Config{Password: password, Only: clientBreaches()},
+	})
+	defer r.Close()
+	if err := p.Print("ready tcp://" + clients.Addr().String() + "\n"); err != nil {
+		return err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- r.Serve(ctx, clients) }()
+	server.Serve(ctx, inner)
+	_ = clients.Close()
+	<-failed
+	r.Close()
+	return p.scriptServed(r, server)
+}
+
+// clientBreaches returns the names of the rules for clients: what the server does is the script's.
+func clientBreaches() (names []string) {
+	for _, rule := range monitor.Rules() {
+		names = append(names, rule.Breach)
+	}
+	return names
+}
+
+func (o *serveOptions) scriptPassword() (string, error) {
+	if o.password != "" && o.passwordFile != "" {
+		return "", errors.New("two passwords: one of --password, and one of --password-file")
+	}
+	if o.passwordFile != "" {
+		return target.ReadPassword(o.passwordFile)
+	}
+	return o.password, nil
+}
+
+// scriptServed prints what the clients did.
+func (p process) scriptServed(r *recorder.Recorder, server *recorder.ScriptServer) error {
+	s := r.Summary()
+	if err := p.PrintPage(recordPage(s)); err != nil {
+		return err
+	}
+	differences, left := server.Differences(), server.Left()
+	var b strings.Builder
+	for _, line := range differences {
+		fmt.Fprintf(&b, "otherwise than the script: %s\n", text.OneLine(line))
+	}
+	for _, line := range left {
+		fmt.Fprintf(&b, "not played: %s\n", line)
+	}
+	if len(differences)+len(left) == 0 {
+		b.WriteString("the script was played to its end\n")
+	}
+	if err := p.Print(p.Show(b.String())); err != nil {
+		return err
+	}
+	switch code := recordExit(s); {
+	case code != reports.ExitWell:
+		return program.Exit(code)
+	case len(differences) > 0:
+		return program.Exit(reports.ExitFindings)
+	case len(left) > 0:
+		return program.Exit(reports.ExitInconclusive)
+	}
+	return nil
+}

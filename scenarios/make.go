@@ -1,0 +1,187 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Made is a message that a choice accepts, or the end of the connection.
+type Made struct {
+	Sign   string // that of its form, as "+" or "$-1"
+	Text   string
+	Ending Ending // if not Open
+}
+
+// Make returns a message that the choice accepts, for the server's side of a script. Value returns the value of a name that
+// is not computed. The error says what no message can be made of.
+func (ch *Choice) Make(value func(Name) any) (Made, error) {
+	if ch.ending != Open {
+		return Made{Ending: ch.ending}, nil
+	}
+	m := Made{Text: ch.prefix}
+	if ch.form != nil {
+		m.Sign = ch.form.Sign
+	}
+	switch {
+	case ch.any || len(ch.parts) > 0 || ch.re != nil:
+		return m, fmt.Errorf("no message can be made of %s", ch)
+	case ch.exact != nil:
+		m.Text = *ch.exact
+	case ch.json != nil:
+		v, err := madeOf(ch.json, value)
+		if err != nil {
+			return m, err
+		}
+		text, err := marshal(v)
+		m.Text += text
+		return m, err
+	}
+	return m, nil
+}
+
+// madeOf returns a value that a node accepts.
+func madeOf(n node, value func(Name) any) (any, error) {
+	switch n := n.(type) {
+	case literal:
+		return n.value, nil
+	case interpolated:
+		return n.parts.Expand(func(name Name) string {
+			if text, is := name.Computed(time.Now()); is {
+				return text
+			}
+			return fmt.Sprint(value(name))
+		}), nil
+	case capture:
+		if text, is := (Name{n.ref}).Computed(time.Now()); is {
+			return text, nil
+		}
+		return value(Name{n.ref}), nil
+	case kind:
+		return n.made(), nil
+	case either:
+		return madeOf(n[0], value)
+	case array:
+		list := make([]any, len(n.elems))
+		for i, e := range n.elems {
+			v, err := madeOf(e, value)
+			if err != nil {
+				return nil, err
+			}
+			list[i] = v
+		}
+		return list, nil
+	case *Object:
+		return n.made(value)
+	}
+	return nil, fmt.Errorf("no value can be made of %s", n)
+}
+
+func (o *Object) made(value func(Name) any) (any, error) {
+	fields := map[string]any{}
+	for _, f := range o.fields {
+		if _, is := f.value.(absent); is {
+			continue
+		}
+		v, err := madeOf(f.value, value)
+		if err != nil {
+			return nil, err
+		}
+		fields[f.key] = v
+	}
+	return fields, nil
+}
+
+// made returns a value of the type, at the beginning of the range.
+func (k kind) made() any {
+	switch k.word {
+	case "string":
+		return "text"
+	case "bool":
+		return true
+	case "array":
+		return []any{}
+	case "object":
+		return map[string]any{}
+	case "time":
+		return time.Now().UTC().Format(timeForm)
+	case "any":
+		return nil
+	}
+	if k.lo != nil {
+		return k.lo.number
+	}
+	if k.hi != nil {
+		return k.hi.number
+	}
+	return 1
+}
+
+// Marked returns the text of a client's line with each name replaced by a mark, and a function that returns the name of
+// a mark.
+func (s *Send) Marked() (text string, name func(mark string) (Name, bool)) {
+	names := map[string]Name{}
+	var marked func(t Template) string
+	marked = func(t Template) string {
+		return t.Expand(func(n Name) string {
+			if n.ref.kind == refObject {
+				return marked(n.ref.fields())
+			}
+			mark := "\u27e6" + n.String() + "\u27e7"
+			names[mark] = n
+			return mark
+		})
+	}
+	var b strings.Builder
+	for _, t := range s.Segments {
+		b.WriteString(marked(t))
+	}
+	return b.String(), func(mark string) (Name, bool) {
+		n, is := names[mark]
+		return n, is
+	}
+}
+
+// fields returns the text of a computed object, as a script would write it without its name.
+func (r *ref) fields() Template {
+	whole := &Object{fields: overlay(r.grammar.object(r.formula.Fields(r.indexed)), r.object)}
+	for i, f := range whole.fields {
+		if c, is := f.value.(capture); is { // the mark of its name is a string
+			whole.fields[i].value = interpolated{Template{{ref: c.ref}}}
+		}
+	}
+	whole.fields = slices.DeleteFunc(whole.fields, func(f field) bool {
+		_, is := f.value.(absent)
+		return is
+	})
+	segments, err := parseTemplate(&cursor{line: whole.String(), grammar: r.grammar})
+	if err != nil || len(segments) != 1 {
+		return Template{{lit: "{}"}}
+	}
+	return segments[0]
+}
+
+// Flat returns the steps of a script in their order, those of blocks too. The error names a step that only the client's
+// side of a script can have.
+func (s *Script) Flat() ([]Step, error) {
+	var all []Step
+	for _, step := range s.Steps {
+		block, is := step.(*Block)
+		if o, also := step.(*Operate); also && o.Action != NeedSignals {
+			return nil, fmt.Errorf("%s: line %d: %s cannot be played by a server that follows a script",
+				cmp.Or(s.Name, "script"), o.Line, o.Action)
+		}
+		switch {
+		case !is:
+			all = append(all, step)
+		case block.Kind == Repeat:
+			return nil, fmt.Errorf("%s: line %d: repeat cannot be played by a server that follows a script",
+				cmp.Or(s.Name, "script"), block.Line)
+		default:
+			all = append(all, block.Steps...)
+		}
+	}
+	return all, nil
+}
