@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -123,10 +124,13 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 	}
 	defer end()
 	served := conformance.Server{Target: target, Password: s.config().Password, Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script)}).Run(t.Context())
+	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script), Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {
-		if check.Verdict.Breach() || check.Verdict == reports.Inconclusive {
+		// On a right server the script of a finding need not meet what the clause is about.
+		unmet := func(c reports.ClauseVerdict) bool { return c.Reason == reports.ReasonGoal }
+		open := check.Verdict == reports.Inconclusive && !slices.ContainsFunc(check.Clauses, unmet)
+		if check.Verdict.Breach() || open {
 			return "not right on a right server: " + check.Verdict.String() + " " + fmt.Sprint(check.Findings)
 		}
 		return ""
