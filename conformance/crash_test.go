@@ -68,6 +68,7 @@ func runMortal(
 		look((&conformance.Runner{
 			Servers:   []conformance.Server{{Target: m, Offers: offers, Ended: m.ended}},
 			Checks:    all,
+			Virtual:   true,
 			Provide:   map[scenarios.Need]string{scenarios.NeedRestart: "give --restart-cmd COMMAND"},
 			Reproduce: func(check string) string { return "play " + check },
 		}).Run(t.Context()), m)
@@ -176,7 +177,7 @@ func TestAServerThatIsBackSoonBreaksNoClause(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			m.dead.Store(false)
 		}()
-		r := (&conformance.Runner{Servers: []conformance.Server{{Target: m}}, Checks: all}).Run(t.Context())
+		r := (&conformance.Runner{Servers: []conformance.Server{{Target: m}}, Checks: all, Virtual: true}).Run(t.Context())
 		assert.Empty(t, r.Findings())
 		for _, c := range r.Checks {
 			if c.ID != conformance.CrashCheck {

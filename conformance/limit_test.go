@@ -46,7 +46,7 @@ func limited(t *testing.T, limit int, silent bool, all []conformance.Check, look
 			time.Sleep(time.Millisecond)
 			return target.nw.DialContext(ctx, network, addr)
 		})
-		look((&conformance.Runner{Servers: []conformance.Server{offer}, Checks: all}).Run(t.Context()))
+		look((&conformance.Runner{Servers: []conformance.Server{offer}, Checks: all, Virtual: true}).Run(t.Context()))
 	})
 }
 

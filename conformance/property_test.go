@@ -267,7 +267,7 @@ func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 				defer pool.close()
 				server, _, err := pool.build(fakes.Config{Password: password})
 				assert.NoError(t, err)
-				r := &conformance.Runner{Servers: []conformance.Server{server}, Seed: seed}
+				r := &conformance.Runner{Servers: []conformance.Server{server}, Seed: seed, Virtual: true}
 				withSuiteProperties()(r, nil)
 				assert.Empty(t, r.Run(t.Context()).Findings())
 				for _, name := range slices.Collect(maps.Keys(v.queues)) {

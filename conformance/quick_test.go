@@ -85,7 +85,7 @@ func talking(
 				serving.Go(func() { talk(c) })
 			}
 		})
-		runner := &conformance.Runner{Checks: all, Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{
+		runner := &conformance.Runner{Checks: all, Virtual: true, Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{
 			scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
 			scenarios.NeedAlone, scenarios.NeedFlush,
 		}}}}

@@ -67,6 +67,7 @@ func run(
 		runner := &conformance.Runner{
 			Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{scenarios.NeedOpen}}},
 			Checks:  all,
+			Virtual: true,
 			Provide: map[scenarios.Need]string{scenarios.NeedPassword: "give a password"},
 		}
 		for _, change := range with {
@@ -230,7 +231,7 @@ func TestAnInterruptedRunReportsWhatItHas(t *testing.T) {
 		defer server.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		runner := &conformance.Runner{
-			Servers: []conformance.Server{{Target: target}}, Checks: all,
+			Servers: []conformance.Server{{Target: target}}, Checks: all, Virtual: true,
 			Progress: func(done, total int, _ string) {
 				if done == 2 {
 					cancel()

@@ -63,7 +63,7 @@ func (f Fixture) Vary(
 ) (*reports.Report, error) {
 	p := newServerPool(f, nil)
 	defer p.close()
-	runner := &conformance.Runner{Checks: checks, Prepare: p.prepare}
+	runner := &conformance.Runner{Checks: checks, Prepare: p.prepare, Virtual: f.Network != nil}
 	for _, password := range []string{"", "correct horse"} {
 		build := func() (conformance.Server, func(), error) {
 			config := fakes.Config{Password: password}
@@ -149,5 +149,6 @@ func (p *serverPool) runner(checks ...conformance.Check) (*conformance.Runner, e
 		Servers: []conformance.Server{open, protected},
 		Checks:  checks,
 		Prepare: p.prepare,
+		Virtual: p.fixture.Network != nil,
 	}, err
 }

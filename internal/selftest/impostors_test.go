@@ -134,7 +134,9 @@ func (i impostor) run(t *testing.T, script conformance.Check) (check reports.Che
 		wait := i.listen(ln)
 		defer wait()
 		defer ln.Close()
-		runner := &conformance.Runner{Checks: []conformance.Check{script}, Servers: []conformance.Server{i.offer(network)}}
+		runner := &conformance.Runner{
+			Checks: []conformance.Check{script}, Servers: []conformance.Server{i.offer(network)}, Virtual: true,
+		}
 		report := runner.Run(t.Context())
 		assert.Empty(t, report.Internal)
 		check = report.Checks[0]
