@@ -151,8 +151,8 @@ func TestThresholds(t *testing.T) {
 	assert.True(t, l.Thresholds[0].NoData)
 }
 
-// slow has a PUSH take so long that the producers cannot carry the plan.
-func slow(e *fakes.Event) {
+// slowPush has a PUSH take so long that the producers cannot carry the plan.
+func slowPush(e *fakes.Event) {
 	if e.Point == fakes.Ran && e.Command.Verb == "PUSH" {
 		e.Delay += 20 * ms
 	}
@@ -161,7 +161,7 @@ func slow(e *fakes.Event) {
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	run := func(how client.Overload) *reports.Load {
-		return bench{load: steady(), hooks: []func(*fakes.Event){slow}, change: func(c *load.Config) { c.Overload = how }}.run(t)
+		return bench{load: steady(), hooks: []func(*fakes.Event){slowPush}, change: func(c *load.Config) { c.Overload = how }}.run(t)
 	}
 	queued := run(client.Queue)
 	outcome(t, queued, reports.ExitWell, "achieved 23", "of 500 /s")

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 // compared compares two servers of a kind in virtual time.
@@ -65,6 +66,9 @@ func TestServersDiffer(t *testing.T) {
 			for swapped, configs := range [2][2]func() fakes.Config{
 				{behaving("", ""), behaving(test.fault, test.variation)}, {behaving(test.fault, test.variation), behaving("", "")},
 			} {
+				if !slow.Enabled() && swapped != len(name)%2 {
+					continue // one order for each, and not the same one for all
+				}
 				r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 1, Findings: 8}})
 				at := slices.IndexFunc(r.Differences, func(d explore.Difference) bool {
 					v := d.Sides[1-swapped].Violation

@@ -12,6 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 // poisoned is a server of which something becomes of the bytes that it is poisoned by.
@@ -91,6 +92,9 @@ func TestWhatBytesDoIsFound(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "more answers to what servers send" {
+				slow.Only(t) // it takes four seeds, as much as all others together
+			}
 			searching(t, test.config, func(t *testing.T, r *explore.Result, s *stage) {
 				f := r.Findings[0]
 				assert.Equal(t, test.crash, f.Crash, "%+v", f.Clause)

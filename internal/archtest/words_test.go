@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ const retiredWords = "testdata/retired.txt"
 // retired is one line of the list.
 type retired struct {
 	form   *regexp.Regexp
+	part   []byte // that every match contains; may be empty
 	files  string
 	advice string
 }
@@ -41,7 +43,7 @@ func TestRetiredWordsStayRetired(t *testing.T) {
 
 func TestRetiredIn(t *testing.T) {
 	t.Parallel()
-	list := []retired{{regexp.MustCompile(`\bcrowd`), "go", "stress"}, {regexp.MustCompile(`\btold\b`), "all", "reported"}}
+	list := []retired{newRetired(`\bcrowd`, "go", "stress"), newRetired(`\b[Tt]old\b`, "all", "reported")}
 	assert.Equal(t, []string{"line 2: crowd (use stress)"}, retiredIn(list, "go", []byte("a\nb crowds c")))
 	assert.Equal(t, []string{"line 1: told (use reported)"}, retiredIn(list, "md", []byte("told of a crowd\n")))
 	assert.Empty(t, retiredIn(list, "txt", []byte("a\n")))
@@ -51,7 +53,7 @@ func TestRetiredIn(t *testing.T) {
 func retiredIn(list []retired, ending string, content []byte) []string {
 	var found []string
 	for _, r := range list {
-		if r.files != "all" && r.files != ending {
+		if r.files != "all" && r.files != ending || !bytes.Contains(content, r.part) {
 			continue
 		}
 		for _, at := range r.form.FindAllIndex(content, -1) {
@@ -60,6 +62,36 @@ func retiredIn(list []retired, ending string, content []byte) []string {
 		}
 	}
 	return found
+}
+
+func newRetired(form, files, advice string) retired {
+	r := retired{regexp.MustCompile(form), nil, files, advice}
+	if tree, err := syntax.Parse(form, syntax.Perl); err == nil {
+		r.part = []byte(literal(tree))
+	}
+	return r
+}
+
+// literal returns the longest text that every match of an expression contains. To look for it first takes a tenth of
+// the time.
+func literal(tree *syntax.Regexp) string {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		if tree.Flags&syntax.FoldCase == 0 {
+			return string(tree.Rune)
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literal(tree.Sub[0])
+	case syntax.OpConcat:
+		longest := ""
+		for _, sub := range tree.Sub {
+			if l := literal(sub); len(l) > len(longest) {
+				longest = l
+			}
+		}
+		return longest
+	}
+	return ""
 }
 
 func readRetired(t *testing.T) []retired {
@@ -75,7 +107,7 @@ func readRetired(t *testing.T) []retired {
 		parts := strings.Split(line, "\t")
 		require.Len(t, parts, 3, line)
 		require.Contains(t, []string{"go", "md", "all"}, parts[1], line)
-		list = append(list, retired{regexp.MustCompile(parts[0]), parts[1], parts[2]})
+		list = append(list, newRetired(parts[0], parts[1], parts[2]))
 	}
 	require.NotEmpty(t, list)
 	return list

@@ -12,6 +12,14 @@ import (
 // Enabled reports whether FWP_SLOW=1 asks for everything.
 func Enabled() bool { return os.Getenv("FWP_SLOW") == "1" }
 
+// Pick returns all with FWP_SLOW=1, and quick otherwise.
+func Pick[T any](quick, all T) T {
+	if Enabled() {
+		return all
+	}
+	return quick
+}
+
 // Only skips a test that runs with FWP_SLOW=1 alone.
 func Only(tb testing.TB) {
 	tb.Helper()

@@ -12,14 +12,16 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// restless is a load whose clients do all that they may do by themselves.
+// restless is a load whose clients do all that they may do by themselves: of 2,000 jobs with FWP_SLOW=1, of 800
+// otherwise.
 func restless() workload.Workload {
 	load := roundtrip()
-	load.Rate, load.Disconnects, load.QueuePerJob = 200, 0.1, 0.125
+	load.Rate, load.Disconnects, load.QueuePerJob = slow.Pick[workload.Rate](80, 200), 0.1, 0.125
 	load.Observers, load.ObserveEvery = 1, workload.Duration(10*time.Millisecond)
 	return load
 }
@@ -33,7 +35,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 		"all":       func(*workload.Workload) {},
 		"no queues": func(w *workload.Workload) { w.QueuePerJob = 0 },
 		"only own":  func(w *workload.Workload) { w.QueuePerJob = 1 },
-		"closed":    func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, 2000, 0 },
+		"closed":    func(w *workload.Workload) { w.Rate, w.JobLimit, w.Duration = 0, int64(10*w.Rate), 0 },
 		"push":      func(w *workload.Workload) { w.Consumers = 0 },
 		"pool": func(w *workload.Workload) {
 			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 5}
@@ -46,6 +48,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			load := restless()
+			rate := int64(load.Rate)
 			change(&load)
 			server := fakes.Config{RetryDelay: func(int) time.Duration { return time.Second }}
 			recorded(t, server, load, time.Minute, tenSeconds, func(r *run, h *history.History) {
@@ -54,9 +57,9 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 				counts := r.ledger.Count(true)
 				assert.Zero(t, counts.Refused)
 				assert.Zero(t, counts.Held)
-				assert.Greater(t, counts.Pushed, int64(1000))
-				assert.Equal(t, name != "idle, only", counts.Doubtful > 10)
-				assert.Greater(t, r.status().Disconnects, int64(100))
+				assert.Greater(t, counts.Pushed, 5*rate)
+				assert.Equal(t, name != "idle, only", counts.Doubtful > rate/20)
+				assert.Greater(t, r.status().Disconnects, rate/2)
 				report := history.Examine(h)
 				assert.Empty(t, report.Findings)
 				open := slices.DeleteFunc(report.Undecided, func(u history.Undecided) bool { return u.Unsent })
@@ -73,6 +76,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
 	load := restless()
+	load.Rate = 200
 	load.Retry, load.FailShare, load.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
 	load.DisconnectAt = []workload.Phase{workload.AtFetch, workload.AtFail}
 	server := fakes.Config{MinReserve: time.Minute}

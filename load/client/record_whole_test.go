@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/workload"
 )
@@ -156,7 +157,7 @@ func TestARightServerMakesNoFinding(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			load := roundtrip()
-			load.Rate = 200
+			load.Rate = slow.Pick[workload.Rate](100, 200)
 			change(&load)
 			server := fakes.Config{RetryDelay: func(int) time.Duration { return time.Second }}
 			recorded(t, server, load, time.Minute, tenSeconds, func(r *run, h *history.History) {

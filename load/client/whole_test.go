@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/ledger"
@@ -18,7 +19,7 @@ import (
 
 func TestEveryKindOfRunAccountsForEveryJob(t *testing.T) {
 	t.Parallel()
-	twice := 2
+	twice, rate := 2, slow.Pick[workload.Rate](150, 500)
 	ms := func(n int) workload.Range {
 		return workload.Range{Min: time.Millisecond, Max: time.Duration(n) * time.Millisecond}
 	}
@@ -26,26 +27,27 @@ func TestEveryKindOfRunAccountsForEveryJob(t *testing.T) {
 		"round trip": func(*workload.Workload) {},
 		"poisson":    func(w *workload.Workload) { w.Poisson = true },
 		"closed loop": func(w *workload.Workload) {
-			w.Rate, w.Think, w.JobLimit, w.Duration = 0, ms(20), 3000, 0
+			w.Rate, w.Think, w.JobLimit, w.Duration = 0, ms(20), int64(6*rate), 0
 		},
 		"pool": func(w *workload.Workload) {
 			w.Topology = workload.Topology{Kind: workload.Pool, Fetchers: 2, Reporters: 2, Concurrency: 20}
 			w.Work = ms(50)
 		},
-		"large":     func(w *workload.Workload) { w.Payload = workload.Constant(100_000); w.Rate = 50 },
+		"large":     func(w *workload.Workload) { w.Payload = workload.Constant(100_000); w.Rate = rate / 10 },
 		"push":      func(w *workload.Workload) { w.Consumers = 0 },
-		"fetch":     func(w *workload.Workload) { w.Producers, w.Prefill, w.Rate = 0, 5000, 0 },
+		"fetch":     func(w *workload.Workload) { w.Producers, w.Prefill, w.Rate = 0, int64(10*rate), 0 },
 		"prefilled": func(w *workload.Workload) { w.Prefill = 1000 },
 		"scheduled": func(w *workload.Workload) { w.Delay = workload.Range{Min: time.Second, Max: 5 * time.Second} },
 		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &twice },
 		"churn": func(w *workload.Workload) {
-			*w = workload.Workload{Churn: true, Connections: 20, Rate: 500, Duration: w.Duration, Payload: workload.Constant(10)}
+			*w = workload.Workload{Churn: true, Connections: 20, Rate: rate, Duration: w.Duration, Payload: workload.Constant(10)}
 		},
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			load := roundtrip()
+			load.Rate = rate
 			change(&load)
 			server := fakes.Config{Password: "secret", Iterations: 10,
 				RetryDelay: func(int) time.Duration { return time.Second }}
@@ -54,18 +56,18 @@ func TestEveryKindOfRunAccountsForEveryJob(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				assert.True(t, r.finish())
 				counts := r.ledger.Count(true)
-				want := int64(5000)
+				want := int64(10 * rate)
 				switch name {
 				case "closed loop":
-					want = 3000
+					want = int64(6 * rate)
 				case "large":
-					want = 500
+					want = int64(rate)
 				case "prefilled":
-					want = 6000
+					want = int64(10*rate) + 1000
 				case "poisson":
 					want = counts.Pushed
 				}
-				assert.Greater(t, counts.Pushed, int64(400))
+				assert.Greater(t, counts.Pushed, int64(0.8*rate))
 				assert.Equal(t, want, counts.Pushed)
 				assert.Equal(t, counts.Pushed, counts.Acked+counts.Dead)
 				assert.Equal(t, counts.Delivered, counts.Acked+counts.Dead)
