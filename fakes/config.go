@@ -63,6 +63,7 @@ type Config struct {
 	// one is answered with an error. Zero means no limit, except where another
 	// number is given.
 	MaxLine        int // bytes of a command line without CRLF; zero means 64 MiB
+	MaxUnfinished  int // bytes of the unfinished lines of all connections, from 4 KiB of each on; the line beyond is too long
 	MaxConnections int // the next one gets an error instead of the greeting
 	MaxQueues      int // queues that hold jobs
 	MaxQueueJobs   int // jobs in one queue

@@ -20,10 +20,18 @@ func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 		return nil, nil, err
 	}
 	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
-		return nil, refuse(AboutLength, "the line is longer than %d bytes", c.s.cfg.MaxLine), nil
+		return nil, c.s.tooLong(), nil
 	}
 	line, broken = checkLine(line[:len(line)-1])
 	return line, broken, nil
+}
+
+func (s *Server) tooLong() *Refusal {
+	if s.cfg.MaxUnfinished == 0 {
+		return refuse(AboutLength, "the line is longer than %d bytes", s.cfg.MaxLine)
+	}
+	return refuse(AboutLength, "the line is longer than %d bytes, or the connections have more than %d bytes of unfinished lines",
+		s.cfg.MaxLine, s.cfg.MaxUnfinished)
 }
 
 // checkLine removes the CR and returns why the rest is not well-formed.
@@ -43,13 +51,21 @@ func checkLine(line []byte) ([]byte, *Refusal) {
 }
 
 // readLong continues to read a line that is longer than the buffer. A line that is too
-// long is not kept.
+// long is not kept, nor one that exceeds what all connections may keep.
 func (c *conn) readLong(start []byte) (line []byte, tooLong bool, err error) {
 	line = bytes.Clone(start)
+	counted := 0
+	defer func() { c.s.unfinished.Add(-int64(counted)) }()
 	for {
 		part, err := c.in.ReadSlice('\n')
-		if tooLong = tooLong || len(line)+len(part) > c.s.cfg.MaxLine+2; tooLong {
+		counted += len(part)
+		all := c.s.unfinished.Add(int64(len(part)))
+		most := c.s.cfg.MaxUnfinished
+		tooLong = tooLong || len(line)+len(part) > c.s.cfg.MaxLine+2 || most > 0 && all > int64(most)
+		if tooLong {
 			line = nil
+			c.s.unfinished.Add(-int64(counted))
+			counted = 0
 		} else {
 			line = append(line, part...)
 		}

@@ -109,6 +109,17 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, "+OK", p.do(job("abcd", `"queue":"c"`)))
 }
 
+// Lines that are not complete share a limit; what one took is there again when it has ended.
+func TestUnfinishedLinesOfAllConnections(t *testing.T) {
+	t.Parallel()
+	s := start(t, fakes.Config{MaxUnfinished: 1 << 20})
+	p := produce(t, s)
+	for range 3 {
+		assert.Regexp(t, "^-ERR .* more than 1048576 bytes of unfinished lines", p.do("PUSH "+strings.Repeat("x", 1<<20+10_000)))
+		assert.Equal(t, "+OK", p.do(job("abcd", `"x":"`+strings.Repeat("x", 700_000)+`"`)))
+	}
+}
+
 func TestLinesInPieces(t *testing.T) {
 	t.Parallel()
 	s := start(t, fakes.Config{})

@@ -23,9 +23,11 @@ type Server struct {
 	workers  workers
 	started  time.Time
 	commands atomic.Int64
-	clock    sync.WaitGroup
-	stopped  chan struct{} // closed by Close
-	serving  sync.WaitGroup
+	// unfinished is how many bytes of long lines are kept that are not complete, of all connections.
+	unfinished atomic.Int64
+	clock      sync.WaitGroup
+	stopped    chan struct{} // closed by Close
+	serving    sync.WaitGroup
 
 	life sync.Mutex // held by Close, Restart and Kill
 

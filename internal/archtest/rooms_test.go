@@ -40,7 +40,8 @@ var rooms = map[string]room{
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
 			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
 		},
-		speaks: true,
+		testsAlso: []string{"fwp"},
+		speaks:    true,
 	},
 	"internal/cli/program": {
 		mayImport: []string{
@@ -139,7 +140,7 @@ var rooms = map[string]room{
 		"load/protocol", "load/workload",
 	}},
 	"internal/recorder": {
-		mayImport: []string{"fwp", "internal/monitor", "internal/text", "scenarios", "scenarios/fwpdialect"},
+		mayImport: []string{"fwp", "internal/monitor", "internal/shortage", "internal/text", "scenarios", "scenarios/fwpdialect"},
 		testsAlso: []string{"fakes"},
 	},
 	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},

@@ -207,6 +207,10 @@ func (w *world) greeted(l *look, cmd *command) {
 		return
 	}
 	k := w.workers[cmd.hello.wid]
+	if k == nil && len(w.workers) >= maxWorkers {
+		delete(w.conns, c.number)
+		return
+	}
 	if k == nil {
 		w.joined++
 		k = &workerState{
@@ -270,11 +274,13 @@ func (w *world) fetched(l *look) {
 	if json.Unmarshal(l.Reply.Text, &u) != nil || u.JID == "" {
 		return
 	}
-	if c.worker != nil && len(c.worker.held) >= maxHeld {
+	u.JID = brief(u.JID)
+	if c.worker != nil && (len(c.worker.held) >= maxHeld || len(w.jobs) >= maxJobs) {
+		w.forgotten.add(u.JID)
 		return
 	}
 	d := &delivery{
-		jid: u.JID, jobtype: u.Type, worker: c.worker, conn: c.number, at: l.At, shown: l.Moment(),
+		jid: u.JID, jobtype: brief(u.Type), worker: c.worker, conn: c.number, at: l.At, shown: l.Moment(),
 		reserved: defaultReservation,
 	}
 	if u.ReserveFor != nil && *u.ReserveFor >= 60 && *u.ReserveFor < 1<<31 {

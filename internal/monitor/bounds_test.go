@@ -1,8 +1,10 @@
 package monitor
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,4 +134,88 @@ func BenchmarkWatch(b *testing.B) {
 		build.Client(at, 1, fmt.Appendf(nil, `PUSH {"jid":"%016d","jobtype":"mail","args":[1,"two"],"queue":"q"}`+"\r\n", n))
 		build.Server(at, 1, []byte("+OK\r\n"))
 	}
+}
+
+// What peers send without an end is kept up to a limit for all connections; the one beyond it is lost.
+func TestUnfinishedBytesOfAllConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	lost := 0
+	b := NewBuilder(func(e Event) {
+		if e.Kind == Lost {
+			lost++
+		}
+	})
+	endless := bytes.Repeat([]byte("A"), 1<<20)
+	const conns = 30
+	for conn := range conns {
+		b.Open(0, conn, 0)
+	}
+	for range 5 {
+		for conn := range conns {
+			b.Client(0, conn, endless)
+			b.Server(0, conn, append([]byte("$4000000\r\n"), endless...))
+			assert.LessOrEqual(t, b.kept, MaxKeptOfAll)
+		}
+	}
+	assert.Positive(t, lost)
+	assert.Less(t, lost, conns)
+	for conn := range conns {
+		b.Close(0, conn, Client, true)
+	}
+	assert.Zero(t, b.kept)
+	assert.Empty(t, b.conns)
+}
+
+// A message that would take many times its bytes loses its connection, or passes unread; no rule is held against it.
+func TestMessagesThatTakeTooMuch(t *testing.T) {
+	t.Parallel()
+	wide := `[` + strings.Repeat("1,", maxValues) + `1]`
+	long := strings.Repeat("A", maxHello)
+	const hi = "+HI {\"v\":2}\r\n"
+	for name, test := range map[string]struct{ server, client, then, want string }{
+		"a greeting of 64 KiB": {`+HI {"v":2,"x":"` + long + "\"}\r\n", "", "", "lost "},
+		"a HELLO of 64 KiB":    {hi, `HELLO {"v":2,"x":"` + long + "\"}\r\n", "", "lost "},
+		"a wide line":          {hi, `PUSH {"jid":"12345678","jobtype":"t","args":` + wide + "}\r\n", "", "line PUSH"},
+		"a wide reply":         {hi, "INFO\r\n", fmt.Sprintf("$%d\r\n%s\r\n", len(wide), wide), "lost "},
+		"a wide array":         {hi, "INFO\r\n", "*1000000000\r\n" + strings.Repeat(":1\r\n", maxArray), "broken reply "},
+		"a slow array":         {hi, "INFO\r\n", "*60000\r\n" + strings.Repeat(":1\r\n", 50_000), "lost "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			last := ""
+			w := NewWatch(Config{Server: true})
+			b := NewBuilder(func(e Event) {
+				last = fmt.Sprint(e.Kind, " ", e.Verb())
+				if e.Kind != Broken {
+					for _, breach := range w.See(e) {
+						assert.Equal(t, "hello-not-first", breach.Name)
+					}
+				}
+			})
+			b.Open(0, 1, 0)
+			b.Server(0, 1, []byte(test.server))
+			b.Client(0, 1, []byte(test.client))
+			b.Server(0, 1, []byte(test.then))
+			assert.Equal(t, test.want, last)
+		})
+	}
+}
+
+// Ids that are too long are kept as short ones, which differ as they do.
+func TestLongNamesAreKeptShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	seen := map[string]bool{}
+	b := NewBuilder(func(e Event) {
+		if e.Kind == Line {
+			jid, _ := e.Object["jid"].(string)
+			assert.Less(t, len(jid)+len(e.Command.Verb), 2*maxName)
+			seen[jid+e.Command.Verb] = true
+		}
+	})
+	b.Open(0, 1, 0)
+	for _, line := range []string{`ACK {"jid":"` + long + `1"}`, `ACK {"jid":"` + long + `2"}`, long} {
+		b.Client(0, 1, []byte(line+"\r\n"))
+	}
+	assert.Len(t, seen, 3)
 }

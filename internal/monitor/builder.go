@@ -12,7 +12,8 @@ import (
 const maxInFlight = 1024
 
 // Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
-// reply of each open connection, at most MaxKept bytes each. It is not safe for concurrent use.
+// reply of each open connection, at most MaxKept bytes each and MaxKeptOfAll together. A connection that has more than that,
+// or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
 //
 // Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
 // the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
@@ -20,6 +21,45 @@ const maxInFlight = 1024
 type Builder struct {
 	sink  func(Event)
 	conns map[int]*wire
+	kept  int // bytes of all connections
+}
+
+const (
+	// MaxKeptOfAll bounds the beginnings of lines and of replies of all connections, in bytes.
+	MaxKeptOfAll = 64 << 20
+	// maxValues bounds the JSON values of a line or of a reply: each takes many times its bytes when it is read.
+	maxValues = 100_000
+	// maxArray is the length of an array from which on it is not read: no reply of the specification is one.
+	maxArray = 64 << 10
+	// maxHello bounds a greeting and a HELLO, in bytes: what they say is kept as long as the connection.
+	maxHello = 64 << 10
+)
+
+// tooMany reports whether a message may have more values than maxValues.
+func tooMany(message []byte) bool {
+	if len(message) <= maxValues {
+		return false
+	}
+	return bytes.Count(message, []byte{','})+bytes.Count(message, []byte{'['})+bytes.Count(message, []byte{'{'}) > maxValues
+}
+
+// room counts what a connection keeps. If all of them keep too much, this one is lost.
+func (b *Builder) room(at time.Duration, conn int, w *wire) {
+	if b.conns[conn] != w {
+		return
+	}
+	keeps := len(w.client) + len(w.server)
+	b.kept += keeps - w.counted
+	w.counted = keeps
+	if b.kept > MaxKeptOfAll {
+		b.Lose(at, conn)
+	}
+}
+
+// drop forgets a connection.
+func (b *Builder) drop(conn int, w *wire) {
+	delete(b.conns, conn)
+	b.kept -= w.counted
 }
 
 // NewBuilder returns a Builder that hands each event to sink, in order.
@@ -33,6 +73,7 @@ type wire struct {
 	client   []byte // the beginning of a line
 	skipped  int    // bytes of a line that is too long, those that are not kept
 	server   []byte // the beginning of a reply
+	counted  int    // bytes of both that are counted
 	greeted  bool   // the server's first reply has been seen
 	inFlight []asked
 	deaf     bool // the server's bytes are not read any more
@@ -60,11 +101,15 @@ func (b *Builder) Client(at time.Duration, conn int, data []byte) {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
 			w.keep(data)
-			return
+			break
 		}
 		b.line(at, conn, w, data[:end+1])
+		if b.conns[conn] != w {
+			return // it is lost
+		}
 		data = data[end+1:]
 	}
+	b.room(at, conn, w)
 }
 
 // keep keeps the beginning of a line.
@@ -83,13 +128,17 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 		w.keep(rest)
 		rest = w.client
 	}
-	if w.skipped > 0 {
+	if w.skipped > 0 || tooMany(rest) {
 		readLong(&e, rest[:min(len(rest), maxShown)], len(rest)+w.skipped)
 	} else {
 		readLine(&e, rest)
 	}
 	w.skipped = 0
 	w.client = reuse(w.client)
+	if e.Command.Verb == fwp.HELLO && e.Size > maxHello {
+		b.Lose(at, conn)
+		return
+	}
 	if len(w.inFlight) < maxInFlight {
 		w.inFlight = append(w.inFlight, asked{e.Command.Verb, at})
 	} else {
@@ -100,7 +149,7 @@ func (b *Builder) line(at time.Duration, conn int, w *wire, rest []byte) {
 
 // reuse returns an empty slice, on the same memory unless that is large.
 func reuse(b []byte) []byte {
-	if cap(b) > 64<<10 {
+	if cap(b) > 4<<10 {
 		return nil
 	}
 	return b[:0]
@@ -119,7 +168,13 @@ func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 	}
 	for len(pending) > 0 {
 		r, n, err := fwp.Decode(pending, MaxKept)
-		if errors.Is(err, fwp.ErrShort) {
+		short := errors.Is(err, fwp.ErrShort)
+		if short && pending[0] == '*' && len(pending) > maxArray ||
+			err == nil && (tooMany(pending[:n]) || !w.greeted && n > maxHello) {
+			b.Lose(at, conn)
+			return
+		}
+		if short {
 			break
 		}
 		if err != nil {
@@ -130,10 +185,12 @@ func (b *Builder) Server(at time.Duration, conn int, data []byte) {
 		pending = pending[n:]
 	}
 	w.server = append(reuse(w.server), pending...)
+	b.room(at, conn, w)
 }
 
 func (b *Builder) broken(at time.Duration, conn int, w *wire, err error) {
 	w.deaf, w.server = true, nil
+	b.room(at, conn, w)
 	e := Event{At: at, Conn: conn, Process: w.process, Kind: Broken}
 	if !errors.As(err, &e.Syntax) {
 		e.Syntax = &fwp.SyntaxError{Expected: "a reply", Got: err.Error()}
@@ -161,7 +218,7 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 	if w == nil {
 		return
 	}
-	delete(b.conns, conn)
+	b.drop(conn, w)
 	unfinished := by == Client && len(w.client) > 0 || by == Server && len(w.server) > 0
 	b.sink(Event{At: at, Conn: conn, Process: w.process, Kind: Closed, By: by, Reset: reset || unfinished})
 }
@@ -169,7 +226,7 @@ func (b *Builder) Close(at time.Duration, conn int, by Side, reset bool) {
 // Lose notes that bytes of a connection were lost, so that nothing about it, or about its worker, can be judged.
 func (b *Builder) Lose(at time.Duration, conn int) {
 	if w := b.conns[conn]; w != nil {
-		delete(b.conns, conn)
+		b.drop(conn, w)
 		b.sink(Event{At: at, Conn: conn, Process: w.process, Kind: Lost})
 	}
 }

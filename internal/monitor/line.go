@@ -48,12 +48,29 @@ func readLine(e *Event, line []byte) {
 		e.Wrong = faultOf(body, err)
 	}
 	e.Object = object(e.Command.Args)
+	e.Command.Verb = brief(e.Command.Verb)
+	for _, key := range []string{"jid", "wid", "current_state"} {
+		if value, is := e.Object[key].(string); is {
+			e.Object[key] = brief(value)
+		}
+	}
+}
+
+// maxName bounds a verb and an id: those of commands in flight, of jobs and of workers are kept.
+const maxName = 1000
+
+// brief returns a name, or a short text that stands for one that is too long.
+func brief(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return fmt.Sprintf("%.100s... (%d bytes, %016x)", name, len(name), hashOf(name))
 }
 
 // readLong fills in the event of a line of which only the beginning was kept.
 func readLong(e *Event, start []byte, size int) {
 	e.Raw, e.Size, e.Unread = bytes.Clone(start), size, true
-	e.Command = fwp.Command{Verb: fwp.SplitCommand(e.Raw).Verb}
+	e.Command = fwp.Command{Verb: brief(fwp.SplitCommand(e.Raw).Verb)}
 }
 
 // faultOf returns the fault of a line that ParseCommand refuses; nil for a verb that the specification does not have,

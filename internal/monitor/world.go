@@ -13,6 +13,10 @@ const (
 	goneFor = 60 * time.Second
 	// maxHeld bounds the jobs that are kept of one worker; those after it are not judged.
 	maxHeld = 10_000
+	// maxJobs bounds those of all workers.
+	maxJobs = 100_000
+	// maxWorkers bounds the workers; the connections of others are not judged.
+	maxWorkers = 10_000
 	// maxRecent bounds the ids that are remembered, of jobs that were pushed and of those that were reported.
 	maxRecent = 100_000
 )

@@ -17,7 +17,7 @@ type Counts struct {
 	Commands                map[string]int64 // by verb; those that the specification does not have are "other"
 	Errors                  int64            // error replies
 	Breaches                map[string]int64 // by name
-	Unjudged                int64            // connections whose bytes did not fit into the queue
+	Unjudged                int64            // connections that were too fast or too large to be judged
 	LongestWait, LatestWait time.Duration    // of what was judged, in the queue
 }
 
@@ -125,7 +125,6 @@ func (j *judge) item(i item) {
 		j.builder.Close(j.now, i.conn, i.by, i.reset)
 	case lost:
 		j.counts.Open--
-		j.counts.Unjudged++
 		j.builder.Lose(j.now, i.conn)
 	}
 }
@@ -139,6 +138,8 @@ func (j *judge) event(e monitor.Event) {
 			verb = "other"
 		}
 		j.counts.Commands[verb]++
+	case monitor.Lost:
+		j.counts.Unjudged++
 	case monitor.Reply:
 		if e.Reply.Kind == fwp.ErrorReply {
 			j.counts.Errors++

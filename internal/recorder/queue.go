@@ -46,6 +46,9 @@ type batch struct {
 	bytes []byte
 }
 
+// itemSize is about how much memory an item takes beside its data: a peer may send byte by byte.
+const itemSize = 96
+
 func newQueue(limit int) *queue {
 	return &queue{ready: make(chan struct{}, 1), limit: limit, skipped: map[int]bool{}}
 }
@@ -63,7 +66,7 @@ func (q *queue) put(i item) {
 		}
 		return
 	}
-	if len(q.filling.bytes)+len(i.data) > q.limit {
+	if len(q.filling.bytes)+len(i.data)+(len(q.filling.items)+1)*itemSize > q.limit {
 		q.skipped[i.conn] = true
 		i = item{at: i.at, conn: i.conn, what: lost}
 	}
@@ -100,7 +103,7 @@ func (q *queue) take() (items []item, ended bool, at time.Duration) {
 	defer q.mu.Unlock()
 	full := q.filling
 	q.filling = q.spare
-	if cap(q.filling.bytes) > keptBytes {
+	if cap(q.filling.bytes)+cap(q.filling.items)*itemSize > keptBytes {
 		q.filling = batch{}
 	}
 	q.filling.items, q.filling.ends, q.filling.bytes = q.filling.items[:0], q.filling.ends[:0], q.filling.bytes[:0]

@@ -3,6 +3,7 @@ package recorder
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
 // Config is how a Recorder works.
@@ -25,10 +27,12 @@ type Config struct {
 	MaxScript int
 	// MaxQueue bounds the bytes that wait to be judged. 0 means 64 MiB.
 	MaxQueue int
+	// MaxOpen bounds the connections that are open at a time; one more is closed at once. 0 means 4,000.
+	MaxOpen int
 	// Found is called for each breach, in order, on the goroutine that judges; nil is nothing.
 	Found func(monitor.Breach)
-	// Failed is called if the server cannot be dialed for a client, whose connection is closed then; nil is nothing. It
-	// may be called by several goroutines at once.
+	// Failed is called if the server cannot be dialed for a client, whose connection is closed then, if there are too many
+	// connections, and if one cannot be accepted; nil is nothing. It may be called by several goroutines at once.
 	Failed func(error)
 }
 
@@ -41,6 +45,7 @@ type Recorder struct {
 
 	mu    sync.Mutex
 	next  int
+	count int // of the clients' connections that are open
 	open  map[net.Conn]struct{}
 	ended bool
 	wait  sync.WaitGroup
@@ -54,6 +59,9 @@ func New(cfg Config) *Recorder {
 	}
 	if cfg.MaxQueue == 0 {
 		cfg.MaxQueue = 64 << 20
+	}
+	if cfg.MaxOpen == 0 {
+		cfg.MaxOpen = 4000
 	}
 	r := &Recorder{
 		cfg: cfg, begun: time.Now(), queue: newQueue(cfg.MaxQueue), open: map[net.Conn]struct{}{}, done: make(chan struct{}),
@@ -69,6 +77,9 @@ func New(cfg Config) *Recorder {
 // now is the time since the beginning.
 func (r *Recorder) now() time.Duration { return time.Since(r.begun) }
 
+// pause is how long Serve waits when there is no descriptor for another connection.
+const pause = 100 * time.Millisecond
+
 // Serve accepts connections until the listener is closed or ctx ends, and closes the listener. Those that it has
 // accepted go on until Close. The error is nil if ctx has ended.
 func (r *Recorder) Serve(ctx context.Context, l net.Listener) error {
@@ -82,6 +93,14 @@ func (r *Recorder) Serve(ctx context.Context, l net.Listener) error {
 		var temporary net.Error
 		if errors.As(err, &temporary) && temporary.Timeout() || errors.Is(err, syscall.ECONNABORTED) {
 			r.failed(err)
+			continue
+		}
+		if shortage.Of(err) != shortage.None {
+			r.failed(err)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
 			continue
 		}
 		if err != nil {
@@ -103,11 +122,15 @@ func (r *Recorder) failed(err error) {
 func (r *Recorder) take(client net.Conn) (number int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended {
-		_ = client.Close()
+	if r.ended || r.count >= r.cfg.MaxOpen {
+		if !r.ended {
+			r.failed(fmt.Errorf("more than %d connections are open", r.cfg.MaxOpen))
+		}
+		reset(client)
 		return 0, false
 	}
 	r.next++
+	r.count++
 	r.open[client] = struct{}{}
 	r.wait.Add(1)
 	return r.next, true
@@ -116,7 +139,7 @@ func (r *Recorder) take(client net.Conn) (number int, ok bool) {
 // pass passes one connection on until both sides have ended.
 func (r *Recorder) pass(ctx context.Context, client net.Conn, number int) {
 	defer r.wait.Done()
-	defer r.drop(client)
+	defer r.leave(client)
 	r.queue.put(item{at: r.now(), conn: number, what: opened})
 	server, err := r.cfg.Dial(ctx)
 	if err != nil {
@@ -149,6 +172,14 @@ func (r *Recorder) add(c net.Conn) bool {
 	return !r.ended
 }
 
+// leave counts a client's connection out.
+func (r *Recorder) leave(client net.Conn) {
+	r.drop(client)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count--
+}
+
 func (r *Recorder) drop(c net.Conn) {
 	_ = c.Close()
 	r.mu.Lock()
@@ -179,7 +210,7 @@ type link struct {
 
 // copy passes the bytes of one side on to the other until it ends, and then ends the other in the same way.
 func (l *link) copy(to, from net.Conn, what what) {
-	buffer := make([]byte, 16<<10)
+	buffer := make([]byte, 2<<10)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 && !l.over.Load() {
@@ -194,6 +225,9 @@ func (l *link) copy(to, from net.Conn, what what) {
 		if err != nil {
 			l.end(to, what, !errors.Is(err, io.EOF))
 			return
+		}
+		if n == len(buffer) && n < 16<<10 {
+			buffer = make([]byte, 16<<10) // it is a busy connection; thousands may be idle
 		}
 	}
 }

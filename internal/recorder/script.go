@@ -110,7 +110,7 @@ func (s *script) line(words ...string) {
 		return
 	case len(s.lines) >= mostLines:
 		s.stop(fmt.Sprintf("it has more than %d lines", mostLines))
-	case s.size+len(text) > s.limit:
+	case s.size+s.names.size+len(text) > s.limit:
 		s.stop(fmt.Sprintf("it is longer than %d bytes", s.limit))
 	case len(text) > longest:
 		s.stop("a line is too long for a script")
@@ -170,6 +170,7 @@ func (s *script) client(c *scripted, e *monitor.Event) {
 	c.ended = c.ended || e.Command.Verb == fwp.END
 	if jid, is := e.Object["jid"].(string); is && e.Command.Verb == fwp.FAIL {
 		s.failed[jid] = true
+		s.size += len(jid)
 	}
 	text, plain := s.text(e)
 	if !plain {
@@ -328,9 +329,15 @@ func (s *script) wasThere(job fwp.Job) {
 	s.names.of(famJID, job.JID)
 	s.bare = s.bare || job.Queue == ""
 	job.EnqueuedAt, job.CreatedAt, job.At, job.Failure = "", "", "", nil
-	if unit, err := job.MarshalJSON(); err == nil {
-		s.setup = append(s.setup, "C[setup]: PUSH "+s.rewrite(unit, fwp.PUSH), "S[setup]: +OK")
+	unit, err := job.MarshalJSON()
+	if err != nil {
+		return
 	}
+	if s.size += len(unit); s.size > s.limit {
+		s.stop(fmt.Sprintf("it is longer than %d bytes", s.limit))
+		return
+	}
+	s.setup = append(s.setup, "C[setup]: PUSH "+s.rewrite(unit, fwp.PUSH), "S[setup]: +OK")
 }
 
 // format returns the script in its normal form.

@@ -30,6 +30,7 @@ type names struct {
 	by    map[family]map[string]string
 	count map[family]int
 	hosts map[string]string
+	size  int // of all values, in bytes
 }
 
 func newNames() *names {
@@ -53,6 +54,7 @@ func (n *names) of(f family, value string) string {
 		return name
 	}
 	n.count[f]++
+	n.size += len(value)
 	name := "$" + string(f)
 	if n.count[f] > 1 {
 		name += strconv.Itoa(n.count[f])
@@ -76,6 +78,7 @@ func (n *names) final(text string, bare bool) string {
 // host returns what stands for the name of a host.
 func (n *names) host(value string) string {
 	if n.hosts[value] == "" {
+		n.size += len(value)
 		n.hosts[value] = fmt.Sprintf("host%d", len(n.hosts)+1)
 	}
 	return n.hosts[value]
@@ -87,7 +90,7 @@ func (s *script) text(e *monitor.Event) (text string, plain bool) {
 	if !ended || len(body) == 0 || !isPlain(string(body)) {
 		return "", false
 	}
-	verb := e.Command.Verb
+	verb := fwp.SplitCommand(body).Verb
 	switch {
 	case e.Object != nil && e.Wrong == nil:
 		if verb == fwp.PUSH && e.Object["queue"] == nil {

@@ -56,7 +56,7 @@ func (s *Secrets) And(other *Secrets) *Secrets {
 var (
 	hiLine    = regexp.MustCompile(`HI \{(?:\\+".*|(?:"(?:\\+.|[^"\\])*"|[^}])*)`)
 	saltField = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\+.|[^"\\])*"|` + // as it is; backslashes may be doubled
-		`\\"(?:[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))*\\"|` + // quoted once more
+		`\\"(?:[^"\\]|\\[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))*\\"|` + // quoted once more, so with its own escapes too
 		`\\+"[^"]*")`)
 	roundsField = regexp.MustCompile(`(\\*"i\\*"\s*:\s*)[-+.0-9eE]+`)
 	hashField   = regexp.MustCompile(`(\\*"pwdhash\\*"\s*:\s*)\\*"[^"$]+"`)

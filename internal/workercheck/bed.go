@@ -188,10 +188,13 @@ func (b *bed) hook(e *fakes.Event) {
 	}
 }
 
+// mostUnfinished bounds the unfinished lines of all clients, in bytes.
+const mostUnfinished = 64 << 20
+
 // serve starts one more server.
 func (b *bed) serve() *server {
 	s := &server{process: len(b.servers) + 1}
-	config := fakes.Config{Hook: b.hook}
+	config := fakes.Config{Hook: b.hook, MaxUnfinished: mostUnfinished}
 	if b.situation.Server != nil {
 		b.situation.Server(&config)
 	}

@@ -18,8 +18,11 @@ import (
 // mostLines bounds the conversation that is kept: the first half and the last half of it.
 const mostLines = 4000
 
-// mostEvents bounds the events that a situation can look back at. The monitors see all.
-const mostEvents = 50_000
+// mostEvents bounds the events that a situation can look back at, and mostKept their bytes. The monitors see all.
+const (
+	mostEvents = 50_000
+	mostKept   = 64 << 20
+)
 
 // tape is what happened in one play: events for the monitors and for the situation, and the conversation. Its methods
 // may be called by many goroutines at once.
@@ -30,6 +33,7 @@ type tape struct {
 	builder *monitor.Builder
 	watch   *monitor.Watch
 	events  []monitor.Event
+	kept    int // bytes of the events
 	lines   []scenarios.Line
 	reports map[string]int // indexes of events: the first ACK or FAIL by jid
 	gave    map[string]int // and the first delivery
@@ -53,7 +57,8 @@ func (t *tape) now() time.Duration { return time.Since(t.start) }
 // see takes an event. The lock is held.
 func (t *tape) see(e monitor.Event) {
 	t.watch.See(e)
-	if len(t.events) < mostEvents {
+	if size := len(e.Raw) + len(e.Reply.Text); len(t.events) < mostEvents && t.kept+size <= mostKept {
+		t.kept += size
 		t.index(&e)
 		t.events = append(t.events, e)
 	}

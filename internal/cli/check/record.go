@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/recorder"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -164,7 +166,7 @@ func writableScript(name string) error {
 
 // serveMetrics serves the counts, if they are asked for.
 func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) (*http.Server, error) {
-	web := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	web := program.WebServer(nil)
 	if o.metrics == "" {
 		return web, nil
 	}
@@ -175,7 +177,7 @@ func (o *recordOptions) serveMetrics(ctx context.Context, r *recorder.Recorder) 
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", r.Metrics(conformance.ClauseOf))
 	web.Handler = mux
-	go func() { _ = web.Serve(l) }()
+	go func() { _ = web.Serve(program.Few(l)) }()
 	return web, nil
 }
 
@@ -207,7 +209,7 @@ func (s *shownFindings) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.down {
-		s.p.Logf("the server cannot be reached for a client, whose connection is closed: %v", err)
+		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s", cmp.Or(shortage.Explain(err), err.Error()))
 	}
 	s.down = true // it is said once
 }
@@ -251,10 +253,10 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder) error {
 
 func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
 	text, wrong := r.Script()
-	err := program.ReplaceFile(name, func(w io.Writer) error {
+	err := program.ReplaceFile(name, p.Secrets.Hidden(func(w io.Writer) error { // clients may send them in the wrong place
 		_, err := w.Write(text)
 		return err
-	})
+	}))
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
 	}

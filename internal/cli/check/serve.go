@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -90,13 +88,13 @@ func (p process) serve(ctx context.Context, o *serveOptions) error {
 	if err != nil {
 		return fmt.Errorf("--web-port %d: %w", o.webPort, err)
 	}
-	web := &http.Server{Handler: d.Handler(program.FaultNamed), ReadHeaderTimeout: 10 * time.Second}
+	web := program.WebServer(d.Handler(program.FaultNamed))
 	defer web.Close() //nolint:errcheck // nothing can be done about it
 	ctx, stop := program.UntilInterrupted(ctx)
 	defer stop()
 	ctx = untilClosed(ctx, p.In)
 	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(control) }()
+	go func() { failed <- web.Serve(program.Few(control)) }()
 	if err := p.Print(fmt.Sprintf("ready %s http://%s\n", readyURL(d.Server()), control.Addr())); err != nil {
 		return err
 	}
@@ -139,7 +137,7 @@ func (o *serveOptions) config() (config fakes.Config, faults []fakes.Fault, err 
 		}
 		faults = append(faults, fault)
 	}
-	config.Password = o.password
+	config.Password, config.MaxUnfinished = o.password, 128<<20
 	if o.passwordFile != "" {
 		if config.Password, err = target.ReadPassword(o.passwordFile); err != nil {
 			return config, nil, err
@@ -190,12 +188,12 @@ func (p process) sum(s double.Summary) error {
 			break
 		}
 		fmt.Fprintf(&b, "mistake: %s\n  connection %d, %s: %s\n", e.Mistake, e.Connection,
-			cmp.Or(e.Worker, "no worker id"), text.OneLine(e.Command))
+			text.Brief(cmp.Or(e.Worker, "no worker id"), 100), text.OneLine(e.Command))
 	}
 	if len(s.Mistakes) == 0 {
 		b.WriteString("no command breaks a rule of the specification\n")
 	}
-	if err := p.Print(b.String()); err != nil {
+	if err := p.Print(p.Show(b.String())); err != nil {
 		return err
 	}
 	if len(s.Mistakes) > 0 {
