@@ -68,8 +68,8 @@ func candidatesOf(dying, over []*task) (candidates, suspects []*task) {
 	return candidates, suspects
 }
 
-// leadOf returns the last malformed line that a play sent shortly before the end of the server, else its last line
-// before it. What a property sent is not known line by line.
+// leadOf returns the last malformed line that a play sent shortly before the end of the server, else the commands that
+// had no reply when it ended, else its last line before it. What a property sent is not known line by line.
 func leadOf(t *task, death time.Time) lead {
 	last := lead{rank: answered}
 	if t.about.Hostile && len(t.evidence.Conversation) == 0 {
@@ -93,7 +93,29 @@ func leadOf(t *task, death time.Time) lead {
 			last = lead{l.Text, at, unreplied, true}
 		}
 	}
-	return last
+	if last.rank == malformed {
+		return last
+	}
+	return cmp.Or(inFlight(t.evidence, death), last)
+}
+
+// inFlight returns the commands of all connections of a play that had no reply when the server ended; the zero value if
+// there were none. FETCH may wait, and END comes from the client when it sees the end of another connection.
+func inFlight(e *Evidence, death time.Time) (l lead) {
+	var lines []string
+	for _, u := range unansweredIn(e) {
+		line := strings.TrimSpace(u.text)
+		if u.fetch || line == fwp.END || !death.IsZero() && u.sent.After(death) {
+			continue
+		}
+		lines = append(lines, line)
+		if l.rank, l.open = unreplied, true; u.sent.After(l.at) {
+			l.at = u.sent
+		}
+	}
+	slices.Sort(lines)
+	l.line = strings.Join(slices.Compact(lines), ", and C: ")
+	return l
 }
 
 // deathOf returns when a server ended: when it ended the first connection of a play that found it dead; if it ended
@@ -131,6 +153,7 @@ func deathOf(dying []*task) time.Time {
 
 // unanswered is a command that got no reply.
 type unanswered struct {
+	text  string
 	fetch bool // which may wait
 	sent  time.Time
 	ended time.Time // when its connection ended; zero if it did not
@@ -156,7 +179,7 @@ func unansweredIn(e *Evidence) []unanswered {
 		case l.From == "S":
 			delete(waiting, l.Conn)
 		case l.From == "C" && !ended[l.Conn]:
-			waiting[l.Conn] = unanswered{fetch: strings.HasPrefix(l.Text, fwp.FETCH), sent: at}
+			waiting[l.Conn] = unanswered{text: l.Text, fetch: strings.HasPrefix(l.Text, fwp.FETCH), sent: at}
 		}
 	}
 	for _, u := range waiting {
