@@ -3,12 +3,16 @@ package main_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/fwpsuite/fwp/fakes/fakeworker"
 )
@@ -39,6 +43,30 @@ func fakeProducer(names []string) int {
 		return 2
 	}
 	return fakeworker.New(config).Produce(context.Background(), os.Stdin, func(line string) { fmt.Println(line) })
+}
+
+// notAWorker is a program that connects and is no worker, of a kind.
+func notAWorker(kinds []string) int {
+	u, err := url.Parse(os.Getenv("FAKTORY_URL"))
+	if err != nil || len(kinds) != 1 {
+		return 2
+	}
+	for {
+		nc, err := new(net.Dialer).DialContext(context.Background(), "tcp", u.Host)
+		if err != nil {
+			return 1
+		}
+		switch kinds[0] {
+		case "dials":
+			nc.Close()
+		case "redis":
+			fmt.Fprint(nc, "*1\r\n$4\r\nPING\r\n")
+			_, _ = io.Copy(io.Discard, nc)
+		case "silent":
+			_, _ = io.Copy(io.Discard, nc)
+		}
+		time.Sleep(10 * time.Millisecond) // it is somebody else's program
+	}
 }
 
 // withFaults returns what the environment says, with faults.

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 			os.Exit(bench.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
 		},
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
+		"notaworker":   func() { os.Exit(notAWorker(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
 }
