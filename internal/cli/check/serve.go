@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -79,6 +80,9 @@ func (p process) serve(ctx context.Context, o *serveOptions) error {
 	if err != nil {
 		return err
 	}
+	ctx, release := shortage.Watch(ctx)
+	defer release()
+	config.Listen = noticing(ctx, config.Listen)
 	d, err := double.New(config, faults...)
 	if err != nil {
 		return fmt.Errorf("--port %d: %w", o.port, err)
@@ -100,6 +104,9 @@ func (p process) serve(ctx context.Context, o *serveOptions) error {
 	}
 	select {
 	case <-ctx.Done():
+		if short := shortage.Cause(ctx); short != "" { // clients would wait for a greeting for ever
+			return &program.InternalError{Cause: errors.New(short)}
+		}
 	case err := <-failed:
 		return &program.InternalError{Cause: fmt.Errorf("the control: %w", err)}
 	}
@@ -152,6 +159,20 @@ func (o *serveOptions) config() (config fakes.Config, faults []fakes.Fault, err 
 		config.TLS, err = localhostTLS(o.tlsCA)
 	}
 	return config, faults, err
+}
+
+// noticing returns a function that listens as listen does, on a free port if that is nil. A shortage is noticed in ctx.
+func noticing(ctx context.Context, listen func() (net.Listener, error)) func() (net.Listener, error) {
+	if listen == nil {
+		return loopback(ctx)
+	}
+	return func() (net.Listener, error) {
+		ln, err := listen()
+		if err != nil {
+			return nil, shortage.Notice(ctx, err)
+		}
+		return noticingListener{ln, ctx}, nil
+	}
 }
 
 func loopbackAt(port uint16) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port))) }
