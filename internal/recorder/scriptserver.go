@@ -26,7 +26,7 @@ import (
 // Lines are compared by their verbs; names get the values that clients send. BEAT, FETCH and INFO that the script does not
 // have at that place are answered as an idle server would, since clients choose their times.
 type ScriptServer struct {
-	lanes []*lane
+	threads []*thread
 
 	mu      sync.Mutex
 	values  map[string]any // of names
@@ -36,8 +36,8 @@ type ScriptServer struct {
 	open    int            // connections
 }
 
-// lane is one connection of the script.
-type lane struct {
+// thread is one connection of the script.
+type thread struct {
 	name  string
 	steps []placed
 	taken bool
@@ -62,34 +62,36 @@ func NewScriptServer(script *scenarios.Script) (*ScriptServer, error) {
 	for number, step := range steps {
 		switch step := step.(type) {
 		case *scenarios.Connect:
-			s.lane(step.Conn).greet(number, step.Role)
+			s.thread(step.Conn).greet(number, step.Role)
 		case *scenarios.Send:
-			s.lane(step.Conn).add(number, step)
+			s.thread(step.Conn).add(number, step)
 			s.names(number, step)
 		case *scenarios.Expect:
-			s.lane(step.Conn).add(number, step)
+			s.thread(step.Conn).add(number, step)
 		}
 	}
-	s.lanes = slices.DeleteFunc(s.lanes, func(l *lane) bool { return l.name == "setup" })
+	s.threads = slices.DeleteFunc(s.threads, func(l *thread) bool { return l.name == "setup" })
 	return s, nil
 }
 
-// lane returns the connection with a name. One that no connect opens is greeted as any.
-func (s *ScriptServer) lane(name string) *lane {
-	for _, l := range s.lanes {
+// thread returns the connection with a name. One that no connect opens is greeted as any.
+func (s *ScriptServer) thread(name string) *thread {
+	for _, l := range s.threads {
 		if l.name == name {
 			return l
 		}
 	}
-	l := &lane{name: name}
-	s.lanes = append(s.lanes, l)
+	l := &thread{name: name}
+	s.threads = append(s.threads, l)
 	return l
 }
 
-func (l *lane) add(number int, step scenarios.Step) { l.steps = append(l.steps, placed{number, step}) }
+func (l *thread) add(number int, step scenarios.Step) {
+	l.steps = append(l.steps, placed{number, step})
+}
 
 // greet adds the greeting that a script leaves to the suite.
-func (l *lane) greet(number int, role scenarios.Role) {
+func (l *thread) greet(number int, role scenarios.Role) {
 	if role != scenarios.Raw {
 		l.add(number, greetingStep{})
 	}
@@ -168,7 +170,7 @@ func (s *ScriptServer) await(ctx context.Context, condition func() bool) {
 
 // played reports whether every connection of the script is at its end.
 func (s *ScriptServer) played() bool {
-	return !slices.ContainsFunc(s.lanes, func(l *lane) bool { return l.at < len(l.steps) })
+	return !slices.ContainsFunc(s.threads, func(l *thread) bool { return l.at < len(l.steps) })
 }
 
 // change makes a change that others may wait for.
@@ -186,7 +188,7 @@ func (s *ScriptServer) Differences() []string { return s.found }
 // Left returns a sentence for each connection of the script that was not played to its end. It may be called when Serve
 // has returned.
 func (s *ScriptServer) Left() (left []string) {
-	for _, l := range s.lanes {
+	for _, l := range s.threads {
 		switch {
 		case l.at >= len(l.steps):
 		case !l.taken:
@@ -198,7 +200,7 @@ func (s *ScriptServer) Left() (left []string) {
 	return left
 }
 
-func (l *lane) line() int {
+func (l *thread) line() int {
 	if _, is := l.steps[l.at].step.(greetingStep); is {
 		return 0
 	}
@@ -217,7 +219,7 @@ func (s *ScriptServer) differ(format string, args ...any) {
 type side struct {
 	server *ScriptServer
 	nc     net.Conn
-	lane   *lane // nil: the script has no more
+	thread *thread // nil: the script has no more
 }
 
 func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
@@ -225,8 +227,8 @@ func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
 	defer stop()
 	defer nc.Close() //nolint:errcheck // nothing can be done about it
 	c := &side{server: s, nc: nc}
-	c.take(func(l *lane) bool { return l.at == 0 })
-	if c.lane == nil {
+	c.take(func(l *thread) bool { return l.at == 0 })
+	if c.thread == nil {
 		c.write("+HI {\"v\":2}\r\n")
 	}
 	in := bufio.NewReaderSize(nc, 64<<10)
@@ -247,17 +249,17 @@ func (s *ScriptServer) serve(ctx context.Context, nc net.Conn) {
 }
 
 // take gives the connection the first one of the script that nothing plays and that is suitable.
-func (c *side) take(suitable func(*lane) bool) bool {
+func (c *side) take(suitable func(*thread) bool) bool {
 	taken := false
 	c.server.change(func() {
-		for _, l := range c.server.lanes {
+		for _, l := range c.server.threads {
 			if l.taken || len(l.steps) == 0 || !suitable(l) {
 				continue
 			}
-			if c.lane != nil {
-				l.at, c.lane.at, c.lane.taken = c.lane.at, 0, false
+			if c.thread != nil {
+				l.at, c.thread.at, c.thread.taken = c.thread.at, 0, false
 			}
-			c.lane, l.taken, taken = l, true, true
+			c.thread, l.taken, taken = l, true, true
 			return
 		}
 	})
@@ -271,13 +273,13 @@ func (c *side) write(text string) bool {
 
 // next returns the next step, nil behind the last.
 func (c *side) next() scenarios.Step {
-	if c.lane == nil || c.lane.at >= len(c.lane.steps) {
+	if c.thread == nil || c.thread.at >= len(c.thread.steps) {
 		return nil
 	}
-	return c.lane.steps[c.lane.at].step
+	return c.thread.steps[c.thread.at].step
 }
 
-func (c *side) advance() { c.server.change(func() { c.lane.at++ }) }
+func (c *side) advance() { c.server.change(func() { c.thread.at++ }) }
 
 // answer sends what the script has up to the client's next line, and reports whether the connection is open.
 func (c *side) answer(ctx context.Context) bool {
@@ -331,7 +333,7 @@ const bindPatience = 10 * time.Second
 // value returns the value of a name in a reply: what a client has sent, or a fresh one.
 func (c *side) value(ctx context.Context, n scenarios.Name) any {
 	s, key := c.server, n.String()
-	if first, is := s.first[key]; is && first < c.lane.steps[c.lane.at].number {
+	if first, is := s.first[key]; is && first < c.thread.steps[c.thread.at].number {
 		waiting, cancel := context.WithTimeout(ctx, bindPatience)
 		s.await(waiting, func() bool { return s.values[key] != nil })
 		cancel()
@@ -347,7 +349,8 @@ func (c *side) value(ctx context.Context, n scenarios.Name) any {
 // line takes a line of the client, and reports whether the connection goes on.
 func (c *side) line(ctx context.Context, text string) bool {
 	verb := fwp.SplitCommand([]byte(text)).Verb
-	if c.expects(verb) || c.take(func(l *lane) bool { return c.lane != nil && l.at == 0 && l.goesOn(c.lane.at, verb) }) {
+	goesOn := func(l *thread) bool { return c.thread != nil && l.at == 0 && l.goesOn(c.thread.at, verb) }
+	if c.expects(verb) || c.take(goesOn) {
 		if step, is := c.next().(*scenarios.Send); is {
 			c.compare(step, text)
 			c.advance()
@@ -360,9 +363,11 @@ func (c *side) line(ctx context.Context, text string) bool {
 }
 
 // expects reports whether the script goes on with a line of a verb.
-func (c *side) expects(verb string) bool { return c.lane != nil && c.lane.goesOn(c.lane.at, verb) }
+func (c *side) expects(verb string) bool {
+	return c.thread != nil && c.thread.goesOn(c.thread.at, verb)
+}
 
-func (l *lane) goesOn(at int, verb string) bool {
+func (l *thread) goesOn(at int, verb string) bool {
 	if at >= len(l.steps) {
 		return false
 	}
@@ -396,7 +401,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 		return c.write("$-1\r\n")
 	case fwp.END:
 		if c.next() != nil {
-			c.server.differ("%s: END, and the script goes on with line %d", c.lane.name, c.lane.line())
+			c.server.differ("%s: END, and the script goes on with line %d", c.thread.name, c.thread.line())
 		}
 		c.write("+OK\r\n")
 		return false
@@ -406,7 +411,7 @@ func (c *side) idle(ctx context.Context, verb, text string) bool {
 	if c.next() == nil {
 		c.server.differ("the script has no such line any more: %s", shown(text))
 	} else {
-		c.server.differ("%s: expected line %d of the script, got %s", c.lane.name, c.lane.line(), shown(text))
+		c.server.differ("%s: expected line %d of the script, got %s", c.thread.name, c.thread.line(), shown(text))
 	}
 	return c.write("-ERR the script does not have this line here\r\n")
 }
