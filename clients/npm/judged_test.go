@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestJudged tests the library's worker and its client with fwpcheck, in the situations that need no long wait. What they
-// get wrong stands in expectations.
+// TestJudged tests the library's worker and its client with fwpcheck, in the situations that need no long wait. What
+// they get wrong stands in expectations.
 func TestJudged(t *testing.T) {
 	t.Parallel()
 	require.DirExists(t, "node_modules", "run it by: make client-npm")
@@ -27,7 +27,6 @@ func TestJudged(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
-			// A program that sends no HELLO, such as this one when the greeting has spaces, does so within a second.
 			words := append(strings.Fields(command+" --quick --no-progress --start-timeout 15s"), strings.Fields(arguments)...)
 			out, err := exec.CommandContext(ctx, program, words...).CombinedOutput()
 			require.NoError(t, err, string(out))

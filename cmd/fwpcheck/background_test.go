@@ -76,8 +76,8 @@ func (b *background) end() (int, error) {
 	return 0, err
 }
 
-// ended is `ended VAR CODE FILE`: it ends the command that ready has started for the variable, which has to end with this
-// exit code, and writes what it printed to a file.
+// ended is `ended VAR CODE FILE`: it ends the command that ready has started for the variable, which has to end with
+// this exit code, and writes what it printed to a file.
 func ended(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: ended VAR CODE FILE")

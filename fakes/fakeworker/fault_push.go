@@ -155,12 +155,14 @@ func outcomeFaults() []Fault {
 			tell("pushed", func(e *Event) bool { return isError(e) && !strings.HasPrefix(string(e.Reply.Text), "ERR ") })),
 		fault("error-holding-ok", "RESP-09", "It takes any reply that holds OK for OK.",
 			tell("pushed", func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })),
-		fault("error-ends", "RESP-09 STATE-15", "It ends with exit code 0 when a PUSH is refused.", on(Pushed, func(e *Event) {
-			if isError(e) {
-				e.Worker.Exit(0)
-			}
-		})),
-		fault("exit-always-1", "RESP-08", "Its exit code is 1 whatever happened.", on(Exiting, func(e *Event) { e.Code = 1 })),
+		fault("error-ends", "RESP-09 STATE-15", "It ends with exit code 0 when a PUSH is refused.",
+			on(Pushed, func(e *Event) {
+				if isError(e) {
+					e.Worker.Exit(0)
+				}
+			})),
+		fault("exit-always-1", "RESP-08", "Its exit code is 1 whatever happened.",
+			on(Exiting, func(e *Event) { e.Code = 1 })),
 		fault("exit-always-0", "RESP-09 WU-19", "Its exit code is 0 whatever happened.",
 			on(Exiting, func(e *Event) { e.Code = 0 })),
 		fault("loss-ignored", "WU-19 RESP-09", "It takes a PUSH without a reply for one that was accepted.",
