@@ -15,8 +15,8 @@ type Made struct {
 	Ending Ending // if not Open
 }
 
-// Make returns a message that the choice accepts, for the server's side of a script. Value returns the value of a name that
-// is not computed. The error says what no message can be made of.
+// Make returns a message that the choice accepts, for the server's side of a script. Value returns the value of a name
+// that is not computed. The error says what no message can be made of.
 func (ch *Choice) Make(value func(Name) any) (Made, error) {
 	if ch.ending != Open {
 		return Made{Ending: ch.ending}, nil

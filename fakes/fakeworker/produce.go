@@ -17,8 +17,8 @@ import (
 
 // Produce runs a producer in place of a worker: it pushes each job that it reads, one JSON object a line, and hands say
 // a line about each, "pushed JID" or "refused JID". Concurrency is the number of its callers, which have a connection
-// each. It returns at the end of the jobs: 0, or 1 if a job was not pushed. When ctx is done it ends without ceremony; a
-// Read of jobs that blocks then goes on. Say may be called by many goroutines at once.
+// each. It returns at the end of the jobs: 0, or 1 if a job was not pushed. When ctx is done it ends without ceremony;
+// a Read of jobs that blocks then goes on. Say may be called by many goroutines at once.
 func (w *Worker) Produce(ctx context.Context, jobs io.Reader, say func(line string)) int {
 	w.produces = true
 	if err := w.parse(); err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// ScriptServer plays the server's side of a script to clients: it answers them as the script has the server answer. Each
-// connection of a client plays one of the script, in their order, or one that goes on with the client's line. A
+// ScriptServer plays the server's side of a script to clients: it answers them as the script has the server answer.
+// Each connection of a client plays one of the script, in their order, or one that goes on with the client's line. A
 // connection with the name setup is the script's own, and left out.
 //
-// Lines are compared by their verbs; names get the values that clients send. BEAT, FETCH and INFO that the script does not
-// have at that place are answered as an idle server would, since clients choose their times.
+// Lines are compared by their verbs; names get the values that clients send. BEAT, FETCH and INFO that the script does
+// not have at that place are answered as an idle server would, since clients choose their times.
 type ScriptServer struct {
 	threads []*thread
 
@@ -52,7 +52,8 @@ type placed struct {
 // mostDifferences bounds what is kept of what clients did otherwise.
 const mostDifferences = 100
 
-// NewScriptServer returns one that plays a script once. The error says what in the script only the client's side can have.
+// NewScriptServer returns one that plays a script once. The error says what in the script only the client's side can
+// have.
 func NewScriptServer(script *scenarios.Script) (*ScriptServer, error) {
 	steps, err := script.Flat()
 	if err != nil {
@@ -123,8 +124,8 @@ func marks(text string) (all []string) {
 	}
 }
 
-// Serve plays until every connection of the script was played to its end and clients had a second more, or until ctx ends.
-// It closes the listener.
+// Serve plays until every connection of the script was played to its end and clients had a second more, or until ctx
+// ends. It closes the listener.
 func (s *ScriptServer) Serve(ctx context.Context, ln net.Listener) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// served plays the server's side of a script to a client that sends the lines of a transcript: "a: LINE" on a connection
-// that is opened at its first line. It returns what was received, with the name of the connection before it.
+// served plays the server's side of a script to a client that sends the lines of a transcript: "a: LINE" on a
+// connection that is opened at its first line. It returns what was received, with the name of the connection before it.
 func served(t *testing.T, script string, lines ...string) (received, differences, left []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ type Program struct {
 	Args []string
 	// Environment is added to that of this process; a name without "=" removes a variable from it.
 	Environment []string
-	// Input is its standard input; nil means that there is none. It is read until its end or until the program is over, and
-	// a Read that blocks by then keeps one goroutine.
+	// Input is its standard input; nil means that there is none. It is read until its end or until the program is over,
+	// and a Read that blocks by then keeps one goroutine.
 	Input io.Reader
 	// Line is called for each line that the program prints, on either output, without its end and cut to 400 bytes; it may
 	// be nil. It is called by one goroutine at a time.

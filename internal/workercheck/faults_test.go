@@ -109,8 +109,8 @@ func judged(t *testing.T, play judge, fault fakeworker.Fault, ids []string) (r r
 // comes first is a matter of chance, and some faults show on one of them only.
 const enough = 4
 
-// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that are known
-// to catch it, and a few others.
+// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that are
+// known to catch it, and a few others.
 func (s subjects) picked(fault fakeworker.Fault, i int) (ids []string) {
 	for j, c := range s.checks {
 		d := c.Describe()

@@ -45,7 +45,8 @@ type Process interface {
 }
 
 // Command is a [Launcher] of a command. In its words {url}, {queues} and {concurrency} stand for its environment; it
-// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY; {n} is {concurrency} for producers. Queues are separated by commas.
+// finds the same in FAKTORY_URL, FWP_QUEUES and FWP_CONCURRENCY; {n} is {concurrency} for producers. Queues are
+// separated by commas.
 type Command struct {
 	Words      []string
 	Supervisor []string // see target.Program

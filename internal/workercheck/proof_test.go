@@ -112,7 +112,8 @@ func wrong(report *reports.Report) (all []string) {
 }
 
 // TestConformingWorker judges a worker that is right: nothing is found, and every clause is decided in some situation.
-// In which one is a matter of chance for a few: a worker may have done all its jobs before its second connection greets.
+// In which one is a matter of chance for a few: a worker may have done all its jobs before its second connection
+// greets.
 func TestConformingWorker(t *testing.T) {
 	t.Parallel()
 	conforms(t, run(t, nil))

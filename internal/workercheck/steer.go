@@ -77,7 +77,8 @@ func hangUp(e *fakes.Event) {
 	e.Reply, e.Close = fwp.Reply{}, true
 }
 
-// unread returns a hook that ends the connection of the nth command of a verb, which is neither carried out nor answered.
+// unread returns a hook that ends the connection of the nth command of a verb, which is neither carried out nor
+// answered.
 func unread(n int64, verb string) func(*fakes.Event) {
 	var conn atomic.Int64
 	skip := nth(n, fakes.Checked, verb, func(e *fakes.Event) {

@@ -19,8 +19,8 @@ func ProducerSituations() []Situation {
 }
 
 // alwaysOfProducers are the clauses that every run of a producer is about.
-const alwaysOfProducers = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 END-03 " +
-	"WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
+const alwaysOfProducers = "FRAME-01 FRAME-02 FRAME-04 FRAME-07 FRAME-09 HELLO-01 HELLO-02 HI-07 STATE-02 STATE-15 " +
+	"END-03 WU-01 WU-02 WU-03 WU-18 WU-19 RESP-08"
 
 // pushSituations are about jobs that the server takes. (Work units; PUSH)
 func pushSituations() []Situation {

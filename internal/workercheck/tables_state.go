@@ -81,8 +81,8 @@ func beatSituations() []Situation {
 	}
 }
 
-// beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections meanwhile:
-// the monitors know a worker by its connections.
+// beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections
+// meanwhile: the monitors know a worker by its connections.
 func (b *bed) beatsSteadily(p *proc) {
 	last := b.find(p.of(line(fwp.HELLO)))
 	if last == nil || b.exited(p) {
