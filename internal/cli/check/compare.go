@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +25,7 @@ import (
 // compareOptions are the flags of `fwpcheck compare`.
 type compareOptions struct {
 	targetFlags             program.TargetFlags
+	starts                  []string
 	fault                   string
 	allowShared, allowFlush bool
 
@@ -53,7 +53,8 @@ func newCompare(p process) *cobra.Command {
 			"of its own,\n" +
 			"and compares the replies; names, times and what a server chooses freely do not count. Each kind of difference\n" +
 			"is marked: both allowed, A departs, B departs, or both depart from the specification. So it shows what changes\n" +
-			"for clients that move from A to B. Without URLs it compares the embedded server with itself.\n\n" +
+			"for clients that move from A to B. Without URLs it compares the embedded server with itself. With --start it\n" +
+			"starts the servers, of which it ends all; with one URL and one --start, A is the one of the URL.\n\n" +
 			"With files, the reports of runs in JSON, it says what differs between the first and the last: findings that\n" +
 			"appeared, went or changed, and what was evaluated in one of them only. Known findings count like others.\n\n" +
 			"Exit codes: 0 B breaks nothing that A does not, 1 it does, 2 usage, 3 nothing was compared, 4 a server is not\n" +
@@ -61,8 +62,9 @@ func newCompare(p process) *cobra.Command {
 			"3 nothing was evaluated in both.",
 		Example: "  fwpcheck compare before.json after.json\n" +
 			"  fwpcheck compare tcp://localhost:7419 tcp://localhost:7519\n" +
+			"  fwpcheck compare --start faktory=./old/faktory --start faktory=./new/faktory\n" +
 			"  fwpcheck compare --fault job-reserve-default      the embedded server, and B with a fault of the catalogue",
-		Args: noneOrTwo,
+		Args: o.noneOrTwo,
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			o.given = cmd.Flags()
 			if areFiles(urls) {
@@ -75,10 +77,16 @@ func newCompare(p process) *cobra.Command {
 	return cmd
 }
 
-// noneOrTwo returns an error unless there are no arguments or two.
-func noneOrTwo(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args) == 2 || len(args) > 2 && areFiles(args) {
+// noneOrTwo returns an error unless there are two servers, none, or reports.
+func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
+	switch servers := len(args) + len(o.starts); {
+	case servers == 0 || servers == 2 && (len(o.starts) == 0 || !areFiles(args)):
 		return nil
+	case len(o.starts) == 0 && len(args) > 2 && areFiles(args):
+		return nil
+	case len(o.starts) > 0:
+		return fmt.Errorf("%s compares two servers: got %d with --start and %d with a URL; "+
+			"give --start twice, or once beside one URL", cmd.CommandPath(), len(o.starts), len(args))
 	}
 	return fmt.Errorf("%s takes the URLs of two servers, none for the embedded one, or two or more reports: got %d",
 		cmd.CommandPath(), len(args))
@@ -87,6 +95,8 @@ func noneOrTwo(cmd *cobra.Command, args []string) error {
 func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in it are "+
+		"filled in; or \"faktory=PATH\". Twice for two servers")
 	o.targetFlags.DeclareTLS(f)
 	f.BoolVar(&o.allowShared, "allow-shared", false,
 		"no other client uses the servers: try what touches other clients' jobs too")
@@ -113,7 +123,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate(urls []string) error {
 	switch {
-	case o.fault != "" && len(urls) > 0:
+	case o.fault != "" && len(urls)+len(o.starts) > 0:
 		return errors.New("--fault works only with the embedded server")
 	case o.time < 0 || o.longest < 0:
 		return errors.New("--time and --wait cannot be less than 0")
@@ -165,7 +175,7 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 		x.Found = func(d explore.Difference) {
 			p.Logf("%s %s: A %.80q, B %.80q", cmp.Or(d.Command, "connection"), d.Clause, d.Sides[0].Reply, d.Sides[1].Reply)
 		}
-		o.record(c, x.Run(ctx), urls)
+		o.record(c, x.Run(ctx), both)
 	}
 	c.Took = time.Since(c.Started)
 	r := &reports.Report{Interrupted: ctx.Err() != nil}
@@ -178,14 +188,19 @@ func (p process) compare(ctx context.Context, o *compareOptions, urls []string) 
 	return p.Deliver(o.report(c))
 }
 
-// endpoints returns the servers that the arguments name, the embedded ones if there are no arguments.
+// endpoints returns the servers that the arguments and --start name, the embedded ones if there are none.
 func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err error) {
 	for i, url := range urls {
 		if both[i], err = o.targetFlags.At(url); err != nil {
 			return both, err
 		}
 	}
-	if len(urls) == 0 {
+	for i, command := range o.starts {
+		if both[len(urls)+i], err = program.Starting(command); err != nil {
+			return both, err
+		}
+	}
+	if len(urls)+len(o.starts) == 0 {
 		for i := range both {
 			both[i].Choice.Embedded, both[i].Choice.How = true, "the embedded server"
 		}
@@ -196,7 +211,7 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 	return both, nil
 }
 
-// comparison returns the comparison that the flags ask for. end closes the embedded servers.
+// comparison returns the comparison that the flags ask for. end ends the servers that were started for it.
 func (o *compareOptions) comparison(
 	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
 ) (x explore.Comparison, end func(), err error) {
@@ -204,7 +219,7 @@ func (o *compareOptions) comparison(
 	if err != nil {
 		return x, end, err
 	}
-	own := both[0].Choice.Embedded
+	own := both[0].Ours() && both[1].Ours()
 	return explore.Comparison{
 		Other: targets[1], Password: both[1].Password, Own: own,
 		Explorer: explore.Explorer{
@@ -225,11 +240,24 @@ func (o *compareOptions) targets(
 		return o.embedded(ctx)
 	}
 	var locked [2]bool
+	var ends []func()
+	end = func() {
+		for _, one := range ends {
+			one()
+		}
+	}
 	described := [2]*reports.Target{&c.A, &c.B}
 	for i, at := range both {
+		if at.Starter != nil {
+			started, err := at.Start(ctx, "", o.timeout)
+			if err != nil {
+				return targets, end, err
+			}
+			ends, at.Server = append(ends, started.End), &started.Server
+		}
 		id, err := at.Identify(ctx, o.timeout)
 		if err != nil {
-			return targets, func() {}, err
+			return targets, end, err
 		}
 		targets[i], *described[i], locked[i] = dialed{at.Server}, at.Target(id), id.Protected
 	}
@@ -239,7 +267,7 @@ func (o *compareOptions) targets(
 			Advice: "compare servers of one kind: their clients greet in different ways",
 		}
 	}
-	return targets, func() {}, err
+	return targets, end, err
 }
 
 // embedded starts two embedded servers; the second one has the fault.
@@ -259,11 +287,13 @@ func (o *compareOptions) embedded(ctx context.Context) (targets [2]scenarios.Tar
 	return [2]scenarios.Target{first.Target, second.Target}, func() { endFirst(); endSecond() }, nil
 }
 
-// record adds what a comparison found to the report. The embedded servers no longer exist.
-func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, urls []string) {
+// record adds what a comparison found to the report. What was started for it no longer exists.
+func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [2]program.Endpoint) {
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
-	if len(urls) > 0 {
-		c.Left = slices.Concat(r.Left[0], r.Left[1])
+	for i, at := range both {
+		if !at.Ours() {
+			c.Left = append(c.Left, r.Left[i]...)
+		}
 	}
 	for _, d := range r.Differences {
 		found := reports.Difference{

@@ -126,7 +126,12 @@ func (t *TargetFlags) starting(given *pflag.FlagSet) (Endpoint, error) {
 			return Endpoint{}, fmt.Errorf("--start starts a server of its own: --%s has no effect on it", flag)
 		}
 	}
-	starter, err := target.ParseStart(t.start)
+	return Starting(t.start)
+}
+
+// Starting returns the target that the command of a --start starts. It is an error if the command has no {port}.
+func Starting(command string) (Endpoint, error) {
+	starter, err := target.ParseStart(command)
 	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter}, err
 }
 
