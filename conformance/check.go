@@ -47,7 +47,7 @@ const (
 	SharesAll      Sharing = iota // any other
 	SharesAtNeed                  // any other, but a server of its own is better
 	SharesOneByOne                // it uses the queue default: one such check at a time
-	SharesNothing                 // it ends or empties the server, or counts everything there
+	SharesNothing                 // it ends or empties the server, or counts everything there, or in a crowd
 )
 
 // Clauses returns the marks of the clauses that the check decides, each once, in the order of its lines.

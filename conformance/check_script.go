@@ -39,8 +39,8 @@ func countsInACrowd(s *scenarios.Script) bool {
 	return s.Sends(fwp.INFO) && s.Sends(fwp.PUSH) && s.Connections() > crowd
 }
 
-// sharing returns which checks may share a server with a script: none, if it ends or empties the server or counts
-// everything there, which takes INFO. The other scripts that need the server for themselves use the queue default.
+// sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
+// everything there, or while queues come into being, which takes INFO. The other scripts that need the server for themselves use the queue default.
 func sharing(script *scenarios.Script) Sharing {
 	how := SharesAll
 	for _, n := range script.Needs {
@@ -51,7 +51,7 @@ func sharing(script *scenarios.Script) Sharing {
 			how = SharesOneByOne
 		}
 	}
-	if how == SharesOneByOne && script.Sends(fwp.INFO) {
+	if how == SharesOneByOne && script.Sends(fwp.INFO) || countsInACrowd(script) {
 		return SharesNothing
 	}
 	return how

@@ -23,6 +23,7 @@ type host struct {
 	killer  string // the check that ended it last
 	lost    string // why no more checks are played on it, empty if they are
 	crash   *crash // of which the reason is looked for
+	closed  []*closure
 	crashes int
 }
 

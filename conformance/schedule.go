@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	busyChecks    = 2                      // at a time, in addition to those that wait
-	busyAtLeast   = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
-	quietFor      = 200 * time.Millisecond // after the start of a check that sends INFO, no other begins on its server
-	retriesOfLag  = 3                      // of a check that lag made inconclusive
-	triesTogether = 2                      // of a check that was refused a connection, before it runs alone
-	triesApart    = 2                      // of a check that is refused connections when it runs alone
-	lonePause     = 50 * time.Millisecond  // before the second of those, twice as long before each later one
+	busyChecks     = 2                      // at a time, in addition to those that wait
+	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
+	quietFor       = 200 * time.Millisecond // after the start of a check that sends INFO, no other begins on its server
+	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
+	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
+	retriesAtLeast = 2 * time.Minute
+	triesTogether  = 2                     // of a check that was refused a connection, before it runs alone
+	triesApart     = 2                     // of a check that is refused connections when it runs alone
+	lonePause      = 50 * time.Millisecond // before the second of those, twice as long before each later one
 )
 
 // internalError returns the cause of a check that could not be played or evaluated.
@@ -45,6 +47,7 @@ type runState struct {
 	results  [][]reports.Check // by check and repetition
 	plays    int
 	done     int
+	retries  time.Time       // until when checks are tried again because of lag; zero in the first round
 	reached  map[string]bool // goals of clauses
 	crashes  []crash         // that no check is known to have caused
 	replayed time.Duration   // that candidates for crashes have been played again
@@ -81,6 +84,9 @@ func (s *runState) all(ctx context.Context) {
 			s.await(ctx)
 		}
 		s.mostBusy = 1 // what is tried again runs undisturbed
+		if s.retries.IsZero() {
+			s.retries = time.Now().Add(max(time.Since(s.start)/retriesShare, retriesAtLeast))
+		}
 	}
 	for _, h := range s.hosts {
 		if h.crash != nil { // the run was interrupted
@@ -159,6 +165,7 @@ func (s *runState) skip(ctx context.Context, t *task) bool {
 	switch {
 	case t.host != nil && t.host.lost != "":
 		s.fileLost(t)
+	case t.lagged > 0 && s.retriedEnough():
 	case why.words == "":
 		return false
 	case t.death != nil && late == "": // there is no other try: the server is dead
@@ -281,8 +288,12 @@ func (s *runState) record(t *task) {
 		check.Left = leftover
 	}
 	s.reach(&check, t.evidence)
+	if s.closes(t, &check) {
+		s.file(t, check)
+		return
+	}
 	s.file(t, check)
-	if again && t.lagged < retriesOfLag && (!s.runner.Quick || check.Took <= QuickPatience) {
+	if again && t.lagged < triesOfLag(check.Took) && (!s.runner.Quick || check.Took <= QuickPatience) {
 		t.lagged++
 		s.again = append(s.again, t)
 	}
@@ -291,6 +302,18 @@ func (s *runState) record(t *task) {
 		s.stopAtFinding()
 	}
 }
+
+// triesOfLag returns how often a check that took that long is tried again because of lag: one that waits for minutes
+// once, beside all others of its kind, so that retries take no longer than the run before them.
+func triesOfLag(took time.Duration) int {
+	if took > QuickPatience {
+		return 1
+	}
+	return retriesOfLag
+}
+
+// retriedEnough reports whether no more checks are tried again because of lag.
+func (s *runState) retriedEnough() bool { return !s.retries.IsZero() && time.Now().After(s.retries) }
 
 // stopCause returns why the run begins no more checks.
 func (s *runState) stopCause() cause { return cause{reason: reports.ReasonStopped, words: s.stopped} }

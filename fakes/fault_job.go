@@ -55,7 +55,7 @@ func requiredFaults() []Fault {
 			"a job without jid, or with one that is not a string, gets one from the server",
 			makeJID),
 		fault("job-jobtype-optional", "WU-02 RESP-02", "jobtype may be missing or of any type", allow(fwp.PUSH, "jobtype")),
-		fault("job-args-any-type", "WU-03", "args may be missing or of any type", allow(fwp.PUSH, "args")),
+		fault("job-args-any-type", "WU-03 RESP-02", "args may be missing or of any type", allow(fwp.PUSH, "args")),
 		fault("job-integer-rounded", "WU-03", "integers in args beyond 2^53 are rounded", argsChanged(roundable)),
 		fault("job-integer-32", "WU-03", "integers in args are cut to 32 bits", argsChanged(cut32)),
 		fault("job-integer-signless", "WU-03",

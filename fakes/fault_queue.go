@@ -27,7 +27,7 @@ func queueFaults() []Fault {
 				e.Queues = slices.Clone(e.Queues)
 				slices.Reverse(e.Queues)
 			})),
-		fault("fetch-waits-for-each", "FETCH-05",
+		fault("fetch-waits-for-each", "FETCH-05 RESP-06",
 			"a FETCH waits 2 s for each of its queues",
 			fetch(func(e *Event) { e.Wait *= time.Duration(max(1, len(e.Queues))) })),
 		fault("fetch-several-never-wait", "FETCH-05",

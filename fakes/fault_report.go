@@ -41,7 +41,7 @@ func manyFaults() []Fault {
 		statefulFault("report-ack-first", "STATE-07 ACK-02 ACK-01 FAIL-01",
 			"an ACK ends the job that its connection fetched first, whatever its jid",
 			reports(fwp.ACK, first)),
-		statefulFault("report-fail-first", "STATE-05 STATE-06 STATE-07 STATE-09",
+		statefulFault("report-fail-first", "STATE-05 STATE-06 STATE-07 STATE-09 FAIL-01",
 			"a FAIL fails the job that its connection fetched first, whatever its jid",
 			reports(fwp.FAIL, first)),
 	}

@@ -1,0 +1,87 @@
+package conformance
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// closedClause forbids a server to close the connection of a worker.
+const closedClause = "FWP-STATE-13"
+
+// sameEnd is how far apart connections end that end for the same reason.
+const sameEnd = time.Second
+
+// closure is a try in which the server closed the connection of a worker while other checks used it: it may have ended,
+// or been restarted, for their sake.
+type closure struct {
+	check reports.Check
+	ends  []time.Time // of connections
+}
+
+// closes has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
+// reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks no
+// clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
+func (s *runState) closes(t *task, check *reports.Check) (again bool) {
+	first := t.closed
+	if first == nil {
+		if !t.together || t.host == nil || !brokenIn(check, closedClause) {
+			return false
+		}
+		t.closed, t.apart = &closure{*check, endsIn(t.evidence)}, true
+		t.host.closed = append(t.host.closed, t.closed)
+		s.again = append(s.again, t)
+		return true
+	}
+	if brokenIn(check, closedClause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
+		return false
+	}
+	if slices.ContainsFunc(t.host.closed, first.isAlso) {
+		leaveOpen(check)
+		return false
+	}
+	attempts := check.Attempts
+	*check = first.check
+	check.Attempts = attempts
+	return false
+}
+
+// isAlso reports whether connections of another try ended at the same time.
+func (c *closure) isAlso(other *closure) bool {
+	return other != c && slices.ContainsFunc(other.ends, func(at time.Time) bool {
+		return slices.ContainsFunc(c.ends, func(own time.Time) bool { return at.Sub(own).Abs() < sameEnd })
+	})
+}
+
+// endsIn returns when the server ended connections of a play.
+func endsIn(e *Evidence) (ends []time.Time) {
+	for _, l := range e.Conversation {
+		if l.Ended && l.From == "S" {
+			ends = append(ends, e.Began.Add(l.At))
+		}
+	}
+	return ends
+}
+
+// brokenIn reports whether a check found a clause broken.
+func brokenIn(check *reports.Check, clause string) bool {
+	return slices.ContainsFunc(check.Clauses, func(c reports.ClauseVerdict) bool {
+		return c.ID == clause && c.Verdict == reports.Fail
+	})
+}
+
+// leaveOpen makes closedClause inconclusive in what a check found when it was played alone.
+func leaveOpen(check *reports.Check) {
+	c, _ := ClauseByID(closedClause)
+	open := reports.ClauseVerdict{
+		ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reports.ReasonNotServing,
+		Why: "connections of several checks ended at a time, and none when this one was played alone",
+	}
+	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == closedClause })
+	if at < 0 {
+		at, check.Clauses = len(check.Clauses), append(check.Clauses, open)
+	}
+	check.Clauses[at] = open
+	check.Verdict = reports.Worst(check.Verdict, open.Verdict)
+}
