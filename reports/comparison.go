@@ -36,6 +36,9 @@ type Comparison struct {
 	// Outcomes counts how A answered, as in an Exploration.
 	Outcomes    map[string]int `json:"outcomes"`
 	Differences []Difference   `json:"differences"`
+	// Limits is how many connections A and B serve at a time, 0 where no limit was met; empty if none was. Both are
+	// allowed, and the commands kept below. (AMB-14)
+	Limits []int `json:"connections_limits,omitempty"`
 	// Left names jobs that are still on A or B.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`

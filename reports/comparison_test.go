@@ -20,6 +20,7 @@ func compared() *Comparison {
 		Version: "fwpcheck v1.2.3", A: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
 		B: Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`}, Took: 83 * time.Second,
 		Seed: 42, Commands: 5012, Outcomes: map[string]int{"FETCH identified worker: ${}": 400}, Left: []string{"job-1"},
+		Limits: []int{0, 20},
 		Differences: []Difference{
 			{Command: "END", State: "identified", Clause: "FWP-END-01", A: DifferenceSide{Reply: "+OK"},
 				B: DifferenceSide{Reply: "<close>"}, Count: 9, Conversation: talk[:1], Reproduced: 5, Tried: 5},

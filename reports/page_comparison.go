@@ -19,9 +19,21 @@ func (c *Comparison) Page(o PageOptions) Page {
 	for i := range c.Differences {
 		p.difference(&c.Differences[i])
 	}
+	if len(c.Limits) == 2 {
+		p.section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because of them")
+		p.add(Fields{Fields: []Field{field("A", limitWords(c.Limits[0])), field("B", limitWords(c.Limits[1]))}})
+	}
 	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o)
 	p.conclusion(fmt.Sprintf("seed %d, took %s", c.Seed, short(c.Took)), c.decide(o.Exit))
 	return p
+}
+
+// limitWords says how many connections a server serves at a time.
+func limitWords(n int) string {
+	if n == 0 {
+		return "no limit was met"
+	}
+	return text.Count(n, "connection") + " at a time"
 }
 
 // style returns the style of a mark.

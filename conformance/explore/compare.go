@@ -32,6 +32,7 @@ type Compared struct {
 	Differences []Difference
 	Left        [2][]string // jobs that could not be removed
 	Dead        [2]bool     // the server serves no more
+	Limits      [2]int      // connections that the server serves at a time; zero if no limit was met
 }
 
 // Difference is a kind of difference between two servers, with the shortest conversation
@@ -112,6 +113,8 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 	both := newPair(x.configs)
 	first := both.plays[0]
 	first.cover = x.result.Coverage
+	limit := x.limit()
+	both.each(func(_ int, p *play) { p.most = limit })
 	maker := x.Explorer
 	maker.Seed += round << 32
 	gen := newGenerator(&maker, first)
@@ -122,6 +125,10 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 			trace = append(trace, step)
 			all := both.do(ctx, len(trace)-1, 0, step)
 			x.result.Commands = before + first.commands
+			if x.meets(both) {
+				x.endOf(ctx, both, Quickly)
+				return
+			}
 			for i := range all {
 				x.found(&all[i], trace)
 			}
@@ -132,6 +139,27 @@ func (x *comparing) episode(ctx context.Context, round uint64) {
 		}
 	}
 	x.endOf(ctx, both, Patiently)
+}
+
+// limit returns how many connections both servers serve at a time; zero if no limit was met.
+func (x *comparing) limit() (least int) {
+	for _, n := range x.result.Limits {
+		if n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// meets notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have any:
+// what differs because one is lower is no difference, and the next episode stays below.
+func (x *comparing) meets(both *pair) (met bool) {
+	for side, p := range both.plays {
+		if p.refused > 0 {
+			x.result.Limits[side], met = p.most, true
+		}
+	}
+	return met
 }
 
 // found counts a difference, and keeps its conversation if it is shorter than the one known.

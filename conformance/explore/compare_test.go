@@ -84,3 +84,20 @@ func TestServersDiffer(t *testing.T) {
 		})
 	}
 }
+
+// A limit of connections is named, and no reply differs because of it.
+func TestALimitOfConnectionsIsNoDifference(t *testing.T) {
+	t.Parallel()
+	limited := func() fakes.Config { return fakes.Config{MaxConnections: 6} }
+	for name, configs := range map[string][2]func() fakes.Config{
+		"of the first": {limited, behaving("", "")}, "of the second": {behaving("", ""), limited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 3, Findings: 3, Connections: 12, Steps: 200}})
+			assert.Empty(t, r.Differences)
+			assert.ElementsMatch(t, []int{0, 6}, r.Limits)
+			assert.Positive(t, r.Commands)
+		})
+	}
+}

@@ -36,6 +36,7 @@ func (p *play) limited(ctx context.Context) bool {
 		c, err := p.ask(ctx)
 		if err != nil {
 			p.most = n
+			p.refused++
 			return true
 		}
 		idle = append(idle, c)

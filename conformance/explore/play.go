@@ -24,6 +24,7 @@ type play struct {
 	cover    *Coverage
 	commands int
 	most     int // connections that the server serves at a time; zero if no limit was met
+	refused  int // how often that limit was met
 	dead     bool
 	outage   *scenarios.Outage // it is dead only in that nothing is known of it: it serves again
 	served   bool              // some command was answered

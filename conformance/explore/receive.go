@@ -167,7 +167,10 @@ func (p *play) trailing(ctx context.Context, c *conn, bytes int) {
 }
 
 // full records that the server serves no more connections than there are beside the last.
-func (p *play) full() { p.most = max(1, len(p.conns)-1) }
+func (p *play) full() {
+	p.most = max(1, len(p.conns)-1)
+	p.refused++
+}
 
 // ending awaits the close that was announced.
 func (p *play) ending(ctx context.Context, c *conn, limit time.Duration) {

@@ -290,6 +290,9 @@ func (o *compareOptions) embedded(ctx context.Context) (targets [2]scenarios.Tar
 // record adds what a comparison found to the report. What was started for it no longer exists.
 func (*compareOptions) record(c *reports.Comparison, r *explore.Compared, both [2]program.Endpoint) {
 	c.Commands, c.Outcomes = r.Commands, r.Coverage.Outcomes
+	if r.Limits != [2]int{} {
+		c.Limits = r.Limits[:]
+	}
 	for i, at := range both {
 		if !at.Ours() {
 			c.Left = append(c.Left, r.Left[i]...)
