@@ -43,7 +43,7 @@ func Faults() []Fault {
 		workerNameFaults(), queueFaults(), valueFaults(), neighbourFaults(), countFaults(),
 		workerFaults(), manyFaults(), refusedFaults(), refusedCommandFaults(), unidentifiedFaults(),
 		flushFaults(), kindFaults(), failureFaults(), identityFaults(), signalFaults(), longNameFaults(), secondFaults(),
-		lastingFaults(), readingFaults(), elsewhereFaults(),
+		lastingFaults(), readingFaults(), elsewhereFaults(), afterwardsFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults

@@ -156,3 +156,11 @@ func (s *Server) Signal(wid, state string) error {
 	}
 	return nil
 }
+
+// isTerminating reports whether the worker knows that it has to terminate.
+func (ws *workers) isTerminating(wid string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	w := ws.byWID[wid]
+	return w != nil && w.knows == terminating
+}
