@@ -29,10 +29,10 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 		}
 		key, _ := token.(string)
 		if !utf8.Valid(data[before:d.InputOffset()]) {
-			return nil, fmt.Errorf("key %q is not UTF-8", key)
+			return nil, fmt.Errorf("key %s is not UTF-8", excerpt([]byte(key), `""`))
 		}
 		if _, twice := all[key]; twice {
-			return nil, fmt.Errorf("key %q occurs twice", key)
+			return nil, fmt.Errorf("key %s occurs twice", excerpt([]byte(key), `""`))
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
