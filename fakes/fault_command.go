@@ -63,10 +63,10 @@ func blockFaults() []Fault {
 	return []Fault{
 		fault("fetch-blocks-long", "FETCH-05", "a FETCH waits for 4 s", wait(4*time.Second)),
 		fault("fetch-never-blocks", "FETCH-05 FETCH-06 FETCH-14", "a FETCH does not wait", wait(0)),
-		fault("fetch-sleeps", "FETCH-06 FETCH-14",
+		fault("fetch-sleeps", "FETCH-06 FETCH-14 PUSH-04",
 			"a job that is pushed while a FETCH waits does not end the wait",
 			when(Checked, fwp.FETCH, func(e *Event) { e.Block = nil })),
-		statefulFault("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05",
+		statefulFault("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05 PUSH-04",
 			"while a FETCH waits, no other connection is served",
 			stallAll),
 	}
@@ -99,7 +99,7 @@ func stallAll() func(*Event) {
 func reportFaults() []Fault {
 	return []Fault{
 		fault("ack-other-answer", "ACK-01", "an accepted ACK is answered with a number", answer(fwp.ACK, integer(1))),
-		fault("ack-redelivered", "ACK-02",
+		fault("ack-redelivered", "ACK-02 FETCH-03 LINK-03",
 			"a job is enqueued again after its ACK",
 			on(Acked, func(e *Event) { e.Again = true })),
 		fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", on(Acked, skip)),

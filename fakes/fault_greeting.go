@@ -64,7 +64,7 @@ func hiReplace(from, to string) func(*Event) {
 
 func passwordFaults() []Fault {
 	return []Fault{
-		fault("auth-optional", "AUTH-02",
+		fault("auth-optional", "AUTH-02 HELLO-04",
 			"a protected server accepts a HELLO without pwdhash",
 			password(func(_ *Event, hash string) bool { return hash == "" })),
 		fault("auth-round-less", "AUTH-03",
@@ -77,7 +77,7 @@ func passwordFaults() []Fault {
 			password(func(e *Event, hash string) bool {
 				return hash == hexHashed(e.Conn.server.cfg.Password+e.Conn.Salt, e.Conn.Iterations)
 			})),
-		fault("auth-any-hash", "AUTH-04 AUTH-03 AUTH-05",
+		fault("auth-any-hash", "AUTH-04 AUTH-03 AUTH-05 HELLO-04",
 			"only the length of the hash is checked",
 			password(func(_ *Event, hash string) bool { return len(hash) == 2*sha256.Size })),
 		fault("auth-salt-reused", "AUTH-05",

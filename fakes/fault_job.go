@@ -17,7 +17,7 @@ func pushFaults() []Fault {
 		fault("push-other-answer", "PUSH-01",
 			"an accepted PUSH is answered with a number",
 			answer(fwp.PUSH, integer(1))),
-		statefulFault("push-lost", "PUSH-04 PUSH-01",
+		statefulFault("push-lost", "PUSH-04 PUSH-01 LINK-03",
 			"every 50th PUSH is answered with OK and lost",
 			every(50, Defaulted, skip)),
 		statefulFault("push-lost-rarely", "PUSH-04",
@@ -51,7 +51,7 @@ func pushFaults() []Fault {
 
 func requiredFaults() []Fault {
 	return []Fault{
-		statefulFault("job-jid-optional", "WU-01",
+		statefulFault("job-jid-optional", "WU-01 RESP-02",
 			"a job without jid, or with one that is not a string, gets one from the server",
 			makeJID),
 		fault("job-jobtype-optional", "WU-02 RESP-02", "jobtype may be missing or of any type", allow(fwp.PUSH, "jobtype")),

@@ -26,7 +26,7 @@ func identityFaults() []Fault {
 		statefulFault("auth-identified-after", "AUTH-06",
 			"on a protected server, commands before HELLO are served if the connection that ended last was identified",
 			identifiedBy(1, false)),
-		statefulFault("auth-once-for-all", "AUTH-02 AUTH-04 AUTH-03 AUTH-05 AUTH-07",
+		statefulFault("auth-once-for-all", "AUTH-02 AUTH-04 AUTH-03 AUTH-05 AUTH-07 HELLO-04",
 			"no hash is checked after the HELLO of one connection was accepted", onceForAll),
 		statefulFault("auth-salt-of-the-last", "AUTH-03",
 			"a hash is checked with the salt and the iterations of the latest greeting", saltOfLast),

@@ -98,7 +98,8 @@ func valueFaults() []Fault {
 		refuses("job-created-at-offset-refused", "WU-10",
 			"a created_at with an offset is refused", "created_at", offset),
 		refuses("job-custom-null-refused", "WU-11", "a custom of null is refused", "custom", one("null")),
-		refuses("job-args-empty-refused", "WU-03 PUSH-01", "args without an element are refused", "args", one("[]")),
+		refuses("job-args-empty-refused", "WU-03 PUSH-01 FLUSH-04 STATE-03 WU-06",
+			"args without an element are refused", "args", one("[]")),
 		fault("hello-labels-empty-refused", "HELLO-16",
 			"a consumer without a label is declined",
 			when(Checked, fwp.HELLO, func(e *Event) {

@@ -29,16 +29,16 @@ func manyFaults() []Fault {
 	first := func(jids []string) string { return jids[0] }
 	last := func(jids []string) string { return jids[len(jids)-1] }
 	return []Fault{
-		statefulFault("report-ack-all", "STATE-07",
+		statefulFault("report-ack-all", "STATE-07 ACK-01 FAIL-01 HELLO-11",
 			"an ACK ends all jobs that its connection holds",
 			accepted(fwp.ACK, func(h *hands, e *Event) { finish(e, h.on(e)) })),
 		statefulFault("report-fail-all", "STATE-05",
 			"a FAIL fails all jobs that its connection holds",
 			accepted(fwp.FAIL, func(h *hands, e *Event) { fail(e, h.on(e)) })),
-		statefulFault("report-ack-last", "STATE-07 ACK-02",
+		statefulFault("report-ack-last", "STATE-07 ACK-02 FAIL-01",
 			"an ACK ends the job that its connection fetched last, whatever its jid",
 			reports(fwp.ACK, last)),
-		statefulFault("report-ack-first", "STATE-07 ACK-02 ACK-01 FAIL-01",
+		statefulFault("report-ack-first", "STATE-07 ACK-02 ACK-01 FAIL-01 STATE-01",
 			"an ACK ends the job that its connection fetched first, whatever its jid",
 			reports(fwp.ACK, first)),
 		statefulFault("report-fail-first", "STATE-05 STATE-06 STATE-07 STATE-09 FAIL-01",

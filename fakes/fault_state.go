@@ -60,14 +60,14 @@ func stayFaults() []Fault {
 					e.Close = true
 				}
 			})),
-		fault("state-fail-forgets", "STATE-10 STATE-12",
+		fault("state-fail-forgets", "STATE-10 STATE-12 FAIL-01 FETCH-03",
 			"an accepted FAIL leaves the connection un-identified",
 			when(Ran, fwp.FAIL, func(e *Event) {
 				if e.Err == nil {
 					e.Conn.Identified = false
 				}
 			})),
-		statefulFault("consumer-idle-closed", "STATE-13",
+		statefulFault("consumer-idle-closed", "STATE-13 BEAT-01",
 			"the connection of a consumer is closed after four accepted BEATs without another command",
 			fourBeats),
 		fault("link-commands-counted", "LINK-03 INFO-01",
@@ -109,14 +109,14 @@ func lockOut() func(*Event) {
 func deliveryFaults() []Fault {
 	again := func(e *Event) { e.Again = true }
 	return []Fault{
-		fault("push-delivered-late", "STATE-04 FETCH-14",
+		fault("push-delivered-late", "STATE-04 FETCH-14 FETCH-04",
 			"a job is enqueued a second after its PUSH was answered",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
 				if e.Object.Text("at") == "" {
 					e.Object.Set("at", stamp(time.Now().Add(time.Second)))
 				}
 			})),
-		statefulFault("delivered-twice", "STATE-05",
+		statefulFault("delivered-twice", "STATE-05 LINK-03",
 			"every 50th job is delivered to two consumers",
 			every(50, Delivered, again)),
 		statefulFault("delivered-twice-rarely", "STATE-05",
@@ -126,7 +126,7 @@ func deliveryFaults() []Fault {
 			"a job whose reservation ran out is discarded",
 			on(Expired, func(e *Event) { e.Set = "" })),
 		fault("reservation-forgotten", "STATE-07", "a reservation never runs out", on(Expired, skip)),
-		fault("schedule-dropped", "STATE-11 WU-06",
+		fault("schedule-dropped", "STATE-11 WU-06 FLUSH-03",
 			"a scheduled job is discarded when it comes due",
 			on(Due, func(e *Event) { e.Skip = e.Set == "scheduled" })),
 	}
