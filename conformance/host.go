@@ -75,7 +75,7 @@ func (h *host) enter(t *task) {
 	}
 	t.revives, h.down = h.down, false
 	if t.pause = 0; h.limiter.lone > 0 {
-		t.pause = lonePause << h.limiter.lone
+		t.pause = lonePause << min(h.limiter.lone, lonely)
 	}
 }
 

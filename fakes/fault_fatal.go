@@ -10,7 +10,7 @@ import (
 // commands to which the specification allows any reply.
 func fatalFaults() []Fault {
 	return []Fault{
-		statefulFault("dies-of-unknown-job", "ACK-04 FAIL-03 FETCH-12",
+		statefulFault("dies-of-unknown-job", "ACK-04 FAIL-03 FETCH-12 RESP-07",
 			"the server crashes at an ACK or FAIL for a job that is not held",
 			diesOf(func(e *Event) bool { return e.about() == AboutJob })),
 		statefulFault("dies-of-invalid-utf8", "FRAME-09",

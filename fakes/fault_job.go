@@ -130,7 +130,7 @@ func optionalFaults() []Fault {
 		fault("job-reserve-default", "WU-05",
 			"a job without reserve_for is held for 60 s",
 			omitted("reserve_for", "60")),
-		fault("job-reserve-early", "WU-05 STATE-07 END-05",
+		fault("job-reserve-early", "WU-05 STATE-07",
 			"a reservation ends after half its time",
 			on(Reserved, func(e *Event) { e.Until = e.Until.Add(-time.Until(e.Until) / 2) })),
 		fault("job-reserve-short", "WU-05b",

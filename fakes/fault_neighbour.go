@@ -145,7 +145,7 @@ func signalFaults() []Fault {
 	return []Fault{
 		statefulFault("beat-worker-of-the-last", "BEAT-01 HELLO-11",
 			"a BEAT is refused unless its wid is that of the latest HELLO", beatOfLast),
-		statefulFault("beat-signal-for-the-last", "BEAT-03 BEAT-01",
+		statefulFault("beat-signal-for-the-last", "BEAT-03 BEAT-01 STATE-09",
 			"a signal is for the worker that connected last, whatever its wid is", signalForLast),
 		statefulFault("beat-signal-on-the-first", "BEAT-03",
 			"only the first connection of a worker gets its state", signalOnFirst),
