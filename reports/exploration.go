@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -98,10 +99,21 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
 		claimed(ExitInconclusive, identified == 0, "nothing was evaluated: no connection was identified"),
+		claimed(ExitInconclusive, !e.served(), "nothing was evaluated: no command after HELLO was answered"),
 		claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
 		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),
 	))
+}
+
+// served reports whether the server answered a command of a connection that was identified.
+func (e *Exploration) served() bool {
+	for outcome := range e.Outcomes {
+		if !strings.Contains(outcome, " not identified: ") {
+			return true
+		}
+	}
+	return false
 }
 
 // counts returns how many findings there are of each verdict.

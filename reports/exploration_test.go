@@ -79,9 +79,8 @@ func TestExplorationGolden(t *testing.T) {
 
 func TestExplorationOutcome(t *testing.T) {
 	t.Parallel()
-	seen := map[string]int{"identified": 1}
 	with := func(v ...Verdict) *Exploration {
-		e := &Exploration{States: seen}
+		e := &Exploration{States: map[string]int{"identified": 1}, Outcomes: map[string]int{"PUSH identified: +OK": 1}}
 		for _, v := range v {
 			e.Findings = append(e.Findings, Explored{Finding: Finding{Verdict: v}})
 		}
@@ -97,6 +96,7 @@ func TestExplorationOutcome(t *testing.T) {
 		"a crash":            {with(Crash), ExitOptions{}, ExitFindings},
 		"a warn":             {with(Warn), ExitOptions{}, ExitWell},
 		"a warn, strictly":   {with(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"only HELLO":         {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
 		"nobody was let in":  {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{}, ExitInconclusive},
 		"nobody answered":    {&Exploration{}, ExitOptions{}, ExitInconclusive},
 		"nobody was there":   {&Exploration{Unreachable: "no"}, ExitOptions{}, ExitUnreachable},
