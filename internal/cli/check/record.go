@@ -258,7 +258,7 @@ func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summar
 		return err
 	}))
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
+		return &program.InternalError{Cause: fmt.Errorf("--output: %w", err)}
 	}
 	if wrong != nil {
 		return &program.InternalError{Cause: wrong}
