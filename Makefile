@@ -21,9 +21,8 @@ build: ## build the commands into bin/
 	$(GO) build -o bin/ ./cmd/...
 
 .PHONY: test
-test: ## run all tests, then the quick ones under the race detector; needs Go (with cgo) and no server
+test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
-	$(GO) test -race -timeout 30m ./...
 
 # What runs many goroutines on real sockets or processes.
 RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \

@@ -45,7 +45,7 @@ func afterwardsFaults() []Fault {
 			"a FETCH that waits during a FLUSH is not ended by a job", deafAfterFlush),
 		statefulFault("schedule-one-at-a-time", "STATE-11 WU-06 PUSH-04 FETCH-01",
 			"of jobs with the same at only the first is enqueued", oneAtATime),
-		statefulFault("fetch-over-takes", "STATE-04 PUSH-04 FETCH-06 STATE-09",
+		statefulFault("fetch-over-takes", "STATE-04 PUSH-04 FETCH-06",
 			"a job that is pushed within a second after a FETCH of its queue found none is taken for that FETCH", overTakes),
 		fault("job-zeros-dropped", "WU-03 WU-11",
 			"members of hashes that are 0, false or empty are dropped",
@@ -137,11 +137,17 @@ func oneAtATime() func(*Event) {
 
 func overTakes() func(*Event) {
 	var over notes[string, time.Time]
+	var pushed notes[string, bool] // by jid; not those that come due or are tried again
 	return func(e *Event) {
 		switch {
+		case e.Point == Defaulted && e.Command.Verb == fwp.PUSH && e.Object.Get("at") == nil:
+			pushed.put(e.Object.Text("jid"), true)
 		case e.Point == Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.NullBulk && len(e.Block) > 0:
 			over.put(e.Block[0], time.Now())
 		case e.Point == Enqueued:
+			if _, direct := pushed.take(e.Object.Text("jid")); !direct {
+				return
+			}
 			if at, known := over.take(e.Object.Text("queue")); known && time.Since(at) < time.Second {
 				e.Skip = true
 			}
