@@ -15,8 +15,8 @@ func elsewhereFaults() []Fault {
 	return []Fault{
 		statefulFault("hi-bulk-busy", "HI-02", "while a FETCH waits, HI is a bulk string", bulkWhileBusy),
 		statefulFault("hi-salt-number", "HI-05",
-			"every 20th greeting of a protected server has a number as its salt",
-			every(20, Greeting, func(e *Event) {
+			"every 10th greeting of a protected server has a number as its salt",
+			every(10, Greeting, func(e *Event) {
 				if e.Conn.Iterations > 0 {
 					e.Conn.Salt = "12345678"
 					e.Reply = e.Conn.hi()
