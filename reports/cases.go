@@ -24,6 +24,9 @@ type Suite struct {
 	Code  int
 	Words string
 	Cases []Case
+	// Place is a file of the user's repository that stands for the run, empty if none is known: the file of known
+	// findings, or the workflow of a CI system.
+	Place string
 }
 
 // CaseState is what became of a case.
@@ -105,6 +108,9 @@ func (r *Report) Suite(o ExitOptions) Suite {
 		Took: r.Took, Seed: r.Seed,
 	}
 	s.Code, s.Words = r.Outcome(o)
+	if r.Expectations != nil {
+		s.Place = r.Expectations.File
+	}
 	s.troubles(r.trouble())
 	found := r.Findings()
 	for i := range r.Checks {

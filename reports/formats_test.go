@@ -37,6 +37,7 @@ func resultSamples() map[string]result {
 // writers are the formats that are written from cases, by the end of their golden files.
 var writers = map[string]func(*Suite, io.Writer) error{
 	"junit.xml": (*Suite).WriteJUnit, "tap": (*Suite).WriteTAP, "github": (*Suite).WriteGitHub,
+	"sarif": (*Suite).WriteSARIF,
 }
 
 func TestFormatsGolden(t *testing.T) {
@@ -101,6 +102,30 @@ func TestKnownCases(t *testing.T) {
 	assert.Contains(t, junit.String(), `<skipped message="known, fwpcheck.expect:7: `)
 	assert.Contains(t, tap.String(), "# TODO known, fwpcheck.expect:7")
 	assert.NotContains(t, github.String(), "::error")
+	var sarif bytes.Buffer
+	require.NoError(t, s.WriteSARIF(&sarif))
+	assert.Equal(t, strings.Count(sarif.String(), `"ruleIndex"`), strings.Count(sarif.String(), `"suppressions"`))
+	assert.Contains(t, sarif.String(), `"uri": "fwpcheck.expect"`)
+}
+
+// A result of SARIF is in the file of the user's that says most about it.
+func TestPlacesInSARIF(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		c    Case
+		file string
+		line int
+	}{
+		"reproducer":      {Case{Reproducer: "found/a b.fwp", Known: "x.expect:3"}, "found/a b.fwp", 1},
+		"known":           {Case{Known: "dir/x.expect:3"}, "dir/x.expect", 3},
+		"a user's script": {Case{Check: "bug.fwp", File: "bug.fwp", Line: 7}, "bug.fwp", 7},
+		"the suite's":     {Case{Check: "push/accepted", File: "push/accepted", Line: 7}, ".github/workflows/ci.yml", 1},
+	} {
+		s := Suite{Place: ".github/workflows/ci.yml"}
+		file, line := s.placeOf(&test.c)
+		assert.Equal(t, test.file, file, name)
+		assert.Equal(t, test.line, line, name)
+	}
 }
 
 // An annotation has a place only if that is a file of the user's: a script of the suite has the name of its check.

@@ -49,10 +49,15 @@ func (c *Case) place() string {
 	switch {
 	case c.Reproducer != "":
 		return "file=" + annotationProperty(printable(c.Reproducer)) + ",line=1,"
-	case c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp")): // a file of the user's
+	case c.usersFile():
 		return fmt.Sprintf("file=%s,line=%d,", annotationProperty(printable(c.File)), max(c.Line, 1))
 	}
 	return ""
+}
+
+// usersFile reports whether File is one of the user's: a script that was given, or the file of known findings.
+func (c *Case) usersFile() bool {
+	return c.File != "" && c.File == c.Check && (c.Kind == "stale" || strings.HasSuffix(c.File, ".fwp"))
 }
 
 // onePerClause leaves the first case of each clause: all that a run finds about a clause is one finding.

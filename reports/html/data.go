@@ -19,7 +19,7 @@ type packed struct {
 const mostPlain = 64 << 10
 
 // mostData is how many bytes of JSON are read from a page.
-const mostData = 256 << 20
+const mostData = 64 << 20
 
 // marker is what is before the data.
 const marker = `<script type="application/json" id="fwp">`

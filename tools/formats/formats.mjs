@@ -16,7 +16,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 // run runs a command with a report in every format, and returns its exit code and the JSON report.
 function run(name, ...args) {
   const file = (format) => join(folder, `${name}.${format}`);
-  const outputs = ['json', 'junit', 'tap', 'markdown', 'html'].flatMap((f) => ['-o', `${f}=${file(f)}`]);
+  const outputs = ['json', 'junit', 'tap', 'markdown', 'sarif', 'html'].flatMap((f) => ['-o', `${f}=${file(f)}`]);
   const env = { ...process.env, GITHUB_ACTIONS: '' };
   const done = spawnSync(join(bin, args[0]), [...args.slice(1), ...outputs], { env, encoding: 'utf8' });
   assert.equal(done.error, undefined);
@@ -53,6 +53,21 @@ function tap(r, suite) {
   assert.equal(prove.status === 0, r.code === 0, prove.stdout);
 }
 
+// No reader of SARIF that npm has runs on Node alone, so its shape is checked here.
+function sarif(r, suite) {
+  const log = JSON.parse(r.text('sarif'));
+  assert.equal(log.version, '2.1.0');
+  const [{ tool, results, invocations }] = log.runs;
+  assert.equal(invocations[0].exitCode, r.code);
+  for (const result of results) {
+    assert.equal(tool.driver.rules[result.ruleIndex].id, result.ruleId);
+    assert.ok(result.message.text);
+    assert.equal(result.level === 'none', result.kind === 'open');
+  }
+  assert.equal(results.filter((x) => x.level === 'error').length, suite.failures);
+  assert.equal(results.filter((x) => x.kind === 'open').length, suite.errors);
+}
+
 function markdown(r) {
   const html = new MarkdownIt({ html: false, linkify: true }).render(r.text('markdown').replaceAll('<!-- -->', ''));
   assert.ok(html.includes('<table>'));
@@ -74,6 +89,7 @@ for (const [code, ...args] of [
   } else {
     tap(r, suite);
     markdown(r);
+    sarif(r, suite);
   }
   console.log(`${r.name}: exit code ${r.code}, ${suite.tests} cases, ${suite.failures} failures, ${suite.errors} errors`);
 }

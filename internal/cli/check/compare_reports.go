@@ -71,7 +71,7 @@ func (p process) savedReport(name string) (*reports.Report, error) {
 	}
 	data, some, err := p.readReport(name)
 	if err == nil && !some {
-		err = fmt.Errorf("not the report of a run of fwpcheck in JSON")
+		err = fmt.Errorf("not the report of a run of fwpcheck in JSON or HTML")
 	}
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
 )
 
 // mostOfReport is how many bytes a saved report has at most.
@@ -35,8 +36,8 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 		Hidden: hidden,
 		Short:  "Evaluate a saved report, or saved histories, again",
 		Long: "recheck reads what a run has saved (- for standard input) and evaluates it again, without a server:\n" +
-			"the report of one `fwpcheck run` in JSON, with other known findings, another strictness or in another\n" +
-			"format; or histories of `fwpbench run --history` and `fwpcheck explore`, job by job, with each finding,\n" +
+			"the report of one `fwpcheck run` in JSON or HTML, with other known findings, another strictness or in\n" +
+			"another format; or histories of `fwpbench run --history` and `fwpcheck explore`, job by job, with each finding,\n" +
 			"its clause and the calls that prove it. A call without a reply may have had its effect at any time, or\n" +
 			"none. Each history is checked by itself.\n\n" +
 			"Exit codes of a report: those of run. Of histories: 0 nothing was found, and the end of every job is\n" +
@@ -91,8 +92,8 @@ func (p process) recheck(o *recheckOptions, names []string) error {
 	return p.judge(names, format)
 }
 
-// readReport returns the text of a file if it is a report in JSON. Of standard input it returns what it has read in
-// any case. A file that cannot be read is none: what reads histories says why.
+// readReport returns the JSON of a report, which a file has or which is in the page that it has. Of standard input it
+// returns what it has read in any case. A file that cannot be read is none: what reads histories says why.
 func (p process) readReport(name string) (data []byte, some bool, err error) {
 	const enough = 512 // bytes until the key schema, which is the first one
 	in := p.In
@@ -107,6 +108,14 @@ func (p process) readReport(name string) (data []byte, some bool, err error) {
 	reader := bufio.NewReaderSize(in, enough)
 	head, _ := reader.Peek(enough)
 	start := strings.TrimSpace(string(head))
+	if strings.HasPrefix(start, "<!DOCTYPE html>") {
+		page, err := input.All(reader, name, mostOfReport)
+		if err != nil {
+			return nil, true, err
+		}
+		data, err = html.Data(page)
+		return data, true, err
+	}
 	if !strings.HasPrefix(start, "{") || !strings.Contains(start, `"schema": "fwpcheck/`) {
 		if name != "-" {
 			return nil, false, nil

@@ -2,9 +2,11 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,8 +41,23 @@ func formats() []format {
 		{"markdown", func(o *Output, w io.Writer, _ reports.TextOptions) error {
 			return o.page(false).WriteMarkdown(w, reports.MarkdownOptions{})
 		}},
+		{"sarif", func(o *Output, w io.Writer, _ reports.TextOptions) error {
+			suite := o.Report.Suite(o.Exit)
+			suite.Place = cmp.Or(suite.Place, workflowFile(os.Getenv("GITHUB_WORKFLOW_REF")))
+			return suite.WriteSARIF(w)
+		}},
 		{"html", func(o *Output, w io.Writer, _ reports.TextOptions) error { return o.writeHTML(w) }},
 	}
+}
+
+// workflowFile returns the file in a reference to a workflow, "owner/name/.github/workflows/ci.yml@refs/heads/main" for
+// example; empty if that is none.
+func workflowFile(ref string) string {
+	path, _, _ := strings.Cut(ref, "@")
+	if parts := strings.SplitN(path, "/", 3); len(parts) == 3 {
+		return parts[2]
+	}
+	return ""
 }
 
 // ofCases returns a writer of the cases of an output.
