@@ -131,10 +131,10 @@ func (s *Suite) sarif(c *Case, rule string, index int) sarifResult {
 		Message:      sarifText{printable(strings.TrimSpace(c.Name + ": " + c.short()))},
 		Fingerprints: map[string]string{"fwpCase/v1": printable(c.Name)},
 	}
-	switch {
-	case c.State == CaseErrored:
+	switch c.State {
+	case CaseErrored:
 		r.Kind, r.Level = "open", "none"
-	case c.State == CasePassed:
+	case CasePassed:
 		r.Level = "warning"
 	}
 	if file, line := s.placeOf(c); file != "" {

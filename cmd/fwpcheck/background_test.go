@@ -31,7 +31,7 @@ func ready(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: ready VAR COMMAND [ARG...]")
 	}
 	path := ""
-	for _, folder := range strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator)) {
+	for folder := range strings.SplitSeq(ts.Getenv("PATH"), string(os.PathListSeparator)) {
 		if _, err := os.Stat(folder + "/" + args[1]); err == nil && path == "" {
 			path = folder + "/" + args[1]
 		}

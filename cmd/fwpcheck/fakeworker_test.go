@@ -60,7 +60,7 @@ func notAWorker(kinds []string) int {
 		case "dials":
 			nc.Close()
 		case "redis":
-			fmt.Fprint(nc, "*1\r\n$4\r\nPING\r\n")
+			_, _ = fmt.Fprint(nc, "*1\r\n$4\r\nPING\r\n")
 			_, _ = io.Copy(io.Discard, nc)
 		case "silent":
 			_, _ = io.Copy(io.Discard, nc)

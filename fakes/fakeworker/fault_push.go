@@ -128,10 +128,10 @@ func encodeAny(v any) []byte {
 
 // outcomeFaults are callers that are told what is not so. (PUSH; Server Protocol Sender and Client Protocol Receiver)
 func outcomeFaults() []Fault {
-	tell := func(state string, whether func(*Event) bool) func(*Event) {
+	tellPushed := func(whether func(*Event) bool) func(*Event) {
 		return on(Pushed, func(e *Event) {
 			if whether(e) {
-				e.State = state
+				e.State = "pushed"
 			}
 		})
 	}
@@ -150,11 +150,11 @@ func outcomeFaults() []Fault {
 		statefulFault("push-dropped-seldom", "WU-19", "It does not push every seventh job.", everySeventh(skip)),
 		statefulFault("push-twice-seldom", "WU-15", "It pushes every seventh job twice.",
 			everySeventh(func(e *Event) { e.Again = true })),
-		fault("error-ignored", "RESP-09", "An error reply is no error to its caller.", tell("pushed", isError)),
+		fault("error-ignored", "RESP-09", "An error reply is no error to its caller.", tellPushed(isError)),
 		fault("error-by-prefix", "RESP-09", "It takes an error reply without ERR at its beginning for OK.",
-			tell("pushed", func(e *Event) bool { return isError(e) && !strings.HasPrefix(string(e.Reply.Text), "ERR ") })),
+			tellPushed(func(e *Event) bool { return isError(e) && !strings.HasPrefix(string(e.Reply.Text), "ERR ") })),
 		fault("error-holding-ok", "RESP-09", "It takes any reply that holds OK for OK.",
-			tell("pushed", func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })),
+			tellPushed(func(e *Event) bool { return isError(e) && strings.Contains(string(e.Reply.Text), "OK") })),
 		fault("error-ends", "RESP-09 STATE-15", "It ends with exit code 0 when a PUSH is refused.",
 			on(Pushed, func(e *Event) {
 				if isError(e) {
@@ -166,7 +166,7 @@ func outcomeFaults() []Fault {
 		fault("exit-always-0", "RESP-09 WU-19", "Its exit code is 0 whatever happened.",
 			on(Exiting, func(e *Event) { e.Code = 0 })),
 		fault("loss-ignored", "WU-19 RESP-09", "It takes a PUSH without a reply for one that was accepted.",
-			tell("pushed", func(e *Event) bool { return e.Reply.Kind == 0 })),
+			tellPushed(func(e *Event) bool { return e.Reply.Kind == 0 })),
 		statefulFault("replies-mixed", "RESP-09", "Of several callers at a time one gets the reply to another one's PUSH.",
 			mixReplies),
 	}

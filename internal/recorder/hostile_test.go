@@ -2,7 +2,6 @@ package recorder
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"strings"
@@ -53,8 +52,11 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	first := r.dial()
 	_, err := first.r.Read()
 	require.NoError(t, err)
-	second := r.dial()
-	_, err = second.nc.Read(make([]byte, 1))
+	second, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.addr)
+	if err == nil { // there are kernels that report the close to the dial
+		_, err = second.Read(make([]byte, 1))
+		require.NoError(t, second.Close())
+	}
 	require.Error(t, err)
 	require.ErrorContains(t, <-failed, "more than 1 connections")
 	require.NoError(t, first.nc.Close())
@@ -125,7 +127,7 @@ func TestHostileParties(t *testing.T) {
 			assert.NotPanics(t, func() {
 				script, err := r.Script()
 				assert.NotEmpty(t, script)
-				assert.False(t, errors.Is(err, io.EOF))
+				assert.NotErrorIs(t, err, io.EOF)
 			})
 		})
 	}

@@ -48,7 +48,7 @@ func served(t *testing.T, script string, lines ...string) (received, differences
 				conns[name] = c
 				received = append(received, name+": "+message(t, nc, c.Reader))
 			}
-			fmt.Fprintf(c, "%s\r\n", text)
+			_, _ = fmt.Fprintf(c, "%s\r\n", text)
 			require.NoError(t, c.Flush())
 			received = append(received, name+": "+message(t, nil, c.Reader))
 		}

@@ -270,7 +270,7 @@ func (b *bed) launch(o options) *proc {
 
 // start starts the program and waits until it is warm: its first line was received. The error is a *NoClientError if
 // it does not get there.
-func (b *bed) start(o options) (*proc, error) {
+func (b *bed) start(o options) (*proc, error) { //nolint:funlen // its steps follow one another
 	if o.server == nil {
 		o.server = b.serve()
 	}

@@ -40,8 +40,8 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 		runProducer, fakeworker.ProducerFaults(), caught(t, 1), (&Harness{Launcher: &InProcess{}, Producer: true}).Checks(),
 	}
 	var rows, pushers []row
-	t.Run("workers", func(t *testing.T) { workers.catch(t, &rows) })
-	t.Run("producers", func(t *testing.T) { producers.catch(t, &pushers) })
+	t.Run("workers", func(t *testing.T) { workers.catch(t, &rows) })        //nolint:paralleltest // the rows are written behind it
+	t.Run("producers", func(t *testing.T) { producers.catch(t, &pushers) }) //nolint:paralleltest // the rows are written behind it
 	if !t.Failed() {
 		document(t, rows, pushers)
 	}

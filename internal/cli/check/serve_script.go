@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/monitor"
@@ -16,7 +17,7 @@ import (
 )
 
 // serveScript plays the server's side of a script until that was played to its end, or until it is interrupted.
-func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error {
+func (p process) serveScript(ctx context.Context, o *serveOptions, file string) error { //nolint:funlen // its steps follow one another
 	for _, name := range []string{"web-port", "tls-ca-out", "fault"} {
 		if o.given.Changed(name) {
 			return fmt.Errorf("--%s is about the embedded server, and %s says what the server does", name, file)
@@ -58,11 +59,11 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err := p.Print("ready tcp://" + clients.Addr().String() + "\n"); err != nil {
 		return err
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- r.Serve(ctx, clients) }()
+	var accepting sync.WaitGroup
+	accepting.Go(func() { _ = r.Serve(ctx, clients) }) // it ends when the listener is closed
 	server.Serve(ctx, inner)
 	_ = clients.Close()
-	<-failed
+	accepting.Wait()
 	r.Close()
 	return p.scriptServed(r, server)
 }

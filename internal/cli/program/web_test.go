@@ -20,7 +20,7 @@ func TestFewConnectionsAtATime(t *testing.T) {
 	var open []net.Conn
 	accept := func() {
 		go func() {
-			nc, err := network.DialContext(context.Background(), "tcp", "web:80") //nolint:usetesting // it may outlive the test
+			nc, err := network.DialContext(context.Background(), "tcp", "web:80")
 			if err == nil {
 				_, _ = nc.Read(make([]byte, 1))
 			}
