@@ -35,8 +35,9 @@ var unstable = []struct {
 	what *regexp.Regexp
 	by   string
 }{
-	{regexp.MustCompile(`\bfwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"}, // names of scripts
-	{regexp.MustCompile(`\b(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},           // names of explorations
+	// The names of scripts and of explorations, also behind an escape such as \r.
+	{regexp.MustCompile(`fwp\d{10}[0-9a-f]{4}-\d+-([a-zA-Z_]+)[-0-9]*`), "$$$1"},
+	{regexp.MustCompile(`(?:fwp|x)[0-9a-f]{16}-[-a-z0-9]+`), "$$name"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)?`), "#time"},
 	{regexp.MustCompile(`\b[0-9a-f]*\d[0-9a-f]{15,}\b`), "#"},
 	{regexp.MustCompile(`\b(?:\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|m|h))+\b`), "#time"},
