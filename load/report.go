@@ -1,7 +1,9 @@
 package load
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/shortage"
@@ -34,7 +36,8 @@ func (r *run) report() *reports.Load {
 		l.Phases = append(l.Phases, reports.Phase{Name: p.name, From: p.from, Took: p.took, Note: p.note})
 	}
 	l.Measured, l.Series, l.Heat = f.measured, f.series, f.heat
-	l.Ops, l.Flows = r.reportOps(), r.reportFlows()
+	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
+	l.Histograms = Log(f.total, r.began, r.config.Run)
 	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
 	l.Findings = r.reportFindings(l.Jobs.Drained)
 	l.Health = r.reportHealth()
@@ -42,48 +45,83 @@ func (r *run) report() *reports.Load {
 	return l
 }
 
-func (r *run) reportOps() (ops []reports.LoadOp) {
-	for _, op := range r.figures.total.Ops() {
-		if o := r.reportOp(op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
+// Log returns the figures of runs as an HdrHistogram log with one interval. began is when the first of them did.
+func Log(total *measure.Set, began time.Time, runs ...string) string {
+	var out strings.Builder
+	var comments []string
+	for _, run := range runs {
+		comments = append(comments, measure.RunComment(run))
+	}
+	log := measure.NewLogWriter(&out, began, comments...)
+	if err := errors.Join(log.Write(total), log.Close()); err != nil {
+		return "" // no histogram of this package fails to be encoded
+	}
+	return out.String()
+}
+
+// Figures returns what a set has, as a report shows it: without rates and without examples of errors.
+func Figures(set *measure.Set) ([]reports.LoadOp, []reports.LoadFlow) {
+	return opsOf(set), flowsOf(set)
+}
+
+// reportOps returns the commands of the run, with rates and examples.
+func (r *run) reportOps() []reports.LoadOp {
+	ops := opsOf(r.figures.total)
+	for i := range ops {
+		o := &ops[i]
+		op := measure.Op(o.Op)
+		if before := op == measure.Connect || op == measure.Hello; !before || r.work.Churn {
+			o.Rate = reports.PerSecond(o.Count, r.figures.measured) // the others were sent before the window
+		}
+		for k := range o.Errors {
+			o.Errors[k].Example = r.example(op, o.Errors[k].Kind)
+		}
+	}
+	return ops
+}
+
+func opsOf(set *measure.Set) (ops []reports.LoadOp) {
+	for _, op := range set.Ops() {
+		if o := opOf(set, op); o.Count+o.Outside > 0 || len(o.Errors) > 0 {
 			ops = append(ops, o)
 		}
 	}
 	return ops
 }
 
-func (r *run) reportOp(op measure.Op) reports.LoadOp {
-	set := r.figures.total
+func opOf(set *measure.Set, op measure.Op) reports.LoadOp {
 	o := reports.LoadOp{
-		Op: string(op), Count: set.Done(op), Rate: reports.PerSecond(set.Done(op), r.figures.measured),
-		Outside:  set.Aside(op),
+		Op: string(op), Count: set.Done(op), Outside: set.Aside(op),
 		Lateness: latency(set, measure.SeriesOf(op, measure.Lateness)),
 		Service:  latency(set, measure.SeriesOf(op, measure.Service)),
 		Response: latency(set, measure.SeriesOf(op, measure.Response)),
 	}
-	if before := op == measure.Connect || op == measure.Hello; before && !r.work.Churn {
-		o.Rate = 0 // these commands were sent before the window
-	}
 	for kind := range measure.ErrorKinds {
 		if n := set.Errors(op, kind); n > 0 {
-			o.Errors = append(o.Errors, reports.LoadError{Kind: kind.String(), Count: n, Example: r.example(op, kind)})
+			o.Errors = append(o.Errors, reports.LoadError{Kind: kind.String(), Count: n})
 		}
 	}
 	return o
 }
 
 // example returns the text of the first error of that kind.
-func (r *run) example(op measure.Op, kind measure.ErrorKind) (text string) {
-	r.each(func(c *client.Shard) {
-		if err := c.First(op, kind); err != nil && text == "" {
-			text = errorText(err)
+func (r *run) example(op measure.Op, name string) (text string) {
+	for kind := range measure.ErrorKinds {
+		if kind.String() != name {
+			continue
 		}
-	})
+		r.each(func(c *client.Shard) {
+			if err := c.First(op, kind); err != nil && text == "" {
+				text = errorText(err)
+			}
+		})
+	}
 	return text
 }
 
-func (r *run) reportFlows() (flows []reports.LoadFlow) {
+func flowsOf(set *measure.Set) (flows []reports.LoadFlow) {
 	for flow := range measure.Flows {
-		if time := latency(r.figures.total, measure.FlowSeries(flow)); time.Count > 0 {
+		if time := latency(set, measure.FlowSeries(flow)); time.Count > 0 {
 			flows = append(flows, reports.LoadFlow{Flow: flow.String(), Time: time})
 		}
 	}

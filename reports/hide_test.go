@@ -70,7 +70,7 @@ var oursOfLoad = map[string]bool{
 	"version": true, "run": true, "url": true, "chosen": true, "usage": true, "os": true, "arch": true, "kernel": true,
 	"cpu": true, "go": true, "words": true, "preset": true, "overload": true, "name": true, "op": true, "kind": true,
 	"at_least": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
-	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true,
+	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true, "histograms": true,
 }
 
 func TestHideReachesEveryText(t *testing.T) {

@@ -64,6 +64,8 @@ type Load struct {
 	Series []Second `json:"series"`
 	// Heat is the map of response times of the command that the load is about.
 	Heat LoadHeat `json:"heat,omitzero"`
+	// Histograms are those of the whole run, as an HdrHistogram log with one interval: fwpbench merge adds them up.
+	Histograms string `json:"histograms,omitempty"`
 	// Interrupted is set if the user ended the run: the report has its figures up to then.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.

@@ -56,9 +56,7 @@ func (l *Load) result() Text {
 // figures appends the rate and the times, under a heading of their own if they are no results.
 func (p *Page) figures(l *Load, o PageOptions) {
 	if !l.Validity.Valid {
-		p.add(Heading{1, Styled(Bad, "FIGURES OF AN INVALID RUN")}, Prose{wordsOf([]string{
-			"They contain what the generator or its machine did wrong, and are shown to look for the cause: do not quote " +
-				"them, and do not compare them with those of other runs."})})
+		p.ofInvalid()
 	}
 	p.rate(l)
 	if o.Figures {
@@ -71,6 +69,13 @@ func (p *Page) figures(l *Load, o PageOptions) {
 		p.latencyFigure(l)
 		p.heatFigure(l)
 	}
+}
+
+// ofInvalid begins the figures of a run that is INVALID.
+func (p *Page) ofInvalid() {
+	p.add(Heading{1, Styled(Bad, "FIGURES OF AN INVALID RUN")}, Prose{wordsOf([]string{
+		"They contain what the generator or its machine did wrong, and are shown to look for the cause: do not quote " +
+			"them, and do not compare them with those of other runs."})})
 }
 
 // loaded appends what was loaded, by what and how, and what kept the run from being complete.

@@ -19,6 +19,8 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 		"exploration.go", "finding.go", "report.go")
 	schemaOf(t, "comparison.schema.json", "Result of comparing two servers", ComparisonSchema, reflect.TypeFor[Comparison](),
 		"comparison.go", "report.go")
+	schemaOf(t, "merged.schema.json", "Sum of several runs of fwpbench", MergedSchema, reflect.TypeFor[Merged](),
+		"merged.go", "load.go")
 }
 
 func TestLoadJSONFollowsItsSchema(t *testing.T) {

@@ -1,134 +1,180 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"time"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
-	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/reports"
 )
 
+// mergeOptions are the flags of `fwpbench merge`.
+type mergeOptions struct {
+	hlog        string
+	showInvalid bool
+	reportFlags program.ReportFlags
+}
+
 // newMerge builds `fwpbench merge`.
 func newMerge(p process) *cobra.Command {
-	var output string
+	o := &mergeOptions{reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
-		Use:   "merge FILE.hlog...",
+		Use:   "merge FILE...",
 		Short: "Add up the histograms of several runs, exactly",
-		Long: "merge adds up HdrHistogram logs of fwpbench, bucket by bucket: what comes out is what a single run\n" +
-			"that saw all of it would have recorded. It prints the percentiles, and with --output writes the sum as\n" +
-			"a log. A run that is in two of the logs is refused: it would count twice.",
-		Example: "  fwpbench merge agent1.hlog agent2.hlog -o both.hlog",
+		Long: "merge adds up the histograms of several runs of fwpbench, bucket by bucket: what comes out is what a\n" +
+			"single run that saw all of it would have recorded. A file is a report in JSON or HTML, an HdrHistogram\n" +
+			"log (run --hlog), or what merge wrote. A run that is in two of the files is refused: it would count\n" +
+			"twice.\n\n" +
+			"Exit codes: 0 all well; 2 usage, or a file that cannot be merged; 3 a report is INVALID; 5 internal\n" +
+			"error.",
+		Example: "  fwpbench merge agent1.json agent2.json\n" +
+			"  fwpbench merge agent1.html agent2.html -o html=both.html\n" +
+			"  fwpbench merge agent1.hlog agent2.hlog --hlog both.hlog",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("which logs? Name one or more, as in fwpbench merge a.hlog b.hlog -o both.hlog")
+				return errors.New("which files? Name one or more, as in fwpbench merge a.json b.json")
 			}
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"hlog"}, cobra.ShellCompDirectiveFilterFileExt
+			return []string{"hlog", "json", "html"}, cobra.ShellCompDirectiveFilterFileExt
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.merge(args, output) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cmp.Or(o.validate(args), o.reportFlags.Validate(cmd.Flags())); err != nil {
+				return err
+			}
+			return p.merge(o, args)
+		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the sum to `FILE`, as a log")
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.hlog, "hlog", "", "write the sum to `FILE`, as an HdrHistogram log")
+	f.BoolVar(&o.showInvalid, "show-invalid", false, "show the times of INVALID runs as well, under a heading that says "+
+		"what they are")
+	o.reportFlags.Declare(cmd, "no effect")
+	_ = f.MarkHidden("verbose") // it exists
 	return cmd
 }
 
-// merge reads logs, writes their sum and prints its percentiles.
-func (p process) merge(names []string, output string) error {
-	if err := allDifferent(names); err != nil {
-		return err
-	}
-	var logs []*measure.LogReader
-	for _, name := range names {
-		file, err := input.Open(name)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		logs = append(logs, measure.NewLogReader(name, file))
-	}
-	sum, err := mergeInto(output, logs)
-	if err != nil {
-		return err
-	}
-	for i, log := range logs {
-		if !log.Complete() {
-			p.Logf("%s has no end: the run that wrote it was cut off; what it had written by then counts", names[i])
-		}
-	}
-	return p.printPercentiles(sum)
-}
-
-// allDifferent refuses a file that is named twice. A log that names its run is known
-// under another name too, when it is merged.
-func allDifferent(names []string) error {
-	var known []os.FileInfo
+// validate refuses a file that is named twice, and files that would take the place of others.
+func (o *mergeOptions) validate(names []string) error {
+	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
 		info, err := os.Stat(name)
 		if err != nil {
 			return err
 		}
-		for k, other := range known {
+		for k, other := range infos[:i] {
 			if os.SameFile(info, other) {
-				return fmt.Errorf("%s and %s are the same file: its run would count twice", names[k], names[i])
+				return fmt.Errorf("%s and %s are the same file: its run would count twice", names[k], name)
 			}
 		}
-		known = append(known, info)
+		infos[i] = info
+	}
+	for _, out := range append(o.reportFlags.Files(), o.hlog) {
+		info, err := os.Stat(out)
+		for i := range infos {
+			if err == nil && os.SameFile(info, infos[i]) {
+				return fmt.Errorf("%s would take the place of a file that is merged: name another", out)
+			}
+		}
+	}
+	for _, value := range o.reportFlags.Outputs {
+		if !strings.Contains(value, "=") && filepath.Ext(value) == ".hlog" {
+			return fmt.Errorf("--output %s: that is for reports; use --hlog %s for a log", value, value)
+		}
 	}
 	return nil
 }
 
-// mergeInto writes the sum to a file, unless that has no name.
-func mergeInto(output string, logs []*measure.LogReader) (*measure.Set, error) {
-	if output == "" {
-		return measure.Merge(nil, logs...)
-	}
-	if _, err := os.Stat(output); err == nil {
-		return nil, fmt.Errorf("--output %s: the file exists and may be one of the logs; name another, or remove it", output)
+// merge adds up files, and reports the sum.
+func (p process) merge(o *mergeOptions, names []string) error {
+	m := &reports.Merged{Version: p.Name + " " + program.Version()}
+	var logs []*measure.LogReader
+	for _, name := range names {
+		file := reports.MergedFile{Name: name}
+		source, err := p.histograms(&file)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = source.Close() }() // it was only read
+		logs = append(logs, measure.NewLogReader(name, source))
+		m.Files = append(m.Files, file)
 	}
 	var sum *measure.Set
-	err := program.ReplaceFile(output, func(w io.Writer) (err error) {
+	merge := func(w io.Writer) (err error) {
 		sum, err = measure.Merge(w, logs...)
 		return err
-	})
-	return sum, err
-}
-
-// bound returns a time that is exact or a lower bound.
-func bound(d time.Duration, exact bool) string {
-	if exact {
-		return reports.Time(d)
 	}
-	return ">= " + reports.Time(d)
-}
-
-// printPercentiles prints a line for every series that has values.
-func (p process) printPercentiles(sum *measure.Set) error {
-	var t reports.Table
-	for _, title := range []string{"series", "count", "p50", "p90", "p99", "p99.9", "max"} {
-		t.Columns = append(t.Columns, reports.Column{Title: title})
+	err := mergeInto(o.hlog, merge)
+	if err != nil {
+		return err
 	}
-	unserved := int64(0)
-	for series := range sum.Histograms() {
-		times := sum.Times(series)
-		unserved = max(unserved, times.Unserved())
-		cells := []string{series.String(), text.Grouped(times.Count())}
-		for _, q := range []float64{50, 90, 99, 99.9} {
-			cells = append(cells, bound(times.Percentile(q)))
+	for i, log := range logs {
+		m.Files[i].Runs, m.Files[i].CutOff = log.Runs(), !log.Complete()
+		if begun := log.Start(); m.Started.IsZero() || begun.Before(m.Started) {
+			m.Started = begun
 		}
-		t.Rows = append(t.Rows, reports.Cells(append(cells, bound(times.Max(), times.Unserved() == 0))...))
 	}
-	if unserved > 0 {
-		t.Note = reports.Words(fmt.Sprintf(">=: at least; unserved arrivals (%s) count with the time that they had waited.",
-			text.Grouped(unserved)))
+	m.Ops, m.Flows = load.Figures(sum)
+	m.Took, m.Histograms = sum.Until, load.Log(sum, m.Started, runsOf(m)...)
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Report: sumShown{m, o.showInvalid}, JSON: m.WriteJSON, Outcome: m.Outcome,
+		Internal: &m.Internal,
+	})
+}
+
+// histograms opens the log of a file: that in a report, or the file itself.
+func (p process) histograms(file *reports.MergedFile) (io.ReadCloser, error) {
+	data, some, err := p.ReadReport(file.Name, "fwpbench/", "fwpmerged/")
+	if err == nil && !some {
+		return input.Open(file.Name)
 	}
-	return p.PrintPage(reports.Page{Blocks: []reports.Block{t}})
+	var found reports.Histograms
+	if err == nil {
+		found, err = reports.ReadHistograms(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name, err)
+	}
+	file.Invalid = found.Invalid
+	return io.NopCloser(strings.NewReader(found.Log)), nil
+}
+
+// mergeInto has merge write to a log, unless that has no name.
+func mergeInto(name string, merge func(io.Writer) error) error {
+	if name == "" {
+		return merge(nil)
+	}
+	return program.ReplaceFile(name, merge)
+}
+
+// runsOf returns the runs of all files.
+func runsOf(m *reports.Merged) (runs []string) {
+	for _, f := range m.Files {
+		runs = append(runs, f.Runs...)
+	}
+	return runs
+}
+
+// sumShown is a sum, with the times of INVALID runs if they are to be shown.
+type sumShown struct {
+	*reports.Merged
+	invalid bool
+}
+
+// Page returns the sum for people.
+func (s sumShown) Page(o reports.PageOptions) reports.Page {
+	o.ShowInvalid = s.invalid
+	return s.Merged.Page(o)
 }

@@ -69,7 +69,7 @@ func (p process) savedReport(name string) (*reports.Report, error) {
 	if _, err := os.Stat(name); err != nil {
 		return nil, err
 	}
-	data, some, err := p.readReport(name)
+	data, some, err := p.ReadReport(name, toolsReport)
 	if err == nil && !some {
 		err = fmt.Errorf("not the report of a run of fwpcheck in JSON or HTML")
 	}

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -12,13 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
-	"github.com/fwpsuite/fwp/internal/input"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/reports/html"
 )
 
-// mostOfReport is how many bytes a saved report has at most.
-const mostOfReport = 64 << 20
+// toolsReport begins the schema of a report that is evaluated again.
+const toolsReport = "fwpcheck/"
 
 // recheckOptions are the flags of `fwpcheck recheck`.
 type recheckOptions struct {
@@ -73,7 +70,7 @@ func newRecheck(p process, name string, hidden bool) *cobra.Command {
 // recheck evaluates files again.
 func (p process) recheck(o *recheckOptions, names []string) error {
 	for _, name := range names {
-		data, some, err := p.readReport(name)
+		data, some, err := p.ReadReport(name, toolsReport)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
@@ -90,42 +87,6 @@ func (p process) recheck(o *recheckOptions, names []string) error {
 		return errors.New("histories are evaluated as --format text or json on standard output, without --expect")
 	}
 	return p.judge(names, format)
-}
-
-// readReport returns the JSON of a report, which a file has or which is in the page that it has. Of standard input it
-// returns what it has read in any case. A file that cannot be read is none: what reads histories says why.
-func (p process) readReport(name string) (data []byte, some bool, err error) {
-	const enough = 512 // bytes until the key schema, which is the first one
-	in := p.In
-	if name != "-" {
-		file, err := input.Open(name)
-		if err != nil {
-			return nil, false, nil // see above
-		}
-		defer func() { _ = file.Close() }() // it was only read
-		in = file
-	}
-	reader := bufio.NewReaderSize(in, enough)
-	head, _ := reader.Peek(enough)
-	start := strings.TrimSpace(string(head))
-	if strings.HasPrefix(start, "<!DOCTYPE html>") {
-		page, err := input.All(reader, name, mostOfReport)
-		if err != nil {
-			return nil, true, err
-		}
-		data, err = html.Data(page)
-		return data, true, err
-	}
-	if !strings.HasPrefix(start, "{") || !strings.Contains(start, `"schema": "fwpcheck/`) {
-		if name != "-" {
-			return nil, false, nil
-		}
-		head = bytes.Clone(head)
-		_, _ = reader.Discard(len(head))
-		return head, false, nil
-	}
-	data, err = input.All(reader, name, mostOfReport)
-	return data, true, err
 }
 
 // recheckReport evaluates the report of a run again.

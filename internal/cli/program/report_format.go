@@ -157,6 +157,17 @@ func (r *ReportFlags) places() ([]place, error) {
 	return all, nil
 }
 
+// Files returns the files of --output.
+func (r *ReportFlags) Files() []string {
+	var names []string
+	for _, value := range r.Outputs {
+		if at, err := parsePlace(value); err == nil && isFile(at.file) {
+			names = append(names, at.file)
+		}
+	}
+	return names
+}
+
 // completePlace completes the value of --output: the names of formats, and files.
 func completePlace(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if strings.ContainsAny(begun, "=/.") {
