@@ -115,15 +115,17 @@ func (s *runState) endSuspect(t *task) {
 	}
 }
 
-// release turns the remaining candidates into checks like others; those that have a result keep it.
+// release turns the remaining candidates into checks like others; those that have a result keep it. One that lag made
+// inconclusive may wait for another try as well, which is then a try like others.
 func (s *runState) release(h *host) {
-	for _, t := range s.pending {
-		if t.host == h && t.suspect {
-			t.suspect = t.filed
-			h.first--
+	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool {
+		if t.host != h || !t.suspect {
+			return false
 		}
-	}
-	s.pending = slices.DeleteFunc(s.pending, func(t *task) bool { return t.host == h && t.suspect })
+		t.suspect = false
+		h.first--
+		return t.filed
+	})
 }
 
 // giveUp ends the checks on a host: it serves no more, and cannot be started again.

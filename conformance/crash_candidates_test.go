@@ -44,3 +44,19 @@ func TestWhatWasInFlight(t *testing.T) {
 		})
 	}
 }
+
+// TestReleasedCandidates: a candidate that has a result is played no more as one, also if lag has it played again later.
+func TestReleasedCandidates(t *testing.T) {
+	t.Parallel()
+	h, other := newHost(Server{}), newHost(Server{})
+	lagged, fresh := &task{host: h, suspect: true, filed: true}, &task{host: h, suspect: true}
+	elsewhere := &task{host: other, suspect: true}
+	h.first, other.first = 2, 1
+	s := &runState{pending: []*task{lagged, elsewhere, fresh}, again: []*task{lagged}}
+	s.release(h)
+	assert.Equal(t, []*task{elsewhere, fresh}, s.pending)
+	assert.False(t, lagged.suspect, "it waits for another try, for which there is no crash any more")
+	assert.False(t, fresh.suspect)
+	assert.True(t, elsewhere.suspect)
+	assert.Equal(t, []int{0, 1}, []int{h.first, other.first})
+}
