@@ -105,6 +105,7 @@ type Evidence struct {
 	Open      string             // why the check is inconclusive although there is no finding; empty if it passes
 	Reason    reports.ReasonCode // of Open; if empty, too little could be evaluated
 	Transient bool               // lag is the reason for Open: another try may pass
+	Unproven  bool               // Open is that one play has found a clause broken, and another has to confirm it
 }
 
 // Finding is a finding of a property.

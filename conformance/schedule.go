@@ -155,6 +155,9 @@ func (s *runState) begin(ctx context.Context) {
 // skip files a check that is not played, or not again, and reports whether it did.
 func (s *runState) skip(ctx context.Context, t *task) bool {
 	late := s.tooLate()
+	if t.lagged > 0 && t.evidence.Unproven {
+		late = ""
+	}
 	why := cause{reason: reports.ReasonTime, words: late}
 	switch {
 	case s.stopped != "":
@@ -293,7 +296,14 @@ func (s *runState) record(t *task) {
 		return
 	}
 	s.file(t, check)
-	if again && t.lagged < triesOfLag(check.Took) && (!s.runner.Quick || check.Took <= QuickPatience) {
+	tries := triesOfLag(check.Took)
+	switch {
+	case t.evidence.Unproven: // a finding is worth the time
+		tries = retriesOfLag
+	case s.runner.Quick && check.Took > QuickPatience:
+		tries = 0
+	}
+	if again && t.lagged < tries {
 		t.lagged++
 		s.again = append(s.again, t)
 	}

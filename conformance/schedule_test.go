@@ -352,3 +352,36 @@ func TestAnInterruptedRunBeginsNothingMore(t *testing.T) {
 		assert.Equal(t, 70, notRun)
 	})
 }
+
+// unproven is a check of which each play takes a minute, and which leaves open what its first play finds until a later
+// one, after two that tell nothing, has found it again.
+type unproven struct{ plays int }
+
+func (u *unproven) Describe() conformance.Description {
+	return conformance.Description{
+		ID: "unproven", Marks: []scenarios.Mark{{Clause: "FWP-BEAT-01"}}, Sharing: conformance.SharesNothing,
+	}
+}
+
+func (u *unproven) Play(context.Context, conformance.Setup) conformance.Evidence {
+	began := time.Now()
+	u.plays++
+	time.Sleep(time.Minute)
+	e := conformance.Evidence{Began: began, Took: time.Since(began), Served: true}
+	if u.plays < 3 {
+		e.Open, e.Transient, e.Unproven = "one play found it broken", true, true
+	} else {
+		e.Decisions = []conformance.Decision{{Clause: "FWP-BEAT-01", Outcome: scenarios.Mismatched, Cause: "again"}}
+	}
+	return e
+}
+
+func TestWhatOnePlayFoundIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	run(t, nil, nil, func(r *reports.Report) {
+		assert.Equal(t, reports.Fail, r.Checks[0].Verdict)
+		assert.Equal(t, 3, r.Checks[0].Attempts)
+	}, func(r *conformance.Runner, _ *memoryTarget) {
+		r.Checks, r.Quick = []conformance.Check{new(unproven)}, true
+	})
+}

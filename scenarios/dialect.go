@@ -93,6 +93,7 @@ type Grammar struct {
 	Settings []string        // what the header may set of an embedded server
 	Waits    map[string]Wait // by verb: answers that may take time without being late
 	Due      string          // the field of a job with the time from which it can be delivered
+	Defers   []string        // the verbs and fields of a job by which it may be delivered later, Due among them
 
 	// KeepAlive is how long a consumer may be idle before it has to send the Question; 0
 	// if there is no such limit.

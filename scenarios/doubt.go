@@ -47,7 +47,7 @@ func (pl *play) doubt(r Result) Result {
 func (th *thread) timed(e *Expect, a session.Received) bool {
 	grammar := th.dialect().Grammar()
 	wait, waits := grammar.Waits[verb(string(a.Asked))]
-	if !waits || !a.Whole() {
+	if !waits || !a.Whole() || grammar.refuses(a.Message.Kind) {
 		return false
 	}
 	asks := func(kind byte) func(Choice) bool {
@@ -59,9 +59,75 @@ func (th *thread) timed(e *Expect, a session.Received) bool {
 	}
 	switch {
 	case a.Message.Kind == wait.Kind:
-		return true
+		return !e.refusesOnly()
+	case th.script.inTurn(e):
+		return false
 	case !slices.ContainsFunc(e.Choices, asks(a.Message.Kind)):
 		return slices.ContainsFunc(e.Choices, asks(wait.Kind))
 	}
 	return !slices.ContainsFunc(e.Choices, itself)
+}
+
+// refuses reports whether messages of a kind are refusals.
+func (g *Grammar) refuses(kind byte) bool {
+	return slices.ContainsFunc(g.Forms, func(f Form) bool { return f.Kind == kind && f.Refusal })
+}
+
+// inTurn reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
+// end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step receives
+// can have come because a line of the script was late.
+func (s *Script) inTurn(e *Expect) bool {
+	var sent *Send // without a reply
+	turn := func(step Step) bool {
+		switch step := step.(type) {
+		case *Send:
+			if sent != nil || step.Ending != Open || step.defers(s.Dialect.Grammar()) {
+				return false
+			}
+			sent = step
+		case *Expect:
+			if sent != nil && sent.Conn != step.Conn {
+				return false
+			}
+			sent = nil
+		case *Block:
+			return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
+		case *Operate, *Barrier:
+			return false
+		}
+		return true
+	}
+	for _, step := range s.Steps {
+		steps := []Step{step}
+		if b, ok := step.(*Block); ok {
+			steps = append(steps, b.Steps...)
+		}
+		for _, step := range steps {
+			if !turn(step) {
+				return false
+			}
+		}
+		if slices.Contains(steps, Step(e)) {
+			return true
+		}
+	}
+	return false
+}
+
+// defers reports whether something may come due later by a line.
+func (s *Send) defers(g *Grammar) bool {
+	var text strings.Builder
+	for _, t := range s.Segments {
+		for _, p := range t {
+			text.WriteString(p.lit)
+			if p.ref != nil && p.ref.object != nil {
+				for _, f := range p.ref.object.fields {
+					fmt.Fprintf(&text, "%q", f.key)
+				}
+			}
+		}
+	}
+	return slices.Contains(g.Defers, verb(text.String())) || slices.ContainsFunc(g.Defers, func(field string) bool {
+		return strings.Contains(text.String(), `"`+field+`"`)
+	})
 }

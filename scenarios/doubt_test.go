@@ -60,30 +60,72 @@ func TestABreachIsInDoubtAfterALargeLag(t *testing.T) {
 
 func TestWhatTimeMayExplain(t *testing.T) {
 	t.Parallel()
-	const job = `${"jid":"a","args":[1]}`
+	const job, later = `${"jid":"a","args":[1]}`, "C: FAIL {}\nS: +OK\n"
 	tests := map[string]struct {
-		line, asked string
-		kind        byte
-		text        string
-		want        bool
+		before, line, asked string
+		kind                byte
+		text                string
+		want                bool
 	}{
-		"null for a job":             {job, "FETCH q", '_', "", true},
-		"a job for null":             {"$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
-		"a job for null or an error": {"$-1 | -", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
-		"another job":                {job, "FETCH q", '$', `{"jid":"b","args":[1]}`, true},
-		"the job, altered":           {job, "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
-		"altered, or null":           {job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
-		"another one, or null":       {job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, true},
-		"no command that waits":      {job, "INFO", '$', `{"jid":"b","args":[1]}`, false},
+		"null for a job":             {"", job, "FETCH q", '_', "", true},
+		"null for an error":          {later, "-", "FETCH q", '_', "", false},
+		"an error for null":          {later, "$-1", "FETCH q", '-', "ERR no job", false},
+		"an error for a job":         {later, job, "FETCH q", '-', "ERR no job", false},
+		"a job for null":             {later, "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
+		"a job for null or an error": {later, "$-1 | -", "FETCH q", '$', `{"jid":"a","args":[1]}`, true},
+		"another job":                {later, job, "FETCH q", '$', `{"jid":"b","args":[1]}`, true},
+		"another job, in turn":       {"", job, "FETCH q", '$', `{"jid":"b","args":[1]}`, false},
+		"a job for null, in turn":    {"", "$-1", "FETCH q", '$', `{"jid":"a","args":[1]}`, false},
+		"the job, altered":           {later, job, "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
+		"altered, or null":           {later, job + " | $-1", "FETCH q", '$', `{"jid":"a","args":[2]}`, false},
+		"another one, or null":       {later, job + " | $-1", "FETCH q", '$', `{"jid":"b","args":[2]}`, true},
+		"no command that waits":      {later, job, "INFO", '$', `{"jid":"b","args":[1]}`, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			script, err := Parse(likeFWP{}, "x", []byte("connect as consumer\nC: "+test.asked+"\nS: "+test.line+"\n"))
+			script, err := Parse(likeFWP{}, "x",
+				[]byte("connect as consumer\n"+test.before+"C: "+test.asked+"\nS: "+test.line+"\n"))
 			require.NoError(t, err)
 			th := &thread{play: &play{script: script}, scope: newScope("x")}
 			a := session.Received{Message: session.Message{Kind: test.kind, Text: []byte(test.text)}, Asked: []byte(test.asked)}
-			assert.Equal(t, test.want, th.timed(script.Steps[2].(*Expect), a))
+			assert.Equal(t, test.want, th.timed(script.Steps[len(script.Steps)-1].(*Expect), a))
+		})
+	}
+}
+
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		script string // the step is its last reply
+		want   bool
+	}{
+		"one after the other":   {"C: PUSH {}\nS: +OK\nC: FETCH q\nS: $-1\n", true},
+		"repeated":              {"repeat 2\nC: PUSH {}\nS: +OK\nend\nC: FETCH q\nS: $-1\n", true},
+		"a pause":               {"silence 1s\nC: FETCH q\nS: $-1\n", true},
+		"two connections":       {"C[a]: PUSH {}\nS[a]: +OK\nC[b]: FETCH q\nS[b]: $-1\n", true},
+		"a line meanwhile":      {"C[a]: FETCH q\nC[b]: PUSH {}\nS[b]: +OK\nS[a]: $-1\n", false},
+		"two lines before":      {"C: PUSH {}\nC: PUSH {}\nS: +OK\nS: +OK\nC: FETCH q\nS: $-1\n", false},
+		"a field":               {"C: PUSH {\"at\":\"$now+1s\"}\nS: +OK\nC: FETCH q\nS: $-1\n", false},
+		"a field of a job":      {"C: PUSH $job{\"at\":\"$now+1s\"}\nS: +OK\nC: FETCH q\nS: $-1\n", false},
+		"a verb":                {"C: FAIL {}\nS: +OK\nC: FETCH q\nS: $-1\n", false},
+		"later in the block":    {"repeat 2\nC: FETCH q\nS: $-1\nC: FAIL {}\nS: +OK\nend\n", false},
+		"side by side":          {"parallel\nC[a]: FETCH q\nS[a]: $-1\nend\n", false},
+		"the end of connection": {"C[a]: <close>\nC[b]: FETCH q\nS[b]: $-1\n", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, err := Parse(likeFWP{}, "x", []byte(test.script))
+			require.NoError(t, err)
+			var nulls []*Expect
+			for step := range script.all() {
+				if e, ok := step.(*Expect); ok && e.Choices[0].form.Kind == '_' {
+					nulls = append(nulls, e)
+				}
+			}
+			require.Len(t, nulls, 1)
+			assert.Equal(t, test.want, script.inTurn(nulls[0]))
 		})
 	}
 }

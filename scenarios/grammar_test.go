@@ -29,6 +29,7 @@ func (likeFWP) Grammar() *Grammar {
 		Settings: []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:    map[string]Wait{"FETCH": {Kind: '_', Least: 2 * time.Second}},
 		Due:      "at",
+		Defers:   []string{"at", "FAIL"},
 	}
 }
 

@@ -122,18 +122,18 @@ func (b *bed) confirm(e *conformance.Evidence, sure map[string]bool) {
 		e.Open, e.Transient = b.stop, true
 	}
 	lag := b.lag()
-	again := ""
+	again, unproven := "", false
 	for _, clause := range b.doubtful(e.Decisions, sure) {
 		switch {
 		case lag > tooLate:
 			again = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
 			e.Reason = reports.ReasonLag
 		case !b.seenBefore(clause):
-			again = "one play found it broken, and no other one has confirmed it yet"
+			again, unproven = "one play found it broken, and no other one has confirmed it yet", true
 		}
 	}
 	if again != "" {
-		e.Open, e.Transient = again, true
+		e.Open, e.Transient, e.Unproven = again, true, unproven
 		for i := range e.Decisions {
 			if e.Decisions[i].Outcome == scenarios.Mismatched {
 				e.Decisions[i] = conformance.Decision{Clause: e.Decisions[i].Clause, Outcome: scenarios.Unsure, Cause: again}
