@@ -52,6 +52,9 @@ type Config struct {
 	// History makes Run record every PUSH, FETCH, ACK and FAIL, up to HistoryLimit of them, and examine them: see Result.
 	History bool
 
+	// ServerCPU, if set, returns the CPU time of the server so far, and whether it is known.
+	ServerCPU func() (time.Duration, bool)
+
 	Version    string             // of the tool, for the report
 	Target     reports.LoadTarget // URL and how it was chosen; Run adds HI and INFO
 	Thresholds []reports.Threshold

@@ -45,6 +45,9 @@ func (r *run) settings() json.RawMessage {
 	return text
 }
 
+// Describe describes a workload in one sentence.
+func Describe(w workload.Workload) string { return newRun(Config{Workload: w}).describe() }
+
 // describe describes the workload in one sentence.
 func (r *run) describe() string {
 	w := &r.work

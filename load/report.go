@@ -237,7 +237,7 @@ func (r *run) reportHealth() reports.Health {
 		NoFiles:  total.Errors(measure.Connect, measure.OutOfFiles),
 		NoPorts:  total.Errors(measure.Connect, measure.OutOfPorts),
 		NoMemory: total.Errors(measure.Connect, measure.OutOfMemory),
-		Unknown:  u.Unknown,
+		Unknown:  u.Unknown, ServerCPU: max(0, r.figures.serverCPU),
 	}
 	for _, jump := range u.ClockJumps {
 		h.ClockJumps = append(h.ClockJumps, reports.ClockJump(jump))

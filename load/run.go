@@ -114,6 +114,7 @@ type figures struct {
 	refused        error
 	measured       time.Duration // the length of the window
 	usage          health.Usage
+	serverCPU      time.Duration   // when the window began, then within it; 0: not known
 	busy           []time.Duration // of each loop when the window began, then within it
 	drained        bool
 	notDrained     string
@@ -243,6 +244,7 @@ func (r *run) load(ctx context.Context) {
 	}
 	r.enter("measure")
 	r.sampler.Begin()
+	r.takeServerCPU()
 	r.takeBusy()
 	r.until(ctx, r.over)
 	r.closeWindow()
@@ -273,7 +275,19 @@ func (r *run) closeWindow() {
 	r.window.Until = r.window.From + measured
 	r.setWindow(r.window)
 	r.figures.measured, r.figures.usage = measured, r.sampler.End()
+	r.takeServerCPU()
 	r.takeBusy()
+}
+
+// takeServerCPU replaces the CPU time of the server by its increase since the last call.
+func (r *run) takeServerCPU() {
+	if r.config.ServerCPU == nil {
+		return
+	}
+	now, known := r.config.ServerCPU()
+	if r.figures.serverCPU = now - r.figures.serverCPU; !known {
+		r.figures.serverCPU = 0
+	}
 }
 
 // takeBusy replaces the busy time of each loop by its increase since the last call.

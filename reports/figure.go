@@ -18,7 +18,7 @@ type Figure struct {
 
 func (Figure) block() {}
 
-// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix or *Diagram.
+// Drawing is what a Figure shows: *Chart, *Bars, *Heat, *Matrix, *Diagram or *Forest.
 type Drawing interface {
 	// Table has everything that is drawn.
 	Table() Table

@@ -193,12 +193,22 @@ func (p *Page) generator(l *Load) {
 	fields = append(fields,
 		field("CPU", fmt.Sprintf("%s of %s, in the busiest second %s", percent(h.CPUShare), l.processors(),
 			percent(h.CPUPeak))),
+		field("target's CPU", l.serverCPU()),
 		field("loops", h.loops()), field("machine", h.machine()), field("memory", h.memory()))
 	if h.Files.Soft > 0 {
 		fields = append(fields, field("descriptors",
 			fmt.Sprintf("at most %s of %s", text.Grouped(h.Files.Peak), text.Grouped(h.Files.Soft))))
 	}
 	p.add(Fields{LabelWidth: 12, Fields: fields})
+}
+
+// serverCPU returns the CPU time of the target, empty if it is not known.
+func (l *Load) serverCPU() string {
+	if l.Health.ServerCPU == 0 || l.Rate.Done == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s for each of its %s", short(l.Health.ServerCPU),
+		short(l.Health.ServerCPU/time.Duration(l.Rate.Done)), text.Count(l.Rate.Done, "arrival"))
 }
 
 // loops returns how busy each loop was, empty if that is not known.

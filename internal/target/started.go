@@ -99,6 +99,13 @@ func (i *Started) Ended() (how string, output []string, ended bool) {
 	}
 }
 
+// PID returns the process id of the process above the server and all that it started.
+func (i *Started) PID() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.now.pid
+}
+
 // End stops the server, with everything that it started, and removes its folder. It blocks
 // until all have ended.
 func (i *Started) End() {

@@ -17,6 +17,7 @@ import (
 // command and everything that it started when it is asked to, or when this process has
 // ended for any reason.
 type supervised struct {
+	pid    int
 	orders io.WriteCloser
 	over   chan struct{} // closed when all have ended
 	err    error         // of the command; to be read when it is over
@@ -50,7 +51,7 @@ func supervise(program []string, command string, environment []string, output io
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoSupervisor, err)
 	}
-	s := &supervised{orders: orders, over: make(chan struct{})}
+	s := &supervised{pid: cmd.Process.Pid, orders: orders, over: make(chan struct{})}
 	go func() {
 		s.err = cmd.Wait()
 		close(s.over)

@@ -162,3 +162,53 @@ func parseMemTotal(text string) int64 {
 	}
 	return 0
 }
+
+// processStat is the parent of a process, and the CPU time of it and of its children that have ended, in ticks.
+type processStat struct {
+	parent int
+	ticks  int64
+}
+
+// tick is how long a tick of proc_pid_stat(5) is, on every architecture that Go has but one.
+const tick = 10 * time.Millisecond
+
+// parseProcessStat reads /proc/PID/stat. The second field is the name of the program in parentheses, which may contain
+// any character.
+func parseProcessStat(text string) processStat {
+	at := strings.LastIndexByte(text, ')')
+	fields := strings.Fields(text[at+1:])
+	if at < 0 || len(fields) < 15 { // from the third field on: state, parent, ... and the 14th to the 17th are times
+		return processStat{}
+	}
+	var p processStat
+	p.parent, _ = strconv.Atoi(fields[1])
+	for _, field := range fields[11:15] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return processStat{}
+		}
+		p.ticks += n
+	}
+	return p
+}
+
+// treeTime returns the CPU time of a process and of all below it.
+func treeTime(pid int, all map[int]processStat) (time.Duration, bool) {
+	if _, known := all[pid]; !known {
+		return 0, false
+	}
+	var ticks int64
+	for number := range all {
+		at := number
+		for range all { // a process that has ended while the others were read may close a circle
+			if at == pid {
+				ticks += all[number].ticks
+				break
+			}
+			if at = all[at].parent; at == 0 {
+				break
+			}
+		}
+	}
+	return time.Duration(ticks) * tick, true
+}

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -84,4 +85,19 @@ func TestParseTheRest(t *testing.T) {
 	assert.EqualValues(t, 8<<20, parseMemTotal("MemFree: 1 kB\nMemTotal:       8192 kB\n"))
 	assert.Zero(t, parseMemTotal("MemTotal: x kB\n"))
 	assert.Zero(t, parseMemTotal(""))
+}
+
+func TestTreeTime(t *testing.T) {
+	t.Parallel()
+	line := "812 (a (strange) name) S 7 812 812 0 -1 4194560 1 2 3 4 120 30 7 3 20 0 9 0 100 0 0"
+	assert.Equal(t, processStat{7, 160}, parseProcessStat(line))
+	for _, text := range []string{"", "812", "812 (a) S 7", strings.Replace(line, "120", "x", 1)} {
+		assert.Equal(t, processStat{}, parseProcessStat(text))
+	}
+	all := map[int]processStat{1: {0, 1000}, 7: {1, 1}, 8: {7, 20}, 9: {8, 300}, 10: {1, 5000}, 20: {21, 1}, 21: {20, 1}}
+	cpu, ok := treeTime(7, all)
+	assert.Equal(t, 3210*time.Millisecond, cpu)
+	assert.True(t, ok)
+	_, ok = treeTime(99, all)
+	assert.False(t, ok)
 }

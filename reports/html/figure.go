@@ -50,6 +50,8 @@ func (p *page) figure(f reports.Figure) {
 		role = "group" // it has links
 	case *reports.Diagram:
 		s.diagram(d)
+	case *reports.Forest:
+		s.forest(d)
 	}
 	if s.height == 0 {
 		return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -23,27 +24,37 @@ import (
 // own. It is what run starts without a target, so that the server's work is not
 // counted as the generator's.
 func newEmbedded(p process) *cobra.Command {
-	var fault string
+	var e embedding
 	cmd := &cobra.Command{
 		Use:    "embedded",
 		Short:  "Serve on a free port of 127.0.0.1 until standard input ends",
 		Hidden: true,
 		Args:   program.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			f, err := program.FaultNamed(fault)
+			f, err := program.FaultNamed(e.fault)
 			if err != nil {
 				return err
 			}
-			return p.serve(f)
+			return p.serve(f, e.burden)
 		},
 	}
-	cmd.Flags().StringVar(&fault, "fault", "", "the fault `NAME` of the catalogue")
+	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
+	cmd.Flags().DurationVar(&e.burden, "burden", 0, "compute for this long at each command")
 	return cmd
 }
 
+// embedding is what is special about an embedded server.
+type embedding struct {
+	fault  string        // a name of the catalogue; empty: none
+	burden time.Duration // of computing at each command
+}
+
 // serve prints the server's URL and serves until standard input ends.
-func (p process) serve(fault fakes.Fault) error {
+func (p process) serve(fault fakes.Fault, burden time.Duration) error {
 	config := fakes.Config{}
+	if burden > 0 {
+		config.Listen = func() (net.Listener, error) { return listenBurdened(burden) }
+	}
 	if fault.Hook != nil {
 		config.Hook = fault.Hook()
 	}
@@ -56,57 +67,98 @@ func (p process) serve(fault fakes.Fault) error {
 	return nil
 }
 
-// startEmbedded starts the embedded server as a process of its own, with a fault if
-// its name is not empty. It serves until end is called, which waits until it has
-// ended, or until this process ends for any reason.
-func startEmbedded(ctx context.Context, fault string) (a target.Address, end func(), err error) {
+// burdened is a listener whose connections compute for a while at each read, which makes their server slower.
+type burdened struct {
+	net.Listener
+	by time.Duration
+}
+
+func listenBurdened(by time.Duration) (net.Listener, error) {
+	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	return burdened{ln, by}, err
+}
+
+func (b burdened) Accept() (net.Conn, error) {
+	nc, err := b.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return burdenedConn{nc, b.by}, nil
+}
+
+type burdenedConn struct {
+	net.Conn
+	by time.Duration
+}
+
+func (c burdenedConn) Read(b []byte) (n int, err error) {
+	n, err = c.Conn.Read(b)
+	for from := time.Now(); err == nil && time.Since(from) < c.by; {
+	}
+	return n, err
+}
+
+// runningEmbedded is an embedded server in a process of its own.
+type runningEmbedded struct {
+	address target.Address
+	pid     int
+	end     func()
+}
+
+// startEmbedded starts the embedded server as a process of its own. It serves until end is called, which waits until it
+// has ended, or until this process ends for any reason.
+func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start the embedded server: %w", err)
 		}
 	}()
-	cmd, err := embeddedCommand(ctx, fault)
+	cmd, err := embeddedCommand(ctx, e)
 	if err != nil {
-		return a, nil, err
+		return s, err
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return a, nil, err
+		return s, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return a, nil, err
+		return s, err
 	}
 	var printed strings.Builder
 	cmd.Stderr = &printed
 	if err := cmd.Start(); err != nil {
-		return a, nil, err
+		return s, err
 	}
-	end = func() {
+	s.pid = cmd.Process.Pid
+	s.end = func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err == nil {
-		a, err = target.ParseURL(strings.TrimSpace(url))
+		s.address, err = target.ParseURL(strings.TrimSpace(url))
 	}
 	if err != nil {
-		end()
-		return a, nil, fmt.Errorf("%w; it printed: %s", err, printed.String())
+		s.end()
+		return s, fmt.Errorf("%w; it printed: %s", err, printed.String())
 	}
-	return a, end, nil
+	return s, nil
 }
 
 // embeddedCommand returns this program as the embedded server. An interrupt does not end it: the run still empties
 // its queues.
-func embeddedCommand(ctx context.Context, fault string) (*exec.Cmd, error) {
+func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"embedded"}
-	if fault != "" {
-		args = append(args, "--fault", fault)
+	if e.fault != "" {
+		args = append(args, "--fault", e.fault)
+	}
+	if e.burden > 0 {
+		args = append(args, "--burden", e.burden.String())
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	procs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // not all, since idle threads of Go poll for work

@@ -24,11 +24,11 @@ type live struct {
 	last   []string
 }
 
-// newLive returns what shows a run that is about to begin.
-func newLive(o *benchOptions, w *workload.Workload, out io.Writer) *live {
+// newLive returns what shows a run that is about to begin: with verbose, in lines that it writes to out.
+func newLive(verbose bool, w *workload.Workload, out io.Writer) *live {
 	_, until := w.Window()
 	l := &live{until: max(until, 1), last: []string{"connecting"}}
-	if o.reportFlags.Verbose {
+	if verbose {
 		l.lines = out
 	}
 	return l

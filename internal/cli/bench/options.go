@@ -27,19 +27,33 @@ const (
 	mostTimeout  = time.Hour
 )
 
-// benchOptions are the flags of `fwpbench run`.
-type benchOptions struct {
-	targetFlags program.TargetFlags
-	fault       string
-
+// loadFlags are the flags about the load itself, which all commands that load a server have.
+type loadFlags struct {
 	preset   string
 	settings map[string]string // of the workload, by key
 
-	overload    program.OneOf
-	engine      program.OneOf
-	pace        float64
-	processors  int
-	timeout     time.Duration
+	overload   program.OneOf
+	engine     program.OneOf
+	pace       float64
+	processors int
+	timeout    time.Duration
+	given      *pflag.FlagSet
+}
+
+// newLoadFlags returns the flags with their defaults.
+func newLoadFlags() loadFlags {
+	return loadFlags{
+		overload: program.NewOneOf("queue", "drop", "abort"),
+		engine:   program.NewOneOf(autoEngine, epollEngine, portableEngine),
+	}
+}
+
+// benchOptions are the flags of `fwpbench run`.
+type benchOptions struct {
+	loadFlags
+
+	targetFlags program.TargetFlags
+	fault       string
 	thresholds  []string
 	showInvalid bool
 
@@ -47,7 +61,6 @@ type benchOptions struct {
 	hlog, hgrm, series string
 	history            string
 	limits             []reports.Threshold
-	given              *pflag.FlagSet
 }
 
 func (o *benchOptions) declare(cmd *cobra.Command) {
@@ -56,17 +69,8 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.targetFlags.Declare(f, "load")
 	f.StringVar(&o.fault, "fault", "",
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
-	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
-	o.declareWorkload(f)
-	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
-	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
-	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "give up a connection whose reply takes longer")
-	f.IntVar(&o.processors, "processors", 0,
-		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
-	f.Var(&o.engine, "engine", "what moves the bytes: epoll (Linux, no TLS) takes less CPU; auto is epoll where it can")
-	f.StringArrayVar(&o.thresholds, "threshold", nil,
-		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
-			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
+	o.declareLoad(cmd)
+	declareThresholds(cmd, &o.thresholds)
 	f.BoolVar(&o.showInvalid, "show-invalid", false,
 		"show the rates and times of an INVALID run as well, under a heading that says what they are")
 	f.StringVar(&o.hlog, "hlog", "", "write the histograms of every second to `FILE` (HdrHistogram log)")
@@ -75,15 +79,38 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.history, "history", "",
 		"record every PUSH, FETCH, ACK and FAIL, check them, and write them to `FILE` (for fwpcheck recheck)")
 	o.reportFlags.Declare(cmd, "print a line for every second")
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+}
+
+// declareThresholds adds the flag of thresholds.
+func declareThresholds(cmd *cobra.Command, thresholds *[]string) {
+	cmd.Flags().StringArrayVar(thresholds, "threshold", nil,
+		"fail (exit code 1) unless `'METRIC OP VALUE'` holds: 'push.response.p99<20ms', 'errors<0.1%', "+
+			"'lost==0'; may be repeated; fwpbench metrics lists the metrics")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"preset": workload.Presets, "fault": program.FaultNames, "overload": o.overload.Words, "engine": o.engine.Words,
 		"threshold": func() []string { return reports.Metrics(load.Ops()...) },
+	})
+}
+
+// declareLoad adds the flags about the load.
+func (o *loadFlags) declareLoad(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.preset, "preset", "", "start from the preset `NAME`; fwpbench presets lists them")
+	o.declareWorkload(f)
+	f.Var(&o.overload, "overload", "what becomes of an arrival that finds no free connection")
+	f.Float64Var(&o.pace, "connect-rate", 1000, "open at most `N` connections a second")
+	f.DurationVar(&o.timeout, "timeout", client.DefaultPatience, "give up a connection whose reply takes longer")
+	f.IntVar(&o.processors, "processors", 0,
+		"use `N` CPUs (GOMAXPROCS); if not given, all of them, or half if the server is on this machine")
+	f.Var(&o.engine, "engine", "what moves the bytes: epoll (Linux, no TLS) takes less CPU; auto is epoll where it can")
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"preset": workload.Presets, "overload": o.overload.Words, "engine": o.engine.Words,
 	})
 }
 
 // declareWorkload adds a flag for every setting of a workload. A value is checked at once and applied later, on top of
 // the preset or the file.
-func (o *benchOptions) declareWorkload(f *pflag.FlagSet) {
+func (o *loadFlags) declareWorkload(f *pflag.FlagSet) {
 	o.settings = map[string]string{}
 	usual, err := workload.Preset("")
 	if err != nil {
@@ -118,7 +145,7 @@ func (k *kept) Set(text string) error {
 }
 
 // workload returns the workload of the file or the preset, with the flags applied.
-func (o *benchOptions) workload(args []string) (workload.Workload, error) {
+func (o *loadFlags) workload(args []string) (workload.Workload, error) {
 	w, err := o.base(args)
 	if err != nil {
 		return w, err
@@ -174,7 +201,7 @@ func underscores() []string {
 }
 
 // base returns the workload without the flags.
-func (o *benchOptions) base(args []string) (workload.Workload, error) {
+func (o *loadFlags) base(args []string) (workload.Workload, error) {
 	if len(args) == 0 {
 		w, err := workload.Preset(o.preset)
 		return w, asFlags(err)
@@ -197,7 +224,7 @@ func (o *benchOptions) base(args []string) (workload.Workload, error) {
 }
 
 // validate checks the values that no flag checks by itself.
-func (o *benchOptions) validate() error {
+func (o *loadFlags) validate() error {
 	switch {
 	case o.given.Changed("processors") && (o.processors < 1 || o.processors > runtime.NumCPU()):
 		return fmt.Errorf("--processors must be from 1 to %d, which is how many this machine has", runtime.NumCPU())
@@ -206,19 +233,35 @@ func (o *benchOptions) validate() error {
 	case o.timeout < leastTimeout || o.timeout > mostTimeout:
 		return fmt.Errorf("--timeout must be from %v, because a FETCH may take two seconds, to %v", leastTimeout, mostTimeout)
 	}
-	for _, text := range o.thresholds {
-		t, err := reports.ParseThreshold(text, load.Ops()...)
-		if err != nil {
-			return fmt.Errorf("--threshold: %w", err)
-		}
-		o.limits = append(o.limits, t)
+	return nil
+}
+
+// validate checks the values that no flag checks by itself.
+func (o *benchOptions) validate() (err error) {
+	if err := o.loadFlags.validate(); err != nil {
+		return err
 	}
-	_, err := program.FaultNamed(o.fault)
+	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+		return err
+	}
+	_, err = program.FaultNamed(o.fault)
 	return err
 }
 
+// parseThresholds reads the values of --threshold.
+func parseThresholds(texts []string) (all []reports.Threshold, err error) {
+	for _, text := range texts {
+		t, err := reports.ParseThreshold(text, load.Ops()...)
+		if err != nil {
+			return nil, fmt.Errorf("--threshold: %w", err)
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
 // patience returns the --timeout that was given, 0 if none was.
-func (o *benchOptions) patience() time.Duration {
+func (o *loadFlags) patience() time.Duration {
 	if o.given.Changed("timeout") {
 		return o.timeout
 	}

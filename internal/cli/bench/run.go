@@ -28,11 +28,7 @@ const greetTimeout = 10 * time.Second
 
 // newBenchRun builds `fwpbench run`.
 func newBenchRun(p process) *cobra.Command {
-	o := &benchOptions{
-		overload:    program.NewOneOf("queue", "drop", "abort"),
-		engine:      program.NewOneOf(autoEngine, epollEngine, portableEngine),
-		reportFlags: program.NewReportFlags(),
-	}
+	o := &benchOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
 		Use:   "run [WORKLOAD.yaml]",
 		Short: "Put load on a server, and measure what it sustains",
@@ -85,16 +81,11 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if _, err := at.SetFault(o.fault); err != nil {
 		return err
 	}
-	config := load.Config{
-		Workload: w, Seed: w.Seed, Run: load.NewRun(),
-		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
-		Version: p.Name + " " + program.Version(), Thresholds: o.limits, History: o.history != "",
-		ClauseOf: conformance.ClauseOf,
-	}
-	if err := prepareMachine(o, at, &w); err != nil {
+	if err := o.prepareMachine(&w, local(at)); err != nil {
 		return err
 	}
-	config.Loops = runtime.GOMAXPROCS(0)
+	config := o.config(p, w)
+	config.Thresholds, config.History = o.limits, o.history != ""
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
@@ -103,13 +94,13 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 
 var overloads = map[string]client.Overload{"queue": client.Queue, "drop": client.Drop, "abort": client.Abort}
 
-// prepareMachine chooses the processors, and makes room for the files that the
+// prepareMachine chooses the processors, half of them if the server is local, and makes room for the files that the
 // connections need.
-func prepareMachine(o *benchOptions, at program.Endpoint, w *workload.Workload) error {
+func (o *loadFlags) prepareMachine(w *workload.Workload, local bool) error {
 	cores := o.processors
 	if cores == 0 {
 		cores = runtime.NumCPU()
-		if local(at) {
+		if local {
 			cores = max(1, cores/2)
 		}
 	}
@@ -118,6 +109,15 @@ func prepareMachine(o *benchOptions, at program.Endpoint, w *workload.Workload) 
 		return &program.InternalError{Cause: err}
 	}
 	return nil
+}
+
+// config returns the configuration of a run that the flags ask for, without its server. The machine is prepared first.
+func (o *loadFlags) config(p process, w workload.Workload) load.Config {
+	return load.Config{
+		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: runtime.GOMAXPROCS(0),
+		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
+		Version: p.Name + " " + program.Version(), ClauseOf: conformance.ClauseOf,
+	}
 }
 
 // local reports whether the server runs on this machine.
@@ -138,38 +138,63 @@ func (p process) drive(
 		return err
 	}
 	defer outputs.Discard()
-	began, chosen := time.Now(), at.String()
-	end, err := provide(ctx, o, &at)
-	if err != nil {
-		return p.deliver(o, notReached(ctx, &config, began, err))
-	}
-	defer end()
-	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
+	chosen := at.String()
 	if !at.Ours() {
 		p.Logf("connecting to %s", chosen)
 	}
-	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
-	if err != nil {
-		return p.deliver(o, notReached(ctx, &config, began, err))
-	}
-	config.Target.Chosen = at.Target(id).Chosen
-	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
-	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server); err != nil {
-		return err
-	}
-	p.announce(&config, chosen, at.Ours())
-	live := newLive(o, &config.Workload, p.Err)
+	live := newLive(o.reportFlags.Verbose, &config.Workload, p.Err)
 	config.Watch = func(m load.Moment) {
 		outputs.second(m)
 		live.show(m)
 	}
-	bar.Begin(live.state)
-	result := load.Run(ctx, config)
+	result, err := o.once(ctx, at, config, embedding{fault: o.fault}, func(config *load.Config) {
+		p.announce(config, chosen, at.Ours())
+		bar.Begin(live.state)
+	})
 	bar.End()
+	if err != nil {
+		return err
+	}
 	if err := outputs.close(result, at.Secrets.Hide); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = err.Error()
 	}
 	return p.deliver(o, result.Report)
+}
+
+// once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin when
+// the server is there. A server that cannot be reached is in the report; an error is one of usage.
+func (o *loadFlags) once(
+	ctx context.Context, at program.Endpoint, config load.Config, e embedding, begin func(*load.Config),
+) (*load.Result, error) {
+	began := time.Now()
+	provided, err := provide(ctx, &at, e)
+	if err != nil {
+		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
+	}
+	defer provided.end()
+	return o.on(ctx, at, config, provided.pid, begin)
+}
+
+// on puts one load on a server that runs.
+func (o *loadFlags) on(
+	ctx context.Context, at program.Endpoint, config load.Config, pid int, begin func(*load.Config),
+) (*load.Result, error) {
+	began := time.Now()
+	config.Target = reports.LoadTarget{URL: at.Server.Address.String(), Chosen: at.Choice.How}
+	id, err := at.Identify(ctx, cmp.Or(o.patience(), greetTimeout))
+	if err != nil {
+		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
+	}
+	config.Target.Chosen = at.Target(id).Chosen
+	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
+	if pid > 0 {
+		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
+	}
+	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server); err != nil {
+		return nil, err
+	}
+	begin(&config)
+	return load.Run(ctx, config), nil
 }
 
 // announce logs how a server is loaded, and what may be left on it unless it is one of ours.
@@ -181,25 +206,31 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 	}
 }
 
-// provide starts the server that is put under load, unless it runs already, and returns a function that ends it.
-func provide(ctx context.Context, o *benchOptions, at *program.Endpoint) (end func(), err error) {
+// provided is a server that is there to be loaded.
+type provided struct {
+	end func() // ends it if it was started
+	pid int    // of it, or of the process above it; 0 if that is not known
+}
+
+// provide starts the server that is put under load, unless it runs already.
+func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, error) {
 	switch {
 	case at.Choice.Embedded:
-		address, end, err := startEmbedded(ctx, o.fault)
+		server, err := startEmbedded(ctx, e)
 		if err != nil {
-			return nil, &program.InternalError{Cause: err}
+			return provided{}, &program.InternalError{Cause: err}
 		}
-		at.Server = &target.Server{Address: address}
-		return end, nil
+		at.Server = &target.Server{Address: server.address}
+		return provided{server.end, server.pid}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)
 		if err != nil {
-			return nil, err
+			return provided{}, err
 		}
 		at.Server = &started.Server
-		return started.End, nil
+		return provided{started.End, started.PID()}, nil
 	}
-	return func() {}, nil
+	return provided{end: func() {}}, nil
 }
 
 // deliver writes the report of a run, without secrets of the target.

@@ -116,7 +116,11 @@ func (t *TargetFlags) At(url string) (Endpoint, error) {
 	if err != nil {
 		return Endpoint{}, err
 	}
-	return t.at(choice)
+	found, err := t.at(choice)
+	if err == nil && !t.showSecrets {
+		found.Secrets = target.NewSecrets(found.Password)
+	}
+	return found, err
 }
 
 // starting returns the target that --start starts.

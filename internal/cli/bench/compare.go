@@ -1,0 +1,262 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/text"
+	"github.com/fwpsuite/fwp/load/compare"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/paired"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// compareOptions are the flags of `fwpbench compare`.
+type compareOptions struct {
+	loadFlags
+
+	run         bool
+	targetFlags program.TargetFlags
+	fault       string
+	burden      time.Duration
+	pairs       int
+	block       time.Duration
+	margin      string
+	limit       float64 // the margin as a share
+	primary     []string
+	aa          bool
+	floor       string
+	benchfmt    string
+	reportFlags program.ReportFlags
+}
+
+// mostPairs is how many pairs a comparison has at most: ten hours of blocks of 20 s.
+const mostPairs = 1000
+
+// newCompare builds `fwpbench compare`.
+func newCompare(p process) *cobra.Command {
+	o := &compareOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
+	cmd := &cobra.Command{
+		Use:   "compare --run A B | compare --run --aa A | compare A B",
+		Short: "Compare two servers, or two loads, by blocks that are measured in pairs",
+		Long: "compare --run measures A and B in turns, block by block, and says of each metric whether B is worse than A\n" +
+			"by more than a margin that is declared beforehand. A and B are each the URL of a server, start:COMMAND (or\n" +
+			"start:faktory=PATH) for one that is started for each block, a workload file, whose server is that of --url,\n" +
+			"or the word embedded. One block of each is discarded; the order inside a pair is random; both blocks of a\n" +
+			"pair have the same load. A pair with an INVALID block does not count. --aa compares A with itself: the result\n" +
+			"is the noise of this machine, and a margin below it is refused (--floor).\n\n" +
+			"Without --run, A and B are saved reports of `fwpbench run` in JSON or HTML: files, or folders of them. They\n" +
+			"get a verdict only if they were measured in turns.\n\n" +
+			"Exit codes: 0 no regression; 1 a regression; 2 usage, or fewer than 6 pairs; 3 inconclusive, or too many pairs\n" +
+			"are void; 4 a server cannot be reached; 5 internal error; 6 a block has findings; 130 interrupted.",
+		Example: "  fwpbench compare --run start:faktory=./old/faktory start:faktory=./new/faktory\n" +
+			"  fwpbench compare --run tcp://old:7419 tcp://new:7419 --rate 2000/s --primary push.response.p99 --margin 10%\n" +
+			"  fwpbench compare --run --aa embedded -o json=floor.json\n" +
+			"  fwpbench compare --run one-queue.yaml ten-queues.yaml --url tcp://localhost:7419\n" +
+			"  fwpbench compare results/before results/after",
+		Args: o.sides,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"embedded", "start:faktory="}, cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			if err := o.validate(); err != nil {
+				return err
+			}
+			if !o.run {
+				return p.compareSaved(o, args)
+			}
+			return p.compareRun(cmd.Context(), o, args)
+		},
+	}
+	o.declare(cmd)
+	return cmd
+}
+
+func (o *compareOptions) declare(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.run, "run", false, "measure A and B now, in pairs of blocks")
+	f.IntVar(&o.pairs, "pairs", 10, "measure `N` pairs of blocks, 6 or more")
+	f.DurationVar(&o.block, "block", 20*time.Second, "how long a block measures")
+	f.StringVar(&o.margin, "margin", "5%", "`HOW MUCH` worse B may be: a ratio from 1/1.05 to 1.05 is no change")
+	f.StringArrayVar(&o.primary, "primary", nil, "the `METRIC` that decides, at most two (default: rate in a closed loop, "+
+		"the p99 of the response time in an open one)")
+	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to see the noise of this machine")
+	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
+	o.targetFlags.Declare(f, "load")
+	f.StringVar(&o.fault, "fault", "", "give B, which is embedded, the fault `NAME` of the catalogue")
+	f.DurationVar(&o.burden, "burden", 0,
+		"make B, which is embedded, compute for so long at each command, to see that it is found")
+	o.declareLoad(cmd)
+	f.StringVar(&o.benchfmt, "benchfmt", "", "write the blocks to `FILE` in the format of Go's benchmarks (benchstat -col side)")
+	o.reportFlags.Declare(cmd, "list all blocks")
+	program.CompleteFlags(cmd, map[string]func() []string{
+		"fault": program.FaultNames, "primary": func() []string { return []string{"rate", "server.cpu", "push.response.p99"} },
+	})
+}
+
+// sides returns an error unless there are two sides, or one with --aa.
+func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
+	switch {
+	case o.aa && len(args) == 1, !o.aa && len(args) == 2:
+		return nil
+	case o.aa:
+		return fmt.Errorf("%s --aa takes one server or workload, which it compares with itself: got %d", cmd.CommandPath(), len(args))
+	}
+	return fmt.Errorf("%s takes A and B, as in: fwpbench compare --run tcp://old:7419 tcp://new:7419; got %d", cmd.CommandPath(),
+		len(args))
+}
+
+// ofSaved holds the flags that concern saved results.
+var ofSaved = []string{"margin", "primary", "benchfmt", "format", "output", "verbose", "color", "no-progress"}
+
+// validate checks the values that no flag checks by itself.
+func (o *compareOptions) validate() (err error) {
+	if o.limit, err = parseMargin(o.margin); err != nil {
+		return err
+	}
+	switch {
+	case !o.run && o.aa:
+		return errors.New("--aa measures: it needs --run")
+	case !o.run && otherThan(o.given, ofSaved) != "":
+		return fmt.Errorf("--%s is for --run: it has no effect on saved results", otherThan(o.given, ofSaved))
+	case o.run && (o.pairs < paired.Least || o.pairs > mostPairs):
+		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 %% of "+
+			"the cases although nothing differs", o.pairs, paired.Least, mostPairs)
+	case o.block <= 0:
+		return errors.New("--block must be longer than 0")
+	case len(o.primary) > 2:
+		return errors.New("--primary: at most two metrics can decide; the others are shown, and corrected for their number")
+	case o.burden < 0 || o.burden > time.Second:
+		return errors.New("--burden must be from 0 to 1s")
+	}
+	for _, metric := range o.primary {
+		if reports.ShownOnly(metric) {
+			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
+		}
+	}
+	if _, err = program.FaultNamed(o.fault); err != nil {
+		return err
+	}
+	if err := o.loadFlags.validate(); err != nil {
+		return err
+	}
+	return o.reportFlags.Validate(o.given)
+}
+
+// parseMargin reads a margin, "5%" or "0.05".
+func parseMargin(words string) (float64, error) {
+	w := workload.Workload{}
+	for _, s := range w.Settings() {
+		if s.Key == "fail_share" { // a share is written alike everywhere
+			if err := s.Value.Set(words); err != nil {
+				return 0, fmt.Errorf("--margin: %w", err)
+			}
+		}
+	}
+	if w.FailShare <= 0 || w.FailShare >= 1 {
+		return 0, fmt.Errorf("--margin %s: it is more than 0 and less than 100%%", words)
+	}
+	return w.FailShare, nil
+}
+
+// compareRun measures both sides in turns.
+func (p process) compareRun(ctx context.Context, o *compareOptions, args []string) error {
+	sides, err := o.both(args, p.LookupEnv)
+	if err != nil {
+		return err
+	}
+	p.Secrets = sides[0].at.Secrets.And(sides[1].at.Secrets)
+	for _, s := range sides {
+		if err := o.prepareMachine(&s.work, local(sides[0].at) || local(sides[1].at)); err != nil {
+			return err
+		}
+	}
+	c := &reports.LoadComparison{
+		Version: p.Name + " " + program.Version(), Machine: reports.Machine(health.ThisMachine()), AA: o.aa,
+		A: sides[0].compared(), B: sides[1].compared(),
+		Started: time.Now(), Seed: sides[0].work.Seed, Margin: o.limit, Pairs: o.pairs,
+	}
+	if err := o.checkFloor(c); err != nil {
+		return err
+	}
+	p.Logf("comparing A, %s, with B, %s: %s of two blocks of %v, margin %s; seed %d", c.A.Name, c.B.Name,
+		text.Count(o.pairs, "pair"), o.block, o.margin, c.Seed)
+	bar := p.NewBar(!o.reportFlags.NoProgress)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	if err := p.measure(ctx, o, sides, c, bar); err != nil {
+		return err
+	}
+	compare.Judge(c, o.decisive(sides[0].work))
+	return p.deliverComparison(o, c)
+}
+
+// decisive returns the primary metrics.
+func (o *compareOptions) decisive(w workload.Workload) []string {
+	if len(o.primary) > 0 {
+		return o.primary
+	}
+	op := "push"
+	switch full := w.Filled(); {
+	case full.Churn:
+		op = "connect"
+	case full.BeatOnly:
+		op = "beat"
+	}
+	return []string{compare.Primary(w.Open(), op)}
+}
+
+// checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this machine.
+func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
+	if o.floor == "" {
+		return nil
+	}
+	data, err := readResult(o.floor)
+	if err != nil {
+		return fmt.Errorf("--floor: %w", err)
+	}
+	floor, err := reports.ReadLoadComparison(data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--floor %s: %w", o.floor, err)
+	case !floor.AA:
+		return fmt.Errorf("--floor %s: it compares A with B; a noise floor is measured with --aa", o.floor)
+	case floor.Machine.CPU != c.Machine.CPU || floor.Machine.Cores != c.Machine.Cores:
+		return fmt.Errorf("--floor %s: it was measured on another machine", o.floor)
+	case c.A.Plan != "" && floor.A.Plan != c.A.Plan && floor.A.Plan != c.B.Plan:
+		return fmt.Errorf("--floor %s: it was measured with another load: %s", o.floor, floor.A.Plan)
+	}
+	for _, r := range floor.Ratios {
+		primary := r.Primary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
+		if primary && r.Floor > o.limit {
+			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more pairs or "+
+				"a wider margin", o.margin, r.Metric, 100*r.Floor)
+		}
+	}
+	return nil
+}
+
+// deliverComparison writes the report of a comparison, and the blocks for benchstat.
+func (p process) deliverComparison(o *compareOptions, c *reports.LoadComparison) error {
+	c.Took = time.Since(c.Started)
+	c.Hide(p.Secrets.Hide)
+	if o.benchfmt != "" {
+		if err := program.ReplaceFile(o.benchfmt, c.WriteBenchfmt); err != nil {
+			c.Internal = "--benchfmt: " + err.Error()
+		}
+	}
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Report: c, Outcome: c.Outcome, Unreachable: c.Unreachable, Internal: &c.Internal,
+		JSON: func(w io.Writer) error { return c.WriteJSON(w) },
+	})
+}

@@ -1,0 +1,206 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/compare"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// side is what is loaded on one side of a comparison.
+type side struct {
+	name  string
+	at    program.Endpoint
+	embed embedding
+	work  workload.Workload
+}
+
+// compared returns the side as a report names it.
+func (s *side) compared() reports.ComparedLoad {
+	return reports.ComparedLoad{Name: s.name, Plan: load.Describe(s.work)}
+}
+
+// The words of an argument that are no URL and no file.
+const (
+	embeddedSide = "embedded"
+	startSide    = "start:"
+)
+
+// both returns the two sides that the arguments name, with loads of the same seed.
+func (o *compareOptions) both(args []string, lookup func(string) (string, bool)) (sides [2]*side, err error) {
+	if o.aa {
+		args = []string{args[0], args[0]}
+	}
+	files := 0
+	for i, arg := range args {
+		s, file, err := o.side(arg, lookup)
+		if err != nil {
+			return sides, err
+		}
+		if file {
+			files++
+		}
+		if s.work, err = o.blockOf(s.work); err != nil {
+			return sides, err
+		}
+		sides[i] = s
+	}
+	if files == 0 {
+		for _, flag := range []string{"url", "start", "password-file"} {
+			if o.given.Changed(flag) {
+				return sides, fmt.Errorf("--%s names the server of workload files: A and B name theirs", flag)
+			}
+		}
+	}
+	b := sides[1]
+	if (o.fault != "" || o.burden > 0) && !b.at.Choice.Embedded {
+		return sides, errors.New("--fault and --burden work only if B is embedded")
+	}
+	b.embed = embedding{fault: o.fault, burden: o.burden}
+	b.work.Seed = sides[0].work.Seed
+	return sides, nil
+}
+
+// side returns what one argument names, and whether it is a workload file.
+func (o *compareOptions) side(arg string, lookup func(string) (string, bool)) (s *side, file bool, err error) {
+	s = &side{name: arg}
+	var files []string
+	switch command, start := strings.CutPrefix(arg, startSide); {
+	case start:
+		s.name = startSide + target.Redact(command)
+		s.at, err = program.Starting(command)
+	case arg == embeddedSide:
+		s.at.Choice.Embedded, s.at.Choice.How = true, "the embedded server"
+	case program.IsURL(arg):
+		if s.at, err = o.targetFlags.At(arg); err == nil {
+			s.name = s.at.Choice.Address.String()
+		}
+	default:
+		file, files = true, []string{arg}
+		s.at, err = o.targetFlags.Endpoint(o.given, lookup, nil)
+	}
+	if err != nil {
+		return nil, file, err
+	}
+	s.work, err = o.workload(files)
+	return s, file, err
+}
+
+// blockOf returns the workload of a block.
+func (o *compareOptions) blockOf(w workload.Workload) (workload.Workload, error) {
+	switch {
+	case o.given.Changed("duration"):
+		return w, errors.New("--duration: how long a block measures is set by --block")
+	case w.JobLimit > 0:
+		return w, errors.New("--jobs: a block has a length and no number of jobs; leave it out")
+	case len(w.Stages) > 0 && o.given.Changed("block"):
+		return w, errors.New("--block: the stages of the workload are as long as they are; leave it out")
+	case len(w.Stages) > 0:
+		return w, nil
+	}
+	w.Duration = workload.Duration(o.block)
+	if w.Warmup == 0 {
+		w.Warmup = workload.Duration(min(2*time.Second, o.block/5))
+	}
+	return w, nil
+}
+
+// measure measures the blocks of a comparison, until one cannot be.
+func (p process) measure(
+	ctx context.Context, o *compareOptions, sides [2]*side, c *reports.LoadComparison, bar *program.Bar,
+) error {
+	plan := compare.Plan(o.pairs, c.Seed)
+	shown := &blocks{of: len(plan)}
+	bar.Begin(shown.state)
+	defer bar.End()
+	for i, b := range plan {
+		s := sides[0]
+		if b.Side == compare.B {
+			s = sides[1]
+		}
+		w := s.work
+		w.Seed = b.Seed
+		l := newLive(false, &w, io.Discard)
+		name := fmt.Sprintf("pair %d of %d, %s", b.Pair, o.pairs, b.Side)
+		if b.Pair == 0 {
+			name = "first block of " + b.Side + ", discarded"
+		}
+		shown.now.Store(&block{i, name, l})
+		config := o.config(p, w)
+		config.Watch = l.show
+		result, err := o.once(ctx, s.at, config, s.embed, func(*load.Config) {})
+		if err != nil {
+			return err
+		}
+		c.Blocks = append(c.Blocks, reports.BlockOf(result.Report, b.Side, b.Pair))
+		if ended(c, result.Report, b.Side) {
+			break
+		}
+	}
+	return nil
+}
+
+// ended reports whether a comparison cannot go on after a run, and sets why.
+func ended(c *reports.LoadComparison, l *reports.Load, side string) bool {
+	code, words := l.Outcome()
+	switch code {
+	case reports.ExitInterrupted:
+		c.Interrupted = true
+	case reports.ExitInternal:
+		c.Internal = words
+	case reports.ExitUnreachable:
+		c.Unreachable = side + ": " + words
+	default:
+		return false
+	}
+	return true
+}
+
+// blocks shows how far a series of runs is.
+type blocks struct {
+	of  int
+	now atomic.Pointer[block]
+}
+
+// block is a run of a series, and what shows it.
+type block struct {
+	number int
+	name   string
+	live   *live
+}
+
+// state returns what a line of progress shows.
+func (b *blocks) state() (share float64, parts []string) {
+	now := b.now.Load()
+	if now == nil {
+		return 0, nil
+	}
+	part, figures := now.live.state()
+	return (float64(now.number) + part) / float64(b.of), append([]string{now.name}, figures...)
+}
+
+// otherThan returns a flag that was given and is not one of these, empty if there is none.
+func otherThan(given *pflag.FlagSet, names []string) (other string) {
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	given.Visit(func(f *pflag.Flag) {
+		if !known[f.Name] {
+			other = f.Name
+		}
+	})
+	return other
+}

@@ -1,0 +1,124 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/load/compare"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/reports/html"
+)
+
+// mostResult is how many bytes a saved result has at most, and mostResults how many of them a side has.
+const (
+	mostResult  = 64 << 20
+	mostResults = 1000
+)
+
+// compareSaved compares saved results.
+func (p process) compareSaved(o *compareOptions, args []string) error {
+	c := &reports.LoadComparison{
+		Version: p.Name + " " + program.Version(), Started: time.Now(), Margin: o.limit,
+		A: reports.ComparedLoad{Name: args[0]}, B: reports.ComparedLoad{Name: args[1]},
+	}
+	var first *reports.Load
+	plans := map[string]map[string]bool{compare.A: {}, compare.B: {}}
+	runs := map[string]string{}
+	for i, side := range []string{compare.A, compare.B} {
+		names, err := resultsIn(args[i])
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			l, err := savedLoad(name)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if other, twice := runs[l.Run]; twice {
+				return fmt.Errorf("%s and %s are reports of the same run, %s", other, name, l.Run)
+			}
+			runs[l.Run], plans[side][l.Plan.Words] = name, true
+			if first == nil {
+				first = l
+			}
+			b := reports.BlockOf(l, side, 0)
+			b.File = name
+			c.Blocks = append(c.Blocks, b)
+		}
+	}
+	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(c.Blocks)/2
+	c.Blocks, c.NoVerdict = compare.Pairs(c.Blocks)
+	for side, of := range plans {
+		if len(of) > 1 {
+			c.NoVerdict = fmt.Sprintf("the results of %s are of %d different loads", side, len(of))
+		}
+		for words := range of {
+			if into := &c.A; len(of) == 1 {
+				if side == compare.B {
+					into = &c.B
+				}
+				into.Plan = words
+			}
+		}
+	}
+	primary := o.primary
+	if len(primary) == 0 {
+		primary = []string{compare.Primary(first.Plan.Open, first.Rate.Op)}
+	}
+	compare.Judge(c, primary)
+	return p.deliverComparison(o, c)
+}
+
+// resultsIn returns the files that an argument names: itself, or the reports in a folder.
+func resultsIn(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		if program.IsURL(name) || name == embeddedSide {
+			return nil, fmt.Errorf("%s is no saved result: use --run to measure it", name)
+		}
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{name}, nil
+	}
+	var names []string
+	for _, pattern := range []string{"*.json", "*.html"} {
+		found, err := filepath.Glob(filepath.Join(name, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		names = append(names, found...)
+	}
+	slices.Sort(names)
+	if len(names) == 0 || len(names) > mostResults {
+		return nil, fmt.Errorf("%s holds %d reports (*.json, *.html): from 1 to %d are needed", name, len(names), mostResults)
+	}
+	return names, nil
+}
+
+// savedLoad returns the result of a run of fwpbench that a file holds.
+func savedLoad(name string) (*reports.Load, error) {
+	data, err := readResult(name)
+	if err != nil {
+		return nil, err
+	}
+	return reports.ReadLoad(data)
+}
+
+// readResult returns the JSON of a saved result, which may be in an HTML report.
+func readResult(name string) ([]byte, error) {
+	data, err := input.Read(name, mostResult)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
+		return html.Data(data)
+	}
+	return data, nil
+}

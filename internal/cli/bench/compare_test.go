@@ -1,0 +1,169 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// exitOf runs fwpbench and returns its exit code and all that it prints.
+func exitOf(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var b strings.Builder
+	code = Main(program.Process{Args: args, In: strings.NewReader(""), Out: &b, Err: &b,
+		LookupEnv: func(string) (string, bool) { return "", false }})
+	return code, b.String()
+}
+
+// A pause between two pushes bounds the rate of each side, so that B has a fifth of that of A on every machine: where it
+// is too busy for that, pairs are void.
+func TestCompareMeasuresInPairs(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
+	defer server.Close()
+	dir := t.TempDir()
+	side := func(name, think string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte("producers: 2\nconsumers: 1\nthink: "+think+"\n"), 0o600))
+		return file
+	}
+	report := filepath.Join(dir, "report.json")
+	code, out := exitOf(t, "compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block", "50ms",
+		"--url", "tcp://"+server.Addr(), "--seed", "7", "-o", "json="+report, "--benchfmt", filepath.Join(dir, "bench"),
+		"--primary", "rate", "--no-progress")
+	assert.Contains(t, []int{reports.ExitFindings, reports.ExitInconclusive}, code, out)
+	data, err := os.ReadFile(report) //nolint:gosec // of this test
+	require.NoError(t, err)
+	c, err := reports.ReadLoadComparison(data)
+	require.NoError(t, err)
+	assert.Len(t, c.Blocks, 14)
+	seeds := map[int]uint64{}
+	for _, b := range c.Blocks {
+		if other, known := seeds[b.Pair]; known {
+			assert.Equal(t, other, b.Seed)
+		}
+		seeds[b.Pair] = b.Seed
+	}
+	assert.Len(t, seeds, 7)
+	assert.Empty(t, server.Jobs(), "drained")
+	if code == reports.ExitFindings {
+		assert.Contains(t, out, "regression: rate 0.")
+		bench, err := os.ReadFile(filepath.Join(dir, "bench"))
+		require.NoError(t, err)
+		assert.Contains(t, string(bench), "\nside: B\nBenchmarkRate 1 ")
+	}
+}
+
+func TestCompareStopsWhereAServerIsMissing(t *testing.T) {
+	t.Parallel()
+	code, out := exitOf(t, "compare", "--run", "tcp://127.0.0.1:1", "tcp://127.0.0.1:1", "--no-progress")
+	assert.Equal(t, reports.ExitUnreachable, code, out)
+}
+
+// saved writes the report of a run that began in some minute.
+func saved(t *testing.T, file string, minute int, rate float64) {
+	t.Helper()
+	l := map[string]any{
+		"schema": reports.LoadSchema, "run": filepath.Base(file), "seed": "7",
+		"started":    time.Date(2026, 3, 4, 5, minute, 0, 0, time.UTC),
+		"plan":       map[string]any{"words": "a load"},
+		"rate":       map[string]any{"op": "push", "achieved_per_s": rate, "done": 100},
+		"validity":   map[string]any{"valid": true},
+		"phases":     []any{map[string]any{"name": "measure"}},
+		"jobs":       map[string]any{"drained": true},
+		"thresholds": []any{},
+	}
+	data, err := json.Marshal(l)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+}
+
+func TestCompareSaved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b, later := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "later")
+	for i := range 6 {
+		saved(t, fmt.Sprintf("%s/a%d.json", a, i), 2*i, 1000+float64(i))
+		saved(t, fmt.Sprintf("%s/b%d.json", b, i), 2*i+1, 800)
+		saved(t, fmt.Sprintf("%s/c%d.json", later, i), 30+i, 800)
+	}
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"in turns":       {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
+		"turned round":   {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
+		"one by one":     {[]string{a, later}, reports.ExitInconclusive, "were measured one after the other"},
+		"one of each":    {[]string{a + "/a1.json", b + "/b1.json"}, reports.ExitInconclusive, "there are 1 results of A and 1 of B"},
+		"the same":       {[]string{a, a}, reports.ExitUsage, "are reports of the same run"},
+		"a URL":          {[]string{"tcp://x", b}, reports.ExitUsage, "use --run to measure it"},
+		"not there":      {[]string{dir + "/nothing", b}, reports.ExitUsage, "nothing"},
+		"an empty one":   {[]string{t.TempDir(), b}, reports.ExitUsage, "holds 0 reports"},
+		"a flag of run":  {[]string{a, b, "--pairs", "7"}, reports.ExitUsage, "--pairs is for --run"},
+		"noise of saved": {[]string{"--aa", a}, reports.ExitUsage, "--aa measures: it needs --run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out := exitOf(t, append([]string{"compare"}, test.args...)...)
+			assert.Equal(t, test.code, code, out)
+			assert.Contains(t, strings.Join(strings.Fields(out), " "), test.want)
+		})
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	floor := filepath.Join(dir, "floor.json")
+	file, err := os.Create(floor) //nolint:gosec // of this test
+	require.NoError(t, err)
+	noise := &reports.LoadComparison{AA: true, Ratios: []reports.LoadRatio{{Metric: "rate", Primary: true, Floor: 0.08}}}
+	require.NoError(t, noise.WriteJSON(file))
+	require.NoError(t, file.Close())
+	for want, args := range map[string][]string{
+		"--pairs 5: from 6":                    {"embedded", "embedded", "--pairs", "5"},
+		"got 1":                                {"embedded"},
+		"takes one server":                     {"--aa", "embedded", "embedded"},
+		"--margin":                             {"embedded", "embedded", "--margin", "lots"},
+		"--margin 0: it is more than 0":        {"embedded", "embedded", "--margin", "0"},
+		"--url names the server of workload":   {"embedded", "embedded", "--url", "tcp://127.0.0.1:1"},
+		"--burden work only if B is embedded":  {"embedded", "tcp://127.0.0.1:1", "--burden", "1ms"},
+		"is set by --block":                    {"embedded", "embedded", "--duration", "1s"},
+		"a block has a length":                 {"embedded", "embedded", "--jobs", "10"},
+		"no such file":                         {"nothing.yaml", "embedded"},
+		"must listen on the port":              {"start:sleep 1", "embedded"},
+		"it was measured on another machine":   {"embedded", "embedded", "--floor", floor},
+		"it is about the generator":            {"embedded", "embedded", "--primary", "generator.cpu"},
+		"at most two metrics":                  {"embedded", "embedded", "--primary", "a", "--primary", "b", "--primary", "c"},
+		`its schema is "", and`:                {"embedded", "embedded", "--floor", blank(t)},
+		"the stages of the workload are as lo": {"embedded", "embedded", "--stages", "1s:5", "--block", "2s"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			code, out := exitOf(t, append([]string{"compare", "--run"}, args...)...)
+			assert.Equal(t, reports.ExitUsage, code, out)
+			assert.Contains(t, strings.Join(strings.Fields(out), " "), want)
+		})
+	}
+}
+
+// blank returns a file with an empty JSON object.
+func blank(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "blank.json")
+	require.NoError(t, os.WriteFile(name, []byte("{}"), 0o600))
+	return name
+}

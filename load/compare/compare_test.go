@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	blocks := Plan(40, 7)
+	assert.Len(t, blocks, 82)
+	first := map[string]int{}
+	for i, b := range blocks {
+		assert.Equal(t, i/2, b.Pair)
+		assert.Equal(t, uint64(7+i/2), b.Seed)
+		if i%2 == 0 {
+			first[b.Side]++
+			assert.NotEqual(t, b.Side, blocks[i+1].Side)
+		}
+	}
+	assert.Greater(t, first[A], 10)
+	assert.Greater(t, first[B], 10)
+	assert.Equal(t, blocks, Plan(40, 7))
+	assert.NotEqual(t, blocks, Plan(40, 8))
+}
+
+// block returns a block of a side that was measured in some minute.
+func block(side string, minute int, figures ...reports.LoadFigure) reports.LoadBlock {
+	return reports.LoadBlock{
+		Side: side, File: fmt.Sprintf("%s%d.json", side, minute), Figures: figures,
+		Started: time.Date(2026, 3, 4, 5, minute, 0, 0, time.UTC),
+	}
+}
+
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	var turns, behind, late []reports.LoadBlock
+	for i := range 6 {
+		turns = append(turns, block(B, 2*i), block(A, 2*i+1))
+		behind = append(behind, block(A, i), block(B, 20+i))
+		late = append(late, block(A, i), block(B, i))
+	}
+	sorted, why := Pairs(turns)
+	assert.Empty(t, why)
+	for i, b := range sorted {
+		assert.Equal(t, i/2+1, b.Pair)
+	}
+	sorted, why = Pairs(behind)
+	assert.Contains(t, why, "A0.json and A1.json, both of A, were measured one after the other")
+	assert.Zero(t, sorted[0].Pair)
+	for text, blocks := range map[string][]reports.LoadBlock{
+		"A0.json and B0.json began at the same time": late,
+		"there are 1 results of A and 1 of B":        {block(A, 0), block(B, 1)},
+		"there are 7 results of A and 6 of B":        append(turns[:12:12], block(A, 30)),
+	} {
+		_, why := Pairs(blocks)
+		assert.Contains(t, why, text)
+	}
+}
+
+// measured returns a comparison of pairs in which the time of B is longer by a factor, and the rate is that of A.
+func measured(pairs int, factor float64) *reports.LoadComparison {
+	random := rand.New(rand.NewPCG(3, 4))
+	c := &reports.LoadComparison{Margin: 0.05, Pairs: pairs}
+	for i, b := range Plan(pairs, 1) {
+		rate, wait := 1000+10*random.NormFloat64(), 2e5+2e3*random.NormFloat64()
+		if b.Side == B {
+			wait *= factor
+		}
+		one := block(b.Side, i, reports.LoadFigure{Metric: "rate", Value: rate},
+			reports.LoadFigure{Metric: "generator.cpu", Value: 3 * wait},
+			reports.LoadFigure{Metric: "push.response.p50", Value: wait})
+		one.Pair = b.Pair
+		c.Blocks = append(c.Blocks, one)
+	}
+	return c
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pairs   int
+		factor  float64
+		primary string
+		change  func(c *reports.LoadComparison)
+		code    int
+		rate    string
+		wait    string
+	}{
+		"nothing differs":            {10, 1, "rate", nil, reports.ExitWell, "no change", "no change"},
+		"the primary is worse":       {10, 1.2, "push.response.p50", nil, reports.ExitFindings, "no change", "regression"},
+		"another is worse":           {10, 1.2, "rate", nil, reports.ExitFindings, "no change", "regression"},
+		"the primary is better":      {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
+		"near the margin":            {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change", "inconclusive"},
+		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "inconclusive"},
+		"a void pair": {8, 1, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+			reports.ExitWell, "no change", "no change"},
+		"too many void pairs": {6, 1.2, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Void = "INVALID" },
+			reports.ExitInconclusive, "inconclusive", ""},
+		"findings": {6, 1, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Findings = 1 },
+			reports.ExitLoss, "no change", "no change"},
+		"interrupted": {6, 1, "rate", func(c *reports.LoadComparison) { c.Blocks, c.Interrupted = c.Blocks[:5], true },
+			reports.ExitInterrupted, "inconclusive", ""},
+		"no such metric": {6, 1, "push.response.p99", nil, reports.ExitInconclusive, "no change", "no change"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := measured(test.pairs, test.factor)
+			if test.change != nil {
+				test.change(c)
+			}
+			Judge(c, []string{test.primary})
+			code, words := c.Outcome()
+			assert.Equal(t, test.code, code, words)
+			got := map[string]string{}
+			for _, r := range c.Ratios {
+				got[r.Metric] = r.Verdict
+			}
+			assert.Equal(t, test.rate, got["rate"])
+			assert.Equal(t, test.wait, got["push.response.p50"])
+			assert.Empty(t, got["generator.cpu"])
+		})
+	}
+}
+
+// Six pairs cannot carry a verdict on several metrics at a time: 2 in 64 is too likely for two of them.
+func TestHolmTakesBack(t *testing.T) {
+	t.Parallel()
+	c := measured(6, 1.3)
+	for i := range c.Blocks {
+		f := c.Blocks[i].Figures
+		c.Blocks[i].Figures = append(f, reports.LoadFigure{Metric: "ack.response.p50", Value: f[2].Value})
+	}
+	Judge(c, []string{"rate"})
+	code, words := c.Outcome()
+	assert.Equal(t, reports.ExitWell, code, words)
+	for _, r := range c.Ratios[1:] {
+		if r.Verdict != "" {
+			assert.Equal(t, "inconclusive", r.Verdict)
+			assert.InDelta(t, 2*r.P, r.Holm, 1e-12)
+		}
+	}
+}
+
+func TestNoVerdictWithoutPairs(t *testing.T) {
+	t.Parallel()
+	c := measured(6, 2)
+	c.Blocks, c.NoVerdict = c.Blocks[:2], "there is one of each"
+	Judge(c, []string{"rate"})
+	code, words := c.Outcome()
+	assert.Equal(t, reports.ExitInconclusive, code)
+	assert.Equal(t, "no verdict: there is one of each", words)
+	assert.InDelta(t, 2, c.Ratios[2].Ratio, 0.1)
+	assert.Zero(t, c.Ratios[2].High)
+}
+
+func TestNoiseFloor(t *testing.T) {
+	t.Parallel()
+	c := measured(10, 1)
+	c.AA = true
+	Judge(c, []string{"rate"})
+	code, words := c.Outcome()
+	assert.Equal(t, reports.ExitWell, code, words)
+	assert.Positive(t, c.Ratios[0].Floor)
+	c.Margin = c.Ratios[0].Floor / 2
+	Judge(c, []string{"rate"})
+	code, words = c.Outcome()
+	assert.Equal(t, reports.ExitInconclusive, code)
+	assert.Contains(t, words, "is below it")
+}

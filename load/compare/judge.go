@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/load/paired"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// mostMore is how many more pairs are advised at most.
+const mostMore = 1000
+
+// Primary returns the metric that decides unless the user declares others: how much a closed loop carries, and how long
+// an open loop makes its users wait for the command op.
+func Primary(open bool, op string) string {
+	if open {
+		return op + ".response.p99"
+	}
+	return "rate"
+}
+
+// Judge fills in c.Ratios from c.Blocks and c.Margin: the primary metrics first, which decide by their intervals, and
+// then the others, which have a regression or an improvement only if they also pass the correction of Holm. A metric
+// counts in those pairs in which both blocks have it, and is left out if they are too few and it decides nothing. Without pairs (c.NoVerdict) the ratios are those of the medians.
+func Judge(c *reports.LoadComparison, primary []string) {
+	c.Ratios = nil
+	for _, metric := range metrics(c.Blocks, primary) {
+		r := reports.LoadRatio{Metric: metric, Primary: slices.Contains(primary, metric)}
+		if c.NoVerdict != "" {
+			r.A, r.B = median(values(c.Blocks, A, metric)), median(values(c.Blocks, B, metric))
+			if r.A > 0 && r.B > 0 {
+				r.Ratio = r.B / r.A
+				c.Ratios = append(c.Ratios, r)
+			}
+			continue
+		}
+		if pairs := pairsOf(c.Blocks, metric); len(pairs) >= paired.Least || r.Primary && len(pairs) > 0 {
+			c.Ratios = append(c.Ratios, ratioOf(r, pairs, c.Margin, c.AA))
+		}
+	}
+	if c.NoVerdict == "" {
+		correct(c.Ratios)
+	}
+}
+
+// ratioOf returns the ratio of a metric in some pairs.
+func ratioOf(r reports.LoadRatio, pairs []paired.Pair, margin float64, aa bool) reports.LoadRatio {
+	var a, b []float64
+	for _, p := range pairs {
+		a, b = append(a, p.A), append(b, p.B)
+	}
+	e := paired.EffectOf(pairs)
+	r.A, r.B, r.Pairs = median(a), median(b), len(pairs)
+	r.Ratio, r.P = e.Ratio, e.P
+	if e.Pairs >= paired.Least {
+		r.Low, r.High, r.Confidence = e.Low, e.High, e.Confidence
+		if aa {
+			r.Floor = e.Floor()
+		}
+	}
+	if reports.ShownOnly(r.Metric) {
+		return r
+	}
+	higher := reports.HigherIsBetter(r.Metric)
+	verdict := e.Judge(higher, margin)
+	if r.Verdict = string(verdict); verdict == paired.Inconclusive {
+		r.More = e.More(higher, margin, mostMore)
+	}
+	return r
+}
+
+// correct adjusts p of the metrics that are not primary, and takes back what does not hold after that.
+func correct(ratios []reports.LoadRatio) {
+	var others []*reports.LoadRatio
+	var ps []float64
+	for i := range ratios {
+		if r := &ratios[i]; !r.Primary && r.Verdict != "" && r.High > 0 {
+			others, ps = append(others, r), append(ps, r.P)
+		}
+	}
+	for i, p := range paired.Holm(ps) {
+		r := others[i]
+		r.Holm = p
+		if p > 0.05 && (r.Verdict == string(paired.Regression) || r.Verdict == string(paired.Improvement)) {
+			r.Verdict = string(paired.Inconclusive)
+		}
+	}
+}
+
+// metrics returns the metrics of blocks, the primary ones first.
+func metrics(blocks []reports.LoadBlock, primary []string) []string {
+	all := slices.Clone(primary)
+	for _, b := range blocks {
+		for _, f := range b.Figures {
+			if !slices.Contains(all, f.Metric) {
+				all = append(all, f.Metric)
+			}
+		}
+	}
+	return all
+}
+
+// pairsOf returns what both blocks of each pair measured of a metric, without the pairs that are void.
+func pairsOf(blocks []reports.LoadBlock, metric string) []paired.Pair {
+	found := map[int]*paired.Pair{}
+	var order []int
+	void := map[int]bool{}
+	for _, b := range blocks {
+		if b.Pair == 0 {
+			continue
+		}
+		void[b.Pair] = void[b.Pair] || b.Void != ""
+		p := found[b.Pair]
+		if p == nil {
+			p = new(paired.Pair)
+			found[b.Pair] = p
+			order = append(order, b.Pair)
+		}
+		if b.Side == A {
+			p.A = figure(b, metric)
+		} else {
+			p.B = figure(b, metric)
+		}
+	}
+	var pairs []paired.Pair
+	for _, n := range order {
+		if p := found[n]; !void[n] && p.A > 0 && p.B > 0 {
+			pairs = append(pairs, *p)
+		}
+	}
+	return pairs
+}
+
+// figure returns a metric of a block, 0 if it has none.
+func figure(b reports.LoadBlock, metric string) float64 {
+	for _, f := range b.Figures {
+		if f.Metric == metric {
+			return f.Value
+		}
+	}
+	return 0
+}
+
+// values returns a metric of all blocks of a side that are not void.
+func values(blocks []reports.LoadBlock, side, metric string) (all []float64) {
+	for _, b := range blocks {
+		if v := figure(b, metric); b.Side == side && b.Void == "" && v > 0 {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// median returns the median of values, 0 without any.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
