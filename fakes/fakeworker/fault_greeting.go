@@ -42,6 +42,17 @@ func helloFaults() []Fault {
 			perConn("hostname", func(e *Event) any { return fmt.Sprintf("host-%d", e.Conn) })),
 		hello("labels-by-connection", "HELLO-12", "Each of its connections has another label.",
 			perConn("labels", func(e *Event) any { return []string{fmt.Sprintf("label-%d", e.Conn)} })),
+		hello("labels-of-beats", "HELLO-12", "The labels of its connection for BEAT are others.", func(e *Event) {
+			if e.Beats {
+				e.Fields["labels"] = []string{"heartbeat"}
+			}
+		}),
+		fault("hello-refusal-ignored", "STATE-02", "It goes on when its HELLO was declined.",
+			replied(fwp.HELLO, func(e *Event) {
+				if e.Reply.Kind == fwp.ErrorReply {
+					e.Reply = fwp.Reply{Kind: fwp.SimpleString, Text: []byte("OK")}
+				}
+			})),
 		hello("hi-strict", "HI-08", "It ends if HI has a field that it does not know.", func(e *Event) {
 			if hiHasMore(e) {
 				e.Worker.Exit(1)
@@ -99,6 +110,14 @@ func hashFaults() []Fault {
 			}),
 		hash("hash-password-escaped", "AUTH-03", "It hashes the password as it is written in the URL, escaped.",
 			func(pass string, hi fwp.Hi) any { return rounds(url.QueryEscape(pass), hi.Salt, hi.Iterations) }),
+		hash("hash-leading-zeros", "AUTH-03", "Its pwdhash lacks the zeros at its beginning.",
+			func(pass string, hi fwp.Hi) any { return strings.TrimLeft(rounds(pass, hi.Salt, hi.Iterations), "0") }),
+		fault("hash-missing-beside", "AUTH-01", "The HELLO of its connection for BEAT has no pwdhash.",
+			on(Introducing, func(e *Event) {
+				if e.Beats {
+					field("pwdhash", nil)(e)
+				}
+			})),
 		hash("hash-odd-salts", "AUTH-03", "Its pwdhash is 64 zeros for a salt that is not of ASCII.",
 			func(pass string, hi fwp.Hi) any {
 				if strings.ContainsFunc(hi.Salt, func(r rune) bool { return r >= utf8.RuneSelf }) {

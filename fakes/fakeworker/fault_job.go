@@ -1,6 +1,9 @@
 package fakeworker
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -73,11 +76,25 @@ func reportFaults() []Fault {
 			}),
 		ran("ack-more-fields", "ACK-06", "Its ACKs have the job type too.",
 			func(e *Event) { e.Fields["jobtype"] = e.Job.Type }),
-		failed("fail-without-errtype", "FAIL-05", "Its FAILs have no errtype.", field("errtype", nil)),
+		failed("fail-without-errtype", "FAIL-05 WRK-04", "Its FAILs have no errtype.", field("errtype", nil)),
 		failed("fail-without-message", "FAIL-05 WRK-04", "Its FAILs have no message.", field("message", nil)),
 		failed("fail-message-empty", "WRK-04", "All fields of its FAILs but the jid are empty.", func(e *Event) {
 			e.Fields["errtype"], e.Fields["message"], e.Fields["backtrace"] = "", "", []string{}
 		}),
+		failed("fail-message-null", "FAIL-05", "The message of a FAIL is null if the job gave none.", func(e *Event) {
+			if e.Fields["message"] == "" {
+				e.Fields["message"] = json.RawMessage("null")
+			}
+		}),
+		failed("empty-failure-acknowledged", "ACK-05", "It acknowledges a failure without a message.", func(e *Event) {
+			if e.Fields["message"] == "" {
+				ack(e)
+			}
+		}),
+		statefulFault("fail-message-cut", "FRAME-09", "It cuts the message of a FAIL to 1000 bytes.",
+			func() func(*Event) {
+				return sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line) })
+			}),
 		failed("fail-without-backtrace", "FAIL-05", "Its FAILs have no backtrace.", field("backtrace", nil)),
 		failed("fail-backtrace-text", "FAIL-05", "The backtrace of its FAILs is a string.",
 			field("backtrace", "line 1\nline 2")),
@@ -97,12 +114,61 @@ func reportFaults() []Fault {
 	}
 }
 
+// cutMessage cuts the message in the line of a FAIL to 1000 bytes, also where that is inside a character.
+func cutMessage(line []byte) []byte {
+	const most = 1000
+	_, text, has := bytes.Cut(line, []byte(`"message":"`))
+	end := bytes.IndexByte(text, '"')
+	if !has || end <= most {
+		return line
+	}
+	head := line[:len(line)-len(text)]
+	return slices.Concat(head, text[:most], text[end:])
+}
+
 // lossFaults are about lost connections. (Connection, Lost jobs? of the worker architecture; Network Connection)
 func lossFaults() []Fault {
 	return []Fault{
-		fault("loss-ends", "FETCH-11 STATE-15", "It ends when it loses a connection.",
+		fault("loss-ends", "FETCH-11 STATE-15 STATE-18", "It ends when it loses a connection.",
 			on(Lost, func(e *Event) { e.Worker.Exit(1) })),
 		fault("loss-final", "FETCH-11", "It opens no other connection for one that it lost.", on(Lost, skip)),
+		statefulFault("loss-reported-as-failure", "FAIL-04", "It reports a job as failed whose ACK got no reply.",
+			func() func(*Event) {
+				var lost atomic.Bool
+				return func(e *Event) {
+					switch {
+					case e.Point == Lost && !e.Beats:
+						lost.Store(true)
+					case e.Point == Sending && e.Verb == fwp.ACK && lost.Swap(false):
+						e.Line = bytes.Replace(e.Line, []byte("ACK {"), []byte(`FAIL {"backtrace":[],"errtype":"E","message":"lost",`), 1)
+					}
+				}
+			}),
+		statefulFault("loss-renames", "BEAT-10", "It greets under another wid after a loss, and beats under the old one.",
+			func() func(*Event) {
+				var lost atomic.Bool
+				return func(e *Event) {
+					switch {
+					case e.Point == Lost:
+						lost.Store(true)
+					case e.Point == Introducing && lost.Load():
+						e.Fields["wid"] = e.Worker.cfg.WID + "-again"
+					}
+				}
+			}),
+		statefulFault("loss-ends-beats", "BEAT-06 STATE-24 WRK-12 STATE-19",
+			"It sends no BEAT any more when it has lost a connection.",
+			func() func(*Event) {
+				var lost atomic.Bool
+				return func(e *Event) {
+					switch e.Point { //nolint:exhaustive // the others are as they are
+					case Lost:
+						lost.Store(true)
+					case Beating:
+						e.Skip = lost.Load()
+					}
+				}
+			}),
 		setting("connection-for-each-command", "WRK-09", "It opens a connection for each command.",
 			func(c *Config) { c.Single = true }),
 		setting("provider-ignored", "WRK-02", "It ignores FAKTORY_PROVIDER.", func(c *Config) {

@@ -18,8 +18,8 @@ import (
 var ofAnyClient = []string{
 	"hello-before-hi", "hello-without-v", "hello-v-text", "hello-v-old", "hi-strict", "hi-exact", "hi-newer-refused",
 	"hash-missing", "hash-array", "hash-one-round-more", "hash-one-round", "hash-salt-first", "hash-salt-ignored",
-	"hash-of-hex", "hash-password-escaped", "hash-odd-salts", "line-lf", "end-missing", "end-with-space",
-	"connection-for-each-command", "provider-ignored",
+	"hash-of-hex", "hash-password-escaped", "hash-odd-salts", "hash-leading-zeros", "hello-refusal-ignored", "line-lf",
+	"end-missing", "end-with-space", "connection-for-each-command", "provider-ignored",
 }
 
 // ProducerFaults returns the catalogue for producers, see [Worker.Produce], sorted by name.
@@ -47,6 +47,8 @@ func pushLineFaults() []Fault {
 			"It writes the line breaks of arguments as they are.", sent(fwp.PUSH, func(e *Event) {
 				e.Line = []byte(strings.ReplaceAll(string(e.Line), `\r\n`, "\r\n"))
 			})),
+		fault("push-ends-twice", "FRAME-01", "A line break stands between the JSON of a PUSH and its CRLF.",
+			sent(fwp.PUSH, func(e *Event) { e.Line = []byte(strings.Replace(string(e.Line), "\r\n", "\n\r\n", 1)) })),
 		fault("push-info-ahead", "FRAME-07", "It sends INFO behind a PUSH, before that is answered.",
 			sent(fwp.PUSH, func(e *Event) { e.Ahead = []byte("INFO\r\n") })),
 		fault("push-after-end", "END-03 FRAME-07", "It sends one more INFO behind its END.",
@@ -95,6 +97,19 @@ func unitFaults() []Fault {
 			})),
 		unit("unit-custom-dropped", "WU-19", "It leaves custom out.", field("custom", nil)),
 		unit("unit-retry-fixed", "WU-19", "It sets retry to 25 whatever it was.", field("retry", 25)),
+		unit("unit-retry-zero-omitted", "WU-19", "It leaves retry out if it is 0.", change("retry", func(v any) any {
+			if fmt.Sprint(v) == "0" {
+				return nil
+			}
+			return v
+		})),
+		unit("unit-args-empty-null", "WU-03 WU-19 RESP-08", "It writes null for args that are empty.",
+			change("args", func(v any) any {
+				if args, _ := v.([]any); len(args) == 0 {
+					return json.RawMessage("null")
+				}
+				return v
+			})),
 		unit("unit-queue-default", "WU-19", "It pushes every job to the queue default.", field("queue", nil)),
 		unit("unit-at-now", "WU-19", "It pushes jobs at once that were given a time.", field("at", nil)),
 		unit("unit-at-number", "WU-17 WU-19", "It writes the time of a job as a number.",

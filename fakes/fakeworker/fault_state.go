@@ -71,6 +71,34 @@ func stateFaults() []Fault {
 					}
 				}
 			}),
+		statefulFault("quiet-forgotten-after-loss", "STATE-24 STATE-17 BEAT-13",
+			"It fetches again when it was quiet and has lost its connections.",
+			func() func(*Event) {
+				var lost atomic.Bool
+				return func(e *Event) {
+					switch {
+					case e.Point == Lost:
+						lost.Store(true)
+					case e.Point == Fetching && e.Skip && e.Worker.state() == "quiet":
+						if e.Skip = !lost.Load(); e.Skip {
+							e.Delay = time.Second
+						}
+					}
+				}
+			}),
+		fault("quiet-signal-fetches", "STATE-17", "It fetches on at SIGTSTP, and its BEATs say that it is quiet.",
+			both(
+				ordered("quiet", func(e *Event) {
+					e.Skip = e.Signal != ""
+					e.Worker.deaf.Store(e.Skip)
+				}),
+				on(Beating, func(e *Event) {
+					if e.Worker.deaf.Load() {
+						e.Fields["current_state"] = "quiet"
+					}
+				}))),
+		fault("quiet-forgets-jobs", "FETCH-09 END-04 STATE-21", "It does not report jobs that end when it is quiet.",
+			on(Ran, func(e *Event) { e.Skip = e.Worker.state() == "quiet" })),
 		fault("terminate-fetches", "STATE-20 BEAT-13 STATE-22 STATE-24", "It fetches on while it terminates.",
 			goOn("terminate")),
 		fault("terminate-ignored", "STATE-22 STATE-20 BEAT-13 STATE-21", "It ignores the order to terminate.",

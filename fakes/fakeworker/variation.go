@@ -170,6 +170,9 @@ func workVariations() []Variation {
 				})
 			}
 		})),
+		variation("signal-quiet-ignored", "FWP-BEAT-11", "It goes on at SIGTSTP.", on(Ordered, func(e *Event) {
+			e.Skip = e.Skip || e.Signal == "TSTP"
+		})),
 		variation("fetch-slowly", "FWP-FETCH-11", "It takes 300 ms between two jobs.", on(Fetching, func(e *Event) {
 			if !e.Skip {
 				e.Worker.linger(300 * time.Millisecond)

@@ -109,6 +109,7 @@ type Worker struct {
 	produces bool         // it is a producer
 	renewal  atomic.Int64 // grows when all connections are to greet again
 	running  atomic.Int64 // jobs
+	deaf     atomic.Bool  // of a fault: it has ignored a signal
 }
 
 // New returns a worker, which does nothing yet.

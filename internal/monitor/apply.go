@@ -65,6 +65,7 @@ func (w *world) applyLine(l *look) {
 	switch cmd.verb {
 	case fwp.HELLO:
 		cmd.hello = readHello(l.Object, *m)
+		_, cmd.compared = w.workers[cmd.hello.wid]
 		if c.hello == nil {
 			c.hello = cmd.hello
 		}
@@ -93,6 +94,9 @@ func (k *workerState) sendsBeat(at time.Duration, m *Moment, state string) {
 	if k.beats > 0 && state == "" && !k.stateBeat {
 		copy(k.gaps[1:], k.gaps[:])
 		k.gaps[0] = at - k.lastBeat
+	}
+	if k.told() == nil && state != k.claimed && (state == "quiet" || state == "terminate") {
+		k.claims, k.claimed = m, state
 	}
 	k.beats++
 	k.lastBeat, k.beat, k.lost, k.silent, k.stateBeat = at, m, false, false, state != ""
@@ -126,7 +130,7 @@ func queuesOf(c fwp.Command) []string {
 	if len(c.Args) == 0 {
 		return []string{"default"}
 	}
-	return strings.Split(string(c.Args), " ")
+	return strings.Fields(string(c.Args)) // line-syntax has superfluous spaces
 }
 
 func (w *world) sendsReport(c *connState, cmd *command) {
@@ -136,6 +140,7 @@ func (w *world) sendsReport(c *connState, cmd *command) {
 	}
 	cmd.report = d
 	d.report, d.pending = &cmd.shown, true
+	d.reports++
 }
 
 func (w *world) applyReply(l *look) {
@@ -309,6 +314,11 @@ func (w *world) reportAnswered(l *look, cmd *command) {
 	}
 	w.reported.add(d.jid)
 	w.dropJob(d)
+	for _, o := range w.jobs[d.jid] { // its reservation was over, and it was delivered again: one report may be for both
+		if o.worker == d.worker && o.report == nil {
+			o.report, o.again = &cmd.shown, true
+		}
+	}
 	d.worker.held = slices.DeleteFunc(d.worker.held, func(o *delivery) bool { return o == d })
 	if d.worker.fetching == 0 {
 		d.worker.lastFetch = l.At

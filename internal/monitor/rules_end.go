@@ -25,7 +25,7 @@ func endRules() []Rule {
 			Breach: EndWithJobs, Goal: "a worker sent END on its last connection",
 			on: on(Line, "END"), check: func(l *look) judgement {
 				k := l.worker
-				if k == nil || len(k.conns) > 1 || l.conn.end != nil || l.world.greets(k.process) {
+				if k == nil || l.conn.end != nil || k.inUse() > 1 || l.world.greets(k.process) {
 					return aside()
 				}
 				if n := k.running(); n > 0 {

@@ -61,6 +61,25 @@ func endTests() []ruleTest {
 			2 S: +OK
 			2 C: END
 			2 closed server`},
+		{breach: EndWithJobs, name: "the last of three that end at a time", stream: fetchedJob + failed + `
+			2 worker w1
+			1 C: END
+			2 C: END
+			1 S: +OK
+			2 S: +OK
+			2 closed server
+			1 closed server`},
+		{
+			breach: EndWithJobs, name: "a job runs when the last of two ends", wrong: true, too: JobNotReported,
+			stream: fetchedJob + `
+			2 worker w1
+			1 C: END
+			2 C: END
+			1 S: +OK
+			2 S: +OK
+			1 closed client
+			2 closed client`,
+		},
 		{breach: EndWithJobs, name: "a job runs", wrong: true, too: JobNotReported, stream: fetchedJob + ended},
 		{breach: EndWithJobs, name: "a job runs that came on another connection", wrong: true, too: JobNotReported, stream: `
 			2 worker w1` + fetchedJob + ended + `

@@ -58,7 +58,7 @@ func fetchTests() []ruleTest {
 			1 C: FETCH
 			1 S: ` + job1 + `
 			+15s
-			1 C: BEAT {"wid":"w1","current_state":"quiet"}
+			1 C: BEAT {"wid":"w1"}
 			1 S: +OK
 			+25s
 			1 C: ACK {"jid":"j1"}

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -23,8 +24,10 @@ func jobRules() []Rule {
 					return wrong(nil, "a second report of a job whose report was accepted")
 				case d == nil:
 					return aside()
-				case d.report == nil || d.refused || d.again:
+				case d.report == nil || (d.refused || d.again) && d.reports < manyReports:
 					return right()
+				case d.refused:
+					return wrong([]Moment{d.shown, *d.report}, "report %d of a job whose reports are refused", d.reports+1)
 				}
 				return wrong([]Moment{d.shown, *d.report}, "a second report of a job")
 			},
@@ -63,8 +66,9 @@ func jobRules() []Rule {
 				if d == nil || !d.outcome.Known || l.verb() == fwp.ACK && d.outcome.Fails {
 					return aside()
 				}
-				leaves := l.worker != nil && l.worker.terminate != nil || l.isSignalled()
-				if l.verb() != fwp.FAIL || d.outcome.Fails || leaves {
+				leaves := l.world.terminates(l.worker) || l.isSignalled()
+				over := l.At-d.at >= d.reserved*3/4 && d.outcome.Takes > d.reserved*3/4 // its reservation ends
+				if l.verb() != fwp.FAIL || d.outcome.Fails || leaves || over {
 					return right()
 				}
 				return wrong([]Moment{d.shown}, "FAIL for a job of type %s, which succeeds", quoteAny(d.jobtype))
@@ -78,8 +82,8 @@ func jobRules() []Rule {
 					return aside()
 				}
 				took := l.At - d.at
-				if took >= d.outcome.Takes-max(20*time.Millisecond, d.outcome.Takes/20) {
-					return right()
+				if slices.ContainsFunc(l.world.jobs[d.jid], func(o *delivery) bool { return l.At-o.at >= o.outcome.least() }) {
+					return right() // by one of its deliveries, if there are several
 				}
 				return wrong([]Moment{d.shown}, "ACK %.3f s after the delivery of a job that takes %.3f s",
 					took.Seconds(), d.outcome.Takes.Seconds())
@@ -123,6 +127,25 @@ func jobRules() []Rule {
 		},
 	}
 }
+
+// least is how long the execution takes at least, by a clock that is a little fast.
+func (o Outcome) least() time.Duration { return o.Takes - max(20*time.Millisecond, o.Takes/20) }
+
+// terminates reports whether a worker was told to terminate, or another one of its process.
+func (w *world) terminates(k *workerState) bool {
+	if k == nil || k.terminate != nil || k.process == 0 {
+		return k != nil && k.terminate != nil
+	}
+	for _, other := range w.workers {
+		if other.process == k.process && other.terminate != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// manyReports is how often a job may be reported whose report was refused, or lost its connection.
+const manyReports = 10
 
 // reported returns the delivery that a report is about, nil if there is none, and the jid.
 func reported(l *look) (d *delivery, jid string) {

@@ -1,6 +1,9 @@
 package monitor
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 func outcomes(jobtype string, _ []any) Outcome {
 	switch jobtype {
@@ -10,6 +13,8 @@ func outcomes(jobtype string, _ []any) Outcome {
 		return Outcome{Known: true, Fails: true}
 	case "fwp.sleep":
 		return Outcome{Known: true, Takes: 2 * time.Second}
+	case "fwp.long":
+		return Outcome{Known: true, Takes: 90 * time.Second}
 	}
 	return Outcome{}
 }
@@ -25,6 +30,18 @@ func fetchedOf(jobtype string) string {
 	1 C: FETCH
 	1 S: $ {"jid":"j1","jobtype":"` + jobtype + `","args":[]}`
 }
+
+// deliveredAgain is a job whose reservation is over, and that its worker gets once more.
+const deliveredAgain = `
+	1 worker w1
+	1 C: FETCH
+	1 S: $ {"jid":"j1","jobtype":"t","args":[],"reserve_for":60}
+	+40s
+	1 C: BEAT {"wid":"w1"}
+	1 S: +OK
+	+21s
+	1 C: FETCH
+	1 S: $ {"jid":"j1","jobtype":"t","args":[],"reserve_for":60}`
 
 const failed = `
 	1 C: FAIL {"jid":"j1","errtype":"E","message":"m","backtrace":[]}
@@ -64,6 +81,23 @@ func jobTests() []ruleTest {
 			1 S: +OK
 			1 closed client`},
 
+		{
+			breach: JobNotReported, name: "delivered again while it runs, and reported once", too: OneConnection,
+			stream: deliveredAgain + `
+			1 C: ACK {"jid":"j1"}
+			1 S: +OK
+			1 C: END
+			1 S: +OK
+			1 closed client`,
+		},
+		{breach: JobNotReported, name: "delivered again while it runs, and not reported then", wrong: true, too: EndWithJobs,
+			stream: fetchedJob + failed + `
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 C: END
+			1 S: +OK
+			1 closed client`},
+
 		{breach: JobReportedTwice, name: "once", stream: fetchedJob + failed},
 		{breach: JobReportedTwice, name: "again after an error", stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}
@@ -81,6 +115,21 @@ func jobTests() []ruleTest {
 			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK`},
+		{breach: JobReportedTwice, name: "delivered again while it runs, and reported twice", too: OneConnection,
+			stream: deliveredAgain + `
+			1 C: ACK {"jid":"j1"}
+			1 S: +OK
+			+5s
+			1 C: ACK {"jid":"j1"}
+			1 S: -ERR unknown`},
+		{breach: JobReportedTwice, name: "delivered again, and reported three times", wrong: true, too: OneConnection,
+			stream: deliveredAgain + strings.Repeat(`
+			1 C: ACK {"jid":"j1"}
+			1 S: +OK`, 3)},
+		{breach: JobReportedTwice, name: "again and again after an error", wrong: true,
+			stream: fetchedJob + strings.Repeat(`
+			1 C: ACK {"jid":"j1"}
+			1 S: -ERR no such job`, 12)},
 		{breach: JobReportedTwice, name: "ACK and ACK", wrong: true, stream: fetchedJob + `
 			1 C: ACK {"jid":"j1"}
 			1 S: +OK
@@ -115,6 +164,26 @@ func jobTests() []ruleTest {
 		{breach: FailOfDone, name: "not done when it has to leave", cfg: known, stream: fetchedOf("fwp.sleep") + `
 			2 worker w1
 			2 C: BEAT {"wid":"w1"}
+			2 S: +{"state":"terminate"}
+			+1s` + failed},
+		{breach: FailOfDone, name: "given up when its reservation is over", cfg: known, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
+			+59s` + failed},
+		{breach: FailOfDone, name: "given up long before", wrong: true, cfg: known, stream: `
+			1 worker w1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"fwp.long","args":[],"reserve_for":60}
+			+30s` + failed},
+		{breach: FailOfDone, name: "not done when another worker of its process has to leave",
+			cfg: Config{Outcome: outcomes, Processes: true}, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"fwp.sleep","args":[]}
+			2 worker w2 p1
+			2 C: BEAT {"wid":"w2"}
 			2 S: +{"state":"terminate"}
 			+1s` + failed},
 		{breach: FailOfDone, name: "FAIL", wrong: true, cfg: known, stream: fetchedOf("fwp.ok") + failed},

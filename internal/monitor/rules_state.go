@@ -15,7 +15,7 @@ func stateRules() []Rule {
 	fetchOrTime := slices.Concat(on(Line, fwp.FETCH), on(worker))
 	return []Rule{
 		{
-			Breach: FetchAfterQuiet, Goal: "a worker was told to be quiet",
+			Breach: FetchAfterQuiet, Goal: "a worker was told to be quiet, or reported it",
 			on: fetchOrTime, check: func(l *look) judgement {
 				if l.worker == nil || l.worker.terminate != nil {
 					return aside()
@@ -24,7 +24,7 @@ func stateRules() []Rule {
 			},
 		},
 		{
-			Breach: FetchAfterTerminate, Goal: "a worker was told to terminate",
+			Breach: FetchAfterTerminate, Goal: "a worker was told to terminate, or reported it",
 			on: slices.Concat(fetchOrTime, on(left)), check: func(l *look) judgement {
 				if l.worker == nil {
 					return aside()
@@ -121,6 +121,10 @@ const manyFetches = 9
 // afterTold judges a FETCH after a state reply. A FETCH on another connection may have been under way, so what is sent
 // within the time to act is let pass. The goal is reached when that time is over.
 func afterTold(l *look, told *Moment, state string) judgement {
+	k := l.worker
+	if told == nil && k.claimed == state && k.told() == nil {
+		return afterClaim(l)
+	}
 	if told == nil || l.At <= told.At+l.world.cfg.Grace {
 		return aside()
 	}
@@ -128,6 +132,19 @@ func afterTold(l *look, told *Moment, state string) judgement {
 		return right()
 	}
 	return wrong([]Moment{*told}, "FETCH %.3f s after the reply to BEAT said %s", (l.At - told.At).Seconds(), state)
+}
+
+// afterClaim judges a FETCH after a BEAT whose current_state says that a signal has made the worker fetch no more.
+func afterClaim(l *look) judgement {
+	claim := l.worker.claims
+	if l.At <= claim.At+l.world.cfg.Grace {
+		return aside()
+	}
+	if l.Kind != Line {
+		return right()
+	}
+	return wrong([]Moment{*claim}, "FETCH %.3f s after a BEAT with the current_state %s", (l.At - claim.At).Seconds(),
+		l.worker.claimed)
 }
 
 // overstays reports whether a worker has not left in time after terminate.

@@ -16,6 +16,16 @@ const (
 	2 worker w1
 	2 C: BEAT {"wid":"w1"}
 	2 S: +{"state":"terminate"}`
+	signalledQuiet = `
+	1 worker w1
+	2 worker w1
+	1 C: BEAT {"wid":"w1","current_state":"quiet"}
+	1 S: +OK`
+	signalledEnd = `
+	1 worker w1
+	2 worker w1
+	1 C: BEAT {"wid":"w1","current_state":"terminate"}
+	1 S: +OK`
 	ended = `
 	1 C: END
 	1 S: +OK
@@ -55,6 +65,19 @@ func stateTests() []ruleTest {
 			1 S: $ {"state":"quiet"}
 			+4s
 			2 C: FETCH a b`},
+
+		{breach: FetchAfterQuiet, name: "it was quieted by a signal", stream: signalledQuiet + beats(1, "15s")},
+		{breach: FetchAfterQuiet, name: "it was quieted by a signal, and fetches", wrong: true, stream: signalledQuiet + `
+			+2s
+			2 C: FETCH`},
+		{breach: FetchAfterTerminate, name: "it reports a signal", stream: signalledEnd + `
+			+5s` + ended + `
+			2 C: END
+			2 S: +OK
+			2 closed client`},
+		{breach: FetchAfterTerminate, name: "it reports a signal, and fetches", wrong: true, stream: signalledEnd + `
+			+2s
+			2 C: FETCH`},
 
 		{breach: FetchAfterTerminate, name: "it leaves", stream: terminated + `
 			+5s` + ended},

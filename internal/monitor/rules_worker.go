@@ -36,7 +36,7 @@ func workerRules() []Rule {
 		},
 		{
 			Breach: HelloDiffers, Goal: "a worker greeted on a second connection",
-			on: on(Line, fwp.HELLO), check: checkDiffers,
+			on: append(on(Line, fwp.HELLO), on(Reply, fwp.HELLO)...), check: checkDiffers,
 		},
 		{
 			Breach: ConnectionForEach, Goal: "a client sent five commands on a connection, or opened one for each command",
@@ -95,18 +95,32 @@ func checkShared(l *look) judgement {
 	return aside()
 }
 
+// checkDiffers compares a HELLO with the first one of its worker: when it is sent, or at its reply where that of the
+// first one came between them.
 func checkDiffers(l *look) judgement {
-	wid, _ := l.Object["wid"].(string)
-	k := l.world.workers[wid]
-	if wid == "" || k == nil || k.process != 0 && l.Process != 0 && k.process != l.Process {
+	var now *hello
+	switch {
+	case l.Kind == Line:
+		now = readHello(l.Object, l.Moment())
+	case l.asked != nil && !l.asked.compared:
+		now = l.asked.hello
+	}
+	if now == nil || now.wid == "" {
 		return aside()
 	}
-	now := readHello(l.Object, l.Moment())
+	k := l.world.workers[now.wid]
+	if k == nil || k.process != 0 && l.process != nil && k.process != l.process.number {
+		return aside()
+	}
 	if now.same == k.hello.same {
 		return right()
 	}
-	return wrong([]Moment{k.hello.shown}, "the wid %s greets with %s, and before with %s",
-		quoteAny(wid), now.same, k.hello.same)
+	shown := []Moment{k.hello.shown}
+	if l.Kind == Reply {
+		shown = append(shown, now.shown)
+	}
+	return wrong(shown, "the wid %s greets with %s, and before with %s",
+		quoteAny(now.wid), now.same, k.hello.same)
 }
 
 // manyBriefs is how many connections in a row with one command each make a client one that opens a connection for each.

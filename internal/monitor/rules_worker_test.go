@@ -1,11 +1,27 @@
 package monitor
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // briefly repeats a connection of one command.
 func briefly(n int, role, command string) string {
 	one := "\n1 " + role + "\n1 C: " + command + "\n1 S: +OK\n1 C: END\n1 S: +OK\n1 closed client"
 	return strings.Repeat(one, n)
+}
+
+// crossing is two HELLOs of a worker, the second of which has a pid and is sent before the reply to the first.
+func crossing(pid int) string {
+	return fmt.Sprintf(`
+		1 open
+		2 open
+		1 S: +HI {"v":2}
+		2 S: +HI {"v":2}
+		1 C: HELLO {"v":2,"labels":[],"pid":7,"wid":"w1","hostname":"h"}
+		2 C: HELLO {"v":2,"labels":[],"pid":%d,"wid":"w1","hostname":"h"}
+		1 S: +OK
+		2 S: +OK`, pid)
 }
 
 func workerTests() []ruleTest {
@@ -82,6 +98,8 @@ func workerTests() []ruleTest {
 			2 open
 			2 S: +HI {"v":2}
 			2 C: HELLO {"v":2,"labels":[],"pid":7,"wid":"w1","hostname":"h","n":2}`},
+		{breach: HelloDiffers, name: "the same, sent before the reply to the first", stream: crossing(7)},
+		{breach: HelloDiffers, name: "another pid, sent before the reply to the first", wrong: true, stream: crossing(8)},
 		{breach: HelloDiffers, name: "another pid", wrong: true, stream: `
 			1 worker w1
 			2 open

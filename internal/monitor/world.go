@@ -76,6 +76,8 @@ type command struct {
 	report *delivery // of ACK and FAIL
 	state  string    // current_state of a BEAT
 	hello  *hello
+	// compared says that the HELLO was held against that of its worker when it was sent.
+	compared bool
 }
 
 // workerState is what is known of a worker, which has a wid and any number of connections.
@@ -102,8 +104,10 @@ type workerState struct {
 	quiet     *Moment          // the reply that made it quiet
 	unquieted *Moment          // the OK to a BEAT after that
 	terminate *Moment          // the reply that told it to terminate
-	late      int              // FETCHes after quiet or terminate and the time to act on it
-	stayed    bool             // it has been reported that it did not leave
+	claims    *Moment          // the first BEAT with a current_state, and that, if no reply had told it before
+	claimed   string
+	late      int  // FETCHes after quiet or terminate and the time to act on it
+	stayed    bool // it has been reported that it did not leave
 
 	fetching     int           // FETCHes in flight
 	lastFetch    time.Duration // when it was last fetching, or had no room
@@ -144,7 +148,8 @@ type delivery struct {
 	report       *Moment // its latest report
 	pending      bool    // that waits for its reply
 	refused      bool    // an error was the reply to a report
-	again        bool    // a connection was lost while a report waited for its reply
+	again        bool    // another report is no fault: a connection was lost, or the job was delivered twice
+	reports      int
 }
 
 // look is an event together with what was known before it.
@@ -233,12 +238,18 @@ func (w *world) dropJob(d *delivery) {
 	w.jobs[d.jid] = left
 }
 
-// deliveryFor returns the delivery that a report of the worker is about: one of its own, or else one of another worker
-// or connection, since nothing forbids to report on a connection without a worker id. Nil if there is none.
+// deliveryFor returns the delivery that a report of the worker is about: one of its own, without a report if there is
+// one, or else one of another worker or connection, since nothing forbids to report on a connection without a worker
+// id. Nil if there is none.
 func (w *world) deliveryFor(k *workerState, jid string) *delivery {
 	all := w.jobs[jid]
-	if i := slices.IndexFunc(all, func(d *delivery) bool { return d.worker == k }); i >= 0 {
-		return all[i]
+	for _, that := range []func(*delivery) bool{
+		func(d *delivery) bool { return d.worker == k && d.report == nil },
+		func(d *delivery) bool { return d.worker == k },
+	} {
+		if i := slices.IndexFunc(all, that); i >= 0 {
+			return all[i]
+		}
 	}
 	if len(all) > 0 {
 		return all[0]
@@ -252,6 +263,17 @@ func (k *workerState) told() *Moment {
 		return k.quiet
 	}
 	return k.terminate
+}
+
+// inUse returns how many connections the worker has on which it has not sent END.
+func (k *workerState) inUse() int {
+	n := 0
+	for _, c := range k.conns {
+		if c.end == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // running returns how many of the jobs that the worker holds have no report.

@@ -18,6 +18,7 @@ const tooLate = 500 * time.Millisecond
 // others are findings only if another play, beside those that only wait, shows them again.
 var certain = []string{
 	monitor.LineEnd, monitor.LineForm, monitor.LineSyntax, monitor.LineUTF8, monitor.HelloNotFirst,
+	monitor.EndWithJobs,
 }
 
 // holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
@@ -54,7 +55,7 @@ func (b *bed) evidence() conformance.Evidence {
 	b.mu.Unlock()
 	all, sure := b.monitored(results)
 	all = append(all, b.decisions...)
-	e.Decisions = b.complete(all, results)
+	e.Decisions = b.complete(b.consequences(all, results), results)
 	b.confirm(&e, sure)
 	return e
 }

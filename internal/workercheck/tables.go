@@ -5,7 +5,7 @@ import "slices"
 // Situations returns all situations of workers, those first of which workers get most wrong.
 func Situations() []Situation {
 	return slices.Concat(beatSituations(), quietSituations(), terminateSituations(), signalSituations(), jobSituations(),
-		fetchSituations(), greetingSituations(), replySituations(), lossSituations())
+		fetchSituations(), greetingSituations(), declinedSituations(), replySituations(), lossSituations())
 }
 
 // always are the clauses that every connection is about.

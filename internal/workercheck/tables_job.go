@@ -1,12 +1,15 @@
 package workercheck
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/monitor"
 )
@@ -56,6 +59,9 @@ func jobSituations() []Situation {
 			{jobtype: "fwp.ok", args: `[]`},
 			{jobtype: "fwp.fail", args: `["ümläut, \"quotes\" and \\ back\nslashes 🦆"]`},
 			{jobtype: "fwp.echo", args: `["ünï",[1,{"a":null}],"\"x\""]`},
+			{jobtype: "fwp.fail", args: `[""]`},
+			{jobtype: "fwp.fail", args: `["` + strings.Repeat("日", 1000) + `"]`}, // wherever it is cut, one of the two
+			{jobtype: "fwp.fail", args: `["x` + strings.Repeat("日", 1000) + `"]`},
 		}),
 		hostile("fields", "a job with fields that the worker does not know, or that are null, is executed", []job{
 			{jobtype: "fwp.ok", more: `,"fwp_unknown":{"deep":[1,2]}`},
@@ -102,6 +108,12 @@ func jobSituations() []Situation {
 			},
 		},
 		{
+			ID: "jobs/reservation", Title: "a job that is delivered again when its reservation is over is reported",
+			Clauses: "FETCH-09 FETCH-10 RESP-09", Wait: 75 * time.Second,
+			Server: func(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return time.Second } },
+			Play:   outlived,
+		},
+		{
 			ID: "workers/two", Title: "two processes have different worker ids",
 			Clauses: "HELLO-10", Wait: time.Second,
 			Play: func(b *bed) {
@@ -113,6 +125,42 @@ func jobSituations() []Situation {
 			},
 		},
 	}
+}
+
+// outlived hands a worker a job that takes longer than its reservation. The server delivers it again, as one that ends
+// at once, and does not know it any more when the first execution ends.
+func outlived(b *bed) {
+	const reserved, runs = 60 * time.Second, 66
+	p := b.launch(options{})
+	first := fmt.Sprintf(`"args":[%d]`, runs)
+	j := job{
+		jid: "fwp" + strings.ToLower(rand.Text()), jobtype: "fwp.sleep", args: fmt.Sprint("[", runs, "]"),
+		more: fmt.Sprintf(`,"reserve_for":%d`, int(reserved.Seconds())),
+	}
+	deliveries := 0 // counted by the server, one at a time
+	b.push(j)
+	b.steer(func(e *fakes.Event) {
+		if e.Point == fakes.Ran && e.Command.Verb == fwp.FETCH && e.Reply.Kind == fwp.BulkString &&
+			bytes.Contains(e.Reply.Text, []byte(j.jid)) {
+			if deliveries++; deliveries > 1 {
+				e.Reply.Text = bytes.Replace(e.Reply.Text, []byte(first), []byte(`"args":[0]`), 1)
+			}
+		}
+	})
+	b.mustFetch()
+	reports := p.of(func(e *monitor.Event) bool {
+		return (e.Verb() == fwp.ACK || e.Verb() == fwp.FAIL) && e.Object["jid"] == j.jid
+	})
+	b.until((runs+9)*time.Second, func() bool { return b.count(reports) >= 2 || b.exited(p) })
+	if b.exited(p) {
+		b.giveUp(true, "the worker ended")
+	}
+	b.watchUntilEnd(p, grace)
+	if n := b.count(p.of(func(e *monitor.Event) bool { return delivered(e) && jidOf(e) == j.jid })); n < 2 {
+		b.giveUp(true, "the job was delivered %d time, and not again when its reservation was over", n)
+	}
+	b.holds("FETCH-09", b.count(reports) > 0, "an ACK or a FAIL", "no report on a job that was delivered twice")
+	b.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 }
 
 // brief decides whether a process keeps its connections.
@@ -281,7 +329,11 @@ func fetchSituations() []Situation {
 				b.mustFetchAtAll(p)
 				b.watchUntilEnd(p, 15*time.Second)
 				if !b.harness.observed.TakesQueues() && !b.harness.Launcher.Sets("queues") {
-					b.open("WRK-11", "it does not seem to take {queues} or FWP_QUEUES")
+					why := "it does not seem to take {queues} or FWP_QUEUES"
+					if slices.Contains(b.queuesSeen(p), strings.Join(theQueues, ",")) {
+						why = "it takes the value of FWP_QUEUES for the name of one queue"
+					}
+					b.open("WRK-11", why)
 				}
 				b.holds("FETCH-02", true, "", "it fetches from "+strings.Join(b.queuesSeen(p), " "))
 			},
@@ -310,6 +362,9 @@ func (b *bed) held(p *proc) int {
 func (b *bed) concurrency(few, many *proc) {
 	two, four := b.held(few), b.held(many)
 	got := fmt.Sprintf("told to run 2 and 4 jobs at a time, two processes held %d and %d", two, four)
+	if two != four { // it takes its concurrency from its environment
+		b.holds("WRK-10", two <= 2 && four <= 4, "no more jobs than they were told", got)
+	}
 	switch {
 	case two == 0 && four == 0:
 		b.giveUp(true, "the worker fetched none of the jobs")

@@ -177,6 +177,10 @@ func quietSituations() []Situation {
 			},
 		},
 		{
+			ID: afterLoss, Title: "a quiet worker stays quiet when its connections were lost",
+			Clauses: "STATE-24 STATE-17", Wait: 50 * time.Second, Play: quietAfterLoss,
+		},
+		{
 			ID: "quiet/working", Title: "a worker with the order to be quiet finishes its jobs and reports them",
 			Clauses: "FETCH-09 STATE-17", Wait: 25 * time.Second,
 			Play: func(b *bed) {
@@ -184,11 +188,53 @@ func quietSituations() []Situation {
 				jids := b.pushes(usualConcurrency, "fwp.sleep", "[18]")
 				b.mustFetch()
 				b.order(p, "quiet", true)
-				b.reported(p, settled, b.onlyDelivered(jids)...)
+				jids = b.onlyDelivered(jids)
+				missing := b.reported(p, 18*time.Second+reportPatience, jids...)
+				if !b.exited(p) {
+					b.holds("FETCH-09", len(missing) == 0, "ACK or FAIL for each job that ran when the worker became quiet",
+						"no report on "+listed(missing))
+					b.showMissing(missing)
+				}
 				b.watchUntilEnd(p, grace)
 			},
 		},
 	}
+}
+
+const afterLoss = "quiet/after-loss"
+
+// quietAfterLoss restarts the server of a quiet worker, which tells it nothing any more.
+func quietAfterLoss(b *bed) {
+	p := b.launch(options{})
+	told := b.order(p, "quiet", false)
+	b.watchUntilEnd(p, grace)
+	fetch := since(told.At+grace, p.of(line(fwp.FETCH)))
+	b.remark("the server is restarted")
+	from := b.restart(p)
+	b.pushes(3, "fwp.ok", "[1]")
+	b.awaitOrEnd(p, orderPatience, since(from, p.of(line(fwp.BEAT))))
+	b.watchUntilEnd(p, 5*time.Second)
+	if b.exited(p) {
+		b.giveUp(true, "the worker ended when it had lost its connections")
+	}
+	again := b.find(fetch)
+	if again != nil && again.At < from {
+		b.giveUp(true, "the worker was not quiet before it lost its connections")
+	}
+	b.holds("STATE-24", again == nil, "a worker that fetches no more",
+		"the worker was quiet, and fetches again after it had lost its connections")
+	if again != nil {
+		b.at(again)
+	}
+}
+
+// restart restarts the server of a process, and returns the time, which is behind all that was seen before.
+func (b *bed) restart(p *proc) time.Duration {
+	from := b.now() + 1
+	if err := p.server.Restart(); err != nil {
+		b.giveUp(true, "%v", err) // another process may have taken the port
+	}
+	return from
 }
 
 // grace is how long a worker may take to act on what it was told.
@@ -317,6 +363,10 @@ func signalSituations() []Situation {
 			Clauses: "STATE-15", Wait: 2 * time.Second, Play: signalled("INT", "", longest),
 		},
 		{
+			ID: "signal/tstp", Title: "a worker that SIGTSTP makes quiet fetches no more, beats on and stays",
+			Clauses: "BEAT-11", Wait: 25 * time.Second, Play: suspended,
+		},
+		{
 			ID: "signal/term-short-job", Title: "a job that runs at SIGTERM and ends in time is acknowledged",
 			Clauses: "FETCH-09 END-04", Wait: 6 * time.Second, Play: signalled("TERM", "[5]", longest),
 		},
@@ -325,6 +375,41 @@ func signalSituations() []Situation {
 			Clauses: "FETCH-09 END-04", Wait: 32 * time.Second, Play: signalled("TERM", "[120]", 40*time.Second),
 		},
 	}
+}
+
+// suspended sends a worker the signal by which libraries make it quiet. The specification lets a worker report that; it
+// asks for no such signal. A process without a handler is stopped by it: SIGCONT has that go on.
+func suspended(b *bed) {
+	b.idlesElsewhere()
+	p := b.launch(options{})
+	b.mustFetchAtAll(p)
+	b.mustBeat(p, 1)
+	from := b.now() + 1
+	b.signal(p, "TSTP")
+	b.watchUntilEnd(p, time.Second)
+	p.Signal("CONT")
+	b.watchUntilEnd(p, grace)
+	b.pushes(3, "fwp.ok", "[1]")
+	b.awaitOrEnd(p, orderPatience, since(from, p.of(line(fwp.BEAT))))
+	b.watchUntilEnd(p, 5*time.Second)
+	state := ""
+	for _, e := range b.all(since(from, p.of(line(fwp.BEAT)))) {
+		if s, is := e.Object["current_state"].(string); is {
+			state = s
+		}
+	}
+	fetches := b.count(since(from+time.Second+grace, p.of(line(fwp.FETCH))))
+	got := "it is quiet after SIGTSTP"
+	switch {
+	case b.exited(p):
+		got = "it ends at SIGTSTP"
+	case fetches > 0:
+		got = "it fetches on after SIGTSTP"
+	}
+	if state != "" {
+		got += ", and its BEAT has the current_state " + brief(state)
+	}
+	b.holds("BEAT-11", true, "", got)
 }
 
 // mustFetchAtAll waits for the first FETCH of a process.

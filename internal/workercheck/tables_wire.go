@@ -64,6 +64,12 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(first, "; the last lines that it printed:")
 }
 
+// zeros are a password, a salt and iterations whose hash begins with "0001".
+var zeros = struct {
+	password, salt string
+	iterations     int
+}{"secret", "salt777", 23}
+
 // greetingSituations are about HI, HELLO and where the server is. (Not Identified State; HELLO; URL Configuration)
 func greetingSituations() []Situation {
 	password := func(password string, iterations int, salt string) func(*fakes.Config) {
@@ -77,13 +83,14 @@ func greetingSituations() []Situation {
 	}
 	auth := func(id, title string, server func(*fakes.Config)) Situation {
 		return Situation{
-			ID: "password/" + id, Title: title, Clauses: "AUTH-01 AUTH-03", Wait: time.Second, Server: server,
+			ID: "password/" + id, Title: title, Clauses: "AUTH-01 AUTH-03", Wait: 2 * time.Second, Server: server,
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				if b.find(p.of(line(fwp.HELLO))) == nil {
 					b.giveUp(true, "the program sent no HELLO")
 				}
 				b.await(2*time.Second, func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.To == fwp.HELLO })
+				b.watchUntilEnd(p, time.Second) // its other connections greet, too
 			},
 		}
 	}
@@ -106,7 +113,9 @@ func greetingSituations() []Situation {
 		},
 		hi("newer-version", "a server of a newer version is not refused", "HI-06", `HI {"v":3}`),
 		auth("one-round", "the password hash is right for one iteration", password("secret", 1, "")),
-		auth("many-rounds", "the password hash is right for some thousand iterations", password("secret", 4321, "")),
+		auth("many-rounds", "the password hash is right for some thousand iterations", password("secret", 8095, "")),
+		auth("leading-zeros", "a password hash that begins with zeros has all its digits",
+			password(zeros.password, zeros.iterations, zeros.salt)),
 		auth("odd-salt", "the password hash is right for a salt with unusual characters",
 			password("secret", 37, `ünï"salt"\日本%41`)),
 		auth("escaped", "a password that is escaped in the URL is unescaped",
@@ -132,6 +141,26 @@ func greetingSituations() []Situation {
 			},
 		},
 	}
+}
+
+// declinedSituations are about a HELLO that the server declines.
+func declinedSituations() []Situation {
+	return []Situation{{
+		ID: "greeting/declined", Title: "no other command follows a HELLO that the server has declined",
+		Clauses: "STATE-02", Wait: 3 * time.Second,
+		Play: func(b *bed) {
+			b.steer(refuseFirst(2, fwp.HELLO, "no more connections are possible now"))
+			p := b.launch(options{})
+			declined := func(e *monitor.Event) bool {
+				return e.Kind == monitor.Reply && e.To == fwp.HELLO && e.Reply.Kind == fwp.ErrorReply
+			}
+			if !b.await(settled, declined) {
+				b.giveUp(true, "no HELLO was declined")
+			}
+			b.watchUntilEnd(p, grace)
+			b.holds("STATE-02", true, "", "") // unless a monitor has found a command
+		},
+	}}
 }
 
 // replySituations are about replies that a worker has to understand. (Server Protocol Sender and Client Protocol
@@ -214,10 +243,28 @@ func lossSituations() []Situation {
 				p := b.launch(options{})
 				b.mustFetchAtAll(p)
 				b.remark("the server is restarted")
-				if err := p.server.Restart(); err != nil {
-					b.giveUp(true, "%v", err) // another process may have taken the port
-				}
+				b.restart(p)
 				b.comesBack(p)
+			},
+		},
+		{
+			ID: "loss/beats", Title: "a worker beats on after a restart of the server, under the same worker id",
+			Clauses: "BEAT-06 BEAT-10 HELLO-09 HELLO-12", Wait: 35 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.mustBeat(p, 1)
+				b.remark("the server is restarted")
+				from := b.restart(p)
+				beats := since(from, p.of(line(fwp.BEAT)))
+				b.awaitOrEnd(p, back+orderPatience, beats)
+				b.watchUntilEnd(p, time.Second)
+				hello := b.find(since(from, p.of(line(fwp.HELLO))))
+				if b.exited(p) || hello == nil {
+					b.giveUp(true, "the worker did not come back: it %s", b.ending(p))
+				}
+				b.holds("BEAT-06", b.find(beats) != nil, "BEATs on the new connections",
+					fmt.Sprintf("no BEAT within %v of the loss of its connections", back+orderPatience))
+				b.at(hello)
 			},
 		},
 		{
@@ -268,4 +315,5 @@ func (b *bed) comesBack(p *proc) {
 		b.holds("FETCH-11", false, fmt.Sprintf("a worker that works again within %v", back),
 			fmt.Sprintf("%d of 3 jobs were not worked within %v after the loss", len(missing), back))
 	}
+	b.watchUntilEnd(p, 2*time.Second) // for what its other connections report
 }

@@ -1,0 +1,104 @@
+package workercheck
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// ofLine are the clauses that cannot hold where the lines of a verb cannot be read.
+var ofLine = map[string]string{
+	fwp.HELLO: "HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
+	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
+	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
+	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 RESP-09",
+	fwp.BEAT:  "BEAT-06 BEAT-10 BEAT-13 BEAT-16 STATE-17 STATE-19 STATE-20 STATE-22 WRK-12 RESP-09",
+	fwp.PUSH:  "WU-19 WU-03 RESP-08 RESP-09 FRAME-07",
+}
+
+// unreadable are the breaches for which a server does not carry a line out.
+var unreadable = []string{monitor.LineEnd, monitor.LineForm, monitor.LineSyntax, monitor.LineUTF8}
+
+// ofBreach are the clauses that cannot hold beside a breach of another kind, or that it breaks, too.
+var ofBreach = map[string]string{
+	monitor.BeforeGreeting:   "FRAME-07 AUTH-01 AUTH-03",
+	monitor.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
+	monitor.WidShared:        "BEAT-07 BEAT-08 HELLO-12",
+	monitor.QuietWithoutBeat: "BEAT-06",
+}
+
+// ofReplies are the clauses of a client that does not understand replies.
+const ofReplies = "FRAME-07 STATE-15"
+
+// ofLeftover are the clauses that an empty line breaks, behind a line that ended early with LF alone.
+const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 WU-19 STATE-15"
+
+// consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
+// a worker whose ACKs cannot be read has not forgotten to report its jobs.
+func (b *bed) consequences(all []conformance.Decision, results []monitor.Result) []conformance.Decision {
+	follow := map[string]string{} // the cause, by clause
+	add := func(cause, ids string) {
+		for _, id := range strings.Fields(ids) {
+			if clause := "FWP-" + id; clause != cause && follow[clause] == "" {
+				follow[clause] = cause
+			}
+		}
+	}
+	for _, r := range results {
+		cause := conformance.ClauseOf(r.Rule.Breach)
+		for _, breach := range r.Examples {
+			if slices.Contains(unreadable, breach.Name) && b.wasRefused(breach) {
+				add(cause, ofLine[verbShown(breach)])
+			}
+			if breach.Name == monitor.LineSyntax && textShown(breach) == "" { // what is left of a line that has two ends
+				add(conformance.ClauseOf(monitor.LineEnd), ofLeftover)
+			}
+			add(cause, ofBreach[breach.Name])
+		}
+	}
+	for _, d := range all {
+		switch {
+		case d.Outcome != scenarios.Mismatched || follow[d.Clause] != "":
+		case d.Clause == "FWP-RESP-08":
+			add(d.Clause, ofReplies)
+		case d.Clause == "FWP-STATE-24" && b.situation.ID == afterLoss: // it was quiet before
+			add(d.Clause, "STATE-17 BEAT-13")
+		}
+	}
+	for i, d := range all {
+		if cause := follow[d.Clause]; cause != "" && d.Outcome == scenarios.Mismatched && follow[cause] == "" {
+			all[i] = conformance.Decision{
+				Clause: d.Clause, Outcome: scenarios.Unsure, Cause: "what was found may follow from what was found about " + cause,
+			}
+		}
+	}
+	return all
+}
+
+// wasRefused reports whether the line that shows a breach was not carried out: the server forgives small mistakes.
+func (b *bed) wasRefused(breach monitor.Breach) bool {
+	if len(breach.Shown) == 0 {
+		return false
+	}
+	line := breach.Shown[len(breach.Shown)-1]
+	reply := b.find(since(line.At, func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.Conn == line.Conn }))
+	return reply == nil || reply.Reply.Kind == fwp.ErrorReply
+}
+
+// verbShown returns the verb of the line that shows a breach, in upper case.
+func verbShown(b monitor.Breach) string {
+	verb, _, _ := strings.Cut(strings.TrimSpace(textShown(b)), " ")
+	return strings.ToUpper(verb)
+}
+
+// textShown returns the line that shows a breach, as it is printed.
+func textShown(b monitor.Breach) string {
+	if len(b.Shown) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(b.Shown[len(b.Shown)-1].Text, "C: ")
+}
