@@ -61,11 +61,11 @@ func (b *bed) consequences(all []conformance.Decision, results []monitor.Result)
 		}
 	}
 	for _, d := range all {
-		switch {
+		switch id := strings.TrimPrefix(d.Clause, "FWP-"); {
 		case d.Outcome != scenarios.Mismatched || follow[d.Clause] != "":
-		case d.Clause == "FWP-RESP-08":
+		case id == "RESP-08":
 			add(d.Clause, ofReplies)
-		case d.Clause == "FWP-STATE-24" && b.situation.ID == afterLoss: // it was quiet before
+		case id == "STATE-24" && b.situation.ID == afterLoss: // it was quiet before
 			add(d.Clause, "STATE-17 BEAT-13")
 		}
 	}

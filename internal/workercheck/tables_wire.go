@@ -64,12 +64,6 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(first, "; the last lines that it printed:")
 }
 
-// zeros are a password, a salt and iterations whose hash begins with "0001".
-var zeros = struct {
-	password, salt string
-	iterations     int
-}{"secret", "salt777", 23}
-
 // greetingSituations are about HI, HELLO and where the server is. (Not Identified State; HELLO; URL Configuration)
 func greetingSituations() []Situation {
 	password := func(password string, iterations int, salt string) func(*fakes.Config) {
@@ -115,7 +109,7 @@ func greetingSituations() []Situation {
 		auth("one-round", "the password hash is right for one iteration", password("secret", 1, "")),
 		auth("many-rounds", "the password hash is right for some thousand iterations", password("secret", 8095, "")),
 		auth("leading-zeros", "a password hash that begins with zeros has all its digits",
-			password(zeros.password, zeros.iterations, zeros.salt)),
+			password("secret", 23, "salt777")), // it begins with 0001
 		auth("odd-salt", "the password hash is right for a salt with unusual characters",
 			password("secret", 37, `ünï"salt"\日本%41`)),
 		auth("escaped", "a password that is escaped in the URL is unescaped",
