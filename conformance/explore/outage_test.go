@@ -3,6 +3,7 @@ package explore_test
 import (
 	"bytes"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -17,20 +18,36 @@ import (
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
-// supervised starts a server that is back by itself a second after it was killed.
-func supervised(hook func(e *fakes.Event, kill func())) server {
+// supervised starts a server that is back by itself a second after it was killed, and closes it at the end of the test.
+// While it is down the server holds a mutex, and virtual time stands still where anything waits for one: so there is one
+// kill at a time, and the server is closed after the last.
+func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
+	t.Helper()
 	network := memnet.New()
 	var s *fakes.Server
-	var began atomic.Bool
+	var began, killing atomic.Bool
+	var kills sync.WaitGroup
 	config := fakes.Config{Listen: func() (net.Listener, error) {
 		if began.Swap(true) {
 			time.Sleep(time.Second)
 		}
 		return network.Listen("fwp:7419")
 	}}
-	kill := func() { go func() { _ = s.Kill() }() }
+	kill := func() {
+		if !killing.Swap(true) {
+			kills.Go(func() {
+				_ = s.Kill()
+				killing.Store(false)
+			})
+		}
+	}
 	config.Hook = func(e *fakes.Event) { hook(e, kill) }
 	s = fakes.NewServer(config)
+	t.Cleanup(func() {
+		synctest.Wait()
+		kills.Wait()
+		s.Close()
+	})
 	return server{s, network}
 }
 
@@ -42,12 +59,11 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var commands atomic.Int64
-				s := supervised(func(e *fakes.Event, kill func()) {
+				s := supervised(t, func(e *fakes.Event, kill func()) {
 					if e.Point == fakes.Ran && commands.Add(1) == at {
 						kill()
 					}
 				})
-				defer s.Close()
 				if at == 0 { // no connection is opened in this time
 					killing := time.AfterFunc(7*time.Second, func() { _ = s.Kill() })
 					defer killing.Stop()
@@ -72,13 +88,12 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 func TestACrashBehindASupervisor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := supervised(func(e *fakes.Event, kill func()) {
+		s := supervised(t, func(e *fakes.Event, kill func()) {
 			if e.Point == fakes.Ran && bytes.HasPrefix(e.Line, []byte("ACK")) && e.Reply.Kind == '-' {
 				e.Skip = true
 				kill()
 			}
 		})
-		defer s.Close()
 		e := explore.Explorer{
 			Subject: fwpsubject.New(), Target: s, Seed: 1, Time: 5 * time.Minute, Findings: 1, Shrinking: 2 * time.Minute,
 			Watch: settled(nil),
