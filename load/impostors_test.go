@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -167,10 +170,17 @@ func loads(t *testing.T) map[string]workload.Workload {
 	return all
 }
 
+// TestImpostors puts each load on each impostor, without FWP_SLOW=1 every second of them.
 func TestImpostors(t *testing.T) {
 	t.Parallel()
-	for name, suspect := range suspects {
-		for preset, w := range loads(t) {
+	all := loads(t)
+	for i, name := range slices.Sorted(maps.Keys(suspects)) {
+		suspect := suspects[name]
+		for j, preset := range slices.Sorted(maps.Keys(all)) {
+			w := all[preset]
+			if !slow.Enabled() && (i+j)%2 != 0 {
+				continue
+			}
 			if strings.HasPrefix(suspect.rest, "+OK") { // a million jobs that seem to go well take their time
 				w.JobLimit, w.Prefill = min(w.JobLimit, 1000), min(w.Prefill, 1000)
 			}

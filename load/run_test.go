@@ -15,6 +15,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -194,9 +195,9 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 			t.Parallel()
 			w, err := workload.Preset(name)
 			require.NoError(t, err)
-			w.Duration = workload.Duration(second)
+			w.Duration = workload.Duration(slow.Pick(400*ms, second))
 			if w.BeatOnly {
-				w.Duration *= 20 // a BEAT comes every 15 s
+				w.Duration = workload.Duration(20 * second) // a BEAT comes every 15 s
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
 			w.Prefill, w.Connections = min(w.Prefill, 2000), min(w.Connections, 20)

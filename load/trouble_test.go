@@ -15,6 +15,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
@@ -201,7 +202,7 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := steady()
-			w.Producers, w.Consumers, w.Prefill = 40, 40, 10_000
+			w.Producers, w.Consumers, w.Prefill = 40, 40, slow.Pick[int64](4000, 10_000)
 			w.Warmup, w.Duration = workload.Duration(2*second), workload.Duration(time.Hour)
 			l := bench{load: w, during: func(cancel func(), _ *fakes.Server) {
 				time.Sleep(test.after)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 )
 
 // What waits to be judged is bounded also where it comes byte by byte.
@@ -70,7 +71,7 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// hostile servers and clients pass a hundred megabytes each, on several connections: neither panics the recorder, keeps
+// hostile servers and clients pass forty megabytes each, without FWP_SLOW=1 twelve, on several connections: neither panics the recorder, keeps
 // it from ending, or makes it keep more than its limits.
 func TestHostileParties(t *testing.T) {
 	t.Parallel()
@@ -78,7 +79,7 @@ func TestHostileParties(t *testing.T) {
 		return func(nc net.Conn) {
 			go func() { _, _ = io.Copy(io.Discard, nc) }()
 			text := first
-			for range 40 {
+			for range slow.Pick(12, 40) {
 				if _, err := io.WriteString(nc, text); err != nil {
 					break
 				}

@@ -23,9 +23,15 @@ func FirstLine(s string) string {
 // Escape returns s with the escapes of a Go string for all that is not printable, and for backslashes, without quotes
 // around it. Quotation marks in it stay as they are, so that JSON remains readable.
 func Escape(s string) string {
+	if !strings.ContainsFunc(s, special) {
+		return s
+	}
 	quoted := strconv.Quote(s)
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
+
+// special reports whether a character may take an escape: all but those of printable ASCII text, in which there are most.
+func special(r rune) bool { return r < ' ' || r > '~' || r == '\\' }
 
 // Printable returns s with escapes for what could move a terminal's cursor or hide text from the reader: control and
 // format characters, unusual spaces, and bytes that are not UTF-8. All else stays as it is, backslashes too.
