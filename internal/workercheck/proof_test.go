@@ -91,7 +91,7 @@ func played(t *testing.T, h *Harness, parties, ids []string) *reports.Report {
 		checks, _, err := selection.Apply(h.Checks())
 		require.NoError(t, err)
 		r := &conformance.Runner{
-			Servers: []conformance.Server{{Target: Target{}}}, Checks: checks, Parties: parties,
+			Servers: []conformance.Server{{Target: Target{}}}, Checks: checks, Parties: parties, Virtual: true,
 		}
 		report = r.Run(t.Context())
 	})
