@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,12 +67,12 @@ type tally struct {
 	decided bool
 	missing []string // required and not evaluated
 	stale   int      // lines of the file of known findings
-	listed  int      // known findings
+	listed  int      // clauses with known findings, and checks of no clause with some
 }
 
 func (r *Report) tally(o ExitOptions) tally {
 	all := r.Findings()
-	t := tally{Counts: r.counts(all), strict: o.Strict, stale: r.stale(), listed: len(all) - len(fresh(all))}
+	t := tally{Counts: r.counts(all), strict: o.Strict, stale: r.stale(), listed: knownOf(all)}
 	for _, c := range r.Checks {
 		t.decided = t.decided || c.Verdict.Decided()
 		if c.open() {
@@ -91,6 +92,17 @@ func (r *Report) tally(o ExitOptions) tally {
 		}
 	}
 	return t
+}
+
+// knownOf returns about how many clauses, and checks of no clause, there are known findings.
+func knownOf(all []Finding) int {
+	known := map[string]bool{}
+	for _, f := range all {
+		if f.Known > 0 {
+			known[cmp.Or(f.Clause, f.Check)] = true
+		}
+	}
+	return len(known)
 }
 
 // counts returns what the run comes to, given its findings.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -108,8 +109,15 @@ func freePort() (int, error) {
 	return ln.Addr().(*net.TCPAddr).Port, nil
 }
 
-// fill puts the place into a command.
+// aloneWord is a password that is a word of the command by itself.
+var aloneWord = regexp.MustCompile(`(^|\s)\{password\}(\s|$)`)
+
+// fill puts the place into a command. Of a server without a password, that is an empty word: a flag takes no other word
+// for it.
 func (p Place) fill(command string) string {
+	if p.Password == "" {
+		command = aloneWord.ReplaceAllString(command, "$1''$2")
+	}
 	return strings.NewReplacer(
 		"{port}", strconv.Itoa(p.Port), "{webport}", strconv.Itoa(p.WebPort),
 		"{password}", p.Password, "{dir}", p.Dir,

@@ -241,6 +241,21 @@ func TestServersThatDieUnasked(t *testing.T) {
 	assert.False(t, over)
 }
 
+// TestNoPassword: a flag in front of {password} does not take the next word for one.
+func TestNoPassword(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]string{
+		"serve -p {password} -d {dir}": "serve -p '' -d /d",
+		"{password} {port}":            "'' 7",
+		"P={password} serve -x":        "P= serve -x",
+		`serve "{password}" -p={port}`: `serve "" -p=7`,
+		"serve --password\n{password}": "serve --password\n''",
+	} {
+		assert.Equal(t, want, Place{Port: 7, Dir: "/d"}.fill(command))
+	}
+	assert.Equal(t, "serve -p x", Place{Password: "x"}.fill("serve -p {password}"))
+}
+
 func TestParseStart(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -54,20 +54,22 @@ func provide(s subject) map[scenarios.Need]string {
 	if s.endpoint.Choice.Embedded {
 		return nil // the embedded server meets all
 	}
-	start := "let fwpcheck --start the server, or "
+	start, embedded := "let fwpcheck --start the server, or ", "leave out --url (and FAKTORY_URL)"
+	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file with " +
+		"--password-file"
 	if s.endpoint.Starter != nil {
-		start = ""
+		start, embedded = "", "leave out --start"
+		password = "write {password} where the command of --start takes it: an empty word stands for none"
 	}
 	return map[scenarios.Need]string{
-		scenarios.NeedOpen: "give the --url of a server that asks for no password",
-		scenarios.NeedPassword: "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) " +
-			"or name a file with --password-file",
+		scenarios.NeedOpen:     "give the --url of a server that asks for no password",
+		scenarios.NeedPassword: password,
 		scenarios.NeedSignals:  "give --control COMMAND, in which {action} is quiet or terminate and {wid} the worker's id",
 		scenarios.NeedRestart:  start + "give --control COMMAND, in which {action} is restart",
 		scenarios.NeedKill:     start + "give --control COMMAND, in which {action} is kill",
 		scenarios.NeedAlone:    "give --allow-shared, if no other client uses the server",
 		scenarios.NeedFlush:    "give --allow-flush, if everything on the server may be deleted",
-		scenarios.NeedEmbedded: "leave out --url (and FAKTORY_URL): this check tests the embedded server",
+		scenarios.NeedEmbedded: embedded + ": this check tests the embedded server",
 	}
 }
 
