@@ -44,6 +44,6 @@ func explainFault(fault fakes.Fault, checks map[string][]conformance.Description
 			}
 		}
 	}
-	f.add("try it", "fwpcheck run --quick --fault "+fault.Name)
+	f.add("try it", "fwpcheck run --clause "+strings.Join(fault.Clauses, " --clause ")+" --fault "+fault.Name)
 	return reports.Page{Blocks: []reports.Block{titled(fault.Name, "fault: "+fault.Summary), f.block()}}
 }
