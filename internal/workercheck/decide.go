@@ -122,27 +122,43 @@ func (b *bed) confirm(e *conformance.Evidence, sure map[string]bool) {
 	if b.stop != "" && b.fleeting && !b.seenBefore(notGreeted) {
 		e.Open, e.Transient = b.stop, true
 	}
-	lag := b.lag()
-	again, unproven := "", false
-	for _, clause := range b.doubtful(e.Decisions, sure) {
-		switch {
-		case lag > tooLate:
-			again = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
-			e.Reason = reports.ReasonLag
-		case !b.seenBefore(clause):
-			again, unproven = "one play found it broken, and no other one has confirmed it yet", true
-		}
-	}
-	if again != "" {
-		e.Open, e.Transient, e.Unproven = again, true, unproven
-		for i := range e.Decisions {
-			if e.Decisions[i].Outcome == scenarios.Mismatched {
-				e.Decisions[i] = conformance.Decision{Clause: e.Decisions[i].Clause, Outcome: scenarios.Unsure, Cause: again}
-			}
-		}
+	doubtful := b.doubtful(e.Decisions, sure)
+	if lag := b.lag(); lag > tooLate && len(doubtful) > 0 {
+		e.Reason, e.Transient = reports.ReasonLag, true
+		e.Open = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
+		unsettle(e.Decisions, e.Open, func(string) bool { return true })
 		return
 	}
+	fresh := slices.DeleteFunc(doubtful, b.seenBefore)
+	again := "one play found it broken, and no other one has confirmed it yet"
+	switch {
+	case len(fresh) > 0 && !b.settles(e.Decisions, fresh):
+		e.Open, e.Transient, e.Unproven = again, true, true
+		unsettle(e.Decisions, again, func(string) bool { return true })
+		return
+	case len(fresh) > 0: // what is confirmed stands, whatever else this play has found
+		unsettle(e.Decisions, again, func(clause string) bool { return slices.Contains(fresh, clause) })
+	}
 	b.admitDoubt(e)
+}
+
+// settles reports whether a finding stands beside those of some clauses, and an earlier play had it.
+func (b *bed) settles(all []conformance.Decision, but []string) bool {
+	b.harness.mu.Lock()
+	defer b.harness.mu.Unlock()
+	return slices.ContainsFunc(all, func(d conformance.Decision) bool {
+		return d.Outcome == scenarios.Mismatched && counts(d.Clause) && !slices.Contains(but, d.Clause) &&
+			b.harness.broken[finding{b.situation.ID, d.Clause}] > 1
+	})
+}
+
+// unsettle leaves the findings of some clauses open.
+func unsettle(all []conformance.Decision, why string, of func(clause string) bool) {
+	for i, d := range all {
+		if d.Outcome == scenarios.Mismatched && of(d.Clause) {
+			all[i] = conformance.Decision{Clause: d.Clause, Outcome: scenarios.Unsure, Cause: why}
+		}
+	}
 }
 
 // doubtful returns the clauses that were found broken by what may depend on time.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,6 +82,33 @@ func TestRecordWritesAScriptThatRunsAgain(t *testing.T) {
 	err = run.ExecuteContext(t.Context())
 	require.NoError(t, err, "%s\n%s", script, out.String())
 	assert.Contains(t, out.String(), "1 pass")
+}
+
+// TestRecordOfAServerWithTLS records clients without TLS in front of a server that has it.
+func TestRecordOfAServerWithTLS(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	ca, file := filepath.Join(folder, "ca.pem"), filepath.Join(folder, "bug.fwp")
+	config, err := localhostTLS(ca)
+	require.NoError(t, err)
+	server := fakes.NewServer(fakes.Config{TLS: config})
+	t.Cleanup(server.Close)
+	address, err := url.Parse(server.URL())
+	require.NoError(t, err)
+	secure := "tcp+tls://localhost:" + address.Port()
+
+	addr, end := recordingOf(t, "--upstream", secure, "--tls-ca", ca, "-o", file)
+	talk(t, connected(t, addr), `HELLO {"v":2}`, `PUSH {"jid":"0123456789abcdef","jobtype":"t","args":[]}`, "END")
+	printed, err := end()
+	require.NoError(t, err, printed)
+	script, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Contains(t, string(script), `PUSH {"jid":"$jid","jobtype":"t","args":[]}`)
+
+	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}})
+	cmd.SetArgs([]string{"--upstream", secure})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), "certificate", "one that is not trusted")
 }
 
 func TestRecordWithMetrics(t *testing.T) {
