@@ -29,8 +29,8 @@ var rooms = map[string]room{
 	"internal/cli/bench": {
 		mayImport: []string{
 			"conformance", "fakes", "internal/cli/program", "internal/input", "internal/target", "internal/text",
-			"load", "load/client", "load/compare", "load/fwpspeaker", "load/health", "load/measure", "load/paired",
-			"load/workload", "reports", "reports/html",
+			"load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health", "load/measure",
+			"load/paired", "load/workload", "reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
 	},
@@ -112,6 +112,7 @@ var rooms = map[string]room{
 	}},
 	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
 	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
+	"load/capacity": {alone: true},
 	"load/compare":  {mayImport: []string{"load/paired", "reports"}, alone: true},
 	"load/health":   {alone: true},
 	"load/paired":   {alone: true},

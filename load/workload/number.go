@@ -42,8 +42,8 @@ func parseFloat(text string, low, high float64, example string) (float64, error)
 	return x, nil
 }
 
-// parseShare reads a part of one: 0.05 or 5%.
-func parseShare(text string) (float64, error) {
+// ParseShare reads a part of one: 0.05 or 5%. The error is a *Problem.
+func ParseShare(text string) (float64, error) {
 	digits, percent := strings.CutSuffix(text, "%")
 	whole := 1.0
 	if percent {

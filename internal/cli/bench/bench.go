@@ -34,10 +34,11 @@ func newBench(p process) *cobra.Command {
 		Example: "  fwpbench run                                         the embedded server, as fast as it can go\n" +
 			"  fwpbench run --rate 2000/s --url tcp://HOST:7419     2,000 jobs a second on your own server\n" +
 			"  fwpbench compare --run A B                           is server B slower than A?\n" +
+			"  fwpbench capacity --threshold 'push.response.p99<20ms'    the highest rate that holds\n" +
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newEmbedded(p),
+	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p), newEmbedded(p),
 		program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
 }

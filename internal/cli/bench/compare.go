@@ -121,7 +121,7 @@ var ofSaved = []string{"margin", "primary", "benchfmt", "format", "output", "ver
 
 // validate checks the values that no flag checks by itself.
 func (o *compareOptions) validate() (err error) {
-	if o.limit, err = parseMargin(o.margin); err != nil {
+	if o.limit, err = parseShare("margin", o.margin); err != nil {
 		return err
 	}
 	switch {
@@ -153,20 +153,16 @@ func (o *compareOptions) validate() (err error) {
 	return o.reportFlags.Validate(o.given)
 }
 
-// parseMargin reads a margin, "5%" or "0.05".
-func parseMargin(words string) (float64, error) {
-	w := workload.Workload{}
-	for _, s := range w.Settings() {
-		if s.Key == "fail_share" { // a share is written alike everywhere
-			if err := s.Value.Set(words); err != nil {
-				return 0, fmt.Errorf("--margin: %w", err)
-			}
-		}
+// parseShare reads the value of a flag that is a share, "5%" or "0.05", more than 0 and less than 1.
+func parseShare(flag, words string) (float64, error) {
+	share, err := workload.ParseShare(words)
+	if err != nil {
+		return 0, fmt.Errorf("--%s: %w", flag, err)
 	}
-	if w.FailShare <= 0 || w.FailShare >= 1 {
-		return 0, fmt.Errorf("--margin %s: it is more than 0 and less than 100%%", words)
+	if share <= 0 || share >= 1 {
+		return 0, fmt.Errorf("--%s %s: it is more than 0 and less than 100%%", flag, words)
 	}
-	return w.FailShare, nil
+	return share, nil
 }
 
 // compareRun measures both sides in turns.

@@ -145,23 +145,26 @@ func (p process) measure(
 			return err
 		}
 		c.Blocks = append(c.Blocks, reports.BlockOf(result.Report, b.Side, b.Pair))
-		if ended(c, result.Report, b.Side) {
+		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
+			if c.Unreachable != "" {
+				c.Unreachable = b.Side + ": " + c.Unreachable
+			}
 			break
 		}
 	}
 	return nil
 }
 
-// ended reports whether a comparison cannot go on after a run, and sets why.
-func ended(c *reports.LoadComparison, l *reports.Load, side string) bool {
+// brokenOff reports whether a series of runs cannot go on after one of them, and sets why.
+func brokenOff(l *reports.Load, interrupted *bool, internal, unreachable *string) bool {
 	code, words := l.Outcome()
 	switch code {
 	case reports.ExitInterrupted:
-		c.Interrupted = true
+		*interrupted = true
 	case reports.ExitInternal:
-		c.Internal = words
+		*internal = words
 	case reports.ExitUnreachable:
-		c.Unreachable = side + ": " + words
+		*unreachable = words
 	default:
 		return false
 	}

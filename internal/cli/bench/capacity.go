@@ -1,0 +1,213 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/capacity"
+	"github.com/fwpsuite/fwp/load/health"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// capacityOptions are the flags of `fwpbench capacity`.
+type capacityOptions struct {
+	loadFlags
+
+	targetFlags program.TargetFlags
+	fault       string
+	thresholds  []string
+	from, most  string
+	step        time.Duration
+	precision   string
+	search      capacity.Search
+	limits      []reports.Threshold
+	reportFlags program.ReportFlags
+}
+
+// newCapacity builds `fwpbench capacity`.
+func newCapacity(p process) *cobra.Command {
+	o := &capacityOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
+	cmd := &cobra.Command{
+		Use:   "capacity [WORKLOAD.yaml]",
+		Short: "Search for the highest rate that a server sustains",
+		Long: "capacity puts an open loop on a server at one rate after the other: it doubles the rate until it does not\n" +
+			"hold, and then halves the distance. A rate holds if 99 % of it is achieved, the queues are emptied, no\n" +
+			"threshold is missed, and the run is valid. A step that does not hold is tried again, and the result has held\n" +
+			"twice. Each step empties its queues. A step in which the generator was the limit is marked as such.\n\n" +
+			"Exit codes: 0 found; 1 no rate held; 2 usage; 3 inconclusive: the generator was the limit, or the result did\n" +
+			"not hold twice; 4 the server cannot be reached, or was lost; 5 internal error; 6 a step has findings;\n" +
+			"130 interrupted.",
+		Example: "  fwpbench capacity --threshold 'push.response.p99<20ms' --url tcp://localhost:7419\n" +
+			"  fwpbench capacity --start faktory --threshold 'job.fetched.p99<100ms' -o html=capacity.html",
+		Args: oneFile,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given = cmd.Flags()
+			if err := o.validate(); err != nil {
+				return err
+			}
+			return p.capacity(cmd.Context(), o, args)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.targetFlags.Declare(f, "load")
+	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
+	declareThresholds(cmd, &o.thresholds)
+	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be repeated"
+	f.StringVar(&o.from, "from", "100/s", "the first `RATE` to try")
+	f.StringVar(&o.most, "most", "1000000/s", "the highest `RATE` to try")
+	f.DurationVar(&o.step, "step", 10*time.Second, "how long a step measures")
+	f.StringVar(&o.precision, "precision", "5%", "`HOW NEAR` the highest rate that holds and the lowest that does not have to be")
+	o.declareLoad(cmd)
+	o.reportFlags.Declare(cmd, "print a line for every second")
+	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
+	return cmd
+}
+
+// validate checks the values that no flag checks by itself.
+func (o *capacityOptions) validate() (err error) {
+	for _, flag := range []string{"rate", "stages", "duration", "jobs"} {
+		if o.given.Changed(flag) {
+			return fmt.Errorf("--%s: the search sets the rate and the length of each step (--from, --most, --step)", flag)
+		}
+	}
+	from, err := workload.ParseRate(o.from)
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	most, err := workload.ParseRate(o.most)
+	if err != nil {
+		return fmt.Errorf("--most: %w", err)
+	}
+	o.search = capacity.Search{From: float64(from), Most: float64(most)}
+	if o.search.Precision, err = parseShare("precision", o.precision); err != nil {
+		return err
+	}
+	switch {
+	case from <= 0 || most < from:
+		return fmt.Errorf("--from %s and --most %s: the first rate is above 0, and not above the highest", o.from, o.most)
+	case o.step <= 0:
+		return errors.New("--step must be longer than 0")
+	}
+	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+		return err
+	}
+	if _, err = program.FaultNamed(o.fault); err != nil {
+		return err
+	}
+	if err := o.loadFlags.validate(); err != nil {
+		return err
+	}
+	return o.reportFlags.Validate(o.given)
+}
+
+// capacity searches, from the flags to the exit code.
+func (p process) capacity(ctx context.Context, o *capacityOptions, args []string) error {
+	w, at, err := o.target(args, p.LookupEnv)
+	if err != nil {
+		return err
+	}
+	p.Secrets = at.Secrets
+	if err := o.prepareMachine(&w, local(at)); err != nil {
+		return err
+	}
+	c := &reports.LoadCapacity{
+		Version: p.Name + " " + program.Version(), Machine: reports.Machine(health.ThisMachine()),
+		Started: time.Now(), Seed: w.Seed, Thresholds: o.thresholds, Precision: o.search.Precision,
+		Target: reports.LoadTarget{Chosen: at.Choice.How}, Plan: "first step: " + load.Describe(w),
+	}
+	if !at.Ours() {
+		c.Target.URL = at.Choice.Address.String()
+	}
+	p.Logf("searching for the capacity of %s: from %s, steps of %v; seed %d", at.String(), o.from, o.step, w.Seed)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	if err := p.searchOn(ctx, o, at, w, c); err != nil {
+		return err
+	}
+	found := o.search.Result()
+	c.Rate, c.Confirmed, c.Above, c.Limited = found.Rate, found.Confirmed, found.Above, found.Limited
+	c.Took = time.Since(c.Started)
+	c.Hide(p.Secrets.Hide)
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Report: c, Outcome: c.Outcome, Unreachable: c.Unreachable, Internal: &c.Internal,
+		JSON: func(w io.Writer) error { return c.WriteJSON(w) },
+	})
+}
+
+// target returns the load of a step, and the server.
+func (o *capacityOptions) target(
+	args []string, lookup func(string) (string, bool),
+) (w workload.Workload, at program.Endpoint, err error) {
+	if w, err = o.workload(args); err != nil {
+		return w, at, err
+	}
+	if w.Open() || w.JobLimit > 0 {
+		return w, at, fmt.Errorf("%s has a rate or a number of jobs of its own: the search sets the rate", args[0])
+	}
+	w.Duration, w.Rate, w.Think = workload.Duration(o.step), workload.Rate(o.search.From), workload.Range{}
+	if w.Warmup == 0 {
+		w.Warmup = workload.Duration(min(time.Second, o.step/5))
+	}
+	if err := w.Check(); err != nil {
+		return w, at, asFlags(err)
+	}
+	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
+		_, err = at.SetFault(o.fault)
+	}
+	return w, at, err
+}
+
+// searchOn tries rates on a server, which is started once if it is to be started.
+func (p process) searchOn(
+	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *reports.LoadCapacity,
+) error {
+	server, err := provide(ctx, &at, embedding{fault: o.fault})
+	if err != nil {
+		l := notReached(ctx, &load.Config{}, time.Now(), err)
+		c.Interrupted, c.Internal, c.Unreachable = l.Interrupted, l.Internal, l.Unreachable
+		return nil
+	}
+	defer server.end()
+	shown := &blocks{of: 1}
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	bar.Begin(shown.state)
+	defer bar.End()
+	for rate, more := o.search.Next(); more; rate, more = o.search.Next() {
+		w.Rate = workload.Rate(rate)
+		live := newLive(o.reportFlags.Verbose, &w, p.Err)
+		shown.now.Store(&block{0, reports.Rate(rate), live})
+		config := o.config(p, w)
+		config.Thresholds, config.Watch = o.limits, live.show
+		result, err := o.on(ctx, at, config, server.pid, func(*load.Config) {})
+		if err != nil {
+			return err
+		}
+		s := reports.StepOf(result.Report, rate)
+		if brokenOff(result.Report, &c.Interrupted, &c.Internal, &c.Unreachable) {
+			break
+		}
+		c.Steps = append(c.Steps, s)
+		o.search.Add(outcomes[s.Result])
+		p.Logf("%s %s", reports.Rate(rate), s.Words())
+		if s.Findings > 0 {
+			break
+		}
+	}
+	return nil
+}
+
+var outcomes = map[string]capacity.Outcome{
+	reports.StepHeld: capacity.Held, reports.StepFailed: capacity.Failed, reports.StepLimited: capacity.Limited,
+}

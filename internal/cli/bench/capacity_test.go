@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// The highest rate that may be tried holds on every machine that is not too busy, for which steps are INVALID.
+func TestCapacity(t *testing.T) {
+	t.Parallel()
+	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
+	defer server.Close()
+	page := filepath.Join(t.TempDir(), "capacity.html")
+	code, out := exitOf(t, "capacity", "--producers", "2", "--consumers", "1", "--step", "100ms", "--from", "200/s", "--most", "200/s",
+		"--url", "tcp://"+server.Addr(), "-o", "html="+page, "--no-progress")
+	assert.Contains(t, []int{reports.ExitWell, reports.ExitFindings, reports.ExitInconclusive}, code, out)
+	if code == reports.ExitWell {
+		assert.Contains(t, strings.Join(strings.Fields(out), " "), "at least 200 /s, which was the highest rate to be tried")
+	}
+	html, err := os.ReadFile(page) //nolint:gosec // of this test
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "fwpbench-capacity/1")
+	assert.Empty(t, server.Jobs(), "drained")
+}
+
+func TestCapacityRefuses(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"the search sets the rate":      {"--rate", "5/s"},
+		"--from: ":                      {"--from", "fast"},
+		"is above 0":                    {"--from", "0"},
+		"and not above the highest":     {"--from", "10/s", "--most", "5/s"},
+		"--precision: ":                 {"--precision", "near"},
+		"--step must be longer than 0":  {"--step", "0s"},
+		"no threshold":                  {"--threshold", "p99"},
+		"there are no connections":      {"--producers", "0", "--consumers", "0"},
+		"--fault works only with the e": {"--fault", "push-lost", "--url", "tcp://127.0.0.1:1"},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			code, out := exitOf(t, append([]string{"capacity"}, args...)...)
+			assert.Equal(t, reports.ExitUsage, code, out)
+			if want != "no threshold" {
+				assert.Contains(t, strings.Join(strings.Fields(out), " "), want)
+			}
+		})
+	}
+	code, out := exitOf(t, "capacity", "--url", "tcp://127.0.0.1:1", "--no-progress")
+	assert.Equal(t, reports.ExitUnreachable, code, out)
+}
