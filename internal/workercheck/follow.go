@@ -40,33 +40,15 @@ const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 WU-19 STATE-15"
 // consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
 // a worker whose ACKs cannot be read has not forgotten to report its jobs.
 func (b *bed) consequences(all []conformance.Decision, results []monitor.Result) []conformance.Decision {
-	follow := map[string]string{} // the cause, by clause
-	add := func(cause, ids string) {
-		for _, id := range strings.Fields(ids) {
-			if clause := "FWP-" + id; clause != cause && follow[clause] == "" {
-				follow[clause] = cause
-			}
-		}
-	}
+	follow := followers{}
 	for _, r := range results {
-		cause := conformance.ClauseOf(r.Rule.Breach)
 		for _, breach := range r.Examples {
-			if slices.Contains(unreadable, breach.Name) && b.wasRefused(breach) {
-				add(cause, ofLine[verbShown(breach)])
-			}
-			if breach.Name == monitor.LineSyntax && textShown(breach) == "" { // what is left of a line that has two ends
-				add(conformance.ClauseOf(monitor.LineEnd), ofLeftover)
-			}
-			add(cause, ofBreach[breach.Name])
+			b.followBreach(follow, breach)
 		}
 	}
 	for _, d := range all {
-		switch id := strings.TrimPrefix(d.Clause, "FWP-"); {
-		case d.Outcome != scenarios.Mismatched || follow[d.Clause] != "":
-		case id == "RESP-08":
-			add(d.Clause, ofReplies)
-		case id == "STATE-24" && b.situation.ID == afterLoss: // it was quiet before
-			add(d.Clause, "STATE-17 BEAT-13")
+		if d.Outcome == scenarios.Mismatched && follow[d.Clause] == "" {
+			b.followDecision(follow, d.Clause)
 		}
 	}
 	for i, d := range all {
@@ -77,6 +59,39 @@ func (b *bed) consequences(all []conformance.Decision, results []monitor.Result)
 		}
 	}
 	return all
+}
+
+// followers have the clause of the cause, by the clause of what may follow from it.
+type followers map[string]string
+
+func (f followers) add(cause, ids string) {
+	for id := range strings.FieldsSeq(ids) {
+		if clause := "FWP-" + id; clause != cause && f[clause] == "" {
+			f[clause] = cause
+		}
+	}
+}
+
+// followBreach adds what may follow from what a monitor has found.
+func (b *bed) followBreach(follow followers, breach monitor.Breach) {
+	cause := conformance.ClauseOf(breach.Name)
+	if slices.Contains(unreadable, breach.Name) && b.wasRefused(breach) {
+		follow.add(cause, ofLine[verbShown(breach)])
+	}
+	if breach.Name == monitor.LineSyntax && textShown(breach) == "" { // what is left of a line that has two ends
+		follow.add(conformance.ClauseOf(monitor.LineEnd), ofLeftover)
+	}
+	follow.add(cause, ofBreach[breach.Name])
+}
+
+// followDecision adds what may follow from a clause that the situation has found broken.
+func (b *bed) followDecision(follow followers, clause string) {
+	switch id := strings.TrimPrefix(clause, "FWP-"); {
+	case id == "RESP-08":
+		follow.add(clause, ofReplies)
+	case id == "STATE-24" && b.situation.ID == afterLoss: // it was quiet before
+		follow.add(clause, "STATE-17 BEAT-13")
+	}
 }
 
 // wasRefused reports whether the line that shows a breach was not carried out: the server forgives small mistakes.
