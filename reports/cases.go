@@ -104,7 +104,7 @@ func stateOf(v Verdict, o ExitOptions) CaseState {
 // and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
 	s := Suite{
-		Name: "fwpcheck run", Version: r.Version, Target: named(r.Target.URL, r.Target.Chosen), Started: r.Started,
+		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.named(), Started: r.Started,
 		Took: r.Took, Seed: r.Seed,
 	}
 	s.Code, s.Words = r.Outcome(o)

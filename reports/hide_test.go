@@ -60,6 +60,7 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 var ours = map[string]bool{
 	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true, "check": true,
 	"conn": true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true, "chosen": true,
+	"role":  true,
 	"usage": true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true, "close": true,
 	"mark": true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true, "explained_by": true,
 	"reason": true, "saved": true,

@@ -10,8 +10,8 @@ import (
 // words what the result is.
 func (c *Comparison) Page(o PageOptions) Page {
 	var p Page
-	p.target(c.A, c.Version)
-	p.target(c.B, "")
+	p.targetAs("A", c.A, c.Version)
+	p.targetAs("B", c.B, "")
 	p.troubles(c.trouble())
 	if len(c.Differences) > 0 {
 		p.section("DIFFERENCES", "replies to the same commands that differ between A, the first server, and B, the second")

@@ -93,17 +93,17 @@ func defaultWhy(v Verdict) string {
 	}
 }
 
-// observations appends what the specification leaves open and this server does: with Verbose a line for each, which has
+// observations appends what the specification leaves open and this server, or program, does: with Verbose a line for each, which has
 // the question and the answer, else the number of clauses.
 func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	all := r.remarks()
 	switch {
 	case len(all) == 0:
 	case !o.Verbose:
-		p.section("OBSERVED", fmt.Sprintf("in %s the choice is the server's; -v lists what this one does",
-			text.Count(max(clauses, 1), "clause")))
+		p.section("OBSERVED", fmt.Sprintf("in %s the choice is the %s's; -v lists what this one does",
+			text.Count(max(clauses, 1), "clause"), r.Target.role()))
 	default:
-		p.section("OBSERVED", "where the choice is the server's, and what this one does; never a finding")
+		p.section("OBSERVED", "where the choice is the "+r.Target.role()+"'s, and what this one does; never a finding")
 		t := Table{Wrap: true}
 		for _, m := range all {
 			words := strings.TrimSuffix(cmp.Or(m.asks, m.check), ".") + ": " + cmp.Or(m.what, "it does")

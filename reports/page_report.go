@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -39,12 +40,25 @@ func (r *Report) Page(o PageOptions) Page {
 
 // target appends what was tested, and by what.
 func (p *Page) target(t Target, version string) {
-	if t.Command != "" {
-		t.URL = t.Command
-	}
+	p.targetAs("target", t, version)
+}
+
+// targetAs is target with another label.
+func (p *Page) targetAs(label string, t Target, version string) {
 	p.add(Fields{LabelWidth: 8, Fields: []Field{
-		exact("target", Words(named(t.URL, t.Chosen))), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
+		exact(label, Words(t.named())), exact("greeting", Words(t.HI)), exact("suite", Words(version)),
 	}})
+}
+
+// named returns what was tested, and how it was chosen.
+func (t Target) named() string { return named(cmp.Or(t.Command, t.URL), t.Chosen) }
+
+// role is what was tested.
+func (t Target) role() string {
+	if t.Command != "" {
+		return cmp.Or(t.Role, "program")
+	}
+	return "server"
 }
 
 // named returns a target and how it was chosen.

@@ -65,6 +65,8 @@ type Report struct {
 type Target struct {
 	// Command is what started the worker or the producer that was tested; empty for a server.
 	Command string `json:"command,omitempty"`
+	// Role is what the program of Command is: "worker" or "client"; empty for a server.
+	Role string `json:"role,omitempty"`
 	// URL is the address, without the password; it may be empty for the embedded server.
 	URL string `json:"url,omitempty"`
 	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.

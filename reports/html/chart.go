@@ -114,6 +114,9 @@ func (s *svg) chart(c *reports.Chart) {
 // plotOf returns where values lie, and whether there are any.
 func plotOf(c *reports.Chart) (*plot, bool) {
 	p := &plot{left: 74, top: 30, right: wide - 26, bottom: 290}
+	if len(c.Bands) > 0 {
+		p.top += 14 // for their names
+	}
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, curve := range c.Curves {
 		for _, at := range curve.Points {
@@ -143,7 +146,7 @@ func rangeOf(kind reports.Scale, low, high float64) scale {
 	return scale{kind, min(low, 0), max(high*1.05, low+1e-9)}
 }
 
-// bands draws the phases of a run, every second one shaded, with their names where there is room.
+// bands draws the phases of a run, every second one shaded, with their names above them where there is room.
 func (s *svg) bands(p *plot, bands []reports.Band) {
 	for i, b := range bands {
 		from, until := p.px(b.From), p.px(b.Until)
@@ -152,7 +155,7 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 				at(max(until-from, .5)), at(p.bottom-p.top))
 		}
 		if until-from > 7*float64(len(b.Name)) {
-			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((from+until)/2), at(p.top+12),
+			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((from+until)/2), at(p.top-4),
 				esc(b.Name))
 		}
 	}

@@ -232,7 +232,7 @@ func (o *clientOptions) runSituations(ctx context.Context, runner *conformance.R
 	if short := shortage.Cause(ctx); short != "" {
 		r.Interrupted, r.Internal = false, short
 	}
-	r.Version, r.Target = "fwpcheck "+program.Version(), reports.Target{Command: command}
+	r.Version, r.Target = "fwpcheck "+program.Version(), o.tested(command)
 	return r
 }
 
@@ -242,7 +242,7 @@ func (p process) noClient(
 ) *reports.Report {
 	r := &reports.Report{
 		Started: started, Took: time.Since(started), Seed: o.seed, Version: "fwpcheck " + program.Version(),
-		Target: reports.Target{Command: command},
+		Target: o.tested(command),
 	}
 	if none, is := errors.AsType[*workercheck.NoClientError](err); is && ctx.Err() == nil {
 		r.Unreachable = none.Error()
@@ -255,13 +255,18 @@ func (p process) noClient(
 
 // reproduceClient returns a function that returns the command that plays a situation again.
 func (o *clientOptions) reproduceClient(command string) func(string) string {
-	name := "worker"
-	if o.producer {
-		name = "client"
-	}
+	role := o.tested(command).Role
 	return func(check string) string {
-		return fmt.Sprintf("fwpcheck %s --check %s -v -- %s", name, text.ShellQuote(check), command)
+		return fmt.Sprintf("fwpcheck %s --check %s -v -- %s", role, text.ShellQuote(check), command)
 	}
+}
+
+// tested returns the target of a report.
+func (o *clientOptions) tested(command string) reports.Target {
+	if o.producer {
+		return reports.Target{Command: command, Role: "client"}
+	}
+	return reports.Target{Command: command, Role: "worker"}
 }
 
 // commandLine returns a command as a shell takes it.
