@@ -23,6 +23,7 @@ type job struct {
 	retry     int64
 	backtrace int
 	failures  int
+	size      int // bytes that it takes, about
 }
 
 // ID returns the jid.
@@ -56,10 +57,15 @@ func newJob(doc *Object, cfg *Config) *job {
 
 // hold sets the job's work unit, which must not be changed from then on.
 func (j *job) hold(doc *Object, hooked bool) {
+	const itself, member = 300, 64
 	if hooked {
 		j.members = doc
 	} else {
 		j.text = doc.text()
+	}
+	j.size = itself + len(j.text)
+	for _, f := range j.members.all() {
+		j.size += member + len(f.Name) + len(f.Value)
 	}
 }
 

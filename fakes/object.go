@@ -24,6 +24,14 @@ type Object struct {
 	room   []byte // holds the values that were set; they do not overlap
 }
 
+// all returns the members, which must not be changed; o may be nil.
+func (o *Object) all() []Field {
+	if o == nil {
+		return nil
+	}
+	return o.fields
+}
+
 // Get returns the value of the member, nil if there is none.
 func (o *Object) Get(name string) json.RawMessage {
 	if o == nil {

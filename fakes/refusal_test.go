@@ -109,6 +109,26 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, "+OK", p.do(job("abcd", `"queue":"c"`)))
 }
 
+// What the jobs take is there again when they are acknowledged, purged from their queue or removed by FLUSH.
+func TestRoomForJobs(t *testing.T) {
+	t.Parallel()
+	for _, hook := range []func(*fakes.Event){nil, func(*fakes.Event) {}} {
+		s := start(t, fakes.Config{MaxStored: 22_000, Hook: hook})
+		p, c := produce(t, s), consume(t, s, "w")
+		big := `"x":"` + strings.Repeat("x", 9_000) + `"`
+		for range 3 {
+			assert.Equal(t, "+OK", p.do(job("abcd", big)))
+			assert.Equal(t, "+OK", p.do(job("abce", big+`,"at":"2199-01-01T00:00:00Z"`)))
+			assert.Regexp(t, "^-ERR the server has no room for more jobs", p.do(job("abcf", big)))
+			assert.Contains(t, c.do("FETCH default"), "abcd")
+			assert.Regexp(t, "^-ERR the server has no room", p.do(job("abcf", big)), "a job that is held counts")
+			assert.Equal(t, "+OK", c.do(`ACK {"jid":"abcd"}`))
+			assert.Equal(t, "+OK", p.do(job("abcf", big)))
+			assert.Equal(t, "+OK", p.do("FLUSH"))
+		}
+	}
+}
+
 // Lines that are not complete share a limit; what one took is there again when it has ended.
 func TestUnfinishedLinesOfAllConnections(t *testing.T) {
 	t.Parallel()

@@ -108,6 +108,7 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 	} else {
 		q.jobs.pushBack(j)
 	}
+	st.keep(j)
 	if st.jobs++; q.jobs.len() == 1 {
 		st.filled++
 	}
@@ -127,7 +128,7 @@ func (st *Store[J, E]) Purge(id string) bool {
 			for range q.jobs.len() - i { // the rest keeps its order
 				q.jobs.pushBack(q.jobs.pop())
 			}
-			st.removed(q)
+			st.removed(q, j)
 			return true
 		}
 	}
@@ -135,7 +136,8 @@ func (st *Store[J, E]) Purge(id string) bool {
 }
 
 // removed updates the counts after a job was removed from the queue.
-func (st *Store[J, E]) removed(q *queue[J]) {
+func (st *Store[J, E]) removed(q *queue[J], j J) {
+	st.drop(j)
 	if st.jobs--; q.jobs.len() == 0 {
 		st.filled--
 		st.forget(q)

@@ -11,6 +11,7 @@ func (st *Store[J, E]) reserve(by E, j J) *Held[J] {
 	h.next = st.held[j.ID()] // producers may use an id twice
 	st.held[j.ID()] = h
 	st.expiry.add(h)
+	st.keep(j)
 	st.working++
 	st.arm(h.due)
 	return h
@@ -34,6 +35,7 @@ func (st *Store[J, E]) release(h *Held[J]) bool {
 		at.next = h.next
 	}
 	st.expiry.cut(h)
+	st.drop(h.Job)
 	st.working--
 	return true
 }

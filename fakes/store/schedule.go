@@ -10,6 +10,7 @@ func (st *Store[J, E]) postpone(by E, set Set, h *Held[J]) {
 	}
 	h.Job, h.due = s.Job, s.Until
 	st.timeline(s.Set).add(h)
+	st.keep(h.Job)
 	st.arm(h.due)
 }
 
@@ -134,11 +135,13 @@ func (st *Store[J, E]) enqueueDue(by E, set Set, now time.Time) {
 			return
 		}
 		l.cut(h)
+		st.drop(h.Job)
 		s, skip := st.ask(ComingDue, Step[J, E]{By: by, Job: h.Job, Set: set, Until: h.due})
 		switch h.Job, h.due = s.Job, s.Until; {
 		case skip:
 		case h.due.After(now):
 			l.add(h)
+			st.keep(h.Job)
 		default:
 			st.enqueue(by, st.config.Enqueue(h.Job, now))
 		}

@@ -25,12 +25,15 @@ type Job interface {
 type Config[J Job, E any] struct {
 	MaxQueueJobs int           // in one queue; no limit if zero
 	MaxQueues    int           // that hold jobs; no limit if zero
+	MaxBytes     int           // of all jobs, dead ones apart; no limit if zero
 	ScanEvery    time.Duration // the interval of polling for what is due; zero: at once when it is due
 
 	// Enqueue returns the job as it enters its queue now.
 	Enqueue func(j J, now time.Time) J
 	// Expire is the fate of a job whose reservation ran out.
 	Expire Fate[J]
+	// Size returns how many bytes a job takes; nil if MaxBytes is zero.
+	Size func(j J) int
 	// Policy may be nil.
 	Policy Policy[J, E]
 }
@@ -42,6 +45,7 @@ type Fate[J Job] func(j J, now time.Time) (failed J, set Set, due time.Time)
 var (
 	ErrQueueFull     = errors.New("the queue is full")
 	ErrTooManyQueues = errors.New("there are too many queues")
+	ErrFull          = errors.New("the server has no room for more jobs")
 	ErrNotHeld       = errors.New("no such job is being worked on")
 )
 
@@ -61,6 +65,7 @@ type Store[J Job, E any] struct {
 	expiry    timeline[J]
 	working   int
 	dead      int
+	bytes     int // of the jobs in queues, in timelines and held; zero without a limit
 	processed int64
 	failures  int64
 
@@ -76,13 +81,16 @@ func New[J Job, E any](config Config[J, E]) *Store[J, E] {
 	}
 }
 
-// Push adds a new job to its queue, or to the schedule if due is not zero. The error is [ErrQueueFull] or
-// [ErrTooManyQueues].
+// Push adds a new job to its queue, or to the schedule if due is not zero. The error is [ErrQueueFull],
+// [ErrTooManyQueues] or [ErrFull].
 func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if err := st.room(j.Queue()); err != nil {
 		return err
+	}
+	if most := st.config.MaxBytes; most > 0 && st.bytes+st.config.Size(j) > most {
+		return ErrFull
 	}
 	if due.IsZero() {
 		st.enqueue(by, j)
@@ -90,6 +98,19 @@ func (st *Store[J, E]) Push(by E, j J, due time.Time) error {
 		st.postpone(by, Scheduled, &Held[J]{Job: j, due: due})
 	}
 	return nil
+}
+
+// keep counts the bytes of a job that is put somewhere, and drop those of one that is removed.
+func (st *Store[J, E]) keep(j J) {
+	if st.config.MaxBytes > 0 {
+		st.bytes += st.config.Size(j)
+	}
+}
+
+func (st *Store[J, E]) drop(j J) {
+	if st.config.MaxBytes > 0 {
+		st.bytes -= st.config.Size(j)
+	}
 }
 
 func (st *Store[J, E]) room(name string) error {
@@ -114,7 +135,7 @@ func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J]
 			continue
 		}
 		j := q.jobs.pop()
-		st.removed(q)
+		st.removed(q, j)
 		return st.reserve(by, j)
 	}
 	st.join(w, block)
@@ -171,7 +192,7 @@ func (st *Store[J, E]) clear() {
 	}
 	st.scheduled, st.retries, st.expiry = timeline[J]{}, timeline[J]{}, timeline[J]{}
 	st.held = map[string]*Held[J]{}
-	st.jobs, st.filled, st.working, st.dead = 0, 0, 0, 0
+	st.jobs, st.filled, st.working, st.dead, st.bytes = 0, 0, 0, 0, 0
 	st.processed, st.failures = 0, 0
 }
 

@@ -156,7 +156,7 @@ func mergeInto(name string, merge func(io.Writer) error) error {
 	if name == "" {
 		return merge(nil)
 	}
-	return program.ReplaceFile(name, merge)
+	return program.ReplaceResult("--hlog", name, merge)
 }
 
 // runsOf returns the runs of all files.

@@ -98,6 +98,7 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in it are "+
 		"filled in; or \"faktory=PATH\". Twice for two servers")
 	o.targetFlags.DeclareTLS(f)
+	o.targetFlags.DeclareSecrets(f)
 	f.BoolVar(&o.allowShared, "allow-shared", false,
 		"no other client uses the servers: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,

@@ -253,12 +253,13 @@ func (p process) recorded(o *recordOptions, r *recorder.Recorder) error {
 
 func (p process) saveScript(name string, r *recorder.Recorder, s recorder.Summary) error {
 	text, wrong := r.Script()
-	err := program.ReplaceFile(name, p.Secrets.Hidden(func(w io.Writer) error { // clients may send them in the wrong place
+	write := func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
-	}))
-	if err != nil {
-		return &program.InternalError{Cause: fmt.Errorf("--output: %w", err)}
+	}
+	// Clients may send secrets in the wrong place.
+	if err := program.ReplaceResult("--output", name, p.Secrets.Hidden(write)); err != nil {
+		return &program.InternalError{Cause: err} // it could be opened before the recording
 	}
 	if wrong != nil {
 		return &program.InternalError{Cause: wrong}

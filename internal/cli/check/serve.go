@@ -144,7 +144,7 @@ func (o *serveOptions) config() (config fakes.Config, faults []fakes.Fault, err 
 		}
 		faults = append(faults, fault)
 	}
-	config.Password, config.MaxUnfinished = o.password, 128<<20
+	config.Password, config.MaxUnfinished, config.MaxStored = o.password, 128<<20, 512<<20
 	if o.passwordFile != "" {
 		if config.Password, err = target.ReadPassword(o.passwordFile); err != nil {
 			return config, nil, err

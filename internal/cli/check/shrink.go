@@ -66,6 +66,9 @@ func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) erro
 	if err != nil {
 		return err
 	}
+	if err := writableScript(o.output); err != nil {
+		return err
+	}
 	s := &recorder.Shrinker{Timeout: o.timeout}
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
@@ -104,14 +107,10 @@ func (p process) writeShrunk(name string, script []byte) error {
 	if name == "" {
 		return p.Print(string(script))
 	}
-	err := program.ReplaceFile(name, func(w io.Writer) error {
+	return program.ReplaceResult("--output", name, func(w io.Writer) error {
 		_, err := w.Write(script)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	return nil
 }
 
 // scriptToShrink reads a script that can be played.

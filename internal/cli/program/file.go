@@ -3,6 +3,7 @@ package program
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +18,22 @@ func ReplaceFile(name string, write func(io.Writer) error) error {
 		return err
 	}
 	return f.Finish(write(f))
+}
+
+// ReplaceResult is ReplaceFile for the FILE of a flag, whose name its errors have. That the file cannot be written once
+// it is open is an InternalError; an error of write alone is returned as it is.
+func ReplaceResult(flag, name string, write func(io.Writer) error) error {
+	f, err := OpenFile(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	written := write(f)
+	full := f.failed != nil
+	err = f.Finish(written)
+	if err != nil && (written == nil || full) {
+		return &InternalError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	return err
 }
 
 // NewFile writes a file as a whole that must not exist yet, or leaves no file. The error is

@@ -32,6 +32,7 @@ func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 		" them: {port}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
 	t.DeclareTLS(f)
+	t.DeclareSecrets(f)
 }
 
 // DeclareTLS adds only the flags for how to reach servers that arguments name.
@@ -40,6 +41,10 @@ func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
 	f.StringVar(&t.tls.ServerName, "tls-server-name", "",
 		"the `NAME` that the certificate has to be for, if it is not the host")
 	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
+}
+
+// DeclareSecrets adds only --show-secrets.
+func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 	f.BoolVar(&t.showSecrets, "show-secrets", false,
 		"show the salt, the rounds, the hash and the password of --url in what is printed and saved")
 }
