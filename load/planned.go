@@ -59,6 +59,9 @@ func (r *run) describe() string {
 		text += ", open loop: " + r.rates()
 	} else if w.Producers > 0 || w.Churn {
 		text += ", closed loop (the next push follows the reply)"
+		if w.Backlog > 0 && w.Consumers > 0 && !w.Churn {
+			text += fmt.Sprintf(", at most %d waiting for each worker", w.Backlog)
+		}
 	}
 	if w.QueuePerJob > 0 {
 		text += fmt.Sprintf(", a queue of its own for %.4g %% of the jobs", 100*w.QueuePerJob)

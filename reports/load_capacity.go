@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -165,10 +166,7 @@ func (c *LoadCapacity) Page(o PageOptions) Page {
 	decided := c.decide()
 	result := Styled(exitOf(decided.code).style, decided.words)
 	p.add(Prose{[]Text{result}})
-	holds := "99 % of it is achieved"
-	for _, t := range c.Thresholds {
-		holds += ", " + t
-	}
+	holds := strings.Join(append([]string{"99 % of it is achieved"}, c.Thresholds...), ", ")
 	p.add(Fields{LabelWidth: 10, Fields: []Field{
 		field("target", named(c.Target.URL, c.Target.Chosen)), field("plan", c.Plan), field("a rate holds", "if "+holds),
 		field("generator", join2(", ", c.Version, c.Machine.words())),

@@ -61,6 +61,9 @@ type dispatcher struct {
 	limit int64 // of the whole run's jobs in this mode; 0 is none
 	count int64 // numbers given out, closed loop
 
+	most    int64 // closed loop: jobs that may wait in the queues; 0 is any number
+	looking bool  // a wake was asked for, because producers are held
+
 	head     arrival // the next of the plan
 	more     bool    // there is one
 	passed   int64   // arrivals before it
@@ -188,6 +191,10 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 	}
 	switch {
 	case !d.more:
+	case d.mode == closed && d.held():
+		if !d.looking {
+			d.shard.loop.Poke(d)
+		}
 	case d.mode == closed:
 		return d.number(ready)
 	case d.mode == planned && d.overload == Queue && d.head.intended <= now:
@@ -211,6 +218,9 @@ func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
 		return arrival{}, false
 	}
 	d.count++
+	if d.most > 0 {
+		d.shard.shared.ahead.Add(1)
+	}
 	return arrival{d.base + k, ready}, true
 }
 
@@ -229,6 +239,9 @@ func (d *dispatcher) giveBack(a arrival) {
 func (d *dispatcher) Step(now time.Duration, _ engine.Event, out []byte) ([]byte, engine.Next) {
 	for d.returned.len() > 0 && d.handOut(now, d.returned.ring[d.returned.first]) {
 		d.returned.pop()
+	}
+	if d.mode == closed {
+		return out, engine.Next{Wake: d.lookAfterHeld(now)}
 	}
 	for d.mode == planned && d.more && d.head.intended <= now {
 		if !d.handOut(now, d.head) && !d.turnAway() {

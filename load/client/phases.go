@@ -68,6 +68,7 @@ func (c *Shard) Start(at time.Duration) {
 	case c.plan != nil:
 		d.begin(planned, at, c.work.Prefill, 0, takers)
 	default:
+		d.most = c.backlogOf()
 		d.begin(closed, at, c.work.Prefill, c.work.JobLimit, takers)
 	}
 	c.loop.Poke(&c.sweeper)

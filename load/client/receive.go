@@ -37,6 +37,7 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	p.ours, p.k, p.intended = true, job.K, job.Intended
 	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
+		c.dispatcher.gone(now)
 		w.mayBeEarly(now, job)
 		c.recorder.Job(measure.ToFetched, job.Intended, now)
 	}

@@ -12,6 +12,8 @@ import (
 // concurrent use.
 type Shared struct {
 	unfinished atomic.Int64 // bytes of replies whose rest has not come, of all connections
+	ahead      atomic.Int64 // jobs that a closed loop with a backlog has pushed and that were not fetched
+	fetched    atomic.Int64 // when the last of them was fetched, or given up, in time of the engine
 
 	mu     sync.Mutex
 	failed map[int64]int // how often job k has failed

@@ -91,6 +91,8 @@ func (w *Workload) loadSettings() []Setting {
 		{"seed", "number that everything random is drawn from", of(&w.Seed, "number", parseSeed,
 			func(n uint64) string { return strconv.FormatUint(n, 10) }), false},
 		{"think", "pause of a producer between a reply and its next push, as in 10ms or 5ms-20ms", span(&w.Think), false},
+		{"backlog", "closed loop: producers wait while so many jobs for each worker do; 0 is no limit",
+			count(&w.Backlog, 0, largest), false},
 		{"topology", "connections of a worker: " + strings.Join(kindNames[:], ", "),
 			named(&w.Topology.Kind, kindNames[:]), false},
 		{"fetchers", "connections of a pool that fetch", countAboveZero(&w.Topology.Fetchers), false},

@@ -30,6 +30,8 @@ type Workload struct {
 	Warmup   Duration // comes before Duration and is not measured; with Stages, their first part
 	Seed     uint64   // decides everything that looks like chance
 
+	Backlog int // closed loop: jobs for each place of a worker that may wait; producers wait beyond that; 0: any number
+
 	Think Range // closed loop: a producer's pause between reply and next push
 	Work  Range // how long a worker holds a job
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,44 +28,19 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 		Version: p.Name + " " + program.Version(), Started: time.Now(), Margin: o.limit,
 		A: reports.ComparedLoad{Name: args[0]}, B: reports.ComparedLoad{Name: args[1]},
 	}
-	var first *reports.Load
-	plans := map[string]map[string]bool{compare.A: {}, compare.B: {}}
-	runs := map[string]string{}
+	found := saves{runs: map[string]string{}}
 	for i, side := range []string{compare.A, compare.B} {
-		names, err := resultsIn(args[i])
-		if err != nil {
+		if err := found.add(side, args[i]); err != nil {
 			return err
 		}
-		for _, name := range names {
-			l, err := savedLoad(name)
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			if other, twice := runs[l.Run]; twice {
-				return fmt.Errorf("%s and %s are reports of the same run, %s", other, name, l.Run)
-			}
-			runs[l.Run], plans[side][l.Plan.Words] = name, true
-			if first == nil {
-				first = l
-			}
-			b := reports.BlockOf(l, side, 0)
-			b.File = name
-			c.Blocks = append(c.Blocks, b)
-		}
 	}
-	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(c.Blocks)/2
-	c.Blocks, c.NoVerdict = compare.Pairs(c.Blocks)
-	for side, of := range plans {
-		if len(of) > 1 {
-			c.NoVerdict = fmt.Sprintf("the results of %s are of %d different loads", side, len(of))
-		}
-		for words := range of {
-			if into := &c.A; len(of) == 1 {
-				if side == compare.B {
-					into = &c.B
-				}
-				into.Plan = words
-			}
+	first := found.first
+	c.A.Plan, c.B.Plan = found.plan(compare.A), found.plan(compare.B)
+	c.Machine, c.Seed, c.Pairs = first.Machine, first.Seed, len(found.blocks)/2
+	c.Blocks, c.NoVerdict = compare.Pairs(found.blocks)
+	for _, side := range []string{compare.A, compare.B} {
+		if found.plan(side) == "" {
+			c.NoVerdict = "the results of " + side + " are of different loads"
 		}
 	}
 	primary := o.primary
@@ -73,6 +49,51 @@ func (p process) compareSaved(o *compareOptions, args []string) error {
 	}
 	compare.Judge(c, primary)
 	return p.deliverComparison(o, c)
+}
+
+// saves are saved results.
+type saves struct {
+	first  *reports.Load
+	blocks []reports.LoadBlock
+	plans  []string          // of the blocks
+	runs   map[string]string // the file of each run
+}
+
+// add reads the results of a side.
+func (s *saves) add(side, name string) error {
+	names, err := resultsIn(name)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		l, err := savedLoad(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if other, twice := s.runs[l.Run]; twice {
+			return fmt.Errorf("%s and %s are reports of the same run, %s", other, name, l.Run)
+		}
+		s.runs[l.Run] = name
+		s.first = cmp.Or(s.first, l)
+		b := reports.BlockOf(l, side, 0)
+		b.File = name
+		s.blocks, s.plans = append(s.blocks, b), append(s.plans, l.Plan.Words)
+	}
+	return nil
+}
+
+// plan returns the load of a side, empty if its results have several.
+func (s *saves) plan(side string) (plan string) {
+	for i, b := range s.blocks {
+		switch {
+		case b.Side != side:
+		case plan == "":
+			plan = s.plans[i]
+		case plan != s.plans[i]:
+			return ""
+		}
+	}
+	return plan
 }
 
 // resultsIn returns the files that an argument names: itself, or the reports in a folder.

@@ -1,0 +1,63 @@
+package load_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load/workload"
+)
+
+// closedLoop has many fast producers, and a few workers that need 20 ms for a job.
+func closedLoop(backlog int) workload.Workload {
+	return workload.Workload{
+		Producers: 20, Consumers: 4, Payload: workload.Constant(10), Duration: workload.Duration(3 * second),
+		Work: workload.Range{Min: 20 * ms, Max: 20 * ms}, Queues: workload.Queues{Number: 2}, Backlog: backlog,
+		Drain: workload.Duration(600 * second),
+	}
+}
+
+// mostWaiting runs a load and returns the most jobs that were in the server at a time, and how many were pushed.
+func mostWaiting(t *testing.T, w workload.Workload) (most, pushed int64) {
+	t.Helper()
+	var n, greatest int64
+	count := counted(&n)
+	b := bench{load: w, hooks: []func(*fakes.Event){count, func(*fakes.Event) {
+		for now := atomic.LoadInt64(&n); ; {
+			before := atomic.LoadInt64(&greatest)
+			if now <= before || atomic.CompareAndSwapInt64(&greatest, before, now) {
+				return
+			}
+		}
+	}}}
+	l := b.run(t)
+	assert.Empty(t, l.Findings)
+	assert.True(t, l.Jobs.Drained)
+	return atomic.LoadInt64(&greatest), l.Jobs.Pushed
+}
+
+func TestBacklogIsHeld(t *testing.T) {
+	t.Parallel()
+	most, pushed := mostWaiting(t, closedLoop(1))
+	assert.LessOrEqual(t, most, int64(2*4), "four wait, and four are being worked on")
+	assert.Greater(t, pushed, int64(400), "the workers have work all the time: 4 * 3 s / (20 ms and three replies)")
+	most, _ = mostWaiting(t, closedLoop(0))
+	assert.Greater(t, most, int64(1000), "without it the producers run away")
+}
+
+// A server that loses jobs does not hold the producers for ever.
+func TestBacklogThatNeverComesIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := closedLoop(1)
+	w.Duration, w.JobLimit = 0, 40
+	b := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
+		if e.Point == fakes.Defaulted {
+			e.Skip = true
+		}
+	}}}
+	l := b.run(t)
+	assert.Equal(t, int64(40), l.Jobs.Pushed)
+	assert.Equal(t, int64(40), l.Jobs.Lost)
+}
