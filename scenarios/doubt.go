@@ -77,41 +77,51 @@ func (g *Grammar) refuses(kind byte) bool {
 // end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step receives
 // can have come because a line of the script was late.
 func (s *Script) inTurn(e *Expect) bool {
-	var sent *Send // without a reply
-	turn := func(step Step) bool {
-		switch step := step.(type) {
-		case *Send:
-			if sent != nil || step.Ending != Open || step.defers(s.Dialect.Grammar()) {
-				return false
-			}
-			sent = step
-		case *Expect:
-			if sent != nil && sent.Conn != step.Conn {
-				return false
-			}
-			sent = nil
-		case *Block:
-			return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
-		case *Operate, *Barrier:
-			return false
-		}
-		return true
-	}
+	turns := turns{grammar: s.Dialect.Grammar()}
 	for _, step := range s.Steps {
 		steps := []Step{step}
 		if b, ok := step.(*Block); ok {
 			steps = append(steps, b.Steps...)
 		}
-		for _, step := range steps {
-			if !turn(step) {
-				return false
-			}
+		if !turns.all(steps) {
+			return false
 		}
 		if slices.Contains(steps, Step(e)) {
 			return true
 		}
 	}
 	return false
+}
+
+// turns follows the steps of a script.
+type turns struct {
+	grammar *Grammar
+	sent    *Send // the line that has no reply yet, nil if there is none
+}
+
+func (ts *turns) all(steps []Step) bool {
+	return !slices.ContainsFunc(steps, func(step Step) bool { return !ts.next(step) })
+}
+
+// next reports whether a step waits for those before it.
+func (ts *turns) next(step Step) bool {
+	switch step := step.(type) {
+	case *Send:
+		if ts.sent != nil || step.Ending != Open || step.defers(ts.grammar) {
+			return false
+		}
+		ts.sent = step
+	case *Expect:
+		if ts.sent != nil && ts.sent.Conn != step.Conn {
+			return false
+		}
+		ts.sent = nil
+	case *Block:
+		return step.By == 0 && (step.Kind == Repeat || step.Kind == Table)
+	case *Operate, *Barrier:
+		return false
+	}
+	return true
 }
 
 // defers reports whether something may come due later by a line.
