@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // closedClause forbids a server to close the connection of a worker.
@@ -45,6 +46,19 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	*check = first.check
 	check.Attempts = attempts
 	return false
+}
+
+// passes has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
+// did: it closed the connection of a producer, or declined one client more. What it does again is what it does always.
+func (s *runState) passes(t *task, check *reports.Check) (again bool) {
+	passing := func(r scenarios.Result) bool { return r.Passing && r.Outcome == scenarios.Mismatched }
+	if t.passing || t.evidence.Dead != "" || check.Verdict == reports.Pass ||
+		!slices.ContainsFunc(t.evidence.Results, passing) {
+		return false
+	}
+	t.passing, t.apart = true, t.host != nil
+	s.again = append(s.again, t)
+	return true
 }
 
 // isAlso reports whether connections of another try ended at the same time.

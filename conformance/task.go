@@ -32,6 +32,7 @@ type task struct {
 	tries   int
 	lagged  int       // tries that lag made inconclusive
 	closed  *closure  // of an earlier try, beside others
+	passing bool      // in an earlier try the server did what it may do now and then
 	refused int       // tries that were refused a connection
 	death   *Evidence // of an earlier try after which the server seemed dead
 	filed   bool      // it has a result

@@ -37,7 +37,7 @@ func Variations() []Variation {
 		acceptVariations(), refuseVariations(),
 		queueVariations(), scheduleVariations(),
 		beatVariations(), quietVariations(), commandVariations(),
-		lateVariations(), limitVariations(), forgetVariations(),
+		lateVariations(), limitVariations(), forgetVariations(), closeVariations(),
 	)
 	slices.SortFunc(variations, func(a, b Variation) int { return cmp.Compare(a.Name, b.Name) })
 	return variations

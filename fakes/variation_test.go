@@ -72,6 +72,7 @@ func conversations() map[string]string {
 	maps.Copy(all, shownByJobs)
 	maps.Copy(all, shownLate)
 	maps.Copy(all, shownSlow)
+	maps.Copy(all, shownClosed)
 	return all
 }
 

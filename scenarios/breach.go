@@ -119,7 +119,7 @@ func (th *thread) turnedAway(c *conn, a session.Received) bool {
 
 // lost records the end of a connection that the server must not end.
 func (th *thread) lost(c *conn, at Pos, a session.Received) {
-	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving {
+	if c.role == Consumer && !c.excused.Load() && c.Status().Phase == session.Serving && !th.ledger.MayEnd(c.State()) {
 		c.excused.Store(true) // reported once
 		th.breachOn(c, at, a, Breach{Kind: ConsumerClosed, Expected: "the connection of a consumer stays open"})
 	}

@@ -68,6 +68,10 @@ type Ledger interface {
 	// Signalled records that the operator orders a client to another state.
 	Signalled(client string)
 
+	// MayEnd reports whether the server may end the connection of a consumer in a state, because it has ordered its
+	// client, on this connection or another one, to finish its work.
+	MayEnd(s session.State) bool
+
 	// Leftover names the jobs that are still there.
 	Leftover() []string
 

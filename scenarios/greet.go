@@ -47,6 +47,9 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 		th.Peers.seen.note(welcoming)
 	}
 	if c.Status().Phase == session.Greeting {
+		if a.Whole() && th.dialect().Grammar().refused(a.Message) {
+			c.admission.Declined(a.String())
+		}
 		return th.unwelcome(verb(line), a)
 	}
 	if a.Trailing > 0 { // it has to be there when the next line is sent

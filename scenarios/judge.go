@@ -96,13 +96,31 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 	if a.Ending != Open && e.refusesOnly() && c.Status().Phase == session.Greeting && !c.excused.Load() {
 		res.Unrefused = c.Status().Verb
 	}
-	if th.foreignTo(e, a) {
+	res.Passing = th.passing(c, e, a)
+	if a.Ending != Open && c.role == Consumer && !e.refusesOnly() && th.ledger.MayEnd(c.State()) {
+		res.leave(doubt{OutOfStep, "the server closed the connection of a client that it had ordered to end, as it may"})
+	} else if th.foreignTo(e, a) {
 		what := "this is not one of the replies that the command has: "
 		res.leave(doubt{OtherBreach, what + text.Shorten(a.String())})
 	} else if b := th.ledgerBreach(a); b.Kind != 0 {
 		res.leave(doubt{OtherBreach, "the reply is wrong whatever the line is about: " + b.Got})
 	}
 	return res
+}
+
+// passing reports whether what was received in place of the expected reply is something that a server may do now and
+// then: it closes the connection of a producer, or declines a client while others are connected.
+func (th *thread) passing(c *conn, e *Expect, a session.Received) bool {
+	if e.refusesOnly() || c.excused.Load() {
+		return false
+	}
+	status := c.Status()
+	if a.Ending != Open {
+		return c.role == Producer && status.Phase == session.Serving
+	}
+	hello, _ := th.dialect().Hello(c.role, c.state)
+	return a.Whole() && status.Phase == session.Greeting && status.Verb == verb(hello.Words) &&
+		th.dialect().Grammar().refused(a.Message) && th.Peers.Open() > 1
 }
 
 // choose looks for a choice that a received message matches. If there is none it keeps the fewest differences.

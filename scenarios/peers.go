@@ -149,6 +149,17 @@ func (a *Admission) TurnedAway(got string) bool {
 	return r.All > 0
 }
 
+// Declined records that the server declined the client of the connection, if that is the only one of its play while
+// other plays have some: it may be one client too many. Beside others of the same play another reason is as likely.
+func (a *Admission) Declined(got string) {
+	c := a.counter
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if all := c.peers.Open(); !a.gone && c.open == 1 && all > 1 {
+		c.keep(Refusal{Got: got, All: all - 1})
+	}
+}
+
 // Decide records whether the connection was let in, by the first message, which is got.
 // Only the first call counts.
 func (a *Admission) Decide(admitted bool, got string) {

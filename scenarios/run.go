@@ -83,6 +83,9 @@ type Result struct {
 	At          time.Duration // when it was received, since the start of the play
 	Transient   bool          // the reason is lag or a refused connection: worth another try, alone
 
+	// Passing: a server may do that now and then, but not always. Another try, alone, shows which it is.
+	Passing bool
+
 	timed bool // its premise is time
 }
 

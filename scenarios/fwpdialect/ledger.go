@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -20,6 +21,7 @@ type ledger struct {
 	mu   sync.Mutex
 	jobs map[string]entry // by jid
 	told map[string]bool  // worker ids that may be quiet or terminating: signalled, or by their own report
+	over map[string]bool  // worker ids that were answered with an order
 }
 
 type entry struct {
@@ -33,7 +35,7 @@ type entry struct {
 
 // NewLedger returns the ledger of a fresh play, without jobs.
 func (Dialect) NewLedger() scenarios.Ledger {
-	return &ledger{jobs: map[string]entry{}, told: map[string]bool{}}
+	return &ledger{jobs: map[string]entry{}, told: map[string]bool{}, over: map[string]bool{}}
 }
 
 // Answered follows a command that was answered.
@@ -51,8 +53,12 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 		e.held, e.foreign = true, !ours
 		g.jobs[jid] = e
 	case cmd.Verb == fwp.BEAT:
-		if wid, reported := reportOf(cmd.Args); reported {
+		wid, reported := reportOf(cmd.Args)
+		if reported {
 			g.told[wid] = true
+		}
+		if isState(fwpsession.Reply(m)) {
+			g.over[wid] = true
 		}
 	case kind != fwp.SimpleString:
 	case cmd.Verb == fwp.PUSH:

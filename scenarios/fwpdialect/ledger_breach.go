@@ -71,6 +71,15 @@ func reportOf(args []byte) (wid string, reported bool) {
 	return wid, state != ""
 }
 
+// MayEnd implements [scenarios.Ledger]: the server must not close the connection to a consumer before it has answered a
+// BEAT of it with quiet or terminate. (End State)
+func (g *ledger) MayEnd(s session.State) bool {
+	of, is := s.(*fwpsession.State)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return is && g.over[of.Worker()]
+}
+
 // Signalled implements [scenarios.Ledger].
 func (g *ledger) Signalled(wid string) {
 	g.mu.Lock()

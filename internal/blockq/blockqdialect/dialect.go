@@ -219,6 +219,8 @@ func (l *ledger) Breach([]byte, session.Message) scenarios.Breach { return scena
 
 func (l *ledger) Signalled(string) {}
 
+func (l *ledger) MayEnd(session.State) bool { return false }
+
 func (l *ledger) Removable() bool { return len(l.Leftover()) > 0 }
 
 func (l *ledger) Leftover() []string {
