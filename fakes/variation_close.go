@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// closeVariations end connections, or decline clients, at moments that the client cannot foresee.
+// closeVariations end connections at moments that the client cannot foresee, or say little in INFO.
 func closeVariations() []Variation {
 	return []Variation{
 		statefulVariation("producer-counted-closed", "End State",
@@ -14,13 +14,6 @@ func closeVariations() []Variation {
 		statefulVariation("flush-closes-producers", "End State",
 			"after a FLUSH, the connection of a producer that was open before is closed at its next command",
 			flushCloses),
-		variation("hello-workers-limited", "AMB-14",
-			"the HELLO of a worker is declined if there are 20 other connections",
-			when(Checked, fwp.HELLO, func(e *Event) {
-				if e.Err == nil && e.Object.Text("wid") != "" && e.Conn.server.Connections() > 20 {
-					e.decline(AboutLimit, "too many workers")
-				}
-			})),
 		variation("info-bytes", "AMB-04", "INFO is not text", infoIs("\x00\xff\xfe\r\n+OK\r\n\x80")),
 		variation("info-other-types", "AMB-04",
 			"the members of INFO have the usual names, and values of other types",

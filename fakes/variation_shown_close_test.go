@@ -2,7 +2,7 @@ package fakes_test
 
 import "strings"
 
-// shownClosed has a conversation for each variation that closes connections, or declines clients.
+// shownClosed has a conversation for each variation that closes connections, and of INFO.
 var shownClosed = map[string]string{
 	"producer-counted-closed": "a: hello\n" + strings.Repeat("a> INFO\na< ^.\n", 40) + `
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}
@@ -25,12 +25,6 @@ var shownClosed = map[string]string{
 		a< close
 		b> INFO
 		b< ^.`,
-	"hello-workers-limited": twenty + `
-		u< HI
-		u> HELLO {"v":2,"wid":"u","hostname":"h","pid":1,"labels":[]}
-		u< ^-ERR too many workers
-		u> HELLO {"v":2}
-		u< OK`,
 	"info-bytes": `
 		a: worker
 		a> INFO
