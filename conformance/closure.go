@@ -49,14 +49,21 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 }
 
 // passes has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
-// did: it closed the connection of a producer, or declined one client more. What it does again is what it does always.
+// did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the first
+// one counts.
 func (s *runState) passes(t *task, check *reports.Check) (again bool) {
 	passing := func(r scenarios.Result) bool { return r.Passing && r.Outcome == scenarios.Mismatched }
-	if t.passing || t.evidence.Dead != "" || check.Verdict == reports.Pass ||
+	if t.passing != nil && check.Verdict == reports.Inconclusive {
+		attempts := check.Attempts
+		*check = *t.passing
+		check.Attempts = attempts
+	}
+	if t.passing != nil || t.evidence.Dead != "" || check.Verdict == reports.Pass ||
 		!slices.ContainsFunc(t.evidence.Results, passing) {
 		return false
 	}
-	t.passing, t.apart = true, t.host != nil
+	first := *check
+	t.passing, t.apart = &first, t.host != nil
 	s.again = append(s.again, t)
 	return true
 }

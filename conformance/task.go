@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -30,12 +31,12 @@ type task struct {
 	limits   int   // how often the limit of the server was lowered until it began
 
 	tries   int
-	lagged  int       // tries that lag made inconclusive
-	closed  *closure  // of an earlier try, beside others
-	passing bool      // in an earlier try the server did what it may do now and then
-	refused int       // tries that were refused a connection
-	death   *Evidence // of an earlier try after which the server seemed dead
-	filed   bool      // it has a result
+	lagged  int            // tries that lag made inconclusive
+	closed  *closure       // of an earlier try, beside others
+	passing *reports.Check // an earlier try in which the server did what it may do now and then
+	refused int            // tries that were refused a connection
+	death   *Evidence      // of an earlier try after which the server seemed dead
+	filed   bool           // it has a result
 
 	lead    lead          // where it may have ended its server
 	suspect bool          // the next try, alone, shows whether it ends its server

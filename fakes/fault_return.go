@@ -194,13 +194,6 @@ func turnFaults() []Fault {
 					e.Reply = null()
 				}
 			})),
-		fault("job-created-at-seconds", "WU-10",
-			"created_at is cut to whole seconds",
-			on(Delivered, func(e *Event) {
-				if at, ok := asTime(e.Object.Get("created_at")); ok {
-					e.Object.SetText("created_at", at.UTC().Format(time.RFC3339))
-				}
-			})),
 		fault("job-created-at-offset", "WU-10",
 			"the offset of created_at is read as UTC",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
