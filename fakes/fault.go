@@ -44,7 +44,7 @@ func Faults() []Fault {
 		workerFaults(), manyFaults(), refusedFaults(), refusedCommandFaults(), unidentifiedFaults(),
 		flushFaults(), kindFaults(), failureFaults(), identityFaults(), signalFaults(), longNameFaults(), secondFaults(),
 		lastingFaults(), readingFaults(), elsewhereFaults(), afterwardsFaults(),
-		returnFaults(), turnFaults(), pieceFaults(),
+		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults

@@ -48,6 +48,12 @@ func returnFaults() []Fault {
 		fault("ack-again-returns", "ACK-02",
 			"a job that failed before is enqueued again after its ACK",
 			on(Acked, func(e *Event) { e.Again = e.Object.Get("failure") != nil })),
+	}
+}
+
+// keptFaults are about jobs whose client, or whose server, has ended meanwhile.
+func keptFaults() []Fault {
+	return []Fault{
 		statefulFault("schedule-with-its-connection", "PUSH-04 STATE-08",
 			"a scheduled job is discarded when it comes due if the connection of its PUSH has ended", scheduledByConnection),
 		statefulFault("restart-doubles", "STATE-05",
@@ -194,6 +200,12 @@ func turnFaults() []Fault {
 					e.Reply = null()
 				}
 			})),
+	}
+}
+
+// stampFaults are about times of which a part is not read.
+func stampFaults() []Fault {
+	return []Fault{
 		fault("job-created-at-offset", "WU-10",
 			"the offset of created_at is read as UTC",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
