@@ -21,6 +21,9 @@ type Variation struct {
 	// allows the variation but advises against it. Usually there are none.
 	Warns []string
 
+	// Leaves are checks that cannot decide on a server like this one, and are inconclusive. Usually there are none.
+	Leaves []string
+
 	// Configure adds the variation to a [Config]; a hook that is set already is
 	// called first. Every server needs a call of its own, since some variations have
 	// state; the catalogue itself can be shared.
@@ -61,6 +64,12 @@ func statefulVariation(name, reading, summary string, hook func() func(*Event)) 
 // advisedAgainst returns v with the clauses that checks warn about.
 func (v Variation) advisedAgainst(clauses ...string) Variation {
 	v.Warns = clauses
+	return v
+}
+
+// leaving returns v with the checks that cannot decide.
+func (v Variation) leaving(checks ...string) Variation {
+	v.Leaves = checks
 	return v
 }
 
