@@ -129,6 +129,7 @@ func (b *bed) confirm(e *conformance.Evidence, sure map[string]bool) {
 		unsettle(e.Decisions, e.Open, func(string) bool { return true })
 		return
 	}
+	b.remember(e.Decisions)
 	fresh := slices.DeleteFunc(doubtful, b.seenBefore)
 	again := "one play found it broken, and no other one has confirmed it yet"
 	switch {
@@ -156,9 +157,17 @@ func (b *bed) settles(all []conformance.Decision, but []string) bool {
 func unsettle(all []conformance.Decision, why string, of func(clause string) bool) {
 	for i, d := range all {
 		if d.Outcome == scenarios.Mismatched && of(d.Clause) {
-			all[i] = conformance.Decision{Clause: d.Clause, Outcome: scenarios.Unsure, Cause: why}
+			all[i] = conformance.Decision{Clause: d.Clause, Outcome: scenarios.Unsure, Cause: reasonWith(why, d.Got)}
 		}
 	}
+}
+
+// reasonWith returns a reason with what was found, by which a file of known findings tells it from others.
+func reasonWith(why, found string) string {
+	if found == "" {
+		return why
+	}
+	return why + ": " + found
 }
 
 // doubtful returns the clauses that were found broken by what may depend on time.
@@ -190,7 +199,8 @@ func (b *bed) admitDoubt(e *conformance.Evidence) {
 	for key, n := range b.harness.broken {
 		if key.situation == b.situation.ID && n == 1 && key.clause != notGreeted && !broken(key.clause) {
 			e.Decisions = append(e.Decisions, conformance.Decision{
-				Clause: key.clause, Outcome: scenarios.Unsure, Cause: "one play found it broken, and another one did not",
+				Clause: key.clause, Outcome: scenarios.Unsure,
+				Cause: reasonWith("one play found it broken, and another one did not", b.harness.found[key]),
 			})
 		}
 	}
@@ -201,6 +211,17 @@ type finding struct{ situation, clause string }
 
 // notGreeted stands for a program that did not greet.
 const notGreeted = "did not greet"
+
+// remember keeps what was found.
+func (b *bed) remember(all []conformance.Decision) {
+	b.harness.mu.Lock()
+	defer b.harness.mu.Unlock()
+	for _, d := range all {
+		if d.Outcome == scenarios.Mismatched {
+			b.harness.found[finding{b.situation.ID, d.Clause}] = d.Got
+		}
+	}
+}
 
 // seenBefore counts a finding, and reports whether an earlier play had it.
 func (b *bed) seenBefore(clause string) bool {

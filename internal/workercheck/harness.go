@@ -38,7 +38,8 @@ type Harness struct {
 	observed Observed
 
 	mu     sync.Mutex
-	broken map[finding]int // how often each was made
+	broken map[finding]int    // how often each was made
+	found  map[finding]string // what was found then
 }
 
 const startPatience = 30 * time.Second
@@ -57,7 +58,7 @@ func (o Observed) TakesQueues() bool { return slices.Contains(o.Queues, theQueue
 func (h *Harness) setUp() {
 	h.begin.Do(func() {
 		h.starts = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
-		h.broken = map[finding]int{}
+		h.broken, h.found = map[finding]int{}, map[finding]string{}
 		if h.Patience <= 0 {
 			h.Patience = startPatience
 		}
