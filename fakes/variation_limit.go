@@ -1,6 +1,10 @@
 package fakes
 
-import "github.com/fwpsuite/fwp/fwp"
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
 
 // limitVariations are ways to refuse a connection beyond a limit that are less plain than an
 // error in the place of the greeting, and a limit of the queues of a FETCH.
@@ -17,6 +21,21 @@ func limitVariations() []Variation {
 		statefulVariation("connections-limited-silent", "AMB-14",
 			"the 21st connection is neither greeted nor answered",
 			unserved),
+		variation("connections-limited-of-workers", "AMB-14",
+			"the HELLO of a worker is declined while eight connections are of workers",
+			when(Checked, fwp.HELLO, func(e *Event) {
+				if e.Err == nil && e.Object.Get("wid") != nil && e.Conn.server.workers.connections() >= 8 {
+					e.decline(AboutLimit, "too many workers")
+				}
+			})).leaving("info/while-queues-appear", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs",
+			"resp/own-replies"),
+		variation("queues-named-once", "FETCH Command",
+			"a FETCH that names a queue twice is refused",
+			when(Checked, fwp.FETCH, func(e *Event) {
+				if names := slices.Sorted(slices.Values(e.Queues)); len(slices.Compact(names)) < len(e.Queues) {
+					e.decline(AboutArguments, "a queue is named twice")
+				}
+			})),
 		variation("queues-limited", "AMB-14",
 			"a FETCH of more than 16 queues is refused",
 			when(Checked, fwp.FETCH, func(e *Event) {

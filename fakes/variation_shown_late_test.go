@@ -45,6 +45,27 @@ var shownLate = map[string]string{
 		u< OK
 		u< ^-ERR too many
 		u< close`,
+	"connections-limited-of-workers": `
+		a: worker
+		b: worker
+		c: worker
+		d: worker
+		e: worker
+		f: worker
+		g: worker
+		h: worker
+		i:
+		i< HI
+		i> HELLO {"v":2,"wid":"i","hostname":"x","pid":1,"labels":[]}
+		i< ^-ERR too many
+		a> END
+		a< OK
+		a< close
+		j: worker`,
+	"queues-named-once": `
+		a: worker
+		a> FETCH one two one
+		a< ^-ERR`,
 	"connections-limited-silent": twenty + `
 		u> HELLO {"v":2}
 		u< nothing

@@ -64,6 +64,16 @@ func (ws *workers) conflict(wid string, id identity) bool {
 	return w != nil && w.open > 0 && !w.id.equal(id)
 }
 
+// connections returns how many connections are of workers.
+func (ws *workers) connections() (n int) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for _, w := range ws.byWID {
+		n += w.open
+	}
+	return n
+}
+
 func (ws *workers) enter(wid string, id identity) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

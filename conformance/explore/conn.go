@@ -10,19 +10,20 @@ import (
 // conn is one connection of a play.
 type conn struct {
 	*session.Conn
-	number  int
-	opened  int    // the step that opened it
-	owed    int    // messages; below zero: so many at the most
-	judged  bool   // the next message is judged
-	sent    int    // the step that sent the last command
-	pieces  int    // commands until nothing comes any more of one that was sent in segments
-	awaited string // the step's text of the command whose answer is owed
-	clause  string // that rules it
-	shut    bool   // half-closed by us
-	odd     bool   // it was sent what is no single line
-	wild    bool   // it was sent bytes that may be any number of commands
-	most    int    // answers that this may bring
-	heard   int    // of them
+	number       int
+	opened       int    // the step that opened it
+	owed         int    // messages; below zero: so many at the most
+	judged       bool   // the next message is judged
+	sent         int    // the step that sent the last command
+	pieces       int    // commands until nothing comes any more of one that was sent in segments
+	awaited      string // the step's text of the command whose answer is owed
+	clause       string // that rules it
+	introduction string // the text of the line by which the client has introduced itself last
+	shut         bool   // half-closed by us
+	odd          bool   // it was sent what is no single line
+	wild         bool   // it was sent bytes that may be any number of commands
+	most         int    // answers that this may bring
+	heard        int    // of them
 }
 
 // dial opens a connection on which nothing was sent yet.

@@ -23,8 +23,10 @@ type play struct {
 	step     int      // the one that is being played
 	cover    *Coverage
 	commands int
-	most     int // connections that the server serves at a time; zero if no limit was met
-	refused  int // how often that limit was met
+	most     int  // connections that the server serves at a time; zero if no limit was met
+	refused  int  // how often that limit was met
+	declines bool // introductions are declined, and not because of the number of clients
+	trial    bool // it only looks for a limit
 	dead     bool
 	outage   *scenarios.Outage // it is dead only in that nothing is known of it: it serves again
 	served   bool              // some command was answered
@@ -132,6 +134,7 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 		return
 	}
 	if line := p.law.Introduce(number, do); line != "" {
+		c.introduction = line
 		p.transmit(ctx, c, [][]byte{[]byte(p.fill(line, number) + "\r\n")}, 0, false)
 		p.settle(ctx, c)
 	}

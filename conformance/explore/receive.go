@@ -138,6 +138,9 @@ func (p *play) judge(ctx context.Context, c *conn, a session.Received) {
 	if answer.Limit {
 		p.full()
 	}
+	if answer.Declined && !p.trial && p.crowded(ctx, c) {
+		return
+	}
 	p.answered(c, answer)
 	if !asked {
 		p.broken(c, answer.Violation, p.step)

@@ -40,7 +40,9 @@ func (p *play) send(ctx context.Context, c *conn, s *Step) {
 	if do.Bytewise || s.wild() {
 		pause = betweenBytes
 	}
-	c.awaited = s.Text()
+	if c.awaited = s.Text(); len(segments) == 1 {
+		c.introduction = c.awaited
+	}
 	c.wild = c.wild || s.wild()
 	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.wild)

@@ -144,6 +144,7 @@ type Answer struct {
 	Judged    bool          // the connection is judged from here on
 	Over      bool          // the connection cannot be used any more
 	Limit     bool          // because the server serves no more connections at a time
+	Declined  bool          // it refuses an introduction that a server accepts, unless there are too many clients
 	Closes    time.Duration // the server has to close the connection within that; zero: it has not
 	Job       string        // that came
 	Empty     bool          // the command waited, and nothing came

@@ -162,6 +162,7 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
 	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified
+	a.Declined = before == fwp.NotIdentified && c.verb == fwp.HELLO && v != nil && v.Rule == "refused"
 	if wc.State != before {
 		a.Moved = before.String() + " > " + wc.State.String()
 	}

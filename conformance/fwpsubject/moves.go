@@ -127,6 +127,9 @@ func (g *maker) fetch(c int, w *oracle.Conn) []explore.Step {
 func (g *maker) fetchTwo(c int, _ *oracle.Conn) []explore.Step {
 	j := choose(g, g.ready())
 	first, second := g.law.symbol(j.Queue), g.queue()
+	if second == first { // a server may refuse that
+		second = g.queue()
+	}
 	if g.IntN(2) == 0 {
 		first, second = second, first
 	}

@@ -20,6 +20,9 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	if k.Form == model.Either && !slices.ContainsFunc(k.queues, odd) { // a name that a PUSH may have is one of a FETCH too
 		k.Form = model.Okay
 	}
+	if names := slices.Sorted(slices.Values(k.queues)); len(slices.Compact(names)) < len(k.queues) {
+		k.Form = model.Either // nothing says what it means to name a queue twice
+	}
 	kind := model.Usual
 	if k.Form != model.Okay || c.WID == "" || w.Quiet(c) {
 		kind = model.MayNotFetch
