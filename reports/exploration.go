@@ -45,6 +45,8 @@ type Exploration struct {
 	Limits string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
 	Outages []string `json:"outages,omitempty"`
+	// Silent says that new connections got no reply in time, if that was so: the target is slow, or serves few at a time.
+	Silent string `json:"silent,omitempty"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
 	Interrupted bool     `json:"interrupted,omitempty"`
@@ -98,12 +100,21 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 	identified := e.States["identified"] + e.States["identified worker"]
 	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
-		claimed(ExitInconclusive, identified == 0, "nothing was evaluated: no connection was identified"),
-		claimed(ExitInconclusive, !e.served(), "nothing was evaluated: no command after HELLO was answered"),
+		claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
+		claimed(ExitInconclusive, !e.served(), e.nothing("no command after HELLO was answered")),
 		claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
 		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),
 	))
+}
+
+// nothing says why nothing was evaluated, and what to do.
+func (e *Exploration) nothing(seen string) string {
+	words := "nothing was evaluated: " + seen
+	if e.Silent != "" {
+		words += "; " + e.Silent + "; if the server is slow, give longer times"
+	}
+	return words
 }
 
 // served reports whether the server answered a command of a connection that was identified.

@@ -112,3 +112,13 @@ func TestExplorationOutcome(t *testing.T) {
 		})
 	}
 }
+
+// What a server was too slow for is said together with the exit code.
+func TestAnExplorationOfASilentServerSaysSo(t *testing.T) {
+	t.Parallel()
+	e := &Exploration{Silent: "new connections got no reply in time"}
+	code, words := e.Outcome(ExitOptions{})
+	assert.Equal(t, ExitInconclusive, code)
+	assert.Equal(t, "nothing was evaluated: no connection was identified; new connections got no reply in time; "+
+		"if the server is slow, give longer times", words)
+}

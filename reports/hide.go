@@ -23,7 +23,7 @@ func (r *Report) Hide(hide func(string) string) {
 
 // Hide replaces every text of e that comes from the target, or quotes what does, by what hide returns for it.
 func (e *Exploration) Hide(hide func(string) string) {
-	each(hide, &e.Target.HI, &e.Unreachable, &e.Internal)
+	each(hide, &e.Target.HI, &e.Unreachable, &e.Internal, &e.Silent)
 	hideAll(hide, e.Outages)
 	for i := range e.Findings {
 		e.Findings[i].hide(hide)

@@ -26,7 +26,7 @@ func (p *play) serves(ctx context.Context) bool {
 		}
 		return true
 	}
-	p.inFlight = p.awaited()
+	p.inFlight, p.mute = p.awaited(), p.mute || ctx.Err() == nil
 	return p.limited(ctx) || p.slow(ctx) || ctx.Err() != nil // then the result is not needed
 }
 

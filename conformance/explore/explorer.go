@@ -66,6 +66,7 @@ type Result struct {
 	Left     []string // jobs that could not be removed
 	Limit    int      // connections that the server serves at a time; zero if no limit was met
 	Dead     bool     // the server serves no more
+	Silent   bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
 
 	// Outages are the times during which no connection could be opened, and after which the server served again.
 	Outages []scenarios.Outage
@@ -154,7 +155,9 @@ func (e *Explorer) begin(ctx context.Context) *exploration {
 	x.play = newPlay(x.config, freshPrefix())
 	x.play.cover = x.result.Coverage
 	x.gen = newGenerator(e, x.play)
-	x.reset(ctx)
+	limited, cancel := Until(ctx, x.budget.Shrink)
+	defer cancel()
+	x.reset(limited)
 	return x
 }
 
@@ -190,6 +193,7 @@ func (x *exploration) end(ctx context.Context) *Result {
 	x.play.close()
 	x.result.Took, x.result.Limit = time.Since(x.begun), x.play.most
 	x.result.Dead = x.play.dead && x.play.outage == nil
+	x.result.Silent = x.result.Silent || x.play.mute || !x.play.served
 	return x.result
 }
 

@@ -180,6 +180,7 @@ func (x *exploration) reset(ctx context.Context) {
 		p := newPlay(x.config, freshPrefix())
 		p.reset(ctx)
 		p.close()
+		x.result.Silent = x.result.Silent || p.mute
 	}
 }
 

@@ -106,3 +106,27 @@ func TestACrashBehindASupervisor(t *testing.T) {
 		assert.NotEmpty(t, r.Outages)
 	})
 }
+
+// A server that is too slow for the timeout breaks no clause, takes no more than the time for everything, and is told from
+// one that answers.
+func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []time.Duration{0, 9 * time.Second, time.Minute} {
+		t.Run(delay.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := supervised(t, func(e *fakes.Event, _ func()) {
+					if e.Point == fakes.Greeting {
+						time.Sleep(delay)
+					}
+				})
+				begun := time.Now()
+				e := explore.Explorer{Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 100, Time: 10 * time.Second}
+				r := e.Run(t.Context())
+				assert.LessOrEqual(t, time.Since(begun), 10*time.Second)
+				assert.Equal(t, delay > 0, r.Silent)
+				assert.Empty(t, r.Findings)
+			})
+		})
+	}
+}

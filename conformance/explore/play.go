@@ -30,6 +30,7 @@ type play struct {
 	dead     bool
 	outage   *scenarios.Outage // it is dead only in that nothing is known of it: it serves again
 	served   bool              // some command was answered
+	mute     bool              // a new connection got no reply within the timeout
 	cut      bool              // the line that is being played came in segments
 	last     string            // the clause of what was sent last
 	inFlight []string          // the commands whose answers were owed when the server was seen not to serve

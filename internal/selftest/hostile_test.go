@@ -167,7 +167,7 @@ func TestHostilePeers(t *testing.T) {
 				use  func(ctx context.Context, at dialTarget) (code int, words string)
 				most time.Duration
 			}{
-				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreIt, time.Hour}, {&got.load, loadIt, 10 * time.Minute},
+				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreIt, identifying + exploring + time.Second}, {&got.load, loadIt, 10 * time.Minute},
 			} {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
@@ -249,13 +249,18 @@ func playSuite(ctx context.Context, at dialTarget) (code int, words string) {
 	return runner.Run(ctx).Outcome(reports.ExitOptions{})
 }
 
+const (
+	identifying = 20 * time.Second // a greeting that is late, and an answer to HELLO
+	exploring   = time.Minute
+)
+
 // exploreIt explores with few commands.
 func exploreIt(ctx context.Context, at dialTarget) (code int, words string) {
 	if code, words = identified(ctx, at); code != 0 {
 		return code, words
 	}
 	x := explore.Explorer{
-		Subject: fwpsubject.New(), Target: at, Seed: 1, Steps: 300, Time: time.Minute, Findings: 5, Shrinking: 10 * time.Second,
+		Subject: fwpsubject.New(), Target: at, Seed: 1, Steps: 300, Time: exploring, Findings: 5, Shrinking: 10 * time.Second,
 	}
 	e := &reports.Exploration{}
 	r := x.Run(ctx)
@@ -267,8 +272,8 @@ func exploreIt(ctx context.Context, at dialTarget) (code int, words string) {
 		e.Findings = append(e.Findings, reports.Explored{Finding: reports.Finding{Clause: f.Clause, Verdict: reports.Fail}})
 		words += f.Rule + " "
 	}
-	code, _ = e.Outcome(reports.ExitOptions{})
-	return code, words
+	code, outcome := e.Outcome(reports.ExitOptions{})
+	return code, words + outcome
 }
 
 // loadIt puts a small load on a peer.

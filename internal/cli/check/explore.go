@@ -78,7 +78,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	}
 	defer end()
 	activity := o.watched(bar)
-	timed, cancel := context.WithTimeout(ctx, o.time)
+	timed, cancel := context.WithTimeout(ctx, x.Time+o.controlTime())
 	defer cancel()
 	again := func(script string) reports.Verdict { return control(timed, script) }
 	store := &findingStore{p: p, o: o, at: at, control: again}

@@ -29,7 +29,7 @@ func (o *exploreOptions) explorer(
 	x = explore.Explorer{
 		Subject:  fwpsubject.New(),
 		Password: at.Password, Seed: o.seed, Steps: o.steps, Connections: o.connections,
-		Time:    o.time - min(o.time/controlShare, controlWait),
+		Time:    o.time - o.controlTime(),
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
 		Alone: o.alone() || at.Ours(), NoFlush: !o.allowFlush && !at.Ours(),
 		Restarts: at.Ours() || at.Server.Can(target.Restart),
@@ -46,7 +46,9 @@ func (o *exploreOptions) explorer(
 	if at.Starter != nil {
 		return o.started(ctx, at, x)
 	}
-	id, err := at.Identify(ctx, o.timeout)
+	begun := time.Now() // the greeting may take as long as --time
+	id, err := at.Identify(ctx, min(o.timeout, o.time/2))
+	x.Time = max(x.Time-time.Since(begun), time.Millisecond)
 	x.Target, e.Target = dialed{at.Server}, at.Target(id)
 	if at.Server.Can(target.Restart) || at.Server.Can(target.Quiet) {
 		x.Target = at.Server
@@ -86,6 +88,9 @@ const (
 	controlWait  = 10 * time.Second // the longest wait of a script that is played
 	controlShare = 12               // such a part of the time of an exploration is kept for it, at most controlWait
 )
+
+// controlTime is the part of --time that is kept for control.
+func (o *exploreOptions) controlTime() time.Duration { return min(o.time/controlShare, controlWait) }
 
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
