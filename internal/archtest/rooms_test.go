@@ -130,6 +130,7 @@ var rooms = map[string]room{
 	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
+	"zmtp":                          {alone: true},
 	"internal/jsonnum":              {alone: true},
 	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
 	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},

@@ -1,0 +1,191 @@
+package zmtp
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"time"
+)
+
+// The names of the commands that the package knows. (Commands)
+const (
+	READY = "READY"
+	ERROR = "ERROR"
+	PING  = "PING"
+	PONG  = "PONG"
+)
+
+// Command is what the two ends of a connection tell each other without their applications. (Commands)
+type Command struct {
+	Name string // 1 to 255 letters
+	Data []byte
+}
+
+// Append appends the command as a frame. Nothing is checked; of a name of more than 255 octets the size is wrong.
+func (c Command) Append(b []byte) []byte {
+	body := append(append([]byte{byte(len(c.Name))}, c.Name...), c.Data...)
+	return AppendFrame(b, CommandFrame, body)
+}
+
+// ParseCommand parses the body of a command frame. The data is part of body. (Formal Grammar: command-body)
+func ParseCommand(body []byte) (Command, error) {
+	if len(body) == 0 || body[0] == 0 {
+		return Command{}, wrong(RuleCommand, body, 0, "the size of a command's name, 1 to 255")
+	}
+	n := 1 + int(body[0])
+	for i := 1; i < n; i++ {
+		if i >= len(body) || !letter(body[i]) {
+			return Command{}, wrong(RuleCommand, body, i, "a command's name, of letters")
+		}
+	}
+	return Command{Name: string(body[1:n]), Data: body[n:]}, nil
+}
+
+func letter(c byte) bool { return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' }
+
+// Property is one entry of the metadata of a connection. Upper and lower case of its name do not matter.
+type Property struct {
+	Name  string // 1 to 255 characters
+	Value []byte
+}
+
+// Metadata is what a peer tells about itself in READY, in the order in which it is written. (Connection Metadata)
+type Metadata []Property
+
+// The names of properties. (Connection Metadata)
+const (
+	SocketType = "Socket-Type"
+	Identity   = "Identity"
+)
+
+// Get returns the value of the first property of that name, and whether there is one.
+func (m Metadata) Get(name string) (value []byte, ok bool) {
+	for _, p := range m {
+		if strings.EqualFold(p.Name, name) {
+			return p.Value, true
+		}
+	}
+	return nil, false
+}
+
+// Append appends the properties as READY has them, without a check. (The NULL Security Mechanism)
+func (m Metadata) Append(b []byte) []byte {
+	for _, p := range m {
+		b = append(append(b, byte(len(p.Name))), p.Name...)
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(p.Value))), p.Value...) // no value is 4 GiB long
+	}
+	return b
+}
+
+// Ready returns the command READY with properties. (The NULL Security Mechanism)
+func Ready(m Metadata) Command { return Command{READY, m.Append(nil)} }
+
+// ParseMetadata parses the data of READY. The values are parts of data.
+func ParseMetadata(data []byte) (Metadata, error) {
+	var m Metadata
+	for at := 0; at < len(data); {
+		p, value, err := parseProperty(data, at)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkProperty(p, data, value); err != nil {
+			return nil, err
+		}
+		at = value + len(p.Value)
+		m = append(m, p)
+	}
+	return m, nil
+}
+
+// parseProperty parses the property at an offset of data, and returns the offset of its value.
+func parseProperty(data []byte, at int) (p Property, value int, err error) {
+	if data[at] == 0 {
+		return p, 0, wrong(RuleMetadata, data, at, "the size of a property's name, 1 to 255")
+	}
+	end := at + 1 + int(data[at])
+	for i := at + 1; i < end; i++ {
+		if i >= len(data) || !nameChar(data[i]) {
+			return p, 0, wrong(RuleMetadata, data, i, "a property's name, of letters, digits and -_.+")
+		}
+	}
+	if len(data) < end+4 {
+		return p, 0, wrong(RuleMetadata, data, len(data), "the four octets of a value's size")
+	}
+	size := binary.BigEndian.Uint32(data[end:])
+	if size > math.MaxInt32 {
+		return p, 0, wrong(RuleMetadata, data, end, "a value's size below 2^31")
+	}
+	value = end + 4
+	if uint64(len(data)-value) < uint64(size) {
+		return p, 0, wrong(RuleMetadata, data, end, "a value that READY has in full")
+	}
+	stop := value + int(size)
+	return Property{Name: string(data[at+1 : end]), Value: data[value:stop:stop]}, value, nil
+}
+
+func nameChar(c byte) bool {
+	return letter(c) || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
+}
+
+// checkProperty checks the properties that the specification defines. (The Socket-Type Property, The Identity Property)
+func checkProperty(p Property, data []byte, value int) error {
+	switch {
+	case strings.EqualFold(p.Name, SocketType):
+		if !socketType(string(p.Value)) {
+			return wrong(RuleType, data, value, "a socket type, such as DEALER")
+		}
+	case !strings.EqualFold(p.Name, Identity):
+	case len(p.Value) > math.MaxUint8:
+		return wrong(RuleIdentity, data, value, "an identity of at most 255 octets")
+	case len(p.Value) > 0 && p.Value[0] == 0:
+		return wrong(RuleIdentity, data, value, "an identity whose first octet is not zero")
+	}
+	return nil
+}
+
+// Error returns the command ERROR with a reason of at most 255 printable characters without blanks. (The NULL Security
+// Mechanism)
+func Error(reason string) Command {
+	return Command{ERROR, append([]byte{byte(len(reason))}, reason...)}
+}
+
+// ParseError parses the data of ERROR and returns the reason.
+func ParseError(data []byte) (reason string, err error) {
+	if len(data) == 0 {
+		return "", wrong(RuleReason, data, 0, "the size of the reason")
+	}
+	n := 1 + int(data[0])
+	for i := 1; i < n; i++ {
+		if i >= len(data) || data[i] <= ' ' || data[i] > '~' {
+			return "", wrong(RuleReason, data, i, "a reason of printable characters without blanks")
+		}
+	}
+	if len(data) > n {
+		return "", wrong(RuleReason, data, n, "the end of ERROR behind its reason")
+	}
+	return string(data[1:n]), nil
+}
+
+// tenth is the unit of a time to live. (Connection Heartbeating)
+const tenth = time.Second / 10
+
+// Ping returns the command PING with a time to live, in tenths of seconds and at most 6553.5 s, and a context of at
+// most 16 octets. A time to live of 0 means none. (Connection Heartbeating)
+func Ping(ttl time.Duration, context []byte) Command {
+	tenths := min(max(ttl/tenth, 0), math.MaxUint16)
+	return Command{PING, append(binary.BigEndian.AppendUint16(nil, uint16(tenths)), context...)}
+}
+
+// ParsePing parses the data of PING. The context is part of data.
+func ParsePing(data []byte) (ttl time.Duration, context []byte, err error) {
+	if len(data) < 2 {
+		return 0, nil, wrong(RulePing, data, len(data), "the two octets of a time to live")
+	}
+	if len(data) > 2+contextMax {
+		return 0, nil, wrong(RulePing, data, 2+contextMax, "a context of at most 16 octets")
+	}
+	return time.Duration(binary.BigEndian.Uint16(data)) * tenth, data[2:], nil
+}
+
+// Pong returns the answer to a PING with that context. (Connection Heartbeating)
+func Pong(context []byte) Command { return Command{PONG, context} }

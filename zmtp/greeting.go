@@ -1,0 +1,105 @@
+package zmtp
+
+import "bytes"
+
+// GreetingSize is the size of a greeting, in octets. (Formal Grammar)
+const GreetingSize = 64
+
+// FirstPiece is the size of the part of a greeting by which a peer tells the version of the other one: the signature
+// and the major version, in octets. (Version Negotiation)
+const FirstPiece = 11
+
+// NULL is the mechanism without authentication. (The NULL Security Mechanism)
+const NULL = "NULL"
+
+// Version is a version of the protocol.
+type Version struct{ Major, Minor byte }
+
+// Pings reports whether the version has PING and PONG. (Changes from ZMTP 3.0)
+func (v Version) Pings() bool { return v.Major > 3 || v.Major == 3 && v.Minor >= 1 }
+
+// known reports whether the filler of the version is known.
+func (v Version) known() bool { return v.Major == 3 && v.Minor <= 1 }
+
+// Greeting is what a connection begins with, in both directions. (Formal Grammar)
+type Greeting struct {
+	Padding   [8]byte // not significant; zeros, or for older peers the size of an identity plus 1
+	Version   Version
+	Mechanism string // at most 20 octets
+	AsServer  byte   // 0 where the mechanism is NULL
+	Filler    [31]byte
+}
+
+// NewGreeting returns the greeting of a 3.1 peer with the NULL mechanism.
+func NewGreeting() Greeting { return Greeting{Version: Version{3, 1}, Mechanism: NULL} }
+
+// Append appends the 64 octets of the greeting. They are not checked, only a mechanism of more than 20 octets is cut.
+func (g Greeting) Append(b []byte) []byte {
+	var mechanism [20]byte
+	copy(mechanism[:], g.Mechanism)
+	b = append(append(append(b, 0xff), g.Padding[:]...), 0x7f, g.Version.Major, g.Version.Minor)
+	b = append(append(b, mechanism[:]...), g.AsServer)
+	return append(b, g.Filler[:]...)
+}
+
+// ParseGreeting parses a greeting, of which b is the beginning or, if it has 64 octets or more, all. It returns false
+// if b is right as far as it goes, but too short.
+func ParseGreeting(b []byte) (g Greeting, whole bool, err error) {
+	b = b[:min(len(b), GreetingSize)]
+	if err := checkGreeting(b); err != nil {
+		return g, false, err
+	}
+	if len(b) < GreetingSize {
+		return g, false, nil
+	}
+	copy(g.Padding[:], b[1:9])
+	g.Version = Version{b[10], b[11]}
+	g.Mechanism = string(bytes.TrimRight(b[12:32], "\x00"))
+	g.AsServer = b[32]
+	copy(g.Filler[:], b[33:])
+	return g, true, nil
+}
+
+// checkGreeting returns the first thing that is wrong with the beginning of a greeting, nil if that is nothing.
+func checkGreeting(b []byte) error {
+	named := true // the name of the mechanism has not ended
+	for i, c := range b {
+		rule, expected := Rule(""), ""
+		switch {
+		case i == 0 && c != 0xff:
+			rule, expected = RuleSignature, "the octet FF, with which a greeting begins"
+		case i == 9 && c != 0x7f:
+			rule, expected = RuleSignature, "the octet 7F, which ends the signature"
+		case i == 10 && c < 3:
+			rule, expected = RuleVersion, "version 3 or higher"
+		case i >= 12 && i < 32:
+			if !named && c != 0 || c != 0 && !mechanismChar(c) {
+				rule, expected = RuleMechanism, "the name of a mechanism, and zeros behind it"
+			}
+			named = named && c != 0
+		case i == 32:
+			rule, expected = checkAsServer(b)
+		case i > 32 && c != 0 && (Version{b[10], b[11]}).known():
+			rule, expected = RuleFiller, "zeros to the end of the greeting"
+		}
+		if rule != "" {
+			return wrong(rule, b, i, expected)
+		}
+	}
+	return nil
+}
+
+func checkAsServer(b []byte) (Rule, string) {
+	null := string(bytes.TrimRight(b[12:32], "\x00")) == NULL
+	switch {
+	case null && b[32] != 0:
+		return RuleAsServer, "as-server 0, since the mechanism is NULL"
+	case b[32] > 1:
+		return RuleAsServer, "as-server 0 or 1"
+	}
+	return "", ""
+}
+
+func mechanismChar(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' || c == '+'
+}

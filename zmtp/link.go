@@ -1,0 +1,254 @@
+package zmtp
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// link is one connection after its handshake: it reads and writes until either end closes it.
+type link struct {
+	nc     net.Conn
+	reader *Reader
+	peer   Peer
+	config Config
+
+	in       func(context.Context, [][]byte) error // takes a message, and waits while it finds no room
+	out      *queue[[]byte]
+	commands chan []byte // to be written before the next message
+
+	ctx     context.Context //nolint:containedctx // it ends with the connection, which no caller's context does
+	cancel  context.CancelCauseFunc
+	running sync.WaitGroup
+	alive   liveness
+}
+
+// commandsMost is how many answers to PINGs wait for a peer that does not read; then nothing is read from it either.
+const commandsMost = 64
+
+func newLink(nc net.Conn, reader *Reader, peer Peer, config Config, out *queue[[]byte]) *link {
+	l := &link{nc: nc, reader: reader, peer: peer, config: config, out: out, commands: make(chan []byte, commandsMost)}
+	l.ctx, l.cancel = context.WithCancelCause(context.Background())
+	l.alive.silent = func() { l.end(ErrSilent) }
+	reader.src = heard{nc, &l.alive}
+	return l
+}
+
+// start lets the connection work. done is called once, when it has ended, with the reason.
+func (l *link) start(done func(error)) {
+	l.alive.start(l.config, l.peer.Version, l.ping)
+	l.running.Go(l.read)
+	l.running.Go(l.write)
+	go func() {
+		<-l.ctx.Done()
+		l.nc.Close()
+		l.running.Wait()
+		l.alive.stop()
+		done(context.Cause(l.ctx))
+	}()
+}
+
+// end ends the connection; the first reason counts.
+func (l *link) end(err error) { l.cancel(err) }
+
+// read passes messages on and answers commands.
+func (l *link) read() {
+	for {
+		item, err := l.reader.Read()
+		if err != nil {
+			l.end(fmt.Errorf("read: %w", err))
+			return
+		}
+		if item.Kind == IsCommand {
+			err = l.command(item.Command)
+		} else {
+			l.alive.pause(true)
+			err = l.in(l.ctx, item.Parts)
+			l.alive.pause(false)
+		}
+		if err != nil {
+			l.end(err)
+			return
+		}
+	}
+}
+
+// command does what a command of the peer asks for; those that are not known are ignored.
+func (l *link) command(c Command) error {
+	switch c.Name {
+	case ERROR:
+		reason, _ := ParseError(c.Data) // the Reader has checked it
+		return &PeerError{reason}
+	case PING:
+		ttl, echo, _ := ParsePing(c.Data) // the Reader has checked it
+		if l.reader.Buffered() == 0 {     // else there is traffic behind it already
+			l.alive.within(ttl)
+		}
+		return l.send(Pong(echo))
+	}
+	return nil
+}
+
+// send lets a command be written before the next message.
+func (l *link) send(c Command) error {
+	select {
+	case l.commands <- c.Append(nil):
+		l.out.mu.Lock()
+		l.out.change()
+		l.out.mu.Unlock()
+		return nil
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
+	}
+}
+
+// ping sends a PING unless commands wait already: the peer does not read then.
+func (l *link) ping() {
+	select {
+	case l.commands <- Ping(l.config.TTL, nil).Append(nil):
+		l.out.mu.Lock()
+		l.out.change()
+		l.out.mu.Unlock()
+	default:
+	}
+}
+
+// write writes commands and messages, each message as a whole. (Messages)
+func (l *link) write() {
+	for {
+		b, err := l.outgoing()
+		if err == nil {
+			_, err = l.nc.Write(b)
+		}
+		if err != nil {
+			l.end(fmt.Errorf("write: %w", err))
+			return
+		}
+	}
+}
+
+// outgoing waits for what is written next.
+func (l *link) outgoing() ([]byte, error) {
+	for {
+		l.out.mu.Lock()
+		changed := l.out.changed
+		select {
+		case b := <-l.commands:
+			l.out.mu.Unlock()
+			return b, nil
+		default:
+		}
+		b, ok := l.out.take()
+		closed := l.out.closed
+		l.out.mu.Unlock()
+		switch {
+		case ok:
+			return b, nil
+		case closed != nil:
+			return nil, closed
+		}
+		select {
+		case <-changed:
+		case <-l.ctx.Done():
+			return nil, context.Cause(l.ctx)
+		}
+	}
+}
+
+// heard is a connection any octet of which is a sign of life. (Connection Heartbeating)
+type heard struct {
+	net.Conn
+	alive *liveness
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	if n > 0 {
+		h.alive.heard()
+	}
+	return n, err
+}
+
+// liveness watches for signs of life. (Connection Heartbeating)
+type liveness struct {
+	mu      sync.Mutex
+	silent  func()
+	ping    func()
+	every   time.Duration // between PINGs; 0: none
+	timeout time.Duration
+	timer   *time.Timer // until the next PING, or the end of the wait for traffic
+	asked   bool        // a PING was sent, and nothing was received since then
+	ttl     *time.Timer // of the peer's PING
+	paused  bool        // we do not read
+	over    bool
+}
+
+func (a *liveness) start(c Config, v Version, ping func()) {
+	if !v.Pings() || c.Ping <= 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.every, a.timeout, a.ping = c.Ping, c.Timeout, ping
+	a.timer = time.AfterFunc(a.every, a.due)
+}
+
+// due sends a PING, or finds that the last one had no effect.
+func (a *liveness) due() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.over:
+	case a.paused:
+		a.timer.Reset(a.every)
+	case a.asked:
+		a.silent()
+	default:
+		a.asked = true
+		a.ping()
+		a.timer.Reset(a.timeout)
+	}
+}
+
+// heard records a sign of life.
+func (a *liveness) heard() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = false
+	if a.timer != nil && !a.over {
+		a.timer.Reset(a.every)
+	}
+	if a.ttl != nil {
+		a.ttl.Stop()
+		a.ttl = nil
+	}
+}
+
+// within lets the connection end unless there is traffic within the time to live; 0 means no such time.
+func (a *liveness) within(ttl time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ttl > 0 && !a.over {
+		a.ttl = time.AfterFunc(ttl, a.silent)
+	}
+}
+
+// pause says whether we do not read, so that silence is not the peer's.
+func (a *liveness) pause(on bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.paused = on
+}
+
+func (a *liveness) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	for _, t := range []*time.Timer{a.timer, a.ttl} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}

@@ -1,0 +1,377 @@
+package zmtp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits are how much a [Reader] takes of one message or command. A zero field means the default.
+type Limits struct {
+	Message int // octets of the frames of a message together; 16 MiB
+	Frames  int // of a message; 4096
+	Command int // octets of a command; 64 KiB
+}
+
+func (l Limits) orDefault() Limits {
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&l.Message, 16 << 20}, {&l.Frames, 4096}, {&l.Command, 64 << 10}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	return l
+}
+
+// Kind is what an [Item] is.
+type Kind uint8
+
+// The kinds of items.
+const (
+	IsGreeting Kind = iota + 1
+	IsCommand
+	IsMessage
+)
+
+// Item is what a stream consists of: a greeting, commands and messages.
+type Item struct {
+	Kind     Kind
+	Greeting Greeting // of IsGreeting
+	Command  Command  // of IsCommand
+	Parts    [][]byte // of IsMessage: the bodies of its frames, at least one
+	Offset   int64    // of its first octet in the stream
+
+	// Inside is set for a command that stands between two frames of a message. The grammar has commands between
+	// messages only (Formal Grammar: traffic), but libzmq sends a PING wherever it stands.
+	Inside bool
+}
+
+// phase is the part of a connection that is read next.
+type phase uint8
+
+const (
+	greets  phase = iota
+	shakes        // READY or ERROR is next
+	traffic       // anything but READY
+)
+
+// The buffer of a Reader, in octets.
+const (
+	firstBuffer = 1 << 10
+	keptBuffer  = 1 << 20 // a larger one is released after its message
+	minRead     = 512
+	maxEmpty    = 100 // reads of nothing without an error before giving up
+)
+
+// Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, and the
+// traffic. Its buffer grows with the octets that were received, never by a size that a peer announces. It is
+// not safe for concurrent use.
+type Reader struct {
+	src     io.Reader
+	limits  Limits
+	phase   phase
+	buf     []byte
+	start   int    // octets before it belong to items that were returned
+	end     int    // of the octets received
+	pos     int    // of the next frame, from start
+	parts   []span // of a message that is not complete
+	size    int    // of its frames together, in octets
+	inside  int    // octets of the commands between its frames
+	base    int64  // octets of all items that were returned
+	pending error  // of the read that gave the last octets; returned by the next fill
+	broken  error  // a SyntaxError: final
+}
+
+// span is a part of the buffer, from start.
+type span struct{ from, to int }
+
+// NewReader returns a Reader for a stream from its greeting on.
+func NewReader(r io.Reader, limits Limits) *Reader {
+	return &Reader{src: r, limits: limits.orDefault()}
+}
+
+// errShort reports that more octets are needed.
+var errShort = errors.New("zmtp: incomplete")
+
+// Read returns the next item; its memory belongs to the caller. It blocks as long as the underlying reader does. It
+// returns io.EOF only if the stream ends between two items and behind the greeting, and a *[SyntaxError], whose
+// offset counts from the start of the stream, if the peer breaks the grammar; that error is final. Any other error is
+// the underlying reader's; after a deadline Read can be called again and continues where it was.
+func (r *Reader) Read() (Item, error) { return r.until(r.next) }
+
+// Opening blocks until the first 11 octets of the greeting are there, which tell the version, and checks them. Its
+// errors are those of Read, which is called next. (Version Negotiation)
+func (r *Reader) Opening() error {
+	_, err := r.until(func() (Item, error) {
+		if err := checkGreeting(r.buf[r.start:min(r.end, r.start+FirstPiece)]); err != nil {
+			return Item{}, err
+		}
+		if r.end-r.start < FirstPiece {
+			return Item{}, errShort
+		}
+		return Item{}, nil
+	})
+	return err
+}
+
+// until fills the buffer until try does not find it short any more.
+func (r *Reader) until(try func() (Item, error)) (Item, error) {
+	if r.broken != nil {
+		return Item{}, r.broken
+	}
+	for {
+		item, err := try()
+		if err == nil {
+			return item, nil
+		}
+		if !errors.Is(err, errShort) {
+			return Item{}, r.fail(err)
+		}
+		if err := r.fill(); err != nil {
+			if errors.Is(err, io.EOF) && (r.Buffered() > 0 || r.phase == greets) {
+				return Item{}, r.fail(&SyntaxError{
+					Rule: RuleTruncated, Offset: int64(r.Buffered()),
+					Expected: r.expected(), Got: "the end of the stream",
+				})
+			}
+			return Item{}, err
+		}
+	}
+}
+
+// fail makes the offset of an error, which counts from start, one of the stream.
+func (r *Reader) fail(err error) error {
+	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+		syntax.Offset += r.base
+	}
+	r.broken = err
+	return err
+}
+
+// at makes the offset of an error, which counts from some octet of the buffer, one from start.
+func at(offset int, err error) error {
+	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
+		syntax.Offset += int64(offset)
+	}
+	return err
+}
+
+// next returns the next item of the buffer, or errShort.
+func (r *Reader) next() (Item, error) {
+	if r.phase == greets {
+		g, whole, err := ParseGreeting(r.buf[r.start:r.end])
+		switch {
+		case err != nil:
+			return Item{}, err
+		case !whole:
+			return Item{}, errShort
+		}
+		item := Item{Kind: IsGreeting, Greeting: g, Offset: r.base}
+		r.phase = shakes
+		r.release(GreetingSize)
+		return item, nil
+	}
+	for {
+		h, body, err := r.frame()
+		if err != nil {
+			return Item{}, err
+		}
+		if h.flags&CommandFrame != 0 {
+			return r.command(body)
+		}
+		r.parts = append(r.parts, body)
+		r.size += body.to - body.from
+		r.pos = body.to
+		if h.flags&More == 0 {
+			return r.message(), nil
+		}
+	}
+}
+
+// frame returns the header of the next frame and where its body is, all of which is in the buffer.
+func (r *Reader) frame() (h header, body span, err error) {
+	b := r.buf[r.start+r.pos : r.end]
+	h, ok, err := parseHeader(b)
+	if err != nil {
+		return h, body, at(r.pos, err)
+	}
+	if len(b) > 0 && r.phase == shakes && b[0]&CommandFrame == 0 {
+		return h, body, at(r.pos, wrong(RuleHandshake, b, 0, "the command READY or ERROR"))
+	}
+	if !ok {
+		return h, body, errShort
+	}
+	if err := r.bounded(h); err != nil {
+		return h, body, err
+	}
+	body = span{r.pos + h.octets, r.pos + h.octets + int(h.size)}
+	if r.end-r.start < body.to {
+		return h, body, errShort
+	}
+	return h, body, nil
+}
+
+// bounded checks the announced size of a frame against the limits.
+func (r *Reader) bounded(h header) error {
+	tooLong := func(rule Rule, expected string) error {
+		got := fmt.Sprintf("a frame of %d octets", h.size)
+		return &SyntaxError{Rule: rule, Offset: int64(r.pos), Expected: expected, Got: got}
+	}
+	command := h.flags&CommandFrame != 0
+	switch {
+	case command && h.size > int64(r.limits.Command):
+		return tooLong(RuleTooLong, fmt.Sprintf("a command of at most %d octets", r.limits.Command))
+	case command && len(r.parts) > 0 && r.inside+int(h.size)+h.octets > r.limits.Message:
+		return tooLong(RuleInside, fmt.Sprintf("at most %d octets of commands inside of a message", r.limits.Message))
+	case command:
+		return nil
+	case h.size > int64(r.limits.Message-r.size):
+		return tooLong(RuleTooLong, fmt.Sprintf("a message of at most %d octets", r.limits.Message))
+	case len(r.parts) == r.limits.Frames:
+		return tooLong(RuleTooMany, fmt.Sprintf("a message of at most %d frames", r.limits.Frames))
+	}
+	return nil
+}
+
+// message returns the message whose frames are complete.
+func (r *Reader) message() Item {
+	memory := make([]byte, 0, r.size)
+	item := Item{Kind: IsMessage, Parts: make([][]byte, len(r.parts)), Offset: r.base}
+	for i, p := range r.parts {
+		from := len(memory)
+		memory = append(memory, r.buf[r.start+p.from:r.start+p.to]...)
+		item.Parts[i] = memory[from:len(memory):len(memory)]
+	}
+	r.parts, r.size, r.inside = r.parts[:0], 0, 0
+	r.release(r.pos)
+	return item
+}
+
+// command returns the command whose body is in the buffer.
+func (r *Reader) command(body span) (Item, error) {
+	item := Item{Kind: IsCommand, Offset: r.base + int64(r.pos), Inside: len(r.parts) > 0}
+	c, err := ParseCommand(append([]byte(nil), r.buf[r.start+body.from:r.start+body.to]...))
+	if err != nil {
+		return Item{}, at(body.from, err)
+	}
+	item.Command = c
+	if err := r.checkCommand(c); err != nil {
+		return Item{}, at(body.to-len(c.Data), err)
+	}
+	if item.Inside {
+		r.inside += body.to - r.pos
+		r.pos = body.to
+		return item, nil
+	}
+	r.release(body.to)
+	return item, nil
+}
+
+// checkCommand checks the data of a command, and whether it may stand here. The offset of an error counts from the
+// data.
+func (r *Reader) checkCommand(c Command) (err error) {
+	misplaced := r.phase == shakes && c.Name != READY && c.Name != ERROR || r.phase == traffic && c.Name == READY
+	if misplaced {
+		return &SyntaxError{
+			Rule: RuleHandshake, Offset: -int64(len(c.Name)), Got: c.Name,
+			Expected: "READY or ERROR first, and READY once",
+		}
+	}
+	switch c.Name {
+	case READY:
+		r.phase = traffic
+		_, err = ParseMetadata(c.Data)
+	case ERROR:
+		_, err = ParseError(c.Data)
+	case PING:
+		_, _, err = ParsePing(c.Data)
+	case PONG:
+		if len(c.Data) > contextMax {
+			err = wrong(RulePing, c.Data, contextMax, "a context of at most 16 octets")
+		}
+	}
+	return err
+}
+
+// release gives up the first n octets from start, which belong to items that are returned.
+func (r *Reader) release(n int) {
+	r.start += n
+	r.base += int64(n)
+	r.pos = 0
+}
+
+// fill reads once from the source, as much as there is room for.
+func (r *Reader) fill() error {
+	if err := r.pending; err != nil {
+		r.pending = nil
+		return err
+	}
+	r.makeRoom()
+	for range maxEmpty {
+		n, err := r.src.Read(r.buf[r.end:])
+		r.end += n
+		if n > 0 {
+			r.pending = err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// makeRoom moves the octets that are not released to the front, or doubles the buffer if they fill it.
+func (r *Reader) makeRoom() {
+	if r.start == r.end {
+		r.start, r.end = 0, 0
+		if len(r.buf) > keptBuffer {
+			r.buf = nil
+		}
+	}
+	if len(r.buf)-r.end >= minRead {
+		return
+	}
+	into := r.buf
+	if len(r.buf)-(r.end-r.start) < max(minRead, len(r.buf)/2) {
+		into = make([]byte, max(firstBuffer, 2*len(r.buf)))
+	}
+	r.end = copy(into, r.buf[r.start:r.end])
+	r.start = 0
+	r.buf = into
+}
+
+// Buffered returns how many octets were received behind the items that Read returned.
+func (r *Reader) Buffered() int { return r.end - r.start }
+
+// Offset returns the offset in the stream behind the last item that Read returned, except for a command inside of a
+// message.
+func (r *Reader) Offset() int64 { return r.base }
+
+// Pending describes what is missing of an item of which Read has a part only. It is empty between items, and after a
+// SyntaxError. Only the goroutine that reads may call it.
+func (r *Reader) Pending() string {
+	if r.broken != nil || r.Buffered() == 0 {
+		return ""
+	}
+	return r.expected()
+}
+
+// expected describes what is read next, with how much of it is there.
+func (r *Reader) expected() string {
+	if r.phase == greets {
+		return fmt.Sprintf("a greeting of %d octets, %d received", GreetingSize, r.Buffered())
+	}
+	rest := r.Buffered() - r.pos
+	words := "a frame"
+	if h, ok, err := parseHeader(r.buf[r.start+r.pos : r.end]); ok && err == nil {
+		words = fmt.Sprintf("a frame of %d octets", h.size)
+		rest -= h.octets
+	}
+	if len(r.parts) > 0 {
+		words = fmt.Sprintf("%s of a message behind its first %d", words, len(r.parts))
+	}
+	return fmt.Sprintf("%s, %d octets received", words, rest)
+}

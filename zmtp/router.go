@@ -1,0 +1,283 @@
+package zmtp
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// RouterConfig has the settings of a [Router]. The zero RouterConfig works.
+type RouterConfig struct {
+	Config
+
+	// Handover lets a peer with the identity of another one take its place; the connection of the other one is closed.
+	// Otherwise the new connection is closed before READY, so that its peer may try again.
+	Handover bool
+
+	MostPeers int // connections at a time, those that shake hands too; 10,000 if zero; more are closed at once
+
+	// Joined and Left are called with the identity of a peer that can be sent to from now on, or no longer, and why;
+	// with an empty identity Left is about a connection that did not become a peer. They may be nil, must not block,
+	// and are called from several goroutines, for one peer in order.
+	Joined func(identity string, peer Peer)
+	Left   func(identity string, err error)
+}
+
+// Message is a message of a peer of a Router.
+type Message struct {
+	From  string // the identity of the peer, never empty
+	Parts [][]byte
+}
+
+// Router is a ROUTER socket: a listener's side of many connections, each with an identity. A peer that announces
+// none gets one that begins with a zero octet. Its methods may be called at the same time. (28/REQREP: The ROUTER
+// Socket Type)
+type Router struct {
+	config RouterConfig
+	in     *store // and what follows is guarded by its mutex
+	turns  []*routed
+	peers  map[string]*routed
+	all    map[net.Conn]context.CancelFunc
+	invent uint32
+	over   bool
+
+	waiting atomic.Int64 // octets that wait to be written, of all peers
+	running sync.WaitGroup
+}
+
+// routed is a peer of a Router.
+type routed struct {
+	identity string
+	joined   bool
+	turn     bool // it stands in turns
+	in       *queue[[][]byte]
+	out      *queue[[]byte]
+	link     *link
+}
+
+// NewRouter returns a Router without connections; [Router.Serve] and [Router.Add] give it some.
+func NewRouter(config RouterConfig) *Router {
+	config.Config = config.orDefault()
+	defaultTo(&config.MostPeers, 10_000)
+	return &Router{
+		config: config, in: newStore(config.Memory),
+		peers: map[string]*routed{}, all: map[net.Conn]context.CancelFunc{},
+	}
+}
+
+// Serve accepts connections until the listener is closed or the Router is; it returns the error of the listener, or
+// [ErrClosed]. It does not close the listener.
+func (r *Router) Serve(l net.Listener) error {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return fmt.Errorf("accept: %w", err)
+		}
+		if err := r.Add(nc); errors.Is(err, ErrClosed) {
+			return err
+		}
+	}
+}
+
+// Add gives the Router a connection, which it owns from then on. It does not block: the handshake follows. It returns
+// [ErrClosed] or [ErrFull] if the connection is closed at once.
+func (r *Router) Add(nc net.Conn) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	err := error(nil)
+	switch {
+	case r.over:
+		err = ErrClosed
+	case len(r.all) >= r.config.MostPeers:
+		err = ErrFull
+	}
+	if err != nil {
+		cancel()
+		nc.Close()
+		return err
+	}
+	r.all[nc] = cancel
+	r.running.Go(func() { r.serve(ctx, nc) })
+	return nil
+}
+
+// serve shakes hands with a peer, and returns when its connection has ended.
+func (r *Router) serve(ctx context.Context, nc net.Conn) {
+	reader := NewReader(nc, r.config.Limits)
+	var p *routed
+	peer, err := handshake(ctx, nc, reader, r.config.Config, ROUTER, func(peer Peer) (err error) {
+		p, err = r.admit(nc, reader, peer)
+		return err
+	})
+	if err == nil {
+		err = r.run(ctx, p, peer)
+	}
+	nc.Close()
+	identity := r.leave(nc, p, err)
+	if r.config.Left != nil {
+		r.config.Left(identity, err)
+	}
+}
+
+// run lets the connection of a peer work until it ends, and returns the reason.
+func (r *Router) run(ctx context.Context, p *routed, peer Peer) error {
+	defer context.AfterFunc(ctx, func() { p.link.end(ErrClosed) })()
+	p.joined = true
+	if r.config.Joined != nil {
+		r.config.Joined(p.identity, peer)
+	}
+	ended := make(chan error, 1)
+	p.link.start(func(err error) { ended <- err })
+	return <-ended
+}
+
+// admit gives the peer its identity and its queues. What is sent to it waits until its handshake is complete.
+func (r *Router) admit(nc net.Conn, reader *Reader, peer Peer) (*routed, error) {
+	announced, _ := peer.Metadata.Get(Identity)
+	p := &routed{identity: string(announced)}
+	p.in = newQueue[[][]byte](r.in, r.config.ReceiveHWM)
+	p.out = newQueue[[]byte](r.outgoing(), r.config.SendHWM)
+	p.link = newLink(nc, reader, peer, r.config.Config, p.out)
+	p.link.in = func(ctx context.Context, parts [][]byte) error { return r.deliver(ctx, p, parts) }
+
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	if p.identity == "" {
+		r.invent++
+		p.identity = string(binary.BigEndian.AppendUint32([]byte{0}, r.invent))
+	}
+	if old := r.peers[p.identity]; old != nil {
+		if !r.config.Handover {
+			return nil, ErrTaken
+		}
+		old.link.end(ErrTaken)
+	}
+	r.peers[p.identity] = p
+	return p, nil
+}
+
+// outgoing returns the store of the queue to one peer: what it holds counts for all peers.
+func (r *Router) outgoing() *store {
+	s := newStore(r.config.Memory)
+	s.total = &r.waiting
+	return s
+}
+
+// deliver waits until a message of a peer finds room, and lets the peer have its turn.
+func (r *Router) deliver(ctx context.Context, p *routed, parts [][]byte) error {
+	if err := p.in.put(ctx, parts, octets(parts)); err != nil {
+		return err
+	}
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	if !p.turn {
+		p.turn = true
+		r.turns = append(r.turns, p)
+		r.in.change()
+	}
+	return nil
+}
+
+// leave forgets a connection, and returns the identity of its peer if that had joined. What was received from it can
+// still be taken.
+func (r *Router) leave(nc net.Conn, p *routed, err error) string {
+	r.in.mu.Lock()
+	if cancel := r.all[nc]; cancel != nil {
+		cancel()
+	}
+	delete(r.all, nc)
+	if p != nil && r.peers[p.identity] == p {
+		delete(r.peers, p.identity)
+	}
+	r.in.mu.Unlock()
+	if p == nil {
+		return ""
+	}
+	p.in.close(err, false)
+	p.out.close(err, true)
+	if !p.joined {
+		return ""
+	}
+	return p.identity
+}
+
+// Receive waits for a message of any peer. Peers that have sent some take turns. After Close it returns [ErrClosed].
+func (r *Router) Receive(ctx context.Context) (Message, error) {
+	for {
+		r.in.mu.Lock()
+		changed, over := r.in.changed, r.over
+		m, ok := r.next()
+		r.in.mu.Unlock()
+		switch {
+		case over:
+			return Message{}, ErrClosed
+		case ok:
+			return m, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Message{}, context.Cause(ctx)
+		}
+	}
+}
+
+// next takes a message of the peer whose turn it is; the mutex is held.
+func (r *Router) next() (Message, bool) {
+	for len(r.turns) > 0 {
+		p := r.turns[0]
+		r.turns = slices.Delete(r.turns, 0, 1)
+		parts, ok := p.in.take()
+		if p.turn = len(p.in.list) > 0; p.turn {
+			r.turns = append(r.turns, p)
+		}
+		if ok {
+			return Message{p.identity, parts}, true
+		}
+	}
+	return Message{}, false
+}
+
+// Send sends a message of at least one frame to the peer of that identity. It never blocks: it returns [ErrUnknown] or
+// [ErrFull], and then nothing of the message is sent. What was sent to a peer whose connection ends is lost.
+func (r *Router) Send(to string, parts ...[]byte) error {
+	return r.Raw(to, AppendMessage(nil, parts...))
+}
+
+// Raw sends octets as they are, between two messages to a peer. Otherwise it is Send.
+func (r *Router) Raw(to string, b []byte) error {
+	r.in.mu.Lock()
+	p := r.peers[to]
+	r.in.mu.Unlock()
+	if p == nil {
+		return ErrUnknown
+	}
+	return p.out.tryPut(b, len(b))
+}
+
+// Disconnect closes the connection of a peer, with what was not written; without such a peer it does nothing.
+func (r *Router) Disconnect(identity string) {
+	r.in.mu.Lock()
+	defer r.in.mu.Unlock()
+	if p := r.peers[identity]; p != nil {
+		p.link.end(ErrClosed)
+	}
+}
+
+// Close closes all connections, and returns when nothing of the Router runs any more. Listeners are the caller's.
+func (r *Router) Close() {
+	r.in.mu.Lock()
+	r.over = true
+	for _, cancel := range r.all {
+		cancel()
+	}
+	r.in.change()
+	r.in.mu.Unlock()
+	r.running.Wait()
+}
