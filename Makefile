@@ -1,4 +1,4 @@
-# `make` prints what there is to make. Go alone is needed, except for client-npm, browser and formats.
+# `make` prints what there is to make. Go alone is needed, except for client-npm, browser, formats and zmq.
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -79,6 +79,10 @@ browser: ## open the HTML reports in a headless browser; needs chromium-headless
 formats: ## read reports with readers of others: prove, tap-parser, junit2json, markdown-it; needs perl, node and npm
 	$(GO) build -o bin/ ./cmd/...
 	cd tools/formats && npm ci --no-audit --no-fund && node formats.mjs ../../bin
+
+.PHONY: zmq
+zmq: ## hold package zmtp against libzmq; needs a Python with pyzmq: FWP_ZMQ=/usr/bin/python3
+	FWP_ZMQ=$${FWP_ZMQ:-/usr/bin/python3} $(GO) test -race -count=1 -timeout 5m ./zmtp/...
 
 .PHONY: tidy-check
 tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them

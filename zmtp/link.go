@@ -179,6 +179,7 @@ type liveness struct {
 	every   time.Duration // between PINGs; 0: none
 	timeout time.Duration
 	timer   *time.Timer // until the next PING, or the end of the wait for traffic
+	next    time.Time   // when that is: a call of due may be late, and find that the timer was reset meanwhile
 	asked   bool        // a PING was sent, and nothing was received since then
 	ttl     *time.Timer // of the peer's PING
 	paused  bool        // we do not read
@@ -192,6 +193,7 @@ func (a *liveness) start(c Config, v Version, ping func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.every, a.timeout, a.ping = c.Ping, c.Timeout, ping
+	a.next = time.Now().Add(a.every)
 	a.timer = time.AfterFunc(a.every, a.due)
 }
 
@@ -200,16 +202,22 @@ func (a *liveness) due() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
-	case a.over:
+	case a.over, time.Now().Before(a.next):
 	case a.paused:
-		a.timer.Reset(a.every)
+		a.reset(a.every)
 	case a.asked:
 		a.silent()
 	default:
 		a.asked = true
 		a.ping()
-		a.timer.Reset(a.timeout)
+		a.reset(a.timeout)
 	}
+}
+
+// reset lets due be called later; the mutex is held.
+func (a *liveness) reset(d time.Duration) {
+	a.next = time.Now().Add(d)
+	a.timer.Reset(d)
 }
 
 // heard records a sign of life.
@@ -218,7 +226,7 @@ func (a *liveness) heard() {
 	defer a.mu.Unlock()
 	a.asked = false
 	if a.timer != nil && !a.over {
-		a.timer.Reset(a.every)
+		a.reset(a.every)
 	}
 	if a.ttl != nil {
 		a.ttl.Stop()
@@ -239,7 +247,7 @@ func (a *liveness) within(ttl time.Duration) {
 func (a *liveness) pause(on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paused = on
+	a.paused, a.asked = on, false
 }
 
 func (a *liveness) stop() {

@@ -131,6 +131,7 @@ var rooms = map[string]room{
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
 	"zmtp":                          {alone: true},
+	"zmtp/libzmq":                   {},
 	"internal/jsonnum":              {alone: true},
 	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
 	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},
