@@ -130,6 +130,7 @@ var rooms = map[string]room{
 	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
+	"emqp":                          {alone: true},
 	"zmtp":                          {alone: true},
 	"zmtp/libzmq":                   {},
 	"internal/jsonnum":              {alone: true},

@@ -1,0 +1,208 @@
+package emqp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Version is the protocol version, the second frame of each message. (Global Frames)
+const Version = "eMQP/1.0"
+
+// The commands.
+const (
+	ACK        = "ACK"        // (Global Frames)
+	REPLY      = "REPLY"      // (Global Frames)
+	HEARTBEAT  = "HEARTBEAT"  // (Global Frames, Heartbeating)
+	DISCONNECT = "DISCONNECT" // (Global Frames, DISCONNECT and KBAI)
+	KBAI       = "KBAI"       // (Global Frames, DISCONNECT and KBAI)
+	REQUEST    = "REQUEST"    // (eMQP / Client)
+	PUBLISH    = "PUBLISH"    // (eMQP / Client, eMQP / Publisher)
+	SCHEDULE   = "SCHEDULE"   // (eMQP / Client)
+	UNSCHEDULE = "UNSCHEDULE" // (eMQP / Client)
+	INFORM     = "INFORM"     // (eMQP / Scheduler, eMQP / Worker)
+	READY      = "READY"      // (eMQP / Worker)
+)
+
+// The types of peers that an INFORM can announce. (eMQP / Scheduler, eMQP / Worker)
+const (
+	TypeWorker    = "worker"
+	TypeScheduler = "scheduler"
+)
+
+// Message is one message, without the frames that are the same in each.
+type Message struct {
+	Command string
+	ID      string   // a unique id for the message
+	Fields  [][]byte // the frames behind the id
+}
+
+// Frames returns the message as it is sent: an empty frame, the version, the command, the id and the fields.
+func (m Message) Frames() [][]byte {
+	return append([][]byte{{}, []byte(Version), []byte(m.Command), []byte(m.ID)}, m.Fields...)
+}
+
+// common is how many frames are the same in each message.
+const common = 4
+
+// Field is what a frame behind the id contains.
+type Field string
+
+// The fields, as the tables call them.
+const (
+	FieldAcked     Field = "the id of the acknowledged message"
+	FieldMessage   Field = "a message"
+	FieldTimestamp Field = "a unix timestamp"
+	FieldQueue     Field = "a queue name"
+	FieldTopic     Field = "a topic name"
+	FieldHeaders   Field = "headers"
+	FieldQueues    Field = "queues"
+	FieldType      Field = "the type of the peer"
+)
+
+// shapes has the fields of each command by the tables. PUBLISH has two: a publisher's has no headers.
+//
+// The sentences above the tables of ACK and of a worker's INFORM count a frame less than the tables have (4 and 5).
+// There is no reading in which a message has fewer: frame 4 of an ACK says what it is for, and frame 5 of an INFORM
+// who informs. So the tables count.
+var shapes = map[string][][]Field{
+	ACK:        {{FieldAcked}},
+	REPLY:      {{FieldMessage}},
+	HEARTBEAT:  {{FieldTimestamp}},
+	DISCONNECT: {{}},
+	KBAI:       {{}},
+	REQUEST:    {{FieldQueue, FieldHeaders, FieldMessage}},
+	PUBLISH:    {{FieldTopic, FieldHeaders, FieldMessage}, {FieldTopic, FieldMessage}},
+	SCHEDULE:   {{FieldQueue, FieldHeaders, FieldMessage}},
+	UNSCHEDULE: {{FieldQueue, FieldHeaders, FieldMessage}},
+	INFORM:     {{FieldQueues, FieldType}},
+	READY:      {{}},
+}
+
+// Shapes returns what the frames behind the id of a command contain, in each form that it can have; nothing if there
+// is no such command.
+func Shapes(command string) [][]Field { return slices.Clone(shapes[command]) }
+
+// Rule names what a message breaks. Its text is stable.
+type Rule string
+
+// The rules.
+const (
+	RuleEmpty     Rule = "empty"     // frame 0
+	RuleVersion   Rule = "version"   // frame 1
+	RuleCommand   Rule = "command"   // frame 2
+	RuleID        Rule = "id"        // frame 3, and frame 4 of ACK
+	RuleFrames    Rule = "frames"    // how many there are
+	RuleTimestamp Rule = "timestamp" // frame 4 of HEARTBEAT
+	RuleQueues    Rule = "queues"    // frame 4 of INFORM
+	RuleType      Rule = "type"      // frame 5 of INFORM
+	RuleHeaders   Rule = "headers"   // frame 5 of REQUEST, PUBLISH, SCHEDULE and UNSCHEDULE
+)
+
+// Error is a message that the document does not allow.
+type Error struct {
+	Rule     Rule
+	Frame    int    // the first frame that cannot be right, from 0; the number of frames if one is missing
+	Expected string // in words
+	Got      string // quoted, or in words
+}
+
+// Error returns what is wrong, and in which frame.
+func (e *Error) Error() string {
+	return fmt.Sprintf("eMQP message (%s): frame %d: expected %s, got %s", e.Rule, e.Frame, e.Expected, e.Got)
+}
+
+// wrong returns the error for a frame, which may be missing.
+func wrong(rule Rule, frames [][]byte, i int, expected string) *Error {
+	got := "no such frame"
+	if i < len(frames) {
+		got = strconv.QuoteToASCII(string(frames[i][:min(len(frames[i]), 40)]))
+	}
+	return &Error{Rule: rule, Frame: i, Expected: expected, Got: got}
+}
+
+// Parse parses a message. Its fields are parts of frames. An error is an *[Error].
+func Parse(frames [][]byte) (Message, error) {
+	if err := checkCommon(frames); err != nil {
+		return Message{}, err
+	}
+	m := Message{Command: string(frames[2]), ID: string(frames[3]), Fields: frames[common:]}
+	fields := shapes[m.Command]
+	i := slices.IndexFunc(fields, func(s []Field) bool { return len(s) == len(m.Fields) })
+	if i < 0 {
+		words := fmt.Sprintf("%d frames of %s", common+len(fields[0]), m.Command)
+		if len(fields) > 1 {
+			words = fmt.Sprintf("%d or %d frames of %s", common+len(fields[1]), common+len(fields[0]), m.Command)
+		}
+		at := min(len(frames), common+len(fields[0]))
+		return Message{}, &Error{Rule: RuleFrames, Frame: at, Expected: words, Got: fmt.Sprint(len(frames))}
+	}
+	for j, f := range fields[i] {
+		if err := checkField(f, m, frames, common+j); err != nil {
+			return Message{}, err
+		}
+	}
+	return m, nil
+}
+
+// checkCommon checks the frames that are the same in each message.
+func checkCommon(frames [][]byte) error {
+	frame := func(i int) string {
+		if i < len(frames) {
+			return string(frames[i])
+		}
+		return ""
+	}
+	switch {
+	case len(frames) == 0 || frame(0) != "":
+		return wrong(RuleEmpty, frames, 0, "an empty frame")
+	case frame(1) != Version:
+		return wrong(RuleVersion, frames, 1, Version)
+	case shapes[frame(2)] == nil:
+		return wrong(RuleCommand, frames, 2, "a command")
+	case frame(3) == "":
+		return wrong(RuleID, frames, 3, "a unique id")
+	}
+	return nil
+}
+
+// checkField checks one frame behind the id.
+func checkField(f Field, m Message, frames [][]byte, i int) error {
+	text := string(frames[i])
+	switch {
+	case f == FieldAcked && text == "":
+		return wrong(RuleID, frames, i, string(f))
+	case f == FieldTimestamp && !timestamp(text):
+		return wrong(RuleTimestamp, frames, i, string(f))
+	case f == FieldType && text != TypeWorker && text != TypeScheduler:
+		return wrong(RuleType, frames, i, "worker or scheduler")
+	case f == FieldQueues && string(frames[i+1]) != TypeScheduler: // which does not use them
+		if _, err := ParseQueues(text); err != nil {
+			return wrong(RuleQueues, frames, i, err.Error())
+		}
+	case f == FieldHeaders:
+		h, err := ParseHeaders(text)
+		if err == nil {
+			err = h.Check(m.Command)
+		}
+		if err != nil {
+			return wrong(RuleHeaders, frames, i, err.Error())
+		}
+	}
+	return nil
+}
+
+// timestamp reports whether the text is a number of seconds, with or without a fraction: the document does not say.
+func timestamp(text string) bool {
+	point := false
+	for i, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+		case c == '.' && !point && i > 0 && i < len(text)-1:
+			point = true
+		default:
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,100 @@
+package emqp
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Queue is a queue of a worker, with its weight. (eMQP / Worker)
+type Queue struct {
+	Weight int
+	Name   string
+}
+
+// errQueues is what a frame of queues that cannot be parsed should have been.
+var errQueues = errors.New(`arrays of a weight and a name, such as [40, "email"], with commas in between`)
+
+// ParseQueues parses the queues of a worker's INFORM: arrays of an integer and a string, with commas in between. The
+// document's example has its string in single quotes; those of JSON are taken too, and an array around all the
+// arrays, since "csv separated arrays" can mean either. (eMQP / Worker)
+func ParseQueues(text string) ([]Queue, error) {
+	s := &scanner{rest: strings.TrimSpace(text)}
+	around := strings.HasPrefix(strings.ReplaceAll(s.rest, " ", ""), "[[")
+	if s.rest == "" || s.rest == "[]" {
+		return nil, nil
+	}
+	if around {
+		s.take("[")
+	}
+	var all []Queue
+	for more := true; more && !s.failed; more = s.try(",") {
+		all = append(all, s.queue())
+	}
+	if around {
+		s.take("]")
+	}
+	if s.failed || s.rest != "" {
+		return nil, errQueues
+	}
+	return all, nil
+}
+
+// FormatQueues returns queues as one JSON array of arrays, which is what EventMQ reads.
+func FormatQueues(queues ...Queue) string {
+	texts := make([]string, len(queues))
+	for i, q := range queues {
+		name, _ := json.Marshal(q.Name) // a string always marshals
+		texts[i] = "[" + strconv.Itoa(q.Weight) + "," + string(name) + "]"
+	}
+	return "[" + strings.Join(texts, ",") + "]"
+}
+
+// scanner reads queues from left to right.
+type scanner struct {
+	rest   string
+	failed bool
+}
+
+// try takes a sign, with the blanks around it, if it is next.
+func (s *scanner) try(sign string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(s.rest, " "), sign)
+	if ok {
+		s.rest = strings.TrimLeft(rest, " ")
+	}
+	return ok
+}
+
+func (s *scanner) take(sign string) { s.failed = s.failed || !s.try(sign) }
+
+// queue takes one array.
+func (s *scanner) queue() (q Queue) {
+	s.take("[")
+	n := len(s.rest) - len(strings.TrimLeft(s.rest, "-0123456789"))
+	weight, err := strconv.Atoi(s.rest[:n])
+	s.failed = s.failed || err != nil
+	q.Weight, s.rest = weight, s.rest[n:]
+	s.take(",")
+	q.Name = s.name()
+	s.take("]")
+	return q
+}
+
+// name takes a string in single quotes, in which no quote and no backslash can stand, or one of JSON.
+func (s *scanner) name() string {
+	if s.try("'") {
+		name, rest, ok := strings.Cut(s.rest, "'")
+		s.failed = s.failed || !ok || strings.Contains(name, `\`)
+		s.rest = rest
+		return name
+	}
+	d := json.NewDecoder(strings.NewReader(s.rest))
+	var name string
+	if s.failed || !strings.HasPrefix(s.rest, `"`) || d.Decode(&name) != nil {
+		s.failed = true
+		return ""
+	}
+	s.rest = s.rest[d.InputOffset():]
+	return name
+}
