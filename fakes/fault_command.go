@@ -99,7 +99,7 @@ func stallAll() func(*Event) {
 func reportFaults() []Fault {
 	return []Fault{
 		fault("ack-other-answer", "ACK-01", "an accepted ACK is answered with a number", answer(fwp.ACK, integer(1))),
-		fault("ack-redelivered", "ACK-02 FETCH-03 LINK-03",
+		fault("ack-redelivered", "ACK-02 FETCH-03",
 			"a job is enqueued again after its ACK",
 			on(Acked, func(e *Event) { e.Again = true })),
 		fault("ack-stays-held", "ACK-02", "a job stays held after its ACK", on(Acked, skip)),

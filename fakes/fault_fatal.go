@@ -26,12 +26,14 @@ func fatalFaults() []Fault {
 	}
 }
 
-// diesOf ends the service at the first deadly command.
+// diesOf ends the service at a deadly command, until a restart.
 func diesOf(deadly func(*Event) bool) func() func(*Event) {
 	return func() func(*Event) {
 		var dead atomic.Bool
 		return func(e *Event) {
 			switch {
+			case e.Point == Restarted:
+				dead.Store(false)
 			case e.Point == Accepted && dead.Load():
 				e.Skip = true
 			case e.Point == Ran && (dead.Load() || deadly(e)):

@@ -116,7 +116,7 @@ func deliveryFaults() []Fault {
 					e.Object.Set("at", stamp(time.Now().Add(time.Second)))
 				}
 			})),
-		statefulFault("delivered-twice", "STATE-05 LINK-03",
+		statefulFault("delivered-twice", "STATE-05",
 			"every 50th job is delivered to two consumers",
 			every(50, Delivered, again)),
 		statefulFault("delivered-twice-rarely", "STATE-05",

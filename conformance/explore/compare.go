@@ -17,7 +17,7 @@ type Comparison struct {
 	Explorer Explorer
 	Other    scenarios.Target // the second server
 	Password string           // of the second server
-	Own      bool             // both servers exist for this run only: nothing is removed
+	Own      bool             // both servers exist for this run only: nothing is removed, and one that died is restarted
 
 	// Found is called with each difference of a new kind before it is shrunk; may be nil.
 	Found func(Difference)
@@ -93,6 +93,7 @@ type comparing struct {
 	configs [2]*config
 	begun   time.Time
 	traces  [][]Step // by difference: the conversation that showed it first
+	revived int      // how often a server was restarted
 	result  *Compared
 }
 
@@ -104,7 +105,8 @@ func (x *comparing) goesOn(ctx context.Context) bool {
 		steps = 10000
 	}
 	over := steps > 0 && x.result.Commands >= steps || e.Time > 0 && time.Since(x.begun) >= e.Time
-	return !over && ctx.Err() == nil && !x.result.Dead[0] && !x.result.Dead[1] && len(x.result.Differences) < e.enough()
+	return !over && ctx.Err() == nil && !x.result.Dead[0] && !x.result.Dead[1] && x.revived < revivals &&
+		len(x.result.Differences) < e.enough()
 }
 
 // episode plays made-up steps on fresh names until a difference shows: what comes behind it
@@ -183,12 +185,23 @@ func (x *comparing) found(d *Difference, trace []Step) {
 func (x *comparing) endOf(ctx context.Context, both *pair, how Cleaning) {
 	if x.Own {
 		both.each(func(_ int, p *play) { p.close() })
-		return
+	} else {
+		left := both.end(ctx, how)
+		for side := range left {
+			x.result.Left[side] = append(x.result.Left[side], left[side]...)
+		}
 	}
-	left := both.end(ctx, how)
+	x.revive(ctx, both)
+}
+
+// revive restarts servers that are gone where that can be done, and notes those that stay so.
+func (x *comparing) revive(ctx context.Context, both *pair) {
 	for side, p := range both.plays {
-		x.result.Left[side] = append(x.result.Left[side], left[side]...)
-		x.result.Dead[side] = x.result.Dead[side] || p.dead && p.outage == nil
+		if !p.dead || p.outage != nil {
+			continue
+		}
+		x.revived++
+		x.result.Dead[side] = !x.Own || !x.configs[side].restarts(ctx)
 	}
 }
 
@@ -249,6 +262,7 @@ func (s *shrinker) onBoth(ctx context.Context, t Trace, stalls func(*play) bool)
 		all = both.do(ctx, i, round, t.Steps[i])
 	}
 	left := both.end(ctx, Quickly)
+	s.twin.revive(ctx, both)
 	r := try{sent: first.commands, steps: len(t.Steps), left: slices.Concat(left[0], left[1])}
 	if at := slices.IndexFunc(all, wanted); at >= 0 {
 		v, step := &Violation{Clause: all[at].kind, Rule: ruleDifference}, all[at].step

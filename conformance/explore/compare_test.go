@@ -101,3 +101,22 @@ func TestALimitOfConnectionsIsNoDifference(t *testing.T) {
 		})
 	}
 }
+
+// A server that dies is started again where it exists for the comparison only, and the comparison goes on.
+func TestAServerThatDiesIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	r := compared(t, behaving("", ""), behaving("dies-of-unknown-job", ""), explore.Comparison{
+		Own: true, Explorer: explore.Explorer{Seed: 1, Findings: 8, Steps: 500},
+	})
+	require.NotEmpty(t, r.Differences)
+	seen, shown := 0, 0
+	for _, d := range r.Differences {
+		require.NotNil(t, d.Sides[1].Violation, "%+v", d)
+		assert.Equal(t, explore.RuleCrash, d.Sides[1].Violation.Rule)
+		assert.Nil(t, d.Sides[0].Violation)
+		seen, shown = seen+d.Count, max(shown, d.Shown)
+	}
+	assert.Greater(t, seen, 2, "it went on")
+	assert.Equal(t, 5, shown)
+	assert.Equal(t, [2]bool{}, r.Dead)
+}

@@ -70,7 +70,10 @@ func (e *Explorer) ensureServing(ctx context.Context) {
 
 // Revive restarts a server that is gone, if Restarts allows it and the target can, and
 // reports whether it serves then.
-func (e *Explorer) Revive(ctx context.Context) bool {
-	t, can := e.Target.(scenarios.Restarter)
-	return e.Restarts && can && t.Restart(context.WithoutCancel(ctx)) == nil && e.Serves(ctx)
+func (e *Explorer) Revive(ctx context.Context) bool { return e.Restarts && e.config().restarts(ctx) }
+
+// restarts restarts the server, and reports whether it could and whether the server serves then.
+func (c *config) restarts(ctx context.Context) bool {
+	t, can := c.target.(scenarios.Restarter)
+	return can && t.Restart(context.WithoutCancel(ctx)) == nil && newPlay(c, freshPrefix()).serves(ctx)
 }

@@ -144,11 +144,12 @@ func (x *pair) take(side int, on opening) event {
 }
 
 // unmatched returns the differences of violations on a connection that has ended on the other
-// server: nothing corresponds to them.
+// server: nothing corresponds to them. What a server that is gone would have answered is not known.
 func (x *pair) unmatched(on opening) (all []Difference) {
-	for side := range x.plays {
-		c := x.plays[1-side].conns[on.conn]
-		if c != nil && c.opened == on.opened && !x.plays[side].dead {
+	for side, p := range x.plays {
+		other := x.plays[1-side]
+		c := other.conns[on.conn]
+		if other.dead || c != nil && c.opened == on.opened && !p.dead {
 			continue
 		}
 		for len(x.queues[side][on]) > 0 {

@@ -261,6 +261,9 @@ func (o *compareOptions) targets(
 			return targets, end, err
 		}
 		targets[i], *described[i], locked[i] = dialed{at.Server}, at.Target(id), id.Protected
+		if at.Ours() {
+			targets[i] = at.Server // with its restart
+		}
 	}
 	if locked[0] != locked[1] {
 		err = &program.UnreachableError{

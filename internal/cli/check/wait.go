@@ -61,7 +61,7 @@ func (p process) wait(ctx context.Context, at program.Endpoint, given *pflag.Fla
 	err := untilServing(ctx, at, timeout)
 	switch {
 	case err == nil:
-		p.Logf("%s serves after %v", at, time.Since(started).Round(time.Millisecond))
+		p.Logf("%s serves after %s", at, reports.Time(time.Since(started)))
 		return nil
 	case ctx.Err() != nil:
 		return program.Exit(reports.ExitInterrupted)

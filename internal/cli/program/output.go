@@ -41,7 +41,7 @@ func (p Process) Deliver(o Output) error {
 			shown = o.Flags.Format.String()
 		}
 	}
-	if o.Unreachable != "" && shown != "text" { // the report may be read by programs only
+	if o.Unreachable != "" && shown != "" && shown != "text" { // the report is for programs
 		p.Logf("%s", o.Unreachable)
 	}
 	if shown != "" {
