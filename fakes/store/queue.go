@@ -3,6 +3,7 @@ package store
 import (
 	"container/list"
 	"iter"
+	"slices"
 )
 
 // queue holds jobs or waiting consumers, never both: a new job goes to the consumer that
@@ -33,6 +34,17 @@ func (r *ring[J]) pushFront(j J) {
 	r.head = (r.head + len(r.items) - 1) % len(r.items)
 	r.items[r.head] = j
 	r.size++
+}
+
+// overtake moves the last job before those that it leaves its queue before.
+func (r *ring[J]) overtake(before func(j, earlier J) bool) {
+	if before == nil {
+		return
+	}
+	place := func(i int) *J { return &r.items[(r.head+i)%len(r.items)] }
+	for i := r.size - 1; i > 0 && before(*place(i), *place(i - 1)); i-- {
+		*place(i), *place(i - 1) = *place(i - 1), *place(i)
+	}
 }
 
 // pop removes and returns the first job; there must be one.
@@ -107,6 +119,7 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 		q.jobs.pushFront(j)
 	} else {
 		q.jobs.pushBack(j)
+		q.jobs.overtake(st.config.Before)
 	}
 	st.keep(j)
 	if st.jobs++; q.jobs.len() == 1 {
@@ -114,10 +127,32 @@ func (st *Store[J, E]) put(by E, j J, front bool) {
 	}
 }
 
+// Remove removes a job from wherever it is: its queue, the schedule, the retries, or the workers that hold it. It
+// reports whether there was one.
+func (st *Store[J, E]) Remove(id string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, l := range [...]*timeline[J]{&st.scheduled, &st.retries} {
+		if i := slices.IndexFunc(l.items, func(h *Held[J]) bool { return h.Job.ID() == id }); i >= 0 {
+			st.drop(l.items[i].Job)
+			l.cut(l.items[i])
+			return true
+		}
+	}
+	if h := st.held[id]; h != nil {
+		return st.release(h)
+	}
+	return st.purge(id)
+}
+
 // Purge removes a job from its queue. It reports whether there was one.
 func (st *Store[J, E]) Purge(id string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
+	return st.purge(id)
+}
+
+func (st *Store[J, E]) purge(id string) bool {
 	for _, q := range st.queues {
 		for i := range q.jobs.len() {
 			j := q.jobs.pop()

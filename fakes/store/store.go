@@ -30,6 +30,8 @@ type Config[J Job, E any] struct {
 
 	// Enqueue returns the job as it enters its queue now.
 	Enqueue func(j J, now time.Time) J
+	// Before reports whether a job leaves its queue before another one that entered it earlier; nil if none does.
+	Before func(j, earlier J) bool
 	// Expire is the fate of a job whose reservation ran out.
 	Expire Fate[J]
 	// Size returns how many bytes a job takes; nil if MaxBytes is zero.

@@ -1,0 +1,233 @@
+package fakeworkq
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/fakes/store"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// Config configures a server. Its zero value works.
+type Config struct {
+	// Hook sees and changes what the server does; nil changes nothing. It is called by several goroutines at once.
+	Hook func(*Event)
+}
+
+// Server is a Workq server in memory. All methods are safe for concurrent use.
+type Server struct {
+	config  Config
+	store   *store.Store[*entry, struct{}]
+	started time.Time
+	done    chan struct{} // closed by Close
+	running sync.WaitGroup
+
+	mu      sync.Mutex // never held while the store is called, which calls back under its own lock
+	open    map[closer]bool
+	closed  bool
+	conns   int               // that were accepted
+	clients int               // that are connected
+	jobs    map[string]*entry // by id
+	serial  int               // of jobs
+	evicted int
+}
+
+type closer interface{ Close() error }
+
+// NewServer returns a server without jobs. [Server.Close] ends it.
+func NewServer(config Config) *Server {
+	s := &Server{
+		config: config, started: time.Now(), done: make(chan struct{}),
+		open: map[closer]bool{}, jobs: map[string]*entry{},
+	}
+	s.store = store.New(store.Config[*entry, struct{}]{
+		Enqueue: func(e *entry, _ time.Time) *entry { return e },
+		Before:  func(e, earlier *entry) bool { return e.Priority > earlier.Priority },
+		Expire:  s.expire, Policy: policy{s},
+	})
+	s.running.Go(func() { s.store.Run(struct{}{}, s.done) })
+	return s
+}
+
+// Serve accepts connections and serves each on goroutines of its own. It blocks until the listener fails or the server
+// is closed, and closes the listener.
+func (s *Server) Serve(l net.Listener) {
+	if !s.add(l) {
+		return
+	}
+	defer s.remove(l)
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.conns++
+		c := &conn{server: s, nc: nc, number: s.conns, gone: make(chan struct{}), commands: make(chan parsed)}
+		s.mu.Unlock()
+		if !s.add(nc) {
+			return
+		}
+		s.running.Go(c.serve)
+	}
+}
+
+// Close closes all listeners and connections, and waits until nothing runs any more.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
+	close(s.done)
+	for c := range s.open {
+		_ = c.Close()
+	}
+	for _, e := range s.jobs {
+		e.stop()
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+}
+
+// add notes what Close closes; it closes it at once, and returns false, if the server is closed.
+func (s *Server) add(c closer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = c.Close()
+		return false
+	}
+	s.open[c] = true
+	if _, is := c.(net.Conn); is {
+		s.clients++
+	}
+	return true
+}
+
+func (s *Server) remove(c closer) {
+	_ = c.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	if _, is := c.(net.Conn); is {
+		s.clients--
+	}
+}
+
+// conn is one connection. A goroutine reads, so that a wait ends when the client is gone.
+type conn struct {
+	server   *Server
+	nc       net.Conn
+	number   int
+	count    int // of commands
+	gone     chan struct{}
+	commands chan parsed
+}
+
+// parsed is a command, or what is wrong with it; lost means that nothing behind it can be read.
+type parsed struct {
+	command workq.Command
+	err     error
+	lost    bool
+}
+
+// serve answers commands one after the other until either side closes the connection.
+func (c *conn) serve() {
+	s := c.server
+	var reading sync.WaitGroup
+	reading.Go(c.read)
+	defer reading.Wait()
+	defer s.remove(c.nc)
+	if s.ask(Event{Point: Accepted, Conn: c.number}).Skip {
+		return
+	}
+	for {
+		select {
+		case p, ok := <-c.commands:
+			if !ok || !c.answer(p) || p.lost {
+				return
+			}
+		case <-s.done:
+			return
+		}
+	}
+}
+
+// answer runs one command and writes the reply. It returns false if the connection is over.
+func (c *conn) answer(p parsed) bool {
+	s := c.server
+	c.count++
+	e := s.ask(Event{Point: Parsed, Conn: c.number, Count: c.count, Command: p.command, Err: p.err})
+	reply, skip := e.Reply, e.Skip
+	switch {
+	case skip:
+	case e.Err != nil:
+		reply = workq.Reply{Error: workq.ClientError, Text: e.Err.Error()}
+	default:
+		var ok bool
+		if reply, ok = c.run(e.Command); !ok {
+			return false
+		}
+	}
+	ran := s.ask(Event{Point: Ran, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err, Reply: reply})
+	if ran.Skip {
+		return !ran.Close
+	}
+	w := s.ask(Event{
+		Point: Writing, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err,
+		Reply: ran.Reply, Bytes: workq.AppendReply(nil, ran.Reply),
+	})
+	if !w.Skip {
+		if _, err := c.nc.Write(w.Bytes); err != nil {
+			return false
+		}
+	}
+	return !ran.Close && !w.Close
+}
+
+// read reads commands until the connection ends or cannot be understood any more.
+func (c *conn) read() {
+	defer close(c.commands)
+	defer close(c.gone)
+	var buf []byte
+	chunk := make([]byte, 32<<10)
+	for {
+		command, n, err := workq.ParseCommand(buf)
+		if errors.Is(err, workq.ErrShort) {
+			n, err := c.nc.Read(chunk)
+			if n == 0 && err != nil {
+				return
+			}
+			buf = append(buf, chunk[:n]...)
+			continue
+		}
+		command.Block = append([]byte{}, command.Block...)
+		select {
+		case c.commands <- parsed{command, err, err != nil && n == 0}:
+		case <-c.server.done:
+			return
+		}
+		if err != nil && n == 0 {
+			_, _ = discard(c.nc)
+			return
+		}
+		buf = buf[n:]
+	}
+}
+
+// discard reads what a client sends that cannot be understood, so that the end of the connection does not overtake
+// the answer.
+func discard(nc net.Conn) (n int, err error) {
+	const most = 8 << 20
+	buf := make([]byte, 32<<10)
+	for n < most && err == nil {
+		var more int
+		more, err = nc.Read(buf)
+		n += more
+	}
+	return n, err
+}

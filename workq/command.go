@@ -1,0 +1,370 @@
+package workq
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The verbs. (Client commands; Worker commands; Administrative commands)
+const (
+	Add      = "add"
+	Schedule = "schedule"
+	Run      = "run"
+	Result   = "result"
+	Lease    = "lease"
+	Complete = "complete"
+	Fail     = "fail"
+	Delete   = "delete"
+	Inspect  = "inspect"
+)
+
+// The objects of inspect, which are part of the verb in [Command.Verb]. (inspect)
+const (
+	InspectJob       = Inspect + " job"
+	InspectJobs      = Inspect + " jobs"
+	InspectScheduled = Inspect + " scheduled-jobs"
+	InspectQueue     = Inspect + " queue"
+	InspectQueues    = Inspect + " queues"
+	InspectServer    = Inspect + " server"
+)
+
+// The flags, without the sign in front. (add, Optional Flags)
+const (
+	Priority    = "priority"
+	MaxAttempts = "max-attempts"
+	MaxFails    = "max-fails"
+)
+
+// MaxBlock is the largest payload or result, in bytes. (add; complete; fail)
+const MaxBlock = 1 << 20
+
+// MaxLine is the longest command line that is read, in bytes with its end. The document states no limit; this one
+// leaves room for a lease of several hundred names.
+const MaxLine = 64 << 10
+
+// param is one argument of a command.
+type param uint8
+
+const (
+	paramID param = iota
+	paramName
+	paramNames // one or more
+	paramTTR
+	paramTTL
+	paramTime
+	paramWait
+	paramSize // of the block; always the last one
+	paramOffset
+	paramLimit
+)
+
+var paramWords = [...]string{
+	"id", "name", "name", "ttr", "ttl", "time", "wait-timeout", "size", "cursor-offset", "limit",
+}
+
+// spec is the form of a command.
+type spec struct {
+	params []param
+	flags  []string
+}
+
+// blocks reports whether a block follows the line.
+func (s spec) blocks() bool { return s.params != nil && s.params[len(s.params)-1] == paramSize }
+
+var specs = map[string]spec{
+	Add: {
+		[]param{paramID, paramName, paramTTR, paramTTL, paramSize}, []string{Priority, MaxAttempts, MaxFails},
+	},
+	Schedule: {
+		[]param{paramID, paramName, paramTTR, paramTTL, paramTime, paramSize},
+		[]string{Priority, MaxAttempts, MaxFails},
+	},
+	Run:              {[]param{paramID, paramName, paramTTR, paramWait, paramSize}, []string{Priority}},
+	Result:           {[]param{paramID, paramWait}, nil},
+	Lease:            {[]param{paramNames, paramWait}, nil},
+	Complete:         {[]param{paramID, paramSize}, nil},
+	Fail:             {[]param{paramID, paramSize}, nil},
+	Delete:           {[]param{paramID}, nil},
+	InspectJob:       {[]param{paramID}, nil},
+	InspectJobs:      {[]param{paramName, paramOffset, paramLimit}, nil},
+	InspectScheduled: {[]param{paramName, paramOffset, paramLimit}, nil},
+	InspectQueue:     {[]param{paramName}, nil},
+	InspectQueues:    {[]param{paramOffset, paramLimit}, nil},
+	InspectServer:    {nil, nil},
+}
+
+// Verbs returns all verbs, in the order of their names.
+func Verbs() []string {
+	var all []string
+	for verb := range specs {
+		all = append(all, verb)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Command is a command of a client. Its numbers are valid if it comes from [ParseCommand].
+type Command struct {
+	Verb        string
+	ID          string   // a UUID
+	Names       []string // of jobs: one, or those of a lease
+	TTR         uint64   // milliseconds that a lease lasts
+	TTL         uint64   // milliseconds that a job lives
+	Wait        uint64   // milliseconds that a reply may take
+	Time        string   // RFC 3339 in UTC, when a job is due
+	Offset      uint64   // of inspect, where results start
+	Limit       uint64   // of inspect, how many results there are at most
+	Priority    int64    // 0 if the flag is missing
+	MaxAttempts uint64   // 0: unlimited
+	MaxFails    uint64   // 0: unlimited
+	Block       []byte   // payload or result
+}
+
+// Name returns the only name, or the first one.
+func (c Command) Name() string {
+	if len(c.Names) == 0 {
+		return ""
+	}
+	return c.Names[0]
+}
+
+// CommandError says what is wrong with the bytes of a client.
+type CommandError struct {
+	Verb   string // empty if it is not known
+	Reason string
+}
+
+// Error returns the reason.
+func (e *CommandError) Error() string { return e.Reason }
+
+// ErrShort means that a command is not complete yet.
+var ErrShort = errors.New("the command is not complete")
+
+// endless is the error of a line that is too long; nothing behind it can be read.
+func endless() error {
+	return &CommandError{"", fmt.Sprintf("the line has no end within %d bytes", MaxLine)}
+}
+
+// ParseCommand reads the command at the beginning of b and returns how many bytes it takes. If these are not complete
+// the error is [ErrShort]. A malformed command has a [*CommandError]; n is where the next one begins, behind the block
+// if the line announces its size, and 0 if that cannot be known: the block has another size, or is far too large. The
+// memory of the block is that of b.
+func ParseCommand(b []byte) (c Command, n int, err error) {
+	end := bytes.IndexByte(b, '\n')
+	switch {
+	case end >= MaxLine, end < 0 && len(b) >= MaxLine:
+		return c, 0, endless()
+	case end < 0:
+		return c, 0, ErrShort
+	}
+	n = end + 1
+	line, whole := bytes.CutSuffix(b[:end], []byte("\r"))
+	if !whole {
+		return c, n, &CommandError{"", "the line does not end with CRLF"}
+	}
+	c, err = ParseLine(string(line))
+	size, counted := announced(string(line))
+	switch block := b[n:]; {
+	case !counted:
+		return c, n, err
+	case size > 2*MaxBlock:
+		return c, 0, err
+	case size < len(block) && block[size] != '\r', size+1 < len(block) && block[size+1] != '\n':
+		return c, 0, cmp.Or(err, error(&CommandError{c.Verb, "the block does not end with CRLF where its size says"}))
+	case size+1 >= len(block):
+		return c, 0, ErrShort
+	default:
+		c.Block = block[:size:size]
+		return c, n + size + 2, err
+	}
+}
+
+// announced returns the size of the block that follows a line, if the line has as many arguments as its command takes
+// and the last one is a size.
+func announced(line string) (size int, ok bool) {
+	words := strings.Split(line, " ")
+	s, args := specs[words[0]], withoutFlags(words[1:])
+	if !s.blocks() || len(args) != len(s.params) {
+		return 0, false
+	}
+	v, ok := Number(args[len(args)-1], 1<<40)
+	return int(v), ok //nolint:gosec // at most 2^40
+}
+
+func withoutFlags(words []string) []string {
+	i := slices.IndexFunc(words, isFlag)
+	if i < 0 {
+		return words
+	}
+	return words[:i]
+}
+
+func isFlag(word string) bool { return strings.HasPrefix(word, "-") && strings.Contains(word, "=") }
+
+// ParseLine reads the line of a command without its end and without a block. The error is a [*CommandError].
+func ParseLine(line string) (c Command, err error) {
+	words := strings.Split(line, " ")
+	c.Verb, words = words[0], words[1:]
+	if c.Verb == Inspect && len(words) > 0 {
+		c.Verb, words = c.Verb+" "+words[0], words[1:]
+	}
+	s, known := specs[c.Verb]
+	if !known {
+		return c, &CommandError{c.Verb, fmt.Sprintf("%q is not a command", c.Verb)}
+	}
+	args := withoutFlags(words)
+	flags := words[len(args):]
+	if why := c.arguments(s, args); why != "" {
+		return c, &CommandError{c.Verb, why}
+	}
+	if why := c.flags(s, flags); why != "" {
+		return c, &CommandError{c.Verb, why}
+	}
+	return c, nil
+}
+
+// arguments reads the words before the flags, and returns what is wrong with them.
+func (c *Command) arguments(s spec, args []string) string {
+	if many := len(s.params) > 0 && s.params[0] == paramNames; many && len(args) > len(s.params) {
+		names := len(args) - len(s.params) + 1
+		for _, name := range args[:names-1] {
+			if why := c.argument(paramName, name); why != "" {
+				return why
+			}
+		}
+		args = args[names-1:]
+	}
+	if len(args) != len(s.params) {
+		return fmt.Sprintf("%s has %d arguments, and not %d", c.Verb, len(s.params), len(args))
+	}
+	for i, p := range s.params {
+		if why := c.argument(p, args[i]); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// argument reads one word, and returns what is wrong with it.
+func (c *Command) argument(p param, word string) string {
+	ok := false
+	switch p {
+	case paramID:
+		c.ID, ok = word, IsID(word)
+	case paramName, paramNames:
+		c.Names, ok = append(c.Names, word), IsName(word)
+	case paramTTR:
+		c.TTR, ok = Number(word, MaxTTR)
+	case paramTTL:
+		c.TTL, ok = Number(word, maxUint64)
+	case paramTime:
+		_, ok = Time(word)
+		c.Time = word
+	case paramWait:
+		c.Wait, ok = Number(word, maxUint64)
+	case paramOffset:
+		c.Offset, ok = Number(word, maxUint64)
+	case paramLimit:
+		c.Limit, ok = Number(word, maxUint64)
+	case paramSize:
+		_, ok = Number(word, MaxBlock)
+	}
+	if !ok {
+		return fmt.Sprintf("%q is not a valid %s", word, paramWords[p])
+	}
+	return ""
+}
+
+// flags reads the flags, and returns what is wrong with them. For schedule and run the document gives a priority from 0
+// to 2^32, and one of 32 bits with a sign: each is taken.
+func (c *Command) flags(s spec, words []string) string {
+	seen := map[string]bool{}
+	for _, word := range words {
+		key, value, ok := strings.Cut(strings.TrimPrefix(word, "-"), "=")
+		switch {
+		case !ok || !strings.HasPrefix(word, "-"):
+			return fmt.Sprintf("%q is not a flag of the form -key=value", word)
+		case !slices.Contains(s.flags, key):
+			return fmt.Sprintf("%s has no flag -%s", c.Verb, key)
+		case seen[key]:
+			return fmt.Sprintf("the flag -%s is there twice", key)
+		}
+		seen[key] = true
+		var err error
+		switch key {
+		case Priority:
+			c.Priority, err = strconv.ParseInt(value, 10, 64)
+			ok = err == nil && c.Priority >= MinPriority && c.Priority <= highest(c.Verb)
+		case MaxAttempts:
+			c.MaxAttempts, ok = Number(value, 255)
+		case MaxFails:
+			c.MaxFails, ok = Number(value, math.MaxInt64)
+		}
+		if !ok {
+			return fmt.Sprintf("%q is not a valid value of -%s", value, key)
+		}
+	}
+	return ""
+}
+
+func highest(verb string) int64 {
+	if verb == Add {
+		return MaxPriority
+	}
+	return 1 << 32
+}
+
+// Append appends the command as a client sends it, its block included. The numbers are not checked.
+func Append(b []byte, c Command) []byte {
+	s := specs[c.Verb]
+	b = append(b, c.Verb...)
+	for _, p := range s.params {
+		for _, word := range c.words(p) {
+			b = append(append(b, ' '), word...)
+		}
+	}
+	for _, flag := range s.flags {
+		value := map[string]int64{
+			Priority: c.Priority, MaxAttempts: int64(c.MaxAttempts), MaxFails: int64(c.MaxFails), //nolint:gosec // small
+		}[flag]
+		if value != 0 {
+			b = strconv.AppendInt(append(b, " -"+flag+"="...), value, 10)
+		}
+	}
+	b = append(b, "\r\n"...)
+	if s.blocks() {
+		b = append(append(b, c.Block...), "\r\n"...)
+	}
+	return b
+}
+
+// words returns an argument as it is written.
+func (c Command) words(p param) []string {
+	number := func(v uint64) []string { return []string{strconv.FormatUint(v, 10)} }
+	switch p {
+	case paramID:
+		return []string{c.ID}
+	case paramName, paramNames:
+		return c.Names
+	case paramTTR:
+		return number(c.TTR)
+	case paramTTL:
+		return number(c.TTL)
+	case paramTime:
+		return []string{c.Time}
+	case paramWait:
+		return number(c.Wait)
+	case paramOffset:
+		return number(c.Offset)
+	case paramLimit:
+		return number(c.Limit)
+	default:
+		return []string{strconv.Itoa(len(c.Block))}
+	}
+}

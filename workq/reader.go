@@ -1,0 +1,302 @@
+package workq
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SyntaxError is the first place where what a server sends is not a reply.
+type SyntaxError struct {
+	Rule     Rule
+	Offset   int64  // from 0 at the beginning of the stream
+	Expected string // what belongs there, in words
+	Got      string // what stands there, quoted and cut
+}
+
+// Rule is a rule of the grammar of replies.
+type Rule string
+
+// The rules.
+const (
+	RuleSign    Rule = "sign"     // a reply begins with + or -, or is a bare OK
+	RuleLineEnd Rule = "line-end" // lines end with CRLF
+	RuleOK      Rule = "ok"       // behind the sign of a success comes OK, and a count if there are records
+	RuleError   Rule = "error"    // an error has one of its words, and a description if it is one with a description
+	RuleCount   Rule = "count"    // a count, a size or a number of keys is a decimal number
+	RuleRecord  Rule = "record"   // the line of a record has two, three or four words in their form
+	RuleKey     Rule = "key"      // a line of inspect has a key and a value
+	RuleBlock   Rule = "block"    // a block has as many bytes as its line says, and CRLF behind it
+	RuleTooLong Rule = "too-long" // a limit of the reader
+)
+
+// Error returns where the stream goes wrong, and what belongs there.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s: byte %d: expected %s, got %s", e.Rule, e.Offset, e.Expected, e.Got)
+}
+
+// Reader reads replies from a stream, strictly and within a limit. One goroutine uses it at a time.
+type Reader struct {
+	from   io.Reader
+	limit  int
+	buf    []byte
+	offset int64 // of buf in the stream
+	need   string
+}
+
+// NewReader returns a reader of replies of at most limit bytes.
+func NewReader(from io.Reader, limit int) *Reader { return &Reader{from: from, limit: limit} }
+
+// Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
+// [*SyntaxError], after which it must not be called again, and those of the stream; after a deadline it can be called
+// again. The memory of the reply is the caller's.
+func (r *Reader) Read() (Reply, error) {
+	for {
+		reply, n, err := ParseReply(r.buf)
+		syntax, wrong := errors.AsType[*SyntaxError](err)
+		short, _ := errors.AsType[*shortError](err)
+		switch {
+		case wrong:
+			syntax.Offset += r.offset
+			return Reply{}, syntax
+		case short != nil && len(r.buf) > r.limit:
+			return Reply{}, &SyntaxError{
+				RuleTooLong, r.offset + int64(r.limit), fmt.Sprintf("the end of the reply within %d bytes", r.limit), "more",
+			}
+		case short == nil:
+			r.buf, r.need, r.offset = r.buf[n:], "", r.offset+int64(n)
+			return reply, nil
+		}
+		if r.need = short.need; len(r.buf) == 0 {
+			r.need = ""
+		}
+		if err := r.fill(); err != nil {
+			return Reply{}, err
+		}
+	}
+}
+
+// fill reads once; what is there grows in steps that keep the work of reading a long reply in proportion to it.
+func (r *Reader) fill() error {
+	const least = 4 << 10
+	r.buf = slices.Grow(r.buf, max(least, len(r.buf)/2))
+	n, err := r.from.Read(r.buf[len(r.buf):cap(r.buf)])
+	r.buf = r.buf[:len(r.buf)+n]
+	if n > 0 {
+		return nil // the error comes again
+	}
+	if errors.Is(err, io.EOF) && len(r.buf) > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Buffered returns the bytes behind the last reply that were read.
+func (r *Reader) Buffered() []byte { return r.buf }
+
+// Pending returns what an unfinished reply needs, in words; empty between two replies.
+func (r *Reader) Pending() string { return r.need }
+
+// shortError means that a reply is not complete.
+type shortError struct{ need string }
+
+func (e *shortError) Error() string { return "the reply is not complete: it needs " + e.need }
+
+// parser reads one reply.
+type parser struct {
+	b   []byte
+	pos int
+}
+
+// ParseReply reads the reply at the beginning of b, and returns how many bytes it takes. Its errors are a
+// [*SyntaxError], with the offset in b, and another one if the reply is not complete. The memory of the reply is its own.
+func ParseReply(b []byte) (r Reply, n int, err error) {
+	p := &parser{b: b}
+	if len(b) == 0 {
+		return r, 0, &shortError{"a reply"}
+	}
+	if c := b[0]; c != '+' && c != '-' && c != 'O' {
+		return r, 0, p.wrong(0, RuleSign, "+ or -")
+	}
+	line, err := p.line()
+	if err != nil {
+		return r, 0, err
+	}
+	if text, is := strings.CutPrefix(line, "-"); is {
+		r, err = p.failure(text)
+		return r, p.pos, err
+	}
+	text, signed := strings.CutPrefix(line, "+")
+	r.Bare = !signed
+	count, rest, err := p.success(text)
+	if r.Counted = rest; err != nil || !r.Counted {
+		return r, p.pos, err
+	}
+	for range count {
+		record, err := p.record()
+		if err != nil {
+			return r, 0, err
+		}
+		r.Records = append(r.Records, record)
+	}
+	return r, p.pos, nil
+}
+
+// wrong returns the error about what stands at a place.
+func (p *parser) wrong(at int, rule Rule, expected string) error {
+	const excerpt = 40
+	got := p.b[at:min(len(p.b), at+excerpt)]
+	return &SyntaxError{rule, int64(at), expected, strconv.Quote(string(got))}
+}
+
+// line reads up to CRLF, which it takes away.
+func (p *parser) line() (string, error) {
+	rest := p.b[p.pos:]
+	for i, c := range rest {
+		switch {
+		case c == '\n':
+			return "", p.wrong(p.pos+i, RuleLineEnd, "CR before LF")
+		case c != '\r':
+		case i+1 == len(rest):
+			return "", &shortError{"LF"}
+		case rest[i+1] != '\n':
+			return "", p.wrong(p.pos+i+1, RuleLineEnd, "LF behind CR")
+		default:
+			p.pos += i + 2
+			return string(rest[:i]), nil
+		}
+	}
+	return "", &shortError{"the end of a line"}
+}
+
+// failure reads an error behind its sign. Only two of the words have a description. (Errors)
+func (p *parser) failure(text string) (Reply, error) {
+	word, description, more := strings.Cut(text, " ")
+	switch {
+	case word == ClientError, word == ServerError:
+		return Reply{Error: word, Text: description}, nil
+	case (word == Timeout || word == NotFound) && !more:
+		return Reply{Error: word}, nil
+	case word == Timeout, word == NotFound:
+		return Reply{}, p.wrong(1+len(word), RuleError, "the end of the line behind -"+word)
+	}
+	return Reply{}, p.wrong(1, RuleError, "CLIENT-ERROR, SERVER-ERROR, TIMEOUT or NOT-FOUND")
+}
+
+// success reads OK and the count of records, if there is one.
+func (p *parser) success(text string) (count uint64, counted bool, err error) {
+	at := p.pos - len(text) - len("\r\n")
+	rest, is := strings.CutPrefix(text, "OK")
+	if !is || rest != "" && rest[0] != ' ' {
+		return 0, false, p.wrong(at, RuleOK, "OK")
+	}
+	if rest == "" {
+		return 0, false, nil
+	}
+	count, ok := Number(rest[1:], 1<<32)
+	if !ok {
+		return 0, false, p.wrong(at+len("OK "), RuleCount, "a count of replies")
+	}
+	return count, true, nil
+}
+
+// record reads one record. The number of words says what it is: id, name, ttr and size of a leased job; id, success and
+// size of a result; name and number of keys of inspect.
+func (p *parser) record() (r Record, err error) {
+	at := p.pos
+	line, err := p.line()
+	if err != nil {
+		return r, err
+	}
+	r.Head = strings.Split(line, " ")
+	const leased, result, inspected = 4, 3, 2
+	words := len(r.Head)
+	switch {
+	case words < inspected || words > leased || slices.Contains(r.Head, ""):
+		return r, p.wrong(at, RuleRecord, "two, three or four words with a blank between them")
+	case words == leased && !IsName(r.Head[1]), words != inspected && !IsID(r.Head[0]), !IsName(r.Head[0]):
+		return r, p.wrong(at, RuleRecord, "the id of a job and, where it was leased, its name")
+	case words == result && r.Head[1] != "0" && r.Head[1] != "1":
+		return r, p.wrong(at+len(r.Head[0])+1, RuleRecord, "0 or 1")
+	}
+	if words == leased {
+		if _, ok := Number(r.Head[2], maxUint64); !ok {
+			return r, p.wrong(at+len(r.Head[0])+len(r.Head[1])+2, RuleCount, "a ttr in milliseconds")
+		}
+	}
+	n, ok := Number(r.Head[words-1], 1<<40)
+	switch {
+	case !ok:
+		return r, p.wrong(at+len(line)-len(r.Head[words-1]), RuleCount, "a number")
+	case words == inspected:
+		r.Keys, err = p.keys(n)
+		return r, err
+	}
+	r.Block, err = p.block(int(n)) //nolint:gosec // at most 2^40
+	return r, err
+}
+
+// block reads as many bytes, and CRLF.
+func (p *parser) block(size int) ([]byte, error) {
+	rest := p.b[p.pos:]
+	end := rest[min(size, len(rest)):]
+	for i, c := range []byte("\r\n") {
+		if i >= len(end) {
+			return nil, &shortError{fmt.Sprintf("%d bytes of a block of %d, and CRLF", max(0, size-len(rest)), size)}
+		}
+		if end[i] != c {
+			return nil, p.wrong(p.pos+size+i, RuleBlock, fmt.Sprintf("CRLF behind a block of %d bytes", size))
+		}
+	}
+	p.pos += size + 2
+	return append([]byte{}, rest[:size]...), nil
+}
+
+// keys reads as many lines of inspect. The payload has as many bytes as the line payload-size before it says.
+func (p *parser) keys(count uint64) ([]Key, error) {
+	var all []Key
+	size, sized := uint64(0), false
+	for range count {
+		name, err := p.keyName()
+		if err != nil {
+			return nil, err
+		}
+		var value string
+		if counted := name == keyPayload || name == keyPayloadBytes; counted && sized {
+			var block []byte
+			block, err = p.block(int(size)) //nolint:gosec // at most 2^40
+			value = string(block)
+		} else {
+			at := p.pos
+			value, err = p.line()
+			if name == keyPayloadSize && err == nil {
+				if size, sized = Number(value, 1<<40); !sized {
+					return nil, p.wrong(at, RuleCount, "a size")
+				}
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Key{name, value})
+	}
+	return all, nil
+}
+
+// keyName reads up to the blank behind a key.
+func (p *parser) keyName() (string, error) {
+	rest := p.b[p.pos:]
+	end := bytes.IndexAny(rest, " \r\n")
+	switch {
+	case end < 0:
+		return "", &shortError{"a key and its value"}
+	case end == 0 || rest[end] != ' ':
+		return "", p.wrong(p.pos, RuleKey, "a key, a blank and its value")
+	}
+	p.pos += end + 1
+	return string(rest[:end]), nil
+}
