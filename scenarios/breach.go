@@ -91,8 +91,12 @@ func (th *thread) trailed(c *conn, at Pos, a session.Received) bool {
 	if a.Trailing == 0 {
 		return false
 	}
-	if next, came := c.Peek(context.Background(), time.Now().Add(trailingWait)); came && th.turnedAway(c, next) {
+	next, came := c.Peek(context.Background(), time.Now().Add(trailingWait))
+	switch {
+	case came && th.turnedAway(c, next):
 		return true
+	case came && next.Whole() && c.state.Turn(next.Message) == session.Notice:
+		return false
 	}
 	c.unjudged = &doubt{OtherBreach, "the server sent more than one reply to one command"}
 	th.breachOn(c, at, a, Breach{Kind: ExtraReply, Expected: "one reply to one command",

@@ -87,6 +87,7 @@ type Ledger interface {
 
 // Grammar is what the scripts of a dialect may write.
 type Grammar struct {
+	Name     string   // of the protocol, as the header of a script names it: "fwp"
 	Encoding string   // of messages, for reports: "RESP"
 	Greeting string   // the word that a server greets with, for reports: "HI"
 	Example  string   // two lines of a script, for a file that has none
@@ -98,6 +99,14 @@ type Grammar struct {
 	Waits    map[string]Wait // by verb: answers that may take time without being late
 	Due      string          // the field of a job with the time from which it can be delivered
 	Defers   []string        // the verbs and fields of a job by which it may be delivered later, Due among them
+
+	// Fresh makes a value of a family from a unique text; nil if that text is the value. The same text
+	// makes the same value.
+	Fresh func(family, unique string) string
+
+	// Counted returns the bytes of a line in which a block follows the line, with its size filled in, and any other line
+	// as it is, without the CRLF at the end; nil if the dialect has no such lines.
+	Counted func(line string) string
 
 	// KeepAlive is how long a consumer may be idle before it has to send the Question; 0
 	// if there is no such limit.
@@ -127,6 +136,7 @@ const (
 	BlockValue        // "text", /re/ or JSON
 	NumberValue       // an integer
 	PartsValue        // for each part of the message a string, /re/, name or JSON
+	WordsValue        // the same, or a word that stands for itself; ... at the end for any more parts
 )
 
 // Wait describes a verb whose answer may take time.

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,7 @@ type Choice struct {
 	re      *regexp.Regexp // what the text must match somewhere
 	json    node
 	parts   []node // what the parts must be
+	open    bool   // there may be more parts behind them
 }
 
 // String returns the choice as the script has it.
@@ -101,6 +103,8 @@ func (c *cursor) valueOf(f *Form) (Choice, error) {
 		return c.numberChoice(), nil
 	case PartsValue:
 		return c.partsChoice()
+	case WordsValue:
+		return c.wordsChoice()
 	}
 	return Choice{}, nil
 }
@@ -190,6 +194,32 @@ func (c *cursor) partsChoice() (Choice, error) {
 	return ch, nil
 }
 
+// wordsChoice parses values and words that are separated by blanks.
+func (c *cursor) wordsChoice() (Choice, error) {
+	ch := Choice{parts: []node{}}
+	for c.skipBlanks(); !c.done() && c.peek() != '|' && !ch.open; c.skipBlanks() {
+		if ch.open = c.take("..."); ch.open {
+			continue
+		}
+		if word := bareWord.FindString(c.rest()); word != "" && !slices.Contains(kindWords, typeWord.FindString(word)) {
+			c.pos += len(word)
+			ch.parts = append(ch.parts, literal{word})
+			continue
+		}
+		n, err := c.value()
+		if err != nil {
+			return ch, err
+		}
+		ch.parts = append(ch.parts, n)
+	}
+	return ch, nil
+}
+
+var (
+	bareWord = regexp.MustCompile(`^[^ \t"$/{\[=|][^ \t]*`)
+	typeWord = regexp.MustCompile(`^[a-z]+`)
+)
+
 // compare returns how what was received differs from the choice: no differences means that it matches.
 func (ch *Choice) compare(a session.Received, sc *scope) []Difference {
 	switch {
@@ -238,13 +268,20 @@ func (ch *Choice) compareText(got string, sc *scope) []Difference {
 // compareParts compares each part with its value: as JSON where that is an object or an
 // array, else as text.
 func (ch *Choice) compareParts(got [][]byte, sc *scope) []Difference {
+	if ch.open && len(got) > len(ch.parts) {
+		got = got[:len(ch.parts)]
+	}
 	if len(got) != len(ch.parts) {
 		return []Difference{{Want: fmt.Sprintf("%d parts", len(ch.parts)), Got: strconv.Itoa(len(got))}}
 	}
 	var all []Difference
 	for i, n := range ch.parts {
 		var value any = string(got[i])
-		switch n.(type) {
+		switch n := n.(type) {
+		case kind:
+			value = n.asNumber(got[i])
+		case capture:
+			value = n.typ.asNumber(got[i])
 		case *Object, array:
 			var err error
 			if value, err = jsonnum.Decode(got[i]); err != nil {

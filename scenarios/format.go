@@ -43,6 +43,9 @@ func (f *formatter) line(words ...string) {
 // header writes the lines of the header in their fixed order, without empty lines.
 func (f *formatter) header(s *Script) {
 	values := map[string]string{"title": s.Title, "needs": strings.Join(declared(s), " ")}
+	if s.protocol {
+		values["protocol"] = s.Dialect.Grammar().Name
+	}
 	if s.Waits > 0 {
 		values["waits"] = duration(s.Waits, s.waits)
 	}

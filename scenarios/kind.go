@@ -87,3 +87,11 @@ func sameInstant(r *ref, a, b string) bool {
 	y, errB := time.Parse(time.RFC3339Nano, b)
 	return errA == nil && errB == nil && x.Equal(y)
 }
+
+// asNumber returns the text of a part as a number where the type asks for one and it is one, else as it is.
+func (k *kind) asNumber(text []byte) any {
+	if k != nil && (k.word == "int" || k.word == "number") && numberForm.FindString(string(text)) == string(text) {
+		return json.Number(text)
+	}
+	return string(text)
+}

@@ -145,6 +145,9 @@ func (l *linter) send(s *Send, in *Block) {
 		return
 	}
 	line, whole := wholeLine(segments)
+	if !s.Raw && len(s.Segments) == 1 && l.script.Dialect.Grammar().Counted != nil {
+		whole = true // a block may follow the line
+	}
 	l.legality(s, c, line, whole)
 	c.state.Sent(slices.Concat(segments...))
 }

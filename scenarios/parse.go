@@ -154,7 +154,7 @@ func (p *parser) add(s Step) {
 	p.script.Steps = append(p.script.Steps, s)
 }
 
-var headerKeys = []string{"title", "needs", "waits", "embedded"}
+var headerKeys = []string{"protocol", "title", "needs", "waits", "embedded"}
 
 // header parses `key: value` above the first statement.
 func (p *parser) header(c *cursor) (bool, error) {
@@ -171,6 +171,12 @@ func (p *parser) header(c *cursor) (bool, error) {
 		p.script.Header[key] = append(p.script.Header[key], asides...)
 	}
 	switch key {
+	case "protocol":
+		if name := p.grammar.Name; value != name {
+			return true, errorAt(valueAt, max(len(value), 1), "write protocol: "+name,
+				"the protocol %q is not the one that the script is read as", value)
+		}
+		p.script.protocol = true
 	case "title":
 		p.script.Title = value
 	case "needs":
@@ -272,4 +278,23 @@ func (s *Script) all() iter.Seq[Step] {
 			}
 		}
 	}
+}
+
+// Protocol returns the protocol that the header of a script names, "" if it names none. It reads no more than that.
+func Protocol(source []byte) string {
+	for line := range strings.Lines(string(bytes.TrimPrefix(source, []byte("\ufeff")))) {
+		line = strings.TrimSpace(line)
+		if value, is := strings.CutPrefix(line, "protocol:"); is {
+			return strings.TrimSpace(value)
+		}
+		if line != "" && !strings.HasPrefix(line, "#") && !isHeaderLine(line) {
+			break
+		}
+	}
+	return ""
+}
+
+func isHeaderLine(line string) bool {
+	key, _, is := strings.Cut(line, ":")
+	return is && slices.Contains(headerKeys, key)
 }

@@ -19,6 +19,9 @@ func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if count := th.dialect().Grammar().Counted; count != nil && !s.Raw && len(segments) == 1 {
+			text = count(text)
+		}
 		segments[i] = []byte(text)
 	}
 	if !s.Raw {

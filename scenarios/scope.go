@@ -172,7 +172,11 @@ func (sc *scope) ownFresh(r *ref) {
 // make returns a unique value; the lock is held.
 func (sc *scope) make(r *ref) string {
 	*sc.fresh++
-	return fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
+	unique := fmt.Sprintf("%s-%s-%d", sc.prefix, r.base, *sc.fresh)
+	if r.grammar.Fresh != nil {
+		return r.grammar.Fresh(r.family(), unique)
+	}
+	return unique
 }
 
 // known is the text of a template whose names are all bound.

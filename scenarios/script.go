@@ -20,6 +20,7 @@ type Script struct {
 	Header   map[string][]Aside // what stands above the line of a key in the header
 	After    []Aside            // what stands behind the last step
 
+	protocol bool   // the header names it
 	declared []Need // the needs of the header
 	waits    string // Waits as written
 }

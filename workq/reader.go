@@ -98,6 +98,9 @@ func (r *Reader) fill() error {
 // Buffered returns the bytes behind the last reply that were read.
 func (r *Reader) Buffered() []byte { return r.buf }
 
+// Offset returns where the next reply begins in the stream.
+func (r *Reader) Offset() int64 { return r.offset }
+
 // Pending returns what an unfinished reply needs, in words; empty between two replies.
 func (r *Reader) Pending() string { return r.need }
 

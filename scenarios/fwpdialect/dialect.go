@@ -33,6 +33,7 @@ const emptyFetch = 2 * time.Second
 // grammar is made once; it never changes.
 var grammar = sync.OnceValue(func() *scenarios.Grammar {
 	return &scenarios.Grammar{
+		Name:     "fwp",
 		Encoding: "RESP",
 		Greeting: "HI",
 		Example:  `C: HELLO {"v":2}   and   S: +OK`,

@@ -1,0 +1,172 @@
+// Package workqdialect is Workq as scripts are written in it and played: what is particular to it in the script language
+// and in the engine of package scenarios, and the scripts of the suite.
+//
+// A reply is written on one line, what stands on lines of its own separated by blanks: words stand for themselves, a
+// block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind
+// " <- ", where a * in the line stands for its size.
+//
+// To read: dialect.go, ledger.go (the jobs of a play and their removal), suite.go.
+package workqdialect
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// Name is the name of the protocol in the header of scripts.
+const Name = "workq"
+
+// Dialect is the client's side of Workq. The zero value is ready, and safe for concurrent use.
+type Dialect struct{ workqsession.Protocol }
+
+// Grammar returns what scripts may write.
+func (Dialect) Grammar() *scenarios.Grammar { return grammar() }
+
+const familyID = "id"
+
+// grammar is made once; it never changes.
+var grammar = sync.OnceValue(func() *scenarios.Grammar {
+	wait := scenarios.Wait{Kind: workqsession.Timeout}
+	failure := func(word string, kind byte, value scenarios.Value, words string, refusal bool) scenarios.Form {
+		return scenarios.Form{
+			Sign: "-" + word, Kind: kind, Value: value, Words: words, Refusal: refusal, Example: "-" + word,
+		}
+	}
+	return &scenarios.Grammar{
+		Name: Name, Encoding: "Workq",
+		Example: "C: delete $id   and   S: -NOT-FOUND",
+		Forms: []scenarios.Form{
+			{
+				Sign: "+OK", Kind: workqsession.OK, Value: scenarios.WordsValue, Words: "a success",
+				Example: `+OK, +OK 1 $id $name 1000 4 "pong"`, Sample: "+OK",
+			},
+			failure(workq.ClientError, workqsession.ClientError, scenarios.LineValue, "a client error", true),
+			failure(workq.ServerError, workqsession.ServerError, scenarios.LineValue, "a server error", true),
+			failure(workq.Timeout, workqsession.Timeout, scenarios.NoValue, "a timeout", false),
+			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the answer that there is no such job", true),
+		},
+		Families: []string{familyID, "name"},
+		Client:   "name",
+		Waits:    map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait},
+		Defers:   []string{workq.Schedule, workq.Fail, workq.Lease},
+		Fresh:    fresh,
+		Counted:  counted,
+	}
+})
+
+// fresh returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. (add, id)
+func fresh(family, unique string) string {
+	if family != familyID {
+		return unique
+	}
+	b := sha256.Sum256([]byte(unique))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// blockSign stands between a line and its block, and sizeSign in the line for the size of the block.
+const (
+	blockSign = " <-"
+	sizeSign  = "*"
+)
+
+// counted returns a line with its block behind it, and the size filled in.
+func counted(line string) string {
+	head, block, is := strings.Cut(line, blockSign)
+	if !is || block != "" && block[0] != ' ' {
+		return line
+	}
+	block = strings.TrimPrefix(block, " ")
+	words := strings.Split(head, " ")
+	if i := slices.Index(words, sizeSign); i >= 0 {
+		words[i] = strconv.Itoa(len(block))
+	}
+	return strings.Join(words, " ") + "\r\n" + block
+}
+
+// Hello returns nothing to send: a client does not introduce itself. (Protocol)
+func (Dialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
+	return scenarios.Hello{}, true
+}
+
+// Question returns the inspection of the server. (inspect server)
+func (Dialect) Question(scenarios.Role, session.State) string { return workq.InspectServer }
+
+// Sample returns the state of a new conversation.
+func (Dialect) Sample(bool) session.State {
+	_, s := workqsession.Protocol{}.Begin(session.Caller, nil)
+	return s
+}
+
+// Check returns what is wrong with a line, which may be the second one of a command. (Protocol; the commands)
+func (Dialect) Check(_ scenarios.Role, s session.State, line []byte) (fault string, advice []scenarios.Advice) {
+	whole := slices.Concat(s.(*workqsession.State).Begun(), line, []byte("\r\n"))
+	c, n, err := workq.ParseCommand(whole)
+	switch {
+	case errors.Is(err, workq.ErrShort):
+		return "", nil
+	case err != nil:
+		return err.Error(), nil
+	case n < len(whole):
+		return "there is more than one command", nil
+	}
+	if c.ID != "" && c.ID[14] != '4' {
+		advice = append(advice, scenarios.Advice{
+			Message: fmt.Sprintf("%s is not a UUID of version 4, which some servers refuse", c.ID),
+			Help:    "$id makes a fresh one",
+		})
+	}
+	return "", advice
+}
+
+// Foreign reports whether a reply is not in the list of its command, or is about another job. Every command may be
+// answered with an error of the client or of the server. (Errors; the replies of the commands)
+func (Dialect) Foreign(asked []byte, m session.Message) bool {
+	c, _, err := workq.ParseCommand(asked)
+	waits := c.Verb == workq.Lease || c.Verb == workq.Run || c.Verb == workq.Result
+	named := c.ID != "" && c.Verb != workq.Add && c.Verb != workq.Schedule
+	switch m.Kind {
+	case workqsession.ClientError, workqsession.ServerError:
+		return false
+	case workqsession.Timeout:
+		return !waits
+	case workqsession.NotFound:
+		return !named && !strings.HasPrefix(c.Verb, workq.Inspect)
+	}
+	if err != nil {
+		return false // whether it may succeed at all is for the script
+	}
+	return !fits(c, m)
+}
+
+// fits reports whether the records of a success are those that a command has.
+func fits(c workq.Command, m session.Message) bool {
+	shape, records := workqsession.ShapeOf(m)
+	switch c.Verb {
+	case workq.Lease:
+		return shape == workqsession.Leased && records == 1
+	case workq.Run, workq.Result:
+		return shape == workqsession.Result && records == 1 && sameID(m.Parts[1], c.ID)
+	case workq.InspectJob:
+		return shape == workqsession.Inspected && records == 1 && sameID(m.Parts[1], c.ID)
+	case workq.InspectQueue:
+		return shape == workqsession.Inspected && records == 1 && string(m.Parts[1]) == c.Name()
+	case workq.InspectServer:
+		return shape == workqsession.Inspected && records == 1 && string(m.Parts[1]) == "server"
+	case workq.InspectJobs, workq.InspectScheduled, workq.InspectQueues:
+		return shape == workqsession.Inspected
+	}
+	return shape == workqsession.NoRecords
+}
+
+func sameID(got []byte, want string) bool { return strings.EqualFold(string(got), want) }

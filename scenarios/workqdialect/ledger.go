@@ -1,0 +1,93 @@
+package workqdialect
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// ledger holds the jobs that a play has added and not removed, by id, with their names. A job that has ended stays,
+// because its result does. It is safe for concurrent use.
+type ledger struct {
+	mu   sync.Mutex
+	jobs map[string]string
+}
+
+// NewLedger returns the ledger of a fresh play, without jobs.
+func (Dialect) NewLedger() scenarios.Ledger { return &ledger{jobs: map[string]string{}} }
+
+// Answered implements [scenarios.Ledger].
+func (g *ledger) Answered(command []byte, m session.Message) {
+	c, _, err := workq.ParseCommand(command)
+	if err != nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch ok := m.Kind == workqsession.OK; {
+	case ok && (c.Verb == workq.Add || c.Verb == workq.Schedule):
+		g.jobs[c.ID] = c.Name()
+	case c.Verb == workq.Delete && (ok || m.Kind == workqsession.NotFound):
+		delete(g.jobs, c.ID)
+	}
+}
+
+// Breach returns a leased job of a name that the lease does not have. (lease)
+func (g *ledger) Breach(command []byte, m session.Message) scenarios.Breach {
+	c, _, err := workq.ParseCommand(command)
+	shape, records := workqsession.ShapeOf(m)
+	if err != nil || c.Verb != workq.Lease || m.Kind != workqsession.OK || shape != workqsession.Leased || records != 1 {
+		return scenarios.Breach{}
+	}
+	id, name := string(m.Parts[1]), string(m.Parts[2])
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	added, ours := g.jobs[id]
+	if slices.Contains(c.Names, name) && (!ours || slices.Contains(c.Names, added)) {
+		return scenarios.Breach{}
+	}
+	return scenarios.Breach{
+		Kind: scenarios.WrongQueue, Expected: "no job of another name than " + strings.Join(c.Names, ", "),
+		Got: fmt.Sprintf("the job %s of the name %s", id, name),
+	}
+}
+
+// Signalled implements [scenarios.Ledger]: there are no states that an operator orders.
+func (*ledger) Signalled(string) {}
+
+// MayEnd implements [scenarios.Ledger]. The document does not say that a server ends connections.
+func (*ledger) MayEnd(session.State) bool { return false }
+
+// Leftover implements [scenarios.Ledger].
+func (g *ledger) Leftover() []string {
+	var words []string
+	for _, id := range g.left() {
+		words = append(words, "job "+id)
+	}
+	return words
+}
+
+func (g *ledger) left() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.jobs))
+}
+
+// Removable implements [scenarios.Ledger]: delete removes any job. (delete)
+func (g *ledger) Removable() bool { return len(g.left()) > 0 }
+
+// Cleanup implements [scenarios.Ledger].
+func (g *ledger) Cleanup(do func(line string) (session.Message, bool)) {
+	for _, id := range g.left() {
+		if _, ok := do(workq.Delete + " " + id); !ok {
+			return
+		}
+	}
+}
