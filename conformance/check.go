@@ -156,20 +156,3 @@ func (e *Evidence) passed() bool {
 	mismatched := func(r scenarios.Result) bool { return r.Outcome == scenarios.Mismatched }
 	return len(e.Breaches) == 0 && len(e.Findings) == 0 && !slices.ContainsFunc(e.Results, mismatched) && e.complete()
 }
-
-// levelOf returns the level that a mark gives its clause, by default that of the catalogue.
-func levelOf(m scenarios.Mark) reports.Level {
-	if m.Level != "" {
-		return reports.Level(m.Level)
-	}
-	c, _ := ClauseByID(m.Clause) // a user's script may name any clause
-	return c.Level
-}
-
-// mismatchVerdict returns the verdict about the clause of a mark if a line does not match.
-func mismatchVerdict(m scenarios.Mark) reports.Verdict {
-	if c, ok := ClauseByID(m.Clause); ok && m.Level == "" {
-		return c.Breach()
-	}
-	return levelOf(m).Breach()
-}

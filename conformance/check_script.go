@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -24,23 +23,39 @@ func Scripts(scripts ...*scenarios.Script) []Check {
 
 // Describe returns what the header and the lines of the script say.
 func (c ScriptCheck) Describe() Description {
-	s := c.Script
+	s, g := c.Script, c.Script.Dialect.Grammar()
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,
-		Embedded: s.Embedded, Wait: s.Wait(), Fetches: s.Sends(fwp.FETCH),
+		Embedded: s.Embedded, Wait: s.Wait(), Fetches: waits(s),
 		Connections: s.Connections(), Sharing: sharing(s), Hostile: s.BreaksProtocol() || countsInACrowd(s),
-		Counts: s.Sends(fwp.INFO) || s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks for INFO
+		Counts: counts(s) || g.Counts != "" && s.BreaksProtocol() && s.Opens(scenarios.Producer), // which the engine asks
 	}
 }
 
-// countsInACrowd reports whether a script sends INFO while many of its own connections push jobs.
+// waits reports whether a script sends a command that may wait.
+func waits(s *scenarios.Script) bool {
+	for verb := range s.Dialect.Grammar().Waits {
+		if s.Sends(verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts reports whether a script sends the command that counts everything on the server.
+func counts(s *scenarios.Script) bool {
+	verb := s.Dialect.Grammar().Counts
+	return verb != "" && s.Sends(verb)
+}
+
+// countsInACrowd reports whether a script counts everything while many of its own connections add jobs.
 func countsInACrowd(s *scenarios.Script) bool {
 	const crowd = 10
-	return s.Sends(fwp.INFO) && s.Sends(fwp.PUSH) && s.Connections() > crowd
+	return counts(s) && s.Sends(s.Dialect.Grammar().Adds) && s.Connections() > crowd
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
-// everything there, or while queues come into being, which takes INFO. The other scripts that need the server for themselves use the queue default.
+// everything there, or while queues come into being. The other scripts that need the server for themselves use the queue default.
 func sharing(script *scenarios.Script) Sharing {
 	how := SharesAll
 	for _, n := range script.Needs {
@@ -51,7 +66,7 @@ func sharing(script *scenarios.Script) Sharing {
 			how = SharesOneByOne
 		}
 	}
-	if how == SharesOneByOne && script.Sends(fwp.INFO) || countsInACrowd(script) {
+	if how == SharesOneByOne && counts(script) || countsInACrowd(script) {
 		return SharesNothing
 	}
 	return how

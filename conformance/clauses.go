@@ -69,13 +69,7 @@ func (c Clause) Breach() reports.Verdict {
 func Clauses() []Clause { return slices.Clone(catalogue()) }
 
 // ClauseByID returns the clause with this id, or false if there is none. Case counts; see Suggest.
-func ClauseByID(id string) (Clause, bool) {
-	at := slices.IndexFunc(catalogue(), func(c Clause) bool { return c.ID == id })
-	if at < 0 {
-		return Clause{}, false
-	}
-	return catalogue()[at], true
-}
+func ClauseByID(id string) (Clause, bool) { return FWP().ClauseByID(id) }
 
 // The catalogue is kept in text files, which a reader of the specification can review without Go. A file is a row of
 // paragraphs with an empty line between them; a line that starts with # is a comment. A paragraph is

@@ -9,14 +9,19 @@ import (
 
 // clauseParser reads a file of the catalogue line by line.
 type clauseParser struct {
-	clauses []Clause
-	open    bool    // a paragraph has begun
-	into    *string // what a line of text continues; nil after a source
+	document string // the only one that sources name; empty: those of FWP
+	clauses  []Clause
+	open     bool    // a paragraph has begun
+	into     *string // what a line of text continues; nil after a source
 }
 
 // parseClauses reads one file of the catalogue. Its errors begin with the file and the line.
-func parseClauses(name, text string) ([]Clause, error) {
-	var p clauseParser
+func parseClauses(name, text string) ([]Clause, error) { return ParseClauses(name, text, "") }
+
+// ParseClauses reads a file of the catalogue of another protocol, whose sources are all in one document and give lines
+// of it; see clauses.go for the notation. Its errors begin with the file and the line.
+func ParseClauses(name, text, document string) ([]Clause, error) {
+	p := clauseParser{document: document}
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(strings.TrimRight(line, "\r")); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, i+1, err)
@@ -70,7 +75,7 @@ func (p *clauseParser) text(line string) error {
 	switch label {
 	case "source":
 		p.into = nil
-		return c.addSource(rest)
+		return c.addSource(rest, p.document)
 	case "recorded":
 		c.Recorded = true
 		p.into, line = &c.Reading, rest
@@ -89,13 +94,17 @@ func (p *clauseParser) text(line string) error {
 }
 
 // addSource reads a source, and adds its heading to the section unless that names it already.
-func (c *Clause) addSource(text string) error {
-	s, err := parseSource(text)
+func (c *Clause) addSource(text, document string) error {
+	s, err := parseSource(text, document)
 	if err != nil {
 		return err
 	}
 	c.Sources = append(c.Sources, s)
-	switch section := s.section(); {
+	section := s.section()
+	if document != "" {
+		section = s.Heading
+	}
+	switch {
 	case c.Section == "":
 		c.Section = section
 	case !strings.Contains("; "+c.Section+"; ", "; "+section+"; "):

@@ -47,7 +47,7 @@ var (
 )
 
 // parseSource reads what stands behind "source:".
-func parseSource(text string) (Source, error) {
+func parseSource(text, document string) (Source, error) {
 	if text == external {
 		return Source{Document: external}, nil
 	}
@@ -56,7 +56,7 @@ func parseSource(text string) (Source, error) {
 		return Source{}, fmt.Errorf("source %q: %w", text, errSource)
 	}
 	s := Source{Document: m[1], Heading: m[2], Units: m[3]}
-	if s.section() == external {
+	if s.section() == external && s.Document != document {
 		return Source{}, fmt.Errorf("source %q: there is no document %s", text, m[1])
 	}
 	return s, nil

@@ -8,9 +8,6 @@ import (
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// closedClause forbids a server to close the connection of a worker.
-const closedClause = "FWP-STATE-13"
-
 // sameEnd is how far apart connections end that end for the same reason.
 const sameEnd = time.Second
 
@@ -25,9 +22,9 @@ type closure struct {
 // reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks no
 // clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
 func (s *runState) closes(t *task, check *reports.Check) (again bool) {
-	first := t.closed
+	first, clause := t.closed, s.runner.protocol().closed()
 	if first == nil {
-		if !t.together || t.host == nil || !brokenIn(check, closedClause) {
+		if !t.together || t.host == nil || !brokenIn(check, clause) {
 			return false
 		}
 		t.closed, t.apart = &closure{*check, endsIn(t.evidence)}, true
@@ -35,11 +32,11 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 		s.again = append(s.again, t)
 		return true
 	}
-	if brokenIn(check, closedClause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
+	if brokenIn(check, clause) || check.Verdict == reports.Crash || t.host.crashes > 0 {
 		return false
 	}
 	if slices.ContainsFunc(t.host.closed, first.isAlso) {
-		leaveOpen(check)
+		s.leaveOpen(check, clause)
 		return false
 	}
 	attempts := check.Attempts
@@ -88,18 +85,18 @@ func endsIn(e *Evidence) (ends []time.Time) {
 // brokenIn reports whether a check found a clause broken.
 func brokenIn(check *reports.Check, clause string) bool {
 	return slices.ContainsFunc(check.Clauses, func(c reports.ClauseVerdict) bool {
-		return c.ID == clause && c.Verdict == reports.Fail
+		return c.ID == clause && clause != "" && c.Verdict == reports.Fail
 	})
 }
 
-// leaveOpen makes closedClause inconclusive in what a check found when it was played alone.
-func leaveOpen(check *reports.Check) {
-	c, _ := ClauseByID(closedClause)
+// leaveOpen makes a clause inconclusive in what a check found when it was played alone.
+func (s *runState) leaveOpen(check *reports.Check, clause string) {
+	c, _ := s.runner.protocol().ClauseByID(clause)
 	open := reports.ClauseVerdict{
 		ID: c.ID, Level: c.Level, Verdict: reports.Inconclusive, Reason: reports.ReasonNotServing,
 		Why: "connections of several checks ended at a time, and none when this one was played alone",
 	}
-	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == closedClause })
+	at := slices.IndexFunc(check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == clause })
 	if at < 0 {
 		at, check.Clauses = len(check.Clauses), append(check.Clauses, open)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 const (
@@ -176,7 +175,7 @@ func (s *runState) startAgain(ctx context.Context, h *host) error {
 	}
 	player := &scenarios.Player{Target: h.Target, Password: h.Password, Timeout: s.runner.Timeout, Peers: &h.peers}
 	for begin := time.Now(); ; {
-		err := player.Serves(ctx, fwpdialect.Dialect{})
+		err := player.Serves(ctx, s.runner.protocol().Dialect)
 		if err == nil || ctx.Err() != nil || time.Since(begin) > patience {
 			return err
 		}

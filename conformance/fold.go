@@ -69,7 +69,7 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 		}
 	}
 	var all []reports.Clause
-	for _, c := range Clauses() {
+	for _, c := range s.runner.protocol().Clauses() {
 		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: checksOf[c.ID]}
 		switch {
 		case len(verdictsOf[c.ID]) > 0:

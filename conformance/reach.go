@@ -3,6 +3,7 @@ package conformance
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -12,6 +13,12 @@ import (
 type Goal struct {
 	Words    string // completes "it was never seen that"
 	happened func([]exchange) bool
+}
+
+// NewGoal returns the goal that one of the commands of a conversation had a reply for which is returns true: both as the
+// conversation has them, on one line. The words complete "it was never seen that".
+func NewGoal(words string, is func(sent, reply string, took time.Duration) bool) Goal {
+	return Goal{words, anyOf(func(x exchange) bool { return x.got != "" && is(x.sent, x.got, x.took()) })}
 }
 
 // GoalOf returns the goal of a clause that binds servers. A pass of the clause counts only if one of the checks that

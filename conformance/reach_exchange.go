@@ -87,7 +87,7 @@ func (s *runState) reach(c *reports.Check, e *Evidence) {
 		if all == nil {
 			all = exchanges(e.Conversation)
 		}
-		switch goal, strict := goalOfCheck(c.ID, cv.ID); {
+		switch goal, strict := s.runner.protocol().Goal(c.ID, cv.ID); {
 		case goal.happened(all):
 			s.reached[cv.ID] = true
 		case strict:
@@ -103,7 +103,8 @@ const neverSeen = "it was never seen that "
 
 // goal makes a clause inconclusive that was passed, and whose goal was never reached.
 func (s *runState) goal(c *reports.Clause) {
-	c.Goal, c.Reached = GoalOf(c.ID).Words, s.reached[c.ID]
+	goal, _ := s.runner.protocol().Goal("", c.ID)
+	c.Goal, c.Reached = goal.Words, s.reached[c.ID]
 	if c.Verdict == reports.Pass && !c.Reached {
 		c.Verdict, c.Why, c.Reason = reports.Inconclusive, neverSeen+c.Goal, reports.ReasonGoal
 	}

@@ -45,9 +45,10 @@ func (s *Server) ending() string {
 // Runner runs checks. Servers and Checks must be set; the zero value of
 // everything else works. A Runner is used once.
 type Runner struct {
-	Servers []Server
-	Checks  []Check   // what was selected
-	Skipped []Skipped // what the selection left out; reported as not selected
+	Protocol *Protocol // nil: FWP
+	Servers  []Server
+	Checks   []Check   // what was selected
+	Skipped  []Skipped // what the selection left out; reported as not selected
 
 	// Prepare starts an embedded server with the settings of a script's header; nil
 	// if there is none. The returned function ends it. Calls may be concurrent.

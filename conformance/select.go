@@ -19,7 +19,8 @@ type Selection struct {
 	Levels  []string
 	Quick   bool // leave out checks that wait longer than QuickWait
 
-	Parties []string // see Runner.Parties; for what an error says
+	Protocol *Protocol // of the clauses; nil: FWP
+	Parties  []string  // see Runner.Parties; for what an error says
 }
 
 // Apply splits the checks into the selected ones and the others. A pattern
@@ -85,7 +86,7 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 	var clauses, levels []string
 	for _, m := range d.Marks {
 		clauses = append(clauses, m.Clause)
-		levels = append(levels, string(levelOf(m)))
+		levels = append(levels, string(s.Protocol.or().levelOf(m)))
 	}
 	checks := matches("check", s.Checks, []string{d.ID, folder}, used)
 	byClause := matches("clause", s.Clauses, clauses, used)
@@ -137,14 +138,14 @@ func (s Selection) unmatched(used map[string]bool) error {
 
 func (s Selection) whyNoCheck(clause string) string {
 	r := Runner{Parties: s.Parties}
-	if c, ok := ClauseByID(clause); ok && !r.concerned(c) {
+	if c, ok := s.Protocol.or().ClauseByID(clause); ok && !r.concerned(c) {
 		return strings.NewReplacer("it ", "this clause ", ", the", ", and the").Replace(r.whyNotConcerned())
 	} else if c.Excluded != "" {
 		return "no check decides this clause: " + strings.TrimSuffix(c.Excluded, ".")
 	} else if ok {
 		return "the clause is in the catalogue, but no check decides it yet"
 	}
-	if id := Suggest(clause); id != "" {
+	if id := s.Protocol.or().Suggest(clause); id != "" {
 		return "did you mean " + id + "?"
 	}
 	return ""

@@ -17,7 +17,7 @@ func (s *runState) withoutResult(d Description, v reports.Verdict, why cause, pr
 	}
 	for _, m := range d.Clauses() {
 		c.Clauses = append(c.Clauses, reports.ClauseVerdict{
-			ID: m.Clause, Level: levelOf(m), Verdict: v, Why: c.Why, Reason: c.Reason, Provide: provide,
+			ID: m.Clause, Level: s.runner.protocol().levelOf(m), Verdict: v, Why: c.Why, Reason: c.Reason, Provide: provide,
 		})
 	}
 	return c
@@ -53,7 +53,7 @@ func (s *runState) verdicts(t *task) (check reports.Check, again bool) {
 	}
 	v.decisions()
 	for _, r := range v.unrefused {
-		v.broken(unrefusedClause(r.Unrefused), r)
+		v.broken(v.protocol().Unrefused(r.Unrefused), r)
 	}
 	for _, f := range v.evidence.Findings {
 		v.property(f)
@@ -95,6 +95,9 @@ type verdicts struct {
 	unrefused []scenarios.Result // where the server ended a connection instead of refusing
 }
 
+// protocol returns the protocol of the run.
+func (v *verdicts) protocol() *Protocol { return v.state.runner.protocol() }
+
 // cause is why a play did not get to its end. The zero cause is that it did.
 type cause struct {
 	reason    reports.ReasonCode
@@ -130,7 +133,7 @@ func (v *verdicts) stopCause() cause {
 		case scenarios.Unsure:
 			return cause{reason: reports.ReasonCode(r.Reason), line: r.Line, words: r.Cause, transient: r.Transient}
 		case scenarios.Mismatched:
-			return mismatchCause(r)
+			return v.mismatchCause(r)
 		}
 	}
 	if run.Err != nil {
@@ -142,9 +145,9 @@ func (v *verdicts) stopCause() cause {
 
 // mismatchCause returns the cause if a line did not match. A refused connection is one
 // cause for all checks.
-func mismatchCause(r scenarios.Result) cause {
-	if r.Unrefused != "" && isAuth(r.Marks) {
-		return cause{reason: reports.ReasonOtherBreach, line: r.Line, words: unrefusedWords(r), halted: true}
+func (v *verdicts) mismatchCause(r scenarios.Result) cause {
+	if r.Unrefused != "" && v.isAuth(r.Marks) {
+		return cause{reason: reports.ReasonOtherBreach, line: r.Line, words: v.unrefusedWords(r), halted: true}
 	}
 	if len(r.Marks) > 0 && !r.Refused {
 		words := "the line did not match, and tests another clause"
@@ -171,7 +174,7 @@ func gotText(r scenarios.Result) string {
 
 // clause decides one clause from the lines that are tied to it.
 func (v *verdicts) clause(m scenarios.Mark) {
-	cv := reports.ClauseVerdict{ID: m.Clause, Level: levelOf(m), Verdict: reports.NotRun}
+	cv := reports.ClauseVerdict{ID: m.Clause, Level: v.protocol().levelOf(m), Verdict: reports.NotRun}
 	all, broken, open := []reports.Verdict{}, []reports.Verdict{}, []scenarios.Result{}
 	for _, r := range v.evidence.Results {
 		for _, mark := range r.Marks {
@@ -211,7 +214,7 @@ func (v *verdicts) line(m scenarios.Mark, r scenarios.Result, cv *reports.Clause
 		return v.mismatch(m, r, cv)
 	case r.Outcome != scenarios.Matched || v.stopped.words != "":
 		return reports.Inconclusive
-	case m.Record || mismatchVerdict(m) == reports.Observed:
+	case m.Record || v.protocol().mismatchVerdict(m) == reports.Observed:
 		return reports.Observed
 	}
 	return reports.Pass
@@ -242,7 +245,7 @@ func observed(lines []scenarios.Result) string {
 
 // mismatch returns the verdict of a line that did not match.
 func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.ClauseVerdict) reports.Verdict {
-	verdict := mismatchVerdict(m)
+	verdict := v.protocol().mismatchVerdict(m)
 	switch {
 	case v.evidence.Dead != "" && !v.fatal:
 		return reports.Inconclusive
@@ -250,12 +253,12 @@ func (v *verdicts) mismatch(m scenarios.Mark, r scenarios.Result, cv *reports.Cl
 		verdict = reports.Crash
 	case verdict == reports.Observed:
 		return verdict
-	case r.Unrefused != "" && isAuth([]scenarios.Mark{m}):
+	case r.Unrefused != "" && v.isAuth([]scenarios.Mark{m}):
 		v.unrefused = append(v.unrefused, r)
-		cv.Why, cv.Reason, cv.Halted = unrefusedWords(r), reports.ReasonOtherBreach, true
+		cv.Why, cv.Reason, cv.Halted = v.unrefusedWords(r), reports.ReasonOtherBreach, true
 		return reports.Inconclusive
 	}
-	cv.Level, cv.Why = levelOf(m), gotText(r)
+	cv.Level, cv.Why = v.protocol().levelOf(m), gotText(r)
 	v.finding(verdict, m, r)
 	return verdict
 }
@@ -266,14 +269,14 @@ func (v *verdicts) breach(b scenarios.Breach) {
 		return // the end of the server is the reason
 	}
 	r := scenarios.Result{Pos: b.Pos, Expected: b.Expected, Got: b.Got, Conn: b.Conn, At: b.At}
-	v.broken(ClauseOf(b.Name()), r)
+	v.broken(v.protocol().ClauseOf(b.Name()), r)
 }
 
 // broken adds a clause that is broken at a line that is not about it.
 func (v *verdicts) broken(id string, r scenarios.Result) {
 	m := scenarios.Mark{Clause: id}
-	verdict := mismatchVerdict(m)
-	cv := reports.ClauseVerdict{ID: id, Level: levelOf(m), Verdict: verdict, Why: r.Got}
+	verdict := v.protocol().mismatchVerdict(m)
+	cv := reports.ClauseVerdict{ID: id, Level: v.protocol().levelOf(m), Verdict: verdict, Why: r.Got}
 	i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == id })
 	switch {
 	case i < 0:

@@ -25,12 +25,12 @@ type Decision struct {
 func (v *verdicts) decisions() {
 	for _, d := range v.evidence.Decisions {
 		m := scenarios.Mark{Clause: d.Clause}
-		cv := reports.ClauseVerdict{ID: d.Clause, Level: levelOf(m), Verdict: reports.Inconclusive, Why: d.Cause}
+		cv := reports.ClauseVerdict{ID: d.Clause, Level: v.protocol().levelOf(m), Verdict: reports.Inconclusive, Why: d.Cause}
 		r := scenarios.Result{Expected: d.Expected, Got: d.Got, Conn: d.Conn, At: d.At}
 		switch {
 		case d.Outcome == scenarios.Mismatched:
-			cv.Verdict, cv.Why = mismatchVerdict(m), d.Got
-		case d.Outcome == scenarios.Matched && mismatchVerdict(m) == reports.Observed:
+			cv.Verdict, cv.Why = v.protocol().mismatchVerdict(m), d.Got
+		case d.Outcome == scenarios.Matched && v.protocol().mismatchVerdict(m) == reports.Observed:
 			cv.Verdict, cv.Why = reports.Observed, d.Got
 		case d.Outcome == scenarios.Matched:
 			cv.Verdict, cv.Why = reports.Pass, ""

@@ -18,9 +18,9 @@ func onlyMark(r scenarios.Result) scenarios.Mark {
 
 // finding adds a finding with its evidence.
 func (v *verdicts) finding(verdict reports.Verdict, m scenarios.Mark, r scenarios.Result) {
-	c, _ := ClauseByID(m.Clause) // empty for a script without clauses
+	c, _ := v.protocol().ClauseByID(m.Clause) // empty for a script without clauses
 	f := reports.Finding{
-		Clause: m.Clause, Level: levelOf(m), Statement: c.Statement, Verdict: verdict,
+		Clause: m.Clause, Level: v.protocol().levelOf(m), Statement: c.Statement, Verdict: verdict,
 		Evidence: reports.Evidence{
 			Check: v.check.ID, File: v.check.File, Line: r.Line, Col: r.Col, Width: r.Width,
 			Expected: r.Expected, Actual: gotText(r), Marked: marked(v.evidence, r),

@@ -14,8 +14,8 @@ func (v *verdicts) property(f Finding) {
 		m.Level = string(reports.LevelShould)
 	}
 	verdict := reports.Fail
-	if _, known := ClauseByID(f.Clause); known {
-		verdict = mismatchVerdict(m)
+	if _, known := v.protocol().ClauseByID(f.Clause); known {
+		verdict = v.protocol().mismatchVerdict(m)
 	}
 	if f.Crash {
 		if !v.fatal {
@@ -27,7 +27,7 @@ func (v *verdicts) property(f Finding) {
 	if got == "" {
 		got = f.What
 	}
-	cv := reports.ClauseVerdict{ID: f.Clause, Level: levelOf(m), Verdict: verdict, Why: got}
+	cv := reports.ClauseVerdict{ID: f.Clause, Level: v.protocol().levelOf(m), Verdict: verdict, Why: got}
 	switch i := slices.IndexFunc(v.check.Clauses, func(c reports.ClauseVerdict) bool { return c.ID == f.Clause }); {
 	case f.Clause == "":
 		v.check.Verdict = verdict

@@ -12,8 +12,10 @@ import (
 // clauses about who is let in are not broken, but that of the answer is.
 
 // isAuth reports whether all marks are those of clauses about who is let in.
-func isAuth(marks []scenarios.Mark) bool {
-	return !slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, "FWP-AUTH-") })
+func (v *verdicts) isAuth(marks []scenarios.Mark) bool {
+	prefix := v.protocol().Admission
+	return prefix != "" &&
+		!slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, prefix) })
 }
 
 // unrefusedClause returns the clause that such an end breaks, by the verb of the command.
@@ -24,6 +26,6 @@ func unrefusedClause(verb string) string {
 	return "FWP-STATE-01"
 }
 
-func unrefusedWords(r scenarios.Result) string {
-	return "the connection was closed without the error that " + unrefusedClause(r.Unrefused) + " asks for"
+func (v *verdicts) unrefusedWords(r scenarios.Result) string {
+	return "the connection was closed without the error that " + v.protocol().Unrefused(r.Unrefused) + " asks for"
 }

@@ -97,6 +97,8 @@ type Grammar struct {
 	Computed []Computed
 	Settings []string        // what the header may set of an embedded server
 	Waits    map[string]Wait // by verb: answers that may take time without being late
+	Counts   string          // the verb that counts everything on the server; empty if it costs no more than others
+	Adds     string          // the verb that adds a job, where Counts is set
 	Due      string          // the field of a job with the time from which it can be delivered
 	Defers   []string        // the verbs and fields of a job by which it may be delivered later, Due among them
 

@@ -66,6 +66,8 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		},
 		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
+		Counts:    fwp.INFO,
+		Adds:      fwp.PUSH,
 		Due:       "at",
 		Defers:    []string{"at", "reserve_for", fwp.FAIL},
 		KeepAlive: 15 * time.Second, // the server may close the connection of a consumer without BEAT (BEAT Command)

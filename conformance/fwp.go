@@ -1,0 +1,18 @@
+package conformance
+
+import (
+	"sync"
+
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
+)
+
+// FWP returns the Faktory Work Protocol, which is the protocol where none is given.
+func FWP() *Protocol { return fwpProtocol() }
+
+var fwpProtocol = sync.OnceValue(func() *Protocol {
+	return &Protocol{
+		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
+		Clauses: catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
+		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
+	}
+})
