@@ -127,8 +127,13 @@ var rooms = map[string]room{
 		"fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",
 	}},
 
-	"internal/session":            {alone: true},
-	"internal/session/fwpsession": {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
+	"scenarios/workqdialect": {mayImport: []string{
+		"internal/session", "internal/session/workqsession", "scenarios", "workq",
+	}},
+
+	"internal/session":              {alone: true},
+	"internal/session/workqsession": {mayImport: []string{"internal/session", "internal/text", "workq"}, alone: true},
+	"internal/session/fwpsession":   {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
 
 	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
 	"emqp":                          {alone: true},
