@@ -106,6 +106,9 @@ type Grammar struct {
 	// makes the same value.
 	Fresh func(family, unique string) string
 
+	// TimeForm is how $now is written, as package time has it; empty: RFC 3339 with microseconds.
+	TimeForm string
+
 	// Counted returns the bytes of a line in which a block follows the line, with its size filled in, and any other line
 	// as it is, without the CRLF at the end; nil if the dialect has no such lines.
 	Counted func(line string) string

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -353,7 +354,7 @@ func (r *ref) computed(now time.Time) (string, bool) {
 		if r.zone != nil {
 			t = t.In(r.zone)
 		}
-		return t.Format(timeForm), true
+		return t.Format(cmp.Or(r.grammar.TimeForm, timeForm)), true
 	case refFiller:
 		return filler(r.size), true
 	}

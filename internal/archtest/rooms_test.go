@@ -92,12 +92,15 @@ var rooms = map[string]room{
 	}},
 	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
-	"fakes":              {mayImport: []string{"fakes/store", "fwp"}, alone: true},
-	"fakes/fakeworker":   {mayImport: []string{"fwp"}, alone: true},
-	"fakes/fakeworkq":    {mayImport: []string{"fakes/store", "workq"}, alone: true},
-	"fakes/store":        {alone: true},
-	"docs":               {},
-	"internal/target":    {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},
+	"conformance/workqsuite": {mayImport: []string{
+		"conformance", "scenarios", "scenarios/workqdialect", "workq",
+	}},
+	"fakes":            {mayImport: []string{"fakes/store", "fwp"}, alone: true},
+	"fakes/fakeworker": {mayImport: []string{"fwp"}, alone: true},
+	"fakes/fakeworkq":  {mayImport: []string{"fakes/store", "workq"}, alone: true},
+	"fakes/store":      {alone: true},
+	"docs":             {},
+	"internal/target":  {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},
 
 	"load": {mayImport: []string{
 		"internal/history", "internal/shortage", "load/arrivals", "load/client", "load/engine", "load/health",

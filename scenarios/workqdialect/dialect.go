@@ -59,6 +59,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Client:   "name",
 		Waits:    map[string]scenarios.Wait{workq.Lease: wait, workq.Result: wait, workq.Run: wait},
 		Defers:   []string{workq.Schedule, workq.Fail, workq.Lease},
+		TimeForm: "2006-01-02T15:04:05Z07:00",
 		Fresh:    fresh,
 		Counted:  counted,
 	}

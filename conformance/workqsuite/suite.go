@@ -1,0 +1,129 @@
+// Package workqsuite is Workq as a protocol of the suite: its catalogue of clauses, what a pass of each takes, which
+// clause a breach breaks, and how its servers are recognized.
+package workqsuite
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// prefix is that of the ids of clauses.
+const prefix = "WORKQ-"
+
+// document is the one that the catalogue is written from. Its edition has the SHA-256
+// 4edc4435da46eb37b46c92fa8723b16e0467a2cd0ea3a9f8594d32d035b84835.
+const document = "workq.md"
+
+//go:embed clauses.txt
+var clausesText string
+
+// clauses reads the catalogue once. It panics if that is malformed, which every test finds.
+var clauses = sync.OnceValue(func() []conformance.Clause {
+	all, err := conformance.ParseClauses("clauses.txt", clausesText, document)
+	if err != nil {
+		panic(err)
+	}
+	return all
+})
+
+// Protocol returns Workq as a protocol of the suite.
+func Protocol() *conformance.Protocol {
+	return &conformance.Protocol{
+		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
+		Clauses: clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
+	}
+}
+
+// clauseOf returns the clause of a breach.
+func clauseOf(breach string) string {
+	kind, detail, _ := strings.Cut(breach, ":")
+	id := map[string]string{
+		"unasked": "LINE-07", "extra-reply": "LINE-07", "no-reply": "LINE-07", "consumer-closed": "LINE-10",
+		"state-lost": "LINE-10", "wrong-queue": "LEASE-02",
+	}[kind]
+	switch kind {
+	case "grammar":
+		id = map[string]string{
+			string(workq.RuleSign): "LINE-03", string(workq.RuleOK): "LINE-03", string(workq.RuleError): "LINE-04",
+			string(workq.RuleLineEnd): "LINE-05", string(workq.RuleBlock): "LINE-06", string(workq.RuleCount): "INSP-13",
+			string(workq.RuleRecord): "INSP-13", string(workq.RuleKey): "INSP-13",
+		}[detail]
+	case "foreign-reply":
+		id = map[string]string{
+			workq.Add: "ADD-01", workq.Schedule: "SCHED-01", workq.Run: "RUN-03", workq.Result: "RESULT-01",
+			workq.Lease: "LEASE-01", workq.Complete: "DONE-01", workq.Fail: "FAIL-01", workq.Delete: "DEL-01",
+			workq.Inspect: "INSP-13",
+		}[detail]
+	}
+	if id == "" {
+		return ""
+	}
+	return prefix + id
+}
+
+// goal returns what must have happened for a pass of a clause: an answer to a command that the clause is about.
+func goal(_, clause string) (conformance.Goal, bool) {
+	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
+	verbs := map[string][]string{
+		"ADD": {workq.Add}, "SCHED": {workq.Schedule}, "RUN": {workq.Run}, "RESULT": {workq.Result}, "LEASE": {workq.Lease},
+		"DONE": {workq.Complete}, "FAIL": {workq.Fail}, "DEL": {workq.Delete}, "INSP": {workq.Inspect},
+	}[family]
+	words := "a command was answered"
+	if len(verbs) > 0 {
+		words = verbs[0] + " was answered"
+	}
+	return conformance.NewGoal(words, func(sent, _ string, _ time.Duration) bool {
+		verb, _, _ := strings.Cut(sent, " ")
+		return len(verbs) == 0 || strings.Contains(sent, `\n`) || verb == verbs[0]
+	}), false
+}
+
+// identify asks a server what it is, with the command that changes nothing. It is lenient: the checks evaluate an
+// answer that is somehow wrong. (inspect server)
+func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (conformance.Identity, error) {
+	dialing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	nc, err := t.Dial(dialing)
+	if err != nil {
+		return conformance.Identity{}, err
+	}
+	defer nc.Close()
+	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	_ = nc.SetDeadline(time.Now().Add(timeout))
+	_, _ = io.WriteString(nc, workq.InspectServer+"\r\n")
+	first := make([]byte, 512)
+	n, err := nc.Read(first)
+	first = first[:n]
+	answers := [][]byte{[]byte("+OK"), []byte("OK"), []byte("-CLIENT-ERROR"), []byte("-SERVER-ERROR"), []byte("-NOT-FOUND")}
+	for _, a := range answers {
+		if bytes.HasPrefix(first, a) {
+			return conformance.Identity{}, nil
+		}
+	}
+	const excerpt = 80
+	switch {
+	case ctx.Err() != nil:
+		return conformance.Identity{}, context.Cause(ctx)
+	case n > 0:
+		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: it answers %q with %q", workq.InspectServer,
+			first[:min(n, excerpt)])
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: no answer to %q within %v", workq.InspectServer,
+			timeout)
+	}
+	return conformance.Identity{}, fmt.Errorf("this is not a Workq server: it closed the connection (%w)", err)
+}
