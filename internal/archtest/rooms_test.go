@@ -97,6 +97,7 @@ var rooms = map[string]room{
 	}},
 	"fakes":            {mayImport: []string{"fakes/store", "fwp"}, alone: true},
 	"fakes/fakeworker": {mayImport: []string{"fwp"}, alone: true},
+	"fakes/fakeemqp":   {mayImport: []string{"emqp", "zmtp"}, alone: true},
 	"fakes/fakeworkq":  {mayImport: []string{"fakes/store", "workq"}, alone: true},
 	"fakes/store":      {alone: true},
 	"docs":             {},

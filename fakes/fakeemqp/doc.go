@@ -1,0 +1,13 @@
+// Package fakeemqp is a conforming broker of the EventMQ Protocol, in memory: clients and schedulers at the front,
+// workers at the back, or all on one socket. It shares the frames of package emqp and the sockets of package zmtp
+// with what tests brokers, and nothing else. Its one hook sees and changes each message, before it is handled or
+// sent; faults are made of it.
+//
+// Where the document says nothing, this broker does the following. It acknowledges INFORM, REQUEST, PUBLISH, SCHEDULE
+// and UNSCHEDULE with ACK, and nothing else. READY is one credit: a worker is sent one REQUEST for each. A REQUEST
+// has the id and frames that its client sent. A REPLY of a worker is for the oldest REQUEST that it was sent, wants a
+// reply, and has none. PUBLISH has no subscribers. Messages that break the document are ignored. A REQUEST that was
+// sent to a worker is not sent again.
+//
+// The names in brackets are the sections of the document.
+package fakeemqp
