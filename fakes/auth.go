@@ -1,11 +1,9 @@
 package fakes
 
 import (
-	crand "crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
-	"math/rand/v2"
 	"strings"
 )
 
@@ -18,12 +16,10 @@ func (c *conn) drawSalt() {
 	}
 	c.Salt = cfg.Salt
 	if c.Salt == "" {
-		var b [8]byte
-		crand.Read(b[:]) // never fails
-		c.Salt = hex.EncodeToString(b[:])
+		c.Salt = salt(c.s.secret, c.ID)
 	}
 	if c.Iterations = cfg.Iterations; c.Iterations <= 0 {
-		c.Iterations = 4000 + rand.IntN(4096)
+		c.Iterations = 4000 + chance(c.s.secret, "iterations", c.ID).IntN(4096)
 	}
 }
 

@@ -2,7 +2,6 @@ package fakes
 
 import (
 	"crypto/tls"
-	"math/rand/v2"
 	"net"
 	"time"
 )
@@ -52,8 +51,15 @@ type Config struct {
 
 	// RetryDelay returns the time from the nth failure of a job, counted from 1, to
 	// its return to its queue; at least 1 s is used. Nil means 15 s + n^4 s and a
-	// random part of up to 10 s for every failure.
+	// part of up to 10 s for every failure, which follows from Seed, jid and n.
 	RetryDelay func(failures int) time.Duration
+	delay      func(jid string, failures int) time.Duration
+
+	// Seed is what follows by chance: the delays of retries, salts and numbers of
+	// iterations. The same seed makes the same choices in every run, for the same
+	// jids and connections. Zero means salts and iterations that differ from start
+	// to start.
+	Seed uint64
 
 	// HelloTimeout is the time after which a connection that is not identified is
 	// closed; zero means never.
@@ -95,8 +101,12 @@ func (c *Config) fill() {
 	setIfZero(&c.MaxLine, 64<<20)
 	setIfZero(&c.MaxMessage, 1000)
 	setIfZero(&c.MaxBacktrace, 30)
-	if c.RetryDelay == nil {
-		c.RetryDelay = backOff
+	if retry := c.RetryDelay; retry != nil {
+		c.delay = func(_ string, failures int) time.Duration { return retry(failures) }
+	}
+	if c.delay == nil {
+		seed := c.Seed
+		c.delay = func(jid string, failures int) time.Duration { return backOff(seed, jid, failures) }
 	}
 }
 
@@ -112,9 +122,10 @@ func setIfZero[T int | time.Duration](n *T, value T) {
 
 // backOff returns the default delay. The number of failures is bounded before it is
 // raised to the fourth power: 100 failures already mean three years.
-func backOff(failures int) time.Duration {
+func backOff(seed uint64, jid string, failures int) time.Duration {
 	n := min(max(failures, 1), 100)
-	return time.Duration(15+n*n*n*n)*time.Second + rand.N(time.Duration(n)*10*time.Second)
+	part := chance(seed, jid, int64(n)).Int64N(int64(n) * int64(10*time.Second))
+	return time.Duration(15+n*n*n*n)*time.Second + time.Duration(part)
 }
 
 // seconds rounds up, because a reservation must not end early.

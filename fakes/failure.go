@@ -47,7 +47,7 @@ func newFailure(o *Object) failure {
 func (f failure) fate(cfg *Config) store.Fate[*job] {
 	return func(j *job, now time.Time) (*job, store.Set, time.Time) {
 		failures := j.failures + 1
-		due, set := now.Add(max(cfg.RetryDelay(failures), time.Second)), setAfter(j.retry, failures)
+		due, set := now.Add(max(cfg.delay(j.jid, failures), time.Second)), setAfter(j.retry, failures)
 		failed := j.with("failure", f.json(j, failures, now, set, due, cfg))
 		failed.failures = failures
 		return failed, set, due

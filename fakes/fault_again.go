@@ -1,8 +1,6 @@
 package fakes
 
 import (
-	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -29,17 +27,6 @@ func againFaults() []Fault {
 	}
 }
 
-// drawn returns a function that draws times between two bounds, the same ones in every run.
-func drawn(least, most time.Duration) func() time.Duration {
-	var mu sync.Mutex
-	random := rand.New(rand.NewPCG(1, 2))
-	return func() time.Duration {
-		mu.Lock()
-		defer mu.Unlock()
-		return least + time.Duration(random.Int64N(int64(most-least)))
-	}
-}
-
 func ackedAgain() func(*Event) {
 	delay := drawn(time.Second, 100*time.Second)
 	var held notes[string, *Object]
@@ -48,8 +35,9 @@ func ackedAgain() func(*Event) {
 		case e.Point == Delivered:
 			held.put(e.Object.Text("jid"), e.Object.clone())
 		case e.Point == Ran && e.Command.Verb == fwp.ACK && e.Err == nil:
-			if job, ok := held.take(e.Object.Text("jid")); ok {
-				again(e, job, time.Now().Add(delay()))
+			jid := e.Object.Text("jid")
+			if job, ok := held.take(jid); ok {
+				again(e, job, time.Now().Add(delay(jid, 0)))
 			}
 		}
 	}
@@ -61,7 +49,7 @@ func revived(which func(retry int64) bool) func() func(*Event) {
 		delay := drawn(16*time.Second, 74*time.Second)
 		return on(Failed, func(e *Event) {
 			if retry, ok := e.Object.Int("retry"); ok && which(retry) && e.Set != "retries" {
-				e.Set, e.Until = "retries", time.Now().Add(delay())
+				e.Set, e.Until = "retries", time.Now().Add(delay(e.Object.Text("jid"), retry))
 			}
 		})
 	}

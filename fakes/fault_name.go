@@ -152,9 +152,9 @@ func signalFor(matches func(signalled, wid string) bool) func() func(*Event) {
 			if e.State != "" {
 				signals[wid] = e.State
 			}
-			for signalled, state := range signals {
+			for _, signalled := range slices.Sorted(maps.Keys(signals)) {
 				if e.State == "" && matches(signalled, wid) {
-					e.State = state
+					e.State = signals[signalled]
 				}
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"sync"
@@ -22,6 +23,7 @@ type Server struct {
 	store    *store.Store[*job, *Event]
 	workers  workers
 	started  time.Time
+	secret   uint64 // of salts and iterations
 	commands atomic.Int64
 	// unfinished is how many bytes of long lines are kept that are not complete, of all connections.
 	unfinished atomic.Int64
@@ -62,6 +64,9 @@ func (s *Server) Start() {
 	s.cfg = s.Config
 	s.cfg.fill()
 	s.started = time.Now()
+	if s.secret = s.cfg.Seed; s.secret == 0 {
+		s.secret = rand.Uint64()
+	}
 	s.stopped = make(chan struct{})
 	s.conns = make(map[*conn]struct{})
 	s.workers.byWID = make(map[string]*worker)

@@ -23,7 +23,7 @@ func lateVariations() []Variation {
 			"a failed job is enqueued again after 2 s to 70 s",
 			func(c *Config) {
 				delay := drawn(2*time.Second, 70*time.Second)
-				c.RetryDelay = func(int) time.Duration { return delay() }
+				c.delay = func(jid string, failures int) time.Duration { return delay(jid, int64(failures)) }
 			}),
 		variation("schedule-late", "AMB-28",
 			"a scheduled job is enqueued 6 s late",

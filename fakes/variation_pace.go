@@ -1,8 +1,7 @@
 package fakes
 
 import (
-	"math/rand/v2"
-	"sync"
+	"strconv"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -11,7 +10,7 @@ import (
 func paceVariations() []Variation {
 	return []Variation{
 		variation("pace-far-away", "Link Level", "every reply is sent 30 ms later", away(30*time.Millisecond)),
-		statefulVariation("pace-jitter", "Link Level", "every reply is sent up to 300 ms later", jitter),
+		variation("pace-jitter", "Link Level", "every reply is sent up to 300 ms later", jitter()),
 		variation("pace-slow-push", "PUSH Command",
 			"a PUSH takes 400 ms",
 			when(Checked, fwp.PUSH, func(e *Event) {
@@ -41,13 +40,7 @@ func away(d time.Duration) func(*Event) {
 	return on(Writing, func(e *Event) { e.Delay = d })
 }
 
-// jitter draws the same delays in every run, but not for the same commands.
 func jitter() func(*Event) {
-	var mu sync.Mutex
-	random := rand.New(rand.NewPCG(1, 2))
-	return on(Writing, func(e *Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		e.Delay = time.Duration(random.Int64N(int64(300 * time.Millisecond)))
-	})
+	delay := drawn(0, 300*time.Millisecond)
+	return on(Writing, func(e *Event) { e.Delay = delay(strconv.FormatInt(e.Conn.ID, 10), int64(e.Conn.Commands)) })
 }

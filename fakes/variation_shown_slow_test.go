@@ -33,10 +33,10 @@ var shownSlow = map[string]string{
 		a> ACK {"jid":"j"}
 		a< OK`,
 	"retries-random": retried + `
-		wait 53s
+		wait 60s
 		b> FETCH q
 		b< "j"
-		took 1.317382316s`,
+		took 1.08600794s`,
 	"schedule-late": `
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[],"at":"2000-01-01T00:00:01Z"}

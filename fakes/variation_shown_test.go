@@ -228,7 +228,7 @@ var shown = map[string]string{
 	"pace-jitter": `
 		a:
 		a< HI
-		took 230.81198ms`,
+		took 130.335707ms`,
 	"pace-slow-push": `
 		a: hello
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}

@@ -1,8 +1,6 @@
 package fakes
 
 import (
-	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -13,7 +11,9 @@ func queueVariations() []Variation {
 		variation("queue-last-in-first-out", "AMB-27",
 			"the last job is delivered first",
 			on(Enqueued, func(e *Event) { e.Front = true })),
-		statefulVariation("queue-without-order", "AMB-27", "jobs are delivered in random order", shuffled),
+		variation("queue-without-order", "AMB-27",
+			"jobs are delivered in random order",
+			on(Enqueued, func(e *Event) { e.Front = chance(1, e.Object.Text("jid"), 0).IntN(2) == 0 })),
 		variation("fetch-wakes-on-any-queue", "AMB-19",
 			"a FETCH waits on all of its queues",
 			when(Checked, fwp.FETCH, func(e *Event) { e.Block = e.Queues })),
@@ -31,16 +31,6 @@ func queueVariations() []Variation {
 			"a FETCH waits for 2.1 s, because the server's timers are coarse",
 			func(c *Config) { c.FetchBlock = 2100 * time.Millisecond }),
 	}
-}
-
-func shuffled() func(*Event) {
-	var mu sync.Mutex
-	random := rand.New(rand.NewPCG(1, 2))
-	return on(Enqueued, func(e *Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		e.Front = random.IntN(2) == 0
-	})
 }
 
 func scheduleVariations() []Variation {
