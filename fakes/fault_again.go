@@ -9,7 +9,7 @@ import (
 // againFaults are about jobs that must never come back, and come back after a random time.
 func againFaults() []Fault {
 	return []Fault{
-		statefulFault("ack-redelivered-late", "ACK-02",
+		statefulFault("ack-redelivered-late", "ACK-02 WU-05",
 			"a job is enqueued again within 100 s after its ACK",
 			ackedAgain),
 		statefulFault("retry-zero-kept-late", "RETRY-01",
