@@ -1,6 +1,7 @@
 package double
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes"
@@ -24,7 +26,7 @@ func (e *listenError) Error() string { return fmt.Sprint(e.cause) }
 // this machine only, and none that a browser sends on behalf of another site.
 func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 	mux := http.NewServeMux()
-	for pattern, serve := range map[string]func(*http.Request) (any, error){
+	requests := map[string]func(*http.Request) (any, error){
 		"GET /v1/jobs":       d.getJobs,
 		"GET /v1/journal":    d.getJournal,
 		"POST /v1/verify":    d.postVerify,
@@ -35,9 +37,14 @@ func (d *Double) Handler(named func(string) (fakes.Fault, error)) http.Handler {
 		"PUT /v1/faults":     func(r *http.Request) (any, error) { return d.putFaults(r, named) },
 		"GET /v1/clock":      func(*http.Request) (any, error) { return d.clock(), nil },
 		"POST /v1/clock":     d.postClock,
-	} {
-		mux.Handle(pattern, answer(serve))
 	}
+	paths := map[string]bool{}
+	for pattern, serve := range requests {
+		mux.Handle(pattern, answer(serve))
+		_, path, _ := strings.Cut(pattern, " ")
+		paths[path] = true
+	}
+	mux.Handle("/", answer(func(r *http.Request) (any, error) { return nil, unknown(r, paths[r.URL.Path]) }))
 	return http.NewCrossOriginProtection().Handler(loopback(mux))
 }
 
@@ -70,6 +77,16 @@ type statusError struct {
 
 func (e *statusError) Error() string { return http.StatusText(e.status) }
 
+// unknown refuses a request that the control does not have, by its path or only by its method.
+func unknown(r *http.Request, path bool) error {
+	words := fmt.Sprintf("there is no %.100q here; the requests are listed in docs/test-double.md", r.Method+" "+r.URL.Path)
+	status := http.StatusNotFound
+	if path {
+		status = http.StatusMethodNotAllowed
+	}
+	return &statusError{status, map[string]string{"error": words}}
+}
+
 // answer writes what serve returns as JSON.
 func answer(serve func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,7 +111,11 @@ func answer(serve func(*http.Request) (any, error)) http.Handler {
 func read(r *http.Request, into any) error {
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+	err := decoder.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("the body: %s cannot be of type %s", cmp.Or(wrong.Field, "the whole"), wrong.Value)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("the body: %w", err)
 	}
 	return nil

@@ -127,11 +127,24 @@ func TestVerify(t *testing.T) {
 		"no object":      {`{"pushed":["1"]}`, 400, "pushed[0]: a job is a JSON object"},
 		"unknown field":  {`{"pusht":[]}`, 400, "unknown field"},
 		"no JSON":        {`{`, 400, "the body"},
+		"no list":        {`{"pushed":5}`, 400, "the body: pushed cannot be of type number"},
+		"a list":         {`[]`, 400, "the body: the whole cannot be of type array"},
 	}
 	for name, test := range tests {
 		status, body := ask(t, control, http.MethodPost, "/v1/verify", test.expect)
 		assert.Equal(t, test.status, status, "%s: %s", name, body)
 		assert.Contains(t, body, test.body, name)
+	}
+}
+
+func TestUnknownRequests(t *testing.T) {
+	t.Parallel()
+	_, control := begin(t)
+	for request, expected := range map[string]int{"GET /v1/job": 404, "GET /": 404, "PUT /v1/jobs": 405} {
+		method, path, _ := strings.Cut(request, " ")
+		status, body := ask(t, control, method, path, "")
+		assert.Equal(t, expected, status, request)
+		assert.JSONEq(t, `{"error":"there is no \"`+request+`\" here; the requests are listed in docs/test-double.md"}`, body)
 	}
 }
 
