@@ -79,14 +79,13 @@ func (p *place) worker(identity string, credit int, queues ...emqp.Queue) *end {
 func (e *end) send(m emqp.Message) { require.NoError(e.t, e.Send(e.t.Context(), m.Frames()...)) }
 
 // request sends a REQUEST and takes the ACK.
-func (e *end) request(queue, headers, message string) (id string) {
+func (e *end) request(queue, headers, message string) {
 	e.sent++
-	id = fmt.Sprint("request-", e.sent)
+	id := fmt.Sprint("request-", e.sent)
 	h, err := emqp.ParseHeaders(headers)
 	require.NoError(e.t, err)
 	e.send(emqp.Request(id, queue, h, message))
 	e.gets("ACK " + id)
-	return id
 }
 
 // next returns the next message: its command and fields, of a REQUEST the message alone.

@@ -136,6 +136,7 @@ var rooms = map[string]room{
 	}},
 
 	"internal/session":              {alone: true},
+	"internal/session/emqpsession":  {mayImport: []string{"emqp", "internal/session", "internal/text", "zmtp"}, alone: true},
 	"internal/session/workqsession": {mayImport: []string{"internal/session", "internal/text", "workq"}, alone: true},
 	"internal/session/fwpsession":   {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
 

@@ -1,0 +1,178 @@
+package emqpsession_test
+
+import (
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// inBubble runs a test with a broker of one socket, and a connection to it, in virtual time.
+func inBubble(t *testing.T, config fakeemqp.Config, test func(t *testing.T, b *fakeemqp.Broker, nc net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		l, err := network.Listen("127.0.0.1:0")
+		require.NoError(t, err)
+		b := fakeemqp.Start(config, l, nil)
+		defer b.Close()
+		nc, err := network.DialContext(t.Context(), "tcp", l.Addr().String())
+		require.NoError(t, err)
+		defer nc.Close()
+		test(t, b, nc)
+	})
+}
+
+// begin returns a conversation whose handshake is over.
+func begin(t *testing.T, nc net.Conn, p emqpsession.Protocol) *session.Conn {
+	t.Helper()
+	opened, err := emqpsession.Open(nc, "w", p.Heartbeats)
+	require.NoError(t, err)
+	c := session.New(opened, p, session.Config{})
+	assert.Equal(t, session.Greeting, c.Status().Phase)
+	r, err := c.Answer(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "READY", string(r.Message.Text))
+	assert.Equal(t, session.Answer, r.Turn)
+	assert.Equal(t, session.Serving, c.Status().Phase)
+	return c
+}
+
+func send(t *testing.T, c *session.Conn, m emqp.Message) {
+	t.Helper()
+	require.NoError(t, c.Write(t.Context(), [][]byte{zmtp.AppendMessage(nil, m.Frames()...)}, 0))
+}
+
+func next(t *testing.T, c *session.Conn) session.Received {
+	t.Helper()
+	r, ok := c.Take(t.Context(), time.Now().Add(time.Hour))
+	require.True(t, ok)
+	return r
+}
+
+// A worker's conversation: what the broker sends are notices, and HEARTBEATs keep it alive without showing.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	inBubble(t, fakeemqp.Config{}, func(t *testing.T, b *fakeemqp.Broker, nc net.Conn) {
+		c := begin(t, nc, emqpsession.Protocol{})
+		assert.Nil(t, c.Status().Farewell)
+		send(t, c, emqp.InformWorker("i", emqp.Queue{Weight: 10, Name: "default"}))
+		r := next(t, c)
+		assert.Equal(t, `["", "eMQP/1.0", "ACK", "broker-1", "i"]`, r.String())
+		assert.Equal(t, session.Notice, r.Turn)
+		assert.Equal(t, "INFORM", c.Status().Verb)
+		_, came := c.Take(t.Context(), time.Now().Add(time.Hour))
+		assert.False(t, came)
+		assert.Equal(t, 1, b.Counts().Workers, "its HEARTBEATs are answered")
+		c.Leave(t.Context())
+		synctest.Wait()
+		assert.Zero(t, b.Counts().Workers, "it has said KBAI")
+	})
+}
+
+// Whoever takes HEARTBEATs over sees them, and has to answer them.
+func TestHeartbeatsTakenOver(t *testing.T) {
+	t.Parallel()
+	config := fakeemqp.Config{Interval: 3 * time.Second, Timeout: 10 * time.Second}
+	inBubble(t, config, func(t *testing.T, b *fakeemqp.Broker, nc net.Conn) {
+		c := begin(t, nc, emqpsession.Protocol{Heartbeats: true})
+		send(t, c, emqp.InformWorker("i"))
+		next(t, c)
+		for range 3 {
+			assert.Contains(t, next(t, c).String(), `"HEARTBEAT"`)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Zero(t, b.Counts().Workers)
+		require.NoError(t, c.End(session.Closed))
+	})
+}
+
+// Answers are not written into a message that is sent in pieces.
+func TestAnswersBetweenMessages(t *testing.T) {
+	t.Parallel()
+	config := fakeemqp.Config{Interval: time.Second, Router: zmtp.RouterConfig{Config: zmtp.Config{Ping: time.Second}}}
+	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+		c := begin(t, nc, emqpsession.Protocol{})
+		send(t, c, emqp.InformScheduler("i"))
+		next(t, c)
+		m := zmtp.AppendMessage(nil, emqp.Request("r", "q", nil, "text").Frames()...)
+		var pieces [][]byte
+		for i := range m {
+			pieces = append(pieces, m[i:i+1])
+		}
+		require.NoError(t, c.Write(t.Context(), pieces, 40*time.Millisecond))
+		assert.Equal(t, `["", "eMQP/1.0", "ACK", "broker-`, next(t, c).String()[:32])
+		c.Leave(t.Context())
+	})
+}
+
+// What the broker breaks ends the conversation, with rule and offset; DISCONNECT and KBAI end it in order.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+		if e.Sent && string(e.Frames[2]) == emqp.ACK {
+			e.Frames = [][]byte{[]byte("any"), {0xff}}
+		}
+	}}
+	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+		c := begin(t, nc, emqpsession.Protocol{})
+		send(t, c, emqp.InformWorker("i"))
+		assert.Equal(t, `["any", "\xff"]`, next(t, c).String())
+		send(t, c, emqp.Disconnect("d"))
+		assert.Equal(t, session.Over, c.Status().Phase)
+		assert.Contains(t, next(t, c).String(), `"KBAI"`)
+		require.NoError(t, c.End(session.Reset))
+	})
+}
+
+func TestReaderRefuses(t *testing.T) {
+	t.Parallel()
+	ready := zmtp.Ready(nil).Append(zmtp.NewGreeting().Append(nil))
+	for name, c := range map[string]struct {
+		in   []byte
+		want string
+	}{
+		"reserved": {slices.Concat(ready, []byte{0x80, 0}),
+			`reply syntax (reserved): byte 72: expected flags whose bits 7 to 3 are zero, got "\x80\x00"`},
+		"ERROR": {zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)), "ERROR no"},
+		"half":  {slices.Concat(ready, []byte{0, 9, 'a'}), "an unfinished reply: a frame of 9 octets, 1 octets received"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				network := memnet.New()
+				l, err := network.Listen("127.0.0.1:0")
+				require.NoError(t, err)
+				defer l.Close()
+				nc, err := network.DialContext(t.Context(), "tcp", l.Addr().String())
+				require.NoError(t, err)
+				peer, err := l.Accept()
+				require.NoError(t, err)
+				defer peer.Close()
+				_, err = peer.Write(c.in)
+				require.NoError(t, err)
+				conn := session.New(nc, emqpsession.Protocol{Raw: true}, session.Config{})
+				r, err := conn.Answer(t.Context())
+				require.NoError(t, err)
+				if string(r.Message.Text) == zmtp.READY {
+					r, err = conn.Answer(t.Context())
+					require.NoError(t, err)
+				}
+				assert.Equal(t, c.want, r.String())
+				require.NoError(t, conn.End(session.Closed))
+			})
+		})
+	}
+}
