@@ -70,8 +70,8 @@ var rooms = map[string]room{
 		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},
 	"internal/workercheck": {mayImport: []string{
-		"conformance", "fakes", "fakes/fakeworker", "fwp", "internal/jsonnum", "internal/monitor", "internal/target",
-		"reports", "scenarios",
+		"conformance", "fakes", "fakes/fakeworker", "fwp", "internal/jsonnum", "internal/monitor", "internal/shortage",
+		"internal/target", "reports", "scenarios",
 	}},
 
 	"internal/stress": {mayImport: []string{

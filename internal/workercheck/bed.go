@@ -16,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -202,6 +203,7 @@ func (b *bed) serve() *server {
 	config.Listen = func() (ln net.Listener, err error) {
 		if addr == "" {
 			ln, err = b.harness.listen(b.situation.IPv6)
+			_ = b.notice(err)
 		} else {
 			ln, err = b.harness.listenAgain(addr)
 		}
@@ -209,7 +211,7 @@ func (b *bed) serve() *server {
 			return nil, err
 		}
 		addr = ln.Addr().String()
-		return &listener{Listener: ln, tape: b.tape, process: s.of, secure: b.secure()}, nil
+		return &listener{Listener: ln, tape: b.tape, process: s.of, secure: b.secure(), notice: b.notice}, nil
 	}
 	s.Server = fakes.NewUnstarted(config)
 	if err := begin(s.Server); err != nil {
@@ -218,6 +220,10 @@ func (b *bed) serve() *server {
 	b.servers = append(b.servers, s)
 	return s
 }
+
+// notice ends the run if an error means that this process ran out of something, and returns it: what a program does then
+// says nothing about it.
+func (b *bed) notice(err error) error { return shortage.Notice(b.ctx, err) }
 
 // begin starts a server, which panics if it cannot listen.
 func begin(s *fakes.Server) (err error) {
@@ -303,7 +309,7 @@ func (b *bed) start(o options) (*proc, error) { //nolint:funlen // its steps fol
 	}
 	p.Process, err = b.harness.Launcher.Launch(e)
 	if err != nil {
-		return nil, fmt.Errorf("start the command: %w", err)
+		return nil, fmt.Errorf("start the command: %w", b.notice(err))
 	}
 	b.procs = append(b.procs, p)
 	b.watchers.Go(func() {

@@ -161,12 +161,13 @@ type listener struct {
 	tape    *tape
 	process func() int
 	secure  func(net.Conn) net.Conn // nil: no TLS
+	notice  func(error) error       // is given the errors
 }
 
 func (l *listener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
 	if err != nil {
-		return nil, err
+		return nil, l.notice(err)
 	}
 	raw := nc
 	if l.secure != nil {

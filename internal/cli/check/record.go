@@ -105,7 +105,8 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		ctx, cancel = context.WithTimeout(ctx, o.length)
 		defer cancel()
 	}
-	r := p.recorder(o, endpoint)
+	shown := &shownFindings{p: p, times: map[string]int{}}
+	r := p.recorder(o, endpoint, shown)
 	defer r.Close()
 	web, err := o.serveMetrics(ctx, r)
 	if err != nil {
@@ -119,12 +120,11 @@ func (p process) record(ctx context.Context, o *recordOptions) error {
 		return &program.InternalError{Cause: err}
 	}
 	r.Close()
-	return p.recorded(o, r)
+	return cmp.Or(shown.shortage(), p.recorded(o, r))
 }
 
 // recorder returns what passes connections on to a server, and prints the breaches that pass.
-func (p process) recorder(o *recordOptions, endpoint program.Endpoint) *recorder.Recorder {
-	shown := &shownFindings{p: p, times: map[string]int{}}
+func (p process) recorder(o *recordOptions, endpoint program.Endpoint, shown *shownFindings) *recorder.Recorder {
 	return recorder.New(recorder.Config{
 		Dial: endpoint.Server.Dial, Script: o.output != "", Found: shown.print, Failed: shown.failed,
 		Watch: monitor.Config{Password: endpoint.Password, Concurrency: o.concurrency, Queues: o.queues},
@@ -187,6 +187,7 @@ type shownFindings struct {
 	mu    sync.Mutex
 	times map[string]int
 	down  bool
+	short string // what this process ran out of, and what to do
 }
 
 func (s *shownFindings) print(b monitor.Breach) {
@@ -212,6 +213,19 @@ func (s *shownFindings) failed(err error) {
 		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s", cmp.Or(shortage.Explain(err), err.Error()))
 	}
 	s.down = true // it is said once
+	if s.short == "" {
+		s.short = shortage.Explain(err)
+	}
+}
+
+// shortage returns an error if connections were not passed on for want of something here.
+func (s *shownFindings) shortage() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.short == "" {
+		return nil
+	}
+	return &program.InternalError{Cause: errors.New("connections were not passed on: " + s.short)}
 }
 
 // breachText returns a breach in a few lines.
