@@ -52,7 +52,7 @@ func (t Target) untested() string {
 	if t.Command != "" {
 		return "no FWP client could be tested"
 	}
-	return "no FWP server could be tested"
+	return "no server could be tested"
 }
 
 func (r *Report) trouble() trouble {

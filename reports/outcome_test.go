@@ -123,7 +123,7 @@ func TestOutcomeInWords(t *testing.T) {
 		{"interrupted", interrupted, "interrupted: 3 findings: 1 crash, 1 fail, 1 warn; " +
 			"1 clause inconclusive, 1 clause not run, 1 check not run; 1 clause passed, 1 observed"},
 		{"internal", &Report{Internal: "boom"}, "internal error: boom"},
-		{"unreachable", &Report{Unreachable: "refused"}, "no FWP server could be tested: refused"},
+		{"unreachable", &Report{Unreachable: "refused"}, "no server could be tested: refused"},
 		{"usage", &Report{Usage: "unknown flag"}, "usage error: unknown flag"},
 		{"in part", half, "1 check inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},

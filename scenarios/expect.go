@@ -135,6 +135,9 @@ func (c *cursor) lineChoice() (Choice, error) {
 		return ch, err
 	}
 	end := len(c.line)
+	if strings.HasPrefix(c.rest(), "| ") && strings.HasSuffix(c.line[:c.pos], " ") {
+		return ch, nil // the blank behind a sign that is a word was skipped
+	}
 	if i := strings.Index(c.rest(), " | "); i >= 0 {
 		end = c.pos + i
 	}

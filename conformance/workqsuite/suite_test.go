@@ -2,8 +2,12 @@ package workqsuite_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"net"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -72,6 +76,54 @@ func TestScriptsAreInOrder(t *testing.T) {
 			_, known := workqsuite.Protocol().ClauseByID(m.Clause)
 			assert.True(t, known, "%s: %s", s.Name, m.Clause)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite docs/workq-clauses.md and the matrix of faults")
+
+// TestClausesDocument writes docs/workq-clauses.md from the catalogue and the scripts. What binds servers is decided or
+// excluded with a reason.
+func TestClausesDocument(t *testing.T) {
+	t.Parallel()
+	by := map[string][]string{}
+	for _, c := range checks(t) {
+		for _, m := range c.Describe().Clauses() {
+			by[m.Clause] = append(by[m.Clause], c.Describe().ID)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, `# The clauses of Workq
+
+Written by `+"`go test ./conformance/workqsuite -run Document -update`"+`; do not edit. Levels are described in
+[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
+`+"`scenarios/workqdialect/scripts`"+`; a source is a heading of the document and a line of it.
+
+| id | party | level | statement | reading | checks | source |
+|---|---|---|---|---|---|---|
+`)
+	for _, c := range workqsuite.Protocol().Clauses() {
+		decided := strings.Join(by[c.ID], ", ")
+		assert.NotEqual(t, c.BindsServer() && c.Excluded == "", decided == "", c.ID)
+		if c.Excluded != "" {
+			decided = "excluded: " + c.Excluded
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
+			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided, c.Sources[0].Heading + " " + c.Sources[0].Units,
+		}, " | "))
+	}
+	golden(t, "../../docs/workq-clauses.md", b.String())
+}
+
+// golden compares a text with a file, or writes it.
+func golden(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
+		t.Errorf("%s is stale: FWP_SLOW=1 go test ./conformance/workqsuite -update", path)
 	}
 }
 

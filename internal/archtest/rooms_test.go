@@ -36,7 +36,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "internal/cli/program",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "fakes/fakeworkq",
+			"internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
 			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
@@ -46,8 +47,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/program": {
 		mayImport: []string{
-			"conformance", "fakes", "internal/input", "internal/shortage", "internal/target", "internal/text",
-			"load/workload", "reports", "reports/html",
+			"conformance", "conformance/workqsuite", "fakes", "internal/input", "internal/shortage", "internal/target",
+			"internal/text", "load/workload", "reports", "reports/html",
 		},
 		speaks: true,
 	},

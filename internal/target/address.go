@@ -20,19 +20,24 @@ const (
 	schemeTLS = "tcp+tls"
 )
 
+// ports has the schemes of other protocols, which are their names, each with the port where its servers listen unless
+// configured otherwise.
+var ports = map[string]string{"workq": "9922"}
+
 // wanted is the form of a URL.
 const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
 
 // Address is the place of a server, from its URL.
 type Address struct {
+	Protocol string // the name of the protocol, if it is not FWP
 	TLS      bool
 	Host     string // a name or an IP address, IPv6 without brackets
 	Port     string // a number
 	Password string // empty if the URL has none
 }
 
-// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://... The port is
-// 7419 if there is none, the name of a user does not matter, and the password
+// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of
+// another protocol in the place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and the password
 // is percent-encoded where it has to be. No error holds any part of the URL that
 // may be the password.
 func ParseURL(raw string) (Address, error) {
@@ -41,7 +46,10 @@ func ParseURL(raw string) (Address, error) {
 		return Address{}, notAURL(raw)
 	}
 	a := Address{TLS: strings.EqualFold(scheme, schemeTLS)}
-	if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
+	port := defaultPort
+	if other, known := ports[strings.ToLower(scheme)]; known {
+		a.Protocol, port = strings.ToLower(scheme), other
+	} else if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
 		return Address{}, unknownScheme(scheme)
 	}
 	user, hostport, err := splitUser(rest)
@@ -53,7 +61,7 @@ func ParseURL(raw string) (Address, error) {
 			return Address{}, errors.New("the password is not percent-encoded: write % as %25")
 		}
 	}
-	a.Host, a.Port, err = splitHostPort(hostport)
+	a.Host, a.Port, err = splitHostPort(hostport, port)
 	return a, err
 }
 
@@ -98,7 +106,7 @@ func splitUser(rest string) (user, hostport string, err error) {
 	return "", authority, nil
 }
 
-func splitHostPort(hostport string) (host, port string, err error) {
+func splitHostPort(hostport, usual string) (host, port string, err error) {
 	if inner, ok := strings.CutPrefix(hostport, "["); ok {
 		host, port, err = splitBracketed(inner)
 	} else if host, port, _ = strings.Cut(hostport, ":"); strings.Contains(port, ":") {
@@ -112,7 +120,7 @@ func splitHostPort(hostport string) (host, port string, err error) {
 	case host == "":
 		return "", "", fmt.Errorf("no host: want %s", wanted)
 	case port == "":
-		return host, defaultPort, nil
+		return host, usual, nil
 	case bad != nil || number == 0:
 		return "", "", errors.New("the port is not a number from 1 to 65535")
 	}
@@ -155,7 +163,10 @@ func (a Address) Masked() string {
 }
 
 func (a Address) scheme() string {
-	if a.TLS {
+	switch {
+	case a.Protocol != "":
+		return a.Protocol
+	case a.TLS:
 		return schemeTLS
 	}
 	return schemeTCP

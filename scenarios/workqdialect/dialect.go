@@ -100,8 +100,9 @@ func (Dialect) Hello(scenarios.Role, session.State) (scenarios.Hello, bool) {
 	return scenarios.Hello{}, true
 }
 
-// Question returns the inspection of the server. (inspect server)
-func (Dialect) Question(scenarios.Role, session.State) string { return workq.InspectServer }
+// Question returns the inspection of the first queue: a real server was found to send more lines of inspect server than
+// it announces. (inspect queues)
+func (Dialect) Question(scenarios.Role, session.State) string { return workq.InspectQueues + " 0 1" }
 
 // Sample returns the state of a new conversation.
 func (Dialect) Sample(bool) session.State {

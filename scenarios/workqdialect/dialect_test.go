@@ -60,7 +60,7 @@ S: +OK 1 $id 1 0 ""
 C: inspect queues 0 10
 S: +OK 1 ...
 C bad: add x $name 1000 60000 * <- pong
-S: -CLIENT-ERROR
+S: -CLIENT-ERROR | <close>
 `
 
 func TestAScript(t *testing.T) {

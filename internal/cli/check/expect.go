@@ -70,7 +70,7 @@ func (e *expectFlags) read(chosen selection, more ...string) (*expectations, err
 		checks = append(checks, check.Describe().ID)
 	}
 	var clauses []string
-	for _, c := range conformance.Clauses() {
+	for _, c := range allClauses() {
 		clauses = append(clauses, c.ID)
 	}
 	return &expectations{file: file, update: e.update}, file.Resolve(checks, clauses)

@@ -44,7 +44,7 @@ func newExplain(p process) *cobra.Command {
 }
 
 func (p process) explain(id string) error {
-	all, err := checks()
+	all, err := everyCheck()
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (p process) explain(id string) error {
 func explainScript(d conformance.Description) (string, error) {
 	var f explained
 	for _, id := range clausesOf(d) {
-		clause, _ := conformance.ClauseByID(id) // a test knows that there is one
+		clause, _ := clauseByID(id) // a test knows that there is one
 		f.add("clauses", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 	}
 	for _, need := range d.Needs {
@@ -239,7 +239,7 @@ func spelled(list string, words map[string]string) string {
 
 // clauseNamed returns the clause with this id; case does not count.
 func clauseNamed(id string) (conformance.Clause, bool) {
-	all := conformance.Clauses()
+	all := allClauses()
 	i := slices.IndexFunc(all, func(c conformance.Clause) bool { return strings.EqualFold(c.ID, id) })
 	if i < 0 {
 		return conformance.Clause{}, false

@@ -35,7 +35,7 @@ func explainFault(fault fakes.Fault, checks map[string][]conformance.Description
 	var f explained
 	var ids []string
 	for _, id := range fault.Clauses {
-		clause, _ := conformance.ClauseByID(id) // a test knows that there is one
+		clause, _ := clauseByID(id) // a test knows that there is one
 		f.add("breaks", fmt.Sprintf("%s (%s): %s", id, clause.Level, clause.Statement))
 		for _, check := range checks[id] {
 			if !slices.Contains(ids, check.ID) {

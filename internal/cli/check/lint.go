@@ -3,6 +3,7 @@ package check
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
@@ -28,7 +29,7 @@ func (p process) lint(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, found := examine(files)
+	_, found := examine(files, conformance.FWP())
 	for _, problem := range found {
 		shown := *problem
 		if shown.Advice {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 // newList builds `fwpcheck list`.
 func newList(p process) *cobra.Command {
 	var clauses, faults, asJSON bool
+	var named string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the checks, the clauses of the catalogue, or the faults of the embedded server",
@@ -25,20 +27,27 @@ func newList(p process) *cobra.Command {
 			"  fwpcheck list --faults --clause 'FWP-FETCH-*'",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := checks()
+			protocol, err := program.ProtocolNamed(named)
+			if err != nil {
+				return fmt.Errorf("--protocol: %w", err)
+			}
+			all, err := checksOf(protocol)
 			want := facetsGiven(cmd)
 			switch {
 			case err != nil:
 				return err
+			case faults && protocol.Name != conformance.FWP().Name:
+				return fmt.Errorf("--faults works with FWP only: the embedded %s server has no faults yet", protocol.Title)
 			case clauses && faults:
 				return errors.New("--clauses and --faults: one list at a time")
 			case clauses:
-				return p.list(clauseRows(all), "clause", want, asJSON)
+				return p.list(clauseRows(protocol, all), "clause", want, asJSON)
 			case faults:
 				return p.list(faultRows(all), "fault", want, asJSON)
 			}
 			in, _, err := conformance.Selection{
-				Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
+				Protocol: protocol,
+				Checks:   want["check"], Clauses: want["clause"], Levels: want["level"],
 			}.Apply(all)
 			if err != nil {
 				return badSelection(err, all)
@@ -49,6 +58,7 @@ func newList(p process) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().BoolVar(&clauses, "clauses", false, "list the clauses instead of the checks")
 	cmd.Flags().BoolVar(&faults, "faults", false, "list the faults of the embedded server instead of the checks")
+	program.DeclareProtocol(cmd.Flags(), &named)
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd

@@ -61,7 +61,7 @@ func checkRows(checks []conformance.Check) (rows []row) {
 		}
 		parties := facets{}
 		for _, id := range clausesOf(d) {
-			clause, _ := conformance.ClauseByID(id) // a test knows that there is one
+			clause, _ := clauseByID(id) // a test knows that there is one
 			parties.add(facets{"party": partyWords(clause.Party)})
 		}
 		rows = append(rows, row{
@@ -82,9 +82,9 @@ func clausesOf(d conformance.Description) []string {
 }
 
 // clauseRows returns the rows of all clauses.
-func clauseRows(checks []conformance.Check) (rows []row) {
+func clauseRows(p *conformance.Protocol, checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)
-	for _, c := range conformance.Clauses() {
+	for _, c := range p.Clauses() {
 		ids, faults := []string{}, []string(nil)
 		for _, d := range evaluated[c.ID] {
 			ids = append(ids, d.ID)
@@ -117,7 +117,7 @@ func faultRows(checks []conformance.Check) (rows []row) {
 	for _, f := range fakes.Faults() {
 		all := facets{}
 		for _, id := range f.Clauses {
-			clause, _ := conformance.ClauseByID(id) // a test knows that there is one
+			clause, _ := clauseByID(id) // a test knows that there is one
 			all.add(facetsOf(clause, evaluated))
 		}
 		rows = append(rows, row{

@@ -55,6 +55,7 @@ func (p process) run(ctx context.Context, o *runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.targetFlags.SetProtocol(chosen.protocol)
 	s, err := o.subject(p.LookupEnv)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func untested(ctx context.Context, o *runOptions, s subject, started time.Time, 
 // runner returns what runs the chosen checks on a server.
 func (o *runOptions) runner(s subject, on testbed, chosen selection) *conformance.Runner {
 	return &conformance.Runner{
-		Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
+		Protocol: s.endpoint.Protocol, Servers: on.servers, Checks: chosen.in, Skipped: chosen.out,
 		Prepare: on.prepare, Provide: provide(s), Reproduce: o.reproducer(s, chosen.own),
 		Timeout: o.timeout, Patience: o.patience, Parallel: o.parallel, Seed: o.seed,
 		Repeat: o.repeat, FailFast: o.failFast, Quick: o.selection.Quick,
@@ -173,6 +174,8 @@ func recordFailure(ctx context.Context, r *reports.Report, err error) {
 
 // selection is the checks that are played, and those that are not.
 type selection struct {
+	protocol *conformance.Protocol
+
 	in  []conformance.Check
 	out []conformance.Skipped
 	own bool // they are scripts of the user's
@@ -200,30 +203,37 @@ func (c selection) waiting() int {
 
 // pick reads the scripts and selects from them.
 func (p process) pick(o *runOptions, args []string) (selection, error) {
-	all, err := p.load(args)
+	all, protocol, err := p.load(args, o.targetFlags.Protocol())
 	if err != nil {
 		return selection{}, err
 	}
+	o.selection.Protocol = protocol
 	in, out, err := o.selection.Apply(all)
 	if err != nil {
 		return selection{}, badSelection(err, all)
 	}
-	return selection{in, out, len(args) > 0}, nil
+	return selection{protocol, in, out, len(args) > 0}, nil
 }
 
-// load reads the user's scripts, or the suite's if there are none. It prints all mistakes in them.
-func (p process) load(args []string) ([]conformance.Check, error) {
-	if len(args) == 0 {
-		return checks()
-	}
+// load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it is
+// not empty. It prints all mistakes in them.
+func (p process) load(args []string, named string) ([]conformance.Check, *conformance.Protocol, error) {
 	files, err := p.read(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	scripts, found := examine(files)
+	protocol, err := protocolOf(files, named)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(args) == 0 {
+		all, err := checksOf(protocol)
+		return all, protocol, err
+	}
+	scripts, found := examine(files, protocol)
 	if wrong := mistakes(found); len(wrong) > 0 {
 		p.Logf("%s in %s: nothing was played\n%s", text.Count(len(wrong), "mistake"), text.Count(len(files), "script"), wrong)
-		return nil, program.Exit(reports.ExitUsage)
+		return nil, nil, program.Exit(reports.ExitUsage)
 	}
-	return conformance.Scripts(scripts...), nil
+	return conformance.Scripts(scripts...), protocol, nil
 }

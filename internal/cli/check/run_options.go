@@ -54,6 +54,7 @@ func (o *runOptions) declare(cmd *cobra.Command) {
 
 func (o *runOptions) declareTarget(f *pflag.FlagSet) {
 	o.targetFlags.Declare(f, "test")
+	o.targetFlags.DeclareProtocol(f)
 	f.BoolVar(&o.allowShared, "allow-shared", false,
 		"no other client uses the server: play what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
@@ -111,7 +112,7 @@ func (o *runOptions) validate() error {
 
 // requirable returns an error for a clause that no run can evaluate.
 func requirable(id string) error {
-	c, known := conformance.ClauseByID(id)
+	c, known := clauseByID(id)
 	switch {
 	case known && !c.BindsServer():
 		return fmt.Errorf("--require %s: no run can evaluate it, because it binds clients and the target is a server", id)

@@ -132,14 +132,15 @@ func isCheck(arg string) string {
 }
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
-func examine(files []scriptFile) (scripts []*scenarios.Script, found scenarios.Problems) {
+func examine(files []scriptFile, otherwise *conformance.Protocol) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
-		script, err := scenarios.Parse(fwpdialect.Dialect{}, f.name, f.source)
+		protocol := dialectOf(f.source, otherwise)
+		script, err := scenarios.Parse(protocol.Dialect, f.name, f.source)
 		problems, readable := errors.AsType[scenarios.Problems](err)
 		switch {
 		case err == nil:
 			scripts = append(scripts, script)
-			problems = slices.Concat(scenarios.Lint(script), unknownClauses(script), badSettings(script))
+			problems = slices.Concat(scenarios.Lint(script), unknownClauses(protocol, script), badSettings(script))
 		case !readable:
 			problems = scenarios.Problems{{File: f.name, Pos: scenarios.Pos{Line: 1, Col: 1}, Message: err.Error()}}
 		}
@@ -156,15 +157,15 @@ func mistakes(found scenarios.Problems) scenarios.Problems {
 
 // unknownClauses returns problems of clauses that look like ours and are not; a script may have clauses of its own
 // under other names.
-func unknownClauses(s *scenarios.Script) scenarios.Problems {
+func unknownClauses(p *conformance.Protocol, s *scenarios.Script) scenarios.Problems {
 	var found scenarios.Problems
 	seen := map[string]bool{}
 	for mark := range s.Marks() {
-		if _, ok := conformance.ClauseByID(mark.Clause); ok || seen[mark.Clause] {
+		if _, ok := p.ClauseByID(mark.Clause); ok || seen[mark.Clause] {
 			continue
 		}
 		seen[mark.Clause] = true
-		if near := conformance.Suggest(mark.Clause); near != "" || strings.HasPrefix(mark.Clause, "FWP-") {
+		if near := p.Suggest(mark.Clause); near != "" || strings.HasPrefix(mark.Clause, p.Prefix) {
 			problem := at(s, mark.Clause)
 			problem.Message = fmt.Sprintf("the catalogue has no clause %s", mark.Clause)
 			problem.Help = "fwpcheck list --clauses prints it"
@@ -238,7 +239,7 @@ func namesOf(checks []conformance.Check) []string {
 // clauseNames returns the ids of all clauses.
 func clauseNames() []string {
 	var ids []string
-	for _, c := range conformance.Clauses() {
+	for _, c := range allClauses() {
 		ids = append(ids, c.ID)
 	}
 	return ids

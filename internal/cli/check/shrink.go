@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/recorder"
@@ -119,7 +120,10 @@ func (p process) scriptToShrink(file string) (*scenarios.Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	scripts, found := examine(files)
+	if protocol := dialectOf(files[0].source, conformance.FWP()); protocol.Name != conformance.FWP().Name {
+		return nil, fmt.Errorf("%s is a script of %s: shrink works with scripts of FWP only", file, protocol.Title)
+	}
+	scripts, found := examine(files, conformance.FWP())
 	if wrong := mistakes(found); len(wrong) > 0 {
 		return nil, fmt.Errorf("%s", p.Show(wrong[0].Error()))
 	}

@@ -32,7 +32,7 @@ func (s subject) start(ctx context.Context, timeout time.Duration) (testbed, err
 		}
 		ends, bed.servers = append(ends, end), append(bed.servers, server)
 	}
-	id, err := conformance.Identify(ctx, bed.servers[0].Target, timeout)
+	id, err := s.endpoint.Protocol.Identify(ctx, bed.servers[0].Target, timeout)
 	if err != nil {
 		bed.end()
 	}

@@ -25,6 +25,9 @@ func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error
 	if err != nil {
 		return subject{}, err
 	}
+	if e.Protocol.Name != conformance.FWP().Name && o.fault != "" {
+		return subject{}, fmt.Errorf("--fault works with FWP only: the embedded %s server has no faults yet", e.Protocol.Title)
+	}
 	fault, err := e.SetFault(o.fault)
 	return subject{e, o.allowShared || o.allowFlush, o.allowFlush, fault}, err
 }
@@ -88,6 +91,10 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, erro
 		return s.start(ctx, timeout)
 	case !s.endpoint.Choice.Embedded:
 		return s.connect(ctx, timeout)
+	}
+	if s.endpoint.Protocol.Name != conformance.FWP().Name {
+		server, end, err := embedWorkq(ctx, nil)
+		return testbed{servers: []conformance.Server{server}, end: end}, err
 	}
 	servers, end, err := embedAll(ctx, s.fault)
 	if err != nil {

@@ -21,6 +21,8 @@ import (
 // TargetFlags are the flags that name the target and how to reach it.
 type TargetFlags struct {
 	url, passwordFile, start string
+	protocol                 string
+	anyProtocol              bool // the command works with every protocol
 	tls                      target.TLSOptions
 	showSecrets              bool
 }
@@ -51,6 +53,7 @@ func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 
 // Endpoint is the target that the flags and the environment name.
 type Endpoint struct {
+	Protocol *conformance.Protocol
 	Choice   target.Choice
 	Server   *target.Server // nil: the embedded one, or one that is to be started
 	Password string
@@ -84,15 +87,27 @@ func (t *TargetFlags) Endpoint(
 
 // find returns the target, without its operator.
 func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
+	protocol, err := ProtocolNamed(t.protocol)
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("--protocol: %w", err)
+	}
 	if given.Changed("start") {
-		return t.starting(given)
+		found, err := t.starting(given)
+		found.Protocol = protocol
+		return found, err
+	}
+	if protocol.Name != conformance.FWP().Name { // the variables of the environment are those of Faktory's clients
+		lookup = func(string) (string, bool) { return "", false }
 	}
 	choice, err := target.Choose(t.url, given.Changed("url"), lookup)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	if choice.Embedded {
-		return Endpoint{Choice: choice}, nil
+		if protocol.Name != conformance.FWP().Name {
+			choice.How = "the embedded " + protocol.Title + " server"
+		}
+		return Endpoint{Choice: choice, Protocol: protocol}, nil
 	}
 	found, err := t.at(choice)
 	if err == nil && given.Changed("password-file") {
@@ -106,12 +121,16 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 
 // at returns the target at an address.
 func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
+	protocol, err := t.carried(choice.Address)
+	if err != nil {
+		return Endpoint{}, err
+	}
 	config, err := t.tls.Config(choice.Address)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	return Endpoint{
-		Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: choice.Address.Password,
+		Protocol: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: choice.Address.Password,
 	}, nil
 }
 
@@ -152,7 +171,7 @@ func (e Endpoint) Ours() bool { return e.Choice.Embedded || e.Starter != nil }
 func (e Endpoint) Start(ctx context.Context, password string, timeout time.Duration) (*target.Started, error) {
 	starter := *e.Starter
 	starter.Ready = func(ctx context.Context, s *target.Server) error {
-		_, err := conformance.Identify(ctx, s, timeout)
+		_, err := e.protocol().Identify(ctx, s, timeout)
 		return err
 	}
 	started, err := starter.Start(ctx, password)
@@ -160,6 +179,14 @@ func (e Endpoint) Start(ctx context.Context, password string, timeout time.Durat
 		return nil, &UnreachableError{err, "run the command of --start by hand to see why"}
 	}
 	return started, err
+}
+
+// protocol returns the protocol of the target.
+func (e Endpoint) protocol() *conformance.Protocol {
+	if e.Protocol == nil {
+		return conformance.FWP()
+	}
+	return e.Protocol
 }
 
 // onlyWithURL returns an error for flags without an effect on the embedded server.
@@ -189,11 +216,18 @@ func (e Endpoint) String() string {
 func (e Endpoint) Flags() []string {
 	switch {
 	case e.Choice.Embedded:
-		return nil
+		return e.protocolFlags()
 	case e.Starter != nil:
-		return []string{"--start", text.ShellQuote(target.Redact(e.Starter.Value))}
+		return append(e.protocolFlags(), "--start", text.ShellQuote(target.Redact(e.Starter.Value)))
 	}
 	return []string{"--url", e.Choice.Address.Masked()}
+}
+
+func (e Endpoint) protocolFlags() []string {
+	if p := e.protocol(); p.Name != conformance.FWP().Name {
+		return []string{"--protocol", p.Name}
+	}
+	return nil
 }
 
 // Target returns the target as a report names it, given what it is; the zero Identity if it is not known.
@@ -211,7 +245,7 @@ func (e Endpoint) Target(id conformance.Identity) reports.Target {
 // Identify connects to the user's server, which must be there and accept the password.
 // The error is an UnreachableError, or an InternalError if this machine could not open the connection.
 func (e Endpoint) Identify(ctx context.Context, timeout time.Duration) (conformance.Identity, error) {
-	id, err := conformance.Identify(ctx, e.Server, timeout)
+	id, err := e.protocol().Identify(ctx, e.Server, timeout)
 	if words := shortage.Explain(err); words != "" {
 		return id, &InternalError{errors.New(words)}
 	}
@@ -251,6 +285,9 @@ func (e Endpoint) withPassword() string {
 func (e Endpoint) advice(ctx context.Context, err error) string {
 	if advice := e.Choice.Address.Advice(err); advice != "" {
 		return advice
+	}
+	if e.Choice.Address.Protocol != "" {
+		return "is " + e.Choice.Address.Port + " the port of a " + e.protocol().Title + " server?"
 	}
 	if errors.Is(err, conformance.ErrIterations) {
 		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"

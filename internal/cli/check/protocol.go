@@ -1,0 +1,107 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// clauseByID returns the clause of a protocol with this id.
+func clauseByID(id string) (conformance.Clause, bool) {
+	for _, p := range program.Protocols() {
+		if c, ok := p.ClauseByID(id); ok {
+			return c, true
+		}
+	}
+	return conformance.Clause{}, false
+}
+
+// allClauses returns the clauses of all protocols.
+func allClauses() (all []conformance.Clause) {
+	for _, p := range program.Protocols() {
+		all = append(all, p.Clauses()...)
+	}
+	return all
+}
+
+// checksOf returns the checks of a protocol: its scripts, and then its properties.
+func checksOf(p *conformance.Protocol) ([]conformance.Check, error) {
+	if p.Name == conformance.FWP().Name {
+		return checks()
+	}
+	scripts, err := p.Scripts()
+	if err != nil {
+		return nil, &program.InternalError{Cause: fmt.Errorf("the scripts of %s: %w", p.Title, err)}
+	}
+	return conformance.Scripts(scripts...), nil
+}
+
+// everyCheck returns the checks of all protocols.
+func everyCheck() (all []conformance.Check, err error) {
+	for _, p := range program.Protocols() {
+		more, err := checksOf(p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// dialectOf returns the dialect that a script is written in: that of its header, else the given one. What the header
+// names and is unknown is reported by the parser.
+func dialectOf(source []byte, otherwise *conformance.Protocol) *conformance.Protocol {
+	if name := scenarios.Protocol(source); name != "" {
+		if p, err := program.ProtocolNamed(name); err == nil {
+			return p
+		}
+	}
+	return otherwise
+}
+
+// protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It is
+// an error if they have several, or another one than the flags name.
+func protocolOf(files []scriptFile, named string) (*conformance.Protocol, error) {
+	otherwise, err := program.ProtocolNamed(named)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	one := otherwise
+	for i, f := range files {
+		switch p := dialectOf(f.source, otherwise); {
+		case named != "" && p.Name != otherwise.Name:
+			return nil, fmt.Errorf("%s is a script of %s, and the target is one of %s", f.name, p.Name, named)
+		case i > 0 && p.Name != one.Name:
+			return nil, fmt.Errorf("%s is a script of %s, and %s one of %s: play them apart", files[0].name, one.Name, f.name,
+				p.Name)
+		default:
+			one = p
+		}
+	}
+	return one, nil
+}
+
+// embedWorkq starts a Workq server on a free port of this machine.
+func embedWorkq(ctx context.Context, hook func(*fakeworkq.Event)) (conformance.Server, func(), error) {
+	l, err := loopback(ctx)()
+	if err != nil {
+		return conformance.Server{}, nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	fake := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
+	go fake.Serve(l)
+	address, err := target.ParseURL("workq://" + l.Addr().String())
+	if err != nil {
+		fake.Close()
+		return conformance.Server{}, nil, err
+	}
+	return conformance.Server{
+		Target: &target.Server{Address: address},
+		Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedFlush},
+		Fresh:  func() (conformance.Server, func(), error) { return embedWorkq(ctx, hook) },
+	}, fake.Close, nil
+}
