@@ -147,7 +147,8 @@ func TestReaderRefuses(t *testing.T) {
 		"reserved": {slices.Concat(ready, []byte{0x80, 0}),
 			`reply syntax (reserved): byte 72: expected flags whose bits 7 to 3 are zero, got "\x80\x00"`},
 		"ERROR": {zmtp.Error("no").Append(zmtp.NewGreeting().Append(nil)), "ERROR no"},
-		"half":  {slices.Concat(ready, []byte{0, 9, 'a'}), "an unfinished reply: a frame of 9 octets, 1 octets received"},
+		"half": {slices.Concat(ready, []byte{0, 9, 'a'}),
+			"an unfinished reply: a frame of 9 octets, 1 octets received"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
