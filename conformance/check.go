@@ -81,6 +81,17 @@ type Setup struct {
 	host *host // of the target
 }
 
+// gone returns what reports that the process of the target has ended, nil if that is not known.
+func (on *Setup) gone() func() bool {
+	if on.host == nil || on.host.Ended == nil {
+		return nil
+	}
+	return func() bool {
+		_, _, ended := on.host.Ended()
+		return ended
+	}
+}
+
 // Evidence is what one play of a check observed.
 type Evidence struct {
 	Began    time.Time

@@ -79,7 +79,7 @@ func (c ScriptCheck) Play(ctx context.Context, on Setup) Evidence {
 	patience, hasty := on.patience()
 	player := &scenarios.Player{
 		Target: on.Target, Password: on.Password, Timeout: on.Timeout, Patience: patience, Hasty: hasty,
-		Meter: on.Meter, Watch: on.Watch,
+		Meter: on.Meter, Watch: on.Watch, Gone: on.gone(),
 	}
 	if on.host != nil {
 		player.Peers = &on.host.peers

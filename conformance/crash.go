@@ -13,6 +13,7 @@ import (
 
 const (
 	mostCrashes   = 8                      // of one server in a run; after that no more checks are played on it
+	mostEnds      = 40                     // the same, of one whose end is known at once, and that is started again in a moment
 	revivingFor   = 30 * time.Second       // that a server that was started again may take until it serves
 	returningFor  = 3 * time.Second        // the same, of one that cannot be started again
 	replayingFor  = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
@@ -60,9 +61,17 @@ func (s *runState) died(ctx context.Context, h *host) {
 			s.unexplained(h)
 		}
 	}
-	if h.crashes > mostCrashes || ctx.Err() != nil || s.stopped != "" {
+	if h.crashes > h.mostCrashes() || ctx.Err() != nil || s.stopped != "" {
 		s.giveUp(h)
 	}
+}
+
+// mostCrashes returns after how many crashes no more checks are played on a host.
+func (h *host) mostCrashes() int {
+	if h.Ended != nil && restarting(h.Server) != nil {
+		return mostEnds
+	}
+	return mostCrashes
 }
 
 // endProbation moves the pending checks that found a host dead to those that ended.

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
@@ -25,10 +26,40 @@ type host struct {
 	crash   *crash // of which the reason is looked for
 	closed  []*closure
 	crashes int
+
+	open   func() error // starts it at the first call, and waits for that; nil: it has been started
+	end    func()       // ends what open started
+	hazard *host        // where hostile checks are played in its place; nil if there is none
 }
 
 func newHost(server Server) *host {
 	return &host{Server: server, limiter: connLimiter{limit: mostConnections}}
+}
+
+// forHostile returns the host for hostile checks. Where servers can be started that is another one, so that its end
+// affects no other check: those that wait for minutes would be played again from their beginning.
+func (h *host) forHostile() *host {
+	if h.Fresh == nil {
+		return h
+	}
+	if h.hazard == nil {
+		other := newHost(h.Server)
+		other.Ended = nil
+		var end func()
+		other.open = sync.OnceValue(func() (err error) {
+			var started Server
+			started, end, err = h.Fresh()
+			other.Target, other.Ended = started.Target, started.Ended
+			return err
+		})
+		other.end = func() {
+			if end != nil {
+				end()
+			}
+		}
+		h.hazard = other
+	}
+	return h.hazard
 }
 
 // takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits

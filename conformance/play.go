@@ -23,7 +23,8 @@ func (s *runState) play(ctx context.Context, t *task) {
 		}
 	}
 	wait(ctx, t.pause)
-	if t.server = t.host; t.server == nil {
+	switch t.server = t.host; {
+	case t.server == nil:
 		server, release, err := t.own()
 		if err != nil {
 			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
@@ -31,6 +32,11 @@ func (s *runState) play(ctx context.Context, t *task) {
 		}
 		defer release()
 		t.server = newHost(server)
+	case t.server.open != nil:
+		if err := t.server.open(); err != nil {
+			t.err = fmt.Errorf("check %s: %w", t.about.ID, err)
+			return
+		}
 	}
 	evidence := t.check.Play(ctx, s.setup(t))
 	if evidence.Dead != "" {

@@ -88,9 +88,14 @@ func (s *runState) all(ctx context.Context) {
 			s.retries = time.Now().Add(max(time.Since(s.start)/retriesShare, retriesAtLeast))
 		}
 	}
-	for _, h := range s.hosts {
-		if h.crash != nil { // the run was interrupted
-			s.unexplained(h)
+	for _, shared := range s.hosts {
+		for h := shared; h != nil; h = h.hazard {
+			if h.crash != nil { // the run was interrupted
+				s.unexplained(h)
+			}
+			if h.end != nil {
+				h.end()
+			}
 		}
 	}
 }

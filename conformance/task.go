@@ -111,9 +111,12 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 		}
 		if h.Fresh != nil && t.about.Sharing != SharesAll {
 			t.own = h.Fresh
-		} else {
-			t.host, t.apart = h, t.about.Sharing == SharesNothing
+			return ""
 		}
+		if t.host = h; t.about.Hostile {
+			t.host = h.forHostile()
+		}
+		t.apart = t.about.Sharing == SharesNothing
 		return ""
 	}
 	return missing

@@ -49,6 +49,10 @@ type Player struct {
 	Meter    *Meter        // nil: nothing excuses an overrun
 	Peers    *PeerStats    // of all plays on the target; nil: of this one alone
 	Watch    func(Line)    // called with each line of the conversation as it happens, one at a time; may be nil
+
+	// Gone reports whether the process of the target has ended, so that it will not serve again by itself; nil if that is
+	// not known. Calls may overlap.
+	Gone func() bool
 }
 
 const (

@@ -100,7 +100,7 @@ func (th *thread) neverProvided(err error) bool {
 }
 
 // awaitServing checks on new connections until one is answered. It begins no more once
-// the time is over. A slow server gets the time to answer, and one that has never
+// the time is over, or the process of the server has ended. A slow server gets the time to answer, and one that has never
 // provided a service is not asked for it twice. down is when it first let no connection in
 // although none was open; zero if it always did.
 func (th *thread) awaitServing(
@@ -112,7 +112,7 @@ func (th *thread) awaitServing(
 		tried := time.Now()
 		served, err = th.askServing(ctx, th.Timeout, like)
 		switch {
-		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err):
+		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err), th.gone():
 			return served, down, err
 		case down.IsZero() && th.Peers.Open() == 0:
 			down = tried
@@ -122,6 +122,9 @@ func (th *thread) awaitServing(
 		}
 	}
 }
+
+// gone reports whether it is in vain to ask again.
+func (th *thread) gone() bool { return th.Gone != nil && th.Gone() }
 
 // Serves checks on a new connection whether the target serves, as a play does after an error. It waits for each
 // reply no longer than the timeout. The error is the reason why it does not, or that of a ctx which is done.
