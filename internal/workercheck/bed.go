@@ -189,13 +189,16 @@ func (b *bed) hook(e *fakes.Event) {
 	}
 }
 
-// mostUnfinished bounds the unfinished lines of all clients, in bytes.
-const mostUnfinished = 64 << 20
+// The bounds of what clients can have a server keep, in bytes: unfinished lines, and jobs.
+const (
+	mostUnfinished = 64 << 20
+	mostStored     = 64 << 20
+)
 
 // serve starts one more server.
 func (b *bed) serve() *server {
 	s := &server{process: len(b.servers) + 1}
-	config := fakes.Config{Hook: b.hook, MaxUnfinished: mostUnfinished}
+	config := fakes.Config{Hook: b.hook, MaxUnfinished: mostUnfinished, MaxStored: mostStored}
 	if b.situation.Server != nil {
 		b.situation.Server(&config)
 	}

@@ -14,11 +14,12 @@ type pump struct {
 	in       []byte
 	err      error
 	deadline time.Time
+	closed   bool          // the server reads no more
 	changed  chan struct{} // closed at the next change of the above
 }
 
 // mostAhead bounds the bytes that are read and that the server has not taken.
-const mostAhead = 1 << 20
+const mostAhead = 256 << 10
 
 func newPump() *pump { return &pump{changed: make(chan struct{})} }
 
@@ -48,11 +49,11 @@ func (p *pump) run(nc net.Conn, record func(data []byte, err error)) {
 	}
 }
 
-// drain waits while too much is unread.
+// drain waits while too much is unread that the server may still read.
 func (p *pump) drain() {
 	for {
 		p.mu.Lock()
-		full, changed := len(p.in) > mostAhead, p.changed
+		full, changed := len(p.in) > mostAhead && !p.closed, p.changed
 		p.mu.Unlock()
 		if !full {
 			return

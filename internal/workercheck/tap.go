@@ -2,6 +2,7 @@ package workercheck
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -24,6 +25,9 @@ const (
 	mostKept   = 64 << 20
 )
 
+// mostOpen is how many connections of a program are served at a time; others are closed.
+const mostOpen = 500
+
 // tape is what happened in one play: events for the monitors and for the situation, and the conversation. Its methods
 // may be called by many goroutines at once.
 type tape struct {
@@ -40,6 +44,8 @@ type tape struct {
 	exits   map[int]bool   // processes that have ended
 	changed chan struct{}  // closed at the next event
 	conns   int
+	open    int // of them
+	crowded bool
 	show    func(scenarios.Line)
 }
 
@@ -147,6 +153,18 @@ func (t *tape) process(number int, e monitor.Event) {
 	t.builder.Process(t.now(), number, e)
 }
 
+// full reports whether so many connections are open that no other is served.
+func (t *tape) full() bool {
+	t.mu.Lock()
+	full, first := t.open >= mostOpen, !t.crowded
+	t.crowded = t.crowded || full
+	t.mu.Unlock()
+	if full && first {
+		t.remark(fmt.Sprintf("%d connections are open: others are closed", mostOpen))
+	}
+	return full
+}
+
 // pass tells the monitors that time has passed.
 func (t *tape) pass(e monitor.Event) {
 	t.mu.Lock()
@@ -166,6 +184,10 @@ type listener struct {
 
 func (l *listener) Accept() (net.Conn, error) {
 	nc, err := l.Listener.Accept()
+	for err == nil && l.tape.full() {
+		_ = nc.Close()
+		nc, err = l.Listener.Accept()
+	}
 	if err != nil {
 		return nil, l.notice(err)
 	}
@@ -177,6 +199,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.conns++
+	t.open++
 	c := &tapped{Conn: nc, raw: raw, tape: t, number: t.conns, pump: newPump()}
 	t.builder.Open(t.now(), c.number, l.process())
 	go c.pump.run(nc, c.record)
@@ -237,6 +260,7 @@ func (c *tapped) Close() error {
 	c.tape.mu.Lock()
 	c.end(monitor.Server, c.reset)
 	c.tape.mu.Unlock()
+	c.pump.change(func() { c.pump.closed, c.pump.in = true, nil })
 	return c.Conn.Close()
 }
 
@@ -255,6 +279,7 @@ func (c *tapped) SetLinger(sec int) error {
 func (c *tapped) end(by monitor.Side, reset bool) {
 	if !c.closed {
 		c.closed = true
+		c.tape.open--
 		c.tape.builder.Close(c.tape.now(), c.number, by, reset)
 	}
 }
