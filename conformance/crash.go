@@ -13,7 +13,7 @@ import (
 
 const (
 	mostCrashes   = 8                      // of one server in a run; after that no more checks are played on it
-	mostEnds      = 40                     // the same, of one whose end is known at once, and that is started again in a moment
+	mostEnds      = 25                     // the same, of one whose end is known at once, and that is started again in a moment
 	revivingFor   = 30 * time.Second       // that a server that was started again may take until it serves
 	returningFor  = 3 * time.Second        // the same, of one that cannot be started again
 	replayingFor  = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
@@ -45,7 +45,7 @@ func (s *runState) died(ctx context.Context, h *host) {
 		t.apart = t.about.Sharing == SharesNothing
 	}
 	others := slices.DeleteFunc(h.dying, func(t *task) bool { return slices.Contains(suspects, t) })
-	if h.dying = nil; len(candidates) == 1 && s.meter.Lag(candidates[0].began) < time.Second {
+	if h.dying = nil; len(candidates) == 1 && candidates[0].lead.sent() && s.meter.Lag(candidates[0].began) < time.Second {
 		s.confirm(candidates[0])
 	} else {
 		first := firstDeath(candidates)

@@ -24,6 +24,9 @@ type lead struct {
 	open bool // it has no reply
 }
 
+// sent reports whether anything was sent at all; of a property that is taken for granted.
+func (l lead) sent() bool { return l.line != "" || l.rank == malformed }
+
 // The ranks of leads.
 const (
 	malformed = iota // it breaks the protocol on purpose
@@ -38,6 +41,9 @@ const (
 // of them that are worth another play.
 func candidatesOf(dying, over []*task) (candidates, suspects []*task) {
 	death := deathOf(dying)
+	if death.IsZero() { // the server seems to have ended before the first of them had sent anything
+		death = firstBegan(dying)
+	}
 	var before []*task
 	for _, t := range slices.Concat(dying, over) {
 		t.lead = leadOf(t, death)
@@ -66,6 +72,16 @@ func candidatesOf(dying, over []*task) (candidates, suspects []*task) {
 		}
 	}
 	return candidates, suspects
+}
+
+// firstBegan returns when the first of the plays began that found the server dead; zero if that is not known.
+func firstBegan(dying []*task) (first time.Time) {
+	for _, t := range dying {
+		if t.evidence.Dead != "" && (first.IsZero() || t.evidence.Began.Before(first)) {
+			first = t.evidence.Began
+		}
+	}
+	return first
 }
 
 // leadOf returns the last malformed line that a play sent shortly before the end of the server, else the commands that

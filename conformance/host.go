@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -38,28 +39,37 @@ func newHost(server Server) *host {
 
 // forHostile returns the host for hostile checks. Where servers can be started that is another one, so that its end
 // affects no other check: those that wait for minutes would be played again from their beginning.
-func (h *host) forHostile() *host {
-	if h.Fresh == nil {
+func (h *host) forHostile(d scenarios.Dialect) *host {
+	switch {
+	case h.Fresh == nil:
 		return h
-	}
-	if h.hazard == nil {
-		other := newHost(h.Server)
-		other.Ended = nil
-		var end func()
-		other.open = sync.OnceValue(func() (err error) {
-			var started Server
-			started, end, err = h.Fresh()
-			other.Target, other.Ended = started.Target, started.Ended
-			return err
-		})
-		other.end = func() {
-			if end != nil {
-				end()
-			}
-		}
-		h.hazard = other
+	case h.hazard == nil:
+		h.hazard = h.another(d)
 	}
 	return h.hazard
+}
+
+// another returns a host for a server like that of h, which its first play starts.
+func (h *host) another(d scenarios.Dialect) *host {
+	other := newHost(h.Server)
+	other.Ended = nil
+	var end func()
+	other.open = sync.OnceValue(func() (err error) {
+		var started Server
+		started, end, err = h.Fresh()
+		other.Target, other.Ended = started.Target, started.Ended
+		if err == nil { // what it did once it is known to do: the first check may end it
+			player := &scenarios.Player{Target: other.Target, Password: other.Password, Peers: &other.peers}
+			_ = player.Serves(context.Background(), d) // if not, that is for the checks
+		}
+		return err
+	})
+	other.end = func() {
+		if end != nil {
+			end()
+		}
+	}
+	return other
 }
 
 // takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits

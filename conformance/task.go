@@ -114,7 +114,7 @@ func (s *runState) assign(t *task) (missing scenarios.Need) {
 			return ""
 		}
 		if t.host = h; t.about.Hostile {
-			t.host = h.forHostile()
+			t.host = h.forHostile(s.runner.protocol().Dialect)
 		}
 		t.apart = t.about.Sharing == SharesNothing
 		return ""

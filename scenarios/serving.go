@@ -81,7 +81,7 @@ func (th *thread) serving(ctx context.Context, at Pos, like *conn) (served, serv
 	if err == nil || ctx.Err() != nil {
 		return served, true
 	}
-	if th.neverProvided(err) {
+	if th.neverProvided(err) && !th.gone() {
 		th.rec.add(time.Now(), "", "--", err.Error()+"; this server has not served any connection so far", at)
 		return false, true
 	}
