@@ -42,6 +42,10 @@ type Config struct {
 	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
+	// End is when emptying queues and closing connections is given up, whatever is left; zero: when a run without an End
+	// gives up.
+	End time.Time
+
 	// Addresses are those of the server, for the epoll engine (Linux, no TLS). Without any the engine is the
 	// portable one, which opens all its connections with Dial.
 	Addresses []netip.AddrPort

@@ -39,8 +39,11 @@ func (r *run) drain() {
 	r.note(r.figures.notDrained)
 }
 
-// overtime reports whether the run was interrupted that long ago.
+// overtime reports whether the run was interrupted that long ago, or its End has passed.
 func (r *run) overtime(after time.Duration) bool {
+	if end := r.config.End; !end.IsZero() && time.Now().After(end) {
+		return true
+	}
 	at := time.Duration(r.interrupted.Load())
 	return at > 0 && r.now() > at+after
 }

@@ -62,7 +62,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 	loading, cancel := explore.Until(ctx, budget.Explore)
 	defer cancel()
 	done := load.Run(loading, load.Config{
-		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true,
+		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true, End: budget.End,
 		Dial: e.Target.Dial, Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
@@ -81,7 +81,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 		}
 	}
 	opened := done.Report.Connections.Opened > 0
-	if r.Dead = opened && ctx.Err() == nil && !e.Serves(ctx); r.Dead && e.Fresh == nil {
+	if r.Dead = opened && l.ended(ctx, budget); r.Dead && e.Fresh == nil {
 		r.Dead = !e.Revive(ctx)
 		l.report(ctx, r, done, budget, true)
 	} else {
@@ -89,6 +89,13 @@ func (l *Load) Run(ctx context.Context) *Result {
 	}
 	r.Took = time.Since(begun)
 	return r
+}
+
+// ended reports whether the server serves no more, as far as that can be seen in the time for everything.
+func (l *Load) ended(ctx context.Context, budget explore.Budget) bool {
+	limited, cancel := explore.Until(ctx, budget.End)
+	defer cancel()
+	return limited.Err() == nil && !l.Explorer.Serves(limited) && limited.Err() == nil
 }
 
 func (l *Load) fill() {
