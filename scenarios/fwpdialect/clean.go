@@ -89,6 +89,21 @@ type cleaner struct {
 	ctx  context.Context //nolint:containedctx // of the one call that the cleaner is for
 	conn *session.Conn
 	run  string // empty: all
+	wid  string
+	beat time.Time // when the latest BEAT was sent, or HELLO
+}
+
+// beatEvery is how often a cleaner sends BEAT: servers close the connections of workers that do not. (Client Lifecycle)
+const beatEvery = 15 * time.Second
+
+// alive sends a BEAT if it is time for one. That the server tells the cleaner to stop changes nothing.
+func (c *cleaner) alive() error {
+	if time.Since(c.beat) < beatEvery {
+		return nil
+	}
+	c.beat = time.Now()
+	_, err := c.ask(fwp.Command{Verb: fwp.BEAT, Args: []byte(`{"wid":"` + c.wid + `"}`)})
+	return err
 }
 
 // serverState is the part of INFO that Clean uses. The specification does not lay its contents down. (INFO Command)
@@ -118,7 +133,8 @@ func (c *cleaner) greet(password string) error {
 		return fmt.Errorf("greeting: %w", err)
 	}
 	hi := c.conn.State().(*fwpsession.State).Hi()
-	hello := fwp.Hello{Hostname: "fwpcheck", WorkerID: fmt.Sprintf("fwpcheck-clean-%d", os.Getpid()), PID: os.Getpid()}
+	c.wid, c.beat = fmt.Sprintf("fwpcheck-clean-%d", os.Getpid()), time.Now()
+	hello := fwp.Hello{Hostname: "fwpcheck", WorkerID: c.wid, PID: os.Getpid()}
 	if hi.Protected {
 		if hello.PasswordHash, err = fwp.PasswordHash(password, hi.Salt, hi.Iterations); err != nil {
 			return err
@@ -187,6 +203,9 @@ func (c *cleaner) empty(queue string, jobs int64) (removed int, err error) {
 	}
 	remover := Remover{Own: func(jid string) bool { return RunOf(jid) != "" }, Do: do}
 	for range jobs {
+		if err := c.alive(); err != nil {
+			return removed, err
+		}
 		jid, ok := remover.Next(queue)
 		if !ok || jid == "" {
 			break

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -66,6 +67,44 @@ func TestClean(t *testing.T) {
 			assert.Equal(t, run == "", done.Sets["retries"] == 1, "the job of another client is given back")
 		})
 	}
+}
+
+// TestCleanTakesLong: a server that closes the connections of workers that do not beat is cleaned to the end.
+func TestCleanTakesLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		config := fakes.Config{Listen: func() (net.Listener, error) { return network.Listen("server:7419") }}
+		for _, v := range fakes.Variations() {
+			if v.Name == "consumer-silent-closed" {
+				v.Configure(&config)
+			}
+		}
+		closes := config.Hook
+		require.NotNil(t, closes)
+		config.Hook = func(e *fakes.Event) {
+			closes(e)
+			if e.Point == fakes.Checked && e.Command.Verb == fwp.FETCH {
+				e.Delay = time.Second
+			}
+		}
+		server := fakes.NewServer(config)
+		defer server.Close()
+		dial := func() net.Conn {
+			nc, err := network.DialContext(t.Context(), "tcp", "server:7419")
+			require.NoError(t, err)
+			return nc
+		}
+		var jobs []string
+		for i := range 100 {
+			jobs = append(jobs, fmt.Sprintf(`{"jid":"fwpbench-k3v9q2xy-%d","jobtype":"a","args":[],"queue":"fwpbench-k3v9q2xy-0"}`, i))
+		}
+		push(t, dial(), jobs)
+		done, err := fwpdialect.Clean(t.Context(), dial(), "", "", 10*time.Second)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]int{"fwpbench-k3v9q2xy-0": 100}, done.Removed)
+		assert.Empty(t, done.Left)
+	})
 }
 
 func TestSoftware(t *testing.T) {
