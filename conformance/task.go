@@ -81,6 +81,8 @@ func (t *task) phase() int {
 	switch {
 	case t.apart:
 		return 3
+	case t.hazards() && t.wait <= QuickWait: // before those hostile checks that it would have played again
+		return -1
 	case t.spares(): // a server that is started for this run does not matter
 		return 0
 	case t.about.Hostile:
@@ -90,6 +92,9 @@ func (t *task) phase() int {
 	}
 	return 0
 }
+
+// hazards reports whether a task is played where only hostile checks are.
+func (t *task) hazards() bool { return t.host != nil && t.host.open != nil }
 
 // spares reports whether the end of the server of a task would cost nothing: another one can be started.
 func (t *task) spares() bool { return t.host == nil || t.host.Fresh != nil }
