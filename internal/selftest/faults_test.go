@@ -49,7 +49,7 @@ const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses, and a sample of the others, another
 // one for each fault. With FWP_SLOW=1 the sample is a sixth, and all scripts that only record. Otherwise it is one of
-// 180, and of the scripts that decide a clause it has a third: among them two that docs/faults.md says to catch the
+// 180, and of the scripts that decide a clause it has a tenth: among them two that docs/faults.md says to catch the
 // fault, and for each script a fault that it catches; the heaviest are played against the faults that need them. Each
 // pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
@@ -197,7 +197,7 @@ func (d documented) pick(fault fakes.Fault, scripts []candidate) (picked, left [
 		case isHeaviest:
 			take = slices.Contains(needed, fault.Name)
 		case decides:
-			take = drawn%3 == 0 || d.needs(fault, script.id)
+			take = drawn%10 == 0 || d.needs(fault, script.id)
 		default:
 			take = !isHeavy && drawn%180 == 0
 		}

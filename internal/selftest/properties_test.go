@@ -66,7 +66,7 @@ func tried(
 // kind with FWP_SLOW=1, and otherwise on every tenth.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
-	seeds, every := 1, 10
+	seeds, every := 1, 20
 	if slow.Enabled() {
 		seeds, every = 2, 1
 	}
