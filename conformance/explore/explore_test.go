@@ -158,7 +158,7 @@ func TestNothingRightIsBlamed(t *testing.T) {
 			t.Parallel()
 			e := explore.Explorer{Subject: fwpsubject.New(), Steps: count, Findings: 3}
 			if strings.HasPrefix(v.Name, "connections-limited") { // to 20
-				e.Connections, e.Steps = 24, max(count, 600)
+				e.Connections, e.Steps = 24, max(count, 1200)
 			}
 			for _, seed := range seeds {
 				e.Seed = seed

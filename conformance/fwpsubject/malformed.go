@@ -41,7 +41,7 @@ var noNames = []string{
 }
 
 // texts are wrong values for most other fields.
-var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`}
+var texts = []string{`"5"`, `"2026-13-01T00:00:00Z"`, `"2026-01-01"`, `"2026-01-02T03:04:05"`}
 
 // naming are the fields that hold names.
 var naming = []string{"jid", "queue", "wid"}
@@ -123,5 +123,5 @@ func (g *maker) badGreeting() string {
 		`"hostname":"h","wid":"$w","pid":1.5,"labels":[]`,
 	})
 	typed := `{` + g.hash() + strings.Replace(field, "$w", wid, 1) + `,"v":2}`
-	return deal(g, "HELLO", []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, typed, typed, typed, typed})
+	return deal(g, "HELLO", []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, `{"v":2,}`, typed, typed, typed, typed})
 }

@@ -2,6 +2,7 @@ package fwpsubject
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
@@ -47,6 +48,8 @@ var moves = []move{
 	{"push", 14, identified, writes(func(g *maker, _ *oracle.Conn) string { return "PUSH " + g.job() })},
 	{"fetch", 14, waiting, (*maker).fetch},
 	{"fetch-two", 4, waiting, (*maker).fetchTwo},
+	{"fetch-many", 0.4, waiting, (*maker).fetchMany},
+	{"alike", 0.5, active, (*maker).alike},
 	{"fetch-side-by-side", 3, waiting, (*maker).fetchSideBySide},
 	{"ack", 9, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
 		return []explore.Step{ack(c, g.oneHeld(w))}
@@ -69,7 +72,7 @@ var moves = []move{
 	{"fetch-as-anybody", 0.05, identified, func(g *maker, c int, _ *oracle.Conn) []explore.Step {
 		return []explore.Step{g.patiently(line(c, "FETCH %s", g.queue()))}
 	}},
-	{"fetch-and-wake", 0.12, active, (*maker).fetchAndWake},
+	{"fetch-and-wake", 0.3, active, (*maker).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*maker).fetchAndGo},
 	{"bad-line", 5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badLine() })},
 	{"bad-argument", 2.5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badArgument() })},
@@ -83,7 +86,7 @@ var moves = []move{
 	{"end", 0.3, identified, fixed("END")},
 	{"end-early", 0.05, raw, fixed("END")},
 	{"leave", 0.4, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
-	{"flush", 0.03, func(g *maker, c int, w *oracle.Conn) bool {
+	{"flush", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Terms.Flush && identified(g, c, w)
 	}, (*maker).flushAll},
 	{"default", 0.3, func(g *maker, c int, w *oracle.Conn) bool {
@@ -170,11 +173,34 @@ func (g *maker) fetchEmpty(c int, _ *oracle.Conn) []explore.Step {
 	return []explore.Step{ahead(line(c, "FETCH %s %s", first, g.all()))}
 }
 
-// fetchAndWake pushes a job while a worker waits for it.
+// fetchMany names up to dozens of queues, all but one of which are empty.
+func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
+	names := make([]string, deal(g, "queues", []int{3, 8, 12, 40}))
+	for i := range names {
+		names[i] = g.freshQueue()
+	}
+	names[g.IntN(len(names))] = g.law.symbol(choose(g, g.ready()).Queue)
+	return []explore.Step{line(c, "FETCH %s", strings.Join(names, " "))}
+}
+
+// fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
+	for _, other := range g.Free() {
+		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
+			return []explore.Step{
+				ahead(line(c, "FETCH %s", queue)), ahead(line(other, "FETCH %s", queue)), explore.Wait(100 * time.Millisecond),
+				push(controlProducer, g.jid(), queue, ""), push(controlProducer, g.jid(), queue, ""),
+				build().Await(c), build().Await(other),
+			}
+		}
+	}
+	more := ""
+	if g.IntN(3) == 0 {
+		more = " " + g.freshQueue() + " " + g.freshQueue()
+	}
 	return []explore.Step{
-		ahead(line(c, "FETCH %s", queue)), explore.Wait(100 * time.Millisecond),
+		ahead(line(c, "FETCH %s%s", queue, more)), explore.Wait(100 * time.Millisecond),
 		push(controlProducer, g.jid(), queue, `,"retry":0`), build().Await(c),
 	}
 }
@@ -213,6 +239,9 @@ func (g *maker) reportAnything(c int, _ *oracle.Conn) []explore.Step {
 
 // tooEarly is a command that may only be sent after HELLO.
 func (g *maker) tooEarly() string {
+	if g.Terms.Flush && g.IntN(20) == 0 {
+		return fwp.FLUSH
+	}
 	return deal(g, "early", []string{
 		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`,
 		"FAIL " + g.failure("$jid1"), "PUSH " + g.job(), "INFO",
@@ -222,14 +251,19 @@ func (g *maker) tooEarly() string {
 // flushAll sends a FLUSH, right or malformed, and fetches what may still be there.
 func (g *maker) flushAll(c int, w *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
-	steps := []explore.Step{
-		push(c, g.jid(), queue, ""),
-		line(c, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x"})), line(c, "INFO"),
+	flush, fetch := line(c, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x"})), line(c, "FETCH %s", queue)
+	if w.WID == "" || g.Longest < scheduled || g.IntN(2) == 0 {
+		steps := []explore.Step{push(c, g.jid(), queue, ""), flush, line(c, "INFO")}
+		if w.WID != "" {
+			steps = append(steps, g.patiently(fetch))
+		}
+		return steps
 	}
-	if w.WID != "" {
-		steps = append(steps, g.patiently(line(c, "FETCH %s", queue)))
+	held, failed := g.jid(), g.jid() // one of each kind of jobs, one of which fails only when it was cleared
+	return []explore.Step{
+		push(c, held, queue, ""), fetch, push(c, failed, queue, ""), fetch, line(c, "FAIL %s", g.failure(failed)),
+		push(c, g.jid(), queue, `,"at":`+g.soon()), flush, line(c, "FAIL %s", g.failure(held)), explore.Wait(scheduled), fetch, fetch,
 	}
-	return steps
 }
 
 // inDefault uses the queue default, by its name or by none.
@@ -287,6 +321,22 @@ const scheduled = 170 * time.Second
 
 // ages are how long a move waits for a job to come back: before it may, and after it must.
 var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
+
+// alike has a worker hold two jobs whose names a careless server may take for one, and reports the one that it fetched last.
+func (g *maker) alike(c int, _ *oracle.Conn) []explore.Step {
+	names, jid, queue := deal(g, "alike", alikeNames), g.jid(), g.freshQueue()
+	first, last := jid+names[0], jid+names[1]
+	fetch := line(c, "FETCH %s", queue)
+	steps := []explore.Step{push(c, first, queue, ""), fetch, push(c, last, queue, `,"retry":0`), fetch}
+	written := last
+	if g.IntN(3) == 0 { // the same name, with an escape
+		written = strings.NewReplacer("-", `\u002d`, "_", `\u005f`).Replace(last)
+	}
+	if g.IntN(3) == 0 {
+		return append(steps, line(c, "FAIL %s", g.failure(written)), ack(c, first))
+	}
+	return append(steps, ack(c, written), ack(c, first))
+}
 
 // life follows one job through failures or the end of its reservation.
 func (g *maker) life(c int, _ *oracle.Conn) []explore.Step {

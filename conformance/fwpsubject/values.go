@@ -22,8 +22,16 @@ var arrays = []string{
 	`["1","01","1e3","true","null","2026-01-02T03:04:05Z"]`, `["$filler(70KiB)"]`,
 }
 
+// alikeNames are ends of names that differ, though only in case, at their end, in a zero or in a character that some
+// servers replace.
+var alikeNames = [][2]string{
+	{"-ab", "-aB"}, {"-0", "-00"}, {"", "-1"}, {"_a", "-a"}, {".a", "_a"}, {"-1", "-01"},
+	{"-a-name-of-more-than-40-bytes-1", "-a-name-of-more-than-40-bytes-2"},
+}
+
 // jobTypes are names that a server must not change, or mistake for its own.
-var jobTypes = []string{"t", "t", "T", "Größe", "a::B", "0", "-x", "a.b_c", "retries", "default", "null"}
+var jobTypes = []string{"t", "t", "T", "Größe", "a::B", "0", "-x", "a.b_c", "retries", "default", "null",
+	"Aa.b:c-d_e*", "long" + strings.Repeat("-long", 60)}
 
 // optional are fields that a job has once in so many times, with their values.
 var optional = []struct {
@@ -34,7 +42,7 @@ var optional = []struct {
 	{2, "retry", []string{"0", "-1", "1", "2", "3", "5", "25"}},
 	{3, "backtrace", []string{"0", "1", "2", "3"}},
 	{4, "created_at", []string{`"$now-26h"`, `"$now-700h@+01:00"`}},
-	{3, "custom", []string{`{}`, `{"k":[1,{"x":9007199254740993}]}`, `{"locale":"de"}`, "null"}},
+	{3, "custom", []string{`{}`, `{"a":{"b":{"c":[{"d":{}}]}},"A":"\u00e9"}`, `{"k":[1,{"x":9007199254740993}]}`, `{"locale":"de"}`, "null"}},
 	{40, "enqueued_at", []string{`"2001-01-01T00:00:00Z"`}},
 	{40, "failure", []string{`{"message":"of the producer"}`}},
 }
@@ -108,12 +116,25 @@ func b2i(b bool) int {
 func (g *maker) failure(jid string) string {
 	n := g.IntN(1000000)
 	lines := make([]string, g.IntN(5))
+	if g.IntN(20) == 0 {
+		lines = make([]string, 25)
+	}
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`"%d.go line %d of it"`, n, i+1)
 	}
-	return fmt.Sprintf(`{"jid":"%s","errtype":"Error%d","message":"failed %d times","backtrace":[%s]}`,
-		jid, n, n, strings.Join(lines, ","))
+	class, message := "Error", fmt.Sprintf("failed %d times", n)
+	if g.IntN(6) == 0 {
+		class, message = choose(g, classes), fmt.Sprintf("%s %d", choose(g, messages), n)
+	}
+	return fmt.Sprintf(`{"jid":"%s","errtype":"%s%d","message":"%s","backtrace":[%s]}`,
+		jid, class, n, message, strings.Join(lines, ","))
 }
+
+// The texts of failures, as they stand in JSON.
+var (
+	classes  = []string{"a::B", "a.b.", "Größe", "a b*", `\"\\`}
+	messages = []string{`first\nsecond`, `\u00e9 é 漢 😀 \ud83d\ude00`, `\"\\\/`, "long" + strings.Repeat(" and long", 60), "<&>"}
+)
 
 // greeting is a HELLO that is legal, or one that the text leaves open.
 func (g *maker) greeting() string {
@@ -125,12 +146,23 @@ func (g *maker) greeting() string {
 	consumer := fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"],`, wid)
 	changed := strings.Replace(consumer, "4711", "4712", 1)
 	hash := g.hash()
+	if wid == g.workers && g.IntN(3) == 0 { // a worker that no other connection is of
+		return fmt.Sprintf(`{"hostname":"%s","wid":"$wid%d%s","pid":%s,"labels":%s,%s"v":2}`,
+			choose(g, hostNames), wid, choose(g, workerNames), choose(g, []string{"1", "4711", "4194304"}), choose(g, labels), hash)
+	}
 	return choose(g, []string{
 		`{` + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`, `{` + consumer + hash + `"v":2}`,
 		`{` + changed + hash + `"v":2}`,
 		`{` + hash + `"v":2,"fwpcheck":true}`, `{` + hash + `"v":3}`, `{` + hash + `"w":1}`,
 	})
 }
+
+// What a worker may say of itself.
+var (
+	hostNames   = []string{"fwpcheck", "a.example.com", "Größe", "h-1_2"}
+	workerNames = []string{"", ":1", ".a-B", "_c", "-Ab"}
+	labels      = []string{`[]`, `["a"]`, `["a","b","c","d","e","f","g","h","i","j","k","l"]`, `["é 漢","A b"]`}
+)
 
 // hash is the field of a HELLO with the right password hash, nothing if none is needed.
 func (g *maker) hash() string {

@@ -120,6 +120,9 @@ func (w *World) serve(c *Conn, k *call, now time.Time) {
 // moved follows what a reply means for the connection.
 func (w *World) moved(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) {
 	before := c.State
+	if a != model.Refused {
+		w.attended(c, k.Verb)
+	}
 	switch {
 	case a == model.Refused: // FWP-STATE-12
 	case k.Verb == fwp.END && k.Form == model.Refused: // it may have been carried out

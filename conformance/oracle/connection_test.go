@@ -36,7 +36,8 @@ func TestBlame(t *testing.T) {
 		"a PUSH after an ACK":         {all(done, refused(second(""))), "FWP-STATE-10 refused"},
 		"a FETCH after an ACK":        {all(done, noFetch), "FWP-STATE-10 refused"},
 		"a FETCH of 8 queues":         {all(served, "1 C FETCH"+" q1 q2 q3 q4 q5 q6 q7 q8", "1 S -ERR"), "FWP-FETCH-03 refused"},
-		"of 9, which may be too many": {all(served, "1 C FETCH"+strings.Repeat(" q", 9), "1 S -ERR"), ""},
+		"of 9, which may be too many": {all(served, "1 C FETCH"+" q1 q2 q3 q4 q5 q6 q7 q8 q9", "1 S -ERR"), ""},
+		"a queue twice":               {all(served, "1 C FETCH q1 q2 q1", "1 S -ERR"), ""},
 		"after an ACK and an INFO":    {all(done, info, noInfo), "FWP-STATE-03 refused"},
 		"after an ACK refused": {
 			all(served, `1 C ACK {"jid":"x"}`, "1 S -ERR", noInfo),

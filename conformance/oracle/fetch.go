@@ -20,9 +20,6 @@ func (w *World) fetch(c *Conn, k *call, now time.Time) {
 	if k.Form == model.Either && !slices.ContainsFunc(k.queues, odd) { // a name that a PUSH may have is one of a FETCH too
 		k.Form = model.Okay
 	}
-	if names := slices.Sorted(slices.Values(k.queues)); len(slices.Compact(names)) < len(k.queues) {
-		k.Form = model.Either // nothing says what it means to name a queue twice
-	}
 	kind := model.Usual
 	if k.Form != model.Okay || c.WID == "" || w.Quiet(c) {
 		kind = model.MayNotFetch
@@ -145,13 +142,27 @@ func (k *call) lacking() *Job {
 	return nil
 }
 
+// overtook records that a FETCH is over that was under way beside another from the same queue.
+func (w *World) overtook(k *call, now time.Time) {
+	if k.Verb == fwp.FETCH && !k.alone {
+		for _, q := range k.queues {
+			w.fetched[q] = now
+		}
+	}
+}
+
 // sleptOver returns a job that was enqueued while a FETCH waited, and did not wake it.
 func (w *World) sleptOver(k *call, now time.Time) *Job {
-	if !k.alone || now.Sub(k.at) <= model.ShortestBlock {
+	if now.Sub(k.at) <= model.ShortestBlock || !k.alone && w.rivals(nil, k.queues[:1], false) {
 		return nil
 	}
+	ended := w.fetched[k.queues[0]] // before that another FETCH may have been the one to get it
 	for _, j := range w.In(k.queues[0], now) {
-		if j.certain() && j.since.After(k.at) && now.Sub(j.since) > model.Instant+w.Slack {
+		since := j.since
+		if !k.alone && ended.After(since) {
+			since = ended
+		}
+		if j.certain() && j.since.After(k.at) && now.Sub(since) > model.Instant+w.Slack {
 			return j
 		}
 	}

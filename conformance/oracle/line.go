@@ -164,7 +164,8 @@ func (l *Line) unusualJob(text func(string) string) {
 	switch {
 	case named && strings.ContainsAny(queue, " \t\r\n"): // no FETCH can name it in one word
 		l.Form, l.Clause = model.Either, "FWP-WU-16"
-	case named && !usualQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, text("jobtype") == "", // AMB-14, AMB-15
+	case named && !usualQueue.MatchString(queue), len(jid) < 16 || len(jid) > 64, // AMB-14, AMB-15
+		text("jobtype") == "" || len(text("jobtype")) > 64,
 		len(l.Args) > 32<<10, l.unknown() || f["enqueued_at"] != nil || f["failure"] != nil,
 		!within(f["retry"], -1, 1<<31), !within(f["backtrace"], 0, 1<<31), !within(f["reserve_for"], 60, 1<<31), // AMB-17
 		f["created_at"] == "":

@@ -68,6 +68,7 @@ func (w *World) lost(c *Conn, k *call, now time.Time) {
 	case fwp.ACK, fwp.FAIL:
 		w.reported(c, k, 0, now)
 	case fwp.FETCH:
+		w.overtook(k, now)
 		w.abandoned = append(w.abandoned, abandonedFetch{k.queues, now.Add(2 * model.LongestBlock)})
 		for _, j := range w.Jobs {
 			if j.place(k.queues) >= 0 {

@@ -19,6 +19,9 @@ type worker struct {
 	knows    bool   // the worker has confirmed the order
 	gone     bool   // its last connection has ended since the order
 	reported bool   // a BEAT had a state of its own
+
+	ended  int            // the number of commands when a connection of it ended with END last; zero: none has
+	served map[string]int // the same when it was served last, by verb
 }
 
 func identity(f map[string]any) string { return fmt.Sprint(f["hostname"], f["pid"], f["labels"]) }
@@ -119,6 +122,27 @@ func (w *World) connected(wid string) bool {
 		}
 	}
 	return false
+}
+
+// deserted reports whether a worker was not served a verb since one of its connections has ended: what is refused then is
+// refused because of that. (FWP-HELLO-11)
+func (w *World) deserted(c *Conn, verb string) bool {
+	is := w.workers[c.WID]
+	return is != nil && is.ended > 0 && is.served[verb] < is.ended
+}
+
+// attended records that a worker was served a verb, or has ended a connection.
+func (w *World) attended(c *Conn, verb string) {
+	is := w.workers[c.WID]
+	switch {
+	case is == nil:
+	case verb == fwp.END:
+		is.ended = w.sent
+	case is.served == nil:
+		is.served = map[string]int{verb: w.sent}
+	default:
+		is.served[verb] = w.sent
+	}
 }
 
 // left records that a connection of a worker has ended: a server may forget its state with the last one.

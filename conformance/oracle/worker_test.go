@@ -19,7 +19,13 @@ func TestWorkers(t *testing.T) {
 	ordered := all(hello, "signal worker-1 quiet")
 	producer := `1 C HELLO {"v":2}` + "\n1 S +OK"
 	judge(t, map[string]row{
-		"a BEAT refused":          {all(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
+		"a BEAT refused": {all(hello, beat("", "-ERR")), "FWP-BEAT-01 refused"},
+		"refused since another connection of the worker has ended": {
+			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "-ERR"))), "FWP-HELLO-11 refused",
+		},
+		"refused although it was served since": {
+			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "+OK")), by("2", beat("", "-ERR"))), "FWP-BEAT-01 refused",
+		},
 		"told, without an order":  {all(hello, beat("", told)), "FWP-BEAT-01 reply"},
 		"told another's order":    {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 reply"},
 		"told after its own":      {all(hello, beat(quiet, "+OK"), beat("", told)), ""},

@@ -28,9 +28,10 @@ type World struct {
 
 	workers     map[string]*worker
 	queues      map[string][]*Job
-	phrases     []string          // names of queues that have several words
-	taken       map[string]bool   // names of queues that the server has taken a job for
-	working     map[string][]*Job // by worker
+	phrases     []string             // names of queues that have several words
+	taken       map[string]bool      // names of queues that the server has taken a job for
+	working     map[string][]*Job    // by worker
+	fetched     map[string]time.Time // when a FETCH of several under way from a queue was answered last
 	hashes      []string
 	salts       map[string]bool
 	abandoned   []abandonedFetch
@@ -43,7 +44,7 @@ type World struct {
 func NewWorld() *World {
 	return &World{
 		Patience: model.Patience, Conns: map[int]*Conn{}, Jobs: map[string]*Job{}, workers: map[string]*worker{},
-		queues: map[string][]*Job{}, working: map[string][]*Job{}, salts: map[string]bool{},
+		queues: map[string][]*Job{}, fetched: map[string]time.Time{}, working: map[string][]*Job{}, salts: map[string]bool{},
 		taken: map[string]bool{},
 	}
 }
@@ -157,6 +158,7 @@ func (w *World) Replied(conn int, r fwp.Reply, now time.Time) (model.Answer, *Vi
 		w.disallowed(c, k, a, r.Text, now)
 	}
 	w.moved(c, k, a, r, now)
+	w.overtook(k, now)
 	switch {
 	case k.Verb == fwp.FLUSH:
 		w.flushed(k, a)
@@ -226,14 +228,21 @@ func unjudge(jobs iter.Seq[*Job], why Reason) {
 // fewQueues is how many queues of a FETCH every server has to take.
 const fewQueues = 8
 
-// tooMany reports whether a server may refuse a FETCH for the number of its queues. (AMB-14)
-func (k *call) tooMany() bool {
-	return k.Verb == fwp.FETCH && len(strings.Fields(string(k.Args))) > fewQueues
+// refusable reports whether a server may refuse a FETCH for its queues: there are many (AMB-14), or one is named twice,
+// which means nothing that is stated.
+func (k *call) refusable() bool {
+	if k.Verb != fwp.FETCH {
+		return false
+	}
+	names := strings.Fields(string(k.Args))
+	n := len(names)
+	slices.Sort(names)
+	return n > fewQueues || len(slices.Compact(names)) < n
 }
 
 // judged compares a reply with what is allowed.
 func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.Time) *Violation {
-	if a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.tooMany()) {
+	if a&k.allowed == 0 && !c.shut && (a != model.Refused || !k.refusable()) {
 		v := &Violation{Clause: k.clause, Rule: "reply", Should: k.Should, Expected: k.allowed.String()}
 		v.Got = fmt.Sprintf("%.300s", Text(r))
 		switch {
@@ -246,7 +255,9 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		case a == model.Notified:
 			v.Clause = k.own
 		case a == model.Refused:
-			v.Rule = "refused"
+			if v.Rule = "refused"; c.earlier == "" && w.deserted(c, k.Verb) {
+				v.Clause = "FWP-HELLO-11"
+			}
 		}
 		if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
 			v.Expected = w.deliverable(k, now)
