@@ -49,7 +49,8 @@ func GoalOf(clause string) Goal {
 // a conversation has in part and as it was written: then it is enough that one check has reached it.
 func goalOfCheck(check, clause string) (goal Goal, strict bool) {
 	switch check + " " + clause {
-	case "ack/is-final FWP-STATE-05", "workers/one-connection-ends FWP-STATE-05":
+	case "ack/is-final FWP-STATE-05", "workers/one-connection-ends FWP-STATE-05",
+		"end/leaves-the-jobs-of-others FWP-STATE-05":
 		return GoalOf("FWP-FETCH-03"), true // the other workers get nothing
 	case "resp/one-reply-each FWP-RESP-06":
 		return GoalOf("FWP-RESP-05"), true // to commands that deliver nothing

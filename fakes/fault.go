@@ -45,6 +45,7 @@ func Faults() []Fault {
 		flushFaults(), kindFaults(), failureFaults(), identityFaults(), signalFaults(), longNameFaults(), secondFaults(),
 		lastingFaults(), readingFaults(), elsewhereFaults(), afterwardsFaults(),
 		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
+		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
 	)
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults

@@ -24,7 +24,7 @@ func workerFaults() []Fault {
 					e.decline(AboutWorker, "the worker has left")
 				}
 			})),
-		statefulFault("worker-end-locks", "HELLO-11 PUSH-04 STATE-08 BEAT-02 PUSH-01 HELLO-08",
+		statefulFault("worker-end-locks", "HELLO-11 PUSH-04 STATE-08 BEAT-02 PUSH-01 HELLO-08 STATE-12",
 			"after the END of one connection of a worker the FETCHes of its others are refused",
 			afterEnd(func(e *Event) {
 				if e.Command.Verb == fwp.FETCH {
