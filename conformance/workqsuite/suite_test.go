@@ -18,6 +18,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -145,4 +146,64 @@ func TestConformingServer(t *testing.T) {
 			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
 		}
 	}
+}
+
+// TestFaults plays the scripts that look at a fault against it, all scripts with FWP_SLOW=1: the first clause turns red,
+// and no clause that the fault does not declare. docs/workq-faults.md is the matrix.
+func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
+	t.Parallel()
+	all, faults := checks(t), fakeworkq.Faults()
+	rows := make([]string, len(faults))
+	t.Run("all", func(t *testing.T) {
+		for i, f := range faults {
+			t.Run(f.Name, func(t *testing.T) {
+				t.Parallel()
+				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
+					return !slow.Enabled() && !looksAt(c.Describe(), f)
+				})
+				red, by := redOf(run(t, f.Hook(), picked))
+				assert.Contains(t, red, f.Clauses[0])
+				for _, id := range red {
+					assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
+				}
+				rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", f.Name, f.Summary, strings.Join(red, ", "), strings.Join(by, ", "))
+			})
+		}
+	})
+	if !slow.Enabled() {
+		return
+	}
+	golden(t, "../../docs/workq-faults.md", fmt.Sprintf(`# The faults of the embedded Workq server
+
+Written by `+"`FWP_SLOW=1 go test ./conformance/workqsuite -run Faults -update`"+`; do not edit. It has %d faults. What turned
+red are the clauses that the checks of the last column found broken, and no others.
+
+| fault | what the server does | turned red | caught by |
+|---|---|---|---|
+`, len(faults))+strings.Join(rows, ""))
+}
+
+// looksAt reports whether a check decides one of the first two clauses of a fault, or is about the command in its name.
+func looksAt(d conformance.Description, f fakeworkq.Fault) bool {
+	family, _, _ := strings.Cut(f.Name, "-")
+	if strings.HasPrefix(d.ID, family+"/") && family != "add" || family == "line" && d.ID == "lease/timeout" {
+		return true
+	}
+	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool {
+		return slices.Contains(f.Clauses[:min(2, len(f.Clauses))], m.Clause)
+	})
+}
+
+// redOf returns the clauses that checks found broken, and these checks.
+func redOf(r *reports.Report) (red, by []string) {
+	for _, c := range r.Checks {
+		for _, cv := range c.Clauses {
+			if cv.Verdict.Breach() {
+				red, by = append(red, cv.ID), append(by, c.ID)
+			}
+		}
+	}
+	slices.Sort(red)
+	slices.Sort(by)
+	return slices.Compact(red), slices.Compact(by)
 }

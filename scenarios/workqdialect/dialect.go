@@ -53,7 +53,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 			failure(workq.ClientError, workqsession.ClientError, scenarios.LineValue, "a client error", true),
 			failure(workq.ServerError, workqsession.ServerError, scenarios.LineValue, "a server error", true),
 			failure(workq.Timeout, workqsession.Timeout, scenarios.NoValue, "a timeout", false),
-			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the answer that there is no such job", true),
+			failure(workq.NotFound, workqsession.NotFound, scenarios.NoValue, "the answer that there is no such job", false),
 		},
 		Families: []string{familyID, "name"},
 		Client:   "name",

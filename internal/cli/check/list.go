@@ -36,14 +36,12 @@ func newList(p process) *cobra.Command {
 			switch {
 			case err != nil:
 				return err
-			case faults && protocol.Name != conformance.FWP().Name:
-				return fmt.Errorf("--faults works with FWP only: the embedded %s server has no faults yet", protocol.Title)
 			case clauses && faults:
 				return errors.New("--clauses and --faults: one list at a time")
 			case clauses:
 				return p.list(clauseRows(protocol, all), "clause", want, asJSON)
 			case faults:
-				return p.list(faultRows(all), "fault", want, asJSON)
+				return p.list(faultRows(faultsOfProtocol(protocol), all), "fault", want, asJSON)
 			}
 			in, _, err := conformance.Selection{
 				Protocol: protocol,

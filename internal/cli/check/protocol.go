@@ -1,13 +1,16 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -86,22 +89,55 @@ func protocolOf(files []scriptFile, named string) (*conformance.Protocol, error)
 	return one, nil
 }
 
-// embedWorkq starts a Workq server on a free port of this machine.
-func embedWorkq(ctx context.Context, hook func(*fakeworkq.Event)) (conformance.Server, func(), error) {
+// workqFault returns the fault of the embedded Workq server that --fault names, and has the endpoint say that the server
+// has it.
+func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
+	if !e.Choice.Embedded {
+		return fakeworkq.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
+	}
+	var names []string
+	for _, f := range fakeworkq.Faults() {
+		if f.Name == name {
+			e.Choice.How += " with the fault " + name
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	near := text.DidYouMean(text.Candidates(name, names)...)
+	return fakeworkq.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+		"fwpcheck list --protocol workq --faults shows the faults"))
+}
+
+// faultsOfProtocol returns the faults of the embedded server of a protocol, as list shows them.
+func faultsOfProtocol(p *conformance.Protocol) (all []fakes.Fault) {
+	if p.Name == conformance.FWP().Name {
+		return fakes.Faults()
+	}
+	for _, f := range fakeworkq.Faults() {
+		all = append(all, fakes.Fault{Name: f.Name, Clauses: f.Clauses, Summary: f.Summary})
+	}
+	return all
+}
+
+// embedWorkq starts a Workq server with a fault on a free port of this machine; the zero Fault is none.
+func embedWorkq(ctx context.Context, fault fakeworkq.Fault) (conformance.Server, func(), error) {
 	l, err := loopback(ctx)()
 	if err != nil {
 		return conformance.Server{}, nil, fmt.Errorf("start the embedded server: %w", err)
 	}
-	fake := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
-	go fake.Serve(l)
 	address, err := target.ParseURL("workq://" + l.Addr().String())
 	if err != nil {
-		fake.Close()
-		return conformance.Server{}, nil, err
+		return conformance.Server{}, nil, fmt.Errorf("start the embedded server: %w", err)
 	}
+	var config fakeworkq.Config
+	if fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	fake := fakeworkq.NewServer(config)
+	go fake.Serve(l)
 	return conformance.Server{
 		Target: &target.Server{Address: address},
 		Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedFlush},
-		Fresh:  func() (conformance.Server, func(), error) { return embedWorkq(ctx, hook) },
+		Fresh:  func() (conformance.Server, func(), error) { return embedWorkq(ctx, fault) },
 	}, fake.Close, nil
 }

@@ -112,9 +112,9 @@ func clauseRows(p *conformance.Protocol, checks []conformance.Check) (rows []row
 
 // faultRows returns the rows of the faults of the embedded server. Their facets are those of the clauses that they
 // break.
-func faultRows(checks []conformance.Check) (rows []row) {
+func faultRows(faults []fakes.Fault, checks []conformance.Check) (rows []row) {
 	evaluated := checksByClause(checks)
-	for _, f := range fakes.Faults() {
+	for _, f := range faults {
 		all := facets{}
 		for _, id := range f.Clauses {
 			clause, _ := clauseByID(id) // a test knows that there is one

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -17,6 +18,7 @@ type subject struct {
 	endpoint     program.Endpoint
 	alone, flush bool // what may be done to a server of the user's
 	fault        fakes.Fault
+	workq        fakeworkq.Fault // the same of a Workq server
 }
 
 // subject returns the server that flags and environment name. A flag without an effect on it is an error.
@@ -25,11 +27,15 @@ func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error
 	if err != nil {
 		return subject{}, err
 	}
-	if e.Protocol.Name != conformance.FWP().Name && o.fault != "" {
-		return subject{}, fmt.Errorf("--fault works with FWP only: the embedded %s server has no faults yet", e.Protocol.Title)
+	if e.Protocol.Name != conformance.FWP().Name {
+		s := subject{endpoint: e, alone: o.allowShared || o.allowFlush, flush: o.allowFlush}
+		if o.fault != "" {
+			s.workq, err = workqFault(&s.endpoint, o.fault)
+		}
+		return s, err
 	}
 	fault, err := e.SetFault(o.fault)
-	return subject{e, o.allowShared || o.allowFlush, o.allowFlush, fault}, err
+	return subject{endpoint: e, alone: o.allowShared || o.allowFlush, flush: o.allowFlush, fault: fault}, err
 }
 
 // offers returns what a server of the user's offers beside open or password.
@@ -93,7 +99,7 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, erro
 		return s.connect(ctx, timeout)
 	}
 	if s.endpoint.Protocol.Name != conformance.FWP().Name {
-		server, end, err := embedWorkq(ctx, nil)
+		server, end, err := embedWorkq(ctx, s.workq)
 		return testbed{servers: []conformance.Server{server}, end: end}, err
 	}
 	servers, end, err := embedAll(ctx, s.fault)
