@@ -1,6 +1,7 @@
 package workq_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -80,8 +81,9 @@ func TestMalformedCommands(t *testing.T) {
 	} {
 		_, n, err := workq.ParseCommand([]byte(text))
 		name := text[:min(60, len(text))]
-		require.IsType(t, &workq.CommandError{}, err, name)
-		assert.Equal(t, want.reason, err.Error(), name)
+		malformed, is := errors.AsType[*workq.CommandError](err)
+		require.True(t, is, name)
+		assert.Equal(t, want.reason, malformed.Reason, name)
 		if want.lost {
 			assert.Zero(t, n, name)
 		} else {

@@ -24,7 +24,7 @@ type Fault struct {
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	all := slices.Concat(jobFaults(), scheduleFaults(), leaseFaults(), reportFaults(), waitFaults(), inspectFaults(),
+	all := slices.Concat(jobFaults(), payloadFaults(), timeFaults(), scheduleFaults(), leaseFaults(), reportFaults(), waitFaults(), inspectFaults(),
 		refusalFaults(), lineFaults())
 	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return all
@@ -83,7 +83,7 @@ func key(verb, name string, change func(string) string) func(*Event) {
 	}, verb)
 }
 
-func always(value string) func(string) string { return func(string) string { return value } }
+func zero(string) string { return "0" }
 
 // once is a set of words that a hook remembers.
 type once struct {

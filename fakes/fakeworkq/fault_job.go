@@ -10,11 +10,13 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
+// adding returns a hook that changes the jobs that are added.
+func adding(change func(*Job)) func(*Event) {
+	return at(Adding, func(e *Event) { change(e.Job) }, workq.Add)
+}
+
 // jobFaults are about what a job is added with.
 func jobFaults() []Fault {
-	adding := func(change func(*Job)) func(*Event) {
-		return at(Adding, func(e *Event) { change(e.Job) }, workq.Add)
-	}
 	return []Fault{
 		fault("add-attempts-ignored", "ADD-16 ADD-17 INSP-02 LINE-09", "max-attempts has no effect", adding(func(j *Job) { j.MaxAttempts = 0 })),
 		fault("add-attempts-one", "ADD-18", "a job without max-attempts has two attempts", adding(func(j *Job) {
@@ -28,21 +30,8 @@ func jobFaults() []Fault {
 				j.MaxFails++
 			}
 		})),
-		fault("add-lost", "ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 INSP-01 INSP-06 INSP-11 INSP-13 LEASE-02 LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10", "a job that is added is lost", at(Adding, func(e *Event) { e.Skip = true }, workq.Add)),
+		fault("add-lost", "ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 INSP-01 INSP-06 INSP-13 LEASE-02 LEASE-05 LINE-01 LINE-02 LINE-05 LINE-06 LINE-09 RESULT-02 RESULT-03 INSP-10", "a job that is added is lost", at(Adding, func(e *Event) { e.Skip = true }, workq.Add)),
 		fault("add-other-answer", "ADD-01", "add is answered with a count", answers(workq.Add, "", workq.Reply{Counted: true})),
-		fault("add-payload-cut", "ADD-10 ADD-11 INSP-02 INSP-13 LINE-02", "the last byte of a payload is lost", adding(func(j *Job) {
-			if len(j.Payload) > 0 {
-				j.Payload = j.Payload[:len(j.Payload)-1]
-			}
-		})),
-		fault("add-payload-nul", "LINE-02 ADD-10", "a payload ends at its first NUL", adding(func(j *Job) {
-			j.Payload, _, _ = bytes.Cut(j.Payload, []byte{0})
-		})),
-		fault("add-payload-trimmed", "LINE-02 ADD-10 INSP-13", "white space around a payload is lost",
-			adding(func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
-		fault("add-payload-long", "ADD-10 ADD-11", "a payload of more than 32 KiB is cut", adding(func(j *Job) {
-			j.Payload = j.Payload[:min(len(j.Payload), 32<<10)]
-		})),
 		fault("add-priority-ignored", "ADD-15 ADD-14 INSP-02 LINE-09", "all jobs have the same priority", adding(func(j *Job) { j.Priority = 0 })),
 		fault("add-priority-reversed", "ADD-15 ADD-14 INSP-02 LINE-09", "jobs of a lower priority come first",
 			adding(func(j *Job) { j.Priority = -j.Priority })),
@@ -59,6 +48,31 @@ func jobFaults() []Fault {
 				}
 			}, workq.Add)
 		}),
+	}
+}
+
+// payloadFaults are about payloads.
+func payloadFaults() []Fault {
+	return []Fault{
+		fault("add-payload-cut", "ADD-10 ADD-11 INSP-02 INSP-13 LINE-02", "the last byte of a payload is lost", adding(func(j *Job) {
+			if len(j.Payload) > 0 {
+				j.Payload = j.Payload[:len(j.Payload)-1]
+			}
+		})),
+		fault("add-payload-nul", "LINE-02 ADD-10", "a payload ends at its first NUL", adding(func(j *Job) {
+			j.Payload, _, _ = bytes.Cut(j.Payload, []byte{0})
+		})),
+		fault("add-payload-trimmed", "LINE-02 ADD-10 INSP-13", "white space around a payload is lost",
+			adding(func(j *Job) { j.Payload = bytes.TrimSpace(j.Payload) })),
+		fault("add-payload-long", "ADD-10 ADD-11", "a payload of more than 32 KiB is cut", adding(func(j *Job) {
+			j.Payload = j.Payload[:min(len(j.Payload), 32<<10)]
+		})),
+	}
+}
+
+// timeFaults are about the time to run and the time to live.
+func timeFaults() []Fault {
+	return []Fault{
 		fault("add-ttl-ignored", "ADD-08 INSP-02", "jobs live for ever", adding(func(j *Job) { j.TTL = 10_000 * time.Hour })),
 		fault("add-ttl-largest", "ADD-09", "the longest time to live is over at once", adding(func(j *Job) {
 			if j.TTL > 10_000*time.Hour {
@@ -80,7 +94,7 @@ func jobFaults() []Fault {
 
 // scheduleFaults are about scheduled jobs.
 func scheduleFaults() []Fault {
-	adding := func(change func(*Job)) func(*Event) {
+	adding := func(change func(*Job)) func(*Event) { // another verb
 		return at(Adding, func(e *Event) { change(e.Job) }, workq.Schedule)
 	}
 	return []Fault{

@@ -13,7 +13,7 @@ func leaseFaults() []Fault {
 			at(Expired, func(e *Event) { e.Skip = true })),
 		fault("lease-first-name", "LEASE-02 LEASE-05", "only the first name of a lease counts",
 			at(Choosing, func(e *Event) { e.Names = e.Command.Names[:1] })),
-		fault("lease-no-wait", "LEASE-04 ADD-06 LEASE-05 SCHED-03 SCHED-04", "a lease does not wait", at(Parsed, func(e *Event) { e.Command.Wait = 0 }, workq.Lease)),
+		fault("lease-no-wait", "LEASE-04 LEASE-01 ADD-06 LEASE-05 SCHED-03 SCHED-04", "a lease does not wait", at(Parsed, func(e *Event) { e.Command.Wait = 0 }, workq.Lease)),
 		fault("lease-not-held", "ADD-06", "a leased job has no time to run", at(Leased, func(e *Event) { e.Skip = true })),
 		fault("lease-other-id", "LEASE-01 ADD-02 ADD-03 ADD-07 ADD-09 ADD-10 ADD-11 ADD-14 ADD-15 LEASE-02 LEASE-05 SCHED-03 SCHED-04", "a leased job has another id", record(workq.Lease, func(r *workq.Record) {
 			r.Head[0] = "00000000-0000-4000-8000-000000000000"

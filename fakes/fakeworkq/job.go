@@ -90,7 +90,7 @@ func newJob(c workq.Command, now time.Time) Job {
 
 // put adds a job, and returns nil if there is one with its id.
 func (s *Server) put(c workq.Command) *entry {
-	ask := s.ask(Event{Point: Adding, Command: c, Job: ptr(newJob(c, time.Now()))})
+	ask := s.ask(Event{Point: Adding, Command: c, Job: new(newJob(c, time.Now()))})
 	e := &entry{Job: *ask.Job, leased: make(chan struct{}), ended: make(chan struct{})}
 	s.mu.Lock()
 	if s.jobs[e.UUID] != nil {
@@ -119,8 +119,6 @@ func (s *Server) put(c workq.Command) *entry {
 	_ = s.store.Push(struct{}{}, e, due) // it has no limits
 	return e
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // evict removes a job whose time to live is over. (add, ttl)
 func (s *Server) evict(e *entry) {

@@ -31,26 +31,10 @@ func newList(p process) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--protocol: %w", err)
 			}
-			all, err := checksOf(protocol)
-			want := facetsGiven(cmd)
-			switch {
-			case err != nil:
-				return err
-			case clauses && faults:
+			if clauses && faults {
 				return errors.New("--clauses and --faults: one list at a time")
-			case clauses:
-				return p.list(clauseRows(protocol, all), "clause", want, asJSON)
-			case faults:
-				return p.list(faultRows(faultsOfProtocol(protocol), all), "fault", want, asJSON)
 			}
-			in, _, err := conformance.Selection{
-				Protocol: protocol,
-				Checks:   want["check"], Clauses: want["clause"], Levels: want["level"],
-			}.Apply(all)
-			if err != nil {
-				return badSelection(err, all)
-			}
-			return p.list(checkRows(in), "check", facets{"party": want["party"]}, asJSON)
+			return p.listOf(protocol, clauses, faults, facetsGiven(cmd), asJSON)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -60,6 +44,26 @@ func newList(p process) *cobra.Command {
 	declareFacets(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write JSON")
 	return cmd
+}
+
+// listOf prints the clauses, the faults or the checks of a protocol.
+func (p process) listOf(protocol *conformance.Protocol, clauses, faults bool, want facets, asJSON bool) error {
+	all, err := checksOf(protocol)
+	switch {
+	case err != nil:
+		return err
+	case clauses:
+		return p.list(clauseRows(protocol, all), "clause", want, asJSON)
+	case faults:
+		return p.list(faultRows(faultsOfProtocol(protocol), all), "fault", want, asJSON)
+	}
+	in, _, err := conformance.Selection{
+		Protocol: protocol, Checks: want["check"], Clauses: want["clause"], Levels: want["level"],
+	}.Apply(all)
+	if err != nil {
+		return badSelection(err, all)
+	}
+	return p.list(checkRows(in), "check", facets{"party": want["party"]}, asJSON)
 }
 
 // list prints the rows of a thing that the flags want, as JSON or as lines.
