@@ -30,10 +30,10 @@ func rareFaults() []Fault {
 
 // strictFaults accept a line of one verb only that breaks the syntax.
 func strictFaults() []Fault {
-	behind := func(verb string, from, to string) func(*Event) {
+	behind := func(verb string) func(*Event) { // two spaces count as one
 		return on(LineRead, func(e *Event) {
-			if rest, is := bytes.CutPrefix(e.Line, []byte(verb+from)); is {
-				e.Line = slices.Concat([]byte(verb+to), rest)
+			if rest, is := bytes.CutPrefix(e.Line, []byte(verb+"  ")); is {
+				e.Line = slices.Concat([]byte(verb+" "), rest)
 			}
 		})
 	}
@@ -51,9 +51,9 @@ func strictFaults() []Fault {
 				e.Line[i] = ' '
 			}
 		})),
-		fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH, "  ", " ")),
-		fault("line-ack-spaces", "FRAME-03", "two spaces behind ACK are accepted", behind(fwp.ACK, "  ", " ")),
-		fault("line-fetch-spaces", "FRAME-03", "two spaces behind FETCH are accepted", behind(fwp.FETCH, "  ", " ")),
+		fault("line-push-spaces", "FRAME-03", "two spaces behind PUSH are accepted", behind(fwp.PUSH)),
+		fault("line-ack-spaces", "FRAME-03", "two spaces behind ACK are accepted", behind(fwp.ACK)),
+		fault("line-fetch-spaces", "FRAME-03", "two spaces behind FETCH are accepted", behind(fwp.FETCH)),
 		fault("line-fetch-ends", "FRAME-03", "spaces behind the last queue of a FETCH are accepted", ends(fwp.FETCH)),
 		fault("line-push-ends", "FRAME-03", "spaces behind the job of a PUSH are accepted", ends(fwp.PUSH)),
 		fault("line-fail-ends", "FRAME-03", "spaces behind the argument of a FAIL are accepted", ends(fwp.FAIL)),
@@ -65,7 +65,7 @@ func strictFaults() []Fault {
 		fault("end-arguments", "FRAME-03", "END with an argument is carried out", when(Parsed, fwp.END, func(e *Event) {
 			e.Command.Args = nil
 		})),
-		fault("hello-spaces", "FRAME-03", "two spaces behind HELLO are accepted", behind(fwp.HELLO, "  ", " ")),
+		fault("hello-spaces", "FRAME-03", "two spaces behind HELLO are accepted", behind(fwp.HELLO)),
 	}
 }
 

@@ -131,6 +131,14 @@ func (w *World) deserted(c *Conn, verb string) bool {
 	return is != nil && is.ended > 0 && is.served[verb] < is.ended
 }
 
+// refusing returns the clause that a refusal breaks of a command that has to be served.
+func (w *World) refusing(c *Conn, k *call) string {
+	if c.earlier == "" && w.deserted(c, k.Verb) {
+		return "FWP-HELLO-11"
+	}
+	return k.clause
+}
+
 // attended records that a worker was served a verb, or has ended a connection.
 func (w *World) attended(c *Conn, verb string) {
 	is := w.workers[c.WID]

@@ -255,9 +255,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		case a == model.Notified:
 			v.Clause = k.own
 		case a == model.Refused:
-			if v.Rule = "refused"; c.earlier == "" && w.deserted(c, k.Verb) {
-				v.Clause = "FWP-HELLO-11"
-			}
+			v.Rule, v.Clause = "refused", w.refusing(c, k)
 		}
 		if k.Verb == fwp.FETCH && k.allowed&model.Delivered != 0 {
 			v.Expected = w.deliverable(k, now)
