@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -48,9 +49,7 @@ func TestHostileChecksEndNoServerOfOthers(t *testing.T) {
 	const deaths = 20
 	sources := copies(deaths, "deadly", deadlyScript)
 	sources["hostile"] = hostileTwin
-	for name, script := range copies(5, "sleeps", sleeping) {
-		sources[name] = script
-	}
+	maps.Copy(sources, copies(5, "sleeps", sleeping))
 	all := scripts(t, sources)
 	synctest.Test(t, func(t *testing.T) {
 		m := new(mortals)

@@ -3,6 +3,7 @@ package check
 import (
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -124,7 +125,7 @@ func TestTheControlOfADoubleOutlivesHostileClients(t *testing.T) {
 				assert.Equal(t, "HTTP/1.1 200 OK", string(reply))
 				assert.LessOrEqual(t, time.Since(asking), patience)
 				_, _ = nc.Close(), web.Close()
-				<-served
+				require.ErrorIs(t, <-served, http.ErrServerClosed)
 				others.Wait()
 				time.Sleep(time.Second) // package http closes some of them later
 			})
