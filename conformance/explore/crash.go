@@ -72,7 +72,7 @@ func (e *Explorer) ensureServing(ctx context.Context) {
 // reports whether it serves then.
 func (e *Explorer) Revive(ctx context.Context) bool { return e.Restarts && e.config().restarts(ctx) }
 
-// restarts restarts the server, and reports whether it could and whether the server serves then.
+// restarts has the server restarted, and reports whether that was done and whether it serves then.
 func (c *config) restarts(ctx context.Context) bool {
 	t, can := c.target.(scenarios.Restarter)
 	return can && t.Restart(context.WithoutCancel(ctx)) == nil && newPlay(c, freshPrefix()).serves(ctx)
