@@ -37,7 +37,7 @@ func elsewhereFaults() []Fault { //nolint:funlen,gocognit // a table, a function
 					e.accept()
 				}
 			})),
-		statefulFault("auth-salts-few", "AUTH-05", "the salts and iterations of greetings are eight, in turn", fewSalts),
+		statefulFault("auth-salts-few", "AUTH-05", "the salts and iterations of greetings are four, in turn", fewSalts),
 		fault("auth-hash-nested", "AUTH-07",
 			"the HELLO of a consumer is accepted if its pwdhash is an array or a hash",
 			when(Checked, fwp.HELLO, func(e *Event) {
@@ -156,7 +156,7 @@ func fewSalts() func(*Event) {
 		if e.Conn.Iterations > 0 {
 			mu.Lock()
 			defer mu.Unlock()
-			e.Conn.Salt, e.Conn.Iterations = fmt.Sprintf("0f3c5d7a9b1e246%d", n%8), 4242+n%8
+			e.Conn.Salt, e.Conn.Iterations = fmt.Sprintf("0f3c5d7a9b1e246%d", n%4), 4242+n%4
 			e.Reply = e.Conn.hi()
 			n++
 		}

@@ -179,7 +179,7 @@ func laterFaults() []Fault {
 					e.Delay = 1900 * time.Millisecond
 				}
 			})),
-		statefulFault("reserve-of-the-first", "WU-05",
+		statefulFault("reserve-of-the-first", "WU-05 STATE-07 FAIL-02",
 			"a job is held as long as the one that its connection fetched first", firstReservation),
 	}
 }
