@@ -1,6 +1,7 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,9 @@ func (t *TargetFlags) SetProtocol(p *conformance.Protocol) {
 	}
 }
 
+const onlyFWP = "this command works with FWP servers only (tcp:// or tcp+tls://); " +
+	"for other protocols there are run, lint, fmt, list and explain of fwpcheck"
+
 // carried returns an error for an address of a protocol that a command does not work with, or of another one than
 // --protocol names.
 func (t *TargetFlags) carried(a target.Address) (*conformance.Protocol, error) {
@@ -81,8 +85,7 @@ func (t *TargetFlags) carried(a target.Address) (*conformance.Protocol, error) {
 	case err != nil:
 		return nil, err
 	case a.Protocol != "" && !t.anyProtocol:
-		return nil, fmt.Errorf("this command works with FWP servers only (tcp:// or tcp+tls://); for %s there are "+
-			"run, lint, fmt, list and explain", p.Title)
+		return nil, errors.New(onlyFWP)
 	case t.protocol != "" && t.protocol != p.Name:
 		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
 			p.Name, t.protocol, schemeOf(t.protocol))

@@ -78,6 +78,9 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		name, _, _ = strings.Cut(letters, "=") // -url instead of --url
 		err = fmt.Errorf("unknown flag -%s", name)
 	}
+	if name == "protocol" {
+		return fmt.Errorf("%w: %s", err, onlyFWP)
+	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {
