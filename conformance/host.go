@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
@@ -54,7 +53,7 @@ func (h *host) another(d scenarios.Dialect) *host {
 	other := newHost(h.Server)
 	other.Ended = nil
 	var end func()
-	other.open = sync.OnceValue(func() (err error) {
+	other.open = once(func() (err error) {
 		var started Server
 		started, end, err = h.Fresh()
 		other.Target, other.Ended = started.Target, started.Ended
@@ -70,6 +69,23 @@ func (h *host) another(d scenarios.Dialect) *host {
 		}
 	}
 	return other
+}
+
+// once returns a function that calls open when it is called first, and whose other calls wait for that. They wait on a
+// channel and not on the lock of sync.OnceValue, since virtual time stands still for who waits for a lock.
+func once(open func() error) func() error {
+	var err error
+	first, done := make(chan struct{}, 1), make(chan struct{})
+	first <- struct{}{}
+	return func() error {
+		select {
+		case <-first:
+			defer close(done)
+			err = open()
+		case <-done:
+		}
+		return err
+	}
 }
 
 // takes reports whether a check may begin on the host, in addition to those that run. In a quick run what waits
