@@ -33,6 +33,8 @@ func racy() fakes.Config {
 		case e.Point == fakes.Parsed && e.Command.Verb == fwp.INFO:
 			asked++
 			e.Delay = time.Millisecond
+		case e.Point == fakes.Parsed && e.Command.Verb == fwp.PUSH: // in the middle of an INFO that was sent with it
+			e.Delay = 500 * time.Microsecond
 		case e.Point == fakes.Defaulted && e.Conn != nil:
 			queue := e.Object.Text("queue")
 			dead = asked > 0 && !queues[queue]
