@@ -193,12 +193,12 @@ func (r *Reader) next() (Item, error) {
 // frame returns the header of the next frame and where its body is, all of which is in the buffer.
 func (r *Reader) frame() (h header, body span, err error) {
 	b := r.buf[r.start+r.pos : r.end]
+	if len(b) > 0 && r.phase == shakes && b[0]&(CommandFrame|reserved) == 0 { // its flags say so: no need for its size
+		return h, body, at(r.pos, wrong(RuleHandshake, b, 0, "the command READY or ERROR"))
+	}
 	h, ok, err := parseHeader(b)
 	if err != nil {
 		return h, body, at(r.pos, err)
-	}
-	if len(b) > 0 && r.phase == shakes && b[0]&CommandFrame == 0 {
-		return h, body, at(r.pos, wrong(RuleHandshake, b, 0, "the command READY or ERROR"))
 	}
 	if !ok {
 		return h, body, errShort

@@ -118,6 +118,7 @@ func TestReaderRefuses(t *testing.T) {
 		"half a greeting":            {greeting[:40], zmtp.RuleTruncated, 40},
 		"nothing":                    {nil, zmtp.RuleTruncated, 0},
 		"a message first":            {joined(greeting, 0, 1, "a"), zmtp.RuleHandshake, 64},
+		"a message of 2^63 first":    {joined(greeting, 2, 0x80), zmtp.RuleHandshake, 64},
 		"PING first":                 {joined(greeting, zmtp.Ping(0, nil).Append(nil)), zmtp.RuleHandshake, 67},
 		"READY twice":                {joined(opening(), command(5, "READY")), zmtp.RuleHandshake, behind + 3},
 		"reserved bit":               {joined(opening(), 0x08), zmtp.RuleReserved, behind},
@@ -270,6 +271,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(joined(zmtp.NewGreeting().Append(nil), zmtp.Error("no").Append(nil)), byte(64))
 	f.Add(joined(opening(), zmtp.AppendHeader(nil, zmtp.Long, 1<<63-1)), byte(3))
 	f.Add([]byte("HTTP/1.0"), byte(1))
+	f.Add(joined(zmtp.NewGreeting().Append(nil), 2, 0x80), byte(63))
 	f.Fuzz(func(t *testing.T, in []byte, size byte) {
 		limits := zmtp.Limits{Message: 1 << 10, Frames: 16, Command: 1 << 10}
 		whole, wholeErr := readAll(bytes.NewReader(in), limits)
