@@ -13,7 +13,7 @@ import (
 
 const (
 	mostCrashes   = 8                      // of one server in a run; after that no more checks are played on it
-	mostEnds      = 25                     // the same, of one whose end is known at once, and that is started again in a moment
+	mostEnds      = 25                     // the same, of one whose end is known at once, and that can be started again
 	revivingFor   = 30 * time.Second       // that a server that was started again may take until it serves
 	returningFor  = 3 * time.Second        // the same, of one that cannot be started again
 	replayingFor  = 2 * time.Minute        // that the candidates for all crashes of a run are played again, alone
@@ -35,6 +35,7 @@ type crash struct {
 // confirmed; the others are played again like any check.
 func (s *runState) died(ctx context.Context, h *host) {
 	s.endProbation(h)
+	h.limiter.forget()
 	candidates, suspects := candidatesOf(h.dying, h.ended)
 	if s.replayed > replayingFor {
 		suspects = nil

@@ -25,6 +25,9 @@ func (l *connLimiter) lower(begun int, r *scenarios.Refusal) {
 	l.limit = max(1, min(l.limit, r.All))
 }
 
+// forget takes back what was found out about a server that has ended since: its end may have been taken for a limit.
+func (l *connLimiter) forget() { *l = connLimiter{limit: mostConnections, lowered: l.lowered} }
+
 // lonely is how many connections in a row a server refuses where no other is open before it counts as refusing all:
 // it may not have noticed yet that others were closed.
 const lonely = 3

@@ -39,10 +39,19 @@ func (s *runState) play(ctx context.Context, t *task) {
 		}
 	}
 	evidence := t.check.Play(ctx, s.setup(t))
-	if evidence.Dead != "" {
-		evidence.Ending = t.server.ending()
-	}
+	evidence.addEnding(t.server.ending())
 	t.evidence = &evidence
+}
+
+// addEnding adds how the server's process has ended, empty if it runs or that is not known. A connection that is
+// refused then is refused for that reason, and not because of a limit.
+func (e *Evidence) addEnding(how string) {
+	if how != "" && e.Dead == "" && e.Refused != nil && !e.passed() {
+		e.Dead = "the server refused a connection: " + e.Refused.Got
+	}
+	if e.Dead != "" {
+		e.Ending = how
+	}
 }
 
 // wait blocks for a time, or until ctx is done.

@@ -270,9 +270,9 @@ func (s *runState) postpone(t *task) bool {
 
 // putOnProbation queues a check again that found the server dead, alone and before others on
 // that server: if it is refused again, a limit was not the reason. A server that had ended
-// every connection is dead.
+// every connection is dead, and so is one whose process has ended.
 func (s *runState) putOnProbation(t *task) bool {
-	if !t.together || t.evidence.Amid == 0 {
+	if !t.together || t.evidence.Amid == 0 || t.evidence.Ending != "" {
 		return false
 	}
 	t.death, t.apart = t.evidence, true

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -303,4 +304,26 @@ func TestLastLines(t *testing.T) {
 	assert.Equal(t, "line 82", lines[0])
 	assert.Len(t, lines[len(lines)-2], mostBytes)
 	assert.Equal(t, "open", lines[len(lines)-1])
+}
+
+func TestLastLinesBeginWithTheReason(t *testing.T) {
+	t.Parallel()
+	for _, follow := range []int{3, mostLines - 1, mostLines, 500} {
+		l := new(lastLines)
+		_, err := io.WriteString(l, "panic: an earlier one\nfatal error: all is lost\r\n"+strings.Repeat("goroutine\n", follow))
+		require.NoError(t, err)
+		lines := l.lines()
+		i := slices.Index(lines, "fatal error: all is lost")
+		require.GreaterOrEqual(t, i, 0, follow)
+		assert.Equal(t, follow >= mostLines, lines[i+1] == "...", follow)
+		assert.Equal(t, min(follow, mostLines)+i+1+bit(follow >= mostLines), len(lines), follow)
+		assert.Equal(t, follow == 3, slices.Contains(lines, "panic: an earlier one"), follow)
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -104,9 +104,11 @@ const (
 type lastLines struct {
 	each func(line string) // called for each line that has its end; it may be nil
 
-	mu   sync.Mutex
-	kept []string
-	open []byte // the line that has no end yet
+	mu     sync.Mutex
+	kept   []string
+	open   []byte // the line that has no end yet
+	reason string // the latest line that says why a process ends
+	since  int    // lines after it
 }
 
 func (l *lastLines) Write(text []byte) (int, error) {
@@ -122,17 +124,31 @@ func (l *lastLines) Write(text []byte) (int, error) {
 		if l.each != nil {
 			l.each(strings.TrimSuffix(string(l.open), "\r"))
 		}
-		l.kept = append(l.kept, string(l.open))
-		l.kept = l.kept[max(0, len(l.kept)-mostLines):]
+		l.keep(string(l.open))
 		l.open, text = l.open[:0], rest
 	}
 }
 
-// lines returns the last lines, without empty ones.
+// keep keeps a line. The lock is held.
+func (l *lastLines) keep(line string) {
+	l.kept = append(l.kept, line)
+	l.kept = l.kept[max(0, len(l.kept)-mostLines):]
+	l.since++
+	for _, begin := range [...]string{"panic: ", "fatal error: ", "Exception in thread "} { // more than is kept may follow
+		if strings.HasPrefix(line, begin) {
+			l.reason, l.since = strings.TrimRight(line, "\r"), 0
+		}
+	}
+}
+
+// lines returns the last lines, without empty ones. If the line with the reason of the end is older, it comes first.
 func (l *lastLines) lines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var lines []string
+	if l.reason != "" && l.since >= mostLines {
+		lines = append(lines, strings.ToValidUTF8(l.reason, "?"), "...")
+	}
 	for _, line := range append(slices.Clip(l.kept), string(l.open)) {
 		if line = strings.TrimRight(strings.ToValidUTF8(line, "?"), " \r\t"); line != "" {
 			lines = append(lines, line)
