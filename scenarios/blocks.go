@@ -85,7 +85,7 @@ func (th *thread) worker(ctx context.Context, b *Block, number int) error {
 	began := time.Now()
 	w := th.with(th.scope.child(), b)
 	w.scope.ownFresh(th.dialect().Grammar().client())
-	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1))
+	c, err := th.play.dial(ctx, fmt.Sprintf("%s%d", b.Role, number+1), b.Role, nil)
 	if err != nil {
 		return th.noConnection(ctx, b, b.Role, err)
 	}

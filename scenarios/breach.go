@@ -111,12 +111,13 @@ const trailingWait = 100 * time.Millisecond
 // while others are open: the server is at its limit of connections. Nothing on such a connection is judged.
 func (th *thread) turnedAway(c *conn, a session.Received) bool {
 	hello, _ := th.dialect().Hello(c.role, c.state)
+	introduced := th.dialect().Grammar().verbOf(hello.Words)
 	if !a.Whole() || a.Turn == session.Answer || !th.dialect().Grammar().refused(a.Message) ||
-		c.Status().Verb != verb(hello.Words) || !c.admission.TurnedAway(a.String()) {
+		c.Status().Verb != introduced || !c.admission.TurnedAway(a.String()) {
 		return false
 	}
 	c.unjudged = &doubt{
-		Refused, "the server refused the connection behind the answer to " + verb(hello.Words) + ": " + a.String(),
+		Refused, "the server refused the connection behind the answer to " + introduced + ": " + a.String(),
 	}
 	return true
 }

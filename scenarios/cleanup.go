@@ -33,9 +33,9 @@ func (pl *play) cleanup(ctx context.Context) []string {
 // the server may be at its limit of connections for a moment.
 func (th *thread) cleanupConn(ctx context.Context) *conn {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		c, err := th.play.dial(ctx, "cleanup")
+		c, err := th.play.dial(ctx, "cleanup", Consumer, nil)
 		if err == nil {
-			if c.role, err = Consumer, th.greet(ctx, c); err == nil {
+			if err = th.greet(ctx, c); err == nil {
 				return c
 			}
 			c.leave(ctx)
@@ -50,8 +50,8 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 // ledger.
 func (th *thread) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
 	c.recordSent(line)
-	command := []byte(line + "\r\n")
-	if c.Ended() != Open || c.Write(ctx, [][]byte{command}, 0) != nil {
+	command, err := th.dialect().Grammar().encode(line)
+	if err != nil || c.Ended() != Open || c.Write(ctx, [][]byte{command}, 0) != nil {
 		return session.Message{}, false
 	}
 	_, sent := c.LastWrite()

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -113,6 +114,13 @@ type Grammar struct {
 	// as it is, without the CRLF at the end; nil if the dialect has no such lines.
 	Counted func(line string) string
 
+	// Coding is how a client's line becomes bytes; nil: the line itself and CRLF.
+	Coding *Coding
+
+	// Pushes says that most messages of a server are no replies: one that does not arrive is about the line that expects
+	// it, not about the last command.
+	Pushes bool
+
 	// KeepAlive is how long a consumer may be idle before it has to send the Question; 0
 	// if there is no such limit.
 	KeepAlive time.Duration
@@ -142,7 +150,23 @@ const (
 	NumberValue       // an integer
 	PartsValue        // for each part of the message a string, /re/, name or JSON
 	WordsValue        // the same, or a word that stands for itself; ... at the end for any more parts
+	ListValue         // a list [...] with a value for each part; the form's sign is its bracket
 )
+
+// Coding is how the lines of a client become bytes, in a dialect whose messages are not lines. Such a line is not cut
+// into segments.
+type Coding struct {
+	Encode func(line string) ([]byte, error) // the error says what is wrong with the line
+	Decode func(sent []byte) string          // the line as a transcript has it, shortened
+	Verb   func(line string) string          // the word that says what the line does
+}
+
+// Opener is a [Dialect] that does something with a connection before scripts use it.
+type Opener interface {
+	// Open takes over a new connection of a client in a role, with the fields of its connect line as JSON. It may send
+	// what no script writes, and returns the connection and the protocol for the conversation on it.
+	Open(nc net.Conn, role Role, fields []byte) (net.Conn, session.Protocol, error)
+}
 
 // Wait describes a verb whose answer may take time.
 type Wait struct {
@@ -240,6 +264,30 @@ func (g *Grammar) value(v any) node {
 		return &Object{}
 	}
 	return literal{v}
+}
+
+// encode returns the bytes of a line.
+func (g *Grammar) encode(line string) ([]byte, error) {
+	if g.Coding == nil {
+		return []byte(line + "\r\n"), nil
+	}
+	return g.Coding.Encode(line)
+}
+
+// verbOf returns the verb of a line.
+func (g *Grammar) verbOf(line string) string {
+	if g.Coding == nil {
+		return verb(line)
+	}
+	return g.Coding.Verb(line)
+}
+
+// verbSent returns the verb of what was sent.
+func (g *Grammar) verbSent(sent []byte) string {
+	if g.Coding == nil {
+		return verb(string(sent))
+	}
+	return g.Coding.Verb(g.Coding.Decode(sent))
 }
 
 // verb returns the word with which a line begins.

@@ -46,7 +46,7 @@ func (pl *play) doubt(r Result) Result {
 // came or did not come where the line expects the opposite, or another of several things came first.
 func (th *thread) timed(e *Expect, a session.Received) bool {
 	grammar := th.dialect().Grammar()
-	wait, waits := grammar.Waits[verb(string(a.Asked))]
+	wait, waits := grammar.Waits[grammar.verbSent(a.Asked)]
 	if !waits || !a.Whole() || grammar.refuses(a.Message.Kind) {
 		return false
 	}

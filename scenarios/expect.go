@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/session"
@@ -70,7 +71,7 @@ func (c *cursor) choice() (Choice, error) {
 	}
 	for i := range c.grammar.Forms {
 		f := &c.grammar.Forms[i]
-		isWord := f.Sign[len(f.Sign)-1] >= 'A'
+		isWord := unicode.IsLetter(rune(f.Sign[len(f.Sign)-1]))
 		next := strings.TrimPrefix(c.rest(), f.Sign)
 		if isWord && next != "" && next[0] != ' ' && next[0] != '\t' || !c.take(f.Sign) {
 			continue
@@ -105,6 +106,8 @@ func (c *cursor) valueOf(f *Form) (Choice, error) {
 		return c.partsChoice()
 	case WordsValue:
 		return c.wordsChoice()
+	case ListValue:
+		return c.listChoice()
 	}
 	return Choice{}, nil
 }
@@ -195,6 +198,17 @@ func (c *cursor) partsChoice() (Choice, error) {
 		ch.parts = append(ch.parts, n)
 	}
 	return ch, nil
+}
+
+// listChoice parses a list whose bracket was taken.
+func (c *cursor) listChoice() (Choice, error) {
+	c.pos--
+	n, err := c.array(false)
+	if err != nil {
+		return Choice{}, err
+	}
+	list := n.(array)
+	return Choice{parts: append([]node{}, list.elems...), open: list.open}, nil
 }
 
 // wordsChoice parses values and words that are separated by blanks.

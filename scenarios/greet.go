@@ -35,8 +35,12 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	if err != nil {
 		return &unableError{err}
 	}
+	command, err := th.dialect().Grammar().encode(line)
+	if err != nil {
+		return &unableError{err}
+	}
 	c.recordSent(line)
-	if err := c.Write(ctx, [][]byte{[]byte(line + "\r\n")}, 0); err != nil {
+	if err := c.Write(ctx, [][]byte{command}, 0); err != nil {
 		return err
 	}
 	a, err := c.Answer(ctx)
@@ -50,7 +54,7 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 		if a.Whole() && th.dialect().Grammar().refused(a.Message) {
 			c.admission.Declined(a.String())
 		}
-		return th.unwelcome(verb(line), a)
+		return th.unwelcome(th.dialect().Grammar().verbOf(line), a)
 	}
 	if a.Trailing > 0 { // it has to be there when the next line is sent
 		c.Peek(ctx, time.Now().Add(trailingWait))
@@ -129,12 +133,16 @@ func (th *thread) keepAlive(ctx context.Context, at Pos) {
 			continue
 		}
 		line := th.dialect().Question(c.role, c.state)
+		command, err := th.dialect().Grammar().encode(line)
+		if err != nil {
+			continue
+		}
 		c.recordSent(line)
 		c.lastAlive = time.Now()
-		switch a, err := c.Aside(ctx, []byte(line+"\r\n")); {
+		switch a, err := c.Aside(ctx, command); {
 		case err != nil:
 		case a.GaveUp:
-			c.unjudged = &doubt{OutOfStep, "a " + verb(line) + " of the engine was not answered"}
+			c.unjudged = &doubt{OutOfStep, "a " + th.dialect().Grammar().verbOf(line) + " of the engine was not answered"}
 		case a.Whole() && c.Status().Owed == 0:
 			th.answered(c, at, a) // whether it is the right answer otherwise is for scripts that ask
 		}

@@ -119,7 +119,7 @@ func (th *thread) passing(c *conn, e *Expect, a session.Received) bool {
 		return c.role == Producer && status.Phase == session.Serving
 	}
 	hello, _ := th.dialect().Hello(c.role, c.state)
-	return a.Whole() && status.Phase == session.Greeting && status.Verb == verb(hello.Words) &&
+	return a.Whole() && status.Phase == session.Greeting && status.Verb == th.dialect().Grammar().verbOf(hello.Words) &&
 		th.dialect().Grammar().refused(a.Message) && th.Peers.Open() > 1
 }
 
@@ -226,12 +226,12 @@ func (th *thread) recordReply(c *conn, e *Expect, a session.Received, res Result
 		th.answered(c, e.Pos, a)
 	}
 	if !th.dialect().Grammar().refused(a.Message) {
-		th.Peers.seen.replied(service(verb(string(a.Asked))), c.Status().Phase)
+		th.Peers.seen.replied(service(th.dialect().Grammar().verbSent(a.Asked)), c.Status().Phase)
 	}
 	if last {
 		th.trailed(c, e.Pos, a)
 	}
-	_, waits := th.dialect().Grammar().Waits[verb(string(a.Asked))]
+	_, waits := th.dialect().Grammar().Waits[th.dialect().Grammar().verbSent(a.Asked)]
 	if _, sent := c.LastWrite(); last && e.Within == (Window{}) && res.Outcome == Matched && !waits {
 		th.Meter.noteTrip(a.At.Sub(sent))
 	}
@@ -249,7 +249,7 @@ func (th *thread) ifSilent(ctx context.Context, c *conn, e *Expect, a session.Re
 		res.leave(doubt{Interrupted, "interrupted before it was known whether the server serves"})
 		return
 	}
-	if serving && e.awaitsReply(a) {
+	if serving && e.awaitsReply(a) && (c.Status().Owed > 0 || !th.dialect().Grammar().Pushes) {
 		res.leave(doubt{OtherBreach, "no reply came"})
 		th.unanswered(c, e.Pos, a)
 	}

@@ -145,7 +145,11 @@ func (l *linter) send(s *Send, in *Block) {
 		return
 	}
 	line, whole := wholeLine(segments)
-	if !s.Raw && len(s.Segments) == 1 && l.script.Dialect.Grammar().Counted != nil {
+	grammar := l.script.Dialect.Grammar()
+	if !s.Raw && grammar.Coding != nil {
+		line, whole = slices.Concat(segments...), true
+	}
+	if !s.Raw && len(s.Segments) == 1 && grammar.Counted != nil {
 		whole = true // a block may follow the line
 	}
 	l.legality(s, c, line, whole)
@@ -171,7 +175,7 @@ func (l *linter) legality(s *Send, c *linted, line []byte, whole bool) {
 	fault, advice := "this is not one line that ends with CRLF", []Advice(nil)
 	switch {
 	case whole && c.over:
-		fault = verb(string(line)) + " may not be sent while the connection is ended"
+		fault = l.script.Dialect.Grammar().verbSent(line) + " may not be sent while the connection is ended"
 	case whole:
 		fault, advice = l.script.Dialect.Check(c.role, c.state, line)
 	}

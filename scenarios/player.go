@@ -22,6 +22,11 @@ type Target interface {
 	Dial(ctx context.Context) (net.Conn, error)
 }
 
+// BackendTarget is a target where workers connect elsewhere than other clients. DialBackend is Dial for a worker.
+type BackendTarget interface {
+	DialBackend(ctx context.Context) (net.Conn, error)
+}
+
 // Restarter is a target that can be stopped in order and started again. Restart
 // returns when that is done; the target need not accept connections yet.
 type Restarter interface {
@@ -205,11 +210,10 @@ func (th *thread) conn(ctx context.Context, name string) (*conn, error) {
 
 // dial opens a connection under a name and greets unless it is raw.
 func (th *thread) dial(ctx context.Context, name string, role Role, hello *Object) (*conn, error) {
-	c, err := th.play.dial(ctx, name)
+	c, err := th.play.dial(ctx, name, role, hello)
 	if err != nil {
 		return nil, err
 	}
-	c.role, c.hello = role, hello
 	th.keep(c)
 	if role == Raw {
 		return c, nil
@@ -232,20 +236,20 @@ func (th *thread) reopen(ctx context.Context, old *conn) (*conn, error) {
 	if th.own == nil || th.own.c != old {
 		return th.dial(ctx, old.name, old.role, old.hello)
 	}
-	c, err := th.play.dial(ctx, old.name)
+	c, err := th.play.dial(ctx, old.name, old.role, old.hello)
 	if err != nil {
 		return nil, err
 	}
-	c.role, c.hello, th.own.c = old.role, old.hello, c
+	th.own.c = c
 	_ = old.End(Closed) // it is over
 	return c, th.greet(ctx, c)
 }
 
 // dial opens a connection and begins to record what it brings.
-func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
+func (pl *play) dial(ctx context.Context, name string, role Role, hello *Object) (*conn, error) {
 	dialing, cancel := context.WithTimeout(ctx, pl.Timeout)
 	defer cancel()
-	nc, err := pl.Target.Dial(dialing)
+	nc, protocol, err := pl.openConn(dialing, role, hello)
 	if err != nil {
 		if ctx.Err() == nil {
 			pl.count.NotOpened(err.Error())
@@ -260,14 +264,40 @@ func (pl *play) dial(ctx context.Context, name string) (*conn, error) {
 			pl.rec.received(name, a)
 		}
 	}
-	c := &conn{name: name, lastAlive: time.Now(), admission: admission}
+	c := &conn{name: name, role: role, hello: hello, lastAlive: time.Now(), admission: admission}
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
-	c.Conn = session.New(nc, pl.dialect(), session.Config{
+	c.Conn = session.New(nc, protocol, session.Config{
 		Late:    pl.Meter.Lag,
 		Timeout: pl.Timeout, Seen: seen, Closed: admission.Over, Budget: &pl.Peers.budget,
 	})
 	c.state = c.State()
 	return c, nil
+}
+
+// openConn opens a connection for a role, and prepares it as the dialect asks.
+func (pl *play) openConn(ctx context.Context, role Role, hello *Object) (net.Conn, session.Protocol, error) {
+	dial := pl.Target.Dial
+	if target, has := pl.Target.(BackendTarget); has && role == Consumer {
+		dial = target.DialBackend
+	}
+	nc, err := dial(ctx)
+	opener, opens := pl.dialect().(Opener)
+	if err != nil || !opens {
+		return nc, pl.dialect(), err
+	}
+	fields := "{}"
+	if hello != nil {
+		th := &thread{play: pl, scope: pl.scope}
+		if fields, err = th.merged(nil, &Object{}, hello); err != nil {
+			_ = nc.Close()
+			return nil, nil, err
+		}
+	}
+	opened, protocol, err := opener.Open(nc, role, []byte(fields))
+	if err != nil {
+		_ = nc.Close()
+	}
+	return opened, protocol, err
 }
 
 // noConnection records that a connection could not be opened. The reason may be
@@ -322,12 +352,12 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.sending(c.name, sentText(segments, s), s)
+	th.rec.sending(c.name, th.dialect().Grammar().sentText(segments, s), s)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why
 	c.used = true
-	if c.role == Consumer && c.Status().Verb == verb(th.dialect().Question(c.role, c.state)) {
+	if c.role == Consumer && c.Status().Verb == th.dialect().Grammar().verbOf(th.dialect().Question(c.role, c.state)) {
 		c.lastAlive = time.Now()
 	}
 	return nil

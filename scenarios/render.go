@@ -3,6 +3,7 @@ package scenarios
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,12 +20,18 @@ func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		if coding := th.dialect().Grammar().Coding; coding != nil && !s.Raw {
+			if segments[i], err = coding.encode(text, len(segments)); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if count := th.dialect().Grammar().Counted; count != nil && !s.Raw && len(segments) == 1 {
 			text = count(text)
 		}
 		segments[i] = []byte(text)
 	}
-	if !s.Raw {
+	if !s.Raw && th.dialect().Grammar().Coding == nil {
 		last := len(segments) - 1
 		segments[last] = append(segments[last], "\r\n"...)
 	}
@@ -32,6 +39,14 @@ func (th *thread) bytes(c *conn, s *Send) ([][]byte, error) {
 		return bytes.SplitAfter(bytes.Join(segments, nil), nil), nil
 	}
 	return segments, nil
+}
+
+// encode returns the bytes of a line in segments, of which there can be one.
+func (c *Coding) encode(line string, segments int) ([]byte, error) {
+	if segments > 1 {
+		return nil, errors.New("<|> cuts raw lines only")
+	}
+	return c.Encode(line)
 }
 
 // pauseBetween gives a segment time to arrive alone; without it the kernels on
@@ -44,7 +59,14 @@ func pauseBetween(s *Send) time.Duration {
 }
 
 // sentText returns a client line as the conversation has it.
-func sentText(segments [][]byte, s *Send) string {
+func (g *Grammar) sentText(segments [][]byte, s *Send) string {
+	if g.Coding != nil && !s.Raw {
+		line := g.Coding.Decode(bytes.Join(segments, nil))
+		if s.Bytewise {
+			line += " (byte by byte)"
+		}
+		return line
+	}
 	if !s.Raw && !s.Bytewise {
 		return text.Excerpt(bytes.TrimSuffix(bytes.Join(segments, []byte("<|>")), []byte("\r\n")))
 	}

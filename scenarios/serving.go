@@ -1,10 +1,10 @@
 package scenarios
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
@@ -42,11 +42,15 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 		return errStop
 	}
 	question := th.dialect().Question(c.role, c.state)
-	if c.unserved = c.unserved || strings.TrimRight(string(refusal.Asked), "\r\n") == question; c.unserved {
+	command, err := th.dialect().Grammar().encode(question)
+	if err != nil {
+		return th.fail(e, "a question to ask", err.Error())
+	}
+	if c.unserved = c.unserved || bytes.Equal(bytes.TrimSpace(refusal.Asked), bytes.TrimSpace(command)); c.unserved {
 		return nil // whether that refusal is right is for the script
 	}
 	th.rec.question(c.name, question)
-	a, err := c.Aside(ctx, []byte(question+"\r\n"))
+	a, err := c.Aside(ctx, command)
 	if err != nil {
 		return interrupted(ctx, e)
 	}
@@ -154,24 +158,23 @@ func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *c
 		count: NewConnCounter(th.Peers),
 	}
 	inner := &thread{play: p, scope: th.scope}
-	c, err := p.dial(ctx, "")
+	role, hello := Producer, (*Object)(nil)
+	switch {
+	case like == nil:
+		role = Consumer // which has the question that asks least of a server
+	case like.role == Consumer:
+		role, hello = Consumer, like.hello
+	}
+	c, err := p.dial(ctx, "", role, hello)
 	if err != nil {
 		return false, err
 	}
 	defer c.leave(ctx)
-	switch {
-	case like == nil:
-		c.role = Consumer // which has the question that asks least of a server
-	case like.role == Consumer:
-		c.role, c.hello = Consumer, like.hello
-	default:
-		c.role = Producer
-	}
 	if goOn, err := inner.introduceProbe(ctx, c); err != nil || !goOn {
 		return false, err
 	}
 	question := th.dialect().Question(c.role, c.state)
-	if th.Peers.seen.failedBefore(service(verb(question))) {
+	if th.Peers.seen.failedBefore(service(th.dialect().Grammar().verbOf(question))) {
 		return false, nil
 	}
 	a, err := inner.inquire(ctx, c, question)
@@ -237,10 +240,15 @@ func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 
 // inquire sends a question and returns the answer.
 func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
-	asked := service(verb(line))
-	a, err := c.Ask(ctx, []byte(line+"\r\n"))
+	verb := th.dialect().Grammar().verbOf(line)
+	asked := service(verb)
+	command, err := th.dialect().Grammar().encode(line)
+	if err != nil {
+		return session.Received{}, err
+	}
+	a, err := c.Ask(ctx, command)
 	if err != nil || a.Ending != Open || a.GaveUp && a.Pending == "" {
-		return a, &unservedError{asked, verb(line) + " on a new connection gets no answer"}
+		return a, &unservedError{asked, verb + " on a new connection gets no answer"}
 	}
 	th.Peers.seen.note(asked)
 	return a, nil

@@ -132,6 +132,9 @@ var rooms = map[string]room{
 		"fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",
 	}},
 
+	"scenarios/emqpdialect": {mayImport: []string{
+		"emqp", "internal/session", "internal/session/emqpsession", "internal/text", "scenarios", "zmtp",
+	}},
 	"scenarios/workqdialect": {mayImport: []string{
 		"internal/session", "internal/session/workqsession", "scenarios", "workq",
 	}},

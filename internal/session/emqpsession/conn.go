@@ -7,21 +7,30 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
-// Open returns a connection on which our greeting and READY are sent, and PINGs of the peer are answered as they are
-// read; so are its HEARTBEATs, once we have sent an INFORM, unless heartbeats is set. An answer is written between
-// two messages, never inside of one, and not at all after something that is not ZMTP was written. identity may be
-// empty. It blocks until greeting and READY are written.
+// Settings are those of one connection.
+type Settings struct {
+	Identity   string // announced in READY; empty: none is
+	Heartbeats bool   // HEARTBEATs of the broker are messages of the conversation, and whoever uses that answers them
+	Acks       bool   // ACKs of the broker are messages of the conversation
+}
+
+// Open returns a connection on which our greeting and READY are sent, and the protocol for the conversation on it. PINGs
+// of the broker are answered as they are read. So are its HEARTBEATs, once we have sent an INFORM, unless they are
+// messages of the conversation. An answer is written between two messages, never inside of one, and not at all after
+// something that is not ZMTP was written. A write of an INFORM returns when the broker has acknowledged it, but half a
+// second later at the latest: the document asks for no ACK.
 //
-// A tester that wants to write these by itself does without Open.
-func Open(nc net.Conn, identity string, heartbeats bool) (net.Conn, error) {
-	c := &conn{Conn: nc, heartbeats: heartbeats, in: newStream(), out: newStream()}
-	if _, err := c.Write(opening(identity)); err != nil {
-		return nil, fmt.Errorf("send greeting and READY: %w", err)
+// Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
+func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
+	c := &conn{Conn: nc, heartbeats: s.Heartbeats, in: newStream(), out: newStream(), sent: newSent()}
+	if _, err := c.Write(opening(s.Identity)); err != nil {
+		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
 	}
-	return c, nil
+	return c, Protocol{Heartbeats: s.Heartbeats, Acks: s.Acks, sent: c.sent}, nil
 }
 
 // opening is what a DEALER sends first: its greeting and READY.
@@ -33,11 +42,47 @@ func opening(identity string) []byte {
 	return zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(nil))
 }
 
+// sent has the ids of the messages that were sent on a connection, each with a channel that is closed when the broker
+// has acknowledged it. It is safe for concurrent use.
+type sent struct {
+	mu  sync.Mutex
+	ids map[string]chan struct{}
+}
+
+func newSent() *sent { return &sent{ids: map[string]chan struct{}{}} }
+
+// add notes an id and returns its channel.
+func (s *sent) add(id string) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ids[id] == nil {
+		s.ids[id] = make(chan struct{})
+	}
+	return s.ids[id]
+}
+
+// acknowledge notes an ACK. It returns false if no message with the id was sent.
+func (s *sent) acknowledge(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done, is := s.ids[id]
+	if !is {
+		return false
+	}
+	select {
+	case <-done:
+	default:
+		close(done)
+	}
+	return true
+}
+
 // conn follows both directions.
 type conn struct {
 	net.Conn
 	heartbeats bool
 	in         *stream // only the goroutine that reads uses it
+	sent       *sent
 
 	mu       sync.Mutex
 	out      *stream
@@ -52,6 +97,9 @@ const mostWaiting = 4 << 10
 // patience is how long a peer that does not read can hold up the answers, and the reading of what it sends.
 const patience = 10 * time.Second
 
+// informing is how long a write of an INFORM waits for the ACK.
+const informing = 500 * time.Millisecond
+
 // NetConn returns the connection below.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
@@ -63,7 +111,14 @@ func (c *conn) Read(p []byte) (int, error) {
 			_, context, _ := zmtp.ParsePing(item.Command.Data) // the stream's reader has checked it
 			c.answer(zmtp.Pong(context).Append(nil))
 		}
-		if item.Kind == zmtp.IsMessage && !c.heartbeats && isHeartbeat(item.Parts) {
+		if item.Kind != zmtp.IsMessage {
+			continue
+		}
+		switch m, wrong := emqp.Parse(item.Parts); {
+		case wrong != nil:
+		case m.Command == emqp.ACK:
+			c.sent.acknowledge(string(m.Fields[0]))
+		case m.Command == emqp.HEARTBEAT && !c.heartbeats:
 			c.beat()
 		}
 	}
@@ -77,11 +132,12 @@ func (c *conn) beat() {
 	informed, id := c.informed, fmt.Sprint("heartbeat-", c.beats)
 	c.mu.Unlock()
 	if informed {
+		c.sent.add(id)
 		c.answer(zmtp.AppendMessage(nil, emqp.Heartbeat(id, time.Now()).Frames()...))
 	}
 }
 
-// answer writes what is no part of the conversation. Whoever writes next finds out if it fails.
+// answer writes what is no part of the conversation. If that fails, the next write of the conversation fails too.
 func (c *conn) answer(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,17 +158,42 @@ func (c *conn) flush() {
 
 // Write writes b, and then the answers that wait.
 func (c *conn) Write(b []byte) (int, error) {
+	n, acknowledged, err := c.write(b)
+	if err != nil || acknowledged == nil {
+		return n, err
+	}
+	timer := time.NewTimer(informing)
+	defer timer.Stop()
+	select {
+	case <-acknowledged:
+	case <-timer.C:
+	}
+	return n, nil
+}
+
+// write is Write without the wait. It returns a channel that is closed when the last INFORM in b is acknowledged, nil if
+// there is none.
+func (c *conn) write(b []byte) (n int, acknowledged <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n, err := c.Conn.Write(b)
-	for item := range c.out.feed(b[:n]) {
-		m, wrong := emqp.Parse(item.Parts)
-		c.informed = c.informed || wrong == nil && m.Command == emqp.INFORM
+	for item := range c.out.feed(b) { // before the answer can be read
+		if m, wrong := emqp.Parse(item.Parts); wrong == nil {
+			done := c.sent.add(m.ID)
+			if m.Command == emqp.INFORM {
+				c.informed, acknowledged = true, done
+			}
+		} else if len(item.Parts) > 3 { // a broker may acknowledge what is malformed
+			c.sent.add(string(item.Parts[3]))
+		}
+	}
+	n, err = c.Conn.Write(b)
+	if n < len(b) {
+		c.out.broken = true
 	}
 	if err == nil {
 		c.flush()
 	}
-	return n, err
+	return n, acknowledged, err
 }
 
 // CloseWrite shuts down our side.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/fwpsuite/fwp/emqp"
@@ -18,15 +19,20 @@ import (
 // The kinds of messages.
 const (
 	Message = 'M' // of frames, which are its parts
-	Command = 'K' // of ZMTP: READY and others; its text is the name, its only part the data
+	Ready   = 'R' // READY of ZMTP; its text is the name, its parts are names and values of properties by turns
+	Pong    = 'P' // PONG of ZMTP; its text is the name, its only part the context
+	Command = 'K' // another command of ZMTP; its text is the name, its only part the data
 	Refusal = 'E' // ERROR of ZMTP; its text is the reason
 )
 
-// Protocol is the side of a client, worker or scheduler. In the zero Protocol HEARTBEATs of the broker are no
-// messages of the conversation, and [Open] answers them.
+// Protocol is the side of a client, worker or scheduler. In the zero Protocol HEARTBEATs and ACKs of the broker are no
+// messages of the conversation; [Open] answers the HEARTBEATs.
 type Protocol struct {
-	Heartbeats bool // they are messages, and whoever uses the conversation answers them
+	Heartbeats bool // they are messages
+	Acks       bool // they are messages
 	Raw        bool // the connection was not made by Open: greeting and READY are written like anything else
+
+	sent *sent // the ids that an ACK can have; nil: any
 }
 
 // messageLimit is how many bytes of a broker's message are read. The document states no limit; what the suite sends,
@@ -35,14 +41,15 @@ const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
 func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	return reader{zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), p.Heartbeats}, newState(p.Raw)
+	r := reader{Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p, ids: map[string]bool{}}
+	return r, newState(p.Raw)
 }
 
 // Text returns a message as a list of strings, and a command as its name and data.
 func (Protocol) Text(m session.Message) string {
 	switch m.Kind {
-	case Command:
-		return strings.TrimSpace(string(m.Text) + " " + text.Excerpt(bytes.Join(m.Parts, nil)))
+	case Ready, Pong, Command:
+		return strings.TrimSpace(string(m.Text) + " " + text.Excerpt(bytes.Join(m.Parts, []byte(" "))))
 	case Refusal:
 		return zmtp.ERROR + " " + text.Excerpt(m.Text)
 	}
@@ -55,11 +62,20 @@ func (Protocol) Text(m session.Message) string {
 
 type reader struct {
 	*zmtp.Reader
-	heartbeats bool
+	Protocol
+	ids map[string]bool // of ACKs, HEARTBEATs and KBAIs
 }
 
-// Read returns messages and commands. It passes over greetings, PINGs and PONGs, and HEARTBEATs that are as they
-// should be.
+// The rules of this package. Those of package emqp have RulePrefix before them, so that they differ from those of ZMTP.
+const (
+	RulePrefix       = "eMQP "
+	RuleDirection    = RulePrefix + "direction"    // a broker sends no INFORM and no READY
+	RuleAcknowledged = RulePrefix + "acknowledged" // an ACK is for a message that was sent on the connection
+	RuleUnique       = RulePrefix + "unique"       // each ACK, HEARTBEAT and KBAI has an id of its own
+)
+
+// Read returns messages and commands. It passes over greetings and PINGs, and over HEARTBEATs and ACKs that are no
+// messages of the conversation. A message that the document does not allow is an error.
 func (r reader) Read() (session.Message, error) {
 	for {
 		item, err := r.Reader.Read()
@@ -72,6 +88,11 @@ func (r reader) Read() (session.Message, error) {
 		if err != nil {
 			return session.Message{}, err
 		}
+		if item.Kind == zmtp.IsMessage {
+			if err := r.check(item.Parts); err != nil {
+				return session.Message{}, err
+			}
+		}
 		if m, ok := r.message(item); ok {
 			return m, nil
 		}
@@ -82,23 +103,74 @@ func (r reader) Read() (session.Message, error) {
 func (r reader) message(item zmtp.Item) (m session.Message, ok bool) {
 	name := item.Command.Name
 	switch {
-	case item.Kind == zmtp.IsGreeting, name == zmtp.PING, name == zmtp.PONG:
+	case item.Kind == zmtp.IsGreeting, name == zmtp.PING:
 		return m, false
 	case name == zmtp.ERROR:
 		reason, _ := zmtp.ParseError(item.Command.Data) // the reader has checked it
 		return session.Message{Kind: Refusal, Text: []byte(reason)}, true
 	case item.Kind == zmtp.IsCommand:
-		return session.Message{Kind: Command, Text: []byte(name), Parts: [][]byte{item.Command.Data}}, true
-	case !r.heartbeats && isHeartbeat(item.Parts):
+		return commandOf(item.Command), true
+	case item.Kind == zmtp.IsMessage && r.passes(string(item.Parts[2])):
 		return m, false
 	}
 	return session.Message{Kind: Message, Parts: item.Parts}, true
 }
 
-func isHeartbeat(parts [][]byte) bool {
-	m, err := emqp.Parse(parts)
-	return err == nil && m.Command == emqp.HEARTBEAT
+// KindOf returns the kind of a command of ZMTP.
+func KindOf(command string) byte {
+	switch command {
+	case zmtp.READY:
+		return Ready
+	case zmtp.PONG:
+		return Pong
+	}
+	return Command
 }
+
+func commandOf(c zmtp.Command) session.Message {
+	m := session.Message{Kind: KindOf(c.Name), Text: []byte(c.Name), Parts: [][]byte{c.Data}}
+	if m.Kind == Ready {
+		m.Parts = nil
+		metadata, _ := zmtp.ParseMetadata(c.Data) // the reader has checked it
+		for _, p := range metadata {
+			m.Parts = append(m.Parts, []byte(p.Name), p.Value)
+		}
+	}
+	return m
+}
+
+// passes reports whether messages with a command are no part of the conversation.
+func (r reader) passes(command string) bool {
+	return command == emqp.HEARTBEAT && !r.Heartbeats || command == emqp.ACK && !r.Acks
+}
+
+// check returns what a message of a broker breaks.
+func (r reader) check(parts [][]byte) error {
+	m, err := emqp.Parse(parts)
+	if wrong, is := errors.AsType[*emqp.Error](err); is {
+		return r.wrong(RulePrefix+string(wrong.Rule), wrong.Expected+" in frame "+strconv.Itoa(wrong.Frame), wrong.Got)
+	}
+	own := m.Command == emqp.ACK || m.Command == emqp.HEARTBEAT || m.Command == emqp.KBAI
+	switch {
+	case m.Command == emqp.INFORM || m.Command == emqp.READY:
+		return r.wrong(RuleDirection, "a message that a broker sends", m.Command)
+	case m.Command == emqp.ACK && r.sent != nil && !r.sent.acknowledge(string(m.Fields[0])):
+		return r.wrong(RuleAcknowledged, "the id of a message that was sent", text.Excerpt(m.Fields[0]))
+	case own && r.ids[m.ID]:
+		return r.wrong(RuleUnique, "an id that no message before had", m.ID)
+	case own:
+		r.ids[m.ID] = true
+	}
+	return nil
+}
+
+// wrong returns the error for the message that was read last.
+func (r reader) wrong(rule, expected, got string) error {
+	return &session.SyntaxError{Rule: rule, Offset: r.Offset(), Expected: expected, Got: got}
+}
+
+// Buffered returns 0: what is read together with an answer is no part of it, since a broker sends messages at any time.
+func (reader) Buffered() int { return 0 }
 
 // Pending treats whatever is unfinished as truncated.
 func (r reader) Pending() (what, rule string) {

@@ -35,9 +35,10 @@ func inBubble(t *testing.T, config fakeemqp.Config, test func(t *testing.T, b *f
 }
 
 // begin returns a conversation whose handshake is over.
-func begin(t *testing.T, nc net.Conn, p emqpsession.Protocol) *session.Conn {
+func begin(t *testing.T, nc net.Conn, s emqpsession.Settings) *session.Conn {
 	t.Helper()
-	opened, err := emqpsession.Open(nc, "w", p.Heartbeats)
+	s.Identity = "w"
+	opened, p, err := emqpsession.Open(nc, s)
 	require.NoError(t, err)
 	c := session.New(opened, p, session.Config{})
 	assert.Equal(t, session.Greeting, c.Status().Phase)
@@ -65,7 +66,7 @@ func next(t *testing.T, c *session.Conn) session.Received {
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	inBubble(t, fakeemqp.Config{}, func(t *testing.T, b *fakeemqp.Broker, nc net.Conn) {
-		c := begin(t, nc, emqpsession.Protocol{})
+		c := begin(t, nc, emqpsession.Settings{Acks: true})
 		assert.Nil(t, c.Status().Farewell)
 		send(t, c, emqp.InformWorker("i", emqp.Queue{Weight: 10, Name: "default"}))
 		r := next(t, c)
@@ -86,7 +87,7 @@ func TestHeartbeatsTakenOver(t *testing.T) {
 	t.Parallel()
 	config := fakeemqp.Config{Interval: 3 * time.Second, Timeout: 10 * time.Second}
 	inBubble(t, config, func(t *testing.T, b *fakeemqp.Broker, nc net.Conn) {
-		c := begin(t, nc, emqpsession.Protocol{Heartbeats: true})
+		c := begin(t, nc, emqpsession.Settings{Heartbeats: true, Acks: true})
 		send(t, c, emqp.InformWorker("i"))
 		next(t, c)
 		for range 3 {
@@ -104,7 +105,7 @@ func TestAnswersBetweenMessages(t *testing.T) {
 	t.Parallel()
 	config := fakeemqp.Config{Interval: time.Second, Router: zmtp.RouterConfig{Config: zmtp.Config{Ping: time.Second}}}
 	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
-		c := begin(t, nc, emqpsession.Protocol{})
+		c := begin(t, nc, emqpsession.Settings{Acks: true})
 		send(t, c, emqp.InformScheduler("i"))
 		next(t, c)
 		m := zmtp.AppendMessage(nil, emqp.Request("r", "q", nil, "text").Frames()...)
@@ -122,14 +123,14 @@ func TestAnswersBetweenMessages(t *testing.T) {
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
-		if e.Sent && string(e.Frames[2]) == emqp.ACK {
-			e.Frames = [][]byte{[]byte("any"), {0xff}}
+		if e.Sent && string(e.Frames[2]) == emqp.ACK && string(e.Frames[4]) == "second" {
+			e.Frames = [][]byte{{}, {0xff}}
 		}
 	}}
 	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
-		c := begin(t, nc, emqpsession.Protocol{})
+		c := begin(t, nc, emqpsession.Settings{Acks: true})
 		send(t, c, emqp.InformWorker("i"))
-		assert.Equal(t, `["any", "\xff"]`, next(t, c).String())
+		next(t, c)
 		send(t, c, emqp.Disconnect("d"))
 		assert.Equal(t, session.Over, c.Status().Phase)
 		assert.Contains(t, next(t, c).String(), `"KBAI"`)
@@ -176,4 +177,55 @@ func TestReaderRefuses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What the document does not let a broker send ends the conversation, with the rule.
+func TestMessagesThatBreakTheDocument(t *testing.T) {
+	t.Parallel()
+	for rule, frames := range map[string][][]byte{
+		emqpsession.RulePrefix + string(emqp.RuleVersion): {{}, {0xff}},
+		emqpsession.RuleDirection:                         emqp.Ready("r").Frames(),
+		emqpsession.RuleAcknowledged:                      emqp.Ack("x", "never sent").Frames(),
+		emqpsession.RuleUnique:                            emqp.Ack("broker-1", "i").Frames(),
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			acks := 0
+			config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+				if e.Sent && string(e.Frames[2]) == emqp.ACK {
+					if acks++; acks > 1 {
+						e.Frames = frames
+					}
+				}
+			}}
+			inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+				c := begin(t, nc, emqpsession.Settings{})
+				send(t, c, emqp.InformWorker("i"))
+				send(t, c, emqp.Request("j", "q", nil, ""))
+				r := next(t, c)
+				require.NotNil(t, r.Broken)
+				assert.Equal(t, rule, r.Broken.Rule)
+				require.NoError(t, c.End(session.Closed))
+			})
+		})
+	}
+}
+
+// A broker that acknowledges nothing holds up an INFORM for half a second.
+func TestInformWithoutAck(t *testing.T) {
+	t.Parallel()
+	config := fakeemqp.Config{Hook: func(e *fakeemqp.Event) { e.Drop = e.Sent }}
+	inBubble(t, config, func(t *testing.T, _ *fakeemqp.Broker, nc net.Conn) {
+		c := begin(t, nc, emqpsession.Settings{})
+		before := time.Now()
+		send(t, c, emqp.InformWorker("i"))
+		assert.Equal(t, 500*time.Millisecond, time.Since(before))
+		require.NoError(t, c.Write(t.Context(), [][]byte{zmtp.Ping(0, []byte("x")).Append(nil)}, 0))
+		assert.Equal(t, 1, c.Status().Owed)
+		assert.Equal(t, "PING", c.Status().Verb)
+		r := next(t, c)
+		assert.Equal(t, "PONG x", r.String())
+		assert.Equal(t, session.Answer, r.Turn)
+		require.NoError(t, c.End(session.Closed))
+	})
 }

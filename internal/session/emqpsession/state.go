@@ -9,14 +9,16 @@ import (
 )
 
 // State is the state of one connection, as its client knows it. The document makes no message the answer to another, so
-// the broker owes its READY of ZMTP alone; whatever else it sends is a notice.
+// the broker owes its READY of ZMTP and a PONG for each PING; whatever else it sends is a notice.
 type State struct {
 	ready    bool // the broker's READY was received
+	pings    int  // PINGs that were sent and not answered
 	refused  bool // its ERROR was
 	ending   bool // DISCONNECT or KBAI was sent or received
 	informed bool // INFORM was sent
 	out      *stream
 	last     emqp.Message // the last message that was sent
+	verb     string       // of it, or PING
 	asked    []byte       // the bytes of the last write
 }
 
@@ -31,6 +33,9 @@ func newState(raw bool) *State {
 // Informed reports whether an INFORM was sent: HEARTBEATs are valid from then on. (Heartbeating)
 func (s *State) Informed() bool { return s.informed }
 
+// Refused reports whether the broker has declined the connection with an ERROR.
+func (s *State) Refused() bool { return s.refused }
+
 // Last returns the last message that was sent as the document has it, the zero Message if there is none.
 func (s *State) Last() emqp.Message { return s.last }
 
@@ -38,11 +43,14 @@ func (s *State) Last() emqp.Message { return s.last }
 func (s *State) Sent(b []byte) {
 	s.asked = b
 	for item := range s.out.feed(b) {
+		if item.Command.Name == zmtp.PING {
+			s.pings, s.verb = s.pings+1, zmtp.PING
+		}
 		m, err := emqp.Parse(item.Parts)
 		if err != nil {
 			continue
 		}
-		s.last = m
+		s.last, s.verb = m, m.Command
 		s.informed = s.informed || m.Command == emqp.INFORM
 		s.ending = s.ending || m.Command == emqp.DISCONNECT || m.Command == emqp.KBAI
 	}
@@ -50,11 +58,12 @@ func (s *State) Sent(b []byte) {
 
 // Turn implements [session.State].
 func (s *State) Turn(m session.Message) session.Turn {
-	handshake := m.Kind == Refusal || m.Kind == Command && string(m.Text) == zmtp.READY
+	handshake := m.Kind == Refusal || m.Kind == Ready
+	pong := m.Kind == Pong
 	switch {
-	case handshake && !s.ready:
+	case handshake && !s.ready, pong && s.pings > 0:
 		return session.Answer
-	case handshake:
+	case handshake, pong:
 		return session.Unasked
 	}
 	return session.Notice
@@ -65,8 +74,10 @@ func (s *State) Received(m session.Message) {
 	switch {
 	case m.Kind == Refusal:
 		s.refused = true
-	case m.Kind == Command && string(m.Text) == zmtp.READY:
+	case m.Kind == Ready:
 		s.ready = true
+	case m.Kind == Pong:
+		s.pings = max(s.pings-1, 0)
 	case m.Kind == Message:
 		got, err := emqp.Parse(m.Parts)
 		s.ending = s.ending || err == nil && (got.Command == emqp.DISCONNECT || got.Command == emqp.KBAI)
@@ -76,7 +87,7 @@ func (s *State) Received(m session.Message) {
 // Status implements [session.State]. The farewell of a peer that has informed is KBAI, so that the broker sends it
 // nothing more. (DISCONNECT and KBAI)
 func (s *State) Status() session.Status {
-	status := session.Status{Verb: s.last.Command, Asked: s.asked, Phase: session.Serving}
+	status := session.Status{Verb: s.verb, Asked: s.asked, Phase: session.Serving, Owed: s.pings}
 	switch {
 	case s.ending || s.refused:
 		status.Phase = session.Over

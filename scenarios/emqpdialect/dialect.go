@@ -1,0 +1,141 @@
+// Package emqpdialect is eMQP as scripts are written in it and played: what is particular to it in the script language
+// and in the engine of package scenarios, and the scripts of the suite.
+//
+// A line is a list of frames, or a command of ZMTP and its data as a string. A worker (connect w as consumer)
+// connects to the back end of the broker, any other client to the front end.
+//
+// To read: dialect.go, coding.go (lines and their bytes), suite.go.
+package emqpdialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// Name is the name of the protocol in the header of scripts.
+const Name = "emqp"
+
+// Dialect is the side of a client, worker or scheduler. The zero value is ready, and safe for concurrent use.
+type Dialect struct{ emqpsession.Protocol }
+
+// Grammar returns what scripts may write.
+func (Dialect) Grammar() *scenarios.Grammar { return grammar() }
+
+// grammar is made once; it never changes.
+var grammar = sync.OnceValue(func() *scenarios.Grammar {
+	return &scenarios.Grammar{
+		Name: Name, Encoding: "eMQP", Greeting: zmtp.READY,
+		Example: `C: ["", "eMQP/1.0", "REQUEST", $id, $queue, "", "text"]   and   ` +
+			`S: ["", "eMQP/1.0", "REQUEST", $id, $queue, "", "text"]`,
+		Forms: []scenarios.Form{
+			{
+				Sign: "[", Kind: emqpsession.Message, Value: scenarios.ListValue, Words: "a message",
+				Example: `["", "eMQP/1.0", "ACK", string, $id]`,
+			},
+			{
+				Sign: zmtp.ERROR, Kind: emqpsession.Refusal, Value: scenarios.LineValue, Words: "an ERROR of ZMTP",
+				Refusal: true, Example: zmtp.ERROR,
+			},
+			command(zmtp.READY), command(zmtp.PONG),
+		},
+		Families: []string{"id", "queue", "topic", "text"},
+		Client:   "id",
+		Coding:   &scenarios.Coding{Encode: encode, Decode: decode, Verb: verb},
+		Pushes:   true,
+	}
+})
+
+// command returns the form of a command of ZMTP.
+func command(name string) scenarios.Form {
+	return scenarios.Form{
+		Sign: name, Kind: emqpsession.KindOf(name), Value: scenarios.WordsValue, Words: "a " + name + " of ZMTP", Example: name,
+		Sample: name,
+	}
+}
+
+// fields are those of a connect line.
+type fields struct {
+	Identity   string `json:"identity"`   // announced in READY
+	Heartbeats bool   `json:"heartbeats"` // the script expects and answers those of the broker
+	Acks       bool   `json:"acks"`       // the script expects those of the broker
+}
+
+// Open implements [scenarios.Opener]. Greeting and READY are sent for all connections but raw ones.
+func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, session.Protocol, error) {
+	if role == scenarios.Raw {
+		return nc, emqpsession.Protocol{Raw: true}, nil
+	}
+	var f fields
+	if err := json.Unmarshal(with, &f); err != nil {
+		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
+	}
+	return emqpsession.Open(nc, emqpsession.Settings{Identity: f.Identity, Heartbeats: f.Heartbeats, Acks: f.Acks})
+}
+
+// Hello returns nothing to send: the introduction of a worker, INFORM, is for scripts. The first message of a broker is
+// its READY.
+func (Dialect) Hello(_ scenarios.Role, s session.State) (scenarios.Hello, bool) {
+	return scenarios.Hello{Words: ""}, s.Status().Phase != session.Greeting && !s.(*emqpsession.State).Refused()
+}
+
+// Question returns a PING: eMQP has no message that every broker answers. (37/ZMTP: Connection Heartbeating)
+func (Dialect) Question(scenarios.Role, session.State) string { return zmtp.PING + ` "\x00\x00fwp"` }
+
+// Foreign reports whether a message answers something else than what was sent. In eMQP no message has to answer another.
+func (Dialect) Foreign([]byte, session.Message) bool { return false }
+
+// Sample returns the state of a new conversation.
+func (Dialect) Sample(introduced bool) session.State {
+	_, s := emqpsession.Protocol{Raw: !introduced}.Begin(session.Caller, nil)
+	return s
+}
+
+// Check returns what is wrong with a message. A HEARTBEAT has to follow an INFORM, and nothing follows a DISCONNECT or a
+// KBAI. (the tables; Heartbeating; DISCONNECT and KBAI)
+func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (fault string, advice []scenarios.Advice) {
+	item, err := parse(sent)
+	if err != nil || item.Kind != zmtp.IsMessage {
+		return "", nil
+	}
+	state := s.(*emqpsession.State)
+	m, wrong := emqp.Parse(item.Parts)
+	switch {
+	case wrong != nil:
+		return wrong.Error(), nil
+	case m.Command == emqp.HEARTBEAT && !state.Informed():
+		return "HEARTBEAT is valid after an INFORM only", nil
+	case state.Status().Phase == session.Over:
+		return m.Command + " after a DISCONNECT or KBAI", nil
+	}
+	return "", nil
+}
+
+// ledger is empty: the document has no message that removes another one from its queue, so scripts use queues of their
+// own.
+type ledger struct{}
+
+// NewLedger implements [scenarios.Dialect].
+func (Dialect) NewLedger() scenarios.Ledger { return ledger{} }
+
+func (ledger) Answered([]byte, session.Message) {}
+
+func (ledger) Breach([]byte, session.Message) scenarios.Breach { return scenarios.Breach{} }
+
+func (ledger) Signalled(string) {}
+
+// MayEnd reports that a broker may end any connection: the document does not say that it keeps them.
+func (ledger) MayEnd(session.State) bool { return true }
+
+func (ledger) Leftover() []string { return nil }
+
+func (ledger) Removable() bool { return false }
+
+func (ledger) Cleanup(func(line string) (session.Message, bool)) {}
