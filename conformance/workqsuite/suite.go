@@ -76,6 +76,11 @@ func clauseOf(breach string) string {
 
 // goal returns what must have happened for a pass of a clause: an answer to a command that the clause is about.
 func goal(_, clause string) (conformance.Goal, bool) {
+	if clause == prefix+"LINE-10" { // what follows a refusal: a server that refuses nothing has not shown it
+		return conformance.NewGoal("a command was refused", func(_, reply string, _ time.Duration) bool {
+			return strings.HasPrefix(reply, "-"+workq.ClientError)
+		}), true
+	}
 	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
 	verbs := map[string][]string{
 		"ADD": {workq.Add}, "SCHED": {workq.Schedule}, "RUN": {workq.Run}, "RESULT": {workq.Result}, "LEASE": {workq.Lease},

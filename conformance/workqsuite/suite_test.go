@@ -1,9 +1,11 @@
 package workqsuite_test
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"slices"
@@ -32,14 +34,23 @@ func (t target) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // run plays checks on a server with a hook, in virtual time.
-func run(t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check) (report *reports.Report) {
+func run(t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check) *reports.Report {
+	t.Helper()
+	return played(t, func(l net.Listener) func() {
+		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
+		go server.Serve(l)
+		return server.Close
+	}, checks)
+}
+
+// played plays checks in virtual time on what serve starts on a listener, and ends it.
+func played(t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		nw := memnet.New()
 		l, err := nw.Listen(addr)
 		require.NoError(t, err)
-		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
-		go server.Serve(l)
+		end := serve(l)
 		runner := &conformance.Runner{
 			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
 			Servers: []conformance.Server{{
@@ -47,7 +58,7 @@ func run(t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check) 
 			}},
 		}
 		report = runner.Run(t.Context())
-		server.Close()
+		end()
 	})
 	return report
 }
@@ -206,4 +217,37 @@ func redOf(r *reports.Report) (red, by []string) {
 	slices.Sort(red)
 	slices.Sort(by)
 	return slices.Compact(red), slices.Compact(by)
+}
+
+// Servers that do not speak Workq earn no pass: those that are silent, that close, and that answer every line alike.
+func TestNoServers(t *testing.T) {
+	t.Parallel()
+	const closes = "closes"
+	for _, answer := range []string{
+		"", closes, "+OK", "+OK 0", "+OK 1", "OK", "-CLIENT-ERROR no", "-SERVER-ERROR no", "-NOT-FOUND", "-TIMEOUT", "HTTP/1.1",
+	} {
+		t.Run(answer, func(t *testing.T) {
+			t.Parallel()
+			serve := func(nc net.Conn) {
+				defer nc.Close()
+				for lines := bufio.NewScanner(nc); answer != closes && lines.Scan(); {
+					if answer != "" {
+						_, _ = io.WriteString(nc, answer+"\r\n") // the client may be gone
+					}
+				}
+			}
+			report := played(t, func(l net.Listener) func() {
+				go func() {
+					for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
+						go serve(nc)
+					}
+				}()
+				return func() { _ = l.Close() }
+			}, checks(t))
+			assert.NotEmpty(t, report.Clauses)
+			for _, c := range report.Clauses {
+				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+			}
+		})
+	}
 }
