@@ -3,13 +3,8 @@ package fwp
 import (
 	"errors"
 	"io"
-)
 
-const (
-	firstBuffer = 4 << 10
-	keptBuffer  = 1 << 20 // a larger one is released after its reply
-	minRead     = 512
-	maxEmpty    = 100 // reads of nothing without an error before giving up
+	"github.com/fwpsuite/fwp/internal/growbuf"
 )
 
 // Reader reads replies from a stream, strictly. It allocates nothing for simple
@@ -19,20 +14,15 @@ const (
 // concurrent use.
 // (Server Protocol Sender; RESP)
 type Reader struct {
-	src      io.Reader
-	dec      decoder
-	buf      []byte
-	start    int   // the bytes before it belong to replies that were returned
-	end      int   // of the bytes received
-	consumed int64 // bytes of all replies that were returned
-	pending  error // of the read that gave the last bytes; returned by the next fill
-	broken   error // the stream's SyntaxError: final
+	in     growbuf.Reader // its offset is the number of bytes of all replies that were returned
+	dec    decoder
+	broken error // the stream's SyntaxError: final
 }
 
 // NewReader returns a Reader on r that refuses replies of more than limit bytes,
 // markers and line ends included. A limit of 0 or less means [DefaultLimit].
 func NewReader(r io.Reader, limit int) *Reader {
-	return &Reader{src: r, dec: newDecoder(limit)}
+	return &Reader{in: growbuf.Reader{Source: r}, dec: newDecoder(limit)}
 }
 
 // SetLimit changes the limit for the replies after those that Read has returned. A limit of 0 or less
@@ -53,96 +43,52 @@ func (r *Reader) Read() (Reply, error) {
 		return Reply{}, r.broken
 	}
 	for {
-		err := r.dec.run(r.buf[r.start:r.end])
+		err := r.dec.run(r.in.Buffered())
 		if err == nil {
 			return r.take(), nil
 		}
 		if !errors.Is(err, ErrShort) {
 			return Reply{}, r.fail(err)
 		}
-		if err := r.fill(); err != nil {
-			if errors.Is(err, io.EOF) && r.start < r.end {
-				return Reply{}, r.fail(r.dec.finish(r.buf[r.start:r.end]))
+		if err := r.in.Fill(); err != nil {
+			if errors.Is(err, io.EOF) && len(r.in.Buffered()) > 0 {
+				return Reply{}, r.fail(r.dec.finish(r.in.Buffered()))
 			}
 			return Reply{}, err
 		}
 	}
 }
 
-// take returns the finished reply and prepares for the next one. The bytes stay where
-// they are until fill needs their room.
+// take returns the finished reply and prepares for the next one.
 func (r *Reader) take() Reply {
-	reply, n := r.dec.reply(r.buf[r.start:r.end]), r.dec.pos
-	r.start += n
-	r.consumed += int64(n)
+	reply, n := r.dec.reply(r.in.Buffered()), r.dec.pos
+	r.in.Discard(n)
 	r.dec.reset()
 	return reply
 }
 
 func (r *Reader) fail(err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
-		syntax.Offset += r.consumed
+		syntax.Offset += r.in.Offset()
 	}
 	r.broken = err
 	return err
 }
 
-// fill reads once from the source, as much as there is room for.
-func (r *Reader) fill() error {
-	if err := r.pending; err != nil {
-		r.pending = nil
-		return err
-	}
-	r.makeRoom()
-	for range maxEmpty {
-		n, err := r.src.Read(r.buf[r.end:])
-		r.end += n
-		if n > 0 {
-			r.pending = err
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return io.ErrNoProgress
-}
-
-// makeRoom moves the unread bytes to the front, or doubles the buffer if they fill
-// it, so that a payload in many small pieces is copied a bounded number of times.
-func (r *Reader) makeRoom() {
-	if r.start == r.end {
-		r.start, r.end = 0, 0
-		if len(r.buf) > keptBuffer {
-			r.buf = nil
-		}
-	}
-	if len(r.buf)-r.end >= minRead {
-		return
-	}
-	into := r.buf
-	if len(r.buf)-(r.end-r.start) < max(minRead, len(r.buf)/2) {
-		into = make([]byte, max(firstBuffer, 2*len(r.buf)))
-	}
-	r.end = copy(into, r.buf[r.start:r.end])
-	r.start = 0
-	r.buf = into
-}
-
 // Offset returns the number of bytes of all replies that Read returned: the offset in
 // the stream where the next one starts.
-func (r *Reader) Offset() int64 { return r.consumed }
+func (r *Reader) Offset() int64 { return r.in.Offset() }
 
 // Buffered returns the received bytes after the replies that Read returned: trailing
 // bytes, or the beginning of a reply. They are valid until the next Read.
-func (r *Reader) Buffered() []byte { return r.buf[r.start:r.end:r.end] }
+func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 
 // Pending describes what is missing of a reply that Read has only a part of, as in "a
 // bulk string of 100 bytes, 57 received". It is empty between replies and after a syntax
 // error. Only the goroutine that reads may call it, so between two Reads.
 func (r *Reader) Pending() string {
-	if r.broken != nil || r.start == r.end || r.dec.phase == wantType && r.dec.pos == 0 {
+	if r.broken != nil || len(r.in.Buffered()) == 0 || r.dec.phase == wantType && r.dec.pos == 0 {
 		return ""
 	}
-	return r.dec.missing(r.buf[r.start:r.end])
+	return r.dec.missing(r.in.Buffered())
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fwpsuite/fwp/internal/growbuf"
 )
 
 // SyntaxError is the first place where what a server sends is not a reply.
@@ -41,65 +43,55 @@ func (e *SyntaxError) Error() string {
 
 // Reader reads replies from a stream, strictly and within a limit. One goroutine uses it at a time.
 type Reader struct {
-	from   io.Reader
-	limit  int
-	buf    []byte
-	offset int64 // of buf in the stream
-	need   string
+	in    growbuf.Reader
+	limit int
+	need  string
 }
 
 // NewReader returns a reader of replies of at most limit bytes.
-func NewReader(from io.Reader, limit int) *Reader { return &Reader{from: from, limit: limit} }
+func NewReader(from io.Reader, limit int) *Reader {
+	return &Reader{in: growbuf.Reader{Source: from}, limit: limit}
+}
 
 // Read blocks until a reply is complete. Its errors are io.EOF between two replies, io.ErrUnexpectedEOF in one, a
 // [*SyntaxError], after which it must not be called again, and those of the stream; after a deadline it can be called
 // again. The memory of the reply is the caller's.
 func (r *Reader) Read() (Reply, error) {
 	for {
-		reply, n, err := ParseReply(r.buf)
+		buffered := r.in.Buffered()
+		reply, n, err := ParseReply(buffered)
 		syntax, wrong := errors.AsType[*SyntaxError](err)
 		short, _ := errors.AsType[*shortError](err)
 		switch {
 		case wrong:
-			syntax.Offset += r.offset
+			syntax.Offset += r.in.Offset()
 			return Reply{}, syntax
-		case short != nil && len(r.buf) > r.limit:
+		case short != nil && len(buffered) > r.limit:
 			return Reply{}, &SyntaxError{
-				RuleTooLong, r.offset + int64(r.limit), fmt.Sprintf("the end of the reply within %d bytes", r.limit), "more",
+				RuleTooLong, r.in.Offset() + int64(r.limit),
+				fmt.Sprintf("the end of the reply within %d bytes", r.limit), "more",
 			}
 		case short == nil:
-			r.buf, r.need, r.offset = r.buf[n:], "", r.offset+int64(n)
+			r.in.Discard(n)
+			r.need = ""
 			return reply, nil
 		}
-		if r.need = short.need; len(r.buf) == 0 {
+		if r.need = short.need; len(buffered) == 0 {
 			r.need = ""
 		}
-		if err := r.fill(); err != nil {
+		if err := r.in.Fill(); errors.Is(err, io.EOF) && len(buffered) > 0 {
+			return Reply{}, io.ErrUnexpectedEOF
+		} else if err != nil {
 			return Reply{}, err
 		}
 	}
 }
 
-// fill reads once; what is there grows in steps that keep the work of reading a long reply in proportion to it.
-func (r *Reader) fill() error {
-	const least = 4 << 10
-	r.buf = slices.Grow(r.buf, max(least, len(r.buf)/2))
-	n, err := r.from.Read(r.buf[len(r.buf):cap(r.buf)])
-	r.buf = r.buf[:len(r.buf)+n]
-	if n > 0 {
-		return nil // the error comes again
-	}
-	if errors.Is(err, io.EOF) && len(r.buf) > 0 {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
 // Buffered returns the bytes behind the last reply that were read.
-func (r *Reader) Buffered() []byte { return r.buf }
+func (r *Reader) Buffered() []byte { return r.in.Buffered() }
 
 // Offset returns where the next reply begins in the stream.
-func (r *Reader) Offset() int64 { return r.offset }
+func (r *Reader) Offset() int64 { return r.in.Offset() }
 
 // Pending returns what an unfinished reply needs, in words; empty between two replies.
 func (r *Reader) Pending() string { return r.need }
@@ -116,7 +108,8 @@ type parser struct {
 }
 
 // ParseReply reads the reply at the beginning of b, and returns how many bytes it takes. Its errors are a
-// [*SyntaxError], with the offset in b, and another one if the reply is not complete. The memory of the reply is its own.
+// [*SyntaxError], with the offset in b, and another one if the reply is not complete. The memory of the reply is its
+// own.
 func ParseReply(b []byte) (r Reply, n int, err error) {
 	p := &parser{b: b}
 	if len(b) == 0 {

@@ -32,7 +32,7 @@ func newLink(nc net.Conn, reader *Reader, peer Peer, config Config, out *queue[[
 	l := &link{nc: nc, reader: reader, peer: peer, config: config, out: out, commands: make(chan []byte, commandsMost)}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.alive.silent = func() { l.end(ErrSilent) }
-	reader.src = heard{nc, &l.alive}
+	reader.in.Source = heard{nc, &l.alive}
 	return l
 }
 

@@ -1,9 +1,12 @@
 package zmtp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/fwpsuite/fwp/internal/growbuf"
 )
 
 // Limits are how much a [Reader] takes of one message or command. A zero field means the default.
@@ -57,39 +60,26 @@ const (
 	traffic       // anything but READY
 )
 
-// The buffer of a Reader, in octets.
-const (
-	firstBuffer = 1 << 10
-	keptBuffer  = 1 << 20 // a larger one is released after its message
-	minRead     = 512
-	maxEmpty    = 100 // reads of nothing without an error before giving up
-)
-
 // Reader reads one direction of a connection, strictly: the greeting, the handshake of the NULL mechanism, and the
 // traffic. Its buffer grows with the octets that were received, never by a size that a peer announces. It is
 // not safe for concurrent use.
 type Reader struct {
-	src     io.Reader
-	limits  Limits
-	phase   phase
-	buf     []byte
-	start   int    // octets before it belong to items that were returned
-	end     int    // of the octets received
-	pos     int    // of the next frame, from start
-	parts   []span // of a message that is not complete
-	size    int    // of its frames together, in octets
-	inside  int    // octets of the commands between its frames
-	base    int64  // octets of all items that were returned
-	pending error  // of the read that gave the last octets; returned by the next fill
-	broken  error  // a SyntaxError: final
+	in     growbuf.Reader // its offset is the number of octets of all items that were returned
+	limits Limits
+	phase  phase
+	pos    int    // of the next frame, from the first buffered octet
+	parts  []span // of a message that is not complete
+	size   int    // of its frames together, in octets
+	inside int    // octets of the commands between its frames
+	broken error  // a SyntaxError: final
 }
 
-// span is a part of the buffer, from start.
+// span is a part of the buffered octets.
 type span struct{ from, to int }
 
 // NewReader returns a Reader for a stream from its greeting on.
 func NewReader(r io.Reader, limits Limits) *Reader {
-	return &Reader{src: r, limits: limits.orDefault()}
+	return &Reader{in: growbuf.Reader{Source: r}, limits: limits.orDefault()}
 }
 
 // errShort reports that more octets are needed.
@@ -105,10 +95,11 @@ func (r *Reader) Read() (Item, error) { return r.until(r.next) }
 // errors are those of Read, which is called next. (Version Negotiation)
 func (r *Reader) Opening() error {
 	_, err := r.until(func() (Item, error) {
-		if err := checkGreeting(r.buf[r.start:min(r.end, r.start+FirstPiece)]); err != nil {
+		b := r.in.Buffered()
+		if err := checkGreeting(b[:min(len(b), FirstPiece)]); err != nil {
 			return Item{}, err
 		}
-		if r.end-r.start < FirstPiece {
+		if len(b) < FirstPiece {
 			return Item{}, errShort
 		}
 		return Item{}, nil
@@ -129,7 +120,7 @@ func (r *Reader) until(try func() (Item, error)) (Item, error) {
 		if !errors.Is(err, errShort) {
 			return Item{}, r.fail(err)
 		}
-		if err := r.fill(); err != nil {
+		if err := r.in.Fill(); err != nil {
 			if errors.Is(err, io.EOF) && (r.Buffered() > 0 || r.phase == greets) {
 				return Item{}, r.fail(&SyntaxError{
 					Rule: RuleTruncated, Offset: int64(r.Buffered()),
@@ -141,16 +132,16 @@ func (r *Reader) until(try func() (Item, error)) (Item, error) {
 	}
 }
 
-// fail makes the offset of an error, which counts from start, one of the stream.
+// fail makes the offset of an error, which counts from the first buffered octet, one of the stream.
 func (r *Reader) fail(err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
-		syntax.Offset += r.base
+		syntax.Offset += r.in.Offset()
 	}
 	r.broken = err
 	return err
 }
 
-// at makes the offset of an error, which counts from some octet of the buffer, one from start.
+// at makes the offset of an error, which counts from some buffered octet, one from the first.
 func at(offset int, err error) error {
 	if syntax, ok := errors.AsType[*SyntaxError](err); ok {
 		syntax.Offset += int64(offset)
@@ -161,14 +152,14 @@ func at(offset int, err error) error {
 // next returns the next item of the buffer, or errShort.
 func (r *Reader) next() (Item, error) {
 	if r.phase == greets {
-		g, whole, err := ParseGreeting(r.buf[r.start:r.end])
+		g, whole, err := ParseGreeting(r.in.Buffered())
 		switch {
 		case err != nil:
 			return Item{}, err
 		case !whole:
 			return Item{}, errShort
 		}
-		item := Item{Kind: IsGreeting, Greeting: g, Offset: r.base}
+		item := Item{Kind: IsGreeting, Greeting: g, Offset: r.in.Offset()}
 		r.phase = shakes
 		r.release(GreetingSize)
 		return item, nil
@@ -192,7 +183,7 @@ func (r *Reader) next() (Item, error) {
 
 // frame returns the header of the next frame and where its body is, all of which is in the buffer.
 func (r *Reader) frame() (h header, body span, err error) {
-	b := r.buf[r.start+r.pos : r.end]
+	b := r.in.Buffered()[r.pos:]
 	if len(b) > 0 && r.phase == shakes && b[0]&(CommandFrame|reserved) == 0 { // its flags say so: no need for its size
 		return h, body, at(r.pos, wrong(RuleHandshake, b, 0, "the command READY or ERROR"))
 	}
@@ -207,7 +198,7 @@ func (r *Reader) frame() (h header, body span, err error) {
 		return h, body, err
 	}
 	body = span{r.pos + h.octets, r.pos + h.octets + int(h.size)}
-	if r.end-r.start < body.to {
+	if r.Buffered() < body.to {
 		return h, body, errShort
 	}
 	return h, body, nil
@@ -237,11 +228,11 @@ func (r *Reader) bounded(h header) error {
 
 // message returns the message whose frames are complete.
 func (r *Reader) message() Item {
-	memory := make([]byte, 0, r.size)
-	item := Item{Kind: IsMessage, Parts: make([][]byte, len(r.parts)), Offset: r.base}
+	memory, buffered := make([]byte, 0, r.size), r.in.Buffered()
+	item := Item{Kind: IsMessage, Parts: make([][]byte, len(r.parts)), Offset: r.in.Offset()}
 	for i, p := range r.parts {
 		from := len(memory)
-		memory = append(memory, r.buf[r.start+p.from:r.start+p.to]...)
+		memory = append(memory, buffered[p.from:p.to]...)
 		item.Parts[i] = memory[from:len(memory):len(memory)]
 	}
 	r.parts, r.size, r.inside = r.parts[:0], 0, 0
@@ -251,8 +242,8 @@ func (r *Reader) message() Item {
 
 // command returns the command whose body is in the buffer.
 func (r *Reader) command(body span) (Item, error) {
-	item := Item{Kind: IsCommand, Offset: r.base + int64(r.pos), Inside: len(r.parts) > 0}
-	c, err := ParseCommand(append([]byte(nil), r.buf[r.start+body.from:r.start+body.to]...))
+	item := Item{Kind: IsCommand, Offset: r.in.Offset() + int64(r.pos), Inside: len(r.parts) > 0}
+	c, err := ParseCommand(bytes.Clone(r.in.Buffered()[body.from:body.to]))
 	if err != nil {
 		return Item{}, at(body.from, err)
 	}
@@ -295,60 +286,18 @@ func (r *Reader) checkCommand(c Command) (err error) {
 	return err
 }
 
-// release gives up the first n octets from start, which belong to items that are returned.
+// release discards the first n octets, which belong to items that are returned.
 func (r *Reader) release(n int) {
-	r.start += n
-	r.base += int64(n)
+	r.in.Discard(n)
 	r.pos = 0
 }
 
-// fill reads once from the source, as much as there is room for.
-func (r *Reader) fill() error {
-	if err := r.pending; err != nil {
-		r.pending = nil
-		return err
-	}
-	r.makeRoom()
-	for range maxEmpty {
-		n, err := r.src.Read(r.buf[r.end:])
-		r.end += n
-		if n > 0 {
-			r.pending = err
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return io.ErrNoProgress
-}
-
-// makeRoom moves the octets that are not released to the front, or doubles the buffer if they fill it.
-func (r *Reader) makeRoom() {
-	if r.start == r.end {
-		r.start, r.end = 0, 0
-		if len(r.buf) > keptBuffer {
-			r.buf = nil
-		}
-	}
-	if len(r.buf)-r.end >= minRead {
-		return
-	}
-	into := r.buf
-	if len(r.buf)-(r.end-r.start) < max(minRead, len(r.buf)/2) {
-		into = make([]byte, max(firstBuffer, 2*len(r.buf)))
-	}
-	r.end = copy(into, r.buf[r.start:r.end])
-	r.start = 0
-	r.buf = into
-}
-
 // Buffered returns how many octets were received behind the items that Read returned.
-func (r *Reader) Buffered() int { return r.end - r.start }
+func (r *Reader) Buffered() int { return len(r.in.Buffered()) }
 
 // Offset returns the offset in the stream behind the last item that Read returned, except for a command inside of a
 // message.
-func (r *Reader) Offset() int64 { return r.base }
+func (r *Reader) Offset() int64 { return r.in.Offset() }
 
 // Pending describes what is missing of an item of which Read has a part only. It is empty between items, and after a
 // SyntaxError. Only the goroutine that reads may call it.
@@ -366,7 +315,7 @@ func (r *Reader) expected() string {
 	}
 	rest := r.Buffered() - r.pos
 	words := "a frame"
-	if h, ok, err := parseHeader(r.buf[r.start+r.pos : r.end]); ok && err == nil {
+	if h, ok, err := parseHeader(r.in.Buffered()[r.pos:]); ok && err == nil {
 		words = fmt.Sprintf("a frame of %d octets", h.size)
 		rest -= h.octets
 	}

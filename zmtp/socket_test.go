@@ -230,7 +230,7 @@ func TestIdentityTaken(t *testing.T) {
 	}
 }
 
-// A peer that ends is told, cannot be sent to, and may come back.
+// The end of a peer reaches the socket, a message to that peer is refused, and the peer may connect again.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	inBubble(t, zmtp.RouterConfig{}, func(t *testing.T, p *place) {
@@ -340,7 +340,7 @@ func TestPong(t *testing.T) {
 	})
 }
 
-// Whoever breaks the protocol loses its connection, and nobody else theirs.
+// A peer that breaks the protocol loses its connection; the other peers keep theirs.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	greeting := string(zmtp.NewGreeting().Append(nil))

@@ -139,16 +139,21 @@ var rooms = map[string]room{
 		"internal/session", "internal/session/workqsession", "scenarios", "workq",
 	}},
 
-	"internal/session":              {alone: true},
-	"internal/session/emqpsession":  {mayImport: []string{"emqp", "internal/session", "internal/text", "zmtp"}, alone: true},
+	"internal/session": {alone: true},
+	"internal/session/emqpsession": {
+		mayImport: []string{"emqp", "internal/session", "internal/text", "zmtp"}, alone: true,
+	},
 	"internal/session/workqsession": {mayImport: []string{"internal/session", "internal/text", "workq"}, alone: true},
-	"internal/session/fwpsession":   {mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true},
+	"internal/session/fwpsession": {
+		mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true,
+	},
 
-	"fwp":                           {mayImport: []string{"internal/jsonnum"}, alone: true},
+	"fwp":                           {mayImport: []string{"internal/growbuf", "internal/jsonnum"}, alone: true},
 	"emqp":                          {alone: true},
-	"zmtp":                          {alone: true},
+	"zmtp":                          {mayImport: []string{"internal/growbuf"}, alone: true},
 	"zmtp/libzmq":                   {},
-	"workq":                         {alone: true},
+	"workq":                         {mayImport: []string{"internal/growbuf"}, alone: true},
+	"internal/growbuf":              {alone: true},
 	"internal/jsonnum":              {alone: true},
 	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
 	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},

@@ -172,7 +172,7 @@ func TestHeartbeats(t *testing.T) {
 	_, err = mute.Write(hello.Append(zmtp.NewGreeting().Append(nil)))
 	require.NoError(t, err)
 	pings := 0
-	for r := zmtp.NewReader(mute, zmtp.Limits{}); err == nil; { // until libzmq ends the connection: longer than its timeout
+	for r := zmtp.NewReader(mute, zmtp.Limits{}); err == nil; { // until libzmq ends the connection
 		var item zmtp.Item
 		if item, err = r.Read(); item.Command.Name == zmtp.PING {
 			pings++
