@@ -55,7 +55,8 @@ func countsInACrowd(s *scenarios.Script) bool {
 }
 
 // sharing returns which checks may share a server with a script: none, if it ends or empties the server, or counts
-// everything there, or while queues come into being. The other scripts that need the server for themselves use the queue default.
+// everything there, or while queues come into being. The other scripts that need the server for themselves use the
+// queue default.
 func sharing(script *scenarios.Script) Sharing {
 	how := SharesAll
 	for _, n := range script.Needs {

@@ -19,8 +19,8 @@ type closure struct {
 }
 
 // closes has a check tried again, alone, in which the server closed the connection of a worker beside other checks, and
-// reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks no
-// clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
+// reports whether it did. What does not happen again counts nevertheless, unless the server had ended: a crash breaks
+// no clause of those who only see it. If it closed connections of several checks at a time, it may have ended unseen.
 func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 	first, clause := t.closed, s.runner.protocol().closed()
 	if first == nil {
@@ -46,8 +46,8 @@ func (s *runState) closes(t *task, check *reports.Check) (again bool) {
 }
 
 // passes has a check tried again, alone, in which the server did what it may do now and then, and reports whether it
-// did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the first
-// one counts.
+// did: it closed the connection of a producer, or declined one client more. If the second try decides nothing, the
+// first one counts.
 func (s *runState) passes(t *task, check *reports.Check) (again bool) {
 	passing := func(r scenarios.Result) bool { return r.Passing && r.Outcome == scenarios.Mismatched }
 	if t.passing != nil && check.Verdict == reports.Inconclusive {

@@ -15,8 +15,8 @@ type Goal struct {
 	happened func([]exchange) bool
 }
 
-// NewGoal returns the goal that one of the commands of a conversation had a reply for which is returns true: both as the
-// conversation has them, on one line. The words complete "it was never seen that".
+// NewGoal returns the goal that one of the commands of a conversation had a reply for which is returns true: both as
+// the conversation has them, on one line. The words complete "it was never seen that".
 func NewGoal(words string, is func(sent, reply string, took time.Duration) bool) Goal {
 	return Goal{words, anyOf(func(x exchange) bool { return x.got != "" && is(x.sent, x.got, x.took()) })}
 }
@@ -45,8 +45,8 @@ func GoalOf(clause string) Goal {
 }
 
 // goalOfCheck returns what must have happened in a check for its pass of a clause to mean something: the goal of the
-// clause, unless the check is about another situation. It is not strict where it is left to chance, or read from JSON that
-// a conversation has in part and as it was written: then it is enough that one check has reached it.
+// clause, unless the check is about another situation. It is not strict where it is left to chance, or read from JSON
+// that a conversation has in part and as it was written: then it is enough that one check has reached it.
 func goalOfCheck(check, clause string) (goal Goal, strict bool) {
 	switch check + " " + clause {
 	case "ack/is-final FWP-STATE-05", "workers/one-connection-ends FWP-STATE-05",

@@ -72,8 +72,8 @@ func exchanges(conversation []scenarios.Line) []exchange {
 	return all
 }
 
-// reach records which clauses that a play has passed it has reached the goals of. What it has passed without its goal is
-// inconclusive: the goal of another check, in another situation, does not earn it.
+// reach records which clauses that a play has passed it has reached the goals of. What it has passed without its goal
+// is inconclusive: the goal of another check, in another situation, does not earn it.
 func (s *runState) reach(c *reports.Check, e *Evidence) {
 	if len(s.runner.parties()) > 0 { // a decision about a client has its goal with it
 		return

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// chance returns a source of numbers that follow from the seed, a word and a number alone. It is not one source for all:
-// connections run side by side, so who draws first differs from run to run.
+// chance returns a source of numbers that follow from the seed, a word and a number alone. It is not one source for
+// all: connections run side by side, so who draws first differs from run to run.
 func chance(seed uint64, word string, n int64) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(word)) // never fails

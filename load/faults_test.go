@@ -309,8 +309,8 @@ func TestWhatIsRightIsNotBlamed(t *testing.T) {
 // limited is what the names of the variations begin with that take fewer connections than the load has.
 const limited = "connections-limited"
 
-// A server may have a limit of connections, in whatever way it shows it: an error in the place of the greeting or behind
-// the reply to HELLO, a close, or silence. That makes a load INVALID, and is no finding.
+// A server may have a limit of connections, in whatever way it shows it: an error in the place of the greeting or
+// behind the reply to HELLO, a close, or silence. That makes a load INVALID, and is no finding.
 func TestALimitOfConnectionsIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	for _, v := range fakes.Variations() {

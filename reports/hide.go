@@ -43,8 +43,8 @@ func (c *Comparison) Hide(hide func(string) string) {
 	}
 }
 
-// Hide replaces every text of l that comes from the target, or quotes what does, by what hide returns for it. The jids of
-// jobs stay, because they tell jobs apart.
+// Hide replaces every text of l that comes from the target, or quotes what does, by what hide returns for it. The jids
+// of jobs stay, because they tell jobs apart.
 func (l *Load) Hide(hide func(string) string) {
 	if len(l.Target.HI) > 0 {
 		l.Target.HI = []byte(strings.TrimPrefix(hide("HI "+string(l.Target.HI)), "HI "))

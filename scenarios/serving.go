@@ -103,10 +103,9 @@ func (th *thread) neverProvided(err error) bool {
 	return is && th.Peers.seen.failed(unserved.what)
 }
 
-// awaitServing checks on new connections until one is answered. It begins no more once
-// the time is over, or the process of the server has ended. A slow server gets the time to answer, and one that has never
-// provided a service is not asked for it twice. down is when it first let no connection in
-// although none was open; zero if it always did.
+// awaitServing checks on new connections until one is answered. It begins no more once the time is over, or the process
+// of the server has ended. A slow server gets the time to answer, and one that has never provided a service is not
+// asked for it twice. down is when it first let no connection in although none was open; zero if it always did.
 func (th *thread) awaitServing(
 	ctx context.Context, limit time.Duration, like *conn,
 ) (served bool, down time.Time, err error) {

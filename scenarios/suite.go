@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ReadSuite parses the scripts of a dialect that are kept in a folder, in the order of their names: one folder in it for
-// each part of the specification. A script's name is the path below the folder without its ending, "fetch/many-queues".
-// The error is that of the first script that does not parse.
+// ReadSuite parses the scripts of a dialect that are kept in a folder, in the order of their names: one folder in it
+// for each part of the specification. A script's name is the path below the folder without its ending,
+// "fetch/many-queues". The error is that of the first script that does not parse.
 func ReadSuite(d Dialect, files fs.FS, folder string) ([]*Script, error) {
 	var all []*Script
 	err := fs.WalkDir(files, folder, func(path string, entry fs.DirEntry, err error) error {

@@ -153,8 +153,8 @@ func (x *comparing) limit() (least int) {
 	return least
 }
 
-// meets notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have any:
-// what differs because one is lower is no difference, and the next episode stays below.
+// meets notes limits of connections that a pair of plays has met, and reports whether there are any. Servers may have
+// any: what differs because one is lower is no difference, and the next episode stays below.
 func (x *comparing) meets(both *pair) (met bool) {
 	for side, p := range both.plays {
 		if p.refused > 0 {

@@ -102,6 +102,20 @@ func TestALimitOfConnectionsIsNoDifference(t *testing.T) {
 	}
 }
 
+// A server that dies again and again is started 20 times.
+func TestAServerThatDiesAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	r := compared(t, behaving("", ""), behaving("dies-of-unknown-job", ""), explore.Comparison{
+		Own: true, Explorer: explore.Explorer{Seed: 1, Findings: 100, Steps: 5000, Unshrunk: true},
+	})
+	deaths := 0
+	for _, d := range r.Differences {
+		deaths += d.Count
+	}
+	assert.Equal(t, 20, deaths)
+	assert.Less(t, r.Commands, 5000)
+}
+
 // A server that dies is started again where it exists for the comparison only, and the comparison goes on.
 func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	t.Parallel()

@@ -48,8 +48,8 @@ func (p *play) limited(ctx context.Context) bool {
 
 // crowded reports whether a server declines the introduction of a client because of how many clients there are: it
 // accepts the same line when the connections of the play have ended, and declines it again with as many that do
-// nothing. They are of other clients first, and then of the same one. Where it was not the number once, it is not looked
-// for again.
+// nothing. They are of other clients first, and then of the same one. Where it was not the number once, it is not
+// looked for again.
 func (p *play) crowded(ctx context.Context, c *conn) bool {
 	open, line := len(p.conns), c.introduction
 	if open < 2 || line == "" || p.declines {

@@ -19,8 +19,8 @@ import (
 )
 
 // supervised starts a server that is back by itself a second after it was killed, and closes it at the end of the test.
-// While it is down the server holds a mutex, and virtual time stands still where anything waits for one: so there is one
-// kill at a time, and the server is closed after the last.
+// While it is down the server holds a mutex, and virtual time stands still where anything waits for one: so there is
+// one kill at a time, and the server is closed after the last.
 func supervised(t *testing.T, hook func(e *fakes.Event, kill func())) server {
 	t.Helper()
 	network := memnet.New()
@@ -107,8 +107,8 @@ func TestACrashBehindASupervisor(t *testing.T) {
 	})
 }
 
-// A server that is too slow for the timeout breaks no clause, takes no more than the time for everything, and is told from
-// one that answers.
+// A server whose greeting is later than the timeout breaks no clause, the exploration ends within its time, and its
+// result says that the server was silent.
 func TestASlowServerIsSilentWithinTheTime(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, 9 * time.Second, time.Minute} {

@@ -227,8 +227,8 @@ func (p *play) over(ctx context.Context, c *conn, a session.Received) {
 	p.violated(c, v)
 }
 
-// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment: the
-// server was started again before anything was asked of it.
+// allEnded reports whether the other connections, two or more, ended at the same time as one that did at this moment:
+// the server was started again before anything was asked of it.
 func (p *play) allEnded(ctx context.Context, at time.Time) bool {
 	if len(p.conns) < 2 || !sleep(ctx, attention) {
 		return false

@@ -123,5 +123,7 @@ func (g *maker) badGreeting() string {
 		`"hostname":"h","wid":"$w","pid":1.5,"labels":[]`,
 	})
 	typed := `{` + g.hash() + strings.Replace(field, "$w", wid, 1) + `,"v":2}`
-	return deal(g, "HELLO", []string{"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, `{"v":2,}`, typed, typed, typed, typed})
+	return deal(g, "HELLO", []string{
+		"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, `{"v":2,}`, typed, typed, typed, typed,
+	})
 }

@@ -262,7 +262,8 @@ func (g *maker) flushAll(c int, w *oracle.Conn) []explore.Step {
 	held, failed := g.jid(), g.jid() // one of each kind of jobs, one of which fails only when it was cleared
 	return []explore.Step{
 		push(c, held, queue, ""), fetch, push(c, failed, queue, ""), fetch, line(c, "FAIL %s", g.failure(failed)),
-		push(c, g.jid(), queue, `,"at":`+g.soon()), flush, line(c, "FAIL %s", g.failure(held)), explore.Wait(scheduled), fetch, fetch,
+		push(c, g.jid(), queue, `,"at":`+g.soon()), flush, line(c, "FAIL %s", g.failure(held)), explore.Wait(scheduled),
+		fetch, fetch,
 	}
 }
 
@@ -322,7 +323,8 @@ const scheduled = 170 * time.Second
 // ages are how long a move waits for a job to come back: before it may, and after it must.
 var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
 
-// alike has a worker hold two jobs whose names a careless server may take for one, and reports the one that it fetched last.
+// alike has a worker hold two jobs whose names a careless server may take for one, and reports the one that it fetched
+// last.
 func (g *maker) alike(c int, _ *oracle.Conn) []explore.Step {
 	names, jid, queue := deal(g, "alike", alikeNames), g.jid(), g.freshQueue()
 	first, last := jid+names[0], jid+names[1]

@@ -42,7 +42,9 @@ var optional = []struct {
 	{2, "retry", []string{"0", "-1", "1", "2", "3", "5", "25"}},
 	{3, "backtrace", []string{"0", "1", "2", "3"}},
 	{4, "created_at", []string{`"$now-26h"`, `"$now-700h@+01:00"`}},
-	{3, "custom", []string{`{}`, `{"a":{"b":{"c":[{"d":{}}]}},"A":"\u00e9"}`, `{"k":[1,{"x":9007199254740993}]}`, `{"locale":"de"}`, "null"}},
+	{3, "custom", []string{
+		`{}`, `{"a":{"b":{"c":[{"d":{}}]}},"A":"\u00e9"}`, `{"k":[1,{"x":9007199254740993}]}`, `{"locale":"de"}`, "null",
+	}},
 	{40, "enqueued_at", []string{`"2001-01-01T00:00:00Z"`}},
 	{40, "failure", []string{`{"message":"of the producer"}`}},
 }

@@ -124,8 +124,8 @@ func (w *World) connected(wid string) bool {
 	return false
 }
 
-// deserted reports whether a worker was not served a verb since one of its connections has ended: what is refused then is
-// refused because of that. (FWP-HELLO-11)
+// deserted reports whether a worker was not served a verb since one of its connections has ended: what is refused then
+// is refused because of that. (FWP-HELLO-11)
 func (w *World) deserted(c *Conn, verb string) bool {
 	is := w.workers[c.WID]
 	return is != nil && is.ended > 0 && is.served[verb] < is.ended

@@ -113,7 +113,9 @@ func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (c
 	first := make([]byte, 512)
 	n, err := nc.Read(first)
 	first = first[:n]
-	answers := [][]byte{[]byte("+OK"), []byte("OK"), []byte("-CLIENT-ERROR"), []byte("-SERVER-ERROR"), []byte("-NOT-FOUND")}
+	answers := [][]byte{
+		[]byte("+OK"), []byte("OK"), []byte("-CLIENT-ERROR"), []byte("-SERVER-ERROR"), []byte("-NOT-FOUND"),
+	}
 	for _, a := range answers {
 		if bytes.HasPrefix(first, a) {
 			return conformance.Identity{}, nil

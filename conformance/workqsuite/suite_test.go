@@ -159,8 +159,8 @@ func TestConformingServer(t *testing.T) {
 	}
 }
 
-// TestFaults plays the scripts that look at a fault against it, all scripts with FWP_SLOW=1: the first clause turns red,
-// and no clause that the fault does not declare. docs/workq-faults.md is the matrix.
+// TestFaults plays the scripts that look at a fault against it, all scripts with FWP_SLOW=1: the first clause turns
+// red, and no clause that the fault does not declare. docs/workq-faults.md is the matrix.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
 	all, faults := checks(t), fakeworkq.Faults()

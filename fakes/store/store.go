@@ -144,8 +144,8 @@ func (st *Store[J, E]) Take(by E, queues, block []string, w *Waiter[J]) *Held[J]
 	return nil
 }
 
-// Leave ends the wait, and returns the job that the waiter may have been given meanwhile. When it returns, the waiter is
-// not woken any more.
+// Leave ends the wait, and returns the job that the waiter may have been given meanwhile. When it returns, the waiter
+// is not woken any more.
 func (st *Store[J, E]) Leave(w *Waiter[J]) *Held[J] {
 	st.mu.Lock()
 	defer st.mu.Unlock()

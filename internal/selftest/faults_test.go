@@ -35,9 +35,9 @@ var heavy = []string{
 	"framing/long-lines", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies",
 }
 
-// heaviest are the checks that took 40 % of the time of all plays, and for each the faults one of whose clauses no other
-// check turns red. Without FWP_SLOW=1 each is played against these alone, and the first one, which takes four seconds,
-// against none.
+// heaviest are the checks that took 40 % of the time of all plays, and for each the faults one of whose clauses no
+// other check turns red. Without FWP_SLOW=1 each is played against these alone, and the first one, which takes four
+// seconds, against none.
 var heaviest = map[string][]string{
 	"push/ten-thousand-jobs": nil,
 	"push/a-thousand-jobs":   {"push-lost-rarely", "link-jobs-counted", "push-with-its-connection"},
@@ -47,11 +47,12 @@ var heaviest = map[string][]string{
 // needsTheFirst is the fault that nothing but the first of the heaviest catches.
 const needsTheFirst = "push-lost-seldom"
 
-// TestFaults plays scripts against every fault: those that decide one of its clauses, and a sample of the others, another
-// one for each fault. With FWP_SLOW=1 the sample is a sixth, and all scripts that only record. Otherwise it is one of
-// 180, and of the scripts that decide a clause it has a tenth: among them two that docs/faults.md says to catch the
-// fault, and for each script a fault that it catches; the heaviest are played against the faults that need them. Each
-// pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that has no fifty.
+// TestFaults plays scripts against every fault: those that decide one of its clauses, and a sample of the others,
+// another one for each fault. With FWP_SLOW=1 the sample is a sixth, and all scripts that only record. Otherwise it is
+// one of 180, and of the scripts that decide a clause it has a tenth: among them two that docs/faults.md says to catch
+// the fault, and for each script a fault that it catches; the heaviest are played against the faults that need them.
+// Each pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that has no
+// fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
 	scripts, faults := suite(t), fakes.Faults()

@@ -19,8 +19,8 @@ type Fixture struct {
 	Network *memnet.Network
 }
 
-// config returns the configuration of the nth server of a pool, with its listener, and a seed: what checks find must not
-// depend on chance.
+// config returns the configuration of the nth server of a pool, with its listener, and a seed: what checks find must
+// not depend on chance.
 func (f Fixture) config(config fakes.Config, n int) fakes.Config {
 	config.Seed = uint64(n) + 1
 	if f.Network != nil {

@@ -150,8 +150,8 @@ var hostilePeers = map[string]struct {
 	"bulks without an end":  {floods(ok, bulk(strings.Repeat("A", big/100))), broken},
 }
 
-// TestHostilePeers plays the three tools on peers that are wrong on purpose. Each ends, in bounded virtual time, with its
-// exit code, and takes a bounded number of bytes of each connection. Without FWP_SLOW=1 it plays a sample.
+// TestHostilePeers plays the three tools on peers that are wrong on purpose. Each ends, in bounded virtual time, with
+// its exit code, and takes a bounded number of bytes of each connection. Without FWP_SLOW=1 it plays a sample.
 func TestHostilePeers(t *testing.T) {
 	t.Parallel()
 	for i, name := range slices.Sorted(maps.Keys(hostilePeers)) {

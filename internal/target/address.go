@@ -36,10 +36,9 @@ type Address struct {
 	Password string // empty if the URL has none
 }
 
-// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of
-// another protocol in the place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and the password
-// is percent-encoded where it has to be. No error holds any part of the URL that
-// may be the password.
+// ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of another protocol in the
+// place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and
+// the password is percent-encoded where it has to be. No error holds any part of the URL that may be the password.
 func ParseURL(raw string) (Address, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {

@@ -224,8 +224,8 @@ func (b *bed) serve() *server {
 	return s
 }
 
-// notice ends the run if an error means that this process ran out of something, and returns it: what a program does then
-// says nothing about it.
+// notice ends the run if an error means that this process ran out of something, and returns it: what a program does
+// then says nothing about it.
 func (b *bed) notice(err error) error { return shortage.Notice(b.ctx, err) }
 
 // begin starts a server, which panics if it cannot listen.

@@ -143,8 +143,8 @@ func crowd(a *attacker) {
 	a.pause(time.Hour)
 }
 
-// TestHostilePrograms judges programs that attack the server of a situation. Each play ends in bounded time, and keeps a
-// bounded part of what it is sent.
+// TestHostilePrograms judges programs that attack the server of a situation. Each play ends in bounded time, and keeps
+// a bounded part of what it is sent.
 func TestHostilePrograms(t *testing.T) {
 	t.Parallel()
 	job := func(n int) string {

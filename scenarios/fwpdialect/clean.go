@@ -43,9 +43,9 @@ type Cleaning struct {
 }
 
 // Clean removes the jobs that runs of this suite have left in queues of their own, or those of one run if it is not
-// empty. It finds the queues by INFO, fetches their jobs as a worker and acknowledges them; a job that another client put
-// there is given back. nc is a fresh connection, which Clean closes. It blocks for as long as that takes, with timeout for
-// each reply.
+// empty. It finds the queues by INFO, fetches their jobs as a worker and acknowledges them; a job that another client
+// put there is given back. nc is a fresh connection, which Clean closes. It blocks for as long as that takes, with
+// timeout for each reply.
 func Clean(ctx context.Context, nc net.Conn, password, run string, timeout time.Duration) (Cleaning, error) {
 	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout}), run: run}
 	defer c.conn.Leave(ctx)
@@ -81,8 +81,8 @@ func (c *cleaner) emptyAll(done *Cleaning) (removed int, err error) {
 	return removed, nil
 }
 
-// cleanRounds is how often Clean looks for jobs at most: once more than it takes to remove them, and again for those that
-// came back to their queues meanwhile.
+// cleanRounds is how often Clean looks for jobs at most: once more than it takes to remove them, and again for those
+// that came back to their queues meanwhile.
 const cleanRounds = 5
 
 type cleaner struct {

@@ -1,5 +1,5 @@
-// Package workqdialect is Workq as scripts are written in it and played: what is particular to it in the script language
-// and in the engine of package scenarios, and the scripts of the suite.
+// Package workqdialect is Workq as scripts are written in it and played: what is particular to it in the script
+// language and in the engine of package scenarios, and the scripts of the suite.
 //
 // A reply is written on one line, what stands on lines of its own separated by blanks: words stand for themselves, a
 // block is a string, and the keys of inspect are a JSON object. A command has its block on a line of its own, or behind

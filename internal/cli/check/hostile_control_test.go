@@ -37,10 +37,12 @@ var hostileClients = map[string]struct {
 		return keepsWriting(nc, "GET /v1/jobs"+request+"X: ", strings.Repeat("A", 1<<10), 0)
 	}, 40},
 	"a body of 1 GB": {func(nc net.Conn) int {
-		return keepsWriting(nc, "POST /v1/verify"+request+"Content-Length: 1000000000\r\n\r\n"+`{"pushed":["`, strings.Repeat("A", 1<<16), 0)
+		long := request + "Content-Length: 1000000000\r\n\r\n" + `{"pushed":["`
+		return keepsWriting(nc, "POST /v1/verify"+long, strings.Repeat("A", 1<<16), 0)
 	}, 2},
 	"a body without an end": {func(nc net.Conn) int {
-		return keepsWriting(nc, "POST /v1/verify"+request+"Transfer-Encoding: chunked\r\n\r\n", "1000\r\n"+strings.Repeat("[", 1<<12)+"\r\n", 0)
+		chunked := request + "Transfer-Encoding: chunked\r\n\r\n"
+		return keepsWriting(nc, "POST /v1/verify"+chunked, "1000\r\n"+strings.Repeat("[", 1<<12)+"\r\n", 0)
 	}, 2},
 	"a body that is slow": {func(nc net.Conn) int {
 		return keepsWriting(nc, "POST /v1/clock"+request+"Content-Length: 1000000\r\n\r\n", " ", time.Second)
@@ -85,8 +87,8 @@ func neverReads(nc net.Conn, text string) (written int) {
 	}
 }
 
-// No client keeps the control of a double busy: each connection ends in bounded time, of each a bounded number of bytes is
-// taken, and a request is served although more clients of the kind than the control serves at a time came before it.
+// No client keeps the control of a double busy: each connection ends in bounded time, of each a bounded number of bytes
+// is taken, and a request is served although more clients of the kind than the control serves at a time came before it.
 func TestTheControlOfADoubleOutlivesHostileClients(t *testing.T) {
 	t.Parallel()
 	for name, hostile := range hostileClients {

@@ -67,8 +67,8 @@ func dialectOf(source []byte, otherwise *conformance.Protocol) *conformance.Prot
 	return otherwise
 }
 
-// protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It is
-// an error if they have several, or another one than the flags name.
+// protocolOf returns the protocol of the scripts of a command; otherwise is that of those whose header names none. It
+// is an error if they have several, or another one than the flags name.
 func protocolOf(files []scriptFile, named string) (*conformance.Protocol, error) {
 	otherwise, err := program.ProtocolNamed(named)
 	if err != nil {
@@ -89,8 +89,8 @@ func protocolOf(files []scriptFile, named string) (*conformance.Protocol, error)
 	return one, nil
 }
 
-// workqFault returns the fault of the embedded Workq server that --fault names, and has the endpoint say that the server
-// has it.
+// workqFault returns the fault of the embedded Workq server that --fault names, and has the endpoint say that the
+// server has it.
 func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
 	if !e.Choice.Embedded {
 		return fakeworkq.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)

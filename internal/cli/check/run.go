@@ -215,8 +215,8 @@ func (p process) pick(o *runOptions, args []string) (selection, error) {
 	return selection{protocol, in, out, len(args) > 0}, nil
 }
 
-// load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it is
-// not empty. It prints all mistakes in them.
+// load reads the user's scripts, or the suite's if there are none, and returns their protocol, which named gives if it
+// is not empty. It prints all mistakes in them.
 func (p process) load(args []string, named string) ([]conformance.Check, *conformance.Protocol, error) {
 	files, err := p.read(args)
 	if err != nil {

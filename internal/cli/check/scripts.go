@@ -132,7 +132,9 @@ func isCheck(arg string) string {
 }
 
 // examine parses and lints scripts. It returns those that parse, and the problems of all, file by file.
-func examine(files []scriptFile, otherwise *conformance.Protocol) (scripts []*scenarios.Script, found scenarios.Problems) {
+func examine(
+	files []scriptFile, otherwise *conformance.Protocol,
+) (scripts []*scenarios.Script, found scenarios.Problems) {
 	for _, f := range files {
 		protocol := dialectOf(f.source, otherwise)
 		script, err := scenarios.Parse(protocol.Dialect, f.name, f.source)

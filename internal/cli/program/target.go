@@ -130,7 +130,8 @@ func (t *TargetFlags) at(choice target.Choice) (Endpoint, error) {
 		return Endpoint{}, err
 	}
 	return Endpoint{
-		Protocol: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config}, Password: choice.Address.Password,
+		Protocol: protocol, Choice: choice, Server: &target.Server{Address: choice.Address, TLS: config},
+		Password: choice.Address.Password,
 	}, nil
 }
 

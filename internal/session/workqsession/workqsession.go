@@ -125,8 +125,8 @@ func Message(r workq.Reply) session.Message {
 // plain matches a number that JSON writes in the same way.
 var plain = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,19})$`)
 
-// object returns keys as a JSON object in their order: numbers as numbers, anything else as strings. A payload is always
-// a string.
+// object returns keys as a JSON object in their order: numbers as numbers, anything else as strings. A payload is
+// always a string.
 func object(keys []workq.Key) []byte {
 	b := []byte{'{'}
 	for i, k := range keys {
