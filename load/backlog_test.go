@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -36,6 +37,19 @@ func mostWaiting(t *testing.T, w workload.Workload) (most, pushed int64) {
 	assert.Empty(t, l.Findings)
 	assert.True(t, l.Jobs.Drained)
 	return atomic.LoadInt64(&greatest), l.Jobs.Pushed
+}
+
+// The presets of a closed loop hold their producers, so that their end-to-end latencies are no backlog.
+func TestPresetsHoldTheirProducers(t *testing.T) {
+	t.Parallel()
+	for preset, want := range map[string]int64{"roundtrip": 2 * 4, "failing": 2 * 4} {
+		w, err := workload.Preset(preset)
+		require.NoError(t, err)
+		slow := closedLoop(w.Backlog)
+		slow.Duration = workload.Duration(second)
+		most, _ := mostWaiting(t, slow)
+		assert.Equal(t, want+4, most, preset) // and four are being worked on
+	}
 }
 
 func TestBacklogIsHeld(t *testing.T) {

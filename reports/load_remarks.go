@@ -62,7 +62,7 @@ func (l *Load) aboutTheBacklog() []string {
 	}
 	return []string{"Producers pushed faster than workers fetched, as they do in a closed loop, so jobs waited in their " +
 		"queues. End-to-end latencies would be those of that backlog and are left out; to measure how fast a job gets " +
-		"through, give a --rate below the achieved rate."}
+		"through, give a --backlog, or a --rate below the achieved rate."}
 }
 
 // aboutTheTimes returns remarks about figures that contain delays of the generator.

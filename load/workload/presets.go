@@ -18,6 +18,9 @@ var presets = [...]struct{ name, words string }{
 	{"failing", "a round trip in which a share of the deliveries ends in a FAIL"},
 }
 
+// usualBacklog is enough to keep the workers busy: one job for each is on its way while the next one waits.
+const usualBacklog = 2
+
 // Presets are the names of the presets, the default first.
 func Presets() []string {
 	names := make([]string, len(presets))
@@ -43,7 +46,7 @@ func Preset(name string) (Workload, error) {
 	w := Workload{Preset: cmp.Or(name, presets[0].name), Payload: Constant(100)}
 	switch w.Preset {
 	case "roundtrip":
-		w.Producers, w.Consumers = 50, 50
+		w.Producers, w.Consumers, w.Backlog = 50, 50, usualBacklog
 	case "push":
 		w.Producers = 50
 	case "fetch":
@@ -56,7 +59,7 @@ func Preset(name string) (Workload, error) {
 		w.Producers, w.Consumers = 50, 50
 		w.Delay = Range{Min: time.Second, Max: 5 * time.Second}
 	case "failing":
-		w.Producers, w.Consumers = 50, 50
+		w.Producers, w.Consumers, w.Backlog = 50, 50, usualBacklog
 		w.FailShare = 0.05
 		w.Drain = Duration(5 * time.Minute) // servers wait before they retry
 	default:

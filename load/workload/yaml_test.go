@@ -66,6 +66,7 @@ fail_share: 25%
 retry: 3
 delay: 2s
 prefill: 10
+backlog: 3
 `
 
 func TestParseEverything(t *testing.T) {
@@ -83,7 +84,7 @@ func TestParseEverything(t *testing.T) {
 		Queues:   workload.Queues{Number: 3, Pick: workload.Weighted, Weights: []float64{80, 15.5, 5}},
 		JobTypes: []string{"email", "déjà vu"}, ReserveFor: workload.Duration(5 * time.Minute),
 		Work: workload.Range{Min: ms, Max: time.Second}, FailShare: 0.25, Retry: &retry,
-		Delay: workload.Range{Min: 2 * time.Second, Max: 2 * time.Second}, Prefill: 10,
+		Delay: workload.Range{Min: 2 * time.Second, Max: 2 * time.Second}, Prefill: 10, Backlog: 3,
 	}
 	got, err := workload.Parse("all.yaml", []byte(everything))
 	require.NoError(t, err)
