@@ -1,36 +1,20 @@
 package fakes
 
 import (
-	"cmp"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// Fault is a way in which a server breaks the specification.
-type Fault struct {
-	// Name is a slug that never changes.
-	Name string
-
-	// Clauses may fail because of it; the first one fails whenever a check
-	// examines it. No other clause may fail.
-	Clauses []string
-
-	// Summary describes the server's behaviour in one sentence.
-	Summary string
-
-	// Hook returns the [Config.Hook] of the fault. Every server needs one of its
-	// own, since some have state; the catalogue itself can be shared.
-	Hook func() func(*Event)
-}
+// Fault is a way in which a server breaks the specification. Its hook is the [Config.Hook] of a server.
+type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name. Rare faults are counted, not random, so
 // that every run shows them.
 func Faults() []Fault {
-	faults := slices.Concat(
+	return catalogue.SortFaults(
 		greetingFaults(), passwordFaults(), nearFaults(), crossedFaults(), declinedFaults(), protectedFaults(), helloFaults(),
 		stateFaults(), stayFaults(), deliveryFaults(), goneFaults(), restartFaults(),
 		lineFaults(), carriedFaults(), replyFaults(), stepFaults(),
@@ -47,8 +31,6 @@ func Faults() []Fault {
 		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
 	)
-	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
-	return faults
 }
 
 // fault returns one whose hook has no state. The clauses are separated by spaces and
@@ -59,11 +41,7 @@ func fault(name, clauses, summary string, hook func(*Event)) Fault {
 
 // statefulFault returns one whose hook has state.
 func statefulFault(name, clauses, summary string, hook func() func(*Event)) Fault {
-	ids := strings.Fields(clauses)
-	for i, id := range ids {
-		ids[i] = "FWP-" + id
-	}
-	return Fault{Name: name, Clauses: ids, Summary: summary, Hook: hook}
+	return catalogue.NewFault(name, "FWP-", clauses, summary, hook)
 }
 
 // on returns a hook that acts at one point only.

@@ -13,7 +13,7 @@ func beatVariations() []Variation {
 			func(c *Config) { c.StateAsSimple = true }),
 		statefulVariation("beat-state-once", "AMB-30",
 			"only the first BEAT is answered with a change of state",
-			notifyOnce).advisedAgainst("FWP-BEAT-03"),
+			notifyOnce).AdvisedAgainst("FWP-BEAT-03"),
 		statefulVariation("beat-state-until-known", "AMB-31",
 			"every BEAT is answered with a change of state until the worker reports that state",
 			untilKnown),

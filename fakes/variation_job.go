@@ -168,7 +168,7 @@ func timeVariations() []Variation {
 				}
 			})),
 		statefulVariation("time-clock-ahead", "AMB-36", "the server's clock is an hour ahead", clock(time.Hour)).
-			leaving("workunit/enqueued-at-when-due"), // where every job is due at once
+			Leaving("workunit/enqueued-at-when-due"), // where every job is due at once
 		statefulVariation("time-clock-behind", "AMB-36", "the server's clock is 20 s behind", clock(-20*time.Second)),
 	}
 }

@@ -27,7 +27,7 @@ func limitVariations() []Variation {
 				if e.Err == nil && e.Object.Get("wid") != nil && e.Conn.server.workers.connections() >= 8 {
 					e.decline(AboutLimit, "too many workers")
 				}
-			})).leaving("info/while-queues-appear", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs",
+			})).Leaving("info/while-queues-appear", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs",
 			"resp/own-replies"),
 		variation("queues-named-once", "FETCH Command",
 			"a FETCH that names a queue twice is refused",

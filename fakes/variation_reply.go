@@ -50,7 +50,7 @@ func lineVariations() []Variation {
 				if e.about() == AboutLineEnd && bytes.IndexByte(e.Line, '\r') < 0 {
 					e.Err = nil
 				}
-			})).advisedAgainst("FWP-FRAME-08"),
+			})).AdvisedAgainst("FWP-FRAME-08"),
 		statefulVariation("line-lf-unseen", "AMB-07", "only CRLF ends a line, so that an LF alone is a part of it", unseen),
 		variation("line-utf8-replaced", "AMB-13",
 			"bytes that are not UTF-8 become U+FFFD",

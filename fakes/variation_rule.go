@@ -88,7 +88,7 @@ func acceptVariations() []Variation {
 					e.Object.Delete(about)
 					e.checkJobAgain()
 				}
-			})).advisedAgainst("FWP-WU-14", "FWP-WU-06b"),
+			})).AdvisedAgainst("FWP-WU-14", "FWP-WU-06b"),
 	}
 }
 

@@ -121,6 +121,9 @@ type Grammar struct {
 	// it, not about the last command.
 	Pushes bool
 
+	// Asks returns how long a command itself lets its reply take, beside what any reply may take; nil if none does.
+	Asks func(command []byte) time.Duration
+
 	// KeepAlive is how long a consumer may be idle before it has to send the Question; 0
 	// if there is no such limit.
 	KeepAlive time.Duration

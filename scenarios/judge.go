@@ -53,7 +53,7 @@ func (pl *play) since(a session.Received) time.Duration { return a.At.Sub(pl.rec
 // report has its time.
 func (th *thread) await(ctx context.Context, c *conn, e *Expect) session.Received {
 	_, sent := c.LastWrite()
-	a, ok := c.TakeSoon(ctx, sent, e.Within.To+th.Timeout)
+	a, ok := c.TakeSoon(ctx, sent, th.limit(c, e))
 	if ok {
 		return a
 	}
@@ -61,13 +61,23 @@ func (th *thread) await(ctx context.Context, c *conn, e *Expect) session.Receive
 		return session.Received{At: time.Now(), GaveUp: true}
 	}
 	if a = c.GiveUp(ctx); a.GaveUp && a.Pending == "" {
-		th.rec.add(a.At, c.name, "--", th.noReply(e), e.Pos)
+		th.rec.add(a.At, c.name, "--", th.noReply(c, e), e.Pos)
 	}
 	return a
 }
 
-func (th *thread) noReply(e *Expect) string {
-	return fmt.Sprintf("no reply within %v", e.Within.To+th.Timeout)
+// limit returns how long a reply is waited for: the window of the line, or what the command lets the reply take itself,
+// and the timeout.
+func (th *thread) limit(c *conn, e *Expect) time.Duration {
+	allowed := e.Within.To
+	if asks := th.dialect().Grammar().Asks; asks != nil && allowed == 0 {
+		allowed = min(asks(c.Status().Asked), th.Patience)
+	}
+	return allowed + th.Timeout
+}
+
+func (th *thread) noReply(c *conn, e *Expect) string {
+	return fmt.Sprintf("no reply within %v", th.limit(c, e))
 }
 
 // judge compares a received message with the choices of a line.
@@ -86,7 +96,7 @@ func (th *thread) judge(c *conn, e *Expect, a session.Received) Result {
 		return res
 	}
 	if a.GaveUp {
-		res.Outcome, res.Got = Mismatched, th.noReply(e)
+		res.Outcome, res.Got = Mismatched, th.noReply(c, e)
 		return res
 	}
 	if th.choose(e, a, &res) {

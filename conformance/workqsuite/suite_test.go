@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -34,17 +35,21 @@ func (t target) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 // run plays checks on a server with a hook, in virtual time.
-func run(t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check) *reports.Report {
+func run(
+	t *testing.T, hook func(*fakeworkq.Event), checks []conformance.Check, change ...func(*conformance.Runner),
+) *reports.Report {
 	t.Helper()
 	return played(t, func(l net.Listener) func() {
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
 		go server.Serve(l)
 		return server.Close
-	}, checks)
+	}, checks, change...)
 }
 
 // played plays checks in virtual time on what serve starts on a listener, and ends it.
-func played(t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check) (report *reports.Report) {
+func played(
+	t *testing.T, serve func(net.Listener) (end func()), checks []conformance.Check, change ...func(*conformance.Runner),
+) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		nw := memnet.New()
@@ -56,6 +61,9 @@ func played(t *testing.T, serve func(net.Listener) (end func()), checks []confor
 			Servers: []conformance.Server{{
 				Target: target{nw}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
 			}},
+		}
+		for _, c := range change {
+			c(runner)
 		}
 		report = runner.Run(t.Context())
 		end()
@@ -159,6 +167,28 @@ func TestConformingServer(t *testing.T) {
 	}
 }
 
+// A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is.
+func TestAWaitTimeoutComesOnTop(t *testing.T) {
+	t.Parallel()
+	lease := "C: lease $name 5000\n"
+	for name, test := range map[string]struct {
+		text string
+		want reports.Verdict
+	}{
+		"lease":  {lease + "clause WORKQ-LEASE-04\nS: -TIMEOUT\n", reports.Pass},
+		"run":    {"C: run $id $name 9000 5000 * <- x\nclause WORKQ-RUN-04\nS: -TIMEOUT\n", reports.Pass},
+		"window": {lease + "clause WORKQ-LEASE-04\nS ..1s: -TIMEOUT\n", reports.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script, err := scenarios.Parse(workqsuite.Protocol().Dialect, name, []byte("title: t\n\n"+test.text))
+			require.NoError(t, err)
+			report := run(t, nil, conformance.Scripts(script), func(r *conformance.Runner) { r.Timeout = time.Second })
+			assert.Equal(t, test.want, report.Checks[0].Clauses[0].Verdict, report.Checks[0].Why)
+		})
+	}
+}
+
 // TestFaults plays the scripts that look at a fault against it, all scripts with FWP_SLOW=1: the first clause turns
 // red, and no clause that the fault does not declare. docs/workq-faults.md is the matrix.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
@@ -197,7 +227,7 @@ red are the clauses that the checks of the last column found broken, and no othe
 // looksAt reports whether a check decides one of the first two clauses of a fault, or is about the command in its name.
 func looksAt(d conformance.Description, f fakeworkq.Fault) bool {
 	family, _, _ := strings.Cut(f.Name, "-")
-	if strings.HasPrefix(d.ID, family+"/") && family != "add" || family == "line" && d.ID == "lease/timeout" {
+	if strings.HasPrefix(d.ID, family+"/") && family != "add" {
 		return true
 	}
 	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool {

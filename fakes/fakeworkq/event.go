@@ -69,6 +69,8 @@ type Event struct {
 	Records []workq.Record
 	Reply   workq.Reply
 	Bytes   []byte
+	Chunk   int           // the bytes are sent in pieces of so many; 0: in one
+	Pause   time.Duration // between two of them
 	Skip    bool
 	Close   bool // the connection is closed behind the answer; at Ran and Writing
 }

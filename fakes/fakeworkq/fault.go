@@ -2,32 +2,22 @@ package fakeworkq
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/workq"
 )
 
-// Fault is a way in which a server breaks the document.
-type Fault struct {
-	// Name is a slug that never changes.
-	Name string
-	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
-	Clauses []string
-	// Summary describes the server's behaviour in one sentence.
-	Summary string
-	// Hook returns the [Config.Hook] of the fault. Every server needs one of its own, since some have state.
-	Hook func() func(*Event)
-}
+// Fault is a way in which a server breaks the document. Its hook is the [Config.Hook] of a server.
+type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	all := slices.Concat(jobFaults(), payloadFaults(), timeFaults(), scheduleFaults(), leaseFaults(), reportFaults(), waitFaults(), inspectFaults(),
-		refusalFaults(), lineFaults())
-	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return catalogue.SortFaults(
+		jobFaults(), payloadFaults(), timeFaults(), scheduleFaults(), leaseFaults(), reportFaults(), waitFaults(),
+		inspectFaults(), refusalFaults(), lineFaults(),
+	)
 }
 
 // fault returns one whose hook has no state. The clauses are separated by blanks and lack the prefix that they share.
@@ -36,11 +26,7 @@ func fault(name, clauses, summary string, hook func(*Event)) Fault {
 }
 
 func statefulFault(name, clauses, summary string, hook func() func(*Event)) Fault {
-	ids := strings.Fields(clauses)
-	for i, id := range ids {
-		ids[i] = "WORKQ-" + id
-	}
-	return Fault{Name: name, Clauses: ids, Summary: summary, Hook: hook}
+	return catalogue.NewFault(name, "WORKQ-", clauses, summary, hook)
 }
 
 // at returns a hook that acts at one point of some commands, of all if no verb is named.
@@ -104,6 +90,14 @@ func (o *once) first(word string, value int) (was int, there bool) {
 	return was, there
 }
 
+// has reports whether something is stored for a word.
+func (o *once) has(word string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, there := o.seen[word]
+	return there
+}
+
 // lineFaults are about the bytes of replies.
 func lineFaults() []Fault {
 	text := func(old, with string) func(*Event) {
@@ -117,14 +111,16 @@ func lineFaults() []Fault {
 		fault("line-lower", "LINE-03", "a success begins with +ok", text("+OK", "+ok")),
 		fault("line-reply-twice", "LINE-07", "every reply to delete is sent twice",
 			at(Writing, func(e *Event) { e.Bytes = append(e.Bytes, e.Bytes...) }, workq.Delete)),
-		fault("line-size-less", "LINE-06", "a leased payload is announced with one byte too few", record(workq.Lease, func(r *workq.Record) {
-			if len(r.Block) > 0 {
-				r.Head[3] = itoa(len(r.Block) - 1)
-			}
-		})),
-		fault("line-timeout-text", "LINE-04", "a timeout has a description", text("-TIMEOUT", "-TIMEOUT no job")),
-		fault("line-refused-closes", "LINE-10", "the connection is closed behind a client error", at(Writing, func(e *Event) {
-			e.Close = e.Reply.Error == workq.ClientError
-		})),
+		fault("line-size-less", "LINE-06",
+			"a leased payload is announced with one byte too few", record(workq.Lease, func(r *workq.Record) {
+				if len(r.Block) > 0 {
+					r.Head[3] = itoa(len(r.Block) - 1)
+				}
+			})),
+		fault("line-timeout-text", "LINE-04 LEASE-04", "a timeout has a description", text("-TIMEOUT", "-TIMEOUT no job")),
+		fault("line-refused-closes", "LINE-10",
+			"the connection is closed behind a client error", at(Writing, func(e *Event) {
+				e.Close = e.Reply.Error == workq.ClientError
+			})),
 	}
 }

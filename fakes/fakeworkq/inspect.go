@@ -27,6 +27,9 @@ func (s *Server) inspect(c workq.Command) workq.Reply {
 				records = append(records, s.shown(at.Job))
 			}
 		}
+		if s.config.Reversed {
+			slices.Reverse(records)
+		}
 		records = page(records, c)
 	case workq.InspectQueue:
 		records = []workq.Record{queue(c.Name(), s.lengths()[c.Name()])}
@@ -77,9 +80,14 @@ func (s *Server) shown(e *entry) workq.Record {
 // length counts the jobs of a queue.
 type length struct{ ready, scheduled int }
 
-// lengths returns the queues that have jobs.
+// lengths returns the queues that have jobs, and those that stay.
 func (s *Server) lengths() map[string]length {
 	all := map[string]length{}
+	s.mu.Lock()
+	for name := range s.names {
+		all[name] = length{}
+	}
+	s.mu.Unlock()
 	for _, at := range s.store.Jobs() {
 		l := all[at.Job.Name]
 		switch {

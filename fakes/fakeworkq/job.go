@@ -104,6 +104,9 @@ func (s *Server) put(c workq.Command) *entry {
 		return e
 	}
 	s.jobs[e.UUID] = e
+	if s.config.QueuesStay {
+		s.names[e.Name] = true
+	}
 	if !e.Foreground {
 		life := e.TTL
 		if !e.Due.IsZero() { // it starts on the scheduled time

@@ -1,8 +1,12 @@
 package fakeworkq
 
 import (
+	"bytes"
 	"errors"
 	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +18,12 @@ import (
 type Config struct {
 	// Hook sees and changes what the server does; nil changes nothing. It is called by several goroutines at once.
 	Hook func(*Event)
+
+	// What the document leaves to a server.
+	LastFirst  bool // of the jobs of one priority the one that was added last is leased first
+	Reversed   bool // inspect jobs shows the jobs that are leased last first
+	QueuesStay bool // inspect shows queues whose jobs are gone
+	LineByLine bool // what follows a line that is malformed is read as the next command, also if it is a block
 }
 
 // Server is a Workq server in memory. All methods are safe for concurrent use.
@@ -30,6 +40,7 @@ type Server struct {
 	conns   int               // that were accepted
 	clients int               // that are connected
 	jobs    map[string]*entry // by id
+	names   map[string]bool   // of the queues that stay
 	serial  int               // of jobs
 	evicted int
 }
@@ -41,11 +52,14 @@ func NewServer(config Config) *Server {
 	s := &Server{
 		config: config, started: time.Now(), done: make(chan struct{}),
 		open: map[closer]bool{}, jobs: map[string]*entry{},
+		names: map[string]bool{},
 	}
 	s.store = store.New(store.Config[*entry, struct{}]{
 		Enqueue: func(e *entry, _ time.Time) *entry { return e },
-		Before:  func(e, earlier *entry) bool { return e.Priority > earlier.Priority },
-		Expire:  s.expire, Policy: policy{s},
+		Before: func(e, earlier *entry) bool {
+			return e.Priority > earlier.Priority || config.LastFirst && e.Priority == earlier.Priority
+		},
+		Expire: s.expire, Policy: policy{s},
 	})
 	s.running.Go(func() { s.store.Run(struct{}{}, s.done) })
 	return s
@@ -181,12 +195,45 @@ func (c *conn) answer(p parsed) bool {
 		Point: Writing, Conn: c.number, Count: c.count, Command: e.Command, Err: e.Err,
 		Reply: ran.Reply, Bytes: workq.AppendReply(nil, ran.Reply),
 	})
-	if !w.Skip {
-		if _, err := c.nc.Write(w.Bytes); err != nil {
-			return false
-		}
+	if !w.Skip && !c.write(w) {
+		return false
 	}
 	return !ran.Close && !w.Close
+}
+
+// write sends an answer, in pieces if the hook says so. It returns false if the connection is over.
+func (c *conn) write(e *Event) bool {
+	for rest := e.Bytes; len(rest) > 0; {
+		n := len(rest)
+		if e.Chunk > 0 && e.Chunk < n {
+			n = e.Chunk
+		}
+		if _, err := c.nc.Write(rest[:n]); err != nil {
+			return false
+		}
+		if rest = rest[n:]; len(rest) > 0 {
+			time.Sleep(e.Pause)
+		}
+	}
+	return true
+}
+
+// next reads the command at the beginning of buf as [workq.ParseCommand] does.
+func (s *Server) next(buf []byte) (command workq.Command, n int, err error) {
+	command, n, err = workq.ParseCommand(buf)
+	end := bytes.IndexByte(buf, '\n') + 1
+	if !s.config.LineByLine || err == nil || end == 0 {
+		return command, n, err
+	}
+	line := strings.TrimSuffix(string(buf[:end]), "\r\n")
+	if _, bad := workq.ParseLine(line); bad != nil {
+		return command, end, bad
+	}
+	words := slices.DeleteFunc(strings.Split(line, " "), func(w string) bool { return strings.Contains(w, "=") })
+	if size, _ := strconv.Atoi(words[len(words)-1]); end+size+2 <= len(buf) { // the block has another size
+		return command, end + size + 2, err
+	}
+	return command, 0, workq.ErrShort
 }
 
 // read reads commands until the connection ends or cannot be understood any more.
@@ -196,7 +243,7 @@ func (c *conn) read() {
 	var buf []byte
 	chunk := make([]byte, 32<<10)
 	for {
-		command, n, err := workq.ParseCommand(buf)
+		command, n, err := c.server.next(buf)
 		if errors.Is(err, workq.ErrShort) {
 			n, err := c.nc.Read(chunk)
 			if n == 0 && err != nil {

@@ -31,11 +31,16 @@ type client struct {
 // serving plays with a server in virtual time.
 func serving(t *testing.T, hook func(*fakeworkq.Event), play func(dial func() *client)) {
 	t.Helper()
+	configured(t, fakeworkq.Config{Hook: hook}, play)
+}
+
+func configured(t *testing.T, config fakeworkq.Config, play func(dial func() *client)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		nw := memnet.New()
 		l, err := nw.Listen("127.0.0.1:9922")
 		require.NoError(t, err)
-		s := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
+		s := fakeworkq.NewServer(config)
 		go s.Serve(l)
 		defer s.Close()
 		play(func() *client {
@@ -85,7 +90,8 @@ func TestAJobIsAddedLeasedAndCompleted(t *testing.T) {
 		assert.Equal(t, "+OK 1/1 1 2/ok", c.ask("result "+id1+" 0"))
 		assert.Equal(t, "+OK", c.ask("delete "+id1))
 		assert.Equal(t, "-NOT-FOUND", c.ask("result "+id1+" 0"))
-		assert.Equal(t, "+OK 1/server 3/active-clients 2/evicted-jobs 0/started 2000-01-01T00:00:00Z", c.ask("inspect server"))
+		assert.Equal(t, "+OK 1/server 3/active-clients 2/evicted-jobs 0/started 2000-01-01T00:00:00Z",
+			c.ask("inspect server"))
 	})
 }
 
@@ -166,7 +172,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		c := dial()
 		assert.Equal(t, `-CLIENT-ERROR "1" is not a valid id`, c.ask("add 1 ping 1 1 4/pong"))
 		assert.Equal(t, "-NOT-FOUND", c.ask("delete "+id1), "the block belongs to its line")
-		assert.Equal(t, "-CLIENT-ERROR the block does not end with CRLF where its size says", c.ask("add "+id1+" ping 1 1 4/pong!"))
+		assert.Equal(t, "-CLIENT-ERROR the block does not end with CRLF where its size says",
+			c.ask("add "+id1+" ping 1 1 4/pong!"))
 		assert.Equal(t, "EOF", c.reply())
 	})
 }
@@ -185,5 +192,25 @@ func TestHook(t *testing.T) {
 		assert.Equal(t, "+OK", c.ask("add "+id1+" ping 1000 60000 4/pong"))
 		assert.Equal(t, "+OK 1/1 ping 1000 1/x", c.ask("lease ping 0"))
 		assert.Equal(t, "+OK", c.ask("delete "+id2))
+	})
+}
+
+func TestWhatIsLeftToAServer(t *testing.T) {
+	t.Parallel()
+	config := fakeworkq.Config{LineByLine: true, LastFirst: true, Reversed: true, QueuesStay: true}
+	configured(t, config, func(dial func() *client) {
+		c := dial()
+		assert.Equal(t, `-CLIENT-ERROR "1" is not a valid id`, c.ask("add 1 ping 1 1 4/pong"))
+		assert.Equal(t, `-CLIENT-ERROR "pong" is not a command`, c.reply(), "the block is a line of its own")
+		assert.Contains(t, c.ask("add "+id1+" ping 1 1 4/pong!"), "-CLIENT-ERROR the block does not end")
+		assert.Contains(t, c.reply(), "-CLIENT-ERROR", "so is the rest of a block")
+		for _, id := range []string{id1, id2} {
+			assert.Equal(t, "+OK", c.ask("add "+id+" ping 1000 60000 0/"))
+		}
+		assert.Contains(t, c.ask("inspect jobs ping 0 1"), "+OK 1/1 12/")
+		assert.Equal(t, "+OK 1/2 ping 1000 0/", c.ask("lease ping 0"))
+		assert.Equal(t, "+OK", c.ask("delete "+id1))
+		assert.Equal(t, "+OK", c.ask("delete "+id2))
+		assert.Equal(t, "+OK 1/ping 2/ready-len 0/scheduled-len 0", c.ask("inspect queues 0 9"))
 	})
 }

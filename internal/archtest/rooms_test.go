@@ -36,8 +36,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "fakes/fakeworkq",
-			"internal/cli/program",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "fakes/catalogue",
+			"fakes/fakeworkq", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
 			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
@@ -67,7 +67,9 @@ var rooms = map[string]room{
 		},
 	},
 	"internal/selftest": {
-		mayImport: []string{"conformance", "fakes", "internal/memnet", "reports", "scenarios"},
+		mayImport: []string{
+			"conformance", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/memnet", "reports", "scenarios",
+		},
 		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},
 	"internal/workercheck": {mayImport: []string{
@@ -96,10 +98,11 @@ var rooms = map[string]room{
 	"conformance/workqsuite": {mayImport: []string{
 		"conformance", "scenarios", "scenarios/workqdialect", "workq",
 	}},
-	"fakes":            {mayImport: []string{"fakes/store", "fwp"}, alone: true},
+	"fakes":            {mayImport: []string{"fakes/catalogue", "fakes/store", "fwp"}, alone: true},
+	"fakes/catalogue":  {alone: true},
 	"fakes/fakeworker": {mayImport: []string{"fwp"}, alone: true},
 	"fakes/fakeemqp":   {mayImport: []string{"emqp", "zmtp"}, alone: true},
-	"fakes/fakeworkq":  {mayImport: []string{"fakes/store", "workq"}, alone: true},
+	"fakes/fakeworkq":  {mayImport: []string{"fakes/catalogue", "fakes/store", "workq"}, alone: true},
 	"fakes/store":      {alone: true},
 	"docs":             {},
 	"internal/target":  {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},

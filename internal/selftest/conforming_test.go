@@ -7,20 +7,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 )
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
+	all := FWPVariations()
+	itself := all[len(all)-1]
 	scripts := light(suite(t)) // TestFaults plays the others
 	synctest.Test(t, func(t *testing.T) {
-		report, err := Fixture{memnet.New()}.Vary(t.Context(), fakes.Variation{}, scripts)
+		report, err := Fixture{memnet.New()}.Vary(t.Context(), itself, scripts)
 		require.NoError(t, err)
 		assert.Empty(t, report.Internal)
 		assert.Len(t, report.Checks, len(scripts))
 		for _, check := range report.Checks {
-			assert.Empty(t, falseAlarms(fakes.Variation{}, check))
+			assert.Empty(t, falseAlarms(itself, check))
 			assert.Equal(t, 1, check.Attempts, "%s was not decided at once", check.ID)
 		}
 	})

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
@@ -55,9 +54,9 @@ const needsTheFirst = "push-lost-seldom"
 // fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
-	scripts, faults := suite(t), fakes.Faults()
+	scripts, faults := suite(t), FWPFaults()
 	if !slow.Enabled() {
-		faults = slices.DeleteFunc(faults, func(f fakes.Fault) bool { return f.Name == needsTheFirst })
+		faults = slices.DeleteFunc(faults, func(f Fault) bool { return f.Name == needsTheFirst })
 	}
 	known, documented := candidates(scripts), documentation(t)
 	require.True(t, slow.Enabled() || !*update, "the whole matrix takes FWP_SLOW=1")
@@ -95,7 +94,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	}
 	for _, script := range scripts {
 		id := script.Describe().ID
-		left := !slow.Enabled() && (!judges(script) || id == "push/ten-thousand-jobs")
+		left := !slow.Enabled() && (!judges(nil, script) || id == "push/ten-thousand-jobs")
 		assert.True(t, left || caught[id], "%s catches no fault", id)
 	}
 	assert.Len(t, declared.Rows(), len(faults), "a check looks at each fault")
@@ -117,7 +116,7 @@ type candidate struct {
 func candidates(scripts []conformance.Check) []candidate {
 	var all []candidate
 	for _, s := range scripts {
-		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(s)})
+		all = append(all, candidate{s, s.Describe().ID, clauses(s), judges(nil, s)})
 	}
 	return all
 }
@@ -158,7 +157,7 @@ func documentation(t *testing.T) documented {
 
 // needs reports whether a script is among the first that are known to catch a fault, or the fault is the first that it
 // catches. A fault that is new needs all.
-func (d documented) needs(fault fakes.Fault, id string) bool {
+func (d documented) needs(fault Fault, id string) bool {
 	const first = 2
 	e, known := d.faults[fault.Name]
 	return !known || slices.Contains(e.caught[:min(first, len(e.caught))], id) || d.shows[id] == fault.Name
@@ -167,7 +166,7 @@ func (d documented) needs(fault fakes.Fault, id string) bool {
 // hold compares what the plays showed with the document.
 func (d documented) hold(t *testing.T, rows []*Row, plays map[string][]conformance.Check) {
 	t.Helper()
-	assert.Len(t, d.faults, len(fakes.Faults()), stale)
+	assert.Len(t, d.faults, len(FWPFaults()), stale)
 	for _, r := range rows {
 		e, expected := d.faults[r.Fault.Name], []string(nil)
 		for _, script := range plays[r.Fault.Name] {
@@ -185,7 +184,7 @@ func (d documented) hold(t *testing.T, rows []*Row, plays map[string][]conforman
 
 // pick takes the scripts that are played against a fault. The sample is drawn by the names of both, so that a new fault
 // or script leaves the others where they are. Those that are left decide a clause of the fault too.
-func (d documented) pick(fault fakes.Fault, scripts []candidate) (picked, left []conformance.Check) {
+func (d documented) pick(fault Fault, scripts []candidate) (picked, left []conformance.Check) {
 	for _, script := range scripts {
 		drawn := crc32.ChecksumIEEE([]byte(fault.Name + " " + script.id))
 		isHeavy := slices.Contains(heavy, script.id)
@@ -213,7 +212,7 @@ func (d documented) pick(fault fakes.Fault, scripts []candidate) (picked, left [
 }
 
 // play plays one script on fresh servers with a fault.
-func play(t *testing.T, fault fakes.Fault, script conformance.Check) (check reports.Check) {
+func play(t *testing.T, fault Fault, script conformance.Check) (check reports.Check) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
@@ -237,7 +236,7 @@ one of the declared clauses.
 
 | fault | what the server does | declares | turned red | caught by |
 |---|---|---|---|---|
-`, len(fakes.Faults()))
+`, len(FWPFaults()))
 	for _, r := range rows {
 		turned, by := strings.Join(slices.Sorted(maps.Keys(r.Red)), ", "), strings.Join(r.Caught, ", ")
 		if turned == "" {

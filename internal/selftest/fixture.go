@@ -3,46 +3,52 @@ package selftest
 import (
 	"context"
 	"fmt"
-	"net"
 	"strconv"
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// Fixture is where servers listen: in memory if it has a network, as virtual time needs
-// it, and on the loopback interface otherwise.
-type Fixture struct {
-	Network *memnet.Network
+// FWPFaults returns the faults of the embedded server of FWP.
+func FWPFaults() (all []Fault) {
+	for _, f := range fakes.Faults() {
+		all = append(all, Fault{
+			Name: f.Name, Clauses: f.Clauses, Summary: f.Summary,
+			pool: func(at Fixture) pool { return &serverPool{fixture: at, hook: f.Hook} },
+		})
+	}
+	return all
 }
 
-// config returns the configuration of the nth server of a pool, with its listener, and a seed: what checks find must
-// not depend on chance.
-func (f Fixture) config(config fakes.Config, n int) fakes.Config {
-	config.Seed = uint64(n) + 1
-	if f.Network != nil {
-		addr := "fwp" + strconv.Itoa(n) + ":7419"
-		config.Listen = func() (net.Listener, error) { return f.Network.Listen(addr) }
+// FWPVariations returns the variations of the embedded server of FWP, and after them that server itself. Servers that
+// are prepared for single checks have none of them.
+func FWPVariations() (all []Variation) {
+	for _, v := range append(fakes.Variations(), fakes.Variation{Name: conforming}) {
+		configure := v.Configure
+		if configure == nil {
+			configure = func(*fakes.Config) {}
+		}
+		all = append(all, Variation{
+			Name: v.Name, Warns: v.Warns, Leaves: v.Leaves, conforming: v.Configure == nil,
+			pool: func(at Fixture) pool {
+				return &serverPool{fixture: at, configure: configure}
+			},
+		})
 	}
-	return config
+	return all
 }
 
-func (f Fixture) dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
-	if f.Network == nil {
-		return nil
-	}
-	return f.Network.DialContext
-}
+// conforming is the name of the embedded server itself among the variations.
+const conforming = "conforming"
 
 // Play plays one check on servers of its own with a fault, so that a fault of every
 // fiftieth job does not depend on other checks. The change of the runner may be nil.
 func (f Fixture) Play(
-	ctx context.Context, fault fakes.Fault, check conformance.Check, change func(*conformance.Runner),
+	ctx context.Context, fault Fault, check conformance.Check, change func(*conformance.Runner),
 ) (reports.Check, error) {
-	p := newServerPool(f, fault.Hook)
+	p := fault.pool(f)
 	defer p.close()
 	runner, err := p.runner(check)
 	if err != nil {
@@ -58,48 +64,30 @@ func (f Fixture) Play(
 	return report.Checks[0], ctx.Err()
 }
 
-// Vary plays checks on an open and a protected server with a variation; servers that are
-// prepared for single checks have none. The zero Variation is the conforming server.
-func (f Fixture) Vary(
-	ctx context.Context, variation fakes.Variation, checks []conformance.Check,
-) (*reports.Report, error) {
-	p := newServerPool(f, nil)
+// Vary plays checks on servers with a variation.
+func (f Fixture) Vary(ctx context.Context, variation Variation, checks []conformance.Check) (*reports.Report, error) {
+	p := variation.pool(f)
 	defer p.close()
-	runner := &conformance.Runner{Checks: checks, Prepare: p.prepare, Virtual: f.Network != nil}
-	for _, password := range []string{"", "correct horse"} {
-		build := func() (conformance.Server, func(), error) {
-			config := fakes.Config{Password: password}
-			if variation.Configure != nil {
-				variation.Configure(&config)
-			}
-			server, err := p.build(config)
-			return server, func() {}, err
-		}
-		server, _, err := build()
-		if err != nil {
-			return nil, err
-		}
-		server.Fresh = build
-		runner.Servers = append(runner.Servers, server)
+	runner, err := p.runner(checks...)
+	if err != nil {
+		return nil, err
 	}
 	return runner.Run(ctx), nil
 }
 
-// serverPool starts the servers of one run of the suite: an open one, a protected one, and
-// those for single checks. The same function makes the hooks of all.
+// serverPool starts the servers of one run of the suite of FWP: an open one, a protected one, and those for single
+// checks. The same function makes the hooks of all.
 type serverPool struct {
-	fixture Fixture
-	hook    func() func(*fakes.Event)
+	fixture   Fixture
+	hook      func() func(*fakes.Event)
+	configure func(*fakes.Config) // of the open and the protected server, which can be started anew; nil: they cannot
 
 	mu      sync.Mutex
 	servers []*fakes.Server
 }
 
-func newServerPool(fixture Fixture, hook func() func(*fakes.Event)) *serverPool {
-	return &serverPool{fixture: fixture, hook: hook}
-}
-
-// build starts a server. It hashes passwords with few iterations, to save time.
+// build starts a server, with a seed: what checks find must not depend on chance. It hashes passwords with few
+// iterations, to save time.
 func (p *serverPool) build(config fakes.Config) (server conformance.Server, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +96,7 @@ func (p *serverPool) build(config fakes.Config) (server conformance.Server, err 
 			err = fmt.Errorf("start the embedded server: %v", r)
 		}
 	}()
-	config = p.fixture.config(config, len(p.servers))
+	config.Seed, config.Listen = uint64(len(p.servers))+1, p.fixture.listen(len(p.servers))
 	if config.Iterations == 0 {
 		config.Iterations = 5
 	}
@@ -142,15 +130,30 @@ func (p *serverPool) prepare(settings map[string]string) (conformance.Server, fu
 
 // runner returns a runner that plays the checks on an open and a protected server.
 func (p *serverPool) runner(checks ...conformance.Check) (*conformance.Runner, error) {
-	open, err := p.build(fakes.Config{})
-	if err != nil {
-		return nil, err
+	runner := &conformance.Runner{Checks: checks, Prepare: p.prepare, Virtual: p.fixture.Network != nil}
+	for _, password := range []string{"", "correct horse"} {
+		server, err := p.usual(password)
+		if err != nil {
+			return nil, err
+		}
+		runner.Servers = append(runner.Servers, server)
 	}
-	protected, err := p.build(fakes.Config{Password: "correct horse"})
-	return &conformance.Runner{
-		Servers: []conformance.Server{open, protected},
-		Checks:  checks,
-		Prepare: p.prepare,
-		Virtual: p.fixture.Network != nil,
-	}, err
+	return runner, nil
+}
+
+// usual starts a server that is not prepared for a single check.
+func (p *serverPool) usual(password string) (conformance.Server, error) {
+	config := fakes.Config{Password: password}
+	if p.configure == nil {
+		return p.build(config)
+	}
+	build := func() (conformance.Server, func(), error) {
+		config := config
+		p.configure(&config)
+		server, err := p.build(config)
+		return server, func() {}, err
+	}
+	server, _, err := build()
+	server.Fresh = build
+	return server, err
 }

@@ -9,20 +9,21 @@ import (
 	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
 )
 
 // Matrix is what checks found on servers with faults: fault x clause. Its zero value is
 // empty. Its methods may be called concurrently.
 type Matrix struct {
+	Protocol *conformance.Protocol // whose clauses the checks decide; nil: FWP
+
 	mu   sync.Mutex
 	rows map[string]*Row
 }
 
 // Row is what checks found on servers with one fault.
 type Row struct {
-	Fault fakes.Fault
+	Fault Fault
 
 	// Red has the checks that found a clause broken, by clause.
 	Red map[string][]string
@@ -36,7 +37,7 @@ type Row struct {
 }
 
 // Add adds what a check found on a server with the fault.
-func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.Check) {
+func (m *Matrix) Add(fault Fault, check conformance.Check, result reports.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, name := m.row(fault), result.ID
@@ -50,7 +51,7 @@ func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.
 	if result.Verdict == reports.Crash && !r.fatal() {
 		r.Unexpected = insert(r.Unexpected, fmt.Sprintf("%s finds the server dead%s", name, evidence(result)))
 	}
-	if catches(check, result) {
+	if catches(m.Protocol, check, result) {
 		r.Caught = insert(r.Caught, name)
 	}
 	for _, id := range clauses(check) {
@@ -59,7 +60,7 @@ func (m *Matrix) Add(fault fakes.Fault, check conformance.Check, result reports.
 }
 
 // Leave records a check that decides a clause of the fault and is not played.
-func (m *Matrix) Leave(fault fakes.Fault, check conformance.Check) {
+func (m *Matrix) Leave(fault Fault, check conformance.Check) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.row(fault)
@@ -76,7 +77,7 @@ func (m *Matrix) forget(row *Row) {
 	m.row(row.Fault).left = row.left
 }
 
-func (m *Matrix) row(fault fakes.Fault) *Row {
+func (m *Matrix) row(fault Fault) *Row {
 	r, ok := m.rows[fault.Name]
 	if !ok {
 		r = &Row{Fault: fault, Red: map[string][]string{}, decided: map[string]bool{}, left: map[string]bool{}}
@@ -152,24 +153,27 @@ func clauses(check conformance.Check) []string {
 }
 
 // names reports whether a fault may break a clause that a check decides.
-func names(fault fakes.Fault, check conformance.Check) bool {
+func names(fault Fault, check conformance.Check) bool {
 	return slices.ContainsFunc(clauses(check), func(id string) bool { return slices.Contains(fault.Clauses, id) })
 }
 
 // catches reports whether a check found a clause broken that it decides, or the server
 // dead. For a check that only records any finding counts.
-func catches(check conformance.Check, result reports.Check) bool {
-	if !judges(check) || result.Verdict == reports.Crash {
+func catches(p *conformance.Protocol, check conformance.Check, result reports.Check) bool {
+	if !judges(p, check) || result.Verdict == reports.Crash {
 		return result.Verdict.Breach()
 	}
 	own := clauses(check)
 	return slices.ContainsFunc(red(result), func(id string) bool { return slices.Contains(own, id) })
 }
 
-// judges reports whether a check can find a clause broken that it decides.
-func judges(check conformance.Check) bool {
+// judges reports whether a check can find a clause of the protocol (nil: FWP) broken that it decides.
+func judges(p *conformance.Protocol, check conformance.Check) bool {
+	if p == nil {
+		p = conformance.FWP()
+	}
 	for _, mark := range check.Describe().Marks {
-		clause, known := conformance.ClauseByID(mark.Clause)
+		clause, known := p.ClauseByID(mark.Clause)
 		if known && !mark.Record && (mark.Level != "" || clause.Breach().Breach()) {
 			return true
 		}
@@ -179,7 +183,7 @@ func judges(check conformance.Check) bool {
 
 // falseAlarms lists what a check found on a conforming server, or left open, except for
 // the warnings that a variation declares, and the checks that it leaves open.
-func falseAlarms(variation fakes.Variation, check reports.Check) []string {
+func falseAlarms(variation Variation, check reports.Check) []string {
 	var wrong []string
 	for _, c := range check.Clauses {
 		fine := c.Verdict == reports.Pass || c.Verdict == reports.Observed ||

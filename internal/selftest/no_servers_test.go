@@ -309,7 +309,7 @@ func mourn(t *testing.T, m *mortal, scripts []conformance.Check) (seen obituary)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		begin, v := time.Now(), newServerPool(Fixture{memnet.New()}, func() func(*fakes.Event) { return m.hook })
+		begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: func() func(*fakes.Event) { return m.hook }}
 		defer v.close()
 		runner, err := v.runner(scripts...)
 		require.NoError(t, err)
@@ -341,7 +341,7 @@ func TestStalling(t *testing.T) {
 				slow.Only(t)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				begin, v := time.Now(), newServerPool(Fixture{memnet.New()}, func() func(*fakes.Event) { return stall(greets) })
+				begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: func() func(*fakes.Event) { return stall(greets) }}
 				defer v.close()
 				runner, err := v.runner(scripts...)
 				require.NoError(t, err)

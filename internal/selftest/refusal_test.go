@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -17,7 +16,7 @@ func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 	clauses := map[string]string{
 		"hello-declined-closes": "FWP-HELLO-04", "state-before-hello-closes": "FWP-STATE-01",
 	}
-	for _, fault := range fakes.Faults() {
+	for _, fault := range FWPFaults() {
 		clause := clauses[fault.Name]
 		if clause == "" {
 			continue

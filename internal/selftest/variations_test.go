@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
@@ -27,7 +26,7 @@ const crowded = "connections consumer json line pace queue refuses"
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
-	for i, v := range fakes.Variations() {
+	for i, v := range FWPVariations() {
 		scripts := every(3, few, i)
 		if !slow.Enabled() {
 			scripts = every(40, few, i)
@@ -75,7 +74,7 @@ func light(checks []conformance.Check) []conformance.Check {
 }
 
 // vary plays scripts on an open and a protected server that differ from others.
-func vary(t *testing.T, v fakes.Variation, scripts []conformance.Check) (report *reports.Report) {
+func vary(t *testing.T, v Variation, scripts []conformance.Check) (report *reports.Report) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()

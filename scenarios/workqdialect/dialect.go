@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/workqsession"
@@ -61,9 +62,24 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Defers:   []string{workq.Schedule, workq.Fail, workq.Lease},
 		TimeForm: "2006-01-02T15:04:05Z07:00",
 		Fresh:    fresh,
+		Asks:     asks,
 		Counted:  counted,
 	}
 })
+
+// asks returns the wait-timeout of a command, and of run the time to run too. (run; result; lease)
+func asks(command []byte) time.Duration {
+	c, _, err := workq.ParseCommand(command)
+	if err != nil {
+		return 0
+	}
+	const most = uint64(24 * time.Hour / time.Millisecond)
+	wait := time.Duration(min(c.Wait, most)) * time.Millisecond //nolint:gosec // a day
+	if c.Verb == workq.Run {
+		wait += time.Duration(min(c.TTR, most)) * time.Millisecond //nolint:gosec // a day
+	}
+	return wait
+}
 
 // fresh returns a UUID of version 4 for an id, since the document asks for one; any other name is as it is. (add, id)
 func fresh(family, unique string) string {

@@ -37,6 +37,11 @@ func checksOf(p *conformance.Protocol) ([]conformance.Check, error) {
 	if p.Name == conformance.FWP().Name {
 		return checks()
 	}
+	return scriptsOf(p)
+}
+
+// scriptsOf returns the checks of a protocol that are scripts.
+func scriptsOf(p *conformance.Protocol) ([]conformance.Check, error) {
 	scripts, err := p.Scripts()
 	if err != nil {
 		return nil, &program.InternalError{Cause: fmt.Errorf("the scripts of %s: %w", p.Title, err)}
@@ -95,10 +100,18 @@ func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
 	if !e.Choice.Embedded {
 		return fakeworkq.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
 	}
+	f, err := workqFaultNamed(name)
+	if err == nil {
+		e.Choice.How += " with the fault " + name
+	}
+	return f, err
+}
+
+// workqFaultNamed returns the fault of the embedded Workq server with this name.
+func workqFaultNamed(name string) (fakeworkq.Fault, error) {
 	var names []string
 	for _, f := range fakeworkq.Faults() {
 		if f.Name == name {
-			e.Choice.How += " with the fault " + name
 			return f, nil
 		}
 		names = append(names, f.Name)

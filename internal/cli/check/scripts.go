@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // scriptFile is a script of the user's.
@@ -210,15 +209,6 @@ func checks() ([]conformance.Check, error) {
 		return nil, &program.InternalError{Cause: err}
 	}
 	return all, nil
-}
-
-// suite returns the scripts of the suite.
-func suite() ([]conformance.Check, error) {
-	scripts, err := fwpdialect.Suite()
-	if err != nil {
-		return nil, &program.InternalError{Cause: fmt.Errorf("the suite's own scripts: %w", err)}
-	}
-	return conformance.Scripts(scripts...), nil
 }
 
 // suiteNames returns the ids of the suite's checks, for suggestions.

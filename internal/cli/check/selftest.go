@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -27,6 +27,7 @@ const (
 
 // selftestOptions are the flags of `fwpcheck selftest`.
 type selftestOptions struct {
+	protocol   string
 	faults     []string
 	full       bool
 	parallel   int
@@ -45,12 +46,15 @@ func newSelftest(p process) *cobra.Command {
 			"Exit codes: 0 passed, 1 failed, 2 usage, 5 internal error, 130 interrupted.",
 		Example: "  fwpcheck selftest\n" +
 			"  fwpcheck selftest --full\n" +
-			"  fwpcheck selftest --fault 'fetch-*'",
+			"  fwpcheck selftest --fault 'fetch-*'\n" +
+			"  fwpcheck selftest --protocol workq",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.selftest(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	f.StringVar(&o.protocol, "protocol", "",
+		"test the suite of the `PROTOCOL`: "+strings.Join(program.ProtocolNames(), " or ")+" (default: fwp)")
 	f.StringArrayVar(&o.faults, "fault", nil,
 		"only the faults that match `GLOB` (see fwpcheck list --faults), and no variations; may be repeated")
 	f.BoolVar(&o.full, "full", false,
@@ -84,11 +88,15 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if o.parallel < 1 {
 		return nil, errors.New("--parallel must be 1 or more")
 	}
-	all, err := suite()
+	protocol, err := program.ProtocolNamed(o.protocol)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	all, err := scriptsOf(protocol)
 	if err != nil {
 		return nil, err
 	}
-	proof := &selftest.Proof{Parallel: o.parallel, NoSlow: !o.full}
+	proof := &selftest.Proof{Protocol: protocol, Parallel: o.parallel, NoSlow: !o.full}
 	checks, skipped, err := conformance.Selection{Quick: !o.full}.Apply(all)
 	if err != nil {
 		return nil, &program.InternalError{Cause: err}
@@ -100,11 +108,12 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if !o.full {
 		proof.Timeout, proof.Patience = quickTimeout, quickPatience
 	}
-	if proof.Faults, err = pickFaults(o.faults); err != nil {
+	faults, variations := peersOf(protocol)
+	if proof.Faults, err = pickFaults(faults, o.faults); err != nil {
 		return nil, err
 	}
 	if len(o.faults) == 0 {
-		proof.Variations = append(fakes.Variations(), fakes.Variation{Name: "conforming"})
+		proof.Variations = variations
 	}
 	return proof, nil
 }
@@ -179,14 +188,26 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 	return rows
 }
 
+// peersOf returns the faults and the variations of the embedded server of a protocol.
+func peersOf(p *conformance.Protocol) ([]selftest.Fault, []selftest.Variation) {
+	if p.Name == conformance.FWP().Name {
+		return selftest.FWPFaults(), selftest.FWPVariations()
+	}
+	return selftest.WorkqFaults(), selftest.WorkqVariations()
+}
+
 // pickFaults returns the faults that match one of the patterns, all if there are none.
-func pickFaults(patterns []string) ([]fakes.Fault, error) {
+func pickFaults(all []selftest.Fault, patterns []string) ([]selftest.Fault, error) {
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
 	for _, pattern := range patterns {
-		if bad := matchOne("fault", pattern, program.FaultNames()); bad != nil {
+		if bad := matchOne("fault", pattern, names); bad != nil {
 			return nil, badPattern(bad, "fault")
 		}
 	}
-	return slices.DeleteFunc(fakes.Faults(), func(f fakes.Fault) bool {
+	return slices.DeleteFunc(all, func(f selftest.Fault) bool {
 		return len(patterns) > 0 && !matches(patterns, []string{f.Name})
 	}), nil
 }

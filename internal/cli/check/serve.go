@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/double"
@@ -28,6 +29,7 @@ type serveOptions struct {
 	port, webPort          uint16
 	password, passwordFile string
 	tlsCA                  string
+	protocol               string
 	faults                 []string
 	given                  *pflag.FlagSet
 }
@@ -45,6 +47,7 @@ func newServe(p process) *cobra.Command {
 			"With FILE, a script that was recorded for example, it plays the server's side of that in place of the embedded\n" +
 			"server: clients get the script's replies and are judged as by fwpcheck record. It ends when the script was played\n" +
 			"to its end; see docs/recording.md.\n\n" +
+			"With --protocol workq it serves Workq, without a control, and prints `ready workq://127.0.0.1:PORT`.\n\n" +
 			"If standard input is a pipe, serve also ends when that is closed, so that it does not outlive a test\n" +
 			"program that starts it and keeps the other end.\n\n" +
 			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
@@ -56,7 +59,13 @@ func newServe(p process) *cobra.Command {
 		ValidArgsFunction: completeScripts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
-			if len(args) > 0 {
+			protocol, err := program.ProtocolNamed(o.protocol)
+			switch {
+			case err != nil:
+				return fmt.Errorf("--protocol: %w", err)
+			case protocol.Name != conformance.FWP().Name:
+				return p.serveWorkq(cmd.Context(), o, args)
+			case len(args) > 0:
 				return p.serveScript(cmd.Context(), o, args[0])
 			}
 			return p.serve(cmd.Context(), o)
@@ -64,6 +73,7 @@ func newServe(p process) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	program.DeclareProtocol(f, &o.protocol)
 	f.Uint16Var(&o.port, "port", 0, "serve on `PORT` (a free one if 0)")
 	f.Uint16Var(&o.webPort, "web-port", 0, "serve the control on `PORT` (a free one if 0)")
 	f.StringVar(&o.password, "password", "", "ask clients for `PASSWORD`")

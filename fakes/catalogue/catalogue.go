@@ -1,0 +1,97 @@
+// Package catalogue is what the catalogues of faults and variations have in common, whatever the protocol.
+package catalogue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Fault is a way in which a server breaks its specification. E is the event that its hook sees.
+type Fault[E any] struct {
+	// Name is a slug that never changes.
+	Name string
+
+	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
+	Clauses []string
+
+	// Summary describes the server's behaviour in one sentence.
+	Summary string
+
+	// Hook returns the hook of the fault. Every server needs one of its own, since some have state; the catalogue itself
+	// can be shared.
+	Hook func() func(*E)
+}
+
+// NewFault returns a fault. The clauses are separated by spaces and lack the prefix that they share.
+func NewFault[E any](name, prefix, clauses, summary string, hook func() func(*E)) Fault[E] {
+	ids := strings.Fields(clauses)
+	for i, id := range ids {
+		ids[i] = prefix + id
+	}
+	return Fault[E]{Name: name, Clauses: ids, Summary: summary, Hook: hook}
+}
+
+// SortFaults returns the faults of several lists, sorted by name.
+func SortFaults[E any](lists ...[]Fault[E]) []Fault[E] {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Fault[E]) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Variation is a way in which a server differs from others and conforms. C is the configuration of such a server.
+type Variation[C any] struct {
+	// Name is a slug that never changes.
+	Name string
+
+	// Summary describes the server's behaviour in one sentence.
+	Summary string
+
+	// Reading is what allows it: a section of the specification, or the number of a clause or of an ambiguity in the list
+	// of clauses.
+	Reading string
+
+	// Warns are clauses of level SHOULD for which a check warns, because the reading allows the variation but advises
+	// against it. Usually there are none.
+	Warns []string
+
+	// Leaves are checks that cannot decide on a server like this one, and are inconclusive. Usually there are none.
+	Leaves []string
+
+	// Configure adds the variation to a configuration; a hook that is set already is called first. Every server needs a
+	// call of its own, since some variations have state; the catalogue itself can be shared.
+	Configure func(*C)
+}
+
+// AdvisedAgainst returns v with the clauses that checks warn about.
+func (v Variation[C]) AdvisedAgainst(clauses ...string) Variation[C] {
+	v.Warns = clauses
+	return v
+}
+
+// Leaving returns v with the checks that cannot decide.
+func (v Variation[C]) Leaving(checks ...string) Variation[C] {
+	v.Leaves = checks
+	return v
+}
+
+// SortVariations returns the variations of several lists, sorted by name.
+func SortVariations[C any](lists ...[]Variation[C]) []Variation[C] {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b Variation[C]) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Both returns a hook that calls two, one after the other; a nil one is left out.
+func Both[E any](first, second func(*E)) func(*E) {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	}
+	return func(e *E) {
+		first(e)
+		second(e)
+	}
+}

@@ -1,0 +1,92 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/double"
+	"github.com/fwpsuite/fwp/internal/shortage"
+)
+
+// notWithWorkq says why a flag of serve has no effect on the embedded Workq server.
+var notWithWorkq = []struct{ flag, why string }{
+	{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded Workq server has none"},
+	{"password", "Workq has no passwords"},
+	{"password-file", "Workq has no passwords"},
+	{"tls-ca-out", "Workq has no TLS"},
+}
+
+// serveWorkq runs the embedded Workq server until it is interrupted.
+func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string) error {
+	if len(files) > 0 {
+		return fmt.Errorf("%s: serve plays the server's side of scripts of FWP only, whose clients it can judge", files[0])
+	}
+	for _, no := range notWithWorkq {
+		if o.given.Changed(no.flag) {
+			return fmt.Errorf("--%s: %s", no.flag, no.why)
+		}
+	}
+	watch := &workqWatch{}
+	config := fakeworkq.Config{Hook: watch.see}
+	for _, name := range o.faults {
+		fault, err := workqFaultNamed(name)
+		if err != nil {
+			return err
+		}
+		config.Hook = catalogue.Both(config.Hook, fault.Hook())
+	}
+	ctx, release := shortage.Watch(ctx)
+	defer release()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", loopbackAt(o.port))
+	if err != nil {
+		return fmt.Errorf("--port %d: %w", o.port, err)
+	}
+	server := fakeworkq.NewServer(config)
+	defer server.Close()
+	go server.Serve(noticingListener{l, ctx})
+	ctx, stop := program.UntilInterrupted(ctx)
+	defer stop()
+	ctx = untilClosed(ctx, p.In)
+	if err := p.Print(fmt.Sprintf("ready workq://%s\n", l.Addr())); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	if short := shortage.Cause(ctx); short != "" {
+		return &program.InternalError{Cause: fmt.Errorf("%s", short)}
+	}
+	return p.sum(watch.summary())
+}
+
+// workqWatch counts what clients do.
+type workqWatch struct {
+	mu sync.Mutex
+	s  double.Summary
+}
+
+// see is the hook of the server, before its faults. A command that cannot be read is a mistake.
+func (w *workqWatch) see(e *fakeworkq.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case e.Point == fakeworkq.Parsed && e.Err != nil:
+		w.s.Mistakes = append(w.s.Mistakes, double.Entry{
+			Mistake: e.Err.Error(), Connection: int64(e.Conn), Worker: "a client", Command: e.Command.Verb,
+		})
+	case e.Point == fakeworkq.Ran:
+		w.s.Commands++
+		if e.Reply.Error != "" && e.Reply.Error != "TIMEOUT" {
+			w.s.Refused++
+		}
+	}
+}
+
+func (w *workqWatch) summary() double.Summary {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.s
+}

@@ -1,0 +1,133 @@
+package selftest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// workqChecks are the checks of Workq; without FWP_SLOW=1 some of them, for the next i others.
+func workqChecks(t *testing.T, i int) []conformance.Check {
+	t.Helper()
+	scripts, err := workqsuite.Protocol().Scripts()
+	require.NoError(t, err)
+	all := conformance.Scripts(scripts...)
+	if slow.Enabled() {
+		return all
+	}
+	return slices.DeleteFunc(every(8, all, i), func(c conformance.Check) bool {
+		return strings.Contains(c.Describe().ID, "large") // megabytes
+	})
+}
+
+// TestWorkqVariations plays the suite of Workq on servers that differ and are right: nothing is found, and everything
+// is decided. Without FWP_SLOW=1 each has an eighth of the checks.
+func TestWorkqVariations(t *testing.T) {
+	t.Parallel()
+	for i, v := range WorkqVariations() {
+		checks := workqChecks(t, i)
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			report := vary(t, v, checks)
+			assert.Empty(t, report.Internal)
+			assert.Len(t, report.Checks, len(checks))
+			for _, check := range report.Checks {
+				assert.Empty(t, falseAlarms(v, check))
+			}
+		})
+	}
+}
+
+// TestNoWorkqServers plays the suite of Workq on what is no Workq server: it ends, and passes nothing. Without
+// FWP_SLOW=1 each has an eighth of the checks.
+func TestNoWorkqServers(t *testing.T) {
+	t.Parallel()
+	always := func(answer string) func(net.Conn) { return impostor{answer: answer}.serve }
+	byVerb := func(answers map[string]string) func(net.Conn) {
+		return func(nc net.Conn) {
+			defer nc.Close()
+			for in := bufio.NewScanner(nc); in.Scan(); {
+				verb, _, _ := strings.Cut(in.Text(), " ")
+				write(nc, answers[verb])
+			}
+		}
+	}
+	tests := map[string]func(net.Conn){
+		"closes":            always("close"),
+		"silent":            always(""),
+		"OK":                always("+OK"),
+		"OK without a sign": always("OK"),
+		"OK 0":              always("+OK 0"),
+		"client error":      always("-CLIENT-ERROR no"),
+		"server error":      always("-SERVER-ERROR no"),
+		"not found":         always("-NOT-FOUND"),
+		"timeout":           always("-TIMEOUT"),
+		"echo": func(nc net.Conn) {
+			defer nc.Close()
+			_, _ = io.Copy(nc, nc)
+		},
+		"a greeting":       impostor{greeting: `+HI {"v":2}`, answer: "-ERR unknown command"}.serve,
+		"HTTP":             always("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"),
+		"another protocol": always("UNKNOWN_COMMAND"),
+		"random":           noise("", ""),
+		"never a job": byVerb(map[string]string{
+			"add": "+OK", "schedule": "+OK", "lease": "-TIMEOUT", "run": "-TIMEOUT", "result": "-TIMEOUT",
+			"complete": "-NOT-FOUND", "fail": "-NOT-FOUND", "delete": "+OK", "inspect": "-NOT-FOUND",
+		}),
+	}
+	for name, serve := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := againstWorkq(t, serve, workqChecks(t, len(name)))
+			for _, check := range report.Checks {
+				onlyEarned(t, check, "")
+				assert.NotEqual(t, reports.Crash, check.Verdict, check.ID)
+			}
+			onlyBroken(t, report, "", "")
+		})
+	}
+}
+
+// againstWorkq plays checks on what serves connections like this.
+func againstWorkq(t *testing.T, serve func(net.Conn), checks []conformance.Check) (report *reports.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		t.Helper()
+		begin, network := time.Now(), memnet.New()
+		ln, err := network.Listen("impostor:7419")
+		require.NoError(t, err)
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			for nc, err := ln.Accept(); err == nil; nc, err = ln.Accept() {
+				serving.Go(func() { serve(nc) })
+			}
+		})
+		report = (&conformance.Runner{
+			Protocol: workqsuite.Protocol(), Checks: checks, Virtual: true,
+			Servers: []conformance.Server{{
+				Target: dialer{network}, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone},
+			}},
+		}).Run(t.Context())
+		ln.Close()
+		serving.Wait()
+		assert.Empty(t, report.Internal)
+		assert.Less(t, time.Since(begin), time.Hour, "the suite hung")
+	})
+	return report
+}
