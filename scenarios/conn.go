@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,9 +12,10 @@ import (
 // belongs to the thread that uses it, but for excused.
 type conn struct {
 	*session.Conn
-	name  string
-	role  Role
-	hello *Object // fields that replace or add to those of the engine's introduction, or nil
+	name    string
+	role    Role
+	grammar *Grammar
+	hello   *Object // fields that replace or add to those of the engine's introduction, or nil
 
 	state      session.State
 	admission  *Admission
@@ -40,7 +40,7 @@ func (c *conn) leave(ctx context.Context) {
 		return
 	}
 	if line := c.Farewell(); line != nil {
-		c.recordSent(strings.TrimSpace(string(line)))
+		c.recordSent(c.grammar.shown(line))
 	}
 	c.Leave(ctx)
 }

@@ -285,6 +285,14 @@ func (g *Grammar) verbOf(line string) string {
 	return g.Coding.Verb(line)
 }
 
+// shown returns what was sent as a transcript has it.
+func (g *Grammar) shown(sent []byte) string {
+	if g.Coding == nil {
+		return strings.TrimSpace(string(sent))
+	}
+	return g.Coding.Decode(sent)
+}
+
 // verbSent returns the verb of what was sent.
 func (g *Grammar) verbSent(sent []byte) string {
 	if g.Coding == nil {

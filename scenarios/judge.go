@@ -283,7 +283,7 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 		if !came || a.At.After(until) || a.GaveUp {
 			continue
 		}
-		if a.Ending != Open && (c.excused.Load() || c.role != Consumer) { // a producer may be disconnected at any time
+		if a.Ending != Open && (c.excused.Load() || c.role != Consumer || th.mayLeave(c)) { // a producer's always may end
 			gone = gone || !c.excused.Load()
 			continue
 		}
@@ -296,6 +296,11 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 		}
 	}
 	return nil
+}
+
+// mayLeave reports whether the end of a connection is no message in a protocol whose servers push messages.
+func (th *thread) mayLeave(c *conn) bool {
+	return th.dialect().Grammar().Pushes && th.ledger.MayEnd(c.State())
 }
 
 // notSilent records what was received on a connection that should be silent.

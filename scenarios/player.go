@@ -264,7 +264,9 @@ func (pl *play) dial(ctx context.Context, name string, role Role, hello *Object)
 			pl.rec.received(name, a)
 		}
 	}
-	c := &conn{name: name, role: role, hello: hello, lastAlive: time.Now(), admission: admission}
+	c := &conn{
+		name: name, role: role, hello: hello, grammar: pl.dialect().Grammar(), lastAlive: time.Now(), admission: admission,
+	}
 	c.recordSent = func(line string) { pl.rec.add(time.Now(), name, "C", line, Pos{}) }
 	c.Conn = session.New(nc, protocol, session.Config{
 		Late:    pl.Meter.Lag,

@@ -58,4 +58,5 @@ type Event struct {
 	Again      int           // how many times more it is handled or sent
 	Delay      time.Duration // until it is sent
 	Disconnect bool          // afterwards the connection is closed
+	Stay       bool          // the broker goes on although it was sent a DISCONNECT
 }

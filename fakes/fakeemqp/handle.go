@@ -23,15 +23,15 @@ func (b *Broker) received(from address, frames [][]byte) {
 	}
 	m, err := emqp.Parse(e.Frames)
 	for i := 0; i <= e.Again && !e.Drop && err == nil && !b.leaving; i++ {
-		b.handle(from, m)
+		b.handle(from, m, e.Stay)
 	}
 	if e.Disconnect {
 		b.sockets[from.socket].Disconnect(from.identity)
 	}
 }
 
-// handle does what a message asks for.
-func (b *Broker) handle(from address, m emqp.Message) {
+// handle does what a message asks for. With stay the broker goes on after a DISCONNECT.
+func (b *Broker) handle(from address, m emqp.Message, stay bool) {
 	p := b.peers[from]
 	if p == nil {
 		p = &peer{address: from}
@@ -51,14 +51,14 @@ func (b *Broker) handle(from address, m emqp.Message) {
 	case emqp.REPLY:
 		b.reply(p, m)
 	case emqp.DISCONNECT:
-		b.leave()
+		b.leave(stay)
 	case emqp.KBAI:
 		b.forget(from)
 	}
 }
 
 func (b *Broker) acknowledge(p *peer, m emqp.Message) {
-	_ = b.send(p, emqp.Ack(b.id(), m.ID)) // who cannot be sent to does not wait for it
+	_ = b.send(p, emqp.Ack(b.id(), m.ID)) // a peer that cannot be sent to needs no ACK
 }
 
 // inform learns what a peer is. A peer that informs again begins anew. (eMQP / Scheduler, eMQP / Worker)
@@ -198,12 +198,13 @@ func (b *Broker) reply(p *peer, m emqp.Message) {
 	}
 }
 
-// leave says goodbye to all, and from then on neither sends nor handles anything. (DISCONNECT and KBAI)
-func (b *Broker) leave() {
+// leave sends a KBAI to all peers. Unless stay is set, the broker sends and handles nothing from then on. (DISCONNECT
+// and KBAI)
+func (b *Broker) leave(stay bool) {
 	for _, p := range b.peers {
 		_ = b.send(p, emqp.Kbai(b.id()))
 	}
-	b.leaving = true
+	b.leaving = !stay
 }
 
 // retire takes a worker from the list of those that get messages.

@@ -95,6 +95,9 @@ var rooms = map[string]room{
 	}},
 	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
+	"conformance/emqpsuite": {mayImport: []string{
+		"conformance", "emqp", "internal/session/emqpsession", "scenarios", "scenarios/emqpdialect", "zmtp",
+	}},
 	"conformance/workqsuite": {mayImport: []string{
 		"conformance", "scenarios", "scenarios/workqdialect", "workq",
 	}},

@@ -8,6 +8,7 @@
 package emqpdialect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -56,8 +57,8 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 // command returns the form of a command of ZMTP.
 func command(name string) scenarios.Form {
 	return scenarios.Form{
-		Sign: name, Kind: emqpsession.KindOf(name), Value: scenarios.WordsValue, Words: "a " + name + " of ZMTP", Example: name,
-		Sample: name,
+		Sign: name, Kind: emqpsession.KindOf(name), Value: scenarios.WordsValue,
+		Words: "a " + name + " of ZMTP", Example: name, Sample: name,
 	}
 }
 
@@ -65,6 +66,7 @@ func command(name string) scenarios.Form {
 type fields struct {
 	Identity   string `json:"identity"`   // announced in READY
 	Heartbeats bool   `json:"heartbeats"` // the script expects and answers those of the broker
+	Silent     bool   `json:"silent"`     // those of the broker are not answered, and not shown to the script
 	Acks       bool   `json:"acks"`       // the script expects those of the broker
 }
 
@@ -74,10 +76,12 @@ func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, se
 		return nc, emqpsession.Protocol{Raw: true}, nil
 	}
 	var f fields
-	if err := json.Unmarshal(with, &f); err != nil {
+	d := json.NewDecoder(bytes.NewReader(with))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
 		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
 	}
-	return emqpsession.Open(nc, emqpsession.Settings{Identity: f.Identity, Heartbeats: f.Heartbeats, Acks: f.Acks})
+	return emqpsession.Open(nc, emqpsession.Settings(f))
 }
 
 // Hello returns nothing to send: the introduction of a worker, INFORM, is for scripts. The first message of a broker is
@@ -89,7 +93,7 @@ func (Dialect) Hello(_ scenarios.Role, s session.State) (scenarios.Hello, bool) 
 // Question returns a PING: eMQP has no message that every broker answers. (37/ZMTP: Connection Heartbeating)
 func (Dialect) Question(scenarios.Role, session.State) string { return zmtp.PING + ` "\x00\x00fwp"` }
 
-// Foreign reports whether a message answers something else than what was sent. In eMQP no message has to answer another.
+// Foreign returns false: in eMQP no message has to answer another.
 func (Dialect) Foreign([]byte, session.Message) bool { return false }
 
 // Sample returns the state of a new conversation.
@@ -98,8 +102,8 @@ func (Dialect) Sample(introduced bool) session.State {
 	return s
 }
 
-// Check returns what is wrong with a message. A HEARTBEAT has to follow an INFORM, and nothing follows a DISCONNECT or a
-// KBAI. (the tables; Heartbeating; DISCONNECT and KBAI)
+// Check returns what is wrong with a message. A HEARTBEAT has to follow an INFORM, and nothing follows a DISCONNECT or
+// a KBAI. (the tables; Heartbeating; DISCONNECT and KBAI)
 func (Dialect) Check(_ scenarios.Role, s session.State, sent []byte) (fault string, advice []scenarios.Advice) {
 	item, err := parse(sent)
 	if err != nil || item.Kind != zmtp.IsMessage {

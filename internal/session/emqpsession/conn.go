@@ -15,6 +15,7 @@ import (
 type Settings struct {
 	Identity   string // announced in READY; empty: none is
 	Heartbeats bool   // HEARTBEATs of the broker are messages of the conversation, and whoever uses that answers them
+	Silent     bool   // HEARTBEATs of the broker are neither answered nor messages of the conversation
 	Acks       bool   // ACKs of the broker are messages of the conversation
 }
 
@@ -26,7 +27,7 @@ type Settings struct {
 //
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
-	c := &conn{Conn: nc, heartbeats: s.Heartbeats, in: newStream(), out: newStream(), sent: newSent()}
+	c := &conn{Conn: nc, beats: !s.Heartbeats && !s.Silent, in: newStream(), out: newStream(), sent: newSent()}
 	if _, err := c.Write(opening(s.Identity)); err != nil {
 		return nil, nil, fmt.Errorf("send greeting and READY: %w", err)
 	}
@@ -80,15 +81,15 @@ func (s *sent) acknowledge(id string) bool {
 // conn follows both directions.
 type conn struct {
 	net.Conn
-	heartbeats bool
-	in         *stream // only the goroutine that reads uses it
-	sent       *sent
+	beats bool    // HEARTBEATs are answered
+	in    *stream // only the goroutine that reads uses it
+	sent  *sent
 
 	mu       sync.Mutex
 	out      *stream
 	informed bool
 	waiting  []byte // answers that are written when the message that is being written is complete
-	beats    int
+	count    int    // of our HEARTBEATs
 }
 
 // mostWaiting is how many bytes of answers wait for the end of a message of ours.
@@ -118,7 +119,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		case wrong != nil:
 		case m.Command == emqp.ACK:
 			c.sent.acknowledge(string(m.Fields[0]))
-		case m.Command == emqp.HEARTBEAT && !c.heartbeats:
+		case m.Command == emqp.HEARTBEAT && c.beats:
 			c.beat()
 		}
 	}
@@ -128,8 +129,8 @@ func (c *conn) Read(p []byte) (int, error) {
 // beat answers a HEARTBEAT. (Heartbeating)
 func (c *conn) beat() {
 	c.mu.Lock()
-	c.beats++
-	informed, id := c.informed, fmt.Sprint("heartbeat-", c.beats)
+	c.count++
+	informed, id := c.informed, fmt.Sprint("heartbeat-", c.count)
 	c.mu.Unlock()
 	if informed {
 		c.sent.add(id)

@@ -1,0 +1,129 @@
+// Package emqpsuite is eMQP as a protocol of the suite: its catalogue of clauses, what a pass of each takes, which
+// clause a breach breaks, and how its brokers are recognized.
+package emqpsuite
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// prefix is that of the ids of clauses.
+const prefix = "EMQP-"
+
+// document is the one that the catalogue is written from. Its edition has the SHA-256
+// 35ee14f7788246fb5b0c8eb119167cb4b5c3da505418ebf0243b1ba9e92f6c30.
+const document = "emqp.rst"
+
+//go:embed clauses.txt
+var clausesText string
+
+// clauses reads the catalogue once. It panics if that is malformed, which every test finds.
+var clauses = sync.OnceValue(func() []conformance.Clause {
+	all, err := conformance.ParseClauses("clauses.txt", clausesText, document)
+	if err != nil {
+		panic(err)
+	}
+	return all
+})
+
+// Protocol returns eMQP as a protocol of the suite.
+func Protocol() *conformance.Protocol {
+	return &conformance.Protocol{
+		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
+		Clauses: clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
+	}
+}
+
+// clauseOf returns the clause of a breach. That a connection ends breaks none.
+func clauseOf(breach string) string {
+	kind, rule, _ := strings.Cut(breach, ":")
+	if kind != "grammar" {
+		return map[string]string{
+			"unasked": prefix + "SOCK-02", "extra-reply": prefix + "SOCK-02", "no-reply": prefix + "SOCK-02",
+			"no-greeting": prefix + "SOCK-02",
+		}[kind]
+	}
+	of := map[string]string{
+		string(emqp.RuleEmpty): "FRAME-01", string(emqp.RuleVersion): "FRAME-02", string(emqp.RuleCommand): "FRAME-03",
+		string(emqp.RuleID): "FRAME-04", string(emqp.RuleFrames): "FRAME-05", string(emqp.RuleTimestamp): "BEAT-03",
+		string(emqp.RuleHeaders): "HEAD-01",
+	}
+	name, ours := strings.CutPrefix(rule, emqpsession.RulePrefix)
+	switch id := of[name]; {
+	case rule == emqpsession.RuleDirection:
+		return prefix + "FRAME-03"
+	case rule == emqpsession.RuleAcknowledged:
+		return prefix + "ACK-01"
+	case rule == emqpsession.RuleUnique:
+		return prefix + "FRAME-04"
+	case ours && id != "":
+		return prefix + id
+	}
+	return prefix + "SOCK-02"
+}
+
+// goal returns what must have happened for a pass of a clause: the broker has sent a message that the clause is about.
+func goal(_, clause string) (conformance.Goal, bool) {
+	family, _, _ := strings.Cut(strings.TrimPrefix(clause, prefix), "-")
+	command := emqp.REQUEST
+	switch family {
+	case "SCHED", "UNSCH", "REPLY", "DISC":
+		command = map[string]string{
+			"SCHED": emqp.SCHEDULE, "UNSCH": emqp.UNSCHEDULE, "REPLY": "", "DISC": emqp.KBAI,
+		}[family]
+	case "BEAT", "INF", "KBAI", "FRAME", "ACK", "SOCK": // several commands
+		command = ""
+	}
+	words := "the broker sent a message"
+	if command != "" {
+		words = "the broker sent a " + command
+	}
+	return conformance.NewGoal(words, func(_, got string, _ time.Duration) bool {
+		return strings.HasPrefix(got, "[") && (command == "" || strings.Contains(got, `"`+command+`"`))
+	}), false
+}
+
+// identify asks for the greeting and the READY of a broker. It is lenient: the checks evaluate what is somehow wrong.
+func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (conformance.Identity, error) {
+	dialing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	nc, err := t.Dial(dialing)
+	if err != nil {
+		return conformance.Identity{}, err
+	}
+	dealer, err := zmtp.NewDealer(dialing, nc, zmtp.Config{})
+	if err == nil {
+		dealer.Close()
+		return conformance.Identity{}, nil
+	}
+	mismatch, other := errors.AsType[*zmtp.MismatchError](err)
+	refused, declined := errors.AsType[*zmtp.PeerError](err)
+	syntax, malformed := errors.AsType[*zmtp.SyntaxError](err)
+	const what = "this is not an eMQP broker: "
+	switch {
+	case ctx.Err() != nil:
+		return conformance.Identity{}, context.Cause(ctx)
+	case other:
+		return conformance.Identity{}, fmt.Errorf(what+"%w", mismatch)
+	case declined:
+		return conformance.Identity{}, fmt.Errorf(what+"%w", refused)
+	case malformed:
+		return conformance.Identity{}, fmt.Errorf(what+"%w", syntax)
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return conformance.Identity{}, fmt.Errorf(what+"no greeting and READY within %v", timeout)
+	}
+	return conformance.Identity{}, fmt.Errorf(what+"it closed the connection (%w)", err)
+}

@@ -1,0 +1,392 @@
+package emqpsuite_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+const (
+	front = "127.0.0.1:47291"
+	back  = "127.0.0.1:47290"
+)
+
+// target is a broker in memory that can be started again. Without a back end one socket is for all.
+type target struct {
+	nw     *memnet.Network
+	config fakeemqp.Config
+	single bool
+
+	mu     sync.Mutex
+	broker *fakeemqp.Broker
+}
+
+func (t *target) Dial(ctx context.Context) (net.Conn, error) {
+	return t.nw.DialContext(ctx, "tcp", front)
+}
+
+func (t *target) DialBackend(ctx context.Context) (net.Conn, error) {
+	if t.single {
+		return t.Dial(ctx)
+	}
+	return t.nw.DialContext(ctx, "tcp", back)
+}
+
+func (t *target) Restart(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broker != nil {
+		t.broker.Close()
+	}
+	f, err := t.nw.Listen(front)
+	if err != nil {
+		return err
+	}
+	var b net.Listener
+	if !t.single {
+		if b, err = t.nw.Listen(back); err != nil {
+			return err
+		}
+	}
+	t.broker = fakeemqp.Start(t.config, f, b)
+	return nil
+}
+
+// run plays checks on a broker, in virtual time.
+func run(t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check) (r *reports.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server, end, err := start(config, single)
+		require.NoError(t, err)
+		r = judge(t, server, checks)
+		end()
+	})
+	return r
+}
+
+// start starts a broker on a network of its own.
+func start(config func() fakeemqp.Config, single bool) (server conformance.Server, end func(), err error) {
+	on := &target{nw: memnet.New(), config: config(), single: single}
+	return conformance.Server{
+		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+		Fresh: func() (conformance.Server, func(), error) { return start(config, single) },
+	}, func() { on.broker.Close() }, on.Restart(context.Background())
+}
+
+func judge(t *testing.T, on conformance.Server, checks []conformance.Check) *reports.Report {
+	runner := &conformance.Runner{
+		Protocol: emqpsuite.Protocol(), Checks: checks, Virtual: true, Servers: []conformance.Server{on},
+	}
+	return runner.Run(t.Context())
+}
+
+func hooked(hook func() func(*fakeemqp.Event)) func() fakeemqp.Config {
+	return func() fakeemqp.Config { return fakeemqp.Config{Hook: hook()} }
+}
+
+func conforming() fakeemqp.Config { return fakeemqp.Config{} }
+
+func checks(t *testing.T) []conformance.Check {
+	t.Helper()
+	scripts, err := emqpsuite.Protocol().Scripts()
+	require.NoError(t, err)
+	return conformance.Scripts(scripts...)
+}
+
+var update = flag.Bool("update", false, "rewrite docs/emqp-clauses.md and docs/emqp-faults.md")
+
+// TestScriptsAreInOrder: lint finds nothing, they are in the normal form, and their clauses are in the catalogue.
+func TestScriptsAreInOrder(t *testing.T) {
+	t.Parallel()
+	scripts, err := emqpsuite.Protocol().Scripts()
+	require.NoError(t, err)
+	for _, s := range scripts {
+		assert.Empty(t, scenarios.Lint(s), s.Name)
+		assert.Equal(t, string(scenarios.Format(s)), strings.Join(s.Source, "\n"), s.Name)
+		for m := range s.Marks() {
+			_, known := emqpsuite.Protocol().ClauseByID(m.Clause)
+			assert.True(t, known, "%s: %s", s.Name, m.Clause)
+		}
+	}
+}
+
+// TestClausesDocument writes docs/emqp-clauses.md from the catalogue and the scripts. What binds brokers is decided or
+// excluded with a reason.
+func TestClausesDocument(t *testing.T) {
+	t.Parallel()
+	by := map[string][]string{}
+	for _, c := range checks(t) {
+		for _, m := range c.Describe().Clauses() {
+			by[m.Clause] = append(by[m.Clause], c.Describe().ID)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprint(&b, `# The clauses of eMQP
+
+Written by `+"`go test ./conformance/emqpsuite -run Document -update`"+`; do not edit. Levels are described in
+[verdicts.md](verdicts.md). A reading outranks its statement. S is a broker, K a worker or scheduler. A check
+is the script of that name below `+"`scenarios/emqpdialect/scripts`"+`; a source is a heading of the document and a line of it.
+
+| id | party | level | statement | reading | checks | source |
+|---|---|---|---|---|---|---|
+`)
+	for _, c := range emqpsuite.Protocol().Clauses() {
+		decided := strings.Join(by[c.ID], ", ")
+		assert.Equal(t, c.BindsServer() && c.Excluded == "", decided != "", c.ID)
+		if c.Excluded != "" {
+			decided = "excluded: " + c.Excluded
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
+			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided, c.Sources[0].Heading + " " + c.Sources[0].Units,
+		}, " | "))
+	}
+	golden(t, "../../docs/emqp-clauses.md", b.String())
+}
+
+// golden compares a text with a file, or writes it.
+func golden(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	old, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
+		t.Errorf("%s is stale: FWP_SLOW=1 go test ./conformance/emqpsuite -update", path)
+	}
+}
+
+// passes reports what in a report is no pass.
+func passes(t *testing.T, report *reports.Report) {
+	t.Helper()
+	require.Empty(t, report.Internal)
+	for _, c := range report.Checks {
+		if c.Verdict != reports.Pass {
+			t.Errorf("%s: %s %s %+v", c.ID, c.Verdict, c.Why, c.Findings)
+			for _, l := range c.Conversation {
+				t.Log(l.Conn, l.From, l.Text)
+			}
+		}
+	}
+	for _, c := range report.Clauses {
+		if !slices.Contains([]reports.Verdict{reports.Pass, reports.NotApplicable, reports.NotSelected}, c.Verdict) {
+			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
+		}
+	}
+}
+
+func TestConformingBroker(t *testing.T) {
+	t.Parallel()
+	passes(t, run(t, conforming, false, checks(t)))
+}
+
+// TestFaults plays the scripts that look at a fault against it, for a sample of the faults; with FWP_SLOW=1 all scripts
+// for all faults. The first clause turns red, and no clause that the fault does not declare. docs/emqp-faults.md is the matrix.
+func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
+	t.Parallel()
+	all, faults := checks(t), fakeemqp.Faults()
+	rows := make([]string, len(faults))
+	t.Run("all", func(t *testing.T) {
+		for i, f := range faults {
+			if !slow.Enabled() && i%sample != 0 {
+				continue
+			}
+			t.Run(f.Name, func(t *testing.T) {
+				t.Parallel()
+				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
+					return !slow.Enabled() && !looksAt(c.Describe(), f)
+				})
+				red, by := redOf(run(t, hooked(f.Hook), false, picked))
+				assert.Contains(t, red, f.Clauses[0])
+				for _, id := range red {
+					assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
+				}
+				rows[i] = fmt.Sprintf("| %s | %s | %s | %s |\n", f.Name, f.Summary, strings.Join(red, ", "), strings.Join(by, ", "))
+			})
+		}
+	})
+	if !slow.Enabled() {
+		return
+	}
+	golden(t, "../../docs/emqp-faults.md", fmt.Sprintf(`# The faults of the embedded eMQP broker
+
+Written by `+"`FWP_SLOW=1 go test ./conformance/emqpsuite -run Faults -update`"+`; do not edit. It has %d faults. What
+turned red are the clauses that the checks of the last column found broken, and no others.
+
+| fault | what the broker does | turned red | caught by |
+|---|---|---|---|
+`, len(faults))+strings.Join(rows, ""))
+}
+
+// sample is how many faults or variations there are to one that every run of the tests plays.
+const sample = 7
+
+// looksAt reports whether a check decides the first clause of a fault, or shows most of what a broker sends.
+func looksAt(d conformance.Description, f fakeemqp.Fault) bool {
+	if d.ID == "disconnect/kbai-to-all" && strings.Contains(f.Name, "kbai") || d.ID == "reply/requested" ||
+		d.ID == "heartbeat/to-a-worker" {
+		return true
+	}
+	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool { return m.Clause == f.Clauses[0] })
+}
+
+// redOf returns the clauses that checks found broken, and these checks.
+func redOf(r *reports.Report) (red, by []string) {
+	for _, c := range r.Checks {
+		for _, cv := range c.Clauses {
+			if cv.Verdict.Breach() {
+				red, by = append(red, cv.ID), append(by, c.ID)
+			}
+		}
+	}
+	slices.Sort(red)
+	slices.Sort(by)
+	return slices.Compact(red), slices.Compact(by)
+}
+
+// TestVariations: what the document allows is not blamed.
+func TestVariations(t *testing.T) {
+	t.Parallel()
+	for i, v := range fakeemqp.Variations() {
+		if !slow.Enabled() && i%sample != 0 {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			passes(t, run(t, v.Config, v.Single, checks(t)))
+		})
+	}
+}
+
+// impostor is a server at both ends that is no broker.
+type impostor struct {
+	nw    *memnet.Network
+	serve func(net.Conn)
+}
+
+func (i impostor) Dial(ctx context.Context) (net.Conn, error) {
+	return i.nw.DialContext(ctx, "tcp", front)
+}
+
+// socket returns what completes the handshake of a socket of a type and then answers each message.
+func socket(kind string, answer func(frames [][]byte) [][]byte) func(net.Conn) {
+	return func(nc net.Conn) {
+		ready := zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(kind)}})
+		_, _ = nc.Write(ready.Append(zmtp.NewGreeting().Append(nil)))
+		r := zmtp.NewReader(nc, zmtp.Limits{})
+		for item, err := r.Read(); err == nil; item, err = r.Read() {
+			if item.Kind == zmtp.IsMessage && answer != nil {
+				_, _ = nc.Write(zmtp.AppendMessage(nil, answer(item.Parts)...))
+			}
+		}
+	}
+}
+
+// TestNoBrokers: nothing passes on what is no broker.
+func TestNoBrokers(t *testing.T) {
+	t.Parallel()
+	echo := func(frames [][]byte) [][]byte { return frames }
+	acknowledge := func(frames [][]byte) [][]byte {
+		id := "none"
+		if len(frames) > 3 {
+			id = string(frames[3])
+		}
+		return emqp.Ack("ack-"+id, id).Frames()
+	}
+	for name, serve := range map[string]func(net.Conn){
+		"closes":            func(net.Conn) {},
+		"hangs":             func(nc net.Conn) { _, _ = io.Copy(io.Discard, nc) },
+		"garbage":           func(nc net.Conn) { _, _ = nc.Write(bytes.Repeat([]byte("HTTP/1.1 400\r\n\r\n"), 9)) },
+		"greeting alone":    func(nc net.Conn) { _, _ = nc.Write(zmtp.NewGreeting().Append(nil)) },
+		"PUB":               socket("PUB", nil),
+		"DEALER, echoes":    socket(zmtp.DEALER, echo),
+		"ROUTER, silent":    socket(zmtp.ROUTER, nil),
+		"ROUTER, echoes":    socket(zmtp.ROUTER, echo),
+		"ACK to everything": socket(zmtp.ROUTER, acknowledge),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			picked := checks(t)
+			if !slow.Enabled() {
+				picked = slices.DeleteFunc(picked, func(c conformance.Check) bool {
+					return !strings.HasPrefix(c.Describe().ID, "frames/") && !strings.HasPrefix(c.Describe().ID, "kbai/")
+				})
+			}
+			synctest.Test(t, func(t *testing.T) {
+				i := impostor{memnet.New(), serve}
+				l, err := i.nw.Listen(front)
+				require.NoError(t, err)
+				go func() {
+					for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
+						go func() { defer nc.Close(); i.serve(nc) }()
+					}
+				}()
+				report := judge(t, conformance.Server{
+					Target: i, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
+				}, picked)
+				require.NoError(t, l.Close())
+				for _, c := range report.Checks {
+					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+				}
+				for _, c := range report.Clauses {
+					assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
+				}
+			})
+		})
+	}
+}
+
+// TestIdentify: what is no broker is named before any check runs.
+func TestIdentify(t *testing.T) {
+	t.Parallel()
+	for want, serve := range map[string]func(net.Conn){
+		"":                      socket(zmtp.ROUTER, nil),
+		"it closed":             func(net.Conn) {},
+		"no greeting and READY": func(nc net.Conn) { _, _ = io.Copy(io.Discard, nc) },
+		"does not fit ours":     socket("PUB", nil),
+		"ZMTP syntax":           func(nc net.Conn) { _, _ = nc.Write([]byte("+HI {}\r\n")); _, _ = io.Copy(io.Discard, nc) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			nw := memnet.New()
+			l, err := nw.Listen(front)
+			require.NoError(t, err)
+			go func() {
+				for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
+					serve(nc)
+					nc.Close()
+				}
+			}()
+			_, err = emqpsuite.Protocol().Identify(t.Context(), impostor{nw, serve}, time.Second)
+			require.NoError(t, l.Close())
+			if want == "" {
+				assert.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, "this is not an eMQP broker: ")
+			assert.ErrorContains(t, err, want)
+		})
+	}
+}
