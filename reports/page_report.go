@@ -20,7 +20,7 @@ func (r *Report) Page(o PageOptions) Page {
 	p.target(r.Target, r.Version)
 	p.troubles(r.trouble())
 	p.summary(found, fresh(all))
-	p.known(r, groups)
+	p.known(r, groups, o)
 	if o.Figures && len(r.Clauses) > 0 {
 		p.section("CLAUSES", "the verdict on each")
 		p.add(MatrixOf([]string{"verdict"}, r))
