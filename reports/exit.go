@@ -2,6 +2,7 @@ package reports
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -103,13 +104,25 @@ type trouble struct {
 	internal, unreachable, usage string
 }
 
+// unreached returns in one line why the target could not be reached. What a program printed is above, if that is more
+// than a line.
+func (t trouble) unreached() string {
+	if t.printed() {
+		return strings.TrimSuffix(text.FirstLine(t.unreachable), ":") + ": see above"
+	}
+	return text.OneLine(t.unreachable)
+}
+
+// printed reports whether several lines of a program's output say why the target could not be reached.
+func (t trouble) printed() bool { return strings.Count(t.unreachable, "\n  ") > 1 }
+
 // claims returns the outcomes of a run that is not complete. sum is what was found until then, and undone what
 // could not be done without a target.
 func (t trouble) claims(sum, undone string) []claim {
 	return []claim{
 		claimed(ExitInterrupted, t.interrupted, "interrupted: "+sum),
 		claimed(ExitInternal, t.internal != "", "internal error: "+text.OneLine(t.internal)),
-		claimed(ExitUnreachable, t.unreachable != "", undone+": "+text.OneLine(t.unreachable)),
+		claimed(ExitUnreachable, t.unreachable != "", undone+": "+t.unreached()),
 		claimed(ExitUsage, t.usage != "", "usage error: "+text.OneLine(t.usage)),
 	}
 }

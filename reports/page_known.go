@@ -42,7 +42,7 @@ func (p *Page) known(r *Report, groups [][]Finding, o PageOptions) {
 	}
 	p.section("KNOWN", fmt.Sprintf("as %s lists them", e.File))
 	p.add(t)
-	if len(open) > 0 {
+	if slices.Sort(open); len(open) > 0 {
 		p.add(Prose{LinesOf(fmt.Sprintf("inconclusive behind these, and known for that reason: %s; -v shows the lines\n%s",
 			text.Count(len(open), "clause"), strings.Join(open, ", ")))})
 	}

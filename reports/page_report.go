@@ -80,6 +80,9 @@ func (p *Page) troubles(t trouble) {
 	if t.interrupted {
 		p.trouble("The run was interrupted:", "the report has the results until then.")
 	}
+	if t.printed() {
+		p.trouble("The target could not be reached:", t.unreachable)
+	}
 }
 
 func (p *Page) trouble(title, words string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -313,8 +314,14 @@ type UnreachableError struct {
 	Advice string
 }
 
-// Error returns the cause and the advice, in two lines.
-func (e *UnreachableError) Error() string { return e.Cause.Error() + ";\n" + e.Advice }
+// Error returns the cause and the advice, in two lines or more.
+func (e *UnreachableError) Error() string {
+	cause, end := e.Cause.Error(), ";\n"
+	if strings.Count(cause, "\n") > 1 { // it has what a program printed
+		end = "\n"
+	}
+	return cause + end + e.Advice
+}
 
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Cause }
