@@ -91,7 +91,7 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 	}
 	for run := range m.Runs {
 		if several {
-			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], 14))
+			s.label(names-8, y+14, "end", text.Brief(m.Runs[run], longestName))
 		}
 		for i, row := range rows {
 			words := row.ID + ": " + plain(row.Words(run))
@@ -109,6 +109,9 @@ func (s *svg) family(m *reports.Matrix, name string, rows []reports.MatrixRow, y
 	}
 	return y
 }
+
+// longestName is how many characters of the name of a run fit into its column, also wide ones.
+const longestName = 11
 
 // legend draws what the squares mean, as far as they occur.
 func (s *svg) legend(m *reports.Matrix, y float64) {

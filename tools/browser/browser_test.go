@@ -218,6 +218,13 @@ const inspect = `(() => {
       wrong.push('figure ' + i + ' is larger than its box: ' + [b.x, b.y, b.width, b.height].map(Math.round));
     svg.querySelectorAll('text').forEach((t) => { if (!t.closest('defs')) {
       const fill = getComputedStyle(t).fill; enough('text ' + t.textContent, fill, 4.5); } });
+    const words = [...svg.querySelectorAll('text')].filter((t) => !t.closest('defs') && t.textContent.trim());
+    const boxes = words.map((t) => t.getBoundingClientRect());
+    boxes.forEach((a, j) => boxes.forEach((c, k) => {
+      const w = Math.min(a.right, c.right) - Math.max(a.left, c.left);
+      const h = Math.min(a.bottom, c.bottom) - Math.max(a.top, c.top);
+      if (j < k && w > 1 && h > a.height / 4) wrong.push('figure ' + i + ': "' + words[j].textContent + '" covers "' +
+        words[k].textContent + '"'); }));
     svg.querySelectorAll('.curve').forEach((c) => enough('curve', getComputedStyle(c).stroke, 3));
     svg.querySelectorAll('defs g').forEach((g) => { const fill = getComputedStyle(g.querySelector('rect')).fill;
       if (fill !== 'none') { enough('square', fill, 3); enough('letter', getComputedStyle(g.querySelector('text')).fill,
