@@ -17,14 +17,14 @@ func workerFaults() []Fault {
 		statefulFault("worker-fail-ignored", "STATE-09",
 			"a FAIL on another connection than that of the FETCH is answered with OK and has no effect",
 			elsewhere(fwp.FAIL, func(e *Event) { e.Skip = true })),
-		statefulFault("worker-end-forgets", "HELLO-11 STATE-12",
+		statefulFault("worker-end-forgets", "HELLO-11",
 			"after the END of one connection of a worker the BEATs of its others are refused",
 			afterEnd(func(e *Event) {
 				if e.Command.Verb == fwp.BEAT {
 					e.decline(AboutWorker, "the worker has left")
 				}
 			})),
-		statefulFault("worker-end-locks", "HELLO-11 PUSH-04 STATE-08 BEAT-02 PUSH-01 HELLO-08 STATE-12",
+		statefulFault("worker-end-locks", "HELLO-11",
 			"after the END of one connection of a worker the FETCHes of its others are refused",
 			afterEnd(func(e *Event) {
 				if e.Command.Verb == fwp.FETCH {
@@ -65,7 +65,7 @@ func afterEnd(act func(*Event)) func() func(*Event) {
 		return func(e *Event) {
 			switch {
 			case e.Conn == nil || e.Conn.Worker == "":
-			case e.Point == Ran && e.Command.Verb == fwp.END:
+			case e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil:
 				left.put(e.Conn.Worker, true)
 			case e.Point == Checked && e.Err == nil:
 				if is, _ := left.take(e.Conn.Worker); is {

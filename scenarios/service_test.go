@@ -3,6 +3,7 @@ package scenarios_test
 import (
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -144,4 +145,53 @@ func TestWhatWasAskedInVainHidesNoDeath(t *testing.T) {
 		assert.Equal(t, "3 matched\n5 matched\ndead\n", outcomes(r))
 		assert.Contains(t, r.NotServing, "closed the connection instead of sending HI")
 	})
+}
+
+// The question on a new connection is another worker's, so that its END means nothing to the script's. Its question is
+// asked again on one of the same worker before the old connection is blamed for a refusal.
+func TestTheQuestionIsAnotherWorkers(t *testing.T) {
+	t.Parallel()
+	const script = "connect as consumer\nC bad: FETCH  x\nS: -\nC: FETCH $queue\nS: $-1\n"
+	for name, test := range map[string]struct {
+		refused func(wid string, ended bool) bool // the BEATs that are
+	}{
+		"a worker is over with its END": {func(_ string, ended bool) bool { return ended }},
+		"the worker is never served":    {func(wid string, _ bool) bool { return strings.HasSuffix(wid, "-1") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			ended, asking := map[string]bool{}, map[string]bool{}
+			r := &rogue{talk: func(n int, c net.Conn) {
+				wid := ""
+				conversing(func(line string) (string, bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					verb, _, _ := strings.Cut(line, " ")
+					if _, rest, is := strings.Cut(line, `"wid":"`); is {
+						wid, _, _ = strings.Cut(rest, `"`)
+					}
+					switch {
+					case verb == "FETCH" && strings.Contains(line, "  "):
+						return "-ERR\r\n", true
+					case verb == "FETCH":
+						return "$-1\r\n", true
+					case verb == "END":
+						ended[wid] = true
+						return "+OK\r\n", false
+					case verb == "BEAT":
+						asking[wid] = true
+						if test.refused(wid, ended[wid]) {
+							return "-ERR\r\n", true
+						}
+					}
+					return "+OK\r\n", true
+				})(n, c)
+			}}
+			playOn(t, r, script, func(t *testing.T, run *scenarios.Run) {
+				assert.Equal(t, "3 matched\n5 matched\n", outcomes(run))
+				assert.Len(t, asking, 2)
+			})
+		})
+	}
 }

@@ -66,11 +66,41 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 		th.unanswered(c, e.Pos, a)
 	case a.Ending != Open:
 		th.lost(c, e.Pos, a)
+	case !th.servesItsWorker(ctx, c):
+		return nil
 	default:
 		th.breachOn(c, e.Pos, a, Breach{Kind: StateLost,
 			Expected: c.Status().Verb + " to be served after the rejected command, as it is on a new connection"})
 	}
 	return errStop
+}
+
+// servesItsWorker reports whether the question of a client is served on a new connection of the same client. If it is
+// not, then a refusal on the old one is not about that connection.
+func (th *thread) servesItsWorker(ctx context.Context, c *conn) bool {
+	if c.role != Consumer {
+		return true
+	}
+	served, err := th.askServing(ctx, th.Timeout, &asking{role: c.role, hello: c.hello, scope: th.scope})
+	return served || err != nil
+}
+
+// asking is how a connection introduces itself that checks whether the server serves.
+type asking struct {
+	role  Role
+	hello *Object
+	scope *scope
+}
+
+// askingLike returns one in the role of a connection, which may be nil for any. A consumer is a client of its own: that
+// it leaves must mean nothing to those of the script.
+func (th *thread) askingLike(like *conn) *asking {
+	if like != nil && like.role != Consumer {
+		return &asking{role: Producer, scope: th.scope}
+	}
+	own := th.scope.child() // Consumer, whose question asks least of a server
+	own.ownFresh(th.dialect().Grammar().client())
+	return &asking{role: Consumer, scope: own}
 }
 
 // serving checks on a new connection. A server that fails at the first try may be at its
@@ -113,7 +143,7 @@ func (th *thread) awaitServing(
 	begin := time.Now()
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, longest) {
 		tried := time.Now()
-		served, err = th.askServing(ctx, th.Timeout, like)
+		served, err = th.askServing(ctx, th.Timeout, th.askingLike(like))
 		switch {
 		case err == nil || time.Since(begin) > limit+th.Meter.excuse(begin) || th.neverProvided(err), th.gone():
 			return served, down, err
@@ -136,7 +166,7 @@ func (p *Player) Serves(ctx context.Context, d Dialect) error {
 	if th.Meter == nil {
 		th.Meter = new(Meter)
 	}
-	_, err := th.askServing(ctx, cmp.Or(p.Timeout, defaultTimeout), nil)
+	_, err := th.askServing(ctx, cmp.Or(p.Timeout, defaultTimeout), th.askingLike(nil))
 	return err
 }
 
@@ -145,26 +175,18 @@ func (th *thread) served(a session.Received) bool {
 	return a.Whole() && !th.dialect().Grammar().refused(a.Message)
 }
 
-// askServing asks once, on a new connection in the role of like, which may be nil for any.
-// It reports whether its question is served; false without an error means
+// askServing asks once, on a new connection. It reports whether its question is served; false without an error means
 // that the server serves and cannot be asked. A server serves if it answers anything:
 // whether the answer is right is for the checks. What it does not answer, or that it lets no
 // connection in, is an [unservedError].
-func (th *thread) askServing(ctx context.Context, timeout time.Duration, like *conn) (served bool, err error) {
+func (th *thread) askServing(ctx context.Context, timeout time.Duration, as *asking) (served bool, err error) {
 	p := &play{
 		Player: Player{Target: th.Target, Password: th.Password, Timeout: timeout, Meter: th.Meter, Peers: th.Peers},
-		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: th.scope,
+		script: th.script, conns: map[string]*conn{}, rec: &recorder{start: time.Now()}, scope: as.scope,
 		count: NewConnCounter(th.Peers),
 	}
-	inner := &thread{play: p, scope: th.scope}
-	role, hello := Producer, (*Object)(nil)
-	switch {
-	case like == nil:
-		role = Consumer // which has the question that asks least of a server
-	case like.role == Consumer:
-		role, hello = Consumer, like.hello
-	}
-	c, err := p.dial(ctx, "", role, hello)
+	inner := &thread{play: p, scope: as.scope}
+	c, err := p.dial(ctx, "", as.role, as.hello)
 	if err != nil {
 		return false, err
 	}
