@@ -73,6 +73,9 @@ func conversations() map[string]string {
 	maps.Copy(all, shownLate)
 	maps.Copy(all, shownSlow)
 	maps.Copy(all, shownClosed)
+	maps.Copy(all, shownDelayed)
+	maps.Copy(all, shownValues)
+	maps.Copy(all, shownClients)
 	return all
 }
 
@@ -81,6 +84,7 @@ func conversations() map[string]string {
 //	a: name              a connection of that name; "a: hello" and "a: worker" greet on it
 //	a> INFO              sends a line; "a> INFO\n", in quotes, sends bytes
 //	a< ^\$\{             a reply that matches
+//	a! close             closes the connection
 //	a< close             the end of the connection, or "reset"
 //	took 2s              since the last line was sent, or the last connection was made
 //	wait 700ms
@@ -129,6 +133,8 @@ func (k *talk) line(line string) error {
 		return k.greet(name, rest)
 	case sign == '>':
 		return k.send(name, rest)
+	case sign == '!':
+		return k.wires[name].conn.Close()
 	default:
 		return k.read(name, rest)
 	}

@@ -74,6 +74,16 @@ func (ws *workers) connections() (n int) {
 	return n
 }
 
+// open returns how many connections a worker has.
+func (ws *workers) open(wid string) int {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if w := ws.byWID[wid]; w != nil {
+		return w.open
+	}
+	return 0
+}
+
 func (ws *workers) enter(wid string, id identity) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
