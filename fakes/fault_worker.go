@@ -31,7 +31,7 @@ func workerFaults() []Fault {
 					e.decline(AboutWorker, "the worker has left")
 				}
 			})),
-		statefulFault("worker-end-returns", "STATE-05 END-05 FAIL-02",
+		statefulFault("worker-end-returns", "STATE-05 END-05",
 			"END returns the jobs of all connections of its worker to their queues",
 			inHand(func(h *hands, e *Event) {
 				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {

@@ -153,15 +153,16 @@ func TestTheQuestionIsAnotherWorkers(t *testing.T) {
 	t.Parallel()
 	const script = "connect as consumer\nC bad: FETCH  x\nS: -\nC: FETCH $queue\nS: $-1\n"
 	for name, test := range map[string]struct {
-		refused func(wid string, ended bool) bool // the BEATs that are
+		refused func(wid, last string, ended bool) bool // the BEATs that are
 	}{
-		"a worker is over with its END": {func(_ string, ended bool) bool { return ended }},
-		"the worker is never served":    {func(wid string, _ bool) bool { return strings.HasSuffix(wid, "-1") }},
+		"a worker is over with its END":  {func(_, _ string, ended bool) bool { return ended }},
+		"the worker is never served":     {func(wid, _ string, _ bool) bool { return strings.HasSuffix(wid, "-1") }},
+		"the last that greeted is known": {func(wid, last string, _ bool) bool { return wid != last }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
-			ended, asking := map[string]bool{}, map[string]bool{}
+			ended, asking, last := map[string]bool{}, map[string]bool{}, ""
 			r := &rogue{talk: func(n int, c net.Conn) {
 				wid := ""
 				conversing(func(line string) (string, bool) {
@@ -179,9 +180,11 @@ func TestTheQuestionIsAnotherWorkers(t *testing.T) {
 					case verb == "END":
 						ended[wid] = true
 						return "+OK\r\n", false
+					case verb == "HELLO":
+						last = wid
 					case verb == "BEAT":
 						asking[wid] = true
-						if test.refused(wid, ended[wid]) {
+						if test.refused(wid, last, ended[wid]) {
 							return "-ERR\r\n", true
 						}
 					}

@@ -66,7 +66,7 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 		th.unanswered(c, e.Pos, a)
 	case a.Ending != Open:
 		th.lost(c, e.Pos, a)
-	case !th.servesItsWorker(ctx, c):
+	case !th.stateLost(ctx, c, question):
 		return nil
 	default:
 		th.breachOn(c, e.Pos, a, Breach{Kind: StateLost,
@@ -75,14 +75,18 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 	return errStop
 }
 
-// servesItsWorker reports whether the question of a client is served on a new connection of the same client. If it is
-// not, then a refusal on the old one is not about that connection.
-func (th *thread) servesItsWorker(ctx context.Context, c *conn) bool {
+// stateLost reports whether a refusal of the question is about the connection: one of the same client is served it, and
+// the connection itself is refused it again. A server that knows the client that greeted last alone would serve it now.
+func (th *thread) stateLost(ctx context.Context, c *conn, question string) bool {
 	if c.role != Consumer {
 		return true
 	}
-	served, err := th.askServing(ctx, th.Timeout, &asking{role: c.role, hello: c.hello, scope: th.scope})
-	return served || err != nil
+	as := &asking{role: c.role, hello: c.hello, scope: th.scope}
+	if served, err := th.askServing(ctx, th.Timeout, as); err == nil && !served {
+		return false
+	}
+	a, err := c.Aside(ctx, []byte(question+"\r\n"))
+	return err != nil || !th.served(a)
 }
 
 // asking is how a connection introduces itself that checks whether the server serves.
