@@ -284,14 +284,41 @@ func TestLate(t *testing.T) {
 			all(hello, other, with(""), "1 C FETCH q", "2 C FETCH q", "wait 1s", "1 S JOB"),
 			"",
 		},
-		"an INFO while another waits": {
-			all(waiting, "1 C INFO", "wait 1001ms", "1 S $x"),
+		"an INFO when another has waited": {
+			all(waiting, "1 C INFO", "wait 2s", "1 S $x"),
 			"FWP-FETCH-06 stalled doubtful",
 		},
-		"an INFO, and nobody waits": {all(hello, "1 C INFO", "wait 1001ms", "1 S $x"), ""},
-		"an INFO in a second":       {all(waiting, "1 C INFO", "wait 1s", "1 S $x"), ""},
+		"an INFO while another waits": {all(waiting, "1 C INFO", "wait 1400ms", "1 S $x"), ""},
+		"an INFO, and nobody waits":   {all(hello, "1 C INFO", "wait 2s", "1 S $x"), ""},
+		"an INFO in a second":         {all(waiting, "wait 1s", "1 C INFO", "wait 1s", "1 S $x"), ""},
+		"an INFO after a slow one": {
+			all(hello, "1 C INFO", "wait 501ms", "1 S $x", other, "2 C FETCH q", "1 C INFO", "wait 2s", "1 S $x"),
+			"",
+		},
+		"an INFO, slow in company before": {
+			all(waiting, "1 C INFO", "wait 501ms", "1 S $x", "1 C INFO", "wait 1499ms", "1 S $x"),
+			"FWP-FETCH-06 stalled doubtful",
+		},
+		"a refusal": {all(waiting, "1 C INFO x", "wait 2s", "1 S -ERR"), ""},
+		"a HELLO":   {all(waiting, `3 C HELLO {"v":2}`, "wait 2s", "3 S +OK"), ""},
 		"an INFO, and another came": {
-			all(hello, other, "1 C INFO", "2 C FETCH q", "wait 1001ms", "1 S $x"),
+			all(hello, other, "1 C INFO", "2 C FETCH q", "wait 2s", "1 S $x"),
+			"FWP-FETCH-06 stalled doubtful",
+		},
+		"an INFO after another was served": {
+			all(waiting, "1 C INFO", "wait 1700ms", "2 S $-1", "wait 301ms", "1 S $x"),
+			"",
+		},
+		"an INFO soon after another had a job at once": {
+			all(hello, other, with(""), "1 C INFO", "wait 1s", "2 C FETCH q", "2 S JOB", "wait 300ms", "1 S $x"),
+			"",
+		},
+		"an INFO soon after one that came later": {
+			all(hello, other, "1 C INFO", "2 C FETCH q", "wait 1700ms", "2 S $-1", "wait 300ms", "1 S $x"),
+			"FWP-FETCH-06 stalled doubtful",
+		},
+		"an INFO soon after another was served": {
+			all(waiting, "1 C INFO", "wait 1700ms", "2 S $-1", "wait 300ms", "1 S $x"),
 			"FWP-FETCH-06 stalled doubtful",
 		},
 		"an INFO, the other was served": {

@@ -144,6 +144,9 @@ func (k *call) lacking() *Job {
 
 // overtook records that a FETCH is over that was under way beside another from the same queue.
 func (w *World) overtook(k *call, now time.Time) {
+	if k.Verb == fwp.FETCH && now.Sub(k.at) >= model.ShortestBlock {
+		w.woken = now
+	}
 	if k.Verb == fwp.FETCH && !k.alone {
 		for _, q := range k.queues {
 			w.fetched[q] = now

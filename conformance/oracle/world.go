@@ -35,9 +35,11 @@ type World struct {
 	hashes      []string
 	salts       map[string]bool
 	abandoned   []abandonedFetch
-	sent        int  // commands
-	informed    bool // an INFO was served, on any connection
-	unknownJobs bool // a command was accepted that had to be refused: the queues may hold more than Jobs
+	sent        int       // commands
+	woken       time.Time // when a FETCH that had waited was answered last
+	slow        bool      // a command took long while no FETCH waited
+	informed    bool      // an INFO was served, on any connection
+	unknownJobs bool      // a command was accepted that had to be refused: the queues may hold more than Jobs
 }
 
 // NewWorld returns a world in which nothing has happened yet.
@@ -270,7 +272,7 @@ func (w *World) judged(c *Conn, k *call, a model.Answer, r fwp.Reply, now time.T
 		return w.empty(k, now)
 	case a == model.Notified:
 		return w.stated(k, r)
-	case now.Sub(k.at) > time.Second+w.Slack && (k.company || w.waits(c)):
+	case w.stalled(c, k, a, now):
 		return &Violation{
 			Clause: "FWP-FETCH-06", Rule: "stalled", Doubtful: true, Window: [2]time.Duration{0, time.Second},
 			Expected: k.allowed.String(), Got: "a reply after " + now.Sub(k.at).String(),
