@@ -14,7 +14,7 @@ func clientVariations() []Variation {
 		variation("flush-refused", "FLUSH Command",
 			"FLUSH is turned off: it is answered with an error, and clears nothing",
 			when(Checked, fwp.FLUSH, func(e *Event) { e.decline(AboutLimit, "FLUSH is turned off") })).
-			leaving("flush/clears", "flush/clears-what-failed", "flush/keeps-connections", "flush/keeps-other-connections",
+			Leaving("flush/clears", "flush/clears-what-failed", "flush/keeps-connections", "flush/keeps-other-connections",
 				"flush/keeps-what-waits", "flush/schedules-afterwards", "flush/serves-afterwards"),
 		variation("beat-state-mixed", "AMB-02",
 			"quiet is sent as a bulk string, and terminate as a simple string",
@@ -43,17 +43,17 @@ func clientVariations() []Variation {
 				if e.Err == nil && e.Conn.server.workers.open(e.Object.Text("wid")) >= 4 {
 					e.decline(AboutLimit, "the worker has too many connections")
 				}
-			})).leaving("push/accepted-or-without-effect", "push/odd-queue-with-at", "reserve/below-a-minute"),
+			})).Leaving("push/accepted-or-without-effect", "push/odd-queue-with-at", "reserve/below-a-minute"),
 		setting("queues-few", "AMB-14",
 			"a PUSH to a 41st queue that holds jobs is refused",
 			func(c *Config) { c.MaxQueues = 40 }),
 		setting("queues-short", "PUSH Command",
 			"a PUSH to a queue that holds 1500 jobs is refused",
 			func(c *Config) { c.MaxQueueJobs = 1500 }).
-			leaving("push/ten-thousand-jobs"),
+			Leaving("push/ten-thousand-jobs"),
 		statefulVariation("producer-closed-often", "End State",
 			"the connection of a producer is closed instead of an answer to its eighth command", countedClosed(7)).
-			leaving("jobs/enqueued-at-once-each", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"),
+			Leaving("jobs/enqueued-at-once-each", "push/a-thousand-jobs", "push/ten-thousand-jobs", "retry/own-number"),
 		statefulVariation("hello-identity-kept", "AMB-10",
 			"a HELLO with a wid that had another hostname, pid or labels is declined, also when that worker has gone",
 			identityKept),
@@ -81,7 +81,7 @@ func clientVariations() []Variation {
 			})),
 		variation("line-verbs-in-any-case", "AMB-05",
 			"verbs may be written in small letters",
-			on(Parsed, func(e *Event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) })).advisedAgainst("FWP-FRAME-03"),
+			on(Parsed, func(e *Event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) })).AdvisedAgainst("FWP-FRAME-03"),
 	}
 }
 
