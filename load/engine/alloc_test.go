@@ -49,7 +49,7 @@ func startPings(tb testing.TB, connections int, build func(engine.Config) engine
 		e.Do(0, func(time.Duration) { e.Loops()[0].Open(s) })
 	}
 	crew.opened.Wait()
-	return func(n int) { crew.run(e, all, n) }
+	return func(n int) { crew.run(e, all, n, 0) }
 }
 
 // TestNothingIsAllocatedForAnOperation counts what the whole process allocates.

@@ -52,18 +52,15 @@ func BenchmarkLateness(b *testing.B) {
 	}
 	for name, way := range ways {
 		b.Run(name, func(b *testing.B) {
-			var p50, p99, share []float64
+			figures := figures{}
 			way.Ticks = 2 * ticksPerSecond
 			for b.Loop() {
 				used, m := generator(b, way)
-				p50 = append(p50, float64(m.LateP50)/1e3)
-				p99 = append(p99, float64(m.LateP99)/1e3)
-				share = append(share, used.Seconds()/m.Took.Seconds()*100)
+				figures.add("us-late-p50", float64(m.LateP50)/1e3)
+				figures.add("us-late-p99", float64(m.LateP99)/1e3)
+				figures.add("%-cpu", used.Seconds()/m.Took.Seconds()*100)
 			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(p50), "us-late-p50")
-			b.ReportMetric(median(p99), "us-late-p99")
-			b.ReportMetric(median(share), "%-cpu")
+			figures.report(b)
 		})
 	}
 }

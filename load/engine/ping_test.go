@@ -3,6 +3,8 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/netip"
 	"os"
 	"runtime"
@@ -10,52 +12,79 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/load/engine"
+	"github.com/fwpsuite/fwp/load/measure"
 )
 
 // pinger sends inline PINGs, one after the other, until the crew has sent enough.
 type pinger struct {
 	engine.Link
-	crew *pingers
-	got  int // bytes of the reply that have come
+	crew  *pingers
+	got   int            // bytes of the reply that have come
+	times measure.Timing // of the PING that is under way, or next
 }
 
-const pong = "+PONG\r\n"
+const (
+	ping measure.Op = "ping"
+	pong            = "+PONG\r\n"
+)
 
-func (p *pinger) Step(_ time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
+func (p *pinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	switch ev.Kind {
 	case engine.Opened:
 		p.crew.opened.Done()
 		return out, engine.Next{}
 	case engine.Woken:
-		return p.ping(out)
+		if !p.crew.paced() || p.times.Intended == 0 {
+			p.times = measure.Timing{Intended: p.crew.turn(now), Free: now}
+		}
+		return p.ping(now, out)
 	case engine.Data:
 		p.got += len(ev.In)
 		if p.got < len(pong) {
 			return out, engine.Next{}
 		}
 		p.got = 0
-		return p.ping(out)
+		p.times.Replied, p.crew.last = now, now
+		p.crew.recorder.Command(ping, p.times)
+		p.times = measure.Timing{Intended: p.times.Intended + p.crew.every, Free: now}
+		if !p.crew.paced() {
+			p.times.Intended = now
+		}
+		return p.ping(now, out)
 	case engine.Failed, engine.Ended:
 		p.crew.lost(ev.Err)
 	}
 	return out, engine.Next{}
 }
 
-func (p *pinger) ping(out []byte) ([]byte, engine.Next) {
-	if p.crew.left == 0 {
+// ping sends the next PING, or waits until it is due.
+func (p *pinger) ping(now time.Duration, out []byte) ([]byte, engine.Next) {
+	switch {
+	case p.crew.left == 0:
 		p.crew.finished.Done()
 		return out, engine.Next{}
+	case now < p.times.Intended:
+		return out, engine.Next{Wake: p.times.Intended}
 	}
 	p.crew.left--
+	p.times.Sent = now
 	return append(out, "PING\r\n"...), engine.Next{}
 }
 
 // pingers share a loop.
 type pingers struct {
-	left             int // PINGs to send
+	left             int           // PINGs to send
+	every            time.Duration // between two PINGs of a connection; 0: the next one follows the reply
+	between          time.Duration // between two PINGs of all
+	turns            int           // connections that have begun
+	begun, last      time.Duration // when the first PING was due, and of the last reply
+	recorder         measure.Recorder
 	opened, finished sync.WaitGroup
 	lost             func(error)
 }
+
+// paced reports whether the PINGs are due at a fixed rate.
+func (c *pingers) paced() bool { return c.every > 0 }
 
 // open opens as many connections as asked for, a few at a time, and returns them when
 // they are all there.
@@ -75,16 +104,79 @@ func (c *pingers) open(e engine.Engine, connections int) []engine.Session {
 	return all
 }
 
-// run sends n PINGs and awaits their replies.
-func (c *pingers) run(e engine.Engine, all []engine.Session, n int) {
+// run sends n PINGs, rate of them a second if that is not 0, and awaits their replies.
+func (c *pingers) run(e engine.Engine, all []engine.Session, n, rate int) {
 	c.finished.Add(len(all))
-	e.Do(0, func(time.Duration) {
-		c.left = n
-		for _, p := range all {
-			e.Loops()[0].Poke(p)
+	e.Do(0, func(now time.Duration) {
+		c.left, c.begun = n, now
+		if rate > 0 {
+			c.between = time.Second / time.Duration(rate)
+			c.every = c.between * time.Duration(len(all))
+		}
+		for _, s := range all {
+			e.Loops()[0].Poke(s)
 		}
 	})
 	c.finished.Wait()
+}
+
+// turn returns when the next connection begins, so that their PINGs are evenly spaced.
+func (c *pingers) turn(now time.Duration) time.Duration {
+	c.turns++
+	return now + c.between*time.Duration(c.turns-1)
+}
+
+// times returns the times of all PINGs.
+func (c *pingers) times(e engine.Engine) (set *measure.Set) {
+	e.Do(0, func(now time.Duration) { set = c.recorder.Take(now) })
+	return set
+}
+
+// sleep sends PINGs at a fixed rate as many load generators do: in a goroutine for each connection, which sleeps until
+// the next one is due.
+func sleep(o order) (*measure.Set, error) {
+	between := time.Second / time.Duration(o.Rate)
+	recorders := make([]measure.Recorder, o.Connections)
+	ended := make(chan error)
+	begun := time.Now()
+	for i := range recorders {
+		go func() { ended <- sleeper(o, &recorders[i], begun.Add(between*time.Duration(i))) }()
+	}
+	var all measure.Set
+	for range recorders {
+		if err := <-ended; err != nil {
+			return nil, err
+		}
+	}
+	for i := range recorders {
+		all.Add(recorders[i].Take(time.Since(begun)))
+	}
+	return &all, nil
+}
+
+// sleeper sends the PINGs of one connection.
+func sleeper(o order, to *measure.Recorder, due time.Time) error {
+	nc, err := net.Dial("tcp", o.Address) //nolint:noctx // the process ends if it fails
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	start, reply := due, make([]byte, len(pong))
+	for range o.Pings / o.Connections {
+		t := measure.Timing{Intended: due.Sub(start), Free: time.Since(start)}
+		time.Sleep(time.Until(due))
+		t.Sent = time.Since(start)
+		if _, err := nc.Write([]byte("PING\r\n")); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(nc, reply); err != nil {
+			return err
+		}
+		t.Replied = time.Since(start)
+		to.Command(ping, t)
+		due = due.Add(time.Second * time.Duration(o.Connections) / time.Duration(o.Rate))
+	}
+	return nil
 }
 
 // order is what a benchmark asks of a generator, and measured what that answers.
@@ -93,6 +185,8 @@ type order struct {
 	Address     string
 	Connections int
 	Pings       int
+	Rate        int  // of them a second; 0 for as many as possible
+	Sleeping    bool // in goroutines that sleep, without an engine
 	Memory      bool // to be measured, which takes processor time
 	Ticks       int  // to be woken so often
 	Coarse      bool // to sleep so
@@ -121,8 +215,23 @@ type measured struct {
 	Resident     uint64 // the same of the process, as the system sees it
 	Busy         time.Duration
 	Took         time.Duration
+	Span         time.Duration // from when the first PING was due until the last reply
 	LateP50      time.Duration
 	LateP99      time.Duration
+	Response     percentiles // of the PINGs
+	Service      percentiles
+	Lateness     percentiles
+}
+
+type percentiles struct{ P50, P99 time.Duration }
+
+// note writes down the times of the PINGs.
+func (m *measured) note(set *measure.Set) {
+	of := func(what measure.Measure) percentiles {
+		series := measure.SeriesOf(ping, what)
+		return percentiles{set.Percentile(series, 50), set.Percentile(series, 99)}
+	}
+	m.Response, m.Service, m.Lateness = of(measure.Response), of(measure.Service), of(measure.Lateness)
 }
 
 // generate is the generator's main.
@@ -132,9 +241,34 @@ func generate(job string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(1) // as the tool chooses on two cores with a local target
-	e, err := o.build()
+	work := drive
+	if o.Sleeping {
+		work = func(o order) (m measured, err error) {
+			begun := time.Now()
+			set, err := sleep(o)
+			if err == nil {
+				m.note(set)
+			}
+			m.Took = time.Since(begun)
+			return m, err
+		}
+	}
+	m, err := work(o)
 	if err != nil {
 		return err
+	}
+	answer, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.Answer, answer, 0o600)
+}
+
+// drive carries out an order with an engine.
+func drive(o order) (m measured, err error) {
+	e, err := o.build()
+	if err != nil {
+		return m, err
 	}
 	var before, residentBefore uint64
 	if o.Memory {
@@ -142,23 +276,20 @@ func generate(job string) error {
 	}
 	crew := &pingers{lost: func(err error) { panic(fmt.Sprint("connection lost: ", err)) }}
 	all := crew.open(e, o.Connections)
-	var m measured
-	began := time.Now()
-	crew.run(e, all, o.Pings)
+	begun := time.Now()
+	crew.run(e, all, o.Pings, o.Rate)
 	if o.Ticks > 0 {
 		m.LateP50, m.LateP99 = tick(e, o.Ticks)
 	}
-	m.Took = time.Since(began)
+	m.Took = time.Since(begun)
 	m.Busy = e.Busy(0)
 	if o.Memory {
 		m.HeapAndStack, m.Resident = memory()-before, resident()-residentBefore
 	}
+	m.note(crew.times(e))
+	m.Span = crew.last - crew.begun
 	runtime.KeepAlive(all)
-	answer, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.Answer, answer, 0o600)
+	return m, nil
 }
 
 // memory returns the bytes of heap and stacks that are in use.

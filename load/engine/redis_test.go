@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,12 +53,23 @@ func redis(b *testing.B) string {
 }
 
 // processor runs a program and returns the processor time, user and system, that it has
-// taken from its start to its end.
-func processor(b *testing.B, command *exec.Cmd) time.Duration {
+// taken from its start to its end, and what it has printed.
+func processor(b *testing.B, command *exec.Cmd) (used time.Duration, output string) {
 	b.Helper()
-	output, err := command.CombinedOutput()
-	require.NoError(b, err, "%s", output)
-	return command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	printed, err := command.CombinedOutput()
+	require.NoError(b, err, "%s", printed)
+	return command.ProcessState.UserTime() + command.ProcessState.SystemTime(), string(printed)
+}
+
+// p99 returns the 99th percentile of the latency that redis-benchmark prints with --csv.
+func p99(b *testing.B, printed string) time.Duration {
+	b.Helper()
+	rows, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
+	require.NoError(b, err)
+	require.Len(b, rows, 2)
+	milliseconds, err := strconv.ParseFloat(rows[1][slices.Index(rows[0], "p99_latency_ms")], 64)
+	require.NoError(b, err)
+	return time.Duration(milliseconds * 1e6)
 }
 
 // generator runs the engine in a process of its own.
@@ -70,7 +82,7 @@ func generator(b *testing.B, o order) (time.Duration, measured) {
 	require.NoError(b, err)
 	command := exec.CommandContext(b.Context(), self)
 	command.Env = append(os.Environ(), generatorJob+"="+string(job))
-	used := processor(b, command)
+	used, _ := processor(b, command)
 	answer, err := os.ReadFile(o.Answer)
 	require.NoError(b, err)
 	var m measured
@@ -79,58 +91,93 @@ func generator(b *testing.B, o order) (time.Duration, measured) {
 }
 
 // BenchmarkPing compares the processor time that each engine and redis-benchmark take for
-// one PING and its reply, with one PING under way on each connection. All drive the same
-// server, in turns; an iteration is one turn of each.
+// one PING and its reply, with one PING under way on each connection, and the 99th percentile
+// of its latency. All times are recorded. All drive the same server, in turns; an iteration is
+// one turn of each.
 func BenchmarkPing(b *testing.B) {
 	port := redis(b)
 	const pings = 400_000
 	for _, connections := range []int{50, 1000, 5000} {
 		b.Run(fmt.Sprintf("connections=%d", connections), func(b *testing.B) {
-			var theirs []float64
-			ratios, ours, rates := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
+			figures := figures{}
 			for b.Loop() {
-				other := processor(b, exec.CommandContext(b.Context(), "redis-benchmark", "-p", port, "-q", "-P", "1",
-					"-t", "ping_inline", "-c", strconv.Itoa(connections), "-n", strconv.Itoa(pings)))
-				theirs = append(theirs, other.Seconds()*1e6/pings)
+				other, printed := processor(b, exec.CommandContext(b.Context(), "redis-benchmark", "-p", port, "--csv",
+					"-P", "1", "-t", "ping_inline", "-c", strconv.Itoa(connections), "-n", strconv.Itoa(pings)))
+				figures.add("us-cpu/ping(redis-benchmark)", other.Seconds()*1e6/pings)
 				for name := range builders(b) {
 					own, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections, Pings: pings,
 						Epoll: name == "epoll"})
-					ratios[name] = append(ratios[name], own.Seconds()/other.Seconds())
-					ours[name] = append(ours[name], own.Seconds()*1e6/pings)
-					rates[name] = append(rates[name], pings/m.Took.Seconds())
+					figures.add("ratio("+name+")", own.Seconds()/other.Seconds())
+					figures.add("us-cpu/ping("+name+")", own.Seconds()*1e6/pings)
+					figures.add("pings/s("+name+")", pings/m.Took.Seconds())
+					figures.add("p99-ratio("+name+")", m.Service.P99.Seconds()/p99(b, printed).Seconds())
 				}
 			}
-			b.ReportMetric(0, "ns/op") // a turn takes as long as the server needs
-			b.ReportMetric(median(theirs), "us-cpu/ping(redis-benchmark)")
-			for name := range ratios {
-				b.Logf("%s: ratios %.2f", name, ratios[name])
-				b.ReportMetric(median(ratios[name]), "ratio("+name+")")
-				b.ReportMetric(median(ours[name]), "us-cpu/ping("+name+")")
-				b.ReportMetric(median(rates[name]), "pings/s("+name+")")
+			figures.report(b)
+		})
+	}
+}
+
+// BenchmarkFixedRate compares what each engine and goroutines that sleep report of 5,000 PINGs a
+// second on 50 connections with the service time of one connection that is idle otherwise, in turns.
+func BenchmarkFixedRate(b *testing.B) {
+	port := redis(b)
+	const rate, seconds = 5000, 10
+	fixed := order{Address: "127.0.0.1:" + port, Connections: 50, Rate: rate, Pings: seconds * rate}
+	for name := range builders(b) {
+		b.Run(name, func(b *testing.B) {
+			figures := figures{}
+			for b.Loop() {
+				loaded, idle, sleeping := fixed, fixed, fixed
+				loaded.Epoll, idle.Epoll = name == "epoll", name == "epoll"
+				idle.Connections, idle.Rate, idle.Pings = 1, rate/50, seconds*rate/50
+				sleeping.Sleeping = true
+				_, alone := generator(b, idle)
+				_, theirs := generator(b, sleeping)
+				_, ours := generator(b, loaded)
+				figures.add("us-response-p50", float64(ours.Response.P50)/1e3)
+				figures.add("ratio(idle)", ours.Response.P50.Seconds()/alone.Service.P50.Seconds())
+				figures.add("ratio(sleeping)", ours.Response.P50.Seconds()/theirs.Response.P50.Seconds())
+				figures.add("us-late-p99", float64(ours.Lateness.P99)/1e3)
+				figures.add("%-of-rate", 100*float64(fixed.Pings-1)/rate/ours.Span.Seconds())
 			}
+			figures.report(b)
 		})
 	}
 }
 
 // BenchmarkIdleMemory tells what a connection on which nothing happens takes in the
 // generator: heap and stack in use, with the server in a process of its own. Each
-// connection has sent something before, so that its stack is as large as it gets.
+// connection has sent something before, so that its stack is as large as it gets. Both processes
+// need as many descriptors.
 func BenchmarkIdleMemory(b *testing.B) {
 	port := redis(b)
-	const connections = 10_000
+	const connections = 19_000
 	for name := range builders(b) {
 		b.Run(name, func(b *testing.B) {
-			var inUse, resident []float64
+			figures := figures{}
 			for b.Loop() {
 				_, m := generator(b, order{Address: "127.0.0.1:" + port, Connections: connections,
 					Pings: 10 * connections, Memory: true, Epoll: name == "epoll"})
-				inUse = append(inUse, float64(m.HeapAndStack)/connections/1024)
-				resident = append(resident, float64(m.Resident)/connections/1024)
+				figures.add("KiB/connection", float64(m.HeapAndStack)/connections/1024)
+				figures.add("KiB-resident/connection", float64(m.Resident)/connections/1024)
 			}
-			b.ReportMetric(0, "ns/op")
-			b.ReportMetric(median(inUse), "KiB/connection")
-			b.ReportMetric(median(resident), "KiB-resident/connection")
+			figures.report(b)
 		})
+	}
+}
+
+// figures are those of each turn, by unit.
+type figures map[string][]float64
+
+func (f figures) add(unit string, value float64) { f[unit] = append(f[unit], value) }
+
+// report reports the median of each figure, and logs all.
+func (f figures) report(b *testing.B) {
+	b.ReportMetric(0, "ns/op") // a turn takes as long as the server needs
+	for unit, values := range f {
+		b.ReportMetric(median(values), unit)
+		b.Logf("%s: %.3g", unit, values)
 	}
 }
 
