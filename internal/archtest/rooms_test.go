@@ -28,9 +28,9 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"conformance", "fakes", "internal/cli/program", "internal/input", "internal/target", "internal/text",
-			"load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health", "load/measure",
-			"load/paired", "load/workload", "reports", "reports/html",
+			"conformance", "fakes", "fakes/fakeworkq", "internal/cli/program", "internal/input", "internal/target",
+			"internal/text", "load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health",
+			"load/measure", "load/paired", "load/protocol", "load/workload", "load/workqspeaker", "reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
 	},
@@ -47,8 +47,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/program": {
 		mayImport: []string{
-			"conformance", "conformance/workqsuite", "fakes", "internal/input", "internal/shortage", "internal/target",
-			"internal/text", "load/workload", "reports", "reports/html",
+			"conformance", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/input", "internal/shortage",
+			"internal/target", "internal/text", "load/workload", "reports", "reports/html",
 		},
 		speaks: true,
 	},
@@ -122,6 +122,9 @@ var rooms = map[string]room{
 		"fwp", "internal/session", "internal/session/fwpsession", "internal/text", "load/measure", "load/protocol",
 		"load/workload",
 	}},
+	"load/workqspeaker": {mayImport: []string{
+		"internal/session", "internal/session/workqsession", "load/measure", "load/protocol", "load/workload", "workq",
+	}, testsAlso: []string{"fakes/fakeworkq", "load", "reports"}},
 	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
 	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
 	"load/capacity": {alone: true},

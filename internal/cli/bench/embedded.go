@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 )
@@ -31,6 +32,9 @@ func newEmbedded(p process) *cobra.Command {
 		Hidden: true,
 		Args:   program.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
+			if e.protocol != "" {
+				return p.serveWorkq(e)
+			}
 			f, err := program.FaultNamed(e.fault)
 			if err != nil {
 				return err
@@ -38,6 +42,7 @@ func newEmbedded(p process) *cobra.Command {
 			return p.serve(f, e.burden)
 		},
 	}
+	cmd.Flags().StringVar(&e.protocol, "protocol", "", "the `PROTOCOL`, if it is not FWP")
 	cmd.Flags().StringVar(&e.fault, "fault", "", "the fault `NAME` of the catalogue")
 	cmd.Flags().DurationVar(&e.burden, "burden", 0, "compute for this long at each command")
 	return cmd
@@ -45,8 +50,9 @@ func newEmbedded(p process) *cobra.Command {
 
 // embedding is what is special about an embedded server.
 type embedding struct {
-	fault  string        // a name of the catalogue; empty: none
-	burden time.Duration // of computing at each command
+	protocol string        // a name; empty: FWP
+	fault    string        // a name of the catalogue; empty: none
+	burden   time.Duration // of computing at each command
 }
 
 // serve prints the server's URL and serves until standard input ends.
@@ -61,6 +67,30 @@ func (p process) serve(fault fakes.Fault, burden time.Duration) error {
 	server := fakes.NewServer(config)
 	defer server.Close()
 	if err := p.Print(server.URL() + "\n"); err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
+	return nil
+}
+
+// serveWorkq is serve for a Workq server.
+func (p process) serveWorkq(e embedding) error {
+	fault, err := program.WorkqFaultNamed(e.fault)
+	if err != nil {
+		return err
+	}
+	l, err := listenBurdened(e.burden)
+	if err != nil {
+		return err
+	}
+	var config fakeworkq.Config
+	if fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	server := fakeworkq.NewServer(config)
+	defer server.Close()
+	go server.Serve(l)
+	if err := p.Print("workq://" + l.Addr().String() + "\n"); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
@@ -154,6 +184,9 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 		return nil, err
 	}
 	args := []string{"embedded"}
+	if e.protocol != "" {
+		args = append(args, "--protocol", e.protocol)
+	}
 	if e.fault != "" {
 		args = append(args, "--fault", e.fault)
 	}

@@ -37,6 +37,7 @@ type loadFlags struct {
 	pace       float64
 	processors int
 	timeout    time.Duration
+	requests   bool // pushes wait for their results
 	given      *pflag.FlagSet
 }
 
@@ -67,6 +68,9 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
+	o.targetFlags.DeclareProtocol(f)
+	f.BoolVar(&o.requests, "requests", false,
+		"producers send their jobs with run, and wait for the results (Workq only)")
 	f.StringVar(&o.fault, "fault", "",
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)
@@ -241,10 +245,7 @@ func (o *benchOptions) validate() (err error) {
 	if err := o.loadFlags.validate(); err != nil {
 		return err
 	}
-	if o.limits, err = parseThresholds(o.thresholds); err != nil {
-		return err
-	}
-	_, err = program.FaultNamed(o.fault)
+	o.limits, err = parseThresholds(o.thresholds)
 	return err
 }
 

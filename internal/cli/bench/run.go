@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/client"
-	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/load/workload"
 	"github.com/fwpsuite/fwp/reports"
@@ -37,11 +36,12 @@ func newBenchRun(p process) *cobra.Command {
 			"leaves them empty; it never sends FLUSH. The defaults below are those of the preset roundtrip.\n\n" +
 			"Exit codes: 0 all well; 1 a threshold was missed; 2 usage, or a bad workload; 3 inconclusive:\n" +
 			"the run is INVALID, nothing was achieved, or its queues could not be drained; 4 the server cannot be\n" +
-			"reached, is not an FWP server, refuses the password, or was lost; 5 internal error; 6 a job was lost,\n" +
+			"reached, does not speak the protocol, refuses the password, or was lost; 5 internal error; 6 a job was lost,\n" +
 			"delivered twice, changed or from a wrong queue, or a reply broke the protocol; 130 interrupted.",
 		Example: "  fwpbench run --url tcp://localhost:7419\n" +
 			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
 			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
+			"  fwpbench run --protocol workq --requests\n" +
 			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
 		Args: oneFile,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -78,7 +78,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 		return err
 	}
 	p.Secrets = at.Secrets
-	if _, err := at.SetFault(o.fault); err != nil {
+	if err := o.checkProtocol(&at); err != nil {
 		return err
 	}
 	if err := o.prepareMachine(&w, local(at)); err != nil {
@@ -147,7 +147,7 @@ func (p process) drive(
 		outputs.second(m)
 		live.show(m)
 	}
-	result, err := o.once(ctx, at, config, embedding{fault: o.fault}, func(config *load.Config) {
+	result, err := o.once(ctx, at, config, embedding{protocol: other(at), fault: o.fault}, func(config *load.Config) {
 		p.announce(config, chosen, at.Ours())
 		bar.Begin(live.state)
 	})
@@ -186,7 +186,10 @@ func (o *loadFlags) on(
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
 	config.Target.Chosen = at.Target(id).Chosen
-	config.Dial, config.Protocol = at.Server.Dial, fwpspeaker.New(at.Password)
+	config.Dial, config.Protocol = at.Server.Dial, o.speaker(at)
+	if at.Protocol != nil {
+		config.ClauseOf = at.Protocol.ClauseOf
+	}
 	if pid > 0 {
 		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
 	}

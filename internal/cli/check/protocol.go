@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
-	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -100,25 +98,11 @@ func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
 	if !e.Choice.Embedded {
 		return fakeworkq.Fault{}, fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
 	}
-	f, err := workqFaultNamed(name)
+	f, err := program.WorkqFaultNamed(name)
 	if err == nil {
 		e.Choice.How += " with the fault " + name
 	}
 	return f, err
-}
-
-// workqFaultNamed returns the fault of the embedded Workq server with this name.
-func workqFaultNamed(name string) (fakeworkq.Fault, error) {
-	var names []string
-	for _, f := range fakeworkq.Faults() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	near := text.DidYouMean(text.Candidates(name, names)...)
-	return fakeworkq.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
-		"fwpcheck list --protocol workq --faults shows the faults"))
 }
 
 // faultsOfProtocol returns the faults of the embedded server of a protocol, as list shows them.

@@ -34,7 +34,7 @@ func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string
 	watch := &workqWatch{}
 	config := fakeworkq.Config{Hook: watch.see}
 	for _, name := range o.faults {
-		fault, err := workqFaultNamed(name)
+		fault, err := program.WorkqFaultNamed(name)
 		if err != nil {
 			return err
 		}

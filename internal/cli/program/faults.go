@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
@@ -52,4 +53,22 @@ func FaultNamed(name string) (fakes.Fault, error) {
 	near := text.DidYouMean(text.Candidates(name, FaultNames())...)
 	return fakes.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
 		"fwpcheck list --faults shows the faults"))
+}
+
+// WorkqFaultNamed returns the fault of the embedded Workq server that the flag --fault names; no fault for the empty
+// name.
+func WorkqFaultNamed(name string) (fakeworkq.Fault, error) {
+	if name == "" {
+		return fakeworkq.Fault{}, nil
+	}
+	var names []string
+	for _, f := range fakeworkq.Faults() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	near := text.DidYouMean(text.Candidates(name, names)...)
+	return fakeworkq.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+		"fwpcheck list --protocol workq --faults shows the faults"))
 }

@@ -1,0 +1,170 @@
+package workqspeaker_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/load/workqspeaker"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// loaded returns the report of two seconds of load in virtual time.
+func loaded(t *testing.T, spoken workqspeaker.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
+	report *reports.Load,
+) {
+	t.Helper()
+	w := workload.Workload{
+		Rate: 40, Producers: 4, Consumers: 4,
+		Duration: workload.Duration(2 * time.Second), Drain: workload.Duration(9 * time.Second),
+	}
+	if change != nil {
+		change(&w)
+	}
+	w = w.Filled()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		l, err := network.Listen("server:9922")
+		require.NoError(t, err)
+		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
+		defer server.Close()
+		go server.Serve(l)
+		report = load.Run(t.Context(), load.Config{
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Protocol: spoken,
+			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:9922") },
+		}).Report
+	})
+	return report
+}
+
+func TestEachJobIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	three, half := 3, 0.5
+	tests := map[string]struct {
+		spoken workqspeaker.Protocol
+		change func(*workload.Workload)
+		acked  int64
+	}{
+		"added": {acked: 80},
+		"run":   {spoken: workqspeaker.Protocol{Requests: true}, acked: 80},
+		"scheduled": {change: func(w *workload.Workload) {
+			w.Delay = workload.Range{Min: time.Second, Max: 2 * time.Second}
+		}, acked: 80},
+		"failed": {change: func(w *workload.Workload) { w.FailShare, w.Retry = half, &three }, acked: -1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := loaded(t, test.spoken, nil, test.change)
+			assert.Empty(t, l.Unreachable)
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.EqualValues(t, 80, l.Jobs.Pushed)
+			assert.EqualValues(t, 80, l.Jobs.Delivered)
+			if test.acked >= 0 {
+				assert.Equal(t, test.acked, l.Jobs.Acked)
+			}
+		})
+	}
+}
+
+// What a server does wrong shows in the account of the jobs, or as a breach.
+func TestFaultsShow(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]reports.FindingKind{
+		"add-lost": reports.FindingLost, "add-payload-cut": reports.FindingAltered,
+		"line-size-less": reports.FindingGrammar, "complete-other-answer": reports.FindingReply,
+		"lease-timeout-empty": reports.FindingReply, "lease-short": reports.FindingDuplicated,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := fakeworkq.Faults()
+			i := slices.IndexFunc(all, func(f fakeworkq.Fault) bool { return f.Name == name })
+			require.GreaterOrEqual(t, i, 0)
+			l := loaded(t, workqspeaker.Protocol{}, all[i].Hook(), func(w *workload.Workload) {
+				w.Consumers = 40
+				w.Work = workload.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
+			})
+			var kinds []reports.FindingKind
+			for _, f := range l.Findings {
+				kinds = append(kinds, f.Kind)
+			}
+			assert.Contains(t, kinds, kind, l.Unreachable)
+		})
+	}
+}
+
+func TestHear(t *testing.T) {
+	t.Parallel()
+	const id = "6ba7b810-9dad-41d1-80b4-00c04fd430c4"
+	tests := []struct {
+		op   measure.Op
+		in   string
+		want protocol.Kind
+		err  string
+	}{
+		{measure.Ack, "+OK\r\n", protocol.OK, ""},
+		{measure.Ack, "OK\r\n", 0, "complete was answered with"},
+		{measure.Fail, "OK\r\n", protocol.OK, ""},
+		{measure.Fail, "+OK 0\r\n", 0, "fail was answered with"},
+		{measure.Ack, "-NOT-FOUND\r\n", protocol.Refused, ""},
+		{measure.Ack, "-TIMEOUT\r\n", protocol.Refused, ""},
+		{measure.Fetch, "-TIMEOUT\r\n", protocol.Empty, ""},
+		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npong\r\n", protocol.Job, ""},
+		{measure.Fetch, "+OK 1\r\n" + id + " 1 4\r\npong\r\n", 0, "lease was answered with"},
+		{measure.Fetch, "OK 1\r\n" + id + " q 1 4\r\npong\r\n", 0, "lease was answered with"},
+		{measure.Fetch, "+OK\r\n", 0, "lease was answered with"},
+		{measure.Fetch, "+OK 1\r\n" + id + " q 1 4\r\npon", 0, protocol.ErrShort.Error()},
+		{measure.Info, "+OK 0\r\n", protocol.OK, ""},
+		{measure.Info, "OK 0\r\n", protocol.OK, ""},
+		{measure.Info, "+OK\r\n", 0, "inspect was answered with"},
+		{measure.Info, "HTTP\r\n", 0, "is no Workq reply"},
+		{measure.Info, "+OK 1\r\n" + strings.Repeat("x", 17<<20), 0, protocol.ErrTooLong.Error()},
+	}
+	for _, test := range tests {
+		s := workqspeaker.Protocol{}.Speaker("")
+		switch test.op {
+		case measure.Ack:
+			s.Done(nil, []byte("jid"))
+		case measure.Fail:
+			s.Fail(nil, []byte("jid"))
+		case measure.Fetch:
+			s.Take(nil, &protocol.Queues{Names: []string{"q"}})
+		default:
+			s.Info(nil)
+		}
+		var e protocol.Event
+		n, err := s.Hear([]byte(test.in), &e)
+		if test.err != "" {
+			assert.ErrorContains(t, err, test.err, "%.40q", test.in)
+			assert.Zero(t, n)
+			continue
+		}
+		require.NoError(t, err, test.in)
+		assert.Equal(t, len(test.in), n)
+		assert.Equal(t, test.want, e.Kind, test.in)
+	}
+}
+
+func TestAnIDIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	s := workqspeaker.Protocol{}.Speaker("")
+	line := string(s.Done(nil, []byte("jid")))
+	assert.Regexp(t, `^complete [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12} 4\r\ndone\r\n$`, line)
+	assert.Equal(t, line, string(s.Done(nil, []byte("jid"))))
+	assert.NotEqual(t, line, string(s.Done(nil, []byte("jod"))))
+	assert.Equal(t, "lease a b 2000\r\n", string(s.Take(nil, &protocol.Queues{Names: []string{"a", "b"}})))
+}
