@@ -3,7 +3,6 @@
 package workqspeaker
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -161,11 +160,10 @@ func appendID(out, jid []byte) []byte {
 	return hex.AppendEncode(append(out, '-'), b[10:])
 }
 
-var done = []byte("+OK\r\n")
-
 // Hear reads a reply by the command that it answers.
 func (s *speaker) Hear(in []byte, e *protocol.Event) (int, error) {
-	if bytes.HasPrefix(in, done) && s.bare() {
+	const done = "+OK\r\n"
+	if len(in) >= len(done) && string(in[:len(done)]) == done && s.bare() {
 		return len(done), nil
 	}
 	r, n, err := workq.ParseReply(in)
