@@ -179,7 +179,7 @@ func (c *cursor) blockChoice(f *Form) (Choice, error) {
 }
 
 func (c *cursor) numberChoice() Choice {
-	s := regexp.MustCompile(`^-?\d+`).FindString(c.rest())
+	s := wholeNumber.FindString(c.rest())
 	c.pos += len(s)
 	if s == "" {
 		return Choice{}
@@ -235,6 +235,8 @@ func (c *cursor) wordsChoice() (Choice, error) {
 var (
 	bareWord = regexp.MustCompile(`^[^ \t"$/{\[=|][^ \t]*`)
 	typeWord = regexp.MustCompile(`^[a-z]+`)
+
+	wholeNumber = regexp.MustCompile(`^-?\d+`)
 )
 
 // compare returns how what was received differs from the choice: no differences means that it matches.

@@ -33,12 +33,14 @@ func Parse(d Dialect, name string, source []byte) (*Script, error) {
 		return nil, p.problems
 	}
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	for i, line := range strings.Split(string(source), "\n") {
+	lines := strings.Split(string(source), "\n")
+	for i := range lines {
 		if len(p.problems) >= mostProblems {
 			p.problem(i, errorAt(0, 1, "", "there are more problems after these %d", mostProblems))
 			return nil, p.problems
 		}
-		p.script.Source = append(p.script.Source, strings.TrimRight(line, "\r"))
+		lines[i] = strings.TrimRight(lines[i], "\r")
+		p.script.Source = lines[:i+1]
 		p.line(i + 1)
 	}
 	if p.block != nil {

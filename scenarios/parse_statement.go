@@ -13,16 +13,11 @@ import (
 var statementWords = []string{"barrier", "clause", "connect", "end", "eventually", "kill", "parallel", "quiet",
 	"record", "repeat", "restart", "setup", "silence", "table", "terminate", "unordered"}
 
-var (
-	lineForm = regexp.MustCompile(`^([CS])(?:\[([^\]]*)\])?(?:[ \t]+([^:]*))?:`)
-	connForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
-)
-
 // statement parses one line of the body; a nil step is a statement that only
 // changes what follows.
 func (p *parser) statement(c *cursor, n int) (Step, error) {
-	if m := lineForm.FindStringSubmatchIndex(c.rest()); m != nil {
-		return p.transcriptLine(c, n, m)
+	if l, ok := parseLineForm(c.rest()); ok {
+		return p.transcriptLine(c, n, l)
 	}
 	start := c.pos
 	words := strings.Fields(c.rest())
@@ -165,7 +160,7 @@ func (p *parser) connect(a *arguments, at Pos) (Step, error) {
 	if len(words) > 0 && words[0] != "as" {
 		s.Conn, words = words[0], words[1:]
 	}
-	if len(words) < 2 || words[0] != "as" || s.Conn != "" && !connForm.MatchString(s.Conn) {
+	if len(words) < 2 || words[0] != "as" || s.Conn != "" && !isConnName(s.Conn) {
 		return nil, a.wrong(help, "a connection needs a role")
 	}
 	var ok bool

@@ -5,39 +5,61 @@ import (
 	"strings"
 )
 
-// connName parses a [name], which may be missing.
-func connName(c *cursor, m []int, base int) (string, error) {
-	if m[4] < 0 {
-		return "", nil
+// lineForm is the beginning of a C: or an S: line up to its colon: C[NAME] WORDS:
+type lineForm struct {
+	named   bool
+	name    string
+	words   string // trimmed
+	wordsAt int    // offset
+	end     int    // behind the colon
+}
+
+// parseLineForm returns the form of a line, false if it is another statement.
+func parseLineForm(line string) (l lineForm, ok bool) {
+	if line[0] != 'C' && line[0] != 'S' {
+		return l, false
 	}
-	name := c.line[base+m[4] : base+m[5]]
-	if !connForm.MatchString(name) {
-		return "", errorAt(base+m[4], max(len(name), 1), "names of connections are small letters and digits: C[worker1]:",
-			"bad connection name %q", name)
+	at := 1
+	if strings.HasPrefix(line[at:], "[") {
+		closing := strings.IndexByte(line, ']')
+		if closing < 0 {
+			return l, false
+		}
+		l.named, l.name = true, line[at+1:closing]
+		at = closing + 1
 	}
-	return name, nil
+	colon := strings.IndexByte(line[at:], ':')
+	if colon < 0 || colon > 0 && line[at] != ' ' && line[at] != '\t' {
+		return l, false
+	}
+	words := strings.TrimLeft(line[at:at+colon], " \t")
+	l.end = at + colon + 1
+	l.wordsAt = l.end - 1 - len(words)
+	l.words = strings.TrimSpace(words)
+	return l, true
+}
+
+// isConnName reports whether a connection can have this name: small letters and digits.
+func isConnName(name string) bool {
+	return name != "" && nameLength(name) == len(name) && !strings.Contains(name, "_")
 }
 
 // transcriptLine parses a C: or an S: line.
-func (p *parser) transcriptLine(c *cursor, n int, m []int) (Step, error) {
+func (p *parser) transcriptLine(c *cursor, n int, l lineForm) (Step, error) {
 	base := c.pos
-	conn, err := connName(c, m, base)
-	if err != nil {
-		return nil, err
+	if l.named && !isConnName(l.name) {
+		return nil, errorAt(base+len("C["), max(len(l.name), 1),
+			"names of connections are small letters and digits: C[worker1]:", "bad connection name %q", l.name)
 	}
-	words, wordsAt := "", base
-	if m[6] >= 0 {
-		words, wordsAt = strings.TrimSpace(c.line[base+m[6]:base+m[7]]), base+m[6]
-	}
-	c.pos += m[1]
+	c.pos += l.end
 	if c.peek() == ' ' { // one blank belongs to the form, more belong to the text
 		c.pos++
 	}
 	at := Pos{n, column(c.line, c.pos), max(len([]rune(c.rest())), 1)}
 	if c.line[base] == 'C' {
-		return p.clientLine(c, at, conn, strings.Fields(words), wordsAt)
+		return p.clientLine(c, at, l.name, strings.Fields(l.words), base+l.wordsAt)
 	}
-	within, err := parseWindow(words, wordsAt)
+	within, err := parseWindow(l.words, base+l.wordsAt)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +67,7 @@ func (p *parser) transcriptLine(c *cursor, n int, m []int) (Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Expect{Statement: p.placed(at), Conn: conn, Within: within, Choices: choices, Marks: p.marks}, nil
+	return &Expect{Statement: p.placed(at), Conn: l.name, Within: within, Choices: choices, Marks: p.marks}, nil
 }
 
 var clientModes = []string{"bad", "raw", "bytewise"}

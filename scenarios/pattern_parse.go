@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // value parses one JSON value of the language, without alternatives.
@@ -125,12 +126,19 @@ func (c *cursor) got() string {
 // quoted parses a JSON string.
 func (c *cursor) quoted() (string, error) {
 	start := c.pos
+	plain := true // as written, without an escape
 	for i := start + 1; i < len(c.line); i++ {
-		switch c.line[i] {
-		case '\\':
+		switch b := c.line[i]; {
+		case b == '\\':
+			plain = false
 			i++
-		case '"':
+		case b < ' ' || b >= utf8.RuneSelf:
+			plain = false
+		case b == '"':
 			c.pos = i + 1
+			if plain {
+				return c.line[start+1 : i], nil
+			}
 			var s string
 			if err := json.Unmarshal([]byte(c.line[start:c.pos]), &s); err != nil {
 				return "", errorAt(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
@@ -147,6 +155,9 @@ func (c *cursor) stringValue() (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !strings.ContainsAny(s, "$<") {
+		return literal{s}, nil
+	}
 	inner := &cursor{line: s, grammar: c.grammar}
 	parts, err := parseTemplate(inner)
 	if err != nil {
@@ -157,8 +168,6 @@ func (c *cursor) stringValue() (node, error) {
 		return nil, errorAt(start, c.pos-start, "", "<|> cuts client lines only")
 	case len(parts[0].refs()) > 0:
 		return interpolated{parts[0]}, nil
-	case len(parts[0]) == 0:
-		return literal{""}, nil
 	}
 	return literal{parts[0][0].lit}, nil
 }

@@ -104,7 +104,6 @@ func (c *cursor) take(prefix string) bool {
 }
 
 var (
-	nameForm    = regexp.MustCompile(`^[a-z][a-z0-9_]*`)
 	nowForm     = regexp.MustCompile(`^\$now([+-]\d+(?:ms|s|m|h))?(@[+-]\d\d:\d\d)?`)
 	fillerForm  = regexp.MustCompile(`^\$filler\(\s*(\d+)\s*([A-Za-z]*)\s*\)`)
 	variantForm = regexp.MustCompile(`^(?:\.(\w+))?(@[a-z0-9]+)?`)
@@ -113,13 +112,25 @@ var (
 // startsName reports whether a name begins at the cursor; a $ before anything
 // else is a literal dollar.
 func (c *cursor) startsName() bool {
-	return c.peek() == '$' && nameForm.MatchString(c.line[c.pos+1:])
+	return c.peek() == '$' && nameLength(c.line[c.pos+1:]) > 0
+}
+
+// nameLength returns how many bytes of s are a name: a small letter, then small letters, digits and underscores.
+func nameLength(s string) int {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return i
+		}
+	}
+	return len(s)
 }
 
 // name parses the name that begins at the cursor.
 func (c *cursor) name() (*ref, error) {
 	start := c.pos
-	base := nameForm.FindString(c.line[start+1:])
+	base := c.line[start+1:]
+	base = base[:nameLength(base)]
 	r := &ref{base: base, grammar: c.grammar}
 	var err error
 	switch base {
@@ -186,6 +197,9 @@ func (c *cursor) computedName(r *ref) error {
 		return c.objectName(r)
 	}
 	r.kind, r.same = refValue, true
+	if next := c.peek(); next != '.' && next != '@' {
+		return nil
+	}
 	start := c.pos - len("$") - len(r.base)
 	m := variantForm.FindStringSubmatch(c.rest())
 	c.pos += len(m[0])
@@ -253,8 +267,12 @@ func parseTemplate(c *cursor) ([]Template, error) {
 			*last() = append(*last(), part{ref: r})
 			begin = c.pos
 		default:
-			lit.WriteByte(c.peek())
-			c.pos++
+			end := len(c.line)
+			if i := strings.IndexAny(c.line[c.pos+1:], "$<"); i >= 0 {
+				end = c.pos + 1 + i
+			}
+			lit.WriteString(c.line[c.pos:end])
+			c.pos = end
 		}
 	}
 	flush()

@@ -54,7 +54,7 @@ const (
 
 // hostileFiles are files that are wrong on purpose. None is what any command expects.
 var hostileFiles = map[string]file{
-	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", again: strings.Repeat("A", mebi), times: 100, last: "\n"},
+	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", again: "A", times: 100 * mebi, last: "\n"},
 	"200 MB of lines":                {again: strings.Repeat("C: FETCH a\n", mebi/11), times: 200},
 	"values nested 200,000 deep":     {first: "C: PUSH ", again: "[", times: 200_000, last: "\nnosuch\n"},
 	"invalid UTF-8":                  {again: "\xff\xfe\xc3\x28\n", times: 1000},
@@ -62,10 +62,10 @@ var hostileFiles = map[string]file{
 	"NUL":                            {again: "\x00", times: mebi},
 	"gzip, cut":                      {first: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff", again: "\xec\xbd", times: 40_000},
 	"a report nested 200,000 deep":   {first: report + `"a":`, again: "[", times: 200_000},
-	"a report with a text of 100 MB": {first: report + `"a":"`, again: strings.Repeat("A", mebi), times: 100, last: `"}`},
+	"a report with a text of 100 MB": {first: report + `"a":"`, again: "A", times: 100 * mebi, last: `"}`},
 	"a report of 10,000,000 checks":  {first: report + `"checks":[{}`, again: ",{}", times: 10_000_000, last: "]}"},
 	"a report of 50,000 clauses":     {first: report + `"checks":[{"clauses":[{}`, again: `,{}`, times: 50_000, last: "]}]}"},
-	"a history's line of 100 MB":     {first: history + `{"body":"`, again: strings.Repeat("A", mebi), times: 100, last: "\"}\n"},
+	"a history's line of 100 MB":     {first: history + `{"body":"`, again: "A", times: 100 * mebi, last: "\"}\n"},
 	"a history nested 200,000 deep":  {first: history + `{"body":`, again: "[", times: 200_000, last: "\n"},
 	"2,000,000 steps":                {first: run + "{}", again: ",{}", times: 2_000_000, last: "]}"},
 	"70,000 keys":                    {again: "some key: 1\n", times: 70_000},

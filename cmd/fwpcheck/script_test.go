@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -59,37 +60,41 @@ func TestScripts(t *testing.T) {
 }
 
 func setup(env *testscript.Env) error {
-	check, clause, err := quickCheck()
+	quick, err := quickCheck()
 	if err != nil {
 		return err
 	}
-	env.Setenv("CHECK", check)
-	env.Setenv("CLAUSE", clause)
+	env.Setenv("CHECK", quick.check)
+	env.Setenv("CLAUSE", quick.clause)
 	env.Values[serversKey{}] = map[string]*server{}
 	env.Values[backgroundKey{}] = map[string]*background{}
 	return nil
 }
 
-// quickCheck is the shortest check of the suite that needs an open server and
-// nothing else.
-func quickCheck() (check, clause string, err error) {
+// quick is a check and a clause that it decides.
+type quick struct{ check, clause string }
+
+// quickCheck returns the shortest check of the suite that needs an open server and
+// nothing else. All scripts use the same.
+var quickCheck = sync.OnceValues(func() (q quick, err error) {
 	suite, err := fwpdialect.Suite()
 	if err != nil {
-		return "", "", err
+		return q, err
 	}
 	suite = slices.DeleteFunc(suite, func(s *scenarios.Script) bool {
 		return !slices.Equal(s.Needs, []scenarios.Need{scenarios.NeedOpen}) || !strings.HasPrefix(s.Name, "hello/")
 	})
 	if len(suite) == 0 {
-		return "", "", errors.New("the suite has no check about HELLO on an open server")
+		return q, errors.New("the suite has no check about HELLO on an open server")
 	}
-	quick := slices.MinFunc(suite, func(a, b *scenarios.Script) int { return cmp.Compare(len(a.Steps), len(b.Steps)) })
-	for mark := range quick.Marks() {
-		clause = mark.Clause
+	shortest := slices.MinFunc(suite, func(a, b *scenarios.Script) int { return cmp.Compare(len(a.Steps), len(b.Steps)) })
+	q.check = shortest.Name
+	for mark := range shortest.Marks() {
+		q.clause = mark.Clause
 		break
 	}
-	return quick.Name, clause, nil
-}
+	return q, nil
+})
 
 func condition(name string) (bool, error) {
 	switch name {
