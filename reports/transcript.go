@@ -146,10 +146,8 @@ func exchanges(all []Line, marked int) []*exchange {
 			open[l.Conn] = x
 		}
 		x.lines = append(x.lines, i)
-		for _, name := range nameLike.FindAllString(l.Text, -1) {
-			if !dates.MatchString(name) {
-				x.names = added(x.names, name)
-			}
+		for _, name := range nameLike.FindAllString(instants.ReplaceAllString(l.Text, ""), -1) {
+			x.names = added(x.names, name)
 		}
 	}
 	return found
@@ -158,8 +156,8 @@ func exchanges(all []Line, marked int) []*exchange {
 // nameLike finds words that are probably the name of one thing, such as a job, a queue or a worker: long, with digits.
 var nameLike = regexp.MustCompile(`[A-Za-z0-9_.-]*[0-9][A-Za-z0-9_.-]{7,}|[A-Za-z0-9_.-]{7,}[0-9][A-Za-z0-9_.-]*`)
 
-// dates are the beginnings of times, which are not names.
-var dates = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-`)
+// instants are not names, nor are their parts.
+var instants = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+`)
 
 // related reports whether two exchanges have a name in common.
 func related(a, b *exchange) bool {

@@ -62,6 +62,34 @@ func TestALongConversationIsNarrowed(t *testing.T) {
 	assert.Positive(t, entries[len(entries)-1].Omitted)
 }
 
+// A job has times, which are no names: what was done with the job is shown, not only where its times stand.
+func TestAJobIsFollowedByItsName(t *testing.T) {
+	t.Parallel()
+	job := func(i int) string {
+		return fmt.Sprintf(`{"jid":"fwp-jid-%05d","created_at":"2026-11-21T12:29:38.4729%02dZ"}`, i, i)
+	}
+	lines := []string{"a S: +HI", "a C: HELLO"}
+	for _, verb := range []string{"PUSH", "FETCH", "ACK"} {
+		for i := range 10 {
+			command, reply := map[string]string{
+				"PUSH": "PUSH " + job(i), "FETCH": "FETCH q", "ACK": fmt.Sprintf(`ACK {"jid":"fwp-jid-%05d"}`, i),
+			}[verb], "+OK"
+			if verb == "FETCH" {
+				reply = "$" + job(i)
+			}
+			lines = append(lines, "a C: "+command, "a S: "+reply)
+		}
+	}
+	all := said(append(lines, "a C: FETCH q", "a S: $"+job(2))...)
+	var shown []string
+	for _, entry := range transcript(&Evidence{Marked: len(all)}, all, PageOptions{}).Entries {
+		if strings.Contains(entry.Line.Text, "fwp-jid-00002") {
+			shown = append(shown, strings.Fields(entry.Line.Text)[0])
+		}
+	}
+	assert.Equal(t, []string{"PUSH", "$" + job(2), "ACK", "$" + job(2)}, shown)
+}
+
 func TestLinesThatAreAlikeAreCounted(t *testing.T) {
 	t.Parallel()
 	all := said("a C: FETCH fwp-queue-01", "a S: null", "a S: null", "a S: null", "a S: +OK")
