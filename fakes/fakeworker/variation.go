@@ -150,10 +150,17 @@ func endVariations() []Variation {
 
 func workVariations() []Variation {
 	return []Variation{
-		variation("queues-shuffled", "FWP-FETCH-13", "It shuffles its queues for each FETCH.", on(Fetching, func(e *Event) {
-			e.Queues = slices.Clone(e.Queues)
-			rand.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
-		})),
+		{
+			Name: "queues-shuffled", Summary: "It shuffles its queues for each FETCH.", Reading: "FWP-FETCH-13",
+			Configure: func(c *Config) {
+				var fetches atomic.Uint64
+				c.Hook = on(Fetching, func(e *Event) {
+					random := rand.New(rand.NewPCG(0, fetches.Add(1))) // the same in each run
+					e.Queues = slices.Clone(e.Queues)
+					random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
+				})
+			},
+		},
 		variation("report-not-repeated", "FWP-FETCH-10", "It does not report a job again whose report got no reply.",
 			on(Lost, func(e *Event) { e.Again = true })),
 		variation("backtrace-empty", "FWP-FAIL-05", "The backtrace of its FAILs is empty.", on(Ran, func(e *Event) {

@@ -71,7 +71,9 @@ func (w *world) applyLine(l *look) {
 		}
 		return
 	case fwp.END:
-		c.end = m
+		if c.end = m; c.worker != nil {
+			c.worker.lastEnd = w.lastEndOf(c.worker, *m)
+		}
 		return
 	case fwp.BEAT:
 		cmd.state, _ = l.Object["current_state"].(string)
@@ -228,7 +230,7 @@ func (w *world) greeted(l *look, cmd *command) {
 	}
 	k.conns[c.number] = c
 	c.worker = k
-	k.unknown, k.workedOn = nil, 0
+	k.unknown, k.workedOn, k.lastEnd = nil, 0, nil
 }
 
 func (k *workerState) beatAnswered(l *look) {
@@ -379,6 +381,9 @@ func (w *world) applySecond(l *look) {
 	k.silent = k.silent || k.silentFor(l.At, w.slack)
 	k.starved = k.starved || starves(l)
 	k.stayed = k.stayed || overstays(l)
+	if e := k.lastEnd; e != nil && (k.inUse() > 0 || w.greets(k.process) || l.At-e.at > replaceFor+w.slack) {
+		k.lastEnd = nil // it has another connection, or was judged
+	}
 	k.missed = k.missed || overstays(l) || k.terminate != nil && l.At > k.terminate.At+terminateLimit+w.slack
 }
 

@@ -34,6 +34,12 @@ func beatTests() []ruleTest {
 			1 worker w1` + beat + seconds(60) + beat},
 		{breach: BeatMissing, name: "never", wrong: true, stream: `1 worker w1` + seconds(70)},
 		{breach: BeatMissing, name: "no more", wrong: true, stream: `1 worker w1` + beat + beats(2, "15s") + seconds(62)},
+		{breach: BeatMissing, name: "less and less often, within 60 s", too: BeatInterval, stream: `1 worker w1` + beat +
+			beats(1, "10s") + beats(1, "15s") + beats(1, "20s") + beats(1, "30s") + beats(1, "45s") + beats(2, "60s")},
+		{breach: BeatMissing, name: "less and less often, beyond 60 s", wrong: true, too: BeatInterval,
+			stream: `1 worker w1` + beat + beats(1, "15s") + beats(1, "30s") + beats(1, "60s") + seconds(120) + beat},
+		{breach: BeatMissing, name: "the same, and nothing else is seen meanwhile", wrong: true, too: BeatInterval,
+			stream: `1 worker w1` + beat + beats(1, "15s") + beats(1, "30s") + beats(1, "60s") + beats(1, "120s")},
 
 		{breach: QuietWithoutBeat, name: "it goes on", stream: quietWorker + beats(5, "15s")},
 		{breach: QuietWithoutBeat, name: "the order to terminate", stream: quietWorker + beats(2, "15s") + `

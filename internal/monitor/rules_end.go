@@ -1,6 +1,11 @@
 package monitor
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
 
 // endRules are about END, and about what a client does when a connection is lost.
 func endRules() []Rule {
@@ -23,16 +28,7 @@ func endRules() []Rule {
 		},
 		{
 			Breach: EndWithJobs, Goal: "a worker sent END on its last connection",
-			on: on(Line, "END"), check: func(l *look) judgement {
-				k := l.worker
-				if k == nil || l.conn.end != nil || k.inUse() > 1 || l.world.greets(k.process) {
-					return aside()
-				}
-				if n := k.running(); n > 0 {
-					return wrong([]Moment{k.held[0].shown}, "END while %d jobs have no ACK and no FAIL", n)
-				}
-				return right()
-			},
+			on: slices.Concat(on(Line, fwp.END), on(worker), on(left)), check: checkEndWithJobs,
 		},
 		{
 			Breach: DialWithoutPause, Goal: "a server closed three connections in a row before they were greeted",
@@ -47,6 +43,45 @@ func endRules() []Rule {
 			},
 		},
 	}
+}
+
+// replaceFor is how long a worker that sends END on its last connection may take to open another one in its place. The
+// two go over different connections, so that either may be seen first.
+const replaceFor = time.Second
+
+// lastEnd is an END on the last connection of a worker that has jobs without a report.
+type lastEnd struct {
+	at    time.Duration
+	held  Moment // the oldest of the jobs
+	jobs  int
+	shown Moment
+}
+
+// lastEndOf returns the END that a worker has just sent, if it was on its last connection and jobs have no report.
+func (w *world) lastEndOf(k *workerState, m Moment) *lastEnd {
+	n := k.running()
+	if n == 0 || k.inUse() > 0 || w.greets(k.process) {
+		return nil
+	}
+	return &lastEnd{m.At, k.held[0].shown, n, m}
+}
+
+// checkEndWithJobs judges END on the last connection of a worker. With jobs in hand it leaves, unless it opens another
+// connection in its place.
+func checkEndWithJobs(l *look) judgement {
+	k := l.worker
+	if l.Kind == Line {
+		if k == nil || l.conn.end != nil || k.inUse() > 1 || l.world.greets(k.process) || k.running() > 0 {
+			return aside()
+		}
+		return right()
+	}
+	e := k.lastEnd
+	killed := l.isSignalled() && l.process.signal == "KILL"
+	if e == nil || killed || l.Kind != left && l.At-e.at <= replaceFor+l.world.slack {
+		return aside()
+	}
+	return wrong([]Moment{e.held, e.shown}, "END while %d jobs have no ACK and no FAIL", e.jobs)
 }
 
 // greets reports whether a process has a connection on which it has not greeted yet: it may be one more of its worker.

@@ -61,6 +61,45 @@ func endTests() []ruleTest {
 			2 S: +OK
 			2 C: END
 			2 closed server`},
+		{breach: EndWithJobs, name: "another connection takes its place", stream: fetchedJob + ended + `
+			+500ms
+			2 worker w1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: END
+			2 closed server`},
+		{breach: EndWithJobs, name: "another connection that has not greeted takes its place", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			+500ms
+			2 open p1` + seconds(5) + `
+			2 S: +HI {"v":2}
+			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
+			2 S: +OK
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: END
+			2 closed server`},
+		{breach: EndWithJobs, name: "another connection comes much later", wrong: true, stream: fetchedJob + ended +
+			seconds(5) + `
+			2 worker w1
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: END
+			2 closed server`},
+		{breach: EndWithJobs, name: "it is killed meanwhile", cfg: processes, stream: `
+			p1 started
+			1 worker w1 p1
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}` + ended + `
+			+200ms
+			p1 KILL
+			p1 exited -1
+			2 worker w2
+			2 C: END
+			2 closed server`},
 		{breach: EndWithJobs, name: "the last of three that end at a time", stream: fetchedJob + failed + `
 			2 worker w1
 			1 C: END

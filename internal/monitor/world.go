@@ -122,6 +122,7 @@ type workerState struct {
 	briefs    int           // connections in a row that carried one command
 	heldThen  int           // jobs that it held when it was told to terminate
 	missed    bool          // it has been reported that it has left jobs
+	lastEnd   *lastEnd      // its latest END, if that may have been too early
 	workedOn  int           // FETCHes since its BEAT was refused as that of an unknown worker
 }
 
