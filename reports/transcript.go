@@ -66,8 +66,8 @@ const (
 	leading   = 3  // before the finding, if no name leads to it
 )
 
-// relevant returns the places of the lines that lead to the one that is marked (the last one if none is): those of its
-// connection, and those elsewhere that have a name in common with it. If these are many, they are its opening, those
+// relevant returns the places of the lines that lead to the one that is marked (the last one of a connection if none is):
+// those of its connection, and those elsewhere that have a name in common with it. If these are many, they are its opening, those
 // just before the mark, and those that share the mark's rarest name.
 func relevant(all []Line, marked int) []int {
 	found := exchanges(all, marked)
@@ -76,7 +76,7 @@ func relevant(all []Line, marked int) []int {
 	}
 	at := found[0]
 	for _, x := range found {
-		if !x.own {
+		if !x.own && (!x.remark || at.remark) {
 			at = x
 		}
 		if slices.Contains(x.lines, marked) {
