@@ -300,7 +300,7 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 
 // mayLeave reports whether the end of a connection is no message in a protocol whose servers push messages.
 func (th *thread) mayLeave(c *conn) bool {
-	return th.dialect().Grammar().Pushes && th.ledger.MayEnd(c.State())
+	return c.role == Consumer && th.dialect().Grammar().Pushes
 }
 
 // notSilent records what was received on a connection that should be silent.

@@ -47,13 +47,13 @@ func Protocol() *conformance.Protocol {
 	}
 }
 
-// clauseOf returns the clause of a breach. That a connection ends breaks none.
+// clauseOf returns the clause of a breach.
 func clauseOf(breach string) string {
 	kind, rule, _ := strings.Cut(breach, ":")
 	if kind != "grammar" {
 		return map[string]string{
 			"unasked": prefix + "SOCK-02", "extra-reply": prefix + "SOCK-02", "no-reply": prefix + "SOCK-02",
-			"no-greeting": prefix + "SOCK-02",
+			"no-greeting": prefix + "SOCK-02", "consumer-closed": prefix + "SOCK-08",
 		}[kind]
 	}
 	of := map[string]string{

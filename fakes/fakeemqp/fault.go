@@ -195,7 +195,7 @@ func answerFaults() []Fault {
 
 // delivery has the clauses of whatever needs a worker that gets a REQUEST.
 const delivery = " ACK-02 BEAT-01 BEAT-03 BEAT-05 BEAT-06 BEAT-07 FRAME-07 HEAD-01 HEAD-02 INF-01 INF-02 INF-03 " +
-	"PUB-01 READY-01 REPLY-04 REQ-01 REQ-04 REQ-05 REQ-06 REQ-07 SOCK-03"
+	"PUB-01 READY-01 REPLY-04 SOCK-07 SOCK-08 REQ-01 REQ-04 REQ-05 REQ-06 REQ-07 SOCK-03"
 
 // informFaults are about INFORM and READY.
 func informFaults() []Fault {

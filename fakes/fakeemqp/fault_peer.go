@@ -37,9 +37,9 @@ func heartbeatFaults() []Fault {
 	}
 	stamp := func(text string) func(*Event) { return sent(set(atFirst, text), emqp.HEARTBEAT) }
 	return []Fault{
-		fault("heartbeat-no-worker", "BEAT-01 BEAT-03 BEAT-05", "workers get no HEARTBEATs", none(Worker)),
+		fault("heartbeat-no-worker", "BEAT-01 BEAT-03 BEAT-05 SOCK-08", "workers get no HEARTBEATs", none(Worker)),
 		fault("heartbeat-no-scheduler", "BEAT-02", "schedulers get no HEARTBEATs", none(Scheduler)),
-		statefulFault("heartbeat-once", "BEAT-01 BEAT-02 BEAT-05",
+		statefulFault("heartbeat-once", "BEAT-01 BEAT-02 BEAT-05 SOCK-08",
 			"a peer gets one HEARTBEAT, and no more", func() func(*Event) {
 				beaten := map[string]bool{}
 				return sent(func(e *Event) {
@@ -52,7 +52,7 @@ func heartbeatFaults() []Fault {
 		fault("heartbeat-uptime", "BEAT-03", "a HEARTBEAT has the seconds since the broker was started", stamp("12")),
 		statefulFault("heartbeat-before-inform", "BEAT-04", "a client gets HEARTBEATs after a PUBLISH",
 			acksOf(emqp.PUBLISH, func(id, _ string) emqp.Message { return emqp.Heartbeat(id, time.Now()) })),
-		fault("heartbeat-ignored", "BEAT-05 BEAT-01",
+		fault("heartbeat-ignored", "BEAT-05 BEAT-01 SOCK-08",
 			"the HEARTBEATs of a worker do not count", received(drop, emqp.HEARTBEAT)),
 		fault("heartbeat-alone-counts", "BEAT-06", "a worker without HEARTBEATs has disconnected, whatever else it sends",
 			received(drop, emqp.ACK)),

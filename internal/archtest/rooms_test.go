@@ -38,17 +38,19 @@ var rooms = map[string]room{
 	"internal/cli/check": {
 		mayImport: []string{
 			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "fakes/catalogue",
-			"fakes/fakeworkq", "internal/cli/program",
+			"fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
-			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/fwpdialect",
+			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/emqpdialect",
+			"scenarios/fwpdialect",
 		},
 		testsAlso: []string{"fwp"},
 		speaks:    true,
 	},
 	"internal/cli/program": {
 		mayImport: []string{
-			"conformance", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/input", "internal/shortage",
+			"conformance", "conformance/emqpsuite", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/input",
+			"internal/shortage",
 			"internal/target", "internal/text", "load/workload", "reports", "reports/html",
 		},
 		speaks: true,

@@ -22,7 +22,13 @@ const (
 
 // ports has the schemes of other protocols, which are their names, each with the port where its servers listen unless
 // configured otherwise.
-var ports = map[string]string{"workq": "9922"}
+var ports = map[string]string{"workq": "9922", brokers: "47291"}
+
+// brokers is the protocol whose servers can have two ports, and backendPort the second one where the URL has no port.
+const (
+	brokers     = "emqp"
+	backendPort = "47290"
+)
 
 // wanted is the form of a URL.
 const wanted = "tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://..."
@@ -33,12 +39,15 @@ type Address struct {
 	TLS      bool
 	Host     string // a name or an IP address, IPv6 without brackets
 	Port     string // a number
+	Backend  string // the port for workers, a number; empty: they connect to Port, too
 	Password string // empty if the URL has none
 }
 
 // ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of another protocol in the
 // place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and
-// the password is percent-encoded where it has to be. No error holds any part of the URL that may be the password.
+// the password is percent-encoded where it has to be. The port for workers of a broker is written
+// emqp://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to 47290. No error
+// holds any part of the URL that may be the password.
 func ParseURL(raw string) (Address, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -51,9 +60,16 @@ func ParseURL(raw string) (Address, error) {
 	} else if !a.TLS && !strings.EqualFold(scheme, schemeTCP) {
 		return Address{}, unknownScheme(scheme)
 	}
+	rest, backend, two := strings.Cut(rest, backendMark)
+	if two && (a.Protocol != brokers || !isPort(backend)) {
+		return Address{}, errors.New("?backend= and the number of a port stand at the end of a URL of emqp only")
+	}
 	user, hostport, err := splitUser(rest)
 	if err != nil {
 		return Address{}, err
+	}
+	if a.Backend = backend; a.Protocol == brokers && !two && !numbered.MatchString(hostport) {
+		a.Backend = backendPort
 	}
 	if _, password, ok := strings.Cut(user, ":"); ok {
 		if a.Password, err = url.PathUnescape(password); err != nil {
@@ -62,6 +78,17 @@ func ParseURL(raw string) (Address, error) {
 	}
 	a.Host, a.Port, err = splitHostPort(hostport, port)
 	return a, err
+}
+
+// backendMark stands in a URL before the port for workers.
+const backendMark = "?backend="
+
+// numbered matches a host with a port.
+var numbered = regexp.MustCompile(`:[0-9]+$`)
+
+func isPort(s string) bool {
+	number, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && number > 0
 }
 
 // hostAndPort matches what cannot be a password: there is no @ in it, and a number behind the colon.
@@ -113,14 +140,14 @@ func splitHostPort(hostport, usual string) (host, port string, err error) {
 	} else if strings.ContainsAny(host, "%[]") || strings.ContainsFunc(host, isBlank) {
 		return "", "", errors.New("a host has no blanks and none of %, [ and ] in it")
 	}
-	switch number, bad := strconv.ParseUint(port, 10, 16); {
+	switch {
 	case err != nil:
 		return "", "", err
 	case host == "":
 		return "", "", fmt.Errorf("no host: want %s", wanted)
 	case port == "":
 		return host, usual, nil
-	case bad != nil || number == 0:
+	case !isPort(port):
 		return "", "", errors.New("the port is not a number from 1 to 65535")
 	}
 	return host, port, nil
@@ -150,7 +177,7 @@ func splitBracketed(inner string) (host, port string, err error) {
 func (a Address) HostPort() string { return net.JoinHostPort(a.Host, a.Port) }
 
 // String returns the URL without the password.
-func (a Address) String() string { return a.scheme() + "://" + a.encoded() }
+func (a Address) String() string { return a.scheme() + "://" + a.encoded() + a.backend() }
 
 // Masked returns the URL with the word PASSWORD in the place of the password, if
 // there is one: a form to fill in.
@@ -169,6 +196,14 @@ func (a Address) scheme() string {
 		return schemeTLS
 	}
 	return schemeTCP
+}
+
+// backend returns the part of the URL with the port for workers, empty if there is none.
+func (a Address) backend() string {
+	if a.Backend == "" {
+		return ""
+	}
+	return backendMark + a.Backend
 }
 
 func (a Address) encoded() string { return strings.Replace(a.HostPort(), "%", "%25", 1) }

@@ -25,10 +25,21 @@ type Server struct {
 // Dial opens a connection, with the TLS handshake done. It waits until ctx is
 // done, but not longer than 30 s; see [Advice] for its errors. A shortage of this machine
 // is noticed, see [shortage.Notice].
-func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
+func (s *Server) Dial(ctx context.Context) (net.Conn, error) { return s.dial(ctx, s.Address) }
+
+// DialBackend is Dial for workers, which connect to another port where the address has one.
+func (s *Server) DialBackend(ctx context.Context) (net.Conn, error) {
+	to := s.Address
+	if to.Backend != "" {
+		to.Port = to.Backend
+	}
+	return s.dial(ctx, to)
+}
+
+func (s *Server) dial(ctx context.Context, to Address) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	nc, err := new(net.Dialer).DialContext(ctx, "tcp", s.Address.HostPort())
+	nc, err := new(net.Dialer).DialContext(ctx, "tcp", to.HostPort())
 	if err != nil {
 		return nil, shortage.Notice(ctx, err)
 	}
@@ -38,7 +49,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	secured := tls.Client(nc, s.TLS)
 	if err := secured.HandshakeContext(ctx); err != nil {
 		_ = nc.Close()
-		return nil, &HandshakeError{s.Address.HostPort(), err}
+		return nil, &HandshakeError{to.HostPort(), err}
 	}
 	return secured, nil
 }

@@ -17,10 +17,10 @@ import (
 type Starter struct {
 	// Value is the value of --start that the starter was made from, for messages.
 	Value string
-	// Command is a command of the shell. In it {port} and {webport} stand for free ports of
-	// 127.0.0.1, {password} for a password, which is empty for a server without one, and
+	// Command is a command of the shell. In it {port}, {port2} and {webport} stand for free ports of
+	// 127.0.0.1, of which the second is for workers if the command has it, {password} for a password, which is empty for a server without one, and
 	// {dir} for a new folder, which is kept over restarts. They are in its environment as
-	// FWP_PORT, FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the
+	// FWP_PORT, FWP_PORT2, FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the
 	// server runs.
 	Command string
 	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
@@ -81,6 +81,7 @@ func (s *Starter) Control(commands Commands) {
 // Place is where a started server is.
 type Place struct {
 	Port, WebPort int    // of 127.0.0.1
+	Port2         int    // the same, for workers
 	Password      string // empty: the server is open
 	Dir           string // the folder of the server
 }
@@ -95,8 +96,12 @@ func newPlace(password string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
+	port2, err := freePort()
+	if err != nil {
+		return Place{}, err
+	}
 	dir, err := os.MkdirTemp("", "fwp-server-*")
-	return Place{port, webPort, password, dir}, err
+	return Place{Port: port, WebPort: webPort, Port2: port2, Password: password, Dir: dir}, err
 }
 
 // freePort returns a port of 127.0.0.1 on which no server listens now.
@@ -119,7 +124,7 @@ func (p Place) fill(command string) string {
 		command = aloneWord.ReplaceAllString(command, "$1''$2")
 	}
 	return strings.NewReplacer(
-		"{port}", strconv.Itoa(p.Port), "{webport}", strconv.Itoa(p.WebPort),
+		"{port}", strconv.Itoa(p.Port), "{port2}", strconv.Itoa(p.Port2), "{webport}", strconv.Itoa(p.WebPort),
 		"{password}", p.Password, "{dir}", p.Dir,
 	).Replace(command)
 }
@@ -127,7 +132,7 @@ func (p Place) fill(command string) string {
 // environment returns the place as variables.
 func (p Place) environment() []string {
 	return []string{
-		"FWP_PORT=" + strconv.Itoa(p.Port), "FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
+		"FWP_PORT=" + strconv.Itoa(p.Port), "FWP_PORT2=" + strconv.Itoa(p.Port2), "FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
 		"FWP_PASSWORD=" + p.Password, "FWP_DIR=" + p.Dir,
 	}
 }
@@ -144,6 +149,9 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 	}
 	i := &Started{starter: s, place: place, output: new(lastLines)}
 	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}
+	if strings.Contains(s.Command, "{port2}") || strings.Contains(s.Command, "FWP_PORT2") {
+		i.Server.Address.Backend = strconv.Itoa(place.Port2)
+	}
 	i.Server.Operator = i
 	if s.Workers != nil {
 		i.workers = s.Workers(place)

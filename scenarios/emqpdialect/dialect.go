@@ -9,6 +9,7 @@ package emqpdialect
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -64,10 +65,10 @@ func command(name string) scenarios.Form {
 
 // fields are those of a connect line.
 type fields struct {
-	Identity   string `json:"identity"`   // announced in READY
-	Heartbeats bool   `json:"heartbeats"` // the script expects and answers those of the broker
-	Silent     bool   `json:"silent"`     // those of the broker are not answered, and not shown to the script
-	Acks       bool   `json:"acks"`       // the script expects those of the broker
+	Identity   *string `json:"identity"`   // announced in READY: empty for none, a random one by default
+	Heartbeats bool    `json:"heartbeats"` // the script expects and answers those of the broker
+	Silent     bool    `json:"silent"`     // those of the broker are not answered, and not shown to the script
+	Acks       bool    `json:"acks"`       // the script expects those of the broker
 }
 
 // Open implements [scenarios.Opener]. Greeting and READY are sent for all connections but raw ones.
@@ -81,7 +82,11 @@ func (Dialect) Open(nc net.Conn, role scenarios.Role, with []byte) (net.Conn, se
 	if err := d.Decode(&f); err != nil {
 		return nil, nil, fmt.Errorf("the fields of the connection: %w", err)
 	}
-	return emqpsession.Open(nc, emqpsession.Settings(f))
+	s := emqpsession.Settings{Identity: "fwp-" + rand.Text(), Heartbeats: f.Heartbeats, Silent: f.Silent, Acks: f.Acks}
+	if f.Identity != nil {
+		s.Identity = *f.Identity
+	}
+	return emqpsession.Open(nc, s)
 }
 
 // Hello returns nothing to send: the introduction of a worker, INFORM, is for scripts. The first message of a broker is
@@ -135,8 +140,8 @@ func (ledger) Breach([]byte, session.Message) scenarios.Breach { return scenario
 
 func (ledger) Signalled(string) {}
 
-// MayEnd reports that a broker may end any connection: the document does not say that it keeps them.
-func (ledger) MayEnd(session.State) bool { return true }
+// MayEnd implements [scenarios.Ledger]: a message that a script expects has to arrive.
+func (ledger) MayEnd(session.State) bool { return false }
 
 func (ledger) Leftover() []string { return nil }
 

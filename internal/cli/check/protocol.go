@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // clauseByID returns the clause of a protocol with this id.
@@ -105,10 +108,32 @@ func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
 	return f, err
 }
 
+// embeddedFault returns an error if the embedded server of an endpoint has no fault of that name; otherwise it has the
+// endpoint say that the server has it.
+func embeddedFault(e *program.Endpoint, name string) error {
+	if !e.Choice.Embedded {
+		return fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
+	}
+	var names []string
+	for _, f := range faultsOfProtocol(e.Protocol) {
+		if f.Name == name {
+			e.Choice.How += " with the fault " + name
+			return nil
+		}
+		names = append(names, f.Name)
+	}
+	near := text.DidYouMean(text.Candidates(name, names)...)
+	return fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+		"fwpcheck list --protocol "+e.Protocol.Name+" --faults shows the faults"))
+}
+
 // faultsOfProtocol returns the faults of the embedded server of a protocol, as list shows them.
 func faultsOfProtocol(p *conformance.Protocol) (all []fakes.Fault) {
 	if p.Name == conformance.FWP().Name {
 		return fakes.Faults()
+	}
+	if p.Name == emqpdialect.Name {
+		return emqpFaults()
 	}
 	for _, f := range fakeworkq.Faults() {
 		all = append(all, fakes.Fault{Name: f.Name, Clauses: f.Clauses, Summary: f.Summary})

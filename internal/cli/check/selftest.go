@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // How long the quick part waits for servers that may never answer. The embedded server answers much sooner.
@@ -91,6 +92,10 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	protocol, err := program.ProtocolNamed(o.protocol)
 	if err != nil {
 		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	if protocol.Name == emqpdialect.Name {
+		return nil, errors.New("selftest works with FWP and Workq only: the faults of the eMQP broker are tested by " +
+			"go test ./conformance/emqpsuite")
 	}
 	all, err := scriptsOf(protocol)
 	if err != nil {

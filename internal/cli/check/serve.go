@@ -22,6 +22,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // serveOptions are the flags of `fwpcheck serve`.
@@ -63,6 +64,9 @@ func newServe(p process) *cobra.Command {
 			switch {
 			case err != nil:
 				return fmt.Errorf("--protocol: %w", err)
+			case protocol.Name == emqpdialect.Name:
+				return errors.New("serve works with FWP and Workq only: fwpcheck run --protocol emqp starts the embedded " +
+					"eMQP broker by itself, and programs in Go have fakes/fakeemqp")
 			case protocol.Name != conformance.FWP().Name:
 				return p.serveWorkq(cmd.Context(), o, args)
 			case len(args) > 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // subject is the server under test.
@@ -19,6 +20,7 @@ type subject struct {
 	alone, flush bool // what may be done to a server of the user's
 	fault        fakes.Fault
 	workq        fakeworkq.Fault // the same of a Workq server
+	emqp         string          // the same of an eMQP broker, by its name
 }
 
 // subject returns the server that flags and environment name. A flag without an effect on it is an error.
@@ -29,7 +31,12 @@ func (o *runOptions) subject(lookup func(string) (string, bool)) (subject, error
 	}
 	if e.Protocol.Name != conformance.FWP().Name {
 		s := subject{endpoint: e, alone: o.allowShared || o.allowFlush, flush: o.allowFlush}
-		if o.fault != "" {
+		switch {
+		case o.fault == "":
+		case e.Protocol.Name == emqpdialect.Name:
+			s.emqp = o.fault
+			err = embeddedFault(&s.endpoint, o.fault)
+		default:
 			s.workq, err = workqFault(&s.endpoint, o.fault)
 		}
 		return s, err
@@ -97,6 +104,10 @@ func (s subject) open(ctx context.Context, timeout time.Duration) (testbed, erro
 		return s.start(ctx, timeout)
 	case !s.endpoint.Choice.Embedded:
 		return s.connect(ctx, timeout)
+	}
+	if s.endpoint.Protocol.Name == emqpdialect.Name {
+		server, end, err := embedEMQP(ctx, s.emqp)
+		return testbed{servers: []conformance.Server{server}, end: end}, err
 	}
 	if s.endpoint.Protocol.Name != conformance.FWP().Name {
 		server, end, err := embedWorkq(ctx, s.workq)

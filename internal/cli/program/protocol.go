@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/emqpsuite"
 	"github.com/fwpsuite/fwp/conformance/workqsuite"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -16,7 +17,7 @@ import (
 
 // Protocols returns the protocols that the programs test, FWP first. They are the same in each call.
 func Protocols() []*conformance.Protocol {
-	return []*conformance.Protocol{conformance.FWP(), workqsuite.Protocol()}
+	return []*conformance.Protocol{conformance.FWP(), workqsuite.Protocol(), emqpsuite.Protocol()}
 }
 
 // ProtocolNamed returns the protocol of a name; FWP for the empty one.

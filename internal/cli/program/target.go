@@ -32,7 +32,7 @@ type TargetFlags struct {
 func (t *TargetFlags) Declare(f *pflag.FlagSet, verb string) {
 	f.StringVar(&t.url, "url", "", verb+" the server at `URL`: tcp://[:PASSWORD@]HOST[:PORT] or tcp+tls://...")
 	f.StringVar(&t.start, "start", "", "start servers with the shell `COMMAND`, as many as are needed, and "+verb+
-		" them: {port}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
+		" them: {port}, {port2}, {webport}, {password} and {dir} in it are filled in; or \"faktory\" or \"faktory=PATH\"")
 	f.StringVar(&t.passwordFile, "password-file", "", "read the server's password from `FILE`")
 	t.DeclareTLS(f)
 	t.DeclareSecrets(f)
