@@ -11,6 +11,9 @@ import (
 	"github.com/fwpsuite/fwp/load/workqspeaker"
 )
 
+// loadable is the protocol beside FWP that loads speak.
+const loadable = "workq"
+
 // other returns the name of the protocol of a target if it is not FWP, else the empty one.
 func other(at program.Endpoint) string {
 	if at.Protocol == nil || at.Protocol.Name == conformance.FWP().Name {
@@ -22,6 +25,10 @@ func other(at program.Endpoint) string {
 // checkProtocol returns an error for flags that the protocol of a target does not have, and has the endpoint name its
 // fault.
 func (o *benchOptions) checkProtocol(at *program.Endpoint) error {
+	if name := other(*at); name != "" && name != loadable {
+		return fmt.Errorf("fwpbench works with FWP and Workq only: %s has no load yet, but fwpcheck run tests its servers",
+			at.Protocol.Title)
+	}
 	if other(*at) == "" {
 		if o.requests {
 			return errors.New("--requests is about the run command of Workq: FWP has no command that waits for a result")
