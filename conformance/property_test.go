@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -213,8 +214,8 @@ func TestPropertiesEndWithinTheirWait(t *testing.T) {
 
 func TestALimitOfConnectionsIsNoFindingOfAProperty(t *testing.T) {
 	t.Parallel()
-	for _, limit := range []int{40, 20, 4} {
-		for _, silent := range []bool{false, true} {
+	for i, limit := range []int{40, 20, 4} {
+		for _, silent := range slow.Pick([]bool{i%2 == 0}, []bool{false, true}) {
 			all := append(checksOf(suiteProperties()), scripts(t, copies(5, "x", beating))...)
 			limited(t, limit, silent, all, func(r *reports.Report) {
 				assert.Empty(t, r.Findings())
@@ -260,7 +261,7 @@ func TestAServerThatDiesOfAPropertyIsACrash(t *testing.T) {
 func TestPropertiesTouchNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	for _, password := range []string{"", "secret"} {
-		for seed := range uint64(5) {
+		for seed := range slow.Pick[uint64](1, 5) {
 			synctest.Test(t, func(t *testing.T) {
 				v := &traffic{queues: map[string]bool{}}
 				pool := &serverPool{nw: memnet.New(), config: fakes.Config{Hook: v.hook}}

@@ -86,10 +86,13 @@ func (p *serverPool) close() {
 // internal/selftest plays each of them.
 var heaviest = []string{"push/ten-thousand-jobs", "push/a-thousand-jobs", "retry/own-number"}
 
+// parsed parses the scripts once: a play changes none of them.
+var parsed = sync.OnceValues(fwpdialect.Suite)
+
 // suite returns all checks, or the quick ones.
 func suite(tb testing.TB, quick bool) []conformance.Check {
 	tb.Helper()
-	all, err := fwpdialect.Suite()
+	all, err := parsed()
 	require.NoError(tb, err)
 	in, _, err := conformance.Selection{Quick: quick}.Apply(conformance.Scripts(all...))
 	require.NoError(tb, err)

@@ -155,7 +155,7 @@ var hostilePeers = map[string]struct {
 func TestHostilePeers(t *testing.T) {
 	t.Parallel()
 	for i, name := range slices.Sorted(maps.Keys(hostilePeers)) {
-		if !slow.Enabled() && i%15 != 0 {
+		if !slow.Enabled() && i%23 != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestImpostors(t *testing.T) {
 			t.Parallel()
 			scripts := scripts
 			if !slow.Enabled() {
-				scripts = every(9, scripts, len(name))
+				scripts = every(18, scripts, len(name))
 			}
 			for _, script := range scripts {
 				check := test.run(t, script)

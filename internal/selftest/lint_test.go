@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,9 +14,12 @@ import (
 
 // suite is all scripts of the suite.
 // suite is the scripts of the suite as checks.
+// parsed parses the scripts once: a play changes none of them.
+var parsed = sync.OnceValues(fwpdialect.Suite)
+
 func suite(t *testing.T) []conformance.Check {
 	t.Helper()
-	scripts, err := fwpdialect.Suite()
+	scripts, err := parsed()
 	require.NoError(t, err)
 	require.NotEmpty(t, scripts)
 	return conformance.Scripts(scripts...)

@@ -77,13 +77,13 @@ func TestNoServers(t *testing.T) {
 	}
 }
 
-// someOf returns every third script, for the next i others, and all that decide one of these clauses; with FWP_SLOW=1
+// someOf returns every sixth script, for the next i others, and all that decide one of these clauses; with FWP_SLOW=1
 // all.
 func someOf(scripts []conformance.Check, i int, decided string) (some []conformance.Check) {
 	wanted := strings.Fields(decided)
 	for j, s := range scripts {
 		decides := slices.ContainsFunc(clauses(s), func(id string) bool { return slices.Contains(wanted, id) })
-		if slow.Enabled() || (i+j)%3 == 0 || decides {
+		if slow.Enabled() || (i+j)%6 == 0 || decides {
 			some = append(some, s)
 		}
 	}
@@ -217,7 +217,7 @@ func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(2, scripts, 0)
+		scripts = every(4, scripts, 0)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}
@@ -332,7 +332,7 @@ func TestStalling(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(3, scripts, 0)
+		scripts = every(6, scripts, 0)
 	}
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
 		t.Run(name, func(t *testing.T) {

@@ -63,10 +63,10 @@ func tried(
 }
 
 // TestPropertiesBlameNothing tries the properties on servers that are right: on each
-// kind with FWP_SLOW=1, and otherwise on every tenth.
+// kind with FWP_SLOW=1, and otherwise on every fortieth.
 func TestPropertiesBlameNothing(t *testing.T) {
 	t.Parallel()
-	seeds, every := 1, 20
+	seeds, every := 1, 40
 	if slow.Enabled() {
 		seeds, every = 2, 1
 	}
@@ -104,7 +104,7 @@ func TestPropertiesCatch(t *testing.T) {
 			}
 			t.Run(check+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
-				for _, others := range []bool{true, false} {
+				for _, others := range slow.Pick([]bool{len(fault.Name)%2 == 0}, []bool{true, false}) {
 					found := tried(t, nil, slowly(fault.Hook), others, 1, check)[0]
 					assert.True(t, found.Verdict.Breach(), "%s: %s", found.Verdict, found.Why)
 					shown, named := 0, false
@@ -140,7 +140,7 @@ func slowly(hook func() func(*fakes.Event)) func() func(*fakes.Event) {
 }
 
 // TestPropertiesOfNoServers tries the properties on what is no server: they come to
-// their end, and pass nothing.
+// their end, and pass nothing. Without FWP_SLOW=1 each such server has a part of them.
 func TestPropertiesOfNoServers(t *testing.T) {
 	t.Parallel()
 	const hi, ok = `+HI {"v":2}`, "+OK"
@@ -159,7 +159,10 @@ func TestPropertiesOfNoServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, script := range properties() {
+			for i, script := range properties() {
+				if !slow.Enabled() && (i+len(name))%2 != 0 {
+					continue
+				}
 				report := against(t, serve, []conformance.Check{script})
 				check := report.Checks[0]
 				assert.NotEqual(t, reports.Pass, check.Verdict, check.ID)

@@ -35,7 +35,7 @@ func TestARightServer(t *testing.T) {
 func TestVariationsAreNotBlamed(t *testing.T) {
 	t.Parallel()
 	for i, v := range fakes.Variations() {
-		if !slow.Enabled() && i%6 != 0 {
+		if !slow.Enabled() && i%12 != 0 {
 			continue // package load plays a third
 		}
 		t.Run(v.Name, func(t *testing.T) {
@@ -50,7 +50,8 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"delivered-twice", "push-lost", "reply-swapped", "ack-redelivered", "reply-null-array", "job-integer-rounded"} {
+	names := []string{"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded"}
+	for _, name := range slow.Pick(names[:3], names) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := stress.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}

@@ -19,7 +19,7 @@ import (
 
 func TestEveryKindOfRunAccountsForEveryJob(t *testing.T) {
 	t.Parallel()
-	twice, rate := 2, slow.Pick[workload.Rate](150, 500)
+	twice, rate := 2, slow.Pick[workload.Rate](80, 500)
 	ms := func(n int) workload.Range {
 		return workload.Range{Min: time.Millisecond, Max: time.Duration(n) * time.Millisecond}
 	}

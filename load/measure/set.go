@@ -273,7 +273,8 @@ func (t *times) add(other *times) {
 		return
 	}
 	if t.histogram == nil {
-		t.histogram = newHistogram()
+		t.histogram = other.histogram.Clone()
+		return
 	}
 	t.histogram.Merge(other.histogram) // nothing is dropped: the buckets are the same
 }
