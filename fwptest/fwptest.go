@@ -72,8 +72,8 @@ const reserve = 5 * time.Second
 // that needs what the server does not offer is skipped. Each test has the attributes "clause", "level" and "verdict",
 // and for each finding a script that shows it again in its artifact directory (go test -artifacts): fwpcheck plays it.
 //
-// All checks run at the same time, as in `fwpcheck run`, once the function that called Run has returned. It fails
-// t at once if the server is not there.
+// All checks run at the same time, as in `fwpcheck run`, once the function that called Run has returned: end the server
+// with t.Cleanup, since a defer would end it before. Run fails t at once if the server is not there.
 func Run(t *testing.T, url string, o *Options) {
 	t.Helper()
 	if o == nil {
