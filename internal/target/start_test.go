@@ -316,7 +316,7 @@ func TestLastLinesBeginWithTheReason(t *testing.T) {
 		i := slices.Index(lines, "fatal error: all is lost")
 		require.GreaterOrEqual(t, i, 0, follow)
 		assert.Equal(t, follow >= mostLines, lines[i+1] == "...", follow)
-		assert.Equal(t, min(follow, mostLines)+i+1+bit(follow >= mostLines), len(lines), follow)
+		assert.Len(t, lines, min(follow, mostLines)+i+1+bit(follow >= mostLines), follow)
 		assert.Equal(t, follow == 3, slices.Contains(lines, "panic: an earlier one"), follow)
 	}
 }
