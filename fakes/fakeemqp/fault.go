@@ -2,33 +2,21 @@ package fakeemqp
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
 )
 
-// Fault is a way in which a broker breaks the document.
-type Fault struct {
-	// Name is a slug that never changes.
-	Name string
-	// Clauses may fail because of it; the first one fails whenever a check examines it. No other clause may fail.
-	Clauses []string
-	// Summary describes the broker's behaviour in one sentence.
-	Summary string
-	// Hook returns the [Config.Hook] of the fault. Every broker needs one of its own, since some have state.
-	Hook func() func(*Event)
-}
+// Fault is a way in which a broker breaks the document. Its hook is the [Config.Hook] of a broker.
+type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
-	all := slices.Concat(
+	return catalogue.SortFaults(
 		frameFaults(), answerFaults(), informFaults(), requestFaults(), messageFaults(), schedulerFaults(),
 		heartbeatFaults(), endFaults(), malformedFaults(),
 	)
-	slices.SortFunc(all, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
-	return all
 }
 
 // fault returns one whose hook has no state. The clauses are separated by blanks and lack the prefix that they share.
@@ -37,11 +25,7 @@ func fault(name, clauses, summary string, hook func(*Event)) Fault {
 }
 
 func statefulFault(name, clauses, summary string, hook func() func(*Event)) Fault {
-	ids := strings.Fields(clauses)
-	for i, id := range ids {
-		ids[i] = "EMQP-" + id
-	}
-	return Fault{Name: name, Clauses: ids, Summary: summary, Hook: hook}
+	return catalogue.NewFault(name, "EMQP-", clauses, summary, hook)
 }
 
 // Indices of frames.

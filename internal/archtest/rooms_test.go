@@ -107,7 +107,7 @@ var rooms = map[string]room{
 	"fakes":            {mayImport: []string{"fakes/catalogue", "fakes/store", "fwp"}, alone: true},
 	"fakes/catalogue":  {alone: true},
 	"fakes/fakeworker": {mayImport: []string{"fwp"}, alone: true},
-	"fakes/fakeemqp":   {mayImport: []string{"emqp", "zmtp"}, alone: true},
+	"fakes/fakeemqp":   {mayImport: []string{"emqp", "fakes/catalogue", "zmtp"}, alone: true},
 	"fakes/fakeworkq":  {mayImport: []string{"fakes/catalogue", "fakes/store", "workq"}, alone: true},
 	"fakes/store":      {alone: true},
 	"docs":             {},
@@ -273,7 +273,8 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 	protocols := []string{
 		"fwp", "fakes", "internal/session/fwpsession", "scenarios/fwpdialect", "load/fwpspeaker", "conformance/fwpsubject",
 		"workq", "fakes/fakeworkq", "internal/session/workqsession", "scenarios/workqdialect", "load/workqspeaker",
-		"conformance/workqsuite", "emqp", "zmtp", "fakes/fakeemqp", "internal/session/emqpsession", "internal/blockq",
+		"conformance/workqsuite", "emqp", "zmtp", "fakes/fakeemqp", "internal/session/emqpsession", "scenarios/emqpdialect",
+		"conformance/emqpsuite", "internal/blockq",
 	}
 	for _, engine := range engines {
 		reached := []string{engine}

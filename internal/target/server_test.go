@@ -195,3 +195,19 @@ func TestReadPassword(t *testing.T) {
 	_, err := ReadPassword(filepath.Join(t.TempDir(), "nosuch"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// TestDialBackend: workers connect to the port for them, and to the one of all where there is none.
+func TestDialBackend(t *testing.T) {
+	t.Parallel()
+	back, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer back.Close()
+	_, port, err := net.SplitHostPort(back.Addr().String())
+	require.NoError(t, err)
+	for _, a := range []Address{{Host: "127.0.0.1", Port: "1", Backend: port}, {Host: "127.0.0.1", Port: port}} {
+		nc, err := (&Server{Address: a}).DialBackend(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, back.Addr().String(), nc.RemoteAddr().String())
+		require.NoError(t, nc.Close())
+	}
+}

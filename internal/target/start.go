@@ -149,9 +149,7 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 	}
 	i := &Started{starter: s, place: place, output: new(lastLines)}
 	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}
-	if strings.Contains(s.Command, "{port2}") || strings.Contains(s.Command, "FWP_PORT2") {
-		i.Server.Address.Backend = strconv.Itoa(place.Port2)
-	}
+	i.Server.Address.Backend = s.backend(place)
 	i.Server.Operator = i
 	if s.Workers != nil {
 		i.workers = s.Workers(place)
@@ -161,6 +159,14 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 		return nil, err
 	}
 	return i, nil
+}
+
+// backend returns the port for workers, empty if the command has none.
+func (s *Starter) backend(p Place) string {
+	if strings.Contains(s.Command, "{port2}") || strings.Contains(s.Command, "FWP_PORT2") {
+		return strconv.Itoa(p.Port2)
+	}
+	return ""
 }
 
 // StartError reports that a started server ended before it served, or was not ready in

@@ -257,6 +257,19 @@ func TestNoPassword(t *testing.T) {
 	assert.Equal(t, "serve -p x", Place{Password: "x"}.fill("serve -p {password}"))
 }
 
+// TestSecondPort: workers connect to the second port of a server whose command has one.
+func TestSecondPort(t *testing.T) {
+	t.Parallel()
+	place := Place{Port: 7, Port2: 8}
+	assert.Equal(t, "serve -front 7 -back 8", place.fill("serve -front {port} -back {port2}"))
+	assert.Contains(t, place.environment(), "FWP_PORT2=8")
+	for command, want := range map[string]string{
+		"serve {port} {port2}": "8", "serve {port} $FWP_PORT2": "8", "serve {port} {webport}": "",
+	} {
+		assert.Equal(t, want, (&Starter{Command: command}).backend(place), command)
+	}
+}
+
 func TestParseStart(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
