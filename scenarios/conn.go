@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"context"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -52,4 +53,30 @@ func (c *conn) surplus(a session.Received) BreachKind {
 		return ExtraReply
 	}
 	return Unasked
+}
+
+// openConn opens a connection for a role, and prepares it as the dialect asks.
+func (pl *play) openConn(ctx context.Context, role Role, hello *Object) (net.Conn, session.Protocol, error) {
+	dial := pl.Target.Dial
+	if target, has := pl.Target.(BackendTarget); has && role == Consumer {
+		dial = target.DialBackend
+	}
+	nc, err := dial(ctx)
+	opener, opens := pl.dialect().(Opener)
+	if err != nil || !opens {
+		return nc, pl.dialect(), err
+	}
+	fields := "{}"
+	if hello != nil {
+		th := &thread{play: pl, scope: pl.scope}
+		if fields, err = th.merged(nil, &Object{}, hello); err != nil {
+			_ = nc.Close()
+			return nil, nil, err
+		}
+	}
+	opened, protocol, err := opener.Open(nc, role, []byte(fields))
+	if err != nil {
+		_ = nc.Close()
+	}
+	return opened, protocol, err
 }

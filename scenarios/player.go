@@ -276,32 +276,6 @@ func (pl *play) dial(ctx context.Context, name string, role Role, hello *Object)
 	return c, nil
 }
 
-// openConn opens a connection for a role, and prepares it as the dialect asks.
-func (pl *play) openConn(ctx context.Context, role Role, hello *Object) (net.Conn, session.Protocol, error) {
-	dial := pl.Target.Dial
-	if target, has := pl.Target.(BackendTarget); has && role == Consumer {
-		dial = target.DialBackend
-	}
-	nc, err := dial(ctx)
-	opener, opens := pl.dialect().(Opener)
-	if err != nil || !opens {
-		return nc, pl.dialect(), err
-	}
-	fields := "{}"
-	if hello != nil {
-		th := &thread{play: pl, scope: pl.scope}
-		if fields, err = th.merged(nil, &Object{}, hello); err != nil {
-			_ = nc.Close()
-			return nil, nil, err
-		}
-	}
-	opened, protocol, err := opener.Open(nc, role, []byte(fields))
-	if err != nil {
-		_ = nc.Close()
-	}
-	return opened, protocol, err
-}
-
 // noConnection records that a connection could not be opened. The reason may be
 // transient, a limit of the server, unless the server has never welcomed a client. If nothing
 // listens any more, the server may have ended.

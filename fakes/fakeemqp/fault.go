@@ -14,8 +14,8 @@ type Fault = catalogue.Fault[Event]
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
 	return catalogue.SortFaults(
-		frameFaults(), answerFaults(), informFaults(), requestFaults(), messageFaults(), schedulerFaults(),
-		heartbeatFaults(), endFaults(), malformedFaults(),
+		frameFaults(), answerFaults(), replyFaults(), informFaults(), requestFaults(), waitFaults(), messageFaults(),
+		schedulerFaults(), heartbeatFaults(), endFaults(), malformedFaults(),
 	)
 }
 
@@ -131,7 +131,7 @@ func frameFaults() []Fault {
 	}
 }
 
-// answerFaults are about ACK and REPLY.
+// answerFaults are about ACK.
 func answerFaults() []Fault {
 	return []Fault{
 		fault("ack-its-own-id", "ACK-01", "an ACK acknowledges itself", sent(func(e *Event) {
@@ -150,10 +150,16 @@ func answerFaults() []Fault {
 					}
 				}
 			}),
+	}
+}
+
+// replyFaults are about REPLY.
+func replyFaults() []Fault {
+	return []Fault{
 		fault("reply-lost", "REPLY-01", "a REPLY is lost", sent(drop, emqp.REPLY)),
 		fault("reply-true", "REPLY-01", "every REPLY says True", sent(set(atFirst, "True"), emqp.REPLY)),
 		statefulFault("reply-not-requested", "REPLY-02 REPLY-01 REPLY-03",
-			"a client that asked for no reply gets one", acksOf(emqp.REQUEST, func(id, acknowledged string) emqp.Message { return emqp.Reply(id, acknowledged) })),
+			"a client that asked for no reply gets one", acksOf(emqp.REQUEST, emqp.Reply)),
 		statefulFault("reply-always-owed", "REPLY-03 HEAD-02", "a REPLY goes to the client of the worker's first REQUEST",
 			func() func(*Event) {
 				return received(func(e *Event) {
@@ -221,7 +227,7 @@ func informFaults() []Fault {
 	}
 }
 
-// requestFaults are about who gets a REQUEST, and when.
+// requestFaults are about who gets a REQUEST.
 func requestFaults() []Fault {
 	return []Fault{
 		fault("request-lost", "REQ-01"+delivery, "a REQUEST is lost", received(drop, emqp.REQUEST)),
@@ -241,6 +247,12 @@ func requestFaults() []Fault {
 					all[begin] = append(all[begin], emqp.Queue{Name: queues[0].Name})
 				}, emqp.INFORM)
 			}),
+	}
+}
+
+// waitFaults are about REQUESTs that wait, and workers that end.
+func waitFaults() []Fault {
+	return []Fault{
 		statefulFault("request-does-not-wait", "REQ-06"+delivery,
 			"a REQUEST that finds no READY worker is lost", func() func(*Event) {
 				credit := map[string]int{}

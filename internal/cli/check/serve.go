@@ -60,19 +60,7 @@ func newServe(p process) *cobra.Command {
 		ValidArgsFunction: completeScripts,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
-			protocol, err := program.ProtocolNamed(o.protocol)
-			switch {
-			case err != nil:
-				return fmt.Errorf("--protocol: %w", err)
-			case protocol.Name == emqpdialect.Name:
-				return errors.New("serve works with FWP and Workq only: fwpcheck run --protocol emqp starts the embedded " +
-					"eMQP broker by itself, and programs in Go have fakes/fakeemqp")
-			case protocol.Name != conformance.FWP().Name:
-				return p.serveWorkq(cmd.Context(), o, args)
-			case len(args) > 0:
-				return p.serveScript(cmd.Context(), o, args[0])
-			}
-			return p.serve(cmd.Context(), o)
+			return p.serveProtocol(cmd.Context(), o, args)
 		},
 	}
 	f := cmd.Flags()
@@ -86,6 +74,23 @@ func newServe(p process) *cobra.Command {
 	f.StringArrayVar(&o.faults, "fault", nil, "give the server the fault `NAME` of the catalogue; may be repeated")
 	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})
 	return cmd
+}
+
+// serveProtocol serves the protocol that the flags name.
+func (p process) serveProtocol(ctx context.Context, o *serveOptions, args []string) error {
+	protocol, err := program.ProtocolNamed(o.protocol)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--protocol: %w", err)
+	case protocol.Name == emqpdialect.Name:
+		return errors.New("serve works with FWP and Workq only: fwpcheck run --protocol emqp starts the embedded " +
+			"eMQP broker by itself, and programs in Go have fakes/fakeemqp")
+	case protocol.Name != conformance.FWP().Name:
+		return p.serveWorkq(ctx, o, args)
+	case len(args) > 0:
+		return p.serveScript(ctx, o, args[0])
+	}
+	return p.serve(ctx, o)
 }
 
 // serve runs the double until it is interrupted.

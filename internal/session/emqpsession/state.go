@@ -71,14 +71,14 @@ func (s *State) Turn(m session.Message) session.Turn {
 
 // Received implements [session.State].
 func (s *State) Received(m session.Message) {
-	switch {
-	case m.Kind == Refusal:
+	switch m.Kind {
+	case Refusal:
 		s.refused = true
-	case m.Kind == Ready:
+	case Ready:
 		s.ready = true
-	case m.Kind == Pong:
+	case Pong:
 		s.pings = max(s.pings-1, 0)
-	case m.Kind == Message:
+	case Message:
 		got, err := emqp.Parse(m.Parts)
 		s.ending = s.ending || err == nil && (got.Command == emqp.DISCONNECT || got.Command == emqp.KBAI)
 	}
