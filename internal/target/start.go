@@ -86,6 +86,12 @@ type Place struct {
 	Dir           string // the folder of the server
 }
 
+// folderPrefix is what the names of the servers' folders begin with.
+const folderPrefix = "fwp-server-"
+
+// folderVariable tells a server its folder.
+const folderVariable = "FWP_DIR"
+
 // newPlace finds free ports and makes a folder.
 func newPlace(password string) (Place, error) {
 	port, err := freePort()
@@ -100,7 +106,7 @@ func newPlace(password string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	dir, err := os.MkdirTemp("", "fwp-server-*")
+	dir, err := os.MkdirTemp("", folderPrefix+"*")
 	return Place{Port: port, WebPort: webPort, Port2: port2, Password: password, Dir: dir}, err
 }
 
@@ -133,7 +139,7 @@ func (p Place) fill(command string) string {
 func (p Place) environment() []string {
 	return []string{
 		"FWP_PORT=" + strconv.Itoa(p.Port), "FWP_PORT2=" + strconv.Itoa(p.Port2), "FWP_WEBPORT=" + strconv.Itoa(p.WebPort),
-		"FWP_PASSWORD=" + p.Password, "FWP_DIR=" + p.Dir,
+		"FWP_PASSWORD=" + p.Password, folderVariable + "=" + p.Dir,
 	}
 }
 

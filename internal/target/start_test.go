@@ -221,6 +221,29 @@ func TestNothingIsLeftRunningAfterOurDeath(t *testing.T) {
 	assert.Error(t, holder.Wait())
 }
 
+func TestFoldersAfterOurDeath(t *testing.T) {
+	for name, test := range map[string]struct {
+		folder string
+		parent int
+		kept   bool
+	}{
+		"the parent has ended": {folderPrefix + "1", -1, false},
+		"the parent lives":     {folderPrefix + "2", os.Getppid(), true},
+		"a folder of others":   {"data", -1, true},
+	} {
+		folder := filepath.Join(t.TempDir(), test.folder)
+		require.NoError(t, os.Mkdir(folder, 0o700))
+		t.Setenv(folderVariable, folder)
+		removeFolder(test.parent)
+		assert.Equal(t, test.kept, exists(folder), name)
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 func TestServersThatDieUnasked(t *testing.T) {
 	t.Parallel()
 	fifo, ended := witness(t)

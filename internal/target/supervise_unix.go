@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // see [Starter] and [Program], whose children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
+	defer removeFolder(os.Getppid())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	cmd := exec.Command("sh", "-c", command) //nolint:noctx // it ends by an order
@@ -57,6 +59,14 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 	stop(cmd.Process.Pid, ended)
 	endGroup(cmd.Process.Pid)
 	return exitCode(cmd.ProcessState)
+}
+
+// removeFolder removes the folder of the server, if the process that made it, the parent, has ended without doing so.
+func removeFolder(parent int) {
+	folder := os.Getenv(folderVariable)
+	if os.Getppid() != parent && strings.HasPrefix(filepath.Base(folder), folderPrefix) {
+		_ = os.RemoveAll(folder)
+	}
 }
 
 const cannotRun = 127 // as shells have it
