@@ -30,6 +30,7 @@ func Faults() []Fault {
 		lastingFaults(), readingFaults(), elsewhereFaults(), afterwardsFaults(),
 		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
+		formFaults(), laxFaults(), situationFaults(),
 	)
 }
 
