@@ -28,7 +28,7 @@ func server(t *testing.T, config fakes.Config) *fakes.Server {
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := server(t, fakes.Config{})
-	Run(t, s.URL(), &Options{Checks: []string{"hello/*", "push/*"}, Shared: true})
+	Run(t, s.URL(), &Options{Checks: []string{"hello/*", "ack/*"}, Shared: true})
 }
 
 func TestConformanceWithAPassword(t *testing.T) {
