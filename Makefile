@@ -24,6 +24,11 @@ build: ## build the commands into bin/
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
+# Two minutes of processor time; the other tests that FWP_SLOW=1 adds are those of `make test`.
+.PHONY: matrix
+matrix: ## play the whole matrix of faults and checks, as .ci/run does
+	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -run 'TestFaults$$'
+
 # What runs many goroutines on real sockets or processes.
 RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
 	./internal/recorder ./internal/target ./load/engine ./reports/...

@@ -55,7 +55,7 @@ func lenient(all string) (harm []string) {
 func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	wild := 0
-	for seed := range uint64(500) {
+	for seed := range uint64(1000) {
 		g := fuzzer(seed, 1+seed%900)
 		segments := g.fuzz(seed%2 == 0)
 		pieces := [][]byte{}
