@@ -199,7 +199,7 @@ func TestReadPassword(t *testing.T) {
 // TestDialBackend: workers connect to the port for them, and to the one of all where there is none.
 func TestDialBackend(t *testing.T) {
 	t.Parallel()
-	back, err := net.Listen("tcp", "127.0.0.1:0")
+	back, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer back.Close()
 	_, port, err := net.SplitHostPort(back.Addr().String())
