@@ -49,7 +49,7 @@ func (n *names) one(name scenarios.Name, conn int) string {
 		if n.round > 0 && (family == n.jobs || name.Indexed()) {
 			value += "-" + strconv.Itoa(n.round)
 		}
-		return value
+		return n.fresh(family, base, value)
 	}
 	if text, ok := name.Computed(n.now); ok {
 		return text
@@ -59,6 +59,20 @@ func (n *names) one(name scenarios.Name, conn int) string {
 		return n.value(conn, strings.TrimPrefix(name.String(), "$"))
 	}
 	return name.String()
+}
+
+// fresh is the value of a name in the form that the protocol asks for. A form that does not show the name is kept, so
+// that a script gets the name back.
+func (n *names) fresh(family, base, value string) string {
+	form := n.dialect.Grammar().Fresh
+	if form == nil {
+		return value
+	}
+	made := form(family, value)
+	if made != value && n.times != nil {
+		n.times["$"+base] = made
+	}
+	return made
 }
 
 // time binds a time at its first use, as scripts do.

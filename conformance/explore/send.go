@@ -58,6 +58,9 @@ func (p *play) segments(c *conn, do *scenarios.Send) [][]byte {
 	for i, t := range do.Segments {
 		segments[i] = []byte(p.expand(t, c.number))
 	}
+	if count := p.grammar().Counted; count != nil && !do.Raw && len(segments) == 1 {
+		segments[0] = []byte(count(string(segments[0])))
+	}
 	if !do.Raw {
 		last := len(segments) - 1
 		segments[last] = append(segments[last], "\r\n"...)

@@ -90,6 +90,12 @@ func (o *once) first(word string, value int) (was int, there bool) {
 	return was, there
 }
 
+func (o *once) forget(word string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.seen, word)
+}
+
 // has reports whether something is stored for a word.
 func (o *once) has(word string) bool {
 	o.mu.Lock()

@@ -198,14 +198,15 @@ func finishedTwice(answer workq.Reply) func(*Config) {
 	return func(c *Config) {
 		var ended once
 		c.Hook = catalogue.Both(c.Hook, at(Ran, func(e *Event) {
-			if e.Err != nil {
-				return
-			}
-			if e.Reply.Error == "" {
+			switch {
+			case e.Err != nil:
+			case e.Command.Verb == workq.Delete:
+				ended.forget(e.Command.ID)
+			case e.Reply.Error == "":
 				ended.first(e.Command.ID, 0)
-			} else if ended.has(e.Command.ID) {
+			case ended.has(e.Command.ID):
 				e.Reply = answer
 			}
-		}, workq.Complete, workq.Fail))
+		}, workq.Complete, workq.Fail, workq.Delete))
 	}
 }

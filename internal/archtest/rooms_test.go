@@ -37,8 +37,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "docs", "fakes", "fakes/catalogue",
-			"fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/workqsubject", "docs", "fakes",
+			"fakes/catalogue", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
 			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/emqpdialect",
@@ -103,6 +103,10 @@ var rooms = map[string]room{
 	}},
 	"conformance/workqsuite": {mayImport: []string{
 		"conformance", "scenarios", "scenarios/workqdialect", "workq",
+	}},
+	"conformance/workqsubject": {mayImport: []string{
+		"conformance/explore", "conformance/workqsuite", "internal/session", "internal/session/workqsession", "scenarios",
+		"scenarios/workqdialect", "workq",
 	}},
 	"fakes":            {mayImport: []string{"fakes/catalogue", "fakes/store", "fwp"}, alone: true},
 	"fakes/catalogue":  {alone: true},

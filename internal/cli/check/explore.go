@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/stress"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // newExplore builds `fwpcheck explore`.
@@ -38,6 +37,7 @@ func newExplore(p process) *cobra.Command {
 			"  fwpcheck explore --time 10m --seed 42 --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --save found --url tcp://localhost:7419\n" +
 			"  fwpcheck explore --replay found/FWP-ACK-01.run.json --url tcp://localhost:7419\n" +
+			"  fwpcheck explore --protocol workq\n" +
 			"  fwpcheck explore --fault reply-swapped        the embedded server, with a fault of the catalogue",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,7 +56,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 		return err
 	}
 	o.fillIn()
-	script, err := o.saved()
+	script, err := o.saved(at)
 	if err = cmp.Or(err, validateFolder(o.folder, o.given.Changed("save"))); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p process) explore(ctx context.Context, o *exploreOptions) error {
 	activity := o.watched(bar)
 	timed, cancel := context.WithTimeout(ctx, x.Time+o.controlTime())
 	defer cancel()
-	again := func(script string) reports.Verdict { return control(timed, script) }
+	again := func(script string) reports.Verdict { return control(timed, at, script) }
 	store := &findingStore{p: p, o: o, at: at, control: again}
 	campaign{clients: o.clients, store: store, progress: activity, report: e}.run(ctx, x, script)
 	bar.End()
@@ -101,6 +101,9 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 	at, err = o.targetFlags.Endpoint(o.given, env, &o.operatorFlags, "allow-shared", "allow-flush", "pid")
 	if err != nil {
 		return at, err
+	}
+	if !isFWP(at) {
+		return at, o.workqFault(&at)
 	}
 	_, err = at.SetFault(o.fault)
 	return at, err
@@ -136,7 +139,7 @@ func (p process) unexplored(ctx context.Context, e *reports.Exploration, err err
 const mostOfRun = 8 << 20
 
 // saved returns the run that is to be played again, or nil.
-func (o *exploreOptions) saved() (*explore.Trace, error) {
+func (o *exploreOptions) saved(at program.Endpoint) (*explore.Trace, error) {
 	if o.replay == "" {
 		return nil, nil
 	}
@@ -144,7 +147,7 @@ func (o *exploreOptions) saved() (*explore.Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--replay: %w", err)
 	}
-	t, err := explore.LoadTrace(fwpdialect.Dialect{}, bytes.NewReader(text))
+	t, err := explore.LoadTrace(subjectOf(at).Dialect, bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("--replay %s: %w", o.replay, err)
 	}

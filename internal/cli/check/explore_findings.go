@@ -20,7 +20,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // findingStore reports the findings of an exploration as soon as they are found, and saves them if the user wants that.
@@ -130,7 +129,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 			Check: "explore", Expected: f.Expected, Actual: f.Got, Seen: f.What, Script: f.Script}},
 		After: f.Commands, Run: run, Unscripted: f.Unscripted, Reproduced: f.Shown, Tried: f.Tried,
 	}
-	if c, ok := conformance.ClauseByID(f.Clause); ok {
+	if c, ok := clauseByID(f.Clause); ok {
 		found.Level, found.Statement, found.Verdict = c.Level, c.Statement, c.Breach()
 	}
 	switch {
@@ -193,7 +192,7 @@ var inDefault = regexp.MustCompile(`(?m)FETCH(.* default)?$`)
 // input.
 func (k *findingStore) reproduce(path, script string) string {
 	var required []scenarios.Need
-	if parsed, err := scenarios.Parse(fwpdialect.Dialect{}, path, []byte(script)); err == nil {
+	if parsed, err := scenarios.Parse(subjectOf(k.at).Dialect, path, []byte(script)); err == nil {
 		required = parsed.Needs
 	}
 	all := []string{"fwpcheck run", text.ShellQuote(path)}

@@ -50,6 +50,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "explore")
+	o.targetFlags.DeclareProtocol(f)
 	f.BoolVar(&o.allowShared, "allow-shared", false,
 		"no other client uses the server: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,
@@ -96,8 +97,7 @@ func (o *exploreOptions) declareFindings(f *pflag.FlagSet) {
 
 // validate checks the values that no flag checks by itself.
 func (o *exploreOptions) validate() error {
-	_, err := program.FaultNamed(o.fault)
-	return cmp.Or(o.validateExtent(), o.validateTime(), o.validateReplay(), o.validateProcess(), err)
+	return cmp.Or(o.validateExtent(), o.validateTime(), o.validateReplay(), o.validateProcess())
 }
 
 // validateExtent checks the flags for how much is explored.

@@ -2,19 +2,21 @@ package check
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
+	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // dialed is a server without operator commands.
@@ -27,7 +29,7 @@ func (o *exploreOptions) explorer(
 	ctx context.Context, at program.Endpoint, e *reports.Exploration,
 ) (x explore.Explorer, end func(), err error) {
 	x = explore.Explorer{
-		Subject:  fwpsubject.New(),
+		Subject:  subjectOf(at),
 		Password: at.Password, Seed: o.seed, Steps: o.steps, Connections: o.connections,
 		Time:    o.time - o.controlTime(),
 		Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Findings: o.findings,
@@ -36,7 +38,7 @@ func (o *exploreOptions) explorer(
 		Unshrunk: o.noShrink, Shrinking: o.shrink,
 	}
 	if at.Choice.Embedded {
-		x.Fresh = func() (scenarios.Target, func(), error) { return o.fresh(ctx) }
+		x.Fresh = func() (scenarios.Target, func(), error) { return o.fresh(ctx, at) }
 		x.Target, end, err = x.Fresh()
 		return x, end, err
 	}
@@ -74,7 +76,15 @@ func (o *exploreOptions) started(
 }
 
 // fresh starts an embedded server.
-func (o *exploreOptions) fresh(ctx context.Context) (scenarios.Target, func(), error) {
+func (o *exploreOptions) fresh(ctx context.Context, at program.Endpoint) (scenarios.Target, func(), error) {
+	if !isFWP(at) {
+		fault, err := program.WorkqFaultNamed(o.fault)
+		if err != nil {
+			return nil, nil, err
+		}
+		server, end, err := embedWorkq(ctx, fault)
+		return server.Target, end, err
+	}
 	fault, err := program.FaultNamed(o.fault)
 	if err != nil {
 		return nil, nil, err
@@ -94,10 +104,21 @@ func (o *exploreOptions) controlTime() time.Duration { return min(o.time/control
 
 // control plays the script of a finding on the embedded server, which conforms: a script that fails there does not
 // count against another server. It returns Inconclusive if the script was not played to its end.
-func control(ctx context.Context, text string) reports.Verdict {
-	script, err := scenarios.Parse(fwpdialect.Dialect{}, "control.fwp", []byte(text))
+func control(ctx context.Context, at program.Endpoint, text string) reports.Verdict {
+	script, err := scenarios.Parse(subjectOf(at).Dialect, "control.fwp", []byte(text))
 	if err != nil || script.Wait() > controlWait {
 		return reports.Inconclusive
+	}
+	if !isFWP(at) {
+		server, end, err := embedWorkq(ctx, fakeworkq.Fault{})
+		if err != nil {
+			return reports.Inconclusive
+		}
+		defer end()
+		runner := &conformance.Runner{
+			Protocol: at.Protocol, Servers: []conformance.Server{server}, Checks: conformance.Scripts(script),
+		}
+		return runner.Run(ctx).Checks[0].Verdict
 	}
 	servers, end, err := embedAll(ctx, fakes.Fault{})
 	if err != nil {
@@ -108,4 +129,30 @@ func control(ctx context.Context, text string) reports.Verdict {
 		Servers: servers, Checks: conformance.Scripts(script), Prepare: preparer(ctx, fakes.Fault{}),
 	}
 	return runner.Run(ctx).Checks[0].Verdict
+}
+
+// isFWP reports whether a target speaks FWP.
+func isFWP(at program.Endpoint) bool {
+	return at.Protocol == nil || at.Protocol.Name == conformance.FWP().Name
+}
+
+// subjectOf returns the protocol of a target as a subject of exploring.
+func subjectOf(at program.Endpoint) *explore.Subject {
+	if isFWP(at) {
+		return fwpsubject.New()
+	}
+	return workqsubject.New()
+}
+
+// workqFault prepares an exploration of Workq: there is no load of several clients whose history is judged.
+func (o *exploreOptions) workqFault(at *program.Endpoint) error {
+	if o.given.Changed("clients") && o.clients > 0 {
+		return errors.New("--clients: the history of several clients is judged for FWP only")
+	}
+	o.clients = 0
+	if o.fault == "" {
+		return nil
+	}
+	_, err := workqFault(at, o.fault)
+	return err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -25,7 +26,7 @@ func TestControl(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, control(t.Context(), test.script))
+			assert.Equal(t, test.want, control(t.Context(), program.Endpoint{}, test.script))
 		})
 	}
 }

@@ -1,0 +1,485 @@
+package workqsubject
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/workqsuite"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// state is that of a job.
+type state uint8
+
+const (
+	ready state = iota
+	leased
+	completed
+	failed
+	scheduled
+	deleted
+)
+
+// identified is the state of each connection, by the name that reports have for one that is served: Workq knows no
+// introduction.
+const identified = "identified"
+
+// job is what a law knows of a job.
+type job struct {
+	workq.Command
+	state           state
+	attempts, fails uint64
+	result          []byte
+}
+
+// law is the state machine of Workq's commands. Leases last longer than an exploration, so that no reply depends on
+// time. What the document leaves open ends the judging of the job and of its queue.
+type law struct {
+	prefix string
+	conns  map[int]*conn
+	jobs   map[string]*job // by id
+	open   map[string]bool // names of queues about which nothing is known any more
+}
+
+// conn is one connection.
+type conn struct {
+	asked     workq.Command
+	malformed bool
+	bytes     []byte
+}
+
+func newLaw(t explore.Terms) *law {
+	return &law{prefix: t.Prefix, conns: map[int]*conn{}, jobs: map[string]*job{}, open: map[string]bool{}}
+}
+
+func (l *law) Open(number int, _ time.Time)           { l.conns[number] = &conn{} }
+func (*law) Introduce(int, *scenarios.Connect) string { return "" }
+func (*law) Shut(int)                                 {}
+func (*law) State(int) string                         { return identified }
+func (*law) Heartbeat(int, time.Time) string          { return "" }
+func (*law) Value(int, string) string                 { return "" }
+func (*law) Operated(*scenarios.Operate)              {}
+func (*law) Escapes(...[]byte) bool                   { return false } // ids and names are those of the play
+func (l *law) known(id string) bool                   { return l.jobs[id] != nil && l.jobs[id].state != deleted }
+func (l *law) inQueue(name string, s state) (all []*job) {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		if j := l.jobs[id]; j.Name() == name && j.state == s {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// Unjudge ends the judging of a job, of all if it is empty.
+func (l *law) Unjudge(id string) {
+	for _, j := range l.jobs {
+		if id == "" || j.ID == id {
+			l.open[j.Name()] = true
+		}
+	}
+}
+
+// Close is a breach if the server ended the connection, unless the last command was malformed.
+func (l *law) Close(number int, byServer bool, _ time.Time) *explore.Violation {
+	c := l.conns[number]
+	delete(l.conns, number)
+	if !byServer || c != nil && c.malformed {
+		return nil
+	}
+	return &explore.Violation{
+		Clause: "WORKQ-LINE-10", Rule: "closed", Expected: "an open connection", Got: "<close>",
+	}
+}
+
+// Clause returns the clause that is broken by what the player itself sees.
+func (*law) Clause(rule string) string {
+	kind, detail, _ := strings.Cut(rule, ":")
+	switch kind {
+	case explore.RuleGrammar:
+		return workqsuite.Protocol().ClauseOf("grammar:" + detail)
+	case explore.RuleCut:
+		return "WORKQ-LINE-01"
+	case explore.RuleCrash:
+		return "WORKQ-LINE-10"
+	}
+	return "WORKQ-LINE-07"
+}
+
+// Sent reads a command. What is more or less than one is not judged.
+func (l *law) Sent(number int, all []byte, _ bool, _ time.Time) explore.Sent {
+	c := l.conns[number]
+	asked, n, err := workq.ParseCommand(all)
+	c.asked, c.bytes, c.malformed = asked, bytes.Clone(all), err != nil
+	c.asked.Block = bytes.Clone(asked.Block)
+	if errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) {
+		l.Unjudge("")
+		c.malformed = true
+		return explore.Sent{Owed: -2}
+	}
+	return explore.Sent{Clause: "WORKQ-" + clauses[asked.Verb], Owed: 1, Judged: true}
+}
+
+var clauses = map[string]string{
+	workq.Add: "ADD-01", workq.Schedule: "SCHED-01", workq.Lease: "LEASE-01", workq.Complete: "DONE-01",
+	workq.Fail: "FAIL-01", workq.Delete: "DEL-01", workq.Result: "RESULT-01", workq.InspectJob: "INSP-01",
+	workq.InspectJobs: "INSP-06", workq.InspectScheduled: "INSP-09", workq.InspectQueue: "INSP-10",
+	workq.InspectQueues: "INSP-13", workq.InspectServer: "INSP-12", "": "ERR-01",
+}
+
+// ruling is what a reply may be, and what follows from it.
+type ruling struct {
+	clause, rule string
+	expected     string // as an S: line; empty: anything
+	fits         bool
+	then         func()
+}
+
+// Came judges a reply, and follows what it means.
+func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
+	c := l.conns[number]
+	got := workqdialect.Dialect{}.Text(m)
+	a := explore.Answer{
+		Reply: true, Judged: true, Over: c.malformed, Verb: c.asked.Verb, State: identified, Pattern: pattern(m),
+		Normal:  []string{string(rune(m.Kind))},
+		Outcome: cmp.Or(c.asked.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
+	}
+	r := l.ruling(c, m)
+	if !r.fits && r.expected != "" {
+		a.Violation = &explore.Violation{
+			Clause: "WORKQ-" + r.clause, Rule: cmp.Or(r.rule, r.clause), JID: c.asked.ID, Expected: r.expected, Got: got,
+		}
+		a.Over = true
+		l.Unjudge("")
+		return a
+	}
+	if r.then != nil {
+		r.then()
+	}
+	return a
+}
+
+// pattern is a reply as an S: line, without what differs from play to play.
+func pattern(m session.Message) string {
+	if m.Kind != workqsession.OK {
+		return strings.SplitN(workqdialect.Dialect{}.Text(m), " ", 2)[0]
+	}
+	if len(m.Parts) == 0 {
+		return "+OK"
+	}
+	words := []string{"+OK", string(m.Parts[0])}
+	if shape, _ := workqsession.ShapeOf(m); shape == workqsession.Leased || shape == workqsession.Result {
+		words = append(words, string(m.Parts[1]))
+	}
+	return strings.Join(append(words, "..."), " ")
+}
+
+// is returns a ruling that a reply is of a kind, and one of the usual ones.
+func is(m session.Message, clause, expected string, kind byte, then func()) ruling {
+	return ruling{clause: clause, expected: expected, fits: m.Kind == kind, then: then}
+}
+
+func notThere(m session.Message, clause string) ruling {
+	return is(m, clause, "-NOT-FOUND", workqsession.NotFound, nil)
+}
+
+// ruling returns what the reply to the command of a connection may be.
+func (l *law) ruling(c *conn, m session.Message) ruling {
+	j := l.jobs[c.asked.ID]
+	there := l.known(c.asked.ID)
+	ofJob := j != nil && l.open[j.Name()]
+	switch verb := c.asked.Verb; {
+	case c.malformed:
+		return is(m, "ERR-01", "-CLIENT-ERROR", workqsession.ClientError, nil)
+	case workqdialect.Dialect{}.Foreign(c.bytes, m):
+		clause := strings.TrimPrefix(foreign(verb), "WORKQ-")
+		return ruling{clause: clause, rule: "foreign", expected: "+OK | -CLIENT-ERROR"}
+	case ofJob || slices.ContainsFunc(c.asked.Names, func(name string) bool { return l.open[name] }):
+		if verb == workq.Add || verb == workq.Schedule {
+			l.open[c.asked.Name()] = true
+			if !there {
+				l.jobs[c.asked.ID] = &job{Command: c.asked}
+			}
+		}
+		if verb == workq.Lease && m.Kind == workqsession.OK { // of whatever queue
+			l.open[string(m.Parts[2])] = true
+		}
+		return ruling{}
+	case verb == workq.Add, verb == workq.Schedule:
+		return l.added(c.asked, m)
+	case verb == workq.Lease:
+		return l.leased(c.asked, m)
+	case verb == workq.Complete, verb == workq.Fail:
+		return l.finished(c.asked, m)
+	case verb == workq.Delete && !there:
+		return notThere(m, "DEL-03")
+	case verb == workq.Delete:
+		return is(m, "DEL-01", "+OK", workqsession.OK, func() { j.state = deleted })
+	case verb == workq.Result && !there:
+		return notThere(m, "RESULT-04")
+	case verb == workq.Result:
+		return j.ended(m)
+	case verb == workq.InspectJob && !there:
+		return notThere(m, "INSP-05")
+	}
+	return l.inspected(c.asked, m)
+}
+
+// foreign is the clause of a reply that a command does not have.
+func foreign(verb string) string {
+	word, _, _ := strings.Cut(verb, " ")
+	return workqsuite.Protocol().ClauseOf("foreign-reply:" + word)
+}
+
+// added judges add and schedule. (WQ-AMB-02: a second one may be answered in any way, and adds nothing)
+func (l *law) added(c workq.Command, m session.Message) ruling {
+	switch {
+	case l.known(c.ID):
+		return ruling{}
+	case l.jobs[c.ID] != nil: // whether a deleted id may come again is open
+		l.jobs[c.ID], l.open[c.Name()] = &job{Command: c}, true
+		return ruling{}
+	}
+	j := &job{Command: c}
+	if c.Verb == workq.Schedule {
+		j.state = scheduled
+	}
+	return is(m, clauses[c.Verb], "+OK", workqsession.OK, func() { l.jobs[c.ID] = j })
+}
+
+// leased judges lease: the jobs of the highest priority in one of its queues may come.
+func (l *law) leased(c workq.Command, m session.Message) ruling {
+	var may []*job
+	for _, name := range c.Names {
+		waiting := l.inQueue(name, ready)
+		top := slices.MaxFunc(append(waiting, &job{Command: workq.Command{Priority: workq.MinPriority - 1}}),
+			func(a, b *job) int { return cmp.Compare(a.Priority, b.Priority) }).Priority
+		for _, j := range waiting {
+			if j.Priority == top {
+				may = append(may, j)
+			}
+		}
+	}
+	if len(may) == 0 {
+		r := is(m, "LEASE-08", "-TIMEOUT", workqsession.Timeout, nil)
+		if m.Kind == workqsession.OK {
+			r.clause = l.insteadOf(string(m.Parts[1]), c)
+		}
+		return r
+	}
+	var lines []string
+	for _, j := range may {
+		lines = append(lines, fmt.Sprintf("+OK 1 %s %s %d %d %q", j.ID, j.Name(), j.TTR, len(j.Block), j.Block))
+	}
+	r := ruling{clause: "ADD-02", expected: strings.Join(lines, " | ")}
+	if m.Kind != workqsession.OK {
+		if len(c.Names) > 1 {
+			r.clause = "LEASE-02"
+		}
+		return r
+	}
+	i := slices.IndexFunc(may, func(j *job) bool { return j.ID == string(m.Parts[1]) })
+	if i < 0 {
+		r.clause = l.insteadOf(string(m.Parts[1]), c)
+		return r
+	}
+	j := may[i]
+	switch {
+	case string(m.Parts[2]) != j.Name():
+		r.clause = "LEASE-02"
+	case string(m.Parts[3]) != strconv.FormatUint(j.TTR, 10):
+		r.clause = "LEASE-01"
+	case !bytes.Equal(m.Parts[5], j.Block):
+		r.clause = "ADD-10"
+	default:
+		r.fits, r.then = true, func() { j.state, j.attempts = leased, j.attempts+1 }
+	}
+	return r
+}
+
+// insteadOf is the clause that is broken by a job that comes and must not.
+func (l *law) insteadOf(id string, c workq.Command) string {
+	j := l.jobs[id]
+	switch {
+	case j == nil, !slices.Contains(c.Names, j.Name()):
+		return "LEASE-02"
+	case j.state == ready:
+		return "ADD-15"
+	}
+	return map[state]string{
+		leased: "LEASE-08", completed: "DONE-02", deleted: "DEL-02", scheduled: "SCHED-02", failed: "ADD-22",
+	}[j.state]
+}
+
+// finished judges complete and fail. What is answered for a job that no worker has is open.
+func (l *law) finished(c workq.Command, m session.Message) ruling {
+	j := l.jobs[c.ID]
+	failing := c.Verb == workq.Fail
+	switch {
+	case !l.known(c.ID) && failing:
+		return notThere(m, "FAIL-02")
+	case !l.known(c.ID):
+		return notThere(m, "DONE-04")
+	case j.state != leased:
+		l.Unjudge(c.ID)
+		return ruling{}
+	case failing && j.MaxAttempts > 0 && j.attempts >= j.MaxAttempts && j.fails+1 < j.MaxFails:
+		l.Unjudge(c.ID) // which of the two limits counts is open
+	}
+	return is(m, clauses[c.Verb], "+OK", workqsession.OK, func() {
+		switch {
+		case !failing:
+			j.state, j.result = completed, c.Block
+		case j.fails+1 < j.MaxFails:
+			j.state, j.fails = ready, j.fails+1
+		default:
+			j.state, j.result, j.fails = failed, c.Block, j.fails+1
+		}
+	})
+}
+
+// ended judges the result of a job.
+func (j *job) ended(m session.Message) ruling {
+	word, clause := "1", "RESULT-01"
+	switch j.state {
+	case failed:
+		word, clause = "0", "RESULT-05"
+	case completed:
+	default:
+		return is(m, "RESULT-03", "-TIMEOUT", workqsession.Timeout, nil)
+	}
+	return ruling{
+		clause: clause, expected: fmt.Sprintf("+OK 1 %s %s %d %q", j.ID, word, len(j.result), j.result),
+		fits: m.Kind == workqsession.OK && string(m.Parts[2]) == word && bytes.Equal(m.Parts[4], j.result),
+	}
+}
+
+// inspected judges what inspect shows.
+func (l *law) inspected(c workq.Command, m session.Message) ruling {
+	if m.Kind != workqsession.OK {
+		r := ruling{clause: "INSP-01", expected: "+OK 1 ...", rule: "inspect"}
+		if c.Verb == workq.InspectQueue && len(l.inQueue(c.Name(), ready))+len(l.inQueue(c.Name(), scheduled)) == 0 {
+			return ruling{} // whether there is an empty queue is open
+		}
+		r.clause = clauses[c.Verb]
+		return r
+	}
+	switch c.Verb {
+	case workq.InspectJob:
+		return l.jobs[c.ID].shown(m)
+	case workq.InspectQueue:
+		want := fmt.Sprintf(`{"ready-len":%d,"scheduled-len":%d}`,
+			len(l.inQueue(c.Name(), ready)), len(l.inQueue(c.Name(), scheduled)))
+		return ruling{
+			clause: "INSP-10", expected: "+OK 1 " + c.Name() + " int(2..) " + want, fits: has(m.Parts[3], want),
+		}
+	case workq.InspectJobs:
+		return listed(m, "INSP-06", l.inQueue(c.Name(), ready), l.inQueue(c.Name(), scheduled))
+	case workq.InspectScheduled:
+		return listed(m, "INSP-09", l.inQueue(c.Name(), scheduled), l.inQueue(c.Name(), ready))
+	}
+	return ruling{}
+}
+
+// listed judges a list of jobs: all of some are in it, and none of others. Whether those that a worker has are in it is
+// open.
+func listed(m session.Message, clause string, all, none []*job) ruling {
+	seen := map[string]bool{}
+	for i := 1; i < len(m.Parts); i += 3 {
+		seen[string(m.Parts[i])] = true
+	}
+	r := ruling{clause: clause, expected: fmt.Sprintf("+OK %d ...", len(all)), fits: true}
+	for _, j := range all {
+		r.fits = r.fits && seen[j.ID]
+	}
+	for _, j := range none {
+		if seen[j.ID] {
+			r.fits, r.clause = false, "INSP-08"
+		}
+	}
+	return r
+}
+
+// shown judges the keys of a job, group by group.
+func (j *job) shown(m session.Message) ruling {
+	number := map[state]int{ready: 0, leased: 4, completed: 1, failed: 2, scheduled: 0}[j.state]
+	if j.state == ready && j.attempts > 0 {
+		number = 3
+	}
+	added := fmt.Sprintf(`"ttr":%d,"ttl":%d,"payload-size":%d,"priority":%d`, j.TTR, j.TTL, len(j.Block), j.Priority)
+	if j.MaxAttempts > 0 {
+		added += fmt.Sprintf(`,"max-attempts":%d`, j.MaxAttempts)
+	}
+	if j.MaxFails > 0 {
+		added += fmt.Sprintf(`,"max-fails":%d`, j.MaxFails)
+	}
+	for _, group := range []struct{ clause, want string }{
+		{"INSP-01", fmt.Sprintf(`{"name":%q}`, j.Name())},
+		{"INSP-02", "{" + added + "}"},
+		{"INSP-03", fmt.Sprintf(`{"attempts":%d,"fails":%d}`, j.attempts, j.fails)},
+		{"INSP-04", fmt.Sprintf(`{"state":%d}`, number)},
+	} {
+		if !has(m.Parts[3], group.want) {
+			return ruling{clause: group.clause, expected: "+OK 1 " + j.ID + " int(1..) " + group.want}
+		}
+	}
+	return ruling{}
+}
+
+// has reports whether a JSON object has the keys of another one, with equal values.
+func has(object []byte, want string) bool {
+	var got, wanted map[string]json.RawMessage
+	if json.Unmarshal(object, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil {
+		return false
+	}
+	for key, value := range wanted {
+		if !bytes.Equal(got[key], value) {
+			return false
+		}
+	}
+	return true
+}
+
+// Leftover names the jobs that may still be on the server.
+func (l *law) Leftover() (all []string) {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		if l.known(id) {
+			all = append(all, "job "+id)
+		}
+	}
+	return all
+}
+
+// Cleanup deletes the jobs.
+func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+	return func(play func(explore.Step) bool) {
+		b := explore.Builder{Dialect: workqdialect.Dialect{}}
+		if len(l.Leftover()) == 0 || !play(b.Open(explore.Cleaner, scenarios.Producer, "")) {
+			return
+		}
+		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+			j := l.jobs[id]
+			if j.state == deleted {
+				continue
+			}
+			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
+				return
+			}
+			j.state = deleted
+		}
+		play(explore.End(explore.Cleaner, scenarios.Closed))
+	}
+}

@@ -1,0 +1,118 @@
+package workqsubject_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/workqsubject"
+	"github.com/fwpsuite/fwp/fakes/fakeworkq"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+)
+
+type target struct{ *memnet.Network }
+
+func (t target) Dial(ctx context.Context) (net.Conn, error) {
+	return t.DialContext(ctx, "tcp", "workq:1")
+}
+
+// servers starts servers, each in a network of its own.
+func servers(configure func(*fakeworkq.Config)) func() (scenarios.Target, func(), error) {
+	return func() (scenarios.Target, func(), error) {
+		network := memnet.New()
+		l, err := network.Listen("workq:1")
+		var config fakeworkq.Config
+		if configure != nil {
+			configure(&config)
+		}
+		s := fakeworkq.NewServer(config)
+		go s.Serve(l)
+		return target{network}, s.Close, err
+	}
+}
+
+// explored explores a server in virtual time.
+func explored(t *testing.T, configure func(*fakeworkq.Config), seed uint64, steps int) (r *explore.Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		fresh := servers(configure)
+		at, end, err := fresh()
+		require.NoError(t, err)
+		defer end()
+		e := explore.Explorer{
+			Subject: workqsubject.New(), Target: at, Fresh: fresh, Seed: seed, Steps: steps, Longest: time.Second, Alone: true,
+		}
+		r = e.Run(t.Context())
+	})
+	return r
+}
+
+// TestNothingIsBlamed explores servers that are right: a few of them, all with FWP_SLOW=1.
+func TestNothingIsBlamed(t *testing.T) {
+	t.Parallel()
+	steps, every := 200, 14
+	if slow.Enabled() {
+		steps, every = 5000, 1
+	}
+	for i, v := range append(fakeworkq.Variations(), fakeworkq.Variation{Name: "none"}) {
+		if i%every != 0 && v.Name != "none" {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			r := explored(t, v.Configure, uint64(i)+1, steps)
+			for _, f := range r.Findings {
+				t.Errorf("%s %s: expected %s, got %s\n%s", f.Rule, f.Clause, f.Expected, f.Got, f.Script)
+			}
+			assert.Greater(t, r.Commands, steps*9/10)
+			assert.True(t, len(r.Left) == 0 || v.Name == "reply-late", r.Left) // which has no time to clean up
+		})
+	}
+}
+
+// TestFaultsAreFound explores servers with faults: the first clause of each is found, by a script that parses. Without
+// FWP_SLOW=1 it is a sample.
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	some := []string{
+		"add-priority-ignored", "fail-is-completed", "refused-ttr",
+	}
+	if slow.Enabled() {
+		some = append(some, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed", "add-same-id", "delete-keeps", "fail-again-always", "fail-again-never",
+			"complete-unknown-ok", "inspect-queue-empty", "inspect-state-new", "inspect-jobs-empty", "lease-first-name",
+			"lease-ttr-seconds", "line-reply-twice", "result-unknown-timeout", "schedule-at-once",
+			"inspect-fails-zero", "inspect-count-less", "line-refused-closes", "add-payload-cut")
+	}
+	also := map[string][]string{ // where an exploration may see a fault first
+		"add-same-id": {"WORKQ-LEASE-02"}, "fail-again-always": {"WORKQ-INSP-04"}, "fail-again-never": {"WORKQ-INSP-06"},
+		"add-lost": {"WORKQ-DEL-01"}, "complete-lost": {"WORKQ-RESULT-01", "WORKQ-INSP-04"},
+	}
+	for _, f := range fakeworkq.Faults() {
+		if !slices.Contains(some, f.Name) {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			r := explored(t, func(c *fakeworkq.Config) { c.Hook = f.Hook() }, 1, 3000)
+			require.NotEmpty(t, r.Findings)
+			found := r.Findings[0]
+			assert.Contains(t, append(f.Clauses, also[f.Name]...), found.Clause,
+				"%s: expected %s, got %s", found.Rule, found.Expected, found.Got)
+			assert.Equal(t, 5, found.Shown, found.Script)
+			script, err := scenarios.Parse(workqdialect.Dialect{}, "found.fwp", []byte(found.Script))
+			require.NoError(t, err, found.Script)
+			assert.Empty(t, scenarios.Lint(script), found.Script)
+			t.Log(found.Script)
+		})
+	}
+}
