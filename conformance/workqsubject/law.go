@@ -371,10 +371,17 @@ func (j *job) ended(m session.Message) ruling {
 func (l *law) inspected(c workq.Command, m session.Message) ruling {
 	if m.Kind != workqsession.OK {
 		r := ruling{clause: "INSP-01", expected: "+OK 1 ...", rule: "inspect"}
-		if c.Verb == workq.InspectQueue && len(l.inQueue(c.Name(), ready))+len(l.inQueue(c.Name(), scheduled)) == 0 {
+		if len(c.Names) > 0 && len(l.inQueue(c.Name(), ready))+len(l.inQueue(c.Name(), scheduled)) == 0 {
 			return ruling{} // whether there is an empty queue is open
 		}
-		r.clause = clauses[c.Verb]
+		switch r.clause = clauses[c.Verb]; c.Verb {
+		case workq.InspectJobs:
+			r.expected = fmt.Sprintf("+OK %d ...", len(l.inQueue(c.Name(), ready)))
+		case workq.InspectScheduled:
+			r.expected = fmt.Sprintf("+OK %d ...", len(l.inQueue(c.Name(), scheduled)))
+		case workq.InspectQueues:
+			return ruling{} // how many queues others have is not known
+		}
 		return r
 	}
 	switch c.Verb {
@@ -387,23 +394,23 @@ func (l *law) inspected(c workq.Command, m session.Message) ruling {
 			clause: "INSP-10", expected: "+OK 1 " + c.Name() + " int(2..) " + want, fits: has(m.Parts[3], want),
 		}
 	case workq.InspectJobs:
-		return listed(m, "INSP-06", l.inQueue(c.Name(), ready), l.inQueue(c.Name(), scheduled))
+		return listed(c, m, "INSP-06", l.inQueue(c.Name(), ready), l.inQueue(c.Name(), scheduled))
 	case workq.InspectScheduled:
-		return listed(m, "INSP-09", l.inQueue(c.Name(), scheduled), l.inQueue(c.Name(), ready))
+		return listed(c, m, "INSP-09", l.inQueue(c.Name(), scheduled), l.inQueue(c.Name(), ready))
 	}
 	return ruling{}
 }
 
-// listed judges a list of jobs: all of some are in it, and none of others. Whether those that a worker has are in it is
+// listed judges a list of jobs: all of some are in it, unless the limit is less, and none of others. Whether those that a worker has are in it is
 // open.
-func listed(m session.Message, clause string, all, none []*job) ruling {
+func listed(c workq.Command, m session.Message, clause string, all, none []*job) ruling {
 	seen := map[string]bool{}
 	for i := 1; i < len(m.Parts); i += 3 {
 		seen[string(m.Parts[i])] = true
 	}
 	r := ruling{clause: clause, expected: fmt.Sprintf("+OK %d ...", len(all)), fits: true}
 	for _, j := range all {
-		r.fits = r.fits && seen[j.ID]
+		r.fits = r.fits && (seen[j.ID] || uint64(len(all)) > c.Limit)
 	}
 	for _, j := range none {
 		if seen[j.ID] {

@@ -86,9 +86,9 @@ func alphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 			move("delete", 0.5, always, func() string { return "delete " + m.id() }),
 			move("inspect job", 1.5, always, func() string { return "inspect job " + m.id() }),
 			move("inspect queue", 0.7, always, func() string { return "inspect queue " + m.name() }),
-			move("inspect jobs", 0.7, always, func() string { return "inspect jobs " + m.name() + " 0 10000" }),
+			move("inspect jobs", 0.7, always, func() string { return "inspect jobs " + m.name() + " 0 100" }),
 			move("inspect scheduled-jobs", 0.4, always, func() string {
-				return "inspect scheduled-jobs " + m.name() + " 0 10000"
+				return "inspect scheduled-jobs " + m.name() + " 0 100"
 			}),
 			move("inspect server", 0.05, always, func() string { return "inspect server" }),
 			move("malformed", 0.5, always, m.malformed),

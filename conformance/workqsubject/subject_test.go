@@ -88,7 +88,8 @@ func TestFaultsAreFound(t *testing.T) {
 		"add-priority-ignored", "fail-is-completed", "refused-ttr",
 	}
 	if slow.Enabled() {
-		some = append(some, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed", "add-same-id", "delete-keeps", "fail-again-always", "fail-again-never",
+		some = append(some, "add-lost", "complete-lost", "lease-other-id", "line-lf", "add-payload-trimmed",
+			"add-same-id", "delete-keeps", "fail-again-always", "fail-again-never",
 			"complete-unknown-ok", "inspect-queue-empty", "inspect-state-new", "inspect-jobs-empty", "lease-first-name",
 			"lease-ttr-seconds", "line-reply-twice", "result-unknown-timeout", "schedule-at-once",
 			"inspect-fails-zero", "inspect-count-less", "line-refused-closes", "add-payload-cut")
