@@ -1,7 +1,7 @@
 // Package workqsubject is Workq as a subject of exploring: what clients may send, and a state machine of the commands
 // that says what may be answered.
 //
-// To read: subject.go (the alphabet), law.go (the state machine).
+// To read: subject.go (the alphabet), law.go (the state machine), inspect.go (what inspect shows of it).
 package workqsubject
 
 import (

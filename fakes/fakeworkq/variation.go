@@ -15,7 +15,7 @@ type Variation = catalogue.Variation[Config]
 
 // Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
-	return catalogue.SortVariations(wordVariations(), shownVariations(), lateVariations(), choiceVariations())
+	return catalogue.SortVariations(wordVariations(), keyVariations(), shownVariations(), lateVariations(), choiceVariations())
 }
 
 // variation returns one whose hook has no state.
@@ -64,8 +64,8 @@ func wordVariations() []Variation {
 	}
 }
 
-// shownVariations are about what inspect shows.
-func shownVariations() []Variation {
+// keyVariations are about the keys that inspect shows.
+func keyVariations() []Variation {
 	jobs := []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
 	keys := func(change func([]workq.Key) []workq.Key, verbs ...string) func(*Event) {
 		return at(Inspected, func(e *Event) {
@@ -118,6 +118,12 @@ func shownVariations() []Variation {
 				}
 				return k
 			}, inspects...)),
+	}
+}
+
+// shownVariations are about what else inspect shows.
+func shownVariations() []Variation {
+	return []Variation{
 		setting("inspect-reversed", "inspect jobs: the order of the results is not given",
 			"inspect jobs shows the jobs in another order", func(c *Config) { c.Reversed = true }),
 		setting("queues-stay", "inspect queues: all available queues", "queues without jobs are shown too",
