@@ -10,6 +10,10 @@ import (
 
 // formFaults change values of jobs as other languages and stores do.
 func formFaults() []Fault {
+	return slices.Concat(formValueFaults(), formNumberFaults(), formListFaults(), formMemberFaults(), formStampFaults())
+}
+
+func formValueFaults() []Fault {
 	text := func(change func(string) string) func(*Event) { return contents("args custom", texts(change)) }
 	leaf := func(change func(any) any) func(*Event) { return contents("args custom", leaves(change)) }
 	return []Fault{
@@ -44,6 +48,12 @@ func formFaults() []Fault {
 			}
 			return v
 		})),
+	}
+}
+
+func formNumberFaults() []Fault {
+	leaf := func(change func(any) any) func(*Event) { return contents("args custom", leaves(change)) }
+	return []Fault{
 		fault("job-exponent-dropped", "WU-03 WU-11", "a number loses its exponent", leaf(func(v any) any {
 			if n, is := v.(json.Number); is {
 				mantissa, _, _ := strings.Cut(strings.ToLower(n.String()), "e")
@@ -77,6 +87,12 @@ func formFaults() []Fault {
 				}
 				return v
 			})),
+	}
+}
+
+func formListFaults() []Fault {
+	leaf := func(change func(any) any) func(*Event) { return contents("args custom", leaves(change)) }
+	return []Fault{
 		fault("job-keys-array", "WU-03 WU-11",
 			"a hash whose keys are 0, 1 and so on becomes an array",
 			leaf(asList)),
@@ -92,6 +108,11 @@ func formFaults() []Fault {
 				}
 				return v
 			})),
+	}
+}
+
+func formMemberFaults() []Fault {
+	return []Fault{
 		fault("job-custom-overrides", "WU-11",
 			"members of custom with the names of optional fields replace those of the job",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
@@ -111,6 +132,11 @@ func formFaults() []Fault {
 				job.SetText("failure", string(f))
 			}
 		})),
+	}
+}
+
+func formStampFaults() []Fault {
+	return []Fault{
 		fault("job-created-at-day", "WU-10", "created_at keeps its date only", delivered(func(job *Object) {
 			if at := job.Text("created_at"); len(at) > 10 {
 				job.SetText("created_at", at[:10]+"T00:00:00Z")

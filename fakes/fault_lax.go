@@ -12,6 +12,10 @@ import (
 
 // laxFaults are lenient about the syntax of commands, or careless about that of replies.
 func laxFaults() []Fault {
+	return slices.Concat(laxReplyFaults(), laxCommandFaults())
+}
+
+func laxReplyFaults() []Fault {
 	return []Fault{
 		fault("hi-without-space", "HI-02", "HI is not followed by a space", on(Greeting, func(e *Event) {
 			e.Reply.Text = bytes.Replace(e.Reply.Text, []byte("HI "), []byte("HI"), 1)
@@ -46,6 +50,11 @@ func laxFaults() []Fault {
 		fault("push-two-objects", "FRAME-03",
 			"what follows the JSON object of a PUSH is ignored",
 			when(Parsed, fwp.PUSH, firstObject)),
+	}
+}
+
+func laxCommandFaults() []Fault {
+	return []Fault{
 		fault("ack-two-objects", "FRAME-03",
 			"what follows the JSON object of an ACK is ignored",
 			when(Parsed, fwp.ACK, firstObject)),

@@ -2,6 +2,7 @@ package fakes
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,10 @@ import (
 
 // situationFaults show in one situation only: with one kind of name, at one time, or beside another client.
 func situationFaults() []Fault {
+	return slices.Concat(situationHelloFaults(), situationEarlyFaults(), situationNowFaults(), situationWaitFaults(), situationLateFaults(), situationSeldomFaults())
+}
+
+func situationHelloFaults() []Fault {
 	return []Fault{
 		fault("hello-pid-large-refused", "HELLO-16",
 			"a pid above 65,535 is declined",
@@ -37,6 +42,11 @@ func situationFaults() []Fault {
 					}
 				})
 			}),
+	}
+}
+
+func situationEarlyFaults() []Fault {
+	return []Fault{
 		fault("state-fetch-before-hello", "STATE-01 AUTH-06",
 			"a FETCH before HELLO is refused, and takes a job",
 			when(Ran, fwp.FETCH, func(e *Event) {
@@ -50,6 +60,11 @@ func situationFaults() []Fault {
 					}
 				}
 			})),
+	}
+}
+
+func situationNowFaults() []Fault {
+	return []Fault{
 		fault("job-at-now-lost", "WU-06 WU-04",
 			"a job whose at is less than a second ago or ahead is answered with OK and lost",
 			on(Defaulted, func(e *Event) {
@@ -59,6 +74,11 @@ func situationFaults() []Fault {
 					}
 				}
 			})),
+	}
+}
+
+func situationWaitFaults() []Fault {
+	return []Fault{
 		statefulFault("fetch-second-waiter-null", "FETCH-05",
 			"a FETCH of a queue at which another one waits is answered with null at once",
 			func() func(*Event) {
@@ -92,6 +112,11 @@ func situationFaults() []Fault {
 			when(Ran, fwp.BEAT, func(e *Event) {
 				e.Reply.Text = bytes.Replace(e.Reply.Text, []byte(`"state"`), []byte(`"current_state"`), 1)
 			})),
+	}
+}
+
+func situationLateFaults() []Fault {
+	return []Fault{
 		fault("beat-signal-gone", "BEAT-03",
 			"a signal is forgotten when another connection of the worker greets",
 			when(Ran, fwp.HELLO, func(e *Event) {
@@ -119,6 +144,11 @@ func situationFaults() []Fault {
 		statefulFault("fail-slow-lost", "STATE-09",
 			"a FAIL that comes more than 5 s after the FETCH is answered with OK and has no effect",
 			lateReports(fwp.FAIL, 5*time.Second)),
+	}
+}
+
+func situationSeldomFaults() []Fault {
+	return []Fault{
 		statefulFault("push-refused-seldom", "LINK-03 PUSH-01",
 			"every 97th PUSH is refused",
 			func() func(*Event) {

@@ -2,6 +2,7 @@ package fakes
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,10 @@ import (
 
 // clientVariations are about workers and producers, and what a server knows of them.
 func clientVariations() []Variation {
+	return slices.Concat(clientStateVariations(), clientKnownVariations(), clientTextVariations())
+}
+
+func clientStateVariations() []Variation {
 	return []Variation{
 		variation("flush-refused", "FLUSH Command",
 			"FLUSH is turned off: it is answered with an error, and clears nothing",
@@ -38,6 +43,11 @@ func clientVariations() []Variation {
 					e.Skip = true
 				}
 			}),
+	}
+}
+
+func clientKnownVariations() []Variation {
+	return []Variation{
 		variation("worker-connections-few", "AMB-14",
 			"the HELLO of a fifth connection of a worker is declined",
 			when(Checked, fwp.HELLO, func(e *Event) {
@@ -65,6 +75,11 @@ func clientVariations() []Variation {
 			when(Parsed, fwp.HELLO, widAlone)),
 		statefulVariation("consumer-silent-forgotten", "AMB-23",
 			"a BEAT that comes more than 60 s after the last one of its worker is refused", silentForgotten),
+	}
+}
+
+func clientTextVariations() []Variation {
+	return []Variation{
 		variation("time-created-seconds", "Work units",
 			"the server sets created_at without fractions of a second",
 			when(Checked, fwp.PUSH, func(e *Event) {

@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,10 @@ import (
 
 // delayVariations answer some commands late, or in pieces with pauses between them.
 func delayVariations() []Variation {
+	return slices.Concat(delayReplyVariations(), delayLaterVariations())
+}
+
+func delayReplyVariations() []Variation {
 	return []Variation{
 		variation("hello-slow", "HELLO Command",
 			"a HELLO takes 1.2 s",
@@ -41,6 +46,11 @@ func delayVariations() []Variation {
 		statefulVariation("fetch-polls", "FWP-FETCH-14",
 			"a FETCH that waits looks for a job every 400 ms only",
 			fetchPolls),
+	}
+}
+
+func delayLaterVariations() []Variation {
+	return []Variation{
 		variation("password-wrong-slow", "HELLO Command",
 			"a HELLO is declined 2 s later",
 			when(Ran, fwp.HELLO, func(e *Event) {
