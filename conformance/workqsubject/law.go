@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -368,36 +367,5 @@ func (j *job) ended(m session.Message) ruling {
 	return ruling{
 		clause: clause, expected: fmt.Sprintf("+OK 1 %s %s %d %q", j.ID, word, len(j.result), j.result),
 		fits: m.Kind == workqsession.OK && string(m.Parts[2]) == word && bytes.Equal(m.Parts[4], j.result),
-	}
-}
-
-// Leftover names the jobs that may still be on the server.
-func (l *law) Leftover() (all []string) {
-	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
-		if l.known(id) {
-			all = append(all, "job "+id)
-		}
-	}
-	return all
-}
-
-// Cleanup deletes the jobs.
-func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
-	return func(play func(explore.Step) bool) {
-		b := explore.Builder{Dialect: workqdialect.Dialect{}}
-		if len(l.Leftover()) == 0 || !play(b.Open(explore.Cleaner, scenarios.Producer, "")) {
-			return
-		}
-		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
-			j := l.jobs[id]
-			if j.state == deleted {
-				continue
-			}
-			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
-				return
-			}
-			j.state = deleted
-		}
-		play(explore.End(explore.Cleaner, scenarios.Closed))
 	}
 }

@@ -15,7 +15,7 @@ type Variation = catalogue.Variation[Config]
 
 // Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
-	return catalogue.SortVariations(wordVariations(), keyVariations(), shownVariations(), lateVariations(), choiceVariations())
+	return catalogue.SortVariations(wordVariations(), keyVariations(), valueVariations(), shownVariations(), lateVariations(), choiceVariations())
 }
 
 // variation returns one whose hook has no state.
@@ -64,17 +64,42 @@ func wordVariations() []Variation {
 	}
 }
 
+// keys returns a hook that changes the keys of what inspect shows.
+func keys(change func([]workq.Key) []workq.Key, verbs ...string) func(*Event) {
+	return at(Inspected, func(e *Event) {
+		for i, r := range e.Records {
+			e.Records[i] = workq.Inspected(r.Head[0], change(slices.Clone(r.Keys))...)
+		}
+	}, verbs...)
+}
+
+// valueVariations are about names and values of keys.
+func valueVariations() []Variation {
+	jobs := []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
+	fractions := func(v string) string { return strings.Replace(v, "Z", ".123456Z", 1) }
+	return []Variation{
+		variation("inspect-payload-bytes", "inspect job, Keys: payload-bytes", "the key of a payload is payload-bytes",
+			keys(func(k []workq.Key) []workq.Key {
+				for i := range k {
+					k[i].Name = strings.Replace(k[i].Name, "payload", "payload-bytes", bit(k[i].Name == "payload"))
+				}
+				return k
+			}, jobs...)),
+		variation("inspect-time-fractions", "RFC 3339: a time may have fractions of seconds",
+			"inspect shows times with fractions of seconds", keys(func(k []workq.Key) []workq.Key {
+				for i := range k {
+					if slices.Contains([]string{"created", "time", "started"}, k[i].Name) {
+						k[i].Value = fractions(k[i].Value)
+					}
+				}
+				return k
+			}, inspects...)),
+	}
+}
+
 // keyVariations are about the keys that inspect shows.
 func keyVariations() []Variation {
 	jobs := []string{workq.InspectJob, workq.InspectJobs, workq.InspectScheduled}
-	keys := func(change func([]workq.Key) []workq.Key, verbs ...string) func(*Event) {
-		return at(Inspected, func(e *Event) {
-			for i, r := range e.Records {
-				e.Records[i] = workq.Inspected(r.Head[0], change(slices.Clone(r.Keys))...)
-			}
-		}, verbs...)
-	}
-	fractions := func(v string) string { return strings.Replace(v, "Z", ".123456Z", 1) }
 	return []Variation{
 		variation("inspect-keys-more", "inspect job, Reply: keys may be added in the future", "inspect shows keys of its own",
 			keys(func(k []workq.Key) []workq.Key {
@@ -102,22 +127,6 @@ func keyVariations() []Variation {
 				}
 				return k
 			}, jobs...)),
-		variation("inspect-payload-bytes", "inspect job, Keys: payload-bytes", "the key of a payload is payload-bytes",
-			keys(func(k []workq.Key) []workq.Key {
-				for i := range k {
-					k[i].Name = strings.Replace(k[i].Name, "payload", "payload-bytes", bit(k[i].Name == "payload"))
-				}
-				return k
-			}, jobs...)),
-		variation("inspect-time-fractions", "RFC 3339: a time may have fractions of seconds",
-			"inspect shows times with fractions of seconds", keys(func(k []workq.Key) []workq.Key {
-				for i := range k {
-					if slices.Contains([]string{"created", "time", "started"}, k[i].Name) {
-						k[i].Value = fractions(k[i].Value)
-					}
-				}
-				return k
-			}, inspects...)),
 	}
 }
 

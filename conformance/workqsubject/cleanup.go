@@ -1,0 +1,43 @@
+package workqsubject
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+	"github.com/fwpsuite/fwp/workq"
+)
+
+// Leftover names the jobs that may still be on the server.
+func (l *law) Leftover() (all []string) {
+	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+		if l.known(id) {
+			all = append(all, "job "+id)
+		}
+	}
+	return all
+}
+
+// Cleanup deletes the jobs.
+func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+	return func(play func(explore.Step) bool) {
+		b := explore.Builder{Dialect: workqdialect.Dialect{}}
+		if len(l.Leftover()) == 0 || !play(b.Open(explore.Cleaner, scenarios.Producer, "")) {
+			return
+		}
+		for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
+			j := l.jobs[id]
+			if j.state == deleted {
+				continue
+			}
+			if !play(b.Line(explore.Cleaner, "%s %s", workq.Delete, id)) || l.conns[explore.Cleaner] == nil {
+				return
+			}
+			j.state = deleted
+		}
+		play(explore.End(explore.Cleaner, scenarios.Closed))
+	}
+}
