@@ -107,7 +107,7 @@ var catalogue = sync.OnceValue(func() []Clause {
 		if err != nil {
 			panic(err)
 		}
-		clauses, err := parseClauses(file.Name(), string(text))
+		clauses, err := parseClauses(file.Name(), string(text), "")
 		if err != nil {
 			panic(err)
 		}

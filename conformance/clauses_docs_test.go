@@ -49,7 +49,7 @@ is the breach that internal/monitor finds in what clients send ([monitors.md](mo
 	for _, file := range files {
 		text, err := clauseFiles.ReadFile(file.Name())
 		require.NoError(t, err)
-		part, err := parseClauses(file.Name(), string(text))
+		part, err := parseClauses(file.Name(), string(text), "")
 		require.NoError(t, err)
 		title, _, ok := strings.Cut(strings.TrimPrefix(string(text), "# "), ". ")
 		require.True(t, ok, "%s begins with a comment whose first sentence is its title", file.Name())

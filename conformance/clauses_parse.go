@@ -15,12 +15,18 @@ type clauseParser struct {
 	into     *string // what a line of text continues; nil after a source
 }
 
-// parseClauses reads one file of the catalogue. Its errors begin with the file and the line.
-func parseClauses(name, text string) ([]Clause, error) { return ParseClauses(name, text, "") }
+// Catalogue parses the catalogue of another protocol, whose sources are all in one document and give lines of it; see
+// clauses.go for the notation. It panics if the text is malformed, which every test that reads the catalogue finds.
+func Catalogue(text, document string) []Clause {
+	all, err := parseClauses("clauses.txt", text, document)
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
 
-// ParseClauses reads a file of the catalogue of another protocol, whose sources are all in one document and give lines
-// of it; see clauses.go for the notation. Its errors begin with the file and the line.
-func ParseClauses(name, text, document string) ([]Clause, error) {
+// parseClauses reads a file of a catalogue. Its errors begin with the file and the line.
+func parseClauses(name, text, document string) ([]Clause, error) {
 	p := clauseParser{document: document}
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(strings.TrimRight(line, "\r")); err != nil {

@@ -30,7 +30,7 @@ FWP-A-02 | S | note | -
   eight.
   source: RESP
 `
-	got, err := parseClauses("x.txt", text)
+	got, err := parseClauses("x.txt", text, "")
 	require.NoError(t, err)
 	want := []Clause{
 		{ID: "FWP-A-01", Party: "S,P", Level: reports.LevelMust,
@@ -45,7 +45,7 @@ FWP-A-02 | S | note | -
 	assert.Equal(t, want, got)
 	assert.Equal(t, "fwp.md#Link Level 1.4-2", got[0].Sources[1].String())
 	assert.Equal(t, "RESP", got[1].Sources[0].String())
-	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"))
+	windows, err := parseClauses("x.txt", strings.ReplaceAll(text, "\n", "\r\n"), "")
 	require.NoError(t, err)
 	assert.Equal(t, want, windows)
 }
@@ -69,7 +69,7 @@ func TestParseClausesRefuses(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := parseClauses("x.txt", c.in)
+			_, err := parseClauses("x.txt", c.in, "")
 			require.EqualError(t, err, c.want)
 		})
 	}

@@ -107,7 +107,7 @@ func situationWaitFaults() []Fault {
 					e.State = "stop"
 				}
 			})),
-		fault("beat-state-member", "BEAT-03",
+		fault("beat-state-member", "BEAT-03 BEAT-04",
 			"a change of state is in a member that is called current_state",
 			when(Ran, fwp.BEAT, func(e *Event) {
 				e.Reply.Text = bytes.Replace(e.Reply.Text, []byte(`"state"`), []byte(`"current_state"`), 1)

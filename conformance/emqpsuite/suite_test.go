@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +23,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/zmtp"
@@ -111,96 +111,37 @@ func conforming() fakeemqp.Config { return fakeemqp.Config{} }
 
 func checks(t *testing.T) []conformance.Check {
 	t.Helper()
-	scripts, err := emqpsuite.Protocol().Scripts()
-	require.NoError(t, err)
-	return conformance.Scripts(scripts...)
+	return suitetest.Scripts(t, emqpsuite.Protocol())
 }
 
 var update = flag.Bool("update", false, "rewrite docs/emqp-clauses.md and docs/emqp-faults.md")
 
-// TestScriptsAreInOrder: lint finds nothing, they are in the normal form, and their clauses are in the catalogue.
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
-	scripts, err := emqpsuite.Protocol().Scripts()
-	require.NoError(t, err)
-	for _, s := range scripts {
-		assert.Empty(t, scenarios.Lint(s), s.Name)
-		assert.Equal(t, string(scenarios.Format(s)), strings.Join(s.Source, "\n"), s.Name)
-		for m := range s.Marks() {
-			_, known := emqpsuite.Protocol().ClauseByID(m.Clause)
-			assert.True(t, known, "%s: %s", s.Name, m.Clause)
-		}
-	}
+	suitetest.InOrder(t, emqpsuite.Protocol())
 }
 
-// TestClausesDocument writes docs/emqp-clauses.md from the catalogue and the scripts. What binds brokers is decided or
-// excluded with a reason.
+// TestClausesDocument writes docs/emqp-clauses.md.
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
-	by := map[string][]string{}
-	for _, c := range checks(t) {
-		for _, m := range c.Describe().Clauses() {
-			by[m.Clause] = append(by[m.Clause], c.Describe().ID)
-		}
-	}
-	var b strings.Builder
-	fmt.Fprint(&b, `# The clauses of eMQP
-
-Written by `+"`go test ./conformance/emqpsuite -run Document -update`"+`; do not edit. Levels are described in
-[verdicts.md](verdicts.md). A reading outranks its statement. S is a broker, K a worker or scheduler. A check
-is the script of that name below `+"`scenarios/emqpdialect/scripts`"+`; a source is a heading of the document and a line of it.
-
-| id | party | level | statement | reading | checks | source |
-|---|---|---|---|---|---|---|
-`)
-	for _, c := range emqpsuite.Protocol().Clauses() {
-		decided := strings.Join(by[c.ID], ", ")
-		assert.Equal(t, c.BindsServer() && c.Excluded == "", decided != "", c.ID)
-		if c.Excluded != "" {
-			decided = "excluded: " + c.Excluded
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
-			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided, c.Sources[0].Heading + " " + c.Sources[0].Units,
-		}, " | "))
-	}
-	golden(t, "../../docs/emqp-clauses.md", b.String())
+	golden(t, "../../docs/emqp-clauses.md", suitetest.Document(t, emqpsuite.Protocol(),
+		"Written by `"+written+"`; do not edit. Levels are described in\n"+
+			"[verdicts.md](verdicts.md). A reading outranks its statement. S is a broker, K a worker or scheduler. A check\n"+
+			"is the script of that name below `scenarios/emqpdialect/scripts`; a source is a heading of the document and a "+
+			"line of it."))
 }
 
-// golden compares a text with a file, or writes it.
+// written is the command that writes the documents.
+const written = "go test ./conformance/emqpsuite -run Document -update"
+
 func golden(t *testing.T, path, text string) {
 	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
-		t.Errorf("%s is stale: go test ./conformance/emqpsuite -run Document -update", path)
-	}
-}
-
-// passes reports what in a report is no pass.
-func passes(t *testing.T, report *reports.Report) {
-	t.Helper()
-	require.Empty(t, report.Internal)
-	for _, c := range report.Checks {
-		if c.Verdict != reports.Pass {
-			t.Errorf("%s: %s %s %+v", c.ID, c.Verdict, c.Why, c.Findings)
-			for _, l := range c.Conversation {
-				t.Log(l.Conn, l.From, l.Text)
-			}
-		}
-	}
-	for _, c := range report.Clauses {
-		if !slices.Contains([]reports.Verdict{reports.Pass, reports.NotApplicable, reports.NotSelected}, c.Verdict) {
-			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
-		}
-	}
+	suitetest.Golden(t, path, text, *update, written)
 }
 
 func TestConformingBroker(t *testing.T) {
 	t.Parallel()
-	passes(t, run(t, conforming, false, checks(t)))
+	suitetest.Passes(t, run(t, conforming, false, checks(t)))
 }
 
 // TestFaults plays the scripts that look at a fault against it, for a sample of the faults; with FWP_SLOW=1 all scripts
@@ -280,7 +221,7 @@ func TestVariations(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			passes(t, run(t, v.Config, v.Single, checks(t)))
+			suitetest.Passes(t, run(t, v.Config, v.Single, checks(t)))
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -73,98 +73,29 @@ func played(
 
 func checks(t *testing.T) []conformance.Check {
 	t.Helper()
-	scripts, err := workqsuite.Protocol().Scripts()
-	require.NoError(t, err)
-	return conformance.Scripts(scripts...)
+	return suitetest.Scripts(t, workqsuite.Protocol())
 }
 
-// TestScriptsAreInOrder: lint finds nothing, they are in the normal form, and their clauses are in the catalogue.
 func TestScriptsAreInOrder(t *testing.T) {
 	t.Parallel()
-	scripts, err := workqsuite.Protocol().Scripts()
-	require.NoError(t, err)
-	for _, s := range scripts {
-		assert.Empty(t, scenarios.Lint(s), s.Name)
-		text := ""
-		for i, line := range s.Source {
-			if i < len(s.Source)-1 {
-				text += line + "\n"
-			}
-		}
-		assert.Equal(t, string(scenarios.Format(s)), text, s.Name)
-		for m := range s.Marks() {
-			_, known := workqsuite.Protocol().ClauseByID(m.Clause)
-			assert.True(t, known, "%s: %s", s.Name, m.Clause)
-		}
-	}
+	suitetest.InOrder(t, workqsuite.Protocol())
 }
 
 var update = flag.Bool("update", false, "rewrite docs/workq-clauses.md and the matrix of faults")
 
-// TestClausesDocument writes docs/workq-clauses.md from the catalogue and the scripts. What binds servers is decided or
-// excluded with a reason.
+// TestClausesDocument writes docs/workq-clauses.md.
 func TestClausesDocument(t *testing.T) {
 	t.Parallel()
-	by := map[string][]string{}
-	for _, c := range checks(t) {
-		for _, m := range c.Describe().Clauses() {
-			by[m.Clause] = append(by[m.Clause], c.Describe().ID)
-		}
-	}
-	var b strings.Builder
-	fmt.Fprint(&b, `# The clauses of Workq
-
-Written by `+"`go test ./conformance/workqsuite -run Document -update`"+`; do not edit. Levels are described in
-[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below
-`+"`scenarios/workqdialect/scripts`"+`; a source is a heading of the document and a line of it.
-
-| id | party | level | statement | reading | checks | source |
-|---|---|---|---|---|---|---|
-`)
-	for _, c := range workqsuite.Protocol().Clauses() {
-		decided := strings.Join(by[c.ID], ", ")
-		assert.NotEqual(t, c.BindsServer() && c.Excluded == "", decided == "", c.ID)
-		if c.Excluded != "" {
-			decided = "excluded: " + c.Excluded
-		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
-			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided, c.Sources[0].Heading + " " + c.Sources[0].Units,
-		}, " | "))
-	}
-	golden(t, "../../docs/workq-clauses.md", b.String())
-}
-
-// golden compares a text with a file, or writes it.
-func golden(t *testing.T, path, text string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	old, err := os.ReadFile(path)
-	require.NoError(t, err)
-	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
-		t.Errorf("%s is stale: FWP_SLOW=1 go test ./conformance/workqsuite -update", path)
-	}
+	const written = "go test ./conformance/workqsuite -run Document -update"
+	suitetest.Golden(t, "../../docs/workq-clauses.md", suitetest.Document(t, workqsuite.Protocol(),
+		"Written by `"+written+"`; do not edit. Levels are described in\n"+
+			"[verdicts.md](verdicts.md). A reading outranks its statement. A check is the script of that name below\n"+
+			"`scenarios/workqdialect/scripts`; a source is a heading of the document and a line of it."), *update, written)
 }
 
 func TestConformingServer(t *testing.T) {
 	t.Parallel()
-	report := run(t, nil, checks(t))
-	require.Empty(t, report.Internal)
-	for _, c := range report.Checks {
-		if c.Verdict != reports.Pass {
-			t.Errorf("%s: %s %s %+v", c.ID, c.Verdict, c.Why, c.Findings)
-			for _, l := range c.Conversation {
-				t.Log(l.Conn, l.From, l.Text)
-			}
-		}
-		assert.Empty(t, c.Left, c.ID)
-	}
-	for _, c := range report.Clauses {
-		if !slices.Contains([]reports.Verdict{reports.Pass, reports.NotApplicable, reports.NotSelected}, c.Verdict) {
-			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
-		}
-	}
+	suitetest.Passes(t, run(t, nil, checks(t)))
 }
 
 // A reply that takes as long as the wait-timeout of its command is not late, however short the timeout of the run is.
@@ -214,14 +145,15 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 	if !slow.Enabled() {
 		return
 	}
-	golden(t, "../../docs/workq-faults.md", fmt.Sprintf(`# The faults of the embedded Workq server
+	const written = "FWP_SLOW=1 go test ./conformance/workqsuite -run Faults -update"
+	suitetest.Golden(t, "../../docs/workq-faults.md", fmt.Sprintf(`# The faults of the embedded Workq server
 
-Written by `+"`FWP_SLOW=1 go test ./conformance/workqsuite -run Faults -update`"+`; do not edit. It has %d faults. What turned
+Written by `+"`"+written+"`"+`; do not edit. It has %d faults. What turned
 red are the clauses that the checks of the last column found broken, and no others.
 
 | fault | what the server does | turned red | caught by |
 |---|---|---|---|
-`, len(faults))+strings.Join(rows, ""))
+`, len(faults))+strings.Join(rows, ""), *update, written)
 }
 
 // looksAt reports whether a check decides one of the first two clauses of a fault, or is about the command in its name.

@@ -175,6 +175,7 @@ var rooms = map[string]room{
 	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},
 	"internal/input":                {alone: true},
 	"internal/shortage":             {alone: true},
+	"internal/suitetest":            {mayImport: []string{"conformance", "internal/input", "reports", "scenarios"}, tests: true},
 	"internal/text":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {alone: true},

@@ -23,10 +23,9 @@ type pinger struct {
 	times measure.Timing // of the PING that is under way, or next
 }
 
-const (
-	ping measure.Op = "ping"
-	pong            = "+PONG\r\n"
-)
+const ping measure.Op = "ping"
+
+const pong = "+PONG\r\n"
 
 func (p *pinger) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	switch ev.Kind {

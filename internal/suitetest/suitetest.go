@@ -1,0 +1,106 @@
+// Package suitetest has the tests that the suite of each protocol must pass: its scripts are in order, its document of
+// clauses is current, and it finds nothing on a conforming server.
+package suitetest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// Scripts returns the scripts of a protocol as checks.
+func Scripts(t *testing.T, of *conformance.Protocol) []conformance.Check {
+	t.Helper()
+	scripts, err := of.Scripts()
+	require.NoError(t, err)
+	return conformance.Scripts(scripts...)
+}
+
+// InOrder fails the test unless lint finds nothing in the scripts of a protocol, they are in the normal form, and their
+// clauses are in the catalogue.
+func InOrder(t *testing.T, of *conformance.Protocol) {
+	t.Helper()
+	scripts, err := of.Scripts()
+	require.NoError(t, err)
+	for _, s := range scripts {
+		assert.Empty(t, scenarios.Lint(s), s.Name)
+		assert.Equal(t, string(scenarios.Format(s)), strings.Join(s.Source, "\n"), s.Name)
+		for m := range s.Marks() {
+			_, known := of.ClauseByID(m.Clause)
+			assert.True(t, known, "%s: %s", s.Name, m.Clause)
+		}
+	}
+}
+
+// Document returns the catalogue of a protocol as a table behind an introduction. It fails the test unless what binds
+// servers is either decided by a script or excluded with a reason.
+func Document(t *testing.T, of *conformance.Protocol, introduction string) string {
+	t.Helper()
+	by := map[string][]string{}
+	for _, c := range Scripts(t, of) {
+		for _, m := range c.Describe().Clauses() {
+			by[m.Clause] = append(by[m.Clause], c.Describe().ID)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# The clauses of %s\n\n%s\n\n", of.Title, introduction)
+	b.WriteString("| id | party | level | statement | reading | checks | source |\n|---|---|---|---|---|---|---|\n")
+	for _, c := range of.Clauses() {
+		decided := strings.Join(by[c.ID], ", ")
+		assert.Equal(t, c.BindsServer() && c.Excluded == "", decided != "", c.ID)
+		if c.Excluded != "" {
+			decided = "excluded: " + c.Excluded
+		}
+		fmt.Fprintf(&b, "| %s |\n", strings.Join([]string{
+			c.ID, c.Party, string(c.Level), c.Statement, c.Reading, decided,
+			c.Sources[0].Heading + " " + c.Sources[0].Units,
+		}, " | "))
+	}
+	return b.String()
+}
+
+const longest = 1 << 20 // of a document
+
+// Golden fails the test if a file has another text, whose ends of lines do not matter, and says how it is written; or
+// it writes the file.
+func Golden(t *testing.T, path, text string, update bool, how string) {
+	t.Helper()
+	if update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644)) //nolint:gosec // everybody may read it
+	}
+	old, err := input.Read(path, longest)
+	require.NoError(t, err)
+	if strings.ReplaceAll(string(old), "\r\n", "\n") != text { // the texts themselves would fill pages
+		t.Errorf("%s is stale: %s", path, how)
+	}
+}
+
+// Passes fails the test unless each check of a report passes, and each clause that is played.
+func Passes(t *testing.T, report *reports.Report) {
+	t.Helper()
+	require.Empty(t, report.Internal)
+	for _, c := range report.Checks {
+		if c.Verdict != reports.Pass {
+			t.Errorf("%s: %s %s %+v", c.ID, c.Verdict, c.Why, c.Findings)
+			for _, l := range c.Conversation {
+				t.Log(l.Conn, l.From, l.Text)
+			}
+		}
+		assert.Empty(t, c.Left, c.ID)
+	}
+	for _, c := range report.Clauses {
+		if !slices.Contains([]reports.Verdict{reports.Pass, reports.NotApplicable, reports.NotSelected}, c.Verdict) {
+			t.Errorf("%s: %s %s", c.ID, c.Verdict, c.Why)
+		}
+	}
+}
