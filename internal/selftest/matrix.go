@@ -97,6 +97,10 @@ func (m *Matrix) Rows() []*Row {
 	return slices.SortedFunc(maps.Values(m.rows), func(a, b *Row) int { return cmp.Compare(a.Fault.Name, b.Fault.Name) })
 }
 
+// Detected reports whether a check found one of its clauses broken, or the server dead, or the first clause of the
+// fault was found broken, which no check needs to decide if each reply may break it.
+func (r *Row) Detected() bool { return len(r.Caught) > 0 || len(r.Red[r.Fault.Clauses[0]]) > 0 }
+
 // Missing describes an expected finding that is missing, or returns "": the first clause
 // of a fault must be found broken if a check decides it.
 func (r *Row) Missing() string {

@@ -163,7 +163,7 @@ func unproved(out *selftest.Outcome) (table []reports.Block, sum tally) {
 		rows := notProved(r, out.Stopped)
 		t.Rows = append(t.Rows, rows...)
 		switch {
-		case len(r.Caught) > 0:
+		case r.Detected():
 			sum.caught++
 		case len(rows) == 0:
 			sum.later++
