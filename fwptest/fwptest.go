@@ -1,5 +1,5 @@
-// Package fwptest runs the conformance suite inside a server's own tests: each check is a sub-test, so that `go test -run`
-// picks checks, and a finding stands where other failures of the server stand.
+// Package fwptest runs the conformance suite inside a server's own tests: each check is a sub-test, so that `go test
+// -run` picks checks, and a finding stands where other failures of the server stand.
 //
 //	func TestConformance(t *testing.T) {
 //		server := start(t) // the server under test, on this machine
@@ -67,8 +67,8 @@ type Options struct {
 // reserve is what remains of the time until the deadline of the tests, for reporting.
 const reserve = 5 * time.Second
 
-// Run plays the checks of the suite on the server at a URL, tcp://[:password@]host[:port], as parallel sub-tests
-// of t, one for each check. A broken clause fails the test of its check, and so does a check that is inconclusive; a check
+// Run plays the checks of the suite on the server at a URL, tcp://[:password@]host[:port], as parallel sub-tests of t,
+// one for each check. A broken clause fails the test of its check, and so does a check that is inconclusive; a check
 // that needs what the server does not offer is skipped. Each test has the attributes "clause", "level" and "verdict",
 // and for each finding a script that shows it again in its artifact directory (go test -artifacts): fwpcheck plays it.
 //

@@ -66,9 +66,9 @@ const (
 	leading   = 3  // before the finding, if no name leads to it
 )
 
-// relevant returns the places of the lines that lead to the one that is marked (the last one of a connection if none is):
-// those of its connection, and those elsewhere that have a name in common with it. If these are many, they are its opening, those
-// just before the mark, and those that share the mark's rarest name.
+// relevant returns the places of the lines that lead to the one that is marked (the last one of a connection if none
+// is): those of its connection, and those elsewhere that have a name in common with it. If these are many, they are its
+// opening, those just before the mark, and those that share the mark's rarest name.
 func relevant(all []Line, marked int) []int {
 	found := exchanges(all, marked)
 	if len(found) == 0 {

@@ -42,8 +42,8 @@ func (pl *play) doubt(r Result) Result {
 	return r
 }
 
-// timed reports whether the time of our lines may be the reason for an answer: the command waits for something, and that
-// came or did not come where the line expects the opposite, or another of several things came first.
+// timed reports whether the time of our lines may be the reason for an answer: the command waits for something, and
+// that came or did not come where the line expects the opposite, or another of several things came first.
 func (th *thread) timed(e *Expect, a session.Received) bool {
 	grammar := th.dialect().Grammar()
 	wait, waits := grammar.Waits[grammar.verbSent(a.Asked)]
@@ -74,8 +74,8 @@ func (g *Grammar) refuses(kind byte) bool {
 }
 
 // inTurn reports whether a play waits for the reply to each line before it does anything else, as far as a step and the
-// end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step receives
-// can have come because a line of the script was late.
+// end of its block, and has by then sent nothing by which something comes due later. Then nothing that the step
+// receives can have come because a line of the script was late.
 func (s *Script) inTurn(e *Expect) bool {
 	turns := turns{grammar: s.Dialect.Grammar()}
 	for _, step := range s.Steps {

@@ -44,8 +44,8 @@ func (l *law) inspected(c workq.Command, m session.Message) ruling {
 	return ruling{}
 }
 
-// listed judges a list of jobs: all of some are in it, unless the limit is less, and none of others. Whether those that a worker has are in it is
-// open.
+// listed judges a list of jobs: all of some are in it, unless the limit is less, and none of others. Whether those that
+// a worker has are in it is open.
 func listed(c workq.Command, m session.Message, clause string, all, none []*job) ruling {
 	seen := map[string]bool{}
 	for i := 1; i < len(m.Parts); i += 3 {

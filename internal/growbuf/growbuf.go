@@ -11,8 +11,8 @@ const (
 	maxEmpty = 100 // reads of nothing without an error before giving up
 )
 
-// Reader buffers what it reads from its source until it is discarded. Its buffer grows with the received bytes, never by
-// a size that a peer announces, and a buffer of more than 1 MiB is not kept. It is not safe for concurrent use.
+// Reader buffers what it reads from its source until it is discarded. Its buffer grows with the received bytes, never
+// by a size that a peer announces, and a buffer of more than 1 MiB is not kept. It is not safe for concurrent use.
 type Reader struct {
 	Source io.Reader
 

@@ -48,10 +48,10 @@ const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses, and a sample of the others,
 // another one for each fault. With FWP_SLOW=1 the sample is a sixth, and all scripts that only record. Otherwise it is
-// one of 400, and of the scripts that decide a clause it has one of 30: among them one that docs/faults.md says to catch
-// the fault, and for each script a fault that it catches; the heaviest are played against the faults that need them.
-// Each pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that has no
-// fifty.
+// one of 400, and of the scripts that decide a clause it has one of 30: among them one that docs/faults.md says to
+// catch the fault, and for each script a fault that it catches; the heaviest are played against the faults that need
+// them. Each pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that
+// has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()
 	scripts, faults := suite(t), FWPFaults()

@@ -9,8 +9,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// A server that ends a connection instead of refusing a command before HELLO has let nobody in: all checks of who is let in
-// name the clause of the answer, and no other.
+// A server that ends a connection instead of refusing a command before HELLO has let nobody in: all checks of who is
+// let in name the clause of the answer, and no other.
 func TestACloseInsteadOfAnErrorBreaksOneClause(t *testing.T) {
 	t.Parallel()
 	clauses := map[string]string{

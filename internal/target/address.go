@@ -46,8 +46,8 @@ type Address struct {
 // ParseURL reads tcp://[:password@]host[:port] and tcp+tls://..., and the same with the name of another protocol in the
 // place of tcp. The port is 7419, or that of the protocol, if there is none, the name of a user does not matter, and
 // the password is percent-encoded where it has to be. The port for workers of a broker is written
-// emqp://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to 47290. No error
-// holds any part of the URL that may be the password.
+// emqp://host:port?backend=port; without it they connect to the same port or, if the URL has no port, to 47290. No
+// error holds any part of the URL that may be the password.
 func ParseURL(raw string) (Address, error) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {

@@ -17,11 +17,10 @@ import (
 type Starter struct {
 	// Value is the value of --start that the starter was made from, for messages.
 	Value string
-	// Command is a command of the shell. In it {port}, {port2} and {webport} stand for free ports of
-	// 127.0.0.1, of which the second is for workers if the command has it, {password} for a password, which is empty for a server without one, and
-	// {dir} for a new folder, which is kept over restarts. They are in its environment as
-	// FWP_PORT, FWP_PORT2, FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the
-	// server runs.
+	// Command is a command of the shell. In it {port}, {port2} and {webport} stand for free ports of 127.0.0.1, of which
+	// the second is for workers if the command has it, {password} for a password, which is empty for a server without one,
+	// and {dir} for a new folder, which is kept over restarts. They are in its environment as FWP_PORT, FWP_PORT2,
+	// FWP_WEBPORT, FWP_PASSWORD and FWP_DIR, too. The command must not end as long as the server runs.
 	Command string
 	// Workers quiets and terminates workers; nil: nothing does. Its commands have the
 	// environment of the server.

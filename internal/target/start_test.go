@@ -221,7 +221,7 @@ func TestNothingIsLeftRunningAfterOurDeath(t *testing.T) {
 	assert.Error(t, holder.Wait())
 }
 
-func TestFoldersAfterOurDeath(t *testing.T) {
+func TestFoldersAfterOurDeath(t *testing.T) { //nolint:paralleltest // sets an environment variable
 	for name, test := range map[string]struct {
 		folder string
 		parent int

@@ -29,8 +29,8 @@ const killOrder = "kill\n"
 // signalOrder, with the name of a signal and the end of the line, asks it to send the command that signal.
 const signalOrder = "signal "
 
-// supervise starts a command. What it prints goes to output. A word of the environment without "=" names a variable that
-// the command does not get.
+// supervise starts a command. What it prints goes to output. A word of the environment without "=" names a variable
+// that the command does not get.
 func supervise(program []string, command string, environment []string, output io.Writer) (*supervised, error) {
 	if len(program) == 0 {
 		self, err := os.Executable()

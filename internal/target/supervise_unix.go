@@ -27,9 +27,9 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the
 // command, with everything that the command started: by SIGTERM when orders ends or this process gets a signal to end,
 // and by SIGKILL ten seconds later or when orders has a line "kill". A line "signal TERM" sends the command itself that
-// signal: HUP, INT, TERM, TSTP, CONT, USR1 or USR2. What is left when the command has ended by itself is killed, too. On
-// Linux that is every descendant, on other systems what is still in its process group. It is for a process of its own,
-// see [Starter] and [Program], whose children are all of the command.
+// signal: HUP, INT, TERM, TSTP, CONT, USR1 or USR2. What is left when the command has ended by itself is killed, too.
+// On Linux that is every descendant, on other systems what is still in its process group. It is for a process of its
+// own, see [Starter] and [Program], whose children are all of the command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
 	defer removeFolder(os.Getppid())

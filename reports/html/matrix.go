@@ -8,8 +8,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// verdictColours are those of the squares: a white letter is readable on each, and each can be told from a white page and
-// from a dark one.
+// verdictColours are those of the squares: a white letter is readable on each, and each can be told from a white page
+// and from a dark one.
 var verdictColours = map[reports.Verdict]string{
 	reports.Pass: "#1a7f4b", reports.Fail: "#c62828", reports.Crash: "#c2277a", reports.Warn: "#a85b00",
 	reports.Observed: "#2a6fb5", reports.Inconclusive: "#8454c0", reports.NotRun: "#8454c0", reports.Skipped: "#6b7280",

@@ -325,7 +325,8 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// A curve that is clicked at disappears, a clause that is not asked for too, and a link opens the table that it leads to.
+// A curve that is clicked at disappears, a clause that is not asked for too, and a link opens the table that it leads
+// to.
 func TestScript(t *testing.T) {
 	browser := start(t)
 	url, _ := site(t)

@@ -161,8 +161,8 @@ func (p process) drive(
 	return p.deliver(o, result.Report)
 }
 
-// once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin when
-// the server is there. A server that cannot be reached is in the report; an error is one of usage.
+// once starts the server unless it runs already, puts one load on it, and ends it if it was started. It calls begin
+// when the server is there. A server that cannot be reached is in the report; an error is one of usage.
 func (o *loadFlags) once(
 	ctx context.Context, at program.Endpoint, config load.Config, e embedding, begin func(*load.Config),
 ) (*load.Result, error) {

@@ -19,11 +19,11 @@ type Settings struct {
 	Acks       bool   // ACKs of the broker are messages of the conversation
 }
 
-// Open returns a connection on which our greeting and READY are sent, and the protocol for the conversation on it. PINGs
-// of the broker are answered as they are read. So are its HEARTBEATs, once we have sent an INFORM, unless they are
-// messages of the conversation. An answer is written between two messages, never inside of one, and not at all after
-// something that is not ZMTP was written. A write of an INFORM returns when the broker has acknowledged it, but half a
-// second later at the latest: the document asks for no ACK.
+// Open returns a connection on which our greeting and READY are sent, and the protocol for the conversation on it.
+// PINGs of the broker are answered as they are read. So are its HEARTBEATs, once we have sent an INFORM, unless they
+// are messages of the conversation. An answer is written between two messages, never inside of one, and not at all
+// after something that is not ZMTP was written. A write of an INFORM returns when the broker has acknowledged it, but
+// half a second later at the latest: the document asks for no ACK.
 //
 // Open blocks until greeting and READY are written. A tester that wants to write these by itself does without Open.
 func Open(nc net.Conn, s Settings) (net.Conn, session.Protocol, error) {
@@ -172,8 +172,8 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// write is Write without the wait. It returns a channel that is closed when the last INFORM in b is acknowledged, nil if
-// there is none.
+// write is Write without the wait. It returns a channel that is closed when the last INFORM in b is acknowledged, nil
+// if there is none.
 func (c *conn) write(b []byte) (n int, acknowledged <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
