@@ -34,11 +34,11 @@ func delayReplyVariations() []Variation {
 			"the last byte of the greeting and of every reply comes 200 ms after the others",
 			on(Writing, func(e *Event) { e.Chunk, e.Pause = max(len(e.Bytes)-1, 1), 200*time.Millisecond })),
 		statefulVariation("pace-pauses", "Server Protocol Sender and Client Protocol Receiver",
-			"the server pauses for 1.5 s before every 40th reply that is not one to a FETCH",
+			"the server pauses for 1.5 s before every 40th reply that is not one to a FETCH or END",
 			func() func(*Event) {
 				var count atomic.Int64
 				return on(Ran, func(e *Event) {
-					if e.Command.Verb != fwp.FETCH && count.Add(1)%40 == 0 {
+					if e.Command.Verb != fwp.FETCH && e.Command.Verb != fwp.END && count.Add(1)%40 == 0 {
 						e.Delay = 1500 * time.Millisecond
 					}
 				})
