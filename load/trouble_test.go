@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
@@ -190,11 +191,11 @@ func TestOverload(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		after  time.Duration
+		after  time.Duration // 0: at the tenth PUSH
 		phases string
 	}{
 		"connect": {3 * ms, "connect close"},
-		"prefill": {150 * ms, "connect prefill drain close"},
+		"prefill": {0, "connect prefill drain close"},
 		"warm-up": {2 * second, "connect prefill warm-up measure drain close"},
 		"measure": {5 * second, "connect prefill warm-up measure drain close"},
 	}
@@ -204,8 +205,15 @@ func TestInterrupted(t *testing.T) {
 			w := steady()
 			w.Producers, w.Consumers, w.Prefill = 40, 40, slow.Pick[int64](4000, 10_000)
 			w.Warmup, w.Duration = workload.Duration(2*second), workload.Duration(time.Hour)
-			l := bench{load: w, during: func(cancel func(), _ *fakes.Server) {
-				time.Sleep(test.after)
+			var pushes atomic.Int64
+			l := bench{load: w, hooks: []func(*fakes.Event){func(e *fakes.Event) {
+				if e.Point == fakes.Ran && e.Command.Verb == fwp.PUSH {
+					pushes.Add(1)
+				}
+			}}, during: func(cancel func(), _ *fakes.Server) {
+				for time.Sleep(test.after); test.after == 0 && pushes.Load() < 10; {
+					time.Sleep(ms)
+				}
 				cancel()
 			}}.run(t)
 			outcome(t, l, reports.ExitInterrupted, "interrupted: ")
