@@ -12,7 +12,10 @@ import (
 
 // situationFaults show in one situation only: with one kind of name, at one time, or beside another client.
 func situationFaults() []Fault {
-	return slices.Concat(situationHelloFaults(), situationEarlyFaults(), situationNowFaults(), situationWaitFaults(), situationLateFaults(), situationSeldomFaults())
+	return slices.Concat(
+		situationHelloFaults(), situationEarlyFaults(), situationNowFaults(), situationWaitFaults(), situationLateFaults(),
+		situationSeldomFaults(),
+	)
 }
 
 func situationHelloFaults() []Fault {
@@ -101,7 +104,7 @@ func situationWaitFaults() []Fault {
 				}
 			}),
 		fault("beat-state-word", "BEAT-03",
-			"a worker is told stop, not terminate",
+			"the state of a worker that is to terminate is stop",
 			on(Notified, func(e *Event) {
 				if e.State == "terminate" {
 					e.State = "stop"

@@ -44,7 +44,7 @@ func TestTheEvidenceIsWhatLeadsToTheFinding(t *testing.T) {
 	assert.Contains(t, shown(Evidence{}, PageOptions{}), "cBEAT|", "without a mark, what leads to the end")
 	assert.Equal(t, len(all), 1+strings.Count(shown(Evidence{Marked: 14}, PageOptions{Verbose: true}), "|"))
 	all = said("- -- started", "a S: +HI", "a -- closed", "b S: +HI", "b -- closed", "- -- exited")
-	assert.Equal(t, "started|b+HI|bclosed|exited|2", shown(Evidence{}, PageOptions{}), "the last connection before the end")
+	assert.Equal(t, "started|b+HI|bclosed|exited|2", shown(Evidence{}, PageOptions{}), "the last connection")
 	all = all[:0]
 	assert.Empty(t, shown(Evidence{Marked: 3}, PageOptions{}))
 }

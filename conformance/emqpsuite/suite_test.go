@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 			picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
 				return !slow.Enabled() && !looksAt(c.Describe(), f)
 			})
-			red, by := redOf(run(t, hooked(f.Hook), false, picked))
+			red, by := suitetest.Red(run(t, hooked(f.Hook), false, picked))
 			assert.Contains(t, red, f.Clauses[0])
 			for _, id := range red {
 				assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
@@ -174,7 +174,7 @@ func TestFaultsDocument(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# The faults of the embedded eMQP broker
 
-Written by `+"`go test ./conformance/emqpsuite -run Document -update`"+`; do not edit. It has %d faults. The checks find the
+Written by `+"`"+written+"`"+`; do not edit. It has %d faults. The checks find the
 first clause of each broken, perhaps the others, and no clause that is not listed.
 
 | fault | what the broker does | clauses |
@@ -196,20 +196,6 @@ func looksAt(d conformance.Description, f fakeemqp.Fault) bool {
 		return true
 	}
 	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool { return m.Clause == f.Clauses[0] })
-}
-
-// redOf returns the clauses that checks found broken, and these checks.
-func redOf(r *reports.Report) (red, by []string) {
-	for _, c := range r.Checks {
-		for _, cv := range c.Clauses {
-			if cv.Verdict.Breach() {
-				red, by = append(red, cv.ID), append(by, c.ID)
-			}
-		}
-	}
-	slices.Sort(red)
-	slices.Sort(by)
-	return slices.Compact(red), slices.Compact(by)
 }
 
 // TestVariations: what the document allows is not blamed.

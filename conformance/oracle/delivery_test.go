@@ -289,7 +289,7 @@ func TestLate(t *testing.T) {
 			"FWP-FETCH-06 stalled doubtful",
 		},
 		"an INFO while another waits": {all(waiting, "1 C INFO", "wait 1400ms", "1 S $x"), ""},
-		"an INFO, and nobody waits":   {all(hello, "1 C INFO", "wait 2s", "1 S $x"), ""},
+		"an INFO, and no FETCH waits": {all(hello, "1 C INFO", "wait 2s", "1 S $x"), ""},
 		"an INFO in a second":         {all(waiting, "wait 1s", "1 C INFO", "wait 1s", "1 S $x"), ""},
 		"an INFO after a slow one": {
 			all(hello, "1 C INFO", "wait 501ms", "1 S $x", other, "2 C FETCH q", "1 C INFO", "wait 2s", "1 S $x"),

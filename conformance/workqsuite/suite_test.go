@@ -133,7 +133,7 @@ func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before w
 				picked := slices.DeleteFunc(slices.Clone(all), func(c conformance.Check) bool {
 					return !slow.Enabled() && !looksAt(c.Describe(), f)
 				})
-				red, by := redOf(run(t, f.Hook(), picked))
+				red, by := suitetest.Red(run(t, f.Hook(), picked))
 				assert.Contains(t, red, f.Clauses[0])
 				for _, id := range red {
 					assert.Contains(t, f.Clauses, id, "not declared, and found by %s", by)
@@ -167,26 +167,13 @@ func looksAt(d conformance.Description, f fakeworkq.Fault) bool {
 	})
 }
 
-// redOf returns the clauses that checks found broken, and these checks.
-func redOf(r *reports.Report) (red, by []string) {
-	for _, c := range r.Checks {
-		for _, cv := range c.Clauses {
-			if cv.Verdict.Breach() {
-				red, by = append(red, cv.ID), append(by, c.ID)
-			}
-		}
-	}
-	slices.Sort(red)
-	slices.Sort(by)
-	return slices.Compact(red), slices.Compact(by)
-}
-
 // Servers that do not speak Workq earn no pass: those that are silent, that close, and that answer every line alike.
 func TestNoServers(t *testing.T) {
 	t.Parallel()
 	const closes = "closes"
 	for _, answer := range []string{
-		"", closes, "+OK", "+OK 0", "+OK 1", "OK", "-CLIENT-ERROR no", "-SERVER-ERROR no", "-NOT-FOUND", "-TIMEOUT", "HTTP/1.1",
+		"", closes, "+OK", "+OK 0", "+OK 1", "OK", "-CLIENT-ERROR no", "-SERVER-ERROR no", "-NOT-FOUND", "-TIMEOUT",
+		"HTTP/1.1",
 	} {
 		t.Run(answer, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,9 @@ type Variation = catalogue.Variation[Config]
 
 // Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
-	return catalogue.SortVariations(wordVariations(), keyVariations(), valueVariations(), shownVariations(), lateVariations(), choiceVariations())
+	return catalogue.SortVariations(
+		wordVariations(), keyVariations(), valueVariations(), shownVariations(), lateVariations(), choiceVariations(),
+	)
 }
 
 // variation returns one whose hook has no state.

@@ -164,18 +164,20 @@ var rooms = map[string]room{
 		mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true,
 	},
 
-	"fwp":                           {mayImport: []string{"internal/growbuf", "internal/jsonnum"}, alone: true},
-	"emqp":                          {alone: true},
-	"zmtp":                          {mayImport: []string{"internal/growbuf"}, alone: true},
-	"zmtp/libzmq":                   {},
-	"workq":                         {mayImport: []string{"internal/growbuf"}, alone: true},
-	"internal/growbuf":              {alone: true},
-	"internal/jsonnum":              {alone: true},
-	"reports":                       {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
-	"reports/html":                  {mayImport: []string{"internal/text", "reports"}, alone: true},
-	"internal/input":                {alone: true},
-	"internal/shortage":             {alone: true},
-	"internal/suitetest":            {mayImport: []string{"conformance", "internal/input", "reports", "scenarios"}, tests: true},
+	"fwp":               {mayImport: []string{"internal/growbuf", "internal/jsonnum"}, alone: true},
+	"emqp":              {alone: true},
+	"zmtp":              {mayImport: []string{"internal/growbuf"}, alone: true},
+	"zmtp/libzmq":       {},
+	"workq":             {mayImport: []string{"internal/growbuf"}, alone: true},
+	"internal/growbuf":  {alone: true},
+	"internal/jsonnum":  {alone: true},
+	"reports":           {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
+	"reports/html":      {mayImport: []string{"internal/text", "reports"}, alone: true},
+	"internal/input":    {alone: true},
+	"internal/shortage": {alone: true},
+	"internal/suitetest": {
+		mayImport: []string{"conformance", "internal/input", "reports", "scenarios"}, tests: true,
+	},
 	"internal/text":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {alone: true},
@@ -272,7 +274,8 @@ func TestTableIsAcyclic(t *testing.T) {
 func TestEnginesKnowNoProtocol(t *testing.T) {
 	t.Parallel()
 	engines := []string{
-		"internal/session", "scenarios", "load", "load/client", "load/engine", "load/ledger", "load/protocol", "load/workload",
+		"internal/session", "scenarios", "load", "load/client", "load/engine", "load/ledger", "load/protocol",
+		"load/workload",
 		"conformance/explore", "fakes/catalogue", "fakes/store", "reports", "reports/html",
 	}
 	protocols := []string{

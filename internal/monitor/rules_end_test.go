@@ -43,11 +43,7 @@ func endTests() []ruleTest {
 
 		{breach: EndWithJobs, name: "after its report", stream: fetchedJob + failed + ended},
 		{breach: EndWithJobs, name: "the worker has another connection", stream: fetchedJob + `
-			2 worker w1` + ended + `
-			2 C: ACK {"jid":"j1"}
-			2 S: +OK
-			2 C: END
-			2 closed server`},
+			2 worker w1` + ended + reportedElsewhere},
 		{breach: EndWithJobs, name: "its process has a connection that has not greeted yet", cfg: processes, stream: `
 			p1 started
 			1 worker w1 p1
@@ -56,18 +52,10 @@ func endTests() []ruleTest {
 			2 open p1` + ended + `
 			2 S: +HI {"v":2}
 			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
-			2 S: +OK
-			2 C: ACK {"jid":"j1"}
-			2 S: +OK
-			2 C: END
-			2 closed server`},
+			2 S: +OK` + reportedElsewhere},
 		{breach: EndWithJobs, name: "another connection takes its place", stream: fetchedJob + ended + `
 			+500ms
-			2 worker w1
-			2 C: ACK {"jid":"j1"}
-			2 S: +OK
-			2 C: END
-			2 closed server`},
+			2 worker w1` + reportedElsewhere},
 		{breach: EndWithJobs, name: "another connection that has not greeted takes its place", cfg: processes, stream: `
 			p1 started
 			1 worker w1 p1
@@ -77,18 +65,10 @@ func endTests() []ruleTest {
 			2 open p1` + seconds(5) + `
 			2 S: +HI {"v":2}
 			2 C: HELLO {"v":2,"hostname":"h","wid":"w1","pid":8,"labels":[]}
-			2 S: +OK
-			2 C: ACK {"jid":"j1"}
-			2 S: +OK
-			2 C: END
-			2 closed server`},
+			2 S: +OK` + reportedElsewhere},
 		{breach: EndWithJobs, name: "another connection comes much later", wrong: true, stream: fetchedJob + ended +
 			seconds(5) + `
-			2 worker w1
-			2 C: ACK {"jid":"j1"}
-			2 S: +OK
-			2 C: END
-			2 closed server`},
+			2 worker w1` + reportedElsewhere},
 		{breach: EndWithJobs, name: "it is killed meanwhile", cfg: processes, stream: `
 			p1 started
 			1 worker w1 p1

@@ -30,6 +30,11 @@ const (
 	1 C: END
 	1 S: +OK
 	1 closed client`
+	reportedElsewhere = `
+			2 C: ACK {"jid":"j1"}
+			2 S: +OK
+			2 C: END
+			2 closed server`
 )
 
 func stateTests() []ruleTest {

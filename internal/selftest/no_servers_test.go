@@ -341,7 +341,8 @@ func TestStalling(t *testing.T) {
 				slow.Only(t)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: func() func(*fakes.Event) { return stall(greets) }}
+				hook := func() func(*fakes.Event) { return stall(greets) }
+				begin, v := time.Now(), &serverPool{fixture: Fixture{memnet.New()}, hook: hook}
 				defer v.close()
 				runner, err := v.runner(scripts...)
 				require.NoError(t, err)

@@ -50,7 +50,9 @@ func TestVariationsAreNotBlamed(t *testing.T) {
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
-	names := []string{"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded"}
+	names := []string{
+		"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded",
+	}
 	for _, name := range slow.Pick(names[:3], names) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,3 +104,17 @@ func Passes(t *testing.T, report *reports.Report) {
 		}
 	}
 }
+
+// Red returns the clauses that the checks of a report found broken, and these checks.
+func Red(report *reports.Report) (red, by []string) {
+	for _, c := range report.Checks {
+		for _, cv := range c.Clauses {
+			if cv.Verdict.Breach() {
+				red, by = append(red, cv.ID), append(by, c.ID)
+			}
+		}
+	}
+	slices.Sort(red)
+	slices.Sort(by)
+	return slices.Compact(red), slices.Compact(by)
+}

@@ -31,9 +31,18 @@ func TestParseURL(t *testing.T) {
 		"IPv6, password":   {url: "tcp://:hunter2@[::1]", want: Address{Host: "::1", Port: "7419", Password: "hunter2"}, text: "tcp://[::1]:7419"},
 		"IPv6 zone":        {url: "tcp://[fe80::1%25eth0]", want: Address{Host: "fe80::1%eth0", Port: "7419"}, text: "tcp://[fe80::1%25eth0]:7419"},
 
-		"broker":              {url: "emqp://h", want: Address{Protocol: "emqp", Host: "h", Port: "47291", Backend: "47290"}, text: "emqp://h:47291?backend=47290"},
-		"broker of one port":  {url: "emqp://[::1]:5", want: Address{Protocol: "emqp", Host: "::1", Port: "5"}, text: "emqp://[::1]:5"},
-		"broker of two ports": {url: "emqp://h:5?backend=6", want: Address{Protocol: "emqp", Host: "h", Port: "5", Backend: "6"}, text: "emqp://h:5?backend=6"},
+		"broker": {
+			url: "emqp://h", text: "emqp://h:47291?backend=47290",
+			want: Address{Protocol: "emqp", Host: "h", Port: "47291", Backend: "47290"},
+		},
+		"broker of one port": {
+			url: "emqp://[::1]:5", text: "emqp://[::1]:5",
+			want: Address{Protocol: "emqp", Host: "::1", Port: "5"},
+		},
+		"broker of two ports": {
+			url: "emqp://h:5?backend=6", text: "emqp://h:5?backend=6",
+			want: Address{Protocol: "emqp", Host: "h", Port: "5", Backend: "6"},
+		},
 		"back end of no port": {url: "emqp://h:5?backend=0", invalid: "?backend= and the number of a port"},
 		"back end of FWP":     {url: "tcp://h:5?backend=6", invalid: "at the end of a URL of emqp only"},
 

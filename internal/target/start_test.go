@@ -346,7 +346,8 @@ func TestLastLinesBeginWithTheReason(t *testing.T) {
 	t.Parallel()
 	for _, follow := range []int{3, mostLines - 1, mostLines, 500} {
 		l := new(lastLines)
-		_, err := io.WriteString(l, "panic: an earlier one\nfatal error: all is lost\r\n"+strings.Repeat("goroutine\n", follow))
+		words := "panic: an earlier one\nfatal error: all is lost\r\n"
+		_, err := io.WriteString(l, words+strings.Repeat("goroutine\n", follow))
 		require.NoError(t, err)
 		lines := l.lines()
 		i := slices.Index(lines, "fatal error: all is lost")

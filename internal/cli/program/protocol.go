@@ -76,7 +76,8 @@ func (t *TargetFlags) SetProtocol(p *conformance.Protocol) {
 }
 
 const onlyFWP = "this command works with FWP servers only (tcp:// or tcp+tls://); " +
-	"for other protocols there are run, lint, fmt, list, explain, explore, selftest and serve of fwpcheck, and fwpbench run"
+	"for other protocols there are run, lint, fmt, list, explain, explore, selftest and serve of fwpcheck, " +
+	"and fwpbench run"
 
 // carried returns an error for an address of a protocol that a command does not work with, or of another one than
 // --protocol names.
