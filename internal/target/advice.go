@@ -22,8 +22,12 @@ const refusedOnWindows = syscall.Errno(10061)
 // if nothing is known.
 func (a Address) Advice(err error) string {
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
-		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs "+
-			"(7419 unless configured otherwise; its web page has another one)?", a.Port)
+		usual := defaultPort + " unless configured otherwise; its web page has another one"
+		if port, other := ports[a.Protocol]; other {
+			usual = port + " unless configured otherwise"
+		}
+		return fmt.Sprintf("nothing listens there: is the server running, and is %s the port on which it takes jobs (%s)?",
+			a.Port, usual)
 	}
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		if name.IsNotFound {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -209,5 +210,18 @@ func TestDialBackend(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, back.Addr().String(), nc.RemoteAddr().String())
 		require.NoError(t, nc.Close())
+	}
+}
+
+// The advice about a port names that of the protocol.
+func TestAdviceNamesThePort(t *testing.T) {
+	t.Parallel()
+	for protocol, want := range map[string]string{
+		"":      "(7419 unless configured otherwise; its web page has another one)?",
+		"workq": "(9922 unless configured otherwise)?",
+		"emqp":  "(47291 unless configured otherwise)?",
+	} {
+		advice := Address{Protocol: protocol, Port: "1"}.Advice(syscall.ECONNREFUSED)
+		assert.Contains(t, advice, "is 1 the port on which it takes jobs "+want)
 	}
 }

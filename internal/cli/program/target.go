@@ -289,7 +289,7 @@ func (e Endpoint) advice(ctx context.Context, err error) string {
 		return advice
 	}
 	if e.Choice.Address.Protocol != "" {
-		return "is " + e.Choice.Address.Port + " the port of a " + e.protocol().Title + " server?"
+		return "is " + e.Choice.Address.Port + " the port of a server that speaks " + e.protocol().Title + "?"
 	}
 	if errors.Is(err, conformance.ErrIterations) {
 		return "lower the number of iterations that the server announces as i in its HI: each client has to compute as many"
