@@ -49,16 +49,16 @@ func TestNothingFromAServerMovesTheCursor(t *testing.T) {
 func TestSecretsOfAServerAreNotPrinted(t *testing.T) {
 	t.Parallel()
 	const salt, password = "5a17f00d5a17f00d", "hunter2hunter2"
-	server := fakes.NewServer(fakes.Config{Password: password, Salt: salt, Iterations: 1735})
+	server := fakes.NewServer(fakes.Config{Password: password, Salt: salt, Iterations: 17351})
 	defer server.Close()
 	url := "tcp://:" + password + "@" + server.Addr()
 	for _, format := range [][]string{{"-v"}, {"-v", "--format", "json"}} {
 		out := loaded(t, brief(url, format...)...)
 		assert.Contains(t, out, "(salt)")
 		assert.Contains(t, out, "(rounds)")
-		for _, secret := range []string{salt, ":1735", ": 1735", password} {
-			assert.NotContains(t, out, secret)
-		}
+		assert.NotContains(t, out, salt)
+		assert.NotContains(t, out, password)
+		assert.NotRegexp(t, `: ?17351\b`, out) // times in the report may begin with the same digits
 	}
 	assert.Contains(t, loaded(t, brief(url, "-v", "--show-secrets")...), salt)
 }
