@@ -50,6 +50,7 @@ type law struct {
 	prefix string
 	conns  map[int]*conn
 	jobs   map[string]*job // by id
+	order  []string        // the ids of jobs in the order in which they were sent
 	open   map[string]bool // names of queues about which nothing is known any more
 }
 
@@ -123,6 +124,9 @@ func (l *law) Sent(number int, all []byte, _ bool, _ time.Time) explore.Sent {
 	asked, n, err := workq.ParseCommand(all)
 	c.asked, c.bytes, c.malformed = asked, bytes.Clone(all), err != nil
 	c.asked.Block = bytes.Clone(asked.Block)
+	if id := asked.ID; id != "" && !slices.Contains(l.order, id) {
+		l.order = append(l.order, id)
+	}
 	if errors.Is(err, workq.ErrShort) || n > 0 && n < len(all) {
 		l.Unjudge("")
 		c.malformed = true
@@ -152,7 +156,7 @@ func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
 	got := workqdialect.Dialect{}.Text(m)
 	a := explore.Answer{
 		Reply: true, Judged: true, Over: c.malformed, Verb: c.asked.Verb, State: identified, Pattern: pattern(m),
-		Normal:  []string{string(rune(m.Kind))},
+		Normal: l.normal(m), Job: l.cameJob(m),
 		Outcome: cmp.Or(c.asked.Verb, "malformed") + " " + identified + ": " + string(rune(m.Kind)),
 	}
 	r := l.ruling(c, m)

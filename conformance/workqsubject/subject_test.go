@@ -117,3 +117,45 @@ func TestFaultsAreFound(t *testing.T) {
 		})
 	}
 }
+
+// TestCompared compares a server with itself, of which nothing differs but the choice among several jobs, and with one
+// that has a fault.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	compared := func(fault string) (r *explore.Compared) {
+		synctest.Test(t, func(t *testing.T) {
+			a, endA, err := servers(nil)()
+			require.NoError(t, err)
+			defer endA()
+			b, endB, err := servers(func(c *fakeworkq.Config) {
+				for _, f := range fakeworkq.Faults() {
+					if f.Name == fault {
+						c.Hook = f.Hook()
+					}
+				}
+			})()
+			require.NoError(t, err)
+			defer endB()
+			c := explore.Comparison{Other: b, Own: true, Explorer: explore.Explorer{
+				Subject: workqsubject.New(), Target: a, Seed: 1, Steps: 300, Alone: true, Unshrunk: true,
+			}}
+			r = c.Run(t.Context())
+		})
+		return r
+	}
+	for _, d := range compared("").Differences {
+		assert.Equal(t, "another job", d.Field)
+	}
+	var replies []string
+	for _, d := range compared("delete-keeps").Differences {
+		replies = append(replies, d.Sides[0].Reply+" "+d.Sides[1].Reply)
+	}
+	assert.Contains(t, replies, "-NOT-FOUND +OK")
+	var broken []string
+	for _, d := range compared("inspect-attempts-zero").Differences {
+		if v := d.Sides[1].Violation; v != nil && d.Sides[0].Violation == nil {
+			broken = append(broken, v.Clause)
+		}
+	}
+	assert.Contains(t, broken, "WORKQ-INSP-03")
+}

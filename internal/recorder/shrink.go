@@ -20,6 +20,9 @@ type Shrinker struct {
 	// Target is the server, which the caller may change as the script says.
 	Target   scenarios.Target
 	Password string
+	// Unwatched says that the scripts are of another protocol than FWP, whose clients no Recorder can judge: the findings
+	// are those of the play alone.
+	Unwatched bool
 	// Timeout is the longest wait for a reply; 5 s if zero.
 	Timeout time.Duration
 	// Plays counts the plays so far.
@@ -31,32 +34,10 @@ type Shrinker struct {
 // error is that of a play that could not be carried out.
 func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]string, error) {
 	s.Plays++
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	found := map[string]bool{}
+	run, err := s.play(ctx, script, found)
 	if err != nil {
 		return nil, err
-	}
-	r := New(Config{Dial: s.Target.Dial, Watch: monitor.Config{Password: s.Password}})
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = r.Serve(ctx, l) // it says that l is closed
-	}()
-	player := &scenarios.Player{
-		Target: through{s.Target, l.Addr().String()}, Password: s.Password, Timeout: s.timeout(),
-		Patience: 4 * s.timeout(),
-	}
-	run := player.Play(ctx, script, fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays))
-	_ = l.Close()
-	<-served
-	r.Close()
-	if run.Err != nil {
-		return nil, run.Err
-	}
-	found := map[string]bool{}
-	for _, result := range r.Summary().Results {
-		if result.Breaches > 0 && !isServerRule(result.Rule) && result.Rule.Breach != monitor.FetchWithoutWid {
-			found[result.Rule.Breach] = true
-		}
 	}
 	for _, b := range run.Breaches {
 		found[b.Name()] = true
@@ -71,6 +52,42 @@ func (s *Shrinker) Findings(ctx context.Context, script *scenarios.Script) ([]st
 		found["not serving"] = true
 	}
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// play plays a script, with a Recorder between unless the Shrinker is Unwatched: the breaches of clients that it sees
+// are added to found.
+func (s *Shrinker) play(
+	ctx context.Context, script *scenarios.Script, found map[string]bool,
+) (run *scenarios.Run, err error) {
+	player := &scenarios.Player{
+		Target: s.Target, Password: s.Password, Timeout: s.timeout(), Patience: 4 * s.timeout(),
+	}
+	names := fmt.Sprintf("fwp-shrink-%d-%d", time.Now().UnixNano(), s.Plays)
+	if s.Unwatched {
+		run = player.Play(ctx, script, names)
+		return run, run.Err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := New(Config{Dial: s.Target.Dial, Watch: monitor.Config{Password: s.Password}})
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = r.Serve(ctx, l) // it says that l is closed
+	}()
+	player.Target = through{s.Target, l.Addr().String()}
+	run = player.Play(ctx, script, names)
+	_ = l.Close()
+	<-served
+	r.Close()
+	for _, result := range r.Summary().Results {
+		if result.Breaches > 0 && !isServerRule(result.Rule) && result.Rule.Breach != monitor.FetchWithoutWid {
+			found[result.Rule.Breach] = true
+		}
+	}
+	return run, run.Err
 }
 
 // isServerRule reports whether a rule is about the server. What the server does wrong is seen by the play, which knows

@@ -46,6 +46,7 @@ func newCapacity(p process) *cobra.Command {
 			"not hold twice; 4 the server cannot be reached, or was lost; 5 internal error; 6 a step has findings;\n" +
 			"130 interrupted.",
 		Example: "  fwpbench capacity --threshold 'push.response.p99<20ms' --url tcp://localhost:7419\n" +
+			"  fwpbench capacity --threshold 'push.response.p99<20ms' --url workq://localhost:9922\n" +
 			"  fwpbench capacity --start faktory --threshold 'job.fetched.p99<100ms' -o html=capacity.html",
 		Args: oneFile,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -62,6 +63,9 @@ func newCapacity(p process) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
+	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.Of("fwpbench capacity")
+	o.declareRequests(f)
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
 	declareThresholds(cmd, &o.thresholds)
 	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be repeated"
@@ -101,9 +105,6 @@ func (o *capacityOptions) validate() (err error) {
 		return errors.New("--step must be longer than 0")
 	}
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
-		return err
-	}
-	if _, err = program.FaultNamed(o.fault); err != nil {
 		return err
 	}
 	if err := o.loadFlags.validate(); err != nil {
@@ -164,7 +165,7 @@ func (o *capacityOptions) target(
 		return w, at, asFlags(err)
 	}
 	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		_, err = at.SetFault(o.fault)
+		err = o.setFault(&at, o.fault)
 	}
 	return w, at, err
 }
@@ -173,7 +174,7 @@ func (o *capacityOptions) target(
 func (p process) searchOn(
 	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *reports.LoadCapacity,
 ) error {
-	server, err := provide(ctx, &at, embedding{fault: o.fault})
+	server, err := provide(ctx, &at, embedding{protocol: other(at), fault: o.fault})
 	if err != nil {
 		l := notReached(ctx, &load.Config{}, time.Now(), err)
 		c.Interrupted, c.Internal, c.Unreachable = l.Interrupted, l.Internal, l.Unreachable

@@ -93,6 +93,9 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to see the noise of this machine")
 	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
 	o.targetFlags.Declare(f, "load")
+	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.Of("fwpbench compare")
+	o.declareRequests(f)
 	f.StringVar(&o.fault, "fault", "", "give B, which is embedded, the fault `NAME` of the catalogue")
 	f.DurationVar(&o.burden, "burden", 0,
 		"make B, which is embedded, compute for so long at each command, to see that it is found")
@@ -143,9 +146,6 @@ func (o *compareOptions) validate() (err error) {
 		if reports.ShownOnly(metric) {
 			return fmt.Errorf("--primary %s: it is about the generator, and decides nothing about a server", metric)
 		}
-	}
-	if _, err = program.FaultNamed(o.fault); err != nil {
-		return err
 	}
 	if err := o.loadFlags.validate(); err != nil {
 		return err

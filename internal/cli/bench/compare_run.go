@@ -64,13 +64,17 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 			}
 		}
 	}
-	b := sides[1]
-	if (o.fault != "" || o.burden > 0) && !b.at.Choice.Embedded {
+	a, b := sides[0], sides[1]
+	switch {
+	case other(a.at) != other(b.at):
+		return sides, errors.New("A and B have to be servers of one protocol: their commands do not compare")
+	case (o.fault != "" || o.burden > 0) && !b.at.Choice.Embedded:
 		return sides, errors.New("--fault and --burden work only if B is embedded")
 	}
-	b.embed = embedding{fault: o.fault, burden: o.burden}
-	b.work.Seed = sides[0].work.Seed
-	return sides, nil
+	a.embed = embedding{protocol: other(a.at)}
+	b.embed = embedding{protocol: other(b.at), fault: o.fault, burden: o.burden}
+	b.work.Seed = a.work.Seed
+	return sides, o.setFault(&b.at, o.fault)
 }
 
 // side returns what one argument names, and whether it is a workload file.
@@ -80,9 +84,9 @@ func (o *compareOptions) side(arg string, lookup func(string) (string, bool)) (s
 	switch command, start := strings.CutPrefix(arg, startSide); {
 	case start:
 		s.name = startSide + target.Redact(command)
-		s.at, err = program.Starting(command)
+		s.at, err = o.targetFlags.Starting(command)
 	case arg == embeddedSide:
-		s.at.Choice.Embedded, s.at.Choice.How = true, "the embedded server"
+		s.at, err = o.targetFlags.Embedded()
 	case program.IsURL(arg):
 		if s.at, err = o.targetFlags.At(arg); err == nil {
 			s.name = s.at.Choice.Address.String()

@@ -69,8 +69,8 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "load")
 	o.targetFlags.DeclareProtocol(f)
-	f.BoolVar(&o.requests, "requests", false,
-		"producers send their jobs with run, and wait for the results (Workq only)")
+	o.targetFlags.Of("fwpbench run")
+	o.declareRequests(f)
 	f.StringVar(&o.fault, "fault", "",
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)

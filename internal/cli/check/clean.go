@@ -38,6 +38,7 @@ func newClean(p process) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.Of("fwpcheck clean")
 			at, err := flags.Endpoint(cmd.Flags(), p.LookupEnv, nil)
 			if err != nil {
 				return err

@@ -14,8 +14,6 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/conformance/explore"
-	"github.com/fwpsuite/fwp/conformance/fwpsubject"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/reports"
@@ -97,6 +95,8 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in it are "+
 		"filled in; or \"faktory=PATH\". Twice for two servers")
+	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.Of("fwpcheck compare")
 	o.targetFlags.DeclareTLS(f)
 	o.targetFlags.DeclareSecrets(f)
 	f.BoolVar(&o.allowShared, "allow-shared", false,
@@ -135,8 +135,7 @@ func (o *compareOptions) validate(urls []string) error {
 	case o.timeout <= 0 || o.patience <= 0 || o.shrink <= 0:
 		return errors.New("--timeout, --patience and --shrink must be longer than 0")
 	}
-	_, err := program.FaultNamed(o.fault)
-	return err
+	return nil
 }
 
 // fillIn sets the number of commands and the seed if no flag did.
@@ -197,17 +196,20 @@ func (o *compareOptions) endpoints(urls []string) (both [2]program.Endpoint, err
 		}
 	}
 	for i, command := range o.starts {
-		if both[len(urls)+i], err = program.Starting(command); err != nil {
+		if both[len(urls)+i], err = o.targetFlags.Starting(command); err != nil {
 			return both, err
 		}
 	}
 	if len(urls)+len(o.starts) == 0 {
 		for i := range both {
-			both[i].Choice.Embedded, both[i].Choice.How = true, "the embedded server"
+			if both[i], err = o.targetFlags.Embedded(); err != nil {
+				return both, err
+			}
 		}
-		if o.fault != "" {
-			both[1].Choice.How += " with the fault " + o.fault
-		}
+		return both, embeddedFault(&both[1], o.fault)
+	}
+	if a, b := both[0].Protocol, both[1].Protocol; a.Name != b.Name {
+		return both, fmt.Errorf("one is a server of %s, and the other of %s: their commands do not compare", a.Title, b.Title)
 	}
 	return both, nil
 }
@@ -224,7 +226,7 @@ func (o *compareOptions) comparison(
 	return explore.Comparison{
 		Other: targets[1], Password: both[1].Password, Own: own,
 		Explorer: explore.Explorer{
-			Subject: fwpsubject.New(), Target: targets[0], Password: both[0].Password,
+			Subject: subjectOf(both[0]), Target: targets[0], Password: both[0].Password,
 			Seed: o.seed, Steps: o.steps, Time: o.time, Connections: o.connections, Findings: o.differences,
 			Timeout: o.timeout, Patience: o.patience, Longest: o.longest, Unshrunk: o.noShrink,
 			Alone: o.allowShared || o.allowFlush || own, NoFlush: !o.allowFlush && !own,
@@ -238,7 +240,7 @@ func (o *compareOptions) targets(
 	ctx context.Context, both [2]program.Endpoint, c *reports.Comparison,
 ) (targets [2]scenarios.Target, end func(), err error) {
 	if both[0].Choice.Embedded {
-		return o.embedded(ctx)
+		return o.embedded(ctx, both[0].Protocol)
 	}
 	var locked [2]bool
 	var ends []func()
@@ -275,16 +277,14 @@ func (o *compareOptions) targets(
 }
 
 // embedded starts two embedded servers; the second one has the fault.
-func (o *compareOptions) embedded(ctx context.Context) (targets [2]scenarios.Target, end func(), err error) {
-	fault, err := program.FaultNamed(o.fault)
+func (o *compareOptions) embedded(
+	ctx context.Context, p *conformance.Protocol,
+) (targets [2]scenarios.Target, end func(), err error) {
+	first, endFirst, err := embedOf(ctx, p, "")
 	if err != nil {
 		return targets, func() {}, err
 	}
-	first, endFirst, err := embed(ctx, fakes.Fault{}, fakes.Config{})
-	if err != nil {
-		return targets, func() {}, err
-	}
-	second, endSecond, err := embed(ctx, fault, fakes.Config{})
+	second, endSecond, err := embedOf(ctx, p, o.fault)
 	if err != nil {
 		return targets, endFirst, err
 	}
@@ -324,7 +324,7 @@ func side(s explore.Side) reports.DifferenceSide {
 		return d
 	}
 	d.Clause, d.Expected, d.Verdict = v.Clause, v.Expected, reports.Fail
-	if c, known := conformance.ClauseByID(v.Clause); known {
+	if c, known := clauseByID(v.Clause); known {
 		d.Level, d.Verdict = c.Level, c.Breach()
 	}
 	switch {

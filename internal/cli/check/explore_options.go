@@ -51,6 +51,7 @@ func (o *exploreOptions) declare(cmd *cobra.Command) {
 	f.SortFlags = false
 	o.targetFlags.Declare(f, "explore")
 	o.targetFlags.DeclareProtocol(f)
+	o.targetFlags.Of("fwpcheck explore")
 	f.BoolVar(&o.allowShared, "allow-shared", false,
 		"no other client uses the server: try what touches other clients' jobs too")
 	f.BoolVar(&o.allowFlush, "allow-flush", false,

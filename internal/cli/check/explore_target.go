@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 
@@ -78,19 +77,7 @@ func (o *exploreOptions) started(
 
 // fresh starts an embedded server.
 func (o *exploreOptions) fresh(ctx context.Context, at program.Endpoint) (scenarios.Target, func(), error) {
-	if !isFWP(at) {
-		fault, err := program.WorkqFaultNamed(o.fault)
-		if err != nil {
-			return nil, nil, err
-		}
-		server, end, err := embedWorkq(ctx, fault)
-		return server.Target, end, err
-	}
-	fault, err := program.FaultNamed(o.fault)
-	if err != nil {
-		return nil, nil, err
-	}
-	server, end, err := embed(ctx, fault, fakes.Config{})
+	server, end, err := embedOf(ctx, at.Protocol, o.fault)
 	return server.Target, end, err
 }
 
@@ -132,9 +119,6 @@ func control(ctx context.Context, at program.Endpoint, text string) reports.Verd
 	return runner.Run(ctx).Checks[0].Verdict
 }
 
-// workqName is the name of the other protocol that can be explored.
-const workqName = "workq"
-
 // isFWP reports whether a target speaks FWP.
 func isFWP(at program.Endpoint) bool {
 	return at.Protocol == nil || at.Protocol.Name == conformance.FWP().Name
@@ -150,9 +134,6 @@ func subjectOf(at program.Endpoint) *explore.Subject {
 
 // workqFault prepares an exploration of Workq: there is no load of several clients whose history is judged.
 func (o *exploreOptions) workqFault(at *program.Endpoint) error {
-	if at.Protocol.Name != workqName {
-		return fmt.Errorf("explore works with FWP and Workq only: there is no model of %s", at.Protocol.Title)
-	}
 	if o.given.Changed("clients") && o.clients > 0 {
 		return errors.New("--clients: the history of several clients is judged for FWP only")
 	}

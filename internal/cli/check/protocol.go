@@ -111,6 +111,9 @@ func workqFault(e *program.Endpoint, name string) (fakeworkq.Fault, error) {
 // embeddedFault returns an error if the embedded server of an endpoint has no fault of that name; otherwise it has the
 // endpoint say that the server has it.
 func embeddedFault(e *program.Endpoint, name string) error {
+	if name == "" {
+		return nil
+	}
 	if !e.Choice.Embedded {
 		return fmt.Errorf("--fault works only with the embedded server, and the target is %s", e)
 	}
@@ -139,6 +142,26 @@ func faultsOfProtocol(p *conformance.Protocol) (all []fakes.Fault) {
 		all = append(all, fakes.Fault{Name: f.Name, Clauses: f.Clauses, Summary: f.Summary})
 	}
 	return all
+}
+
+// embedOf starts a server of a protocol with the fault of that name, none if it is empty. It meets every need that a
+// server without a password can.
+func embedOf(ctx context.Context, p *conformance.Protocol, fault string) (conformance.Server, func(), error) {
+	switch p.Name {
+	case conformance.FWP().Name:
+		f, err := program.FaultNamed(fault)
+		if err != nil {
+			return conformance.Server{}, nil, err
+		}
+		return embed(ctx, f, fakes.Config{})
+	case emqpdialect.Name:
+		return embedEMQP(ctx, fault)
+	}
+	f, err := program.WorkqFaultNamed(fault)
+	if err != nil {
+		return conformance.Server{}, nil, err
+	}
+	return embedWorkq(ctx, f)
 }
 
 // embedWorkq starts a Workq server with a fault on a free port of this machine; the zero Fault is none.

@@ -137,6 +137,7 @@ func (o *recordOptions) endpoint() (program.Endpoint, error) {
 		return program.Endpoint{}, errors.New(
 			"--upstream is missing: it names the server, as in --upstream tcp://localhost:7419")
 	}
+	o.target.Of("fwpcheck record")
 	endpoint, err := o.target.At(o.upstream)
 	if err != nil {
 		return endpoint, fmt.Errorf("--upstream: %w", err)

@@ -17,7 +17,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // How long the quick part waits for servers that may never answer. The embedded server answers much sooner.
@@ -93,9 +92,8 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--protocol: %w", err)
 	}
-	if protocol.Name == emqpdialect.Name {
-		return nil, errors.New("selftest works with FWP and Workq only: the faults of the eMQP broker are tested by " +
-			"go test ./conformance/emqpsuite")
+	if err := program.Refusal("fwpcheck selftest", protocol.Name); err != nil {
+		return nil, err
 	}
 	all, err := scriptsOf(protocol)
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
-	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // serveOptions are the flags of `fwpcheck serve`.
@@ -82,9 +81,8 @@ func (p process) serveProtocol(ctx context.Context, o *serveOptions, args []stri
 	switch {
 	case err != nil:
 		return fmt.Errorf("--protocol: %w", err)
-	case protocol.Name == emqpdialect.Name:
-		return errors.New("serve works with FWP and Workq only: fwpcheck run --protocol emqp starts the embedded " +
-			"eMQP broker by itself, and programs in Go have fakes/fakeemqp")
+	case program.Refusal("fwpcheck serve", protocol.Name) != nil:
+		return program.Refusal("fwpcheck serve", protocol.Name)
 	case protocol.Name != conformance.FWP().Name:
 		return p.serveWorkq(ctx, o, args)
 	case len(args) > 0:

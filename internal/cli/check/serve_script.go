@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/monitor"
 	"github.com/fwpsuite/fwp/internal/recorder"
@@ -27,9 +28,13 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	script, err := p.scriptToShrink(file)
+	of := &shrinkOptions{}
+	script, err := p.scriptToShrink(of, file)
 	if err != nil {
 		return err
+	}
+	if of.protocol.Name != conformance.FWP().Name {
+		return fmt.Errorf("%s is a script of %s: %s", file, of.protocol.Title, servesOnlyFWP)
 	}
 	server, err := recorder.NewScriptServer(script)
 	if err != nil {

@@ -21,10 +21,13 @@ var notWithWorkq = []struct{ flag, why string }{
 	{"tls-ca-out", "Workq has no TLS"},
 }
 
+// servesOnlyFWP says what serve does with scripts.
+const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, whose clients it can judge"
+
 // serveWorkq runs the embedded Workq server until it is interrupted.
 func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string) error {
 	if len(files) > 0 {
-		return fmt.Errorf("%s: serve plays the server's side of scripts of FWP only, whose clients it can judge", files[0])
+		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
 	}
 	for _, no := range notWithWorkq {
 		if o.given.Changed(no.flag) {

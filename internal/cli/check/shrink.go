@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/conformance"
-	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/recorder"
 	"github.com/fwpsuite/fwp/internal/text"
@@ -23,6 +22,7 @@ import (
 // shrinkOptions are the flags of `fwpcheck shrink`.
 type shrinkOptions struct {
 	finding, output, fault string
+	protocol               *conformance.Protocol // of the script
 	length, timeout        time.Duration
 	target                 program.TargetFlags
 	given                  *pflag.FlagSet
@@ -36,8 +36,9 @@ func newShrink(p process) *cobra.Command {
 		Short: "Make a script smaller while what it shows stays",
 		Long: "shrink plays a script, a recorded conversation for example, again and again on a server, and leaves out\n" +
 			"connections and commands as long as the finding stays. A finding is a line that does not match, or a breach\n" +
-			"of a client or of the server, as `fwpcheck record` judges them. Without --finding it is the first one of the\n" +
-			"first play. The script that is left goes to standard output, or to --output.\n\n" +
+			"of a client or of the server, as `fwpcheck record` judges them; in scripts of other protocols than FWP what the\n" +
+			"play itself finds. Without --finding it is the first one of the first play. The script that is left goes to\n" +
+			"standard output, or to --output.\n\n" +
 			"Without --url or FAKTORY_URL the embedded server plays.\n\n" +
 			"Exit codes: 0 the script is written, 2 usage, 3 the script shows nothing, 4 the server cannot be reached,\n" +
 			"5 internal error.",
@@ -52,6 +53,7 @@ func newShrink(p process) *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.target.Declare(f, "play on")
+	o.target.DeclareProtocol(f)
 	f.StringVar(&o.finding, "finding", "", "keep the finding `NAME`, one of those that are listed")
 	f.StringVarP(&o.output, "output", "o", "", "write the script to `FILE`")
 	f.DurationVar(&o.length, "for", 5*time.Minute, "end after `TIME` with what there is by then")
@@ -63,14 +65,14 @@ func newShrink(p process) *cobra.Command {
 
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
-	script, err := p.scriptToShrink(file)
+	script, err := p.scriptToShrink(o, file)
 	if err != nil {
 		return err
 	}
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
-	s := &recorder.Shrinker{Timeout: o.timeout}
+	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: o.protocol.Name != conformance.FWP().Name}
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
 		return err
@@ -114,16 +116,17 @@ func (p process) writeShrunk(name string, script []byte) error {
 	})
 }
 
-// scriptToShrink reads a script that can be played.
-func (p process) scriptToShrink(file string) (*scenarios.Script, error) {
+// scriptToShrink reads a script that can be played, and takes its protocol.
+func (p process) scriptToShrink(o *shrinkOptions, file string) (*scenarios.Script, error) {
 	files, err := p.read([]string{file})
 	if err != nil {
 		return nil, err
 	}
-	if protocol := dialectOf(files[0].source, conformance.FWP()); protocol.Name != conformance.FWP().Name {
-		return nil, fmt.Errorf("%s is a script of %s: shrink works with scripts of FWP only", file, protocol.Title)
+	if o.protocol, err = protocolOf(files, o.target.Protocol()); err != nil {
+		return nil, err
 	}
-	scripts, found := examine(files, conformance.FWP())
+	o.target.SetProtocol(o.protocol)
+	scripts, found := examine(files, o.protocol)
 	if wrong := mistakes(found); len(wrong) > 0 {
 		return nil, fmt.Errorf("%s", p.Show(wrong[0].Error()))
 	}
@@ -139,15 +142,12 @@ func (p process) shrinkTarget(ctx context.Context, o *shrinkOptions, s *recorder
 	if err != nil {
 		return nil, err
 	}
+	if err := embeddedFault(&endpoint, o.fault); err != nil {
+		return nil, err
+	}
 	switch {
 	case endpoint.Choice.Embedded:
-		var fault fakes.Fault
-		if o.fault != "" {
-			if fault, err = program.FaultNamed(o.fault); err != nil {
-				return nil, err
-			}
-		}
-		server, end, err := embed(ctx, fault, fakes.Config{})
+		server, end, err := embedOf(ctx, endpoint.Protocol, o.fault)
 		s.Target = server.Target
 		return end, err
 	case endpoint.Starter != nil:

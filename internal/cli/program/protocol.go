@@ -1,7 +1,6 @@
 package program
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,11 +51,12 @@ func DeclareProtocol(f *pflag.FlagSet, name *string) {
 		"the `PROTOCOL`: "+strings.Join(ProtocolNames(), " or ")+" (default: that of the URL, else fwp)")
 }
 
-// DeclareProtocol adds --protocol, for a command that works with every protocol.
-func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) {
-	t.anyProtocol = true
-	DeclareProtocol(f, &t.protocol)
-}
+// Of says to which command the flags belong, "fwpcheck record" for example: a target of a protocol with which it does
+// not work is an error then.
+func (t *TargetFlags) Of(command string) { t.command = command }
+
+// DeclareProtocol adds --protocol, for a command that has an embedded server of more than one protocol.
+func (t *TargetFlags) DeclareProtocol(f *pflag.FlagSet) { DeclareProtocol(f, &t.protocol) }
 
 // Protocol returns the name of the protocol that --protocol or the scheme of --url gives; empty if none does.
 func (t *TargetFlags) Protocol() string {
@@ -75,19 +75,15 @@ func (t *TargetFlags) SetProtocol(p *conformance.Protocol) {
 	}
 }
 
-const onlyFWP = "this command works with FWP servers only (tcp:// or tcp+tls://); " +
-	"for other protocols there are run, lint, fmt, list, explain, explore, selftest and serve of fwpcheck, " +
-	"and fwpbench run"
-
-// carried returns an error for an address of a protocol that a command does not work with, or of another one than
-// --protocol names.
+// carried returns the protocol of an address. It is an error if the command does not work with it, or if --protocol
+// names another one.
 func (t *TargetFlags) carried(a target.Address) (*conformance.Protocol, error) {
 	p, err := ProtocolNamed(a.Protocol)
 	switch {
 	case err != nil:
 		return nil, err
-	case a.Protocol != "" && !t.anyProtocol:
-		return nil, errors.New(onlyFWP)
+	case Refusal(t.command, p.Name) != nil:
+		return nil, Refusal(t.command, p.Name)
 	case t.protocol != "" && t.protocol != p.Name:
 		return nil, fmt.Errorf("the URL is one of %s, and the protocol is %s: the scheme of its URLs is %s://",
 			p.Name, t.protocol, schemeOf(t.protocol))

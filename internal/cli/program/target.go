@@ -23,7 +23,7 @@ import (
 type TargetFlags struct {
 	url, passwordFile, start string
 	protocol                 string
-	anyProtocol              bool // the command works with every protocol
+	command                  string // to which the flags belong, as in [Refusal]
 	tls                      target.TLSOptions
 	showSecrets              bool
 }
@@ -86,16 +86,40 @@ func (t *TargetFlags) Endpoint(
 	return found, nil
 }
 
-// find returns the target, without its operator.
-func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
+// named returns the protocol that --protocol names. It is an error if the command does not work with it.
+func (t *TargetFlags) named() (*conformance.Protocol, error) {
 	protocol, err := ProtocolNamed(t.protocol)
 	if err != nil {
-		return Endpoint{}, fmt.Errorf("--protocol: %w", err)
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	return protocol, Refusal(t.command, protocol.Name)
+}
+
+// Embedded returns the embedded server of the protocol that --protocol names.
+func (t *TargetFlags) Embedded() (Endpoint, error) {
+	protocol, err := t.named()
+	if err != nil {
+		return Endpoint{}, err
+	}
+	return Endpoint{Choice: target.Choice{Embedded: true, How: embeddedName(protocol)}, Protocol: protocol}, nil
+}
+
+// embeddedName returns what messages call the embedded server of a protocol.
+func embeddedName(p *conformance.Protocol) string {
+	if p.Name == conformance.FWP().Name {
+		return "the embedded server"
+	}
+	return "the embedded " + p.Title + " server"
+}
+
+// find returns the target, without its operator.
+func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bool)) (Endpoint, error) {
+	protocol, err := t.named()
+	if err != nil {
+		return Endpoint{}, err
 	}
 	if given.Changed("start") {
-		found, err := t.starting(given)
-		found.Protocol = protocol
-		return found, err
+		return t.starting(given)
 	}
 	if protocol.Name != conformance.FWP().Name { // the variables of the environment are those of Faktory's clients
 		lookup = func(string) (string, bool) { return "", false }
@@ -106,7 +130,7 @@ func (t *TargetFlags) find(given *pflag.FlagSet, lookup func(string) (string, bo
 	}
 	if choice.Embedded {
 		if protocol.Name != conformance.FWP().Name {
-			choice.How = "the embedded " + protocol.Title + " server"
+			choice.How = embeddedName(protocol)
 		}
 		return Endpoint{Choice: choice, Protocol: protocol}, nil
 	}
@@ -156,13 +180,18 @@ func (t *TargetFlags) starting(given *pflag.FlagSet) (Endpoint, error) {
 			return Endpoint{}, fmt.Errorf("--start starts a server of its own: --%s has no effect on it", flag)
 		}
 	}
-	return Starting(t.start)
+	return t.Starting(t.start)
 }
 
-// Starting returns the target that the command of a --start starts. It is an error if the command has no {port}.
-func Starting(command string) (Endpoint, error) {
+// Starting returns the target of the protocol that --protocol names, which the command of a --start starts. It is an
+// error if the command has no {port}.
+func (t *TargetFlags) Starting(command string) (Endpoint, error) {
+	protocol, err := t.named()
+	if err != nil {
+		return Endpoint{}, err
+	}
 	starter, err := target.ParseStart(command)
-	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter}, err
+	return Endpoint{Choice: target.Choice{How: "started by --start"}, Starter: &starter, Protocol: protocol}, err
 }
 
 // Ours reports whether the server exists for this process only, so that everything may be done to it.

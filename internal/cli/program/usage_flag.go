@@ -79,7 +79,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		err = fmt.Errorf("unknown flag -%s", name)
 	}
 	if name == "protocol" {
-		return fmt.Errorf("%w: %s", err, onlyFWP)
+		return fmt.Errorf("%w: %s", err, withoutProtocol(cmd.CommandPath()))
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -1,0 +1,69 @@
+package workqsubject
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/workqsession"
+	"github.com/fwpsuite/fwp/scenarios/workqdialect"
+)
+
+// unlike are the keys of inspect whose values differ on servers that mean the same: times, and what depends on other
+// clients.
+var unlike = []string{"created", "time", "started", "active-clients", "evicted-jobs"}
+
+// normal returns a reply in parts that are the same on servers that mean the same: ids are numbers in the order in
+// which jobs were added, names are without the prefix of the play, and the text of an error is left out. A block, and
+// each key of one record, is a part.
+func (l *law) normal(m session.Message) []string {
+	if m.Kind != workqsession.OK {
+		return []string{strings.SplitN(workqdialect.Dialect{}.Text(m), " ", 2)[0]}
+	}
+	shape, records := workqsession.ShapeOf(m)
+	parts := []string{strings.TrimSpace(string(m.Text) + " " + counted(m))}
+	switch {
+	case shape == workqsession.Leased:
+		return append(parts, "id: "+l.symbol(string(m.Parts[1])), "name: "+l.symbol(string(m.Parts[2])),
+			"ttr: "+string(m.Parts[3]), fmt.Sprintf("payload: %q", m.Parts[5]))
+	case shape == workqsession.Result:
+		return append(parts, "id: "+l.symbol(string(m.Parts[1])), "success: "+string(m.Parts[2]),
+			fmt.Sprintf("result: %q", m.Parts[4]))
+	case shape == workqsession.Inspected && records == 1:
+		var keys map[string]json.RawMessage
+		_ = json.Unmarshal(m.Parts[3], &keys) // the session has written it
+		for _, name := range slices.Sorted(maps.Keys(keys)) {
+			if !slices.Contains(unlike, name) {
+				parts = append(parts, name+": "+l.symbol(string(keys[name])))
+			}
+		}
+	}
+	return parts
+}
+
+// counted returns how many records a reply has, "" if it has no count.
+func counted(m session.Message) string {
+	if len(m.Parts) == 0 {
+		return ""
+	}
+	return string(m.Parts[0])
+}
+
+// symbol returns a text with the numbers of jobs in the place of their ids, and without the prefix of the play.
+func (l *law) symbol(text string) string {
+	if i := slices.Index(l.order, text); i >= 0 {
+		return fmt.Sprintf("$id%d", i+1)
+	}
+	return strings.ReplaceAll(text, l.prefix+"-", "$")
+}
+
+// cameJob returns the name of the job that a reply to lease brings, without its sign; "" for any other reply.
+func (l *law) cameJob(m session.Message) string {
+	if shape, _ := workqsession.ShapeOf(m); m.Kind != workqsession.OK || shape != workqsession.Leased {
+		return ""
+	}
+	return strings.TrimPrefix(l.symbol(string(m.Parts[1])), "$")
+}

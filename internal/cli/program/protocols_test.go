@@ -1,0 +1,154 @@
+package program_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/cli/bench"
+	"github.com/fwpsuite/fwp/internal/cli/check"
+	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/suitetest"
+)
+
+var update = flag.Bool("update", false, "write docs/protocols.md")
+
+// attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is its
+// name, {url} a port of it at which nothing listens, {script} the script of {check}, and {clause} a clause. works is in the
+// output then.
+type attempt struct{ command, words, works string }
+
+const (
+	refused = "connection refused"
+	noFault = "no-such-fault"
+)
+
+var attempts = []attempt{
+	{"fwpcheck run", "--url {url}", refused},
+	{"fwpcheck lint", "{script}", ""},
+	{"fwpcheck fmt", "--check {script}", ""},
+	{"fwpcheck list", "--protocol {protocol}", "{check}"},
+	{"fwpcheck explain", "{clause}", "{clause}"},
+	{"fwpcheck spec", "--protocol {protocol}", ""},
+	{"fwpcheck wait", "--url {url} --timeout 1ms", "did not serve"},
+	{"fwpcheck explore", "--url {url} --time 1s", refused},
+	{"fwpcheck compare", "{url} {url} --time 1s", refused},
+	{"fwpcheck selftest", "--protocol {protocol} --fault no-such-fault", noFault},
+	{"fwpcheck serve", "--protocol {protocol} --fault no-such-fault", noFault},
+	{"fwpcheck record", "--upstream {url}", refused},
+	{"fwpcheck shrink", "{script} --url {url}", refused},
+	{"fwpcheck clean", "--url {url}", refused},
+	{"fwpcheck worker", "--protocol {protocol} -- true", ""},
+	{"fwpcheck client", "--protocol {protocol} -- true", ""},
+	{"fwpbench run", "--url {url}", refused},
+	{"fwpbench compare", "--run {url} {url} --pairs 6", refused},
+	{"fwpbench capacity", "--url {url} --threshold errors<1%", refused},
+}
+
+// apart are the commands that have to do with no protocol, or whose files say which.
+var apart = map[string]bool{
+	"completion": true, "help": true, "version": true, "recheck": true, "presets": true, "metrics": true, "merge": true,
+}
+
+// called calls a program and returns its output, with each run of white space as one blank.
+func called(args ...string) string {
+	var both strings.Builder
+	main := map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[args[0]]
+	main(program.Process{
+		Args: args[1:], In: strings.NewReader(""), Out: &both, Err: &both,
+		LookupEnv: func(string) (string, bool) { return "", false },
+	})
+	return strings.Join(strings.Fields(both.String()), " ")
+}
+
+// TestEachCommandWorksOrSaysWhyNot calls each command with each other protocol: it refuses that in the words of its
+// refusal, or works. docs/protocols.md has the same.
+func TestEachCommandWorksOrSaysWhyNot(t *testing.T) {
+	t.Parallel()
+	for _, a := range attempts {
+		for _, p := range program.Protocols()[1:] {
+			script := filepath.Join(t.TempDir(), "script.fwp")
+			first, err := p.Scripts()
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(script, []byte(strings.Join(first[0].Source, "\n")), 0o600))
+			fill := strings.NewReplacer("{protocol}", p.Name, "{url}", p.Name+"://127.0.0.1:1", "{script}", script,
+				"{clause}", p.Clauses()[0].ID, "{check}", first[0].Name)
+			words := append(strings.Fields(a.command), strings.Fields(fill.Replace(a.words))...)
+			out := called(words...)
+			if why := program.Refusal(a.command, p.Name); why != nil {
+				assert.Contains(t, out, why.Error(), words)
+				continue
+			}
+			assert.Contains(t, out, fill.Replace(a.works), words)
+			assert.NotContains(t, out, "only, not with", words)
+			assert.NotContains(t, out, "unknown flag", words)
+		}
+	}
+}
+
+// TestEveryCommandIsHeld finds each command in the table of attempts, and each that refuses a protocol.
+func TestEveryCommandIsHeld(t *testing.T) {
+	t.Parallel()
+	held := map[string]bool{}
+	for _, a := range attempts {
+		held[a.command] = true
+	}
+	for _, name := range []string{"fwpcheck", "fwpbench"} {
+		var out strings.Builder
+		main := map[string]func(program.Process) int{"fwpcheck": check.Main, "fwpbench": bench.Main}[name]
+		main(program.Process{Args: []string{"__complete", ""}, In: strings.NewReader(""), Out: &out, Err: &out,
+			LookupEnv: func(string) (string, bool) { return "", false }})
+		for line := range strings.Lines(out.String()) {
+			command, _, is := strings.Cut(line, "\t")
+			if is && !apart[command] {
+				assert.True(t, held[name+" "+command], "%s %s has no row in the table", name, command)
+			}
+		}
+		assert.Contains(t, out.String(), "run\t")
+	}
+	for _, command := range program.Refusing() {
+		assert.True(t, held[command], command)
+	}
+}
+
+func TestDocumentOfProtocols(t *testing.T) {
+	t.Parallel()
+	var table, reasons strings.Builder
+	for _, a := range attempts {
+		row := []string{"`" + a.command + "`"}
+		for _, p := range program.Protocols() {
+			err := program.Refusal(a.command, p.Name)
+			if err == nil {
+				row = append(row, "yes")
+				continue
+			}
+			row = append(row, "no")
+			_, why, _ := strings.Cut(err.Error(), ": ")
+			fmt.Fprintf(&reasons, "- `%s`, %s: %s.\n", a.command, p.Title, why)
+		}
+		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
+	}
+	text := fmt.Sprintf(introduction, table.String(), reasons.String())
+	suitetest.Golden(t, "../../../docs/protocols.md", text, *update,
+		"go test ./internal/cli/program -run Document -update writes it anew")
+}
+
+const introduction = `# Which command works with which protocol
+
+Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
+
+The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of ` + "`--protocol`" + `, or of the
+header of a script. Commands that are not here (recheck, presets, metrics, merge) read files.
+
+| command | FWP | Workq | eMQP |
+|---|---|---|---|
+%s
+Where a command does not work it ends with exit code 2, and says why:
+
+%s`

@@ -1,0 +1,100 @@
+package program
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// refusals says of each command of the programs that does not work with a protocol why not, and what to do instead.
+// What is not here works. docs/protocols.md has the same, and a test compares them.
+var refusals = map[string]map[string]string{
+	"fwpcheck record": {
+		"workq": "it judges both sides by the rules for clients and servers of FWP; write the conversation as a script " +
+			"(docs/workq.md), which fwpcheck run plays",
+		"emqp": "it judges both sides by the rules for clients and servers of FWP; write the conversation as a script " +
+			"(docs/emqp.md), which fwpcheck run plays",
+	},
+	"fwpcheck worker": {
+		"workq": "workers of Workq send no heartbeat, name or state that a situation could judge; test them with " +
+			"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+		"emqp": "its situations are about the beats, the states and the jobs of FWP; brokers of eMQP are tested with " +
+			"fwpcheck run",
+	},
+	"fwpcheck client": {
+		"workq": "its situations are about what producers of FWP push; test a producer of Workq with " +
+			"fwpcheck serve --protocol workq, which lists the commands that cannot be read",
+		"emqp": "its situations are about what producers of FWP push; brokers of eMQP are tested with fwpcheck run",
+	},
+	"fwpcheck clean": {
+		"workq": "jobs of Workq end with their time to live, and delete removes them by id",
+		"emqp":  "no command of eMQP removes a job from a queue",
+	},
+	"fwpcheck spec": {
+		"workq": "the sources of its clauses are lines of the document, and not held against it yet; " +
+			"docs/workq-clauses.md has them",
+		"emqp": "the sources of its clauses are lines of the document, and not held against it yet; " +
+			"docs/emqp-clauses.md has them",
+	},
+	"fwpcheck selftest": {
+		"emqp": "its checks are held against its faults by the tests of the project only: " +
+			"go test ./conformance/emqpsuite",
+	},
+	"fwpcheck explore": {"emqp": "there is no model of it; fwpcheck run plays its checks"},
+	"fwpcheck compare": {
+		"emqp": "there is no model of it; the reports of two runs can be compared: fwpcheck compare A.json B.json",
+	},
+	"fwpcheck serve": {
+		"emqp": "fwpcheck run --protocol emqp starts the embedded broker by itself, and programs in Go have " +
+			"fakes/fakeemqp",
+	},
+	"fwpbench run":      {"emqp": noLoad},
+	"fwpbench capacity": {"emqp": noLoad},
+	"fwpbench compare":  {"emqp": noLoad},
+}
+
+const noLoad = "there is no load of it yet, but fwpcheck run tests its servers"
+
+// Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with a protocol; nil
+// if it does.
+func Refusal(command, protocol string) error {
+	why := refusals[command][protocol]
+	if why == "" {
+		return nil
+	}
+	title := protocol
+	for _, p := range Protocols() {
+		if p.Name == protocol {
+			title = p.Title
+		}
+	}
+	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(worksWith(command), " and "), title, why)
+}
+
+// worksWith returns the titles of the protocols with which a command works.
+func worksWith(command string) (titles []string) {
+	for _, p := range Protocols() {
+		if refusals[command][p.Name] == "" {
+			titles = append(titles, p.Title)
+		}
+	}
+	return titles
+}
+
+// withoutProtocol says why a command has no --protocol.
+func withoutProtocol(command string) string {
+	var why []string
+	for _, p := range Protocols() {
+		if err := Refusal(command, p.Name); err != nil {
+			why = append(why, err.Error())
+		}
+	}
+	if len(why) > 0 {
+		return strings.Join(why, "\n")
+	}
+	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of a script"
+}
+
+// Refusing returns the commands that do not work with some protocol, sorted.
+func Refusing() []string { return slices.Sorted(maps.Keys(refusals)) }
