@@ -50,6 +50,10 @@ type Config struct {
 	// portable one, which opens all its connections with Dial.
 	Addresses []netip.AddrPort
 
+	// DialBack and BackAddresses are the same for workers, where these connect to another port of the server.
+	DialBack      func(context.Context) (net.Conn, error)
+	BackAddresses []netip.AddrPort
+
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 

@@ -62,6 +62,7 @@ func (r *run) startEngine() (err error) {
 	config := engine.Config{
 		Loops: r.config.Loops, Dial: r.config.Dial, Coarse: r.config.Coarse,
 		Addresses: r.config.Addresses, Spread: r.work.Churn,
+		DialBack: r.config.DialBack, BackAddresses: r.config.BackAddresses,
 	}
 	if len(config.Addresses) == 0 {
 		r.engine = engine.NewPortable(config)

@@ -84,3 +84,15 @@ func parseHeader(b []byte) (h header, ok bool, err error) {
 	}
 	return h, false, nil
 }
+
+// ParseFrame returns the flags and the body of the frame with which b begins, and how many octets it has; n is 0 if b
+// is only its beginning. The body is part of b. The offset of an error counts from the start of b. It allocates nothing
+// unless there is an error.
+func ParseFrame(b []byte) (flags byte, body []byte, n int, err error) {
+	h, ok, err := parseHeader(b)
+	if err != nil || !ok || int64(len(b)-h.octets) < h.size {
+		return 0, nil, 0, err
+	}
+	n = h.octets + int(h.size)
+	return h.flags, b[h.octets:n], n, nil
+}

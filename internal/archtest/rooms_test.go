@@ -28,10 +28,10 @@ var rooms = map[string]room{
 
 	"internal/cli/bench": {
 		mayImport: []string{
-			"conformance", "fakes", "fakes/fakeworkq", "internal/cli/program", "internal/input", "internal/target",
-			"internal/text", "load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health",
-			"load/measure", "load/paired", "load/protocol", "load/workload", "load/workqspeaker", "reports",
-			"reports/html",
+			"conformance", "fakes", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program", "internal/input",
+			"internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health",
+			"load/emqpspeaker", "load/measure", "load/paired", "load/protocol", "load/workload", "load/workqspeaker",
+			"reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
 	},
@@ -49,9 +49,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/program": {
 		mayImport: []string{
-			"conformance", "conformance/emqpsuite", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/input",
-			"internal/shortage",
-			"internal/target", "internal/text", "load/workload", "reports", "reports/html",
+			"conformance", "conformance/emqpsuite", "conformance/workqsuite", "fakes", "fakes/catalogue", "fakes/fakeemqp",
+			"fakes/fakeworkq", "internal/input", "internal/shortage", "internal/target", "internal/text", "load/workload", "reports", "reports/html",
 		},
 		speaks: true,
 	},
@@ -128,6 +127,9 @@ var rooms = map[string]room{
 	"load/fwpspeaker": {mayImport: []string{
 		"fwp", "internal/session", "internal/session/fwpsession", "internal/text", "load/measure", "load/protocol",
 		"load/workload",
+	}},
+	"load/emqpspeaker": {mayImport: []string{
+		"emqp", "internal/session/emqpsession", "load/measure", "load/protocol", "load/workload", "zmtp",
 	}},
 	"load/workqspeaker": {mayImport: []string{
 		"internal/session", "internal/session/workqsession", "load/measure", "load/protocol", "load/workload", "workq",
@@ -282,7 +284,7 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 		"fwp", "fakes", "internal/session/fwpsession", "scenarios/fwpdialect", "load/fwpspeaker", "conformance/fwpsubject",
 		"workq", "fakes/fakeworkq", "internal/session/workqsession", "scenarios/workqdialect", "load/workqspeaker",
 		"conformance/workqsuite", "emqp", "zmtp", "fakes/fakeemqp", "internal/session/emqpsession", "scenarios/emqpdialect",
-		"conformance/emqpsuite", "internal/blockq",
+		"conformance/emqpsuite", "load/emqpspeaker", "internal/blockq",
 	}
 	for _, engine := range engines {
 		reached := []string{engine}

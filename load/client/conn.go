@@ -92,6 +92,11 @@ func (c *conn) waits() bool {
 	return c.phase == greeting || c.phase == hello || c.phase == busy || c.phase == leaving
 }
 
+// hears reports whether the speaker is asked what a message of the server means.
+func (c *conn) hears() bool {
+	return c.waits() || c.shard.times.Pushes && (c.phase == idle || c.phase == greeted)
+}
+
 // Step implements engine.Session.
 func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, engine.Next) {
 	c.called = false
@@ -99,7 +104,7 @@ func (c *conn) Step(now time.Duration, ev engine.Event, out []byte) ([]byte, eng
 	case engine.Opened:
 		c.connected(now)
 	case engine.Data:
-		c.receive(now, ev.In)
+		out = c.receive(now, ev.In, out)
 	case engine.Failed:
 		c.lose(now, opening(ev.Err), ev.Err)
 	case engine.Ended:

@@ -9,11 +9,12 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// receive reads bytes. They may be a part of a reply, or too much.
-func (c *conn) receive(now time.Duration, in []byte) {
-	if !c.waits() {
+// receive reads bytes, which may be a part of a reply, or too much. It returns out with the answers to messages that
+// the server sent unasked.
+func (c *conn) receive(now time.Duration, in, out []byte) []byte {
+	if !c.hears() {
 		c.surprised(now, in, unasked(in))
-		return
+		return out
 	}
 	was := c.phase
 	b := in
@@ -21,22 +22,50 @@ func (c *conn) receive(now time.Duration, in []byte) {
 		c.keep(in)
 		b = c.kept
 	}
-	e := &c.shard.event
-	*e = protocol.Event{}
-	n, err := c.speaker.Hear(b, e)
-	switch {
-	case err == nil:
-		c.book(now, e)
-		c.release()
-		if n < len(b) && c.phase != shut && c.phase != over {
-			c.surprised(now, b[n:], surplus(c.verb(was), b[n:]))
+	for more := true; more; more = len(b) > 0 && c.shard.times.Pushes && c.hears() {
+		n, err := c.hear(b)
+		if err != nil {
+			c.unheard(now, b, err)
+			return out
 		}
+		out = c.heard(now, out)
+		b = b[n:]
+	}
+	c.release()
+	if len(b) > 0 && c.phase != shut && c.phase != over {
+		c.surprised(now, b, surplus(c.verb(was), b))
+	}
+	return out
+}
+
+// hear has the speaker read the first message of b.
+func (c *conn) hear(b []byte) (int, error) {
+	c.shard.event = protocol.Event{}
+	return c.speaker.Hear(b, &c.shard.event)
+}
+
+// heard handles a message, and returns out with the answer to it.
+func (c *conn) heard(now time.Duration, out []byte) []byte {
+	e := &c.shard.event
+	out = append(out, e.Answer...)
+	if e.Kind != protocol.Beside {
+		c.book(now, e)
+	}
+	return out
+}
+
+// unheard handles bytes in which the speaker could read no message: it is incomplete, or wrong.
+func (c *conn) unheard(now time.Duration, b []byte, err error) {
+	switch {
 	case errors.Is(err, protocol.ErrTooLong): // a limit of ours, and of no clause
 		c.lose(now, measure.Other, err)
 	case !errors.Is(err, protocol.ErrShort):
 		c.lose(now, measure.Malformed, err)
 	case len(c.kept) == 0:
-		c.keep(in)
+		c.keep(b)
+	default: // b is its end
+		c.shard.shared.unfinished.Add(int64(len(b) - len(c.kept)))
+		c.kept = append(c.kept[:0], b...)
 	}
 	if c.shard.shared.unfinished.Load() > c.shard.mostUnfinished && len(c.kept) > 0 {
 		c.lose(now, measure.Other, errEndless)

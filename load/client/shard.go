@@ -220,6 +220,7 @@ func (c *Shard) build() {
 
 func (c *Shard) addConn(conn *conn, r role, workerID string) {
 	conn.shard, conn.role, conn.workerID, conn.number = c, r, workerID, int32(len(c.conns)*c.of+c.index)
+	conn.Back = workerID != ""
 	c.conns = append(c.conns, conn)
 }
 

@@ -18,6 +18,10 @@ type Config struct {
 	// Addresses are those of the server for the epoll engine, which opens its sockets itself. A
 	// connection goes to the first that accepts it.
 	Addresses []netip.AddrPort
+	// DialBack and BackAddresses are the same for sessions whose Link has Back set, where the server has a second port.
+	// Without them these sessions connect as all others do.
+	DialBack      func(ctx context.Context) (net.Conn, error)
+	BackAddresses []netip.AddrPort
 	// Spread gives every connection of the epoll engine to a loopback address of IPv4 a source
 	// address of its own in 127.0.0.0/8, in turn: the ports of one source are used up by some
 	// thirty thousand connections a minute.

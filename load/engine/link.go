@@ -13,6 +13,10 @@ type Link struct {
 	queued  bool          // is in the loop's queue
 	poked   bool          // is to be stepped with Woken when its turn in the queue comes
 	over    bool          // its latest step said Close
+
+	// Back has the session connect to the other port of the server, if the engine's Config has one. It is set before
+	// the session is first opened.
+	Back bool
 }
 
 func (k *Link) link() *Link { return k }

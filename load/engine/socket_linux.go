@@ -20,10 +20,22 @@ type socket struct {
 	awaited    uint32 // events that the kernel was asked for
 	next       int    // the address that is tried after this one
 	ended      bool   // nothing more can be read
+	back       bool   // it connects to the second port of the server
 	deadline   *deadline
 }
 
-func (p *poller) newSocket(c *conn) wire { return &socket{conn: c, poller: p, fd: -1} }
+func (p *poller) newSocket(c *conn) wire {
+	return &socket{conn: c, poller: p, fd: -1, back: c.link.Back}
+}
+
+// addresses returns where it connects to.
+func (s *socket) addresses() []netip.AddrPort {
+	config := &s.poller.loop.engine.config
+	if s.back && len(config.BackAddresses) > 0 {
+		return config.BackAddresses
+	}
+	return config.Addresses
+}
 
 // dial begins to connect to the first address that this is possible for.
 func (s *socket) dial() {
@@ -35,7 +47,7 @@ func (s *socket) dial() {
 // connect tries the addresses that are left. It returns the error of the last one.
 func (s *socket) connect() error {
 	err := error(&net.AddrError{Err: "no address"})
-	for addresses := s.poller.loop.engine.config.Addresses; s.next < len(addresses); {
+	for addresses := s.addresses(); s.next < len(addresses); {
 		address := addresses[s.next]
 		s.next++
 		if err = s.connectTo(address); err == nil {
@@ -110,7 +122,7 @@ func refusal(address netip.AddrPort, call string, err error) error {
 // failure is an error of an open connection as package net has it.
 func (s *socket) failure(call string, err error) error {
 	remote := &net.TCPAddr{}
-	if addresses := s.poller.loop.engine.config.Addresses; s.next > 0 {
+	if addresses := s.addresses(); s.next > 0 {
 		remote = net.TCPAddrFromAddrPort(addresses[s.next-1])
 	}
 	return &net.OpError{Op: call, Net: "tcp", Addr: remote, Err: os.NewSyscallError(call, err)}
@@ -138,7 +150,7 @@ func (s *socket) connected() {
 		s.conn.opened()
 		return
 	}
-	err = refusal(s.poller.loop.engine.config.Addresses[s.next-1], "connect", err)
+	err = refusal(s.addresses()[s.next-1], "connect", err)
 	s.release()
 	if again := s.connect(); again == nil {
 		return

@@ -30,9 +30,13 @@ func newStream(c *conn) wire {
 // long, and has no use for the stack which a dial needs.
 func (s *stream) dial() {
 	l := s.conn.loop
+	dial := l.engine.config.Dial
+	if back := l.engine.config.DialBack; back != nil && s.conn.link.Back {
+		dial = back
+	}
 	l.engine.wg.Go(func() {
 		began := l.Now()
-		there, err := l.engine.config.Dial(s.ctx)
+		there, err := dial(s.ctx)
 		l.enter()
 		defer l.leave()
 		s.cancelled()

@@ -62,7 +62,8 @@ type Speaker interface {
 	Bye(out []byte) []byte
 
 	// Hear reads the first message of in, which takes n bytes, and writes what it means to e,
-	// which is empty. The error is [ErrShort] if in is only the beginning of a message, [ErrTooLong] if it
+	// which is empty. If the server may send messages at any time (Times), it is called while no command is in flight,
+	// too. The error is [ErrShort] if in is only the beginning of a message, [ErrTooLong] if it
 	// is too much of one, and a *[BreachError] if it cannot be understood, or does not belong to the command in flight:
 	// then n is 0.
 	Hear(in []byte, e *Event) (n int, err error)
@@ -93,6 +94,9 @@ type Times struct {
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
+	// Pushes is set if the server sends messages that are the reply to no command: Hear gets them at any time, and
+	// reports them as Beside.
+	Pushes bool
 }
 
 // State is what a server may order a worker to be.
@@ -108,7 +112,7 @@ const (
 // Kind is the meaning of a message.
 type Kind uint8
 
-// The kinds of events. All but Greeted are the reply to the command in flight.
+// The kinds of events. All but Greeted and Beside are the reply to the command in flight.
 const (
 	OK      Kind = iota // it was carried out
 	Greeted             // the server has greeted: call Open again
@@ -116,6 +120,7 @@ const (
 	Empty               // there is no job now
 	Ordered             // the worker is to be in another state
 	Refused             // it was answered with an error; the connection is in step
+	Beside              // the message answers no command, and changes nothing for the client
 )
 
 // Event is what a message means.
@@ -124,6 +129,8 @@ type Event struct {
 	State State  // Ordered
 	Body  []byte // Job: as it was pushed, for [workload.Jobs.Read]; valid until the next Hear
 	Err   error  // Refused: a *RefusedError
+	// Answer is what the client sends at once, mostly nothing; valid until the next Hear.
+	Answer []byte
 	// Work, with Greeted, takes its time, and is to be done aside before Open is called
 	// again; nil if there is none. It may still run when the connection is gone.
 	Work func()

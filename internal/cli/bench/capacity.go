@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,7 +166,7 @@ func (o *capacityOptions) target(
 		return w, at, asFlags(err)
 	}
 	if at, err = o.targetFlags.Endpoint(o.given, lookup, nil); err == nil {
-		err = o.setFault(&at, o.fault)
+		err = cmp.Or(o.setFault(&at, o.fault), checkWorkload(at, &w))
 	}
 	return w, at, err
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	a.embed = embedding{protocol: other(a.at)}
 	b.embed = embedding{protocol: other(b.at), fault: o.fault, burden: o.burden}
 	b.work.Seed = a.work.Seed
-	return sides, o.setFault(&b.at, o.fault)
+	return sides, cmp.Or(o.setFault(&b.at, o.fault), checkWorkload(a.at, &a.work), checkWorkload(b.at, &b.work))
 }
 
 // side returns what one argument names, and whether it is a workload file.

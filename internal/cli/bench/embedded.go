@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
@@ -32,7 +33,11 @@ func newEmbedded(p process) *cobra.Command {
 		Hidden: true,
 		Args:   program.NoArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if e.protocol != "" {
+			switch e.protocol {
+			case "":
+			case brokers:
+				return p.serveBroker(e)
+			default:
 				return p.serveWorkq(e)
 			}
 			f, err := program.FaultNamed(e.fault)
@@ -91,6 +96,36 @@ func (p process) serveWorkq(e embedding) error {
 	defer server.Close()
 	go server.Serve(l)
 	if err := p.Print("workq://" + l.Addr().String() + "\n"); err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
+	return nil
+}
+
+// serveBroker is serve for a broker of eMQP, with a port for clients and one for workers.
+func (p process) serveBroker(e embedding) error {
+	fault, err := program.EMQPFaultNamed(e.fault)
+	if err != nil {
+		return err
+	}
+	front, err := listenBurdened(e.burden)
+	if err != nil {
+		return err
+	}
+	back, err := listenBurdened(e.burden)
+	if err != nil {
+		return err
+	}
+	var config fakeemqp.Config
+	if fault.Hook != nil {
+		config.Hook = fault.Hook()
+	}
+	defer fakeemqp.Start(config, front, back).Close()
+	_, port, err := net.SplitHostPort(back.Addr().String())
+	if err != nil {
+		return err
+	}
+	if err := p.Print("emqp://" + front.Addr().String() + "?backend=" + port + "\n"); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too

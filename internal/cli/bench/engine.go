@@ -20,11 +20,13 @@ const (
 // hasEpoll reports whether this system has the epoll engine.
 const hasEpoll = runtime.GOOS == "linux"
 
-// addressesFor returns where the epoll engine connects to, or nothing if the portable engine is to be used: it was
-// asked for, or the other one cannot reach the server. That is an error if the epoll engine was asked for.
-func addressesFor(ctx context.Context, kind string, server *target.Server) ([]netip.AddrPort, error) {
+// addressesFor returns where the epoll engine connects to, to reach a server at an address of it, or nothing if the
+// portable engine is to be used: it was asked for, or the other one cannot reach the server. That is an error if the
+// epoll engine was asked for.
+func addressesFor(ctx context.Context, kind string, server *target.Server, at target.Address) (
+	addresses []netip.AddrPort, err error,
+) {
 	var why error
-	var addresses []netip.AddrPort
 	switch {
 	case kind == portableEngine:
 		return nil, nil
@@ -33,7 +35,7 @@ func addressesFor(ctx context.Context, kind string, server *target.Server) ([]ne
 	case server.TLS != nil:
 		why = errors.New("--engine epoll cannot encrypt (TLS): leave it out")
 	default:
-		addresses, why = resolve(ctx, server.Address)
+		addresses, why = resolve(ctx, at)
 	}
 	if kind == autoEngine {
 		why = nil

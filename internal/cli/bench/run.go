@@ -42,6 +42,7 @@ func newBenchRun(p process) *cobra.Command {
 			"  fwpbench run --rate 2000/s --producers 200 --consumers 200 --duration 1m --url tcp://localhost:7419\n" +
 			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
 			"  fwpbench run --protocol workq --requests\n" +
+			"  fwpbench run --url emqp://localhost\n" +
 			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
 		Args: oneFile,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -78,7 +79,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 		return err
 	}
 	p.Secrets = at.Secrets
-	if err := o.checkProtocol(&at); err != nil {
+	if err := o.checkProtocol(&at, &w); err != nil {
 		return err
 	}
 	if err := o.prepareMachine(&w, local(at)); err != nil {
@@ -193,8 +194,14 @@ func (o *loadFlags) on(
 	if pid > 0 {
 		config.ServerCPU = func() (time.Duration, bool) { return health.TreeTime(pid) }
 	}
-	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server); err != nil {
+	if config.Addresses, err = addressesFor(ctx, o.engine.String(), at.Server, at.Server.Address); err != nil {
 		return nil, err
+	}
+	if back := at.Server.Address; back.Backend != "" {
+		back.Port, config.DialBack = back.Backend, at.Server.DialBackend
+		if config.BackAddresses, err = addressesFor(ctx, o.engine.String(), at.Server, back); err != nil {
+			return nil, err
+		}
 	}
 	begin(&config)
 	return load.Run(ctx, config), nil

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fakes/catalogue"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/text"
 )
@@ -58,17 +60,26 @@ func FaultNamed(name string) (fakes.Fault, error) {
 // WorkqFaultNamed returns the fault of the embedded Workq server that the flag --fault names; no fault for the empty
 // name.
 func WorkqFaultNamed(name string) (fakeworkq.Fault, error) {
+	return faultNamed(fakeworkq.Faults(), "workq", name)
+}
+
+// EMQPFaultNamed does so for the embedded broker of eMQP.
+func EMQPFaultNamed(name string) (fakeemqp.Fault, error) {
+	return faultNamed(fakeemqp.Faults(), "emqp", name)
+}
+
+func faultNamed[E any](all []catalogue.Fault[E], protocol, name string) (none catalogue.Fault[E], err error) {
 	if name == "" {
-		return fakeworkq.Fault{}, nil
+		return none, nil
 	}
 	var names []string
-	for _, f := range fakeworkq.Faults() {
+	for _, f := range all {
 		if f.Name == name {
 			return f, nil
 		}
 		names = append(names, f.Name)
 	}
 	near := text.DidYouMean(text.Candidates(name, names)...)
-	return fakeworkq.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
-		"fwpcheck list --protocol workq --faults shows the faults"))
+	return none, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+		"fwpcheck list --protocol "+protocol+" --faults shows the faults"))
 }

@@ -49,12 +49,7 @@ var refusals = map[string]map[string]string{
 		"emqp": "fwpcheck run --protocol emqp starts the embedded broker by itself, and programs in Go have " +
 			"fakes/fakeemqp",
 	},
-	"fwpbench run":      {"emqp": noLoad},
-	"fwpbench capacity": {"emqp": noLoad},
-	"fwpbench compare":  {"emqp": noLoad},
 }
-
-const noLoad = "there is no load of it yet, but fwpcheck run tests its servers"
 
 // Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with a protocol; nil
 // if it does.

@@ -1,0 +1,241 @@
+// Package emqpspeaker speaks eMQP over ZMTP for the connections of a load: clients send REQUESTs, and workers
+// send READY and get them.
+//
+// eMQP has few messages that answer another. So a command ends with a PING of ZMTP, and the PONG is its reply: the
+// broker's socket has read what was sent before. A READY is answered by the REQUEST that follows, and a HEARTBEAT of
+// the broker says that there was none until then.
+package emqpspeaker
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// Protocol is eMQP for a load. It is safe for concurrent use.
+type Protocol struct {
+	// Requests has clients ask for a REPLY to each of their REQUESTs and wait for it, and workers send them.
+	Requests bool
+}
+
+const (
+	beat         = 2 * time.Second // between two HEARTBEATs of a worker that has nothing else to send
+	messageLimit = 16 << 20        // bytes; the document states none
+	mostHeld     = 1000            // messages
+	weight       = 10              // of each queue of a worker
+)
+
+// Speaker implements [protocol.Protocol].
+func (p Protocol) Speaker(worker string) protocol.Speaker { return p.speaker(worker) }
+
+func (p Protocol) speaker(worker string) *speaker {
+	return &speaker{requests: p.Requests, worker: worker != "", identity: "fwpbench-" + rand.Text(), asked: nothing}
+}
+
+// Where a connection stands.
+const (
+	toGreet = iota // greeting and READY are to be sent
+	toHear         // the greeting of the broker is awaited
+	toMeet         // its READY is awaited
+	met
+)
+
+// nothing is in flight.
+const nothing = measure.Op("")
+
+// speaker is one connection's.
+type speaker struct {
+	requests bool
+	worker   bool
+	identity string
+	phase    int
+	asked    measure.Op
+	ids      uint64 // of our messages
+	pings    uint64
+	informed bool
+	credit   int      // READYs that no REQUEST has used up
+	held     [][]byte // messages that arrived while another command than READY was in flight
+
+	parts   [][]byte // memory for the frames of a message
+	text    []byte   // memory for a frame
+	answer  []byte   // memory for PONGs
+	command zmtp.Command
+}
+
+// Open appends greeting and READY, and, after those of the broker, the PING that ends them.
+func (s *speaker) Open(out []byte) ([]byte, error) {
+	s.asked = measure.Hello
+	if s.phase == met {
+		return s.ping(out), nil
+	}
+	s.phase = toHear
+	properties := zmtp.Metadata{
+		{Name: zmtp.SocketType, Value: []byte(zmtp.DEALER)}, {Name: zmtp.Identity, Value: []byte(s.identity)},
+	}
+	return zmtp.Ready(properties).Append(zmtp.NewGreeting().Append(out)), nil
+}
+
+// word appends a frame of at most 255 octets. It is zmtp.AppendFrame for constants.
+func word(out []byte, flags byte, text string) []byte {
+	return append(zmtp.AppendHeader(out, flags, uint64(len(text))), text...)
+}
+
+// begin appends the frames that all messages have; more of them follow unless it is the last.
+func (s *speaker) begin(out []byte, command string, last bool) []byte {
+	out = word(out, zmtp.More, "")
+	out = word(out, zmtp.More, emqp.Version)
+	out = word(out, zmtp.More, command)
+	s.ids++
+	s.text = strconv.AppendUint(append(append(s.text[:0], s.identity...), '-'), s.ids, 10)
+	if last {
+		return zmtp.AppendFrame(out, 0, s.text)
+	}
+	return zmtp.AppendFrame(out, zmtp.More, s.text)
+}
+
+// ping appends a PING without a time to live, whose context is its number. (37/ZMTP: Connection Heartbeating)
+func (s *speaker) ping(out []byte) []byte {
+	const octets = 1 + uint64(len(zmtp.PING)) + 2 + 8
+	s.pings++
+	out = zmtp.AppendHeader(out, zmtp.CommandFrame, octets)
+	out = append(append(out, byte(len(zmtp.PING))), zmtp.PING...)
+	return binary.BigEndian.AppendUint64(append(out, 0, 0), s.pings)
+}
+
+// Push appends a REQUEST. (eMQP / Client)
+func (s *speaker) Push(out []byte, job *workload.Push) []byte {
+	s.asked = measure.Push
+	out = s.begin(out, emqp.REQUEST, false)
+	s.text = job.Jobs.AppendQueue(s.text[:0], job.K)
+	out = zmtp.AppendFrame(out, zmtp.More, s.text)
+	headers := ""
+	if s.requests {
+		headers = emqp.ReplyRequested
+	}
+	out = word(out, zmtp.More, headers)
+	s.text = job.AppendBody(s.text[:0])
+	out = zmtp.AppendFrame(out, 0, s.text)
+	if s.requests {
+		return out
+	}
+	return s.ping(out)
+}
+
+// Take appends INFORM if the worker has sent none, and READY unless an earlier one is not used up yet. (eMQP / Worker)
+func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
+	s.asked = measure.Fetch
+	if !s.informed {
+		out = s.inform(out, from)
+	}
+	switch {
+	case len(s.held) > 0:
+		return s.ping(out)
+	case s.credit == 0:
+		s.credit++
+		return s.begin(out, emqp.READY, true)
+	}
+	return out
+}
+
+func (s *speaker) inform(out []byte, from *protocol.Queues) []byte {
+	s.informed = true
+	if from.Line == nil {
+		all := make([]emqp.Queue, len(from.Names))
+		for i, name := range from.Names {
+			all[i] = emqp.Queue{Weight: weight, Name: name}
+		}
+		from.Line = []byte(emqp.FormatQueues(all...))
+	}
+	out = s.begin(out, emqp.INFORM, false)
+	out = zmtp.AppendFrame(out, zmtp.More, from.Line)
+	return word(out, 0, emqp.TypeWorker)
+}
+
+// Done appends a REPLY if the client waits for it. Otherwise eMQP has no message for that, and a PING is sent alone.
+func (s *speaker) Done(out, _ []byte) []byte {
+	s.asked = measure.Ack
+	if s.requests {
+		out = word(s.begin(out, emqp.REPLY, false), 0, "done")
+	}
+	return s.ping(out)
+}
+
+// Fail appends what Done does: no message of eMQP says that a job has failed.
+func (s *speaker) Fail(out, jid []byte) []byte {
+	out = s.Done(out, jid)
+	s.asked = measure.Fail
+	return out
+}
+
+// Beat appends a HEARTBEAT, once the worker has sent an INFORM. (Heartbeating)
+func (s *speaker) Beat(out []byte, _ protocol.State) []byte {
+	s.asked = measure.Beat
+	if s.informed {
+		out = s.begin(out, emqp.HEARTBEAT, false)
+		s.text = strconv.AppendInt(s.text[:0], time.Now().Unix(), 10)
+		out = zmtp.AppendFrame(out, 0, s.text)
+	}
+	return s.ping(out)
+}
+
+// Info appends a PING alone.
+func (s *speaker) Info(out []byte) []byte {
+	s.asked = measure.Info
+	return s.ping(out)
+}
+
+// Bye appends the KBAI of a worker. (DISCONNECT and KBAI)
+func (s *speaker) Bye(out []byte) []byte {
+	s.asked = measure.End
+	if s.informed {
+		out = s.begin(out, emqp.KBAI, true)
+	}
+	return s.ping(out)
+}
+
+// Verb returns the message or, where eMQP has none, the command of ZMTP.
+func (s *speaker) Verb(op measure.Op) string {
+	if (op == measure.Ack || op == measure.Fail) && s.requests {
+		return emqp.REPLY
+	}
+	return verbs[op]
+}
+
+var verbs = map[measure.Op]string{
+	measure.Hello: zmtp.READY, measure.Push: emqp.REQUEST, measure.Fetch: emqp.READY, measure.FetchFound: emqp.READY,
+	measure.FetchWaited: emqp.READY, measure.FetchEmpty: emqp.READY, measure.Ack: zmtp.PING, measure.Fail: zmtp.PING,
+	measure.Beat: emqp.HEARTBEAT, measure.Info: zmtp.PING, measure.End: emqp.KBAI,
+}
+
+// Times are those of eMQP: it is the broker that waits, for as long as there is no message.
+func (*speaker) Times() protocol.Times {
+	return protocol.Times{Beat: beat, BeatApart: beat / 2, Pushes: true}
+}
+
+// errSyntax returns the breach of a message that cannot be read, or ErrTooLong.
+func (s *speaker) errSyntax(err error) error {
+	rule := ""
+	if syntax, is := errors.AsType[*zmtp.SyntaxError](err); is {
+		if syntax.Rule.Limit() {
+			return protocol.ErrTooLong
+		}
+		rule = string(syntax.Rule)
+	}
+	return s.breach(rule, "the broker sent what is no ZMTP: "+err.Error())
+}
+
+func (s *speaker) breach(rule, what string) error {
+	verb := ""
+	if s.asked != nothing {
+		verb = s.Verb(s.asked)
+	}
+	return &protocol.BreachError{Verb: verb, Breach: protocol.BrokenGrammar + rule, What: what}
+}

@@ -1,0 +1,118 @@
+package emqpspeaker_test
+
+import (
+	"context"
+	"net"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/emqpspeaker"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// loaded returns the report of two seconds of load in virtual time, on a broker with two ports.
+func loaded(t *testing.T, spoken emqpspeaker.Protocol, hook func(*fakeemqp.Event), change func(*workload.Workload)) (
+	report *reports.Load,
+) {
+	t.Helper()
+	w := workload.Workload{
+		Rate: 40, Producers: 4, Consumers: 4,
+		Duration: workload.Duration(2 * time.Second), Drain: workload.Duration(20 * time.Second),
+	}
+	if change != nil {
+		change(&w)
+	}
+	w = w.Filled()
+	synctest.Test(t, func(t *testing.T) {
+		network := memnet.New()
+		front, err := network.Listen("broker:47291")
+		require.NoError(t, err)
+		back, err := network.Listen("broker:47290")
+		require.NoError(t, err)
+		defer fakeemqp.Start(fakeemqp.Config{Hook: hook}, front, back).Close()
+		dial := func(port string) func(context.Context) (net.Conn, error) {
+			return func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "broker:"+port) }
+		}
+		report = load.Run(t.Context(), load.Config{
+			Workload: w, Seed: 1, Run: "test", Coarse: true, Protocol: spoken,
+			Dial: dial("47291"), DialBack: dial("47290"),
+		}).Report
+	})
+	return report
+}
+
+func TestEachJobIsAccountedFor(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		spoken emqpspeaker.Protocol
+		change func(*workload.Workload)
+	}{
+		"sent":       {},
+		"with REPLY": {spoken: emqpspeaker.Protocol{Requests: true}},
+		"large": {change: func(w *workload.Workload) {
+			w.Payload = workload.Constant(1 << 16)
+		}},
+		"long work": {change: func(w *workload.Workload) {
+			w.Consumers, w.Work = 30, workload.Range{Min: 11 * time.Second, Max: 12 * time.Second}
+			w.Drain = workload.Duration(2 * time.Minute)
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := loaded(t, test.spoken, nil, test.change)
+			assert.Empty(t, l.Unreachable)
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Jobs.Drained, l.Jobs.NotDrained)
+			assert.EqualValues(t, 80, l.Jobs.Pushed)
+			assert.EqualValues(t, 80, l.Jobs.Delivered)
+			assert.EqualValues(t, 80, l.Jobs.Acked)
+		})
+	}
+}
+
+// held is a broker that sends the tenth REQUEST after the end of the load.
+func held() func(*fakeemqp.Event) {
+	n := 0
+	return func(e *fakeemqp.Event) {
+		if m, err := emqp.Parse(e.Frames); e.Sent && err == nil && m.Command == emqp.REQUEST {
+			if n++; n == 10 {
+				e.Delay = time.Hour
+			}
+		}
+	}
+}
+
+// What a broker does wrong shows in the account of the jobs, or as a breach.
+func TestFaultsShow(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]reports.FindingKind{
+		"request-lost": reports.FindingLost, "request-twice": reports.FindingReturned,
+		"request-message-cut": reports.FindingAltered, "request-held": reports.FindingLost,
+		"frame-request-six": reports.FindingGrammar, "heartbeat-date": reports.FindingGrammar,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hook := held()
+			if i := slices.IndexFunc(fakeemqp.Faults(), func(f fakeemqp.Fault) bool { return f.Name == name }); i >= 0 {
+				hook = fakeemqp.Faults()[i].Hook()
+			}
+			l := loaded(t, emqpspeaker.Protocol{}, hook, nil)
+			var kinds []reports.FindingKind
+			for _, f := range l.Findings {
+				kinds = append(kinds, f.Kind)
+			}
+			assert.Contains(t, kinds, kind, l.Unreachable)
+		})
+	}
+}
