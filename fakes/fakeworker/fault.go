@@ -26,7 +26,8 @@ type Fault struct {
 // Faults returns the catalogue, sorted by name.
 func Faults() []Fault {
 	faults := slices.Concat(helloFaults(), hashFaults(), lineFaults(), replyFaults(), beatFaults(), stateFaults(),
-		endFaults(), fetchFaults(), reportFaults(), lossFaults())
+		endFaults(), fetchFaults(), reportFaults(), lossFaults(), deliveryFaults(), laterFaults(), growingFaults(),
+		pausingFaults())
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults
 }

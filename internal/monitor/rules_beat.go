@@ -101,19 +101,19 @@ func beatRules() []Rule {
 		{
 			Breach: BeatState, Goal: "a BEAT had a current_state",
 			on: on(Line, fwp.BEAT), check: func(l *look) judgement {
-				v, has := l.Object["current_state"]
-				if !has {
+				v := l.Object["current_state"]
+				if v == nil {
 					return aside()
 				}
-				return rightIf(v == "quiet" || v == "terminate",
+				return rightIf(v == "" || v == "quiet" || v == "terminate",
 					"current_state is %s, expected \"quiet\" or \"terminate\"", quoteAny(v))
 			},
 		},
 		{
 			Breach: BeatMemory, Goal: "a BEAT had an rss_kb",
 			on: on(Line, fwp.BEAT), check: func(l *look) judgement {
-				v, has := l.Object["rss_kb"]
-				if !has {
+				v := l.Object["rss_kb"]
+				if v == nil {
 					return aside()
 				}
 				return rightIf(fwp.IntField.Is(v), "rss_kb is %s, expected an integer", quoteAny(v))
@@ -160,10 +160,22 @@ func checkInterval(l *look) judgement {
 	lag := l.world.slack - l.world.cfg.Slack
 	short := slices.Max(gaps) < beatAdvisedMin-time.Second-lag
 	long := slices.Min(gaps) > beatAdvisedMax+2*time.Second+lag
+	if grows(gaps, lag) {
+		return wrong(moments(k.beat),
+			"a BEAT after %.1f s, %.1f s and then %.1f s: the interval grows, and 10 s or 15 s are advised",
+			gaps[2].Seconds(), gaps[1].Seconds(), gaps[0].Seconds())
+	}
 	if !short && !long {
 		return right()
 	}
 	return wrong(moments(k.beat), "a BEAT every %.1f s, and 10 s or 15 s are advised", gaps[0].Seconds())
+}
+
+// grows reports whether each of three intervals, the latest first, is much longer than the one before, and the latest
+// is beyond what is advised. One that is late alone makes the next one shorter, not longer.
+func grows(gaps []time.Duration, lag time.Duration) bool {
+	const much = 5 * time.Second
+	return gaps[0] > beatAdvisedMax+much+lag && gaps[0] > gaps[1]+much+lag && gaps[1] > gaps[2]+much+lag
 }
 
 // moments returns those that there are.

@@ -91,6 +91,14 @@ func beatTests() []ruleTest {
 		{breach: BeatInterval, name: "every 10 s, once late", stream: `1 worker w1` + beat + beats(3, "10s") +
 			beats(1, "25s") + beats(3, "10s")},
 		{breach: BeatInterval, name: "every 20 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "20s")},
+		{breach: BeatInterval, name: "12 s, 14 s, then 15 s", stream: `1 worker w1` + beat + beats(1, "12s") +
+			beats(1, "14s") + beats(2, "15s")},
+		{breach: BeatInterval, name: "two are late, one more than the other", stream: `1 worker w1` + beat +
+			beats(3, "15s") + beats(1, "17s") + beats(1, "24s")},
+		{breach: BeatInterval, name: "twice as long each time", wrong: true, stream: `1 worker w1` + beat + beats(1, "15s") +
+			beats(1, "30s") + beats(1, "60s")},
+		{breach: BeatInterval, name: "longer by a half each time", wrong: true, stream: `1 worker w1` + beat +
+			beats(1, "12s") + beats(1, "18s") + beats(1, "27s")},
 		{breach: BeatInterval, name: "every 6 s", wrong: true, stream: `1 worker w1` + beat + beats(3, "6s")},
 
 		{breach: BeatByProducer, name: "it pushes", stream: pushed(`{"jid":"j1","jobtype":"t","args":[]}`) + `
@@ -129,9 +137,12 @@ func beatTests() []ruleTest {
 		{breach: BeatState, name: "a third", wrong: true, stream: `
 			1 worker w1
 			1 C: BEAT {"wid":"w1","current_state":"running"}`},
-		{breach: BeatState, name: "empty", wrong: true, stream: `
+		{breach: BeatState, name: "empty", stream: `
 			1 worker w1
 			1 C: BEAT {"wid":"w1","current_state":""}`},
+		{breach: BeatState, name: "in capitals", wrong: true, stream: `
+			1 worker w1
+			1 C: BEAT {"wid":"w1","current_state":"QUIET"}`},
 
 		{breach: BeatMemory, name: "an integer", stream: `
 			1 worker w1

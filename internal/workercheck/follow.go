@@ -15,7 +15,7 @@ var ofLine = map[string]string{
 	fwp.HELLO: "HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
 	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
 	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
-	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 RESP-09",
+	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 WRK-15 RESP-09",
 	fwp.BEAT:  "BEAT-06 BEAT-10 BEAT-13 BEAT-16 STATE-17 STATE-19 STATE-20 STATE-22 WRK-12 RESP-09",
 	fwp.PUSH:  "WU-19 WU-03 RESP-08 RESP-09 FRAME-07",
 }
@@ -29,6 +29,9 @@ var ofBreach = map[string]string{
 	monitor.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
 	monitor.WidShared:        "BEAT-07 BEAT-08 HELLO-12",
 	monitor.QuietWithoutBeat: "BEAT-06",
+	monitor.JobReportedTwice: "WRK-15", // the report of one job may have the jid of another
+	monitor.ReportUnfetched:  "WRK-15",
+	monitor.LineUTF8:         "WRK-15",
 }
 
 // ofReplies are the clauses of a client that does not understand replies.

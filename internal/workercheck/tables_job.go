@@ -48,6 +48,10 @@ func jobSituations() []Situation {
 			{jid: "space in the middle of it", jobtype: "fwp.ok"},
 			{jid: strings.Repeat("long-jid-", 20), jobtype: "fwp.ok"},
 			{jid: "</script>&amp;<!-- 1234567890", jobtype: "fwp.fail", args: `["x"]`},
+			{jid: "123456789012345678901234", jobtype: "fwp.ok"},
+			{jid: "  spaces at both ends of it  ", jobtype: "fwp.ok"},
+			{jid: "UPPER-case-AND-lower-case", jobtype: "fwp.fail", args: `["x"]`},
+			{jid: "\t control \x01\x1f characters", jobtype: "fwp.ok"},
 		}),
 		hostile("arguments", "arguments of any kind reach the job, and the connection stays in step", []job{
 			{jobtype: "fwp.ok", args: `["héllo wörld","日本語","🦆🦆","\u0000\u2028"]`},
@@ -71,6 +75,10 @@ func jobSituations() []Situation {
 			{jobtype: "fwp.fail", args: `["x"]`, more: `,"retry":-1,"custom":null`},
 			{
 				jobtype: "fwp.ok",
+				more:    `,"created_at":"2024-01-02T03:04:05.123456789+02:00","enqueued_at":"2024-01-02T03:04:06Z"`,
+			},
+			{
+				jobtype: "fwp.ok",
 				more:    `,"failure":{"retry_count":3,"remaining":22,"failed_at":"2024-01-02T03:04:05Z","message":"x"}`,
 			},
 		}),
@@ -89,6 +97,16 @@ func jobSituations() []Situation {
 				}
 				b.worked(p, jids)
 			},
+		},
+		{
+			ID: "jobs/echo", Title: "a job is executed with its arguments, in their order",
+			Clauses: "WRK-15", Wait: 2 * time.Second, Play: echoes,
+		},
+		{
+			ID: "jobs/retried", Title: "a job that is delivered again after its FAIL is executed and reported again",
+			Clauses: "FETCH-09 FETCH-10 FAIL-04", Wait: 5 * time.Second,
+			Server: func(c *fakes.Config) { c.RetryDelay = func(int) time.Duration { return time.Second } },
+			Play:   retried,
 		},
 		{
 			ID: "jobs/killed", Title: "a job is acknowledged after it ran and not before",
@@ -221,8 +239,24 @@ func (b *bed) worked(p *proc, jids []string) {
 		fmt.Sprintf("no report on %s within %v of the delivery", listed(missing), reportPatience))
 	b.showMissing(missing)
 	if len(missing) == 0 && len(delivered) < len(jids) {
+		b.fetchesOn(p, len(jids)-len(delivered))
 		b.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
 			len(jids)-len(delivered), len(jids), settled+reportPatience))
+	}
+}
+
+// idleWithJobs is how long a worker may send no FETCH while there are jobs for it and it runs none.
+const idleWithJobs = 10 * time.Second
+
+// fetchesOn finds a worker that has no job in hand and sends no FETCH, while there are jobs.
+func (b *bed) fetchesOn(p *proc, waiting int) {
+	last := b.now()
+	if all := b.all(p.of(line(fwp.FETCH))); len(all) > 0 {
+		last = all[len(all)-1].At
+	}
+	if idle := b.now() - last; idle > idleWithJobs && !b.exited(p) {
+		b.holds("FETCH-11", false, "a FETCH, since the worker runs no job",
+			fmt.Sprintf("%d jobs wait, and the worker has sent no FETCH for %.0f s", waiting, idle.Seconds()))
 	}
 }
 

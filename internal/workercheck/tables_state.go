@@ -17,10 +17,9 @@ func beatSituations() []Situation {
 	return []Situation{
 		{
 			ID: "beat/interval", Title: "an idle worker sends BEAT every 5 to 60 s",
-			Clauses: "BEAT-06 BEAT-07 BEAT-08 BEAT-10", Wait: 70 * time.Second,
+			Clauses: "BEAT-06 BEAT-07 BEAT-08 BEAT-10", Wait: beatsFor,
 			Play: func(b *bed) {
-				b.launch(options{})
-				b.watchFor(70 * time.Second)
+				b.watchUntilEnd(b.launch(options{}), beatsFor)
 			},
 		},
 		{
@@ -80,6 +79,10 @@ func beatSituations() []Situation {
 		},
 	}
 }
+
+// beatsFor is how long the BEATs of an idle worker are watched. Pauses of 10, 20 and 40 s and then of more than a
+// minute fit into it: those of a worker whose pauses grow.
+const beatsFor = 133 * time.Second
 
 // beatsSteadily holds that a process has sent BEAT every 60 s, if it has, also where it has ended connections
 // meanwhile: the monitors know a worker by its connections.
@@ -162,6 +165,18 @@ func quietSituations() []Situation {
 		{
 			ID: "quiet/simple", Title: "the same, where the state is a simple string",
 			Clauses: "BEAT-13 STATE-17", Wait: 20 * time.Second, Server: simple, Play: quiet(true, 6*time.Second),
+		},
+		{
+			ID: "quiet/spaces", Title: "the same, where the JSON of the state has white space, as in the specification",
+			Clauses: "BEAT-13 STATE-17", Wait: 20 * time.Second, Server: simple,
+			Play: func(b *bed) {
+				b.steer(spacedState)
+				quiet(true, 6*time.Second)(b)
+			},
+		},
+		{
+			ID: "quiet/late-job", Title: "a job that a FETCH brings when its worker is quiet already is reported",
+			Clauses: "STATE-17", Wait: 20 * time.Second, Play: lateJob("quiet", 6*time.Second),
 		},
 		{
 			ID: "quiet/once", Title: "a quiet worker stays quiet when its next BEATs are answered with OK",
@@ -277,6 +292,18 @@ func terminateSituations() []Situation {
 			ID: "terminate/simple", Title: "the same, where the state is a simple string",
 			Clauses: "BEAT-13 STATE-20 STATE-22", Wait: 15 * time.Second,
 			Server: func(c *fakes.Config) { c.StateAsSimple = true }, Play: terminate(""),
+		},
+		{
+			ID: "terminate/spaces", Title: "the same, where the JSON of the state has white space, as in the specification",
+			Clauses: "BEAT-13 STATE-20 STATE-22", Wait: 15 * time.Second,
+			Play: func(b *bed) {
+				b.steer(spacedState)
+				terminate("")(b)
+			},
+		},
+		{
+			ID: "terminate/late-job", Title: "a job that a FETCH brings when its worker terminates already is reported",
+			Clauses: "STATE-20", Wait: 15 * time.Second, Play: lateJob("terminate", longest),
 		},
 		{
 			ID: "terminate/end-without-reply", Title: "a worker ends where the server closes after END without a reply",

@@ -55,9 +55,16 @@ func (b *bed) itWorks(p *proc, clause, expected string) {
 	b.worksElsewhere()
 	jids := b.pushes(3, "fwp.ok", "[1]")
 	missing := b.reported(p, settled, jids...)
-	b.holds(clause, len(missing) == 0, expected,
-		fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), settled, b.ending(p)))
+	got := fmt.Sprintf("%d of 3 jobs were reported within %v; the worker %s", 3-len(missing), settled, b.ending(p))
+	if len(missing) > 0 && !b.exited(p) && len(b.reported(p, resting, missing...)) == 0 {
+		b.open(clause, got+", and reported them all later: how often it fetches is the subject of FWP-FETCH-11")
+		return
+	}
+	b.holds(clause, len(missing) == 0, expected, got)
 }
+
+// resting is how much longer a worker may take that fetches seldom.
+const resting = 45 * time.Second
 
 func firstLine(s string) string {
 	first, _, _ := strings.Cut(s, "\n")
@@ -78,14 +85,7 @@ func greetingSituations() []Situation {
 	auth := func(id, title string, server func(*fakes.Config)) Situation {
 		return Situation{
 			ID: "password/" + id, Title: title, Clauses: "AUTH-01 AUTH-03", Wait: 2 * time.Second, Server: server,
-			Play: func(b *bed) {
-				p := b.launch(options{})
-				if b.find(p.of(line(fwp.HELLO))) == nil {
-					b.giveUp(true, "the program sent no HELLO")
-				}
-				b.await(2*time.Second, func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.To == fwp.HELLO })
-				b.watchUntilEnd(p, time.Second) // its other connections greet, too
-			},
+			Play: func(b *bed) { b.greets() },
 		}
 	}
 	return []Situation{
@@ -115,6 +115,19 @@ func greetingSituations() []Situation {
 		auth("escaped", "a password that is escaped in the URL is unescaped",
 			password("p@ss:w/rd %41+ü", 11, "")),
 		{
+			ID: "password/key-order", Title: "the password hash is right where s comes before i in the greeting",
+			Clauses: "AUTH-01 AUTH-03", Wait: 2 * time.Second, Server: password("secret", 23, "salt777"),
+			Play: func(b *bed) {
+				b.steer(greeting(`HI {"s":"salt777","v":2,"i":23}`))
+				b.greets()
+			},
+		},
+		{
+			ID: "password/again", Title: "each connection has the password hash of its own salt, also one that replaces another",
+			Clauses: "AUTH-01 AUTH-03", Wait: 3 * time.Second, Server: password("secret", 0, ""),
+			Play: greetsAgain,
+		},
+		{
 			ID: "url/provider", Title: "FAKTORY_PROVIDER names the variable that has the URL",
 			Clauses: "WRK-02", Wait: time.Second, Provider: true,
 			Play: works("WRK-02", "a client that connects to the server of that URL"),
@@ -134,6 +147,36 @@ func greetingSituations() []Situation {
 				works("WRK-14", "a client that connects to tcp+tls://localhost")(b)
 			},
 		},
+	}
+}
+
+// greets launches the program, and waits until it has greeted.
+func (b *bed) greets() {
+	p := b.launch(options{})
+	if b.find(p.of(line(fwp.HELLO))) == nil {
+		b.giveUp(true, "the program sent no HELLO")
+	}
+	b.await(2*time.Second, func(e *monitor.Event) bool { return e.Kind == monitor.Reply && e.To == fwp.HELLO })
+	b.watchUntilEnd(p, time.Second) // its other connections greet, too
+}
+
+// greetsAgain closes the first connection of a program, so that it opens another one, whose salt is another.
+func greetsAgain(b *bed) {
+	first := fwp.FETCH
+	if b.harness.Producer {
+		first = fwp.PUSH
+	}
+	b.steer(nth(2, fakes.Ran, first, hangUp))
+	p := b.launch(options{concurrency: 1})
+	hellos := p.of(line(fwp.HELLO))
+	closed := p.of(func(e *monitor.Event) bool { return e.Kind == monitor.Closed && e.By == monitor.Server })
+	b.until(settled, func() bool {
+		c := b.find(closed)
+		return b.exited(p) || c != nil && b.find(since(c.At, hellos)) != nil
+	})
+	b.watchUntilEnd(p, time.Second)
+	if b.count(hellos) < 2 {
+		b.remark("the program opened no other connection")
 	}
 }
 
@@ -167,7 +210,10 @@ func replySituations() []Situation {
 			Play: func(b *bed) {
 				b.steer(refuseFirst(2, verb, "it was not possible"))
 				p := b.launch(options{})
-				jids := append(b.pushes(2, "fwp.ok", "[1]"), b.pushes(2, "fwp.fail", `["x"]`)...)
+				jids := b.pushes(2, "fwp.ok", "[1]")
+				if verb == fwp.FAIL {
+					jids = append(jids, b.pushes(2, "fwp.fail", `["x"]`)...)
+				}
 				b.reported(p, settled, jids...)
 				refusals := b.count(func(e *monitor.Event) bool {
 					return e.Kind == monitor.Reply && e.To == verb && e.Reply.Kind == fwp.ErrorReply
