@@ -37,14 +37,14 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/workqsubject", "docs", "fakes",
-			"fakes/catalogue", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
+			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/workqsubject", "docs", "emqp",
+			"fakes", "fakes/catalogue", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
 			"internal/text", "internal/workercheck", "load/health", "reports", "scenarios", "scenarios/emqpdialect",
 			"scenarios/fwpdialect",
 		},
-		testsAlso: []string{"fwp"},
+		testsAlso: []string{"fwp", "zmtp"},
 		speaks:    true,
 	},
 	"internal/cli/program": {
@@ -70,7 +70,8 @@ var rooms = map[string]room{
 	},
 	"internal/selftest": {
 		mayImport: []string{
-			"conformance", "conformance/workqsuite", "fakes", "fakes/fakeworkq", "internal/memnet", "reports", "scenarios",
+			"conformance", "conformance/emqpsuite", "conformance/workqsuite", "fakes", "fakes/fakeemqp", "fakes/fakeworkq",
+			"internal/memnet", "reports", "scenarios",
 		},
 		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},

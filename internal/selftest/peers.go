@@ -10,7 +10,7 @@ import (
 )
 
 // Fault is a way in which a server of some protocol breaks its specification, as its catalogue describes it: see
-// FWPFaults and WorkqFaults.
+// FWPFaults, WorkqFaults and EMQPFaults.
 type Fault struct {
 	Name    string
 	Clauses []string
@@ -19,7 +19,7 @@ type Fault struct {
 }
 
 // Variation is a way in which a server of some protocol differs from others and conforms, as its catalogue describes
-// it: see FWPVariations and WorkqVariations.
+// it: see FWPVariations, WorkqVariations and EMQPVariations.
 type Variation struct {
 	Name          string
 	Warns, Leaves []string

@@ -17,6 +17,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/selftest"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // How long the quick part waits for servers that may never answer. The embedded server answers much sooner.
@@ -47,7 +48,7 @@ func newSelftest(p process) *cobra.Command {
 		Example: "  fwpcheck selftest\n" +
 			"  fwpcheck selftest --full\n" +
 			"  fwpcheck selftest --fault 'fetch-*'\n" +
-			"  fwpcheck selftest --protocol workq",
+			"  fwpcheck selftest --protocol emqp",
 		Args: program.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.selftest(cmd.Context(), o) },
 	}
@@ -91,9 +92,6 @@ func (o *selftestOptions) proof() (*selftest.Proof, error) {
 	protocol, err := program.ProtocolNamed(o.protocol)
 	if err != nil {
 		return nil, fmt.Errorf("--protocol: %w", err)
-	}
-	if err := program.Refusal("fwpcheck selftest", protocol.Name); err != nil {
-		return nil, err
 	}
 	all, err := scriptsOf(protocol)
 	if err != nil {
@@ -195,6 +193,9 @@ func notProved(r *selftest.Row, stopped bool) (rows []reports.Row) {
 func peersOf(p *conformance.Protocol) ([]selftest.Fault, []selftest.Variation) {
 	if p.Name == conformance.FWP().Name {
 		return selftest.FWPFaults(), selftest.FWPVariations()
+	}
+	if p.Name == emqpdialect.Name {
+		return selftest.EMQPFaults(), selftest.EMQPVariations()
 	}
 	return selftest.WorkqFaults(), selftest.WorkqVariations()
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // serveOptions are the flags of `fwpcheck serve`.
@@ -47,7 +48,9 @@ func newServe(p process) *cobra.Command {
 			"With FILE, a script that was recorded for example, it plays the server's side of that in place of the embedded\n" +
 			"server: clients get the script's replies and are judged as by fwpcheck record. It ends when the script was played\n" +
 			"to its end; see docs/recording.md.\n\n" +
-			"With --protocol workq it serves Workq, without a control, and prints `ready workq://127.0.0.1:PORT`.\n\n" +
+			"With --protocol workq it serves Workq, without a control, and prints `ready workq://127.0.0.1:PORT`; with\n" +
+			"--protocol emqp a broker of eMQP with a port for clients, that of --port, and a free one for workers:\n" +
+			"`ready emqp://127.0.0.1:PORT?backend=PORT`.\n\n" +
 			"If standard input is a pipe, serve also ends when that is closed, so that it does not outlive a test\n" +
 			"program that starts it and keeps the other end.\n\n" +
 			"Exit codes: 0 no client broke a rule, 1 one did, or did otherwise than the script, 2 usage, 3 the script was not\n" +
@@ -81,8 +84,8 @@ func (p process) serveProtocol(ctx context.Context, o *serveOptions, args []stri
 	switch {
 	case err != nil:
 		return fmt.Errorf("--protocol: %w", err)
-	case program.Refusal("fwpcheck serve", protocol.Name) != nil:
-		return program.Refusal("fwpcheck serve", protocol.Name)
+	case protocol.Name == emqpdialect.Name:
+		return p.serveBroker(ctx, o, args)
 	case protocol.Name != conformance.FWP().Name:
 		return p.serveWorkq(ctx, o, args)
 	case len(args) > 0:

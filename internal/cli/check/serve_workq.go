@@ -13,12 +13,22 @@ import (
 	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
-// notWithWorkq says why a flag of serve has no effect on the embedded Workq server.
-var notWithWorkq = []struct{ flag, why string }{
-	{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded Workq server has none"},
-	{"password", "Workq has no passwords"},
-	{"password-file", "Workq has no passwords"},
-	{"tls-ca-out", "Workq has no TLS"},
+// onlyFWPServes returns an error for files and flags of serve that have no effect on another server than that of FWP.
+func (o *serveOptions) onlyFWPServes(title string, files []string) error {
+	if len(files) > 0 {
+		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
+	}
+	for _, no := range []struct{ flag, why string }{
+		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
+		{"password", "%s has no passwords"},
+		{"password-file", "%s has no passwords"},
+		{"tls-ca-out", "%s has no TLS"},
+	} {
+		if o.given.Changed(no.flag) {
+			return fmt.Errorf("--%s: "+no.why, no.flag, title)
+		}
+	}
+	return nil
 }
 
 // servesOnlyFWP says what serve does with scripts.
@@ -26,13 +36,8 @@ const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, who
 
 // serveWorkq runs the embedded Workq server until it is interrupted.
 func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string) error {
-	if len(files) > 0 {
-		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
-	}
-	for _, no := range notWithWorkq {
-		if o.given.Changed(no.flag) {
-			return fmt.Errorf("--%s: %s", no.flag, no.why)
-		}
+	if err := o.onlyFWPServes("Workq", files); err != nil {
+		return err
 	}
 	watch := &workqWatch{}
 	config := fakeworkq.Config{Hook: watch.see}
@@ -52,17 +57,7 @@ func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string
 	server := fakeworkq.NewServer(config)
 	defer server.Close()
 	go server.Serve(noticingListener{l, ctx})
-	ctx, stop := program.UntilInterrupted(ctx)
-	defer stop()
-	ctx = untilClosed(ctx, p.In)
-	if err := p.Print(fmt.Sprintf("ready workq://%s\n", l.Addr())); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	if short := shortage.Cause(ctx); short != "" {
-		return &program.InternalError{Cause: fmt.Errorf("%s", short)}
-	}
-	return p.sum(watch.summary())
+	return p.serving(ctx, "workq://"+l.Addr().String(), watch.summary)
 }
 
 // workqWatch counts what clients do.

@@ -37,17 +37,9 @@ var refusals = map[string]map[string]string{
 		"emqp": "the sources of its clauses are lines of the document, and not held against it yet; " +
 			"docs/emqp-clauses.md has them",
 	},
-	"fwpcheck selftest": {
-		"emqp": "its checks are held against its faults by the tests of the project only: " +
-			"go test ./conformance/emqpsuite",
-	},
 	"fwpcheck explore": {"emqp": "there is no model of it; fwpcheck run plays its checks"},
 	"fwpcheck compare": {
 		"emqp": "there is no model of it; the reports of two runs can be compared: fwpcheck compare A.json B.json",
-	},
-	"fwpcheck serve": {
-		"emqp": "fwpcheck run --protocol emqp starts the embedded broker by itself, and programs in Go have " +
-			"fakes/fakeemqp",
 	},
 }
 

@@ -1,0 +1,44 @@
+package selftest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/emqpsuite"
+)
+
+// TestEMQPPool plays two scripts on brokers that the pool starts: a fault is detected, a broker that is right is not
+// blamed. All faults and variations are those of the tests of package emqpsuite.
+func TestEMQPPool(t *testing.T) {
+	t.Parallel()
+	scripts, err := emqpsuite.Protocol().Scripts()
+	require.NoError(t, err)
+	picked := slices.DeleteFunc(conformance.Scripts(scripts...), func(c conformance.Check) bool {
+		return !strings.HasPrefix(c.Describe().ID, "disconnect/") && c.Describe().ID != "reply/requested"
+	})
+	require.NotEmpty(t, picked)
+	for _, v := range EMQPVariations() {
+		if v.conforming || v.Name == "one-socket" {
+			for _, check := range vary(t, v, picked).Checks {
+				assert.Empty(t, falseAlarms(v, check))
+			}
+		}
+	}
+	for _, f := range EMQPFaults() {
+		if f.Name != "disconnect-no-kbai" {
+			continue
+		}
+		var found Matrix
+		for _, check := range picked {
+			found.Add(f, check, play(t, f, check))
+		}
+		require.Len(t, found.Rows(), 1)
+		assert.Empty(t, found.Rows()[0].Unexpected)
+		assert.True(t, found.Rows()[0].Detected())
+	}
+}
