@@ -32,11 +32,11 @@ type Description struct {
 	Needs       []scenarios.Need  // what a server must offer
 	Embedded    map[string]string // the settings of a server that is prepared for it, where it needs one
 	Wait        time.Duration     // how long a play takes at least, on a server that answers at once
-	Fetches     bool              // a FETCH may have it wait longer
+	Fetches     bool              // a fetch may have it wait longer
 	Connections int               // how many it may have open at a time
 	Sharing     Sharing
 	Hostile     bool // it sends what a client must not send, or much at a time: a faulty server may end
-	Counts      bool // it sends INFO: servers that count while queues come into being beside it may end
+	Counts      bool // it sends info: servers that count while queues come into being beside it may end
 }
 
 // Sharing says which other checks may use the server of a check at the same time.
@@ -65,7 +65,7 @@ func (d Description) Clauses() []scenarios.Mark {
 type Setup struct {
 	Target   scenarios.Target
 	Password string               // of the target, empty if it has none
-	Alone    bool                 // no other client uses the target: FLUSH and the queue default may be used
+	Alone    bool                 // no other client uses the target: flush and the queue default may be used
 	Seed     uint64               // of all that is generated
 	Names    string               // the prefix of all names on the target: see scenarios.Player.Play
 	Timeout  time.Duration        // the longest wait for a reply; 10 s if zero

@@ -161,7 +161,7 @@ func TestWhichCheckEndedTheServer(t *testing.T) {
 
 // likeliest returns the index of the play that most probably ended the server.
 func likeliest(plays []*task) int {
-	candidates, _ := candidatesOf(plays, nil)
+	candidates, _ := candidatesOf(FWP().Dialect.Grammar(), plays, nil)
 	return slices.Index(plays, candidates[0])
 }
 

@@ -36,7 +36,7 @@ type crash struct {
 func (s *runState) died(ctx context.Context, h *host) {
 	s.endProbation(h)
 	h.limiter.forget()
-	candidates, suspects := candidatesOf(h.dying, h.ended)
+	candidates, suspects := candidatesOf(s.runner.protocol().Dialect.Grammar(), h.dying, h.ended)
 	if s.replayed > replayingFor {
 		suspects = nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 const (
@@ -32,21 +32,21 @@ const (
 	malformed = iota // it breaks the protocol on purpose
 	unreplied
 	answered
-	waiting // a FETCH, which may wait for its reply
+	waiting // a command that may wait for its reply
 )
 
 // candidatesOf returns the plays that may have ended their server, the likeliest first: those that were under way, and
 // those that sent a malformed line and were over shortly before, unless there is a malformed line without a reply.
-// Malformed lines come first, otherwise the line that was sent last. A FETCH that waits comes last. Suspects are those
+// Malformed lines come first, otherwise the line that was sent last. A command that may wait comes last. Suspects are those
 // of them that are worth another play.
-func candidatesOf(dying, over []*task) (candidates, suspects []*task) {
-	death := deathOf(dying)
+func candidatesOf(g *scenarios.Grammar, dying, over []*task) (candidates, suspects []*task) {
+	death := deathOf(g, dying)
 	if death.IsZero() { // the server seems to have ended before the first of them had sent anything
 		death = firstBegan(dying)
 	}
 	var before []*task
 	for _, t := range slices.Concat(dying, over) {
-		t.lead = leadOf(t, death)
+		t.lead = leadOf(g, t, death)
 		switch inFlight := slices.Contains(dying, t) || t.evidence.Began.Add(t.evidence.Took).After(death); {
 		case slices.Contains(candidates, t), !death.IsZero() && t.evidence.Began.After(death):
 		case death.IsZero() && !slices.Contains(dying, t):
@@ -86,7 +86,7 @@ func firstBegan(dying []*task) (first time.Time) {
 
 // leadOf returns the last malformed line that a play sent shortly before the end of the server, else the commands that
 // had no reply when it ended, else its last line before it. What a property sent is not known line by line.
-func leadOf(t *task, death time.Time) lead {
+func leadOf(g *scenarios.Grammar, t *task, death time.Time) lead {
 	last := lead{rank: answered}
 	if t.about.Hostile && len(t.evidence.Conversation) == 0 {
 		last.rank = malformed
@@ -103,7 +103,7 @@ func leadOf(t *task, death time.Time) lead {
 		case l.Bad && soon:
 			last = lead{l.Text, at, malformed, true}
 		case last.rank == malformed:
-		case strings.HasPrefix(l.Text, fwp.FETCH):
+		case mayWait(g, l.Text):
 			last = lead{l.Text, at, waiting, true}
 		default:
 			last = lead{l.Text, at, unreplied, true}
@@ -112,16 +112,17 @@ func leadOf(t *task, death time.Time) lead {
 	if last.rank == malformed {
 		return last
 	}
-	return cmp.Or(inFlight(t.evidence, death), last)
+	return cmp.Or(inFlight(g, t.evidence, death), last)
 }
 
 // inFlight returns the commands of all connections of a play that had no reply when the server ended; the zero value if
-// there were none. FETCH may wait, and END comes from the client when it sees the end of another connection.
-func inFlight(e *Evidence, death time.Time) (l lead) {
+// there were none. Some commands may wait, and the goodbye comes from the client when it sees the end of another
+// connection.
+func inFlight(g *scenarios.Grammar, e *Evidence, death time.Time) (l lead) {
 	var lines []string
-	for _, u := range unansweredIn(e) {
+	for _, u := range unansweredIn(g, e) {
 		line := strings.TrimSpace(u.text)
-		if u.fetch || line == fwp.END || !death.IsZero() && u.sent.After(death) {
+		if u.waits || g.Ends != "" && verbOf(line) == g.Ends || !death.IsZero() && u.sent.After(death) {
 			continue
 		}
 		lines = append(lines, line)
@@ -135,10 +136,10 @@ func inFlight(e *Evidence, death time.Time) (l lead) {
 }
 
 // deathOf returns when a server ended: when it ended the first connection of a play that found it dead; if it ended
-// none, when it got the first command without a reply other than a FETCH, which may wait. It is zero if that is not
+// none, when it got the first command without a reply other than one that may wait. It is zero if that is not
 // known.
-func deathOf(dying []*task) time.Time {
-	var end, silent, fetch time.Time
+func deathOf(g *scenarios.Grammar, dying []*task) time.Time {
+	var end, silent, waits time.Time
 	first := func(t *time.Time, at time.Time) {
 		if t.IsZero() || at.Before(*t) {
 			*t = at
@@ -148,18 +149,18 @@ func deathOf(dying []*task) time.Time {
 		if t.evidence.Dead == "" { // it was only affected
 			continue
 		}
-		for _, u := range unansweredIn(t.evidence) {
+		for _, u := range unansweredIn(g, t.evidence) {
 			switch {
 			case !u.ended.IsZero():
 				first(&end, u.ended)
-			case u.fetch:
-				first(&fetch, u.sent)
+			case u.waits:
+				first(&waits, u.sent)
 			default:
 				first(&silent, u.sent)
 			}
 		}
 	}
-	for _, known := range []time.Time{end, silent, fetch} {
+	for _, known := range []time.Time{end, silent, waits} {
 		if !known.IsZero() {
 			return known
 		}
@@ -170,14 +171,14 @@ func deathOf(dying []*task) time.Time {
 // unanswered is a command that got no reply.
 type unanswered struct {
 	text  string
-	fetch bool // which may wait
+	waits bool // it may have to
 	sent  time.Time
 	ended time.Time // when its connection ended; zero if it did not
 }
 
 // unansweredIn lists the commands of a play that were followed by the end of their
 // connection, or by nothing.
-func unansweredIn(e *Evidence) []unanswered {
+func unansweredIn(g *scenarios.Grammar, e *Evidence) []unanswered {
 	waiting := map[string]unanswered{} // by connection
 	ended := map[string]bool{}
 	var all []unanswered
@@ -195,11 +196,23 @@ func unansweredIn(e *Evidence) []unanswered {
 		case l.From == "S":
 			delete(waiting, l.Conn)
 		case l.From == "C" && !ended[l.Conn]:
-			waiting[l.Conn] = unanswered{text: l.Text, fetch: strings.HasPrefix(l.Text, fwp.FETCH), sent: at}
+			waiting[l.Conn] = unanswered{text: l.Text, waits: mayWait(g, l.Text), sent: at}
 		}
 	}
 	for _, u := range waiting {
 		all = append(all, u)
 	}
 	return all
+}
+
+// mayWait reports whether the reply to a line may take time without being late.
+func mayWait(g *scenarios.Grammar, line string) bool {
+	_, waits := g.Waits[verbOf(line)]
+	return waits
+}
+
+// verbOf returns the first word of a line.
+func verbOf(line string) string {
+	verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+	return verb
 }

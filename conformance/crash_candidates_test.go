@@ -40,7 +40,7 @@ func TestWhatWasInFlight(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := &Evidence{Began: began, Conversation: test.lines}
-			assert.Equal(t, test.want, leadOf(&task{evidence: e}, began.Add(10*time.Millisecond)))
+			assert.Equal(t, test.want, leadOf(FWP().Dialect.Grammar(), &task{evidence: e}, began.Add(10*time.Millisecond)))
 		})
 	}
 }

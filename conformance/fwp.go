@@ -3,6 +3,7 @@ package conformance
 import (
 	"sync"
 
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
@@ -16,3 +17,11 @@ var fwpProtocol = sync.OnceValue(func() *Protocol {
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })
+
+// unrefusedClause returns the clause that an end breaks that comes instead of a refusal, by the verb of the command.
+func unrefusedClause(verb string) string {
+	if verb == fwp.HELLO {
+		return "FWP-HELLO-04"
+	}
+	return "FWP-STATE-01"
+}

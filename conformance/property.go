@@ -19,6 +19,7 @@ type Property struct {
 	About       string        // what it does, for people
 	Wait        time.Duration // what it may take: above QuickWait it is not part of a quick run
 	Connections int           // that it may have open at a time
+	Protocol    *Protocol     // of the target; nil: FWP
 
 	// Run tests the property once on a target that counts its connections. The evidence
 	// needs neither times nor refusals.
@@ -43,7 +44,7 @@ func (p Property) Play(ctx context.Context, on Setup) Evidence {
 	}
 	counting := &countingTarget{
 		Target: on.Target, count: scenarios.NewConnCounter(&on.host.peers), patience: on.Timeout,
-		start: time.Now(), watch: on.Watch,
+		start: time.Now(), watch: on.Watch, refusals: refusals(p.Protocol.or().Dialect),
 	}
 	on.Target = counting
 	e := p.Run(ctx, on)

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/scenarios"
-	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // countingTarget is the target of a property: it cannot be restarted or signalled, and
@@ -24,6 +23,7 @@ type countingTarget struct {
 	count    *scenarios.ConnCounter
 	patience time.Duration // for a greeting
 	start    time.Time
+	refusals []string             // how messages begin that refuse a client
 	watch    func(scenarios.Line) // may be nil
 	opened   atomic.Int64
 }
@@ -72,14 +72,22 @@ func (t *countingTarget) greeted(ctx context.Context) bool {
 	}
 	first := make([]byte, 1)
 	_, err = nc.Read(first)
-	return err == nil && !isRefusal(first)
+	return err == nil && !t.isRefusal(first)
+}
+
+// refusals returns how the messages of a dialect begin that refuse a client.
+func refusals(d scenarios.Dialect) (signs []string) {
+	for _, f := range d.Grammar().Forms {
+		if f.Refusal {
+			signs = append(signs, f.Sign)
+		}
+	}
+	return signs
 }
 
 // isRefusal reports whether bytes begin as a refusal does.
-func isRefusal(b []byte) bool {
-	return slices.ContainsFunc(fwpdialect.Dialect{}.Grammar().Forms, func(f scenarios.Form) bool {
-		return f.Refusal && bytes.HasPrefix(b, []byte(f.Sign))
-	})
+func (t *countingTarget) isRefusal(b []byte) bool {
+	return slices.ContainsFunc(t.refusals, func(sign string) bool { return bytes.HasPrefix(b, []byte(sign)) })
 }
 
 // countedConn is a connection of a countingTarget. The first bytes decide whether it was
@@ -106,7 +114,7 @@ func (c *countedConn) Read(b []byte) (int, error) {
 	case c.decided || c.closed || n == 0 && err == nil:
 	case n > 0:
 		c.decided = true
-		c.admission.Decide(!isRefusal(b[:n]), oneLine(b[:n]))
+		c.admission.Decide(!c.target.isRefusal(b[:n]), oneLine(b[:n]))
 	default:
 		c.decided = true
 		c.admission.Decide(false, "the end of the connection ("+err.Error()+")")

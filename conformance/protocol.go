@@ -16,8 +16,8 @@ import (
 // use.
 type Protocol struct {
 	Name    string // of --protocol, and in the header of scripts: "fwp"
-	Title   string // for people: "FWP"
-	Prefix  string // of the ids of its clauses: "FWP-"
+	Title   string // for people
+	Prefix  string // of the ids of its clauses, with the hyphen
 	Dialect scenarios.Dialect
 
 	// Clauses returns the catalogue in its order; callers must not change it.

@@ -1,16 +1,12 @@
 package conformance
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
 )
-
-// waitedAtLeast is what a FETCH takes that found no job at first.
-const waitedAtLeast = 200 * time.Millisecond
 
 // exchange is a line of a client with its reply.
 type exchange struct {
@@ -22,8 +18,7 @@ type exchange struct {
 
 // verb returns the first word of the line.
 func (x exchange) verb() string {
-	verb, _, _ := strings.Cut(strings.TrimSpace(x.sent), " ")
-	return strings.ToUpper(verb)
+	return strings.ToUpper(verbOf(x.sent))
 }
 
 // kind returns the first byte of the reply, 0 if there was none.
@@ -36,29 +31,23 @@ func (x exchange) kind() byte {
 
 func (x exchange) took() time.Duration { return x.until - x.at }
 
-// jid returns the jid of the job in the reply, empty if none is shown.
-func (x exchange) jid() string {
-	if found := jidShown.FindStringSubmatch(x.got); found != nil {
-		return found[1]
-	}
-	return ""
-}
-
-// jidShown matches the jid of a job: the conversation may have only a part of its JSON.
-var jidShown = regexp.MustCompile(`"jid"\s*:\s*"([^"]*)"`)
-
-// exchanges pairs the lines of a conversation with their replies, in the order of the replies.
-func exchanges(conversation []scenarios.Line) []exchange {
+// exchanges pairs the commands of a conversation with their replies, in the order of the replies. A command may have
+// several lines; a server that greets does so unasked.
+func exchanges(greeting string, conversation []scenarios.Line) []exchange {
+	greets := func(l scenarios.Line) bool { return greeting != "" && strings.HasPrefix(l.Text, "+"+greeting+" ") }
 	owed := map[string][]exchange{}
 	var all []exchange
 	for _, l := range conversation {
 		switch {
+		case l.From == "C" && l.GoesOn && len(owed[l.Conn]) > 0:
+			last := &owed[l.Conn][len(owed[l.Conn])-1]
+			last.sent, last.at = last.sent+`\r\n`+l.Text, l.At
 		case l.From == "C" && !l.Ended:
 			owed[l.Conn] = append(owed[l.Conn], exchange{conn: l.Conn, sent: l.Text, at: l.At})
 		case l.From != "S":
 		default:
 			x := exchange{conn: l.Conn, at: l.At}
-			if waiting := owed[l.Conn]; len(waiting) > 0 && !strings.HasPrefix(l.Text, "+HI ") {
+			if waiting := owed[l.Conn]; len(waiting) > 0 && !greets(l) {
 				x, owed[l.Conn] = waiting[0], waiting[1:]
 			}
 			if x.until = l.At; l.Ended {
@@ -85,7 +74,7 @@ func (s *runState) reach(c *reports.Check, e *Evidence) {
 			continue
 		}
 		if all == nil {
-			all = exchanges(e.Conversation)
+			all = exchanges(s.runner.protocol().Dialect.Grammar().Greeting, e.Conversation)
 		}
 		switch goal, strict := s.runner.protocol().Goal(c.ID, cv.ID); {
 		case goal.happened(all):

@@ -14,7 +14,7 @@ import (
 const (
 	busyChecks     = 2                      // at a time, in addition to those that wait
 	busyAtLeast    = 30 * time.Millisecond  // after its start a check counts as busy, where this machine is not late
-	quietFor       = 200 * time.Millisecond // after the start of a check that sends INFO, no other begins on its server
+	quietFor       = 200 * time.Millisecond // after the start of a check that sends info, no other begins on its server
 	retriesOfLag   = 3                      // of a check that lag made inconclusive, and that is over soon
 	retriesShare   = 2                      // such a part of the time of all checks is for those retries, and at least
 	retriesAtLeast = 2 * time.Minute

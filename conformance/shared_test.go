@@ -110,7 +110,7 @@ func assertSkipped(t *testing.T, r *reports.Report) {
 			why[c.Why]++
 		}
 	}
-	for _, need := range []string{"exclusive use", "permission to FLUSH"} {
+	for _, need := range []string{"exclusive use", "permission to delete everything"} {
 		assert.NotZero(t, why["needs "+need], "%v", why)
 	}
 }

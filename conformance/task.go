@@ -16,7 +16,7 @@ type task struct {
 	about Description
 	place int           // of the check in Checks
 	round int           // which of the repetitions
-	wait  time.Duration // that of its description; 1 ms more if a FETCH may wait too
+	wait  time.Duration // that of its description; 1 ms more if a fetch may wait too
 	host  *host         // the server that it shares; nil: it gets one of its own
 	own   func() (Server, func(), error)
 	apart bool // no other check may use the server meanwhile

@@ -35,7 +35,7 @@ var needWords = map[scenarios.Need]string{
 	scenarios.NeedRestart:  "a restart",
 	scenarios.NeedKill:     "a kill",
 	scenarios.NeedAlone:    "exclusive use",
-	scenarios.NeedFlush:    "permission to FLUSH",
+	scenarios.NeedFlush:    "permission to delete everything",
 	scenarios.NeedEmbedded: "a prepared embedded server",
 }
 

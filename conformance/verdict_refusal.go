@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -16,14 +15,6 @@ func (v *verdicts) isAuth(marks []scenarios.Mark) bool {
 	prefix := v.protocol().Admission
 	return prefix != "" &&
 		!slices.ContainsFunc(marks, func(m scenarios.Mark) bool { return !strings.HasPrefix(m.Clause, prefix) })
-}
-
-// unrefusedClause returns the clause that such an end breaks, by the verb of the command.
-func unrefusedClause(verb string) string {
-	if verb == fwp.HELLO {
-		return "FWP-HELLO-04"
-	}
-	return "FWP-STATE-01"
 }
 
 func (v *verdicts) unrefusedWords(r scenarios.Result) string {

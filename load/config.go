@@ -38,7 +38,7 @@ type Config struct {
 	Coarse   bool    // for virtual time: see engine.Config
 
 	// Timeout is how long a reply may take before its connection is given up; 0 is client.DefaultPatience. It
-	// must be longer than a FETCH may block. A phase without an end of its own is given up when nothing was answered for
+	// must be longer than a fetch may block. A phase without an end of its own is given up when nothing was answered for
 	// as long, or for 10 s if that is longer or Timeout is 0.
 	Timeout time.Duration
 
@@ -57,14 +57,14 @@ type Config struct {
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
-	// History makes Run record every PUSH, FETCH, ACK and FAIL, up to HistoryLimit of them, and examine them: see Result.
+	// History makes Run record every push, fetch, ack and fail, up to HistoryLimit of them, and examine them: see Result.
 	History bool
 
 	// ServerCPU, if set, returns the CPU time of the server so far, and whether it is known.
 	ServerCPU func() (time.Duration, bool)
 
 	Version    string             // of the tool, for the report
-	Target     reports.LoadTarget // URL and how it was chosen; Run adds HI and INFO
+	Target     reports.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
 	Thresholds []reports.Threshold
 
 	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report.

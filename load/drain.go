@@ -28,7 +28,7 @@ func (r *run) drain() {
 	r.resetWatchdog()
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
 	from := r.now()
-	r.resetWatchdog() // a server that answers no PUSH may answer a FETCH
+	r.resetWatchdog() // a server that answers no push may answer a fetch
 	r.each(func(c *client.Shard) { c.Drain(from) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
 	if r.figures.drained = r.allDrained(); r.figures.drained {

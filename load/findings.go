@@ -96,7 +96,7 @@ func kindOf(b *protocol.BreachError) (kind reports.FindingKind, what string) {
 	case protocol.ForeignReply + b.Verb:
 		return reports.FindingReply, "not a valid reply to " + b.Verb
 	}
-	return reports.FindingGrammar, "bytes that are not well-formed RESP"
+	return reports.FindingGrammar, "bytes that are not well-formed"
 }
 
 var flaws = [ledger.Flaws]reports.FindingKind{

@@ -25,7 +25,7 @@ const (
 	connectLimit = 30 * time.Second // without one more connection
 	refusedLimit = 3 * time.Second  // the same, after an error
 	stopLimit    = 10 * time.Second // more than the time of the work that is still held
-	stalledLimit = 3 * time.Second  // the same for a server that has stalled: a FETCH takes 2 s
+	stalledLimit = 3 * time.Second  // the same for a server that has stalled: a fetch takes 2 s
 	goneAfter    = 5 * time.Second  // without a single connection
 
 	// After an interrupt the drain and the end of the connections take at most so long, together with the pushes that

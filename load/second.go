@@ -110,7 +110,7 @@ func (r *run) arrival() measure.Op {
 }
 
 // carried returns the command that has to succeed for an arrival to count: a short-lived connection is opened for its
-// PUSH.
+// push.
 func (r *run) carried() measure.Op {
 	if r.work.Churn {
 		return measure.Push

@@ -10,7 +10,7 @@ import (
 )
 
 // Limits of stall detection. They apply where a phase has no end of its own: the jobs
-// pushed beforehand, a number of jobs, the drain. A FETCH is answered within 2 s.
+// pushed beforehand, a number of jobs, the drain. A fetch is answered within 2 s.
 const (
 	silentLimit = 10 * time.Second // commands are in flight, and none is answered; a longer Config.Timeout counts instead
 	errorsLimit = 5 * time.Second  // commands fail, and none succeeds

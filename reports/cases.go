@@ -42,8 +42,8 @@ const (
 
 // Case is one thing that a run was about: a clause in a check, a kind of difference, a threshold.
 type Case struct {
-	// Class is the group of the case, the clause as a rule: "FWP-BEAT-02". Name is unique in its suite:
-	// "beat/quiet - FWP-BEAT-02".
+	// Class is the group of the case, the clause as a rule: "PROTOCOL-QUIET-02". Name is unique in its suite:
+	// "quiet/stays - PROTOCOL-QUIET-02".
 	Class, Name string
 	Check       string
 	Clause      string

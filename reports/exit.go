@@ -13,7 +13,7 @@ const (
 	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too; a stale expectation. fwpbench: a threshold missed
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
-	ExitUnreachable  = 4   // the target cannot be reached, or is not an FWP server, at the start. fwpbench: or it was lost
+	ExitUnreachable  = 4   // the target cannot be reached, or does not speak the protocol, at the start. fwpbench: or it was lost
 	ExitInternal     = 5   // an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same
@@ -33,7 +33,7 @@ var exits = [...]exit{
 		"interrupted; the report is written all the same"},
 	{ExitInternal, Bad, "internal error", "internal error"},
 	{ExitUnreachable, Bad,
-		"the target is not reachable, is not an FWP server, or does not take the password",
+		"the target is not reachable, does not speak the protocol, or does not take the password",
 		"the same, or it was lost during the run"},
 	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold; `compare`: fewer than six pairs"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},

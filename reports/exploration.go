@@ -31,11 +31,11 @@ type Exploration struct {
 	// Commands is how many were sent, those that shrank findings not included.
 	Commands int `json:"commands"`
 	// States, Transitions and Outcomes count what was seen: "identified worker", "identified > quiet",
-	// "FETCH identified worker: null".
+	// "fetch identified worker: null".
 	States      map[string]int `json:"states"`
 	Transitions map[string]int `json:"transitions"`
 	Outcomes    map[string]int `json:"outcomes"`
-	// Situations counts how often a command met each situation that the specification distinguishes: "identified: PUSH,
+	// Situations counts how often a command met each situation that the specification distinguishes: "identified: push,
 	// the jid was used before". Zero: never.
 	Situations map[string]int `json:"situations"`
 	Findings   []Explored     `json:"findings"`
@@ -98,10 +98,10 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 	}
 	found += "; " + seen
 	identified := e.States["identified"] + e.States["identified worker"]
-	return decide(append(e.trouble().claims(found, "no FWP server could be explored"),
+	return decide(append(e.trouble().claims(found, "no server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
 		claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),
-		claimed(ExitInconclusive, !e.served(), e.nothing("no command after HELLO was answered")),
+		claimed(ExitInconclusive, !e.served(), e.nothing("no command of a client that had introduced itself was answered")),
 		claimed(ExitInconclusive, len(e.Outages) > 0, "the target was unreachable for a time: "+found),
 		claimed(ExitWell, len(e.Findings) > 0, found+", none of a requirement"),
 		claimed(ExitWell, true, "nothing found in "+seen),

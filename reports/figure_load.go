@@ -23,7 +23,7 @@ func (p *Page) timesFigures(l *Load) {
 		for i := range l.Flows {
 			names, times = append(names, opWords(l.Flows[i].Flow)), append(times, &l.Flows[i].Time)
 		}
-		p.percentiles("Percentiles end to end", "From the intended start of a PUSH until its job was delivered, or its ACK "+
+		p.percentiles("Percentiles end to end", "From the intended start of a push until its job was delivered, or its ack "+
 			"answered.", names, times...)
 	}
 }

@@ -13,7 +13,7 @@ type Matrix struct {
 	Families []Family
 }
 
-// Family is the clauses about one thing, PUSH for example.
+// Family is the clauses about one thing, a command for example.
 type Family struct {
 	Name string
 	Rows []MatrixRow
@@ -94,7 +94,7 @@ func verdictOf(c *Clause, red map[string]Verdict) Verdict {
 	return c.Verdict
 }
 
-// familyOf returns PUSH of FWP-PUSH-03.
+// familyOf returns the middle part of the id of a clause.
 func familyOf(id string) string {
 	parts := strings.Split(id, "-")
 	if len(parts) < 3 {

@@ -16,7 +16,7 @@ const (
 	LevelMay Level = "MAY"
 	// LevelPlain: the sentence states a fact without any key word, and is taken as required.
 	LevelPlain Level = "plain"
-	// LevelDerived: it follows from several sentences, from a table, or from RESP.
+	// LevelDerived: it follows from several sentences, from a table, or from a document beside it.
 	LevelDerived Level = "derived"
 	// LevelNote: what the target does is recorded, and is never a failure.
 	LevelNote Level = "note"

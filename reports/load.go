@@ -70,7 +70,7 @@ type Load struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable is why no load could be put on the target: it did not answer, is not an FWP server, or refused the
+	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused the
 	// client. Empty if it could.
 	Unreachable string `json:"unreachable,omitempty"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
@@ -89,7 +89,7 @@ type LoadTarget struct {
 	Chosen string `json:"chosen,omitempty"`
 	// HI is the JSON hash of the greeting.
 	HI json.RawMessage `json:"hi,omitempty"`
-	// Info is the answer to INFO before the load began; empty if there was none.
+	// Info is the answer to info before the load began; empty if there was none.
 	Info json.RawMessage `json:"info,omitempty"`
 }
 
@@ -147,7 +147,7 @@ type Phase struct {
 
 // Connections counts the connections that the target accepted.
 type Connections struct {
-	// Planned is how many were to be open before the load began, Opened how many of them got through HELLO.
+	// Planned is how many were to be open before the load began, Opened how many of them got through hello.
 	Planned int `json:"planned"`
 	Opened  int `json:"opened"`
 	// Refused is why the first of the others did not; empty if there were none.
@@ -155,14 +155,14 @@ type Connections struct {
 	// Lost is how many connections ended unexpectedly, in the whole run; LostWhy is why the first of them did.
 	Lost    int64  `json:"lost,omitempty"`
 	LostWhy string `json:"lost_why,omitempty"`
-	// Disconnects is how many connections their clients ended without END, as a workload with disconnects asks for.
+	// Disconnects is how many connections their clients ended without goodbye, as a workload with disconnects asks for.
 	Disconnects int64 `json:"disconnects,omitempty"`
 }
 
 // LoadRate is the target rate of the arrivals of the plan and the rate that was achieved, within the measured window. A
 // closed loop has no target rate: Target, Planned, Queued, Dropped and Unserved are 0.
 type LoadRate struct {
-	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one PUSH each.
+	// Op is the command of an arrival: "push", or "connect" in churn, with short-lived connections of one push each.
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
 	// consuming is measured, or "beat".
 	Op string `json:"op,omitempty"`
@@ -188,17 +188,17 @@ type LoadRate struct {
 }
 
 // LoadFlows returns the names of the end-to-end latencies, in the order of tables, each from the intended start of a
-// PUSH:
+// push:
 //
 //	job.fetched   until the job was delivered for the first time
-//	job.acked     until its ACK was answered
+//	job.acked     until its ack was answered
 func LoadFlows() []string { return []string{"job.fetched", "job.acked"} }
 
 // LoadOp is what became of the commands of one kind whose intended time was in the measured window.
 type LoadOp struct {
 	// Op is the kind of command: "connect" (until the connection is open), "hello" (without the time for the password
-	// hash), "push", "fetch" (a FETCH that brought an error or no answer: it has errors only), "fetch.found" (that found
-	// a job waiting), "fetch.waited" (that was there before the PUSH of its job), "fetch.empty" (that brought no job),
+	// hash), "push", "fetch" (a fetch that brought an error or no answer: it has errors only), "fetch.found" (that found
+	// a job waiting), "fetch.waited" (that was there before the push of its job), "fetch.empty" (that brought no job),
 	// "ack", "fail", "beat", "info" or "end".
 	Op string `json:"op"`
 	// Count is how many were answered, error replies not included.
@@ -228,7 +228,7 @@ type LoadError struct {
 	Example string `json:"example,omitempty"`
 }
 
-// LoadFlow is an end-to-end latency of the jobs whose PUSH was due in the measured window.
+// LoadFlow is an end-to-end latency of the jobs whose push was due in the measured window.
 type LoadFlow struct {
 	// Flow is one of LoadFlows.
 	Flow string  `json:"flow"`
@@ -281,15 +281,15 @@ type HeatSecond struct {
 
 // LoadJobs is the account of the jobs of a run.
 type LoadJobs struct {
-	Pushed   int64 `json:"pushed"`   // PUSH answered with OK
-	Refused  int64 `json:"refused"`  // PUSH answered with an error
-	Doubtful int64 `json:"doubtful"` // PUSH without an answer: may be there or not
+	Pushed   int64 `json:"pushed"`   // push answered with OK
+	Refused  int64 `json:"refused"`  // push answered with an error
+	Doubtful int64 `json:"doubtful"` // push without an answer: may be there or not
 	// Delivered counts jobs that were delivered at least once, Redelivered further deliveries that are allowed: after
-	// FAIL, after the reservation, or after an ACK without an answer.
+	// fail, after the reservation, or after an ack without an answer.
 	Delivered   int64 `json:"delivered"`
 	Redelivered int64 `json:"redelivered"`
-	Acked       int64 `json:"acked"`  // ACK answered with OK
-	Failed      int64 `json:"failed"` // FAIL answered with OK
+	Acked       int64 `json:"acked"`  // ack answered with OK
+	Failed      int64 `json:"failed"` // fail answered with OK
 	// Lost counts jobs that were accepted and never delivered, beyond FetchesLost; it means something only if Drained.
 	Lost int64 `json:"lost"`
 	// Duplicated counts deliveries of a job that a worker held or whose end was known.
@@ -301,10 +301,10 @@ type LoadJobs struct {
 	Held       int64 `json:"held"`     // delivered and neither acknowledged nor failed at the end
 	Waiting    int64 `json:"waiting"`  // may come back after the end: failed, or their reservation runs
 	Missing    int64 `json:"missing"`  // accepted and never delivered
-	InDoubt    int64 `json:"in_doubt"` // of these, as many as a lost FETCH may have taken
-	// FetchesLost counts FETCHes that ended without an answer: each may have taken a job.
+	InDoubt    int64 `json:"in_doubt"` // of these, as many as a lost fetch may have taken
+	// FetchesLost counts fetches that ended without an answer: each may have taken a job.
 	FetchesLost int64 `json:"fetches_lost"`
-	// TakenAtEnd counts jobs of FETCHes whose reply was awaited before their connection was closed.
+	// TakenAtEnd counts jobs of fetches whose reply was awaited before their connection was closed.
 	TakenAtEnd int64 `json:"taken_at_end"`
 	// Drained is set if the queues of the run were seen empty at the end.
 	Drained bool `json:"drained"`
@@ -324,7 +324,7 @@ type Second struct {
 	// Achieved is how many arrivals succeeded a second.
 	Achieved    float64 `json:"achieved_per_s"`
 	Connections int     `json:"connections"`
-	// InFlight is how many commands were without an answer at its end, FETCHes that waited for a job included.
+	// InFlight is how many commands were without an answer at its end, fetches that waited for a job included.
 	InFlight int64 `json:"in_flight"`
 	// Backlog is how many arrivals waited for a free connection at its end.
 	Backlog int64 `json:"backlog"`

@@ -12,7 +12,7 @@ import (
 // counted.
 const failedLimit = 0.10
 
-// asked returns the kinds of commands that a load consists of, in the order of tables: not INFO and END, nor the
+// asked returns the kinds of commands that a load consists of, in the order of tables: not info and goodbye, nor the
 // beginning of connections, unless connections are what arrives.
 func (l *Load) asked() []string {
 	all := []string{"push", "fetch", "ack", "fail", "beat"}
@@ -37,10 +37,10 @@ func (l *Load) empty() []Reason {
 	switch {
 	case what != "":
 	case l.Rate.Op == "ack" && l.sumOf("fetch.empty").count > 0:
-		what = fmt.Sprintf("%s came back without a job", text.Count(l.sumOf("fetch.empty").count, "FETCH"))
+		what = fmt.Sprintf("%s came back without a job", text.Count(l.sumOf("fetch.empty").count, "fetch"))
 	case l.Rate.Op == "beat":
-		what, do = fmt.Sprintf("no BEAT was due in %s of measuring",
-			short(l.Measured)), "let it run for longer: a BEAT is due every 15 s"
+		what, do = fmt.Sprintf("no beat was due in %s of measuring",
+			short(l.Measured)), "let it run for longer: a beat is due every 15 s"
 	default:
 		what, do = "nothing was measured", "let it run for longer"
 		if l.Measured > 0 {
@@ -73,14 +73,14 @@ func (l *Load) failed() []Reason {
 	}}
 }
 
-// failures returns how commands failed: "616 PUSH refused (ERR no), 50 FETCH unanswered (timeout)".
+// failures returns how commands failed: "616 pushes refused (ERR no), 50 fetches unanswered (timeout)".
 func (l *Load) failures(names ...string) string {
 	var parts []string
 	for _, name := range names {
 		kinds := slices.Clone(l.sumOf(name).kinds)
 		slices.SortStableFunc(kinds, func(a, b LoadError) int { return int(b.Count - a.Count) })
 		for _, e := range kinds {
-			parts = append(parts, fmt.Sprintf("%s %s %s", text.Grouped(e.Count), verb(name), e.how()))
+			parts = append(parts, text.Count(e.Count, verb(name))+" "+e.how())
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -104,7 +104,7 @@ func (e *LoadError) how() string {
 	}
 }
 
-// verb is the name of a command as the protocol writes it.
+// verb is the name of a command in sentences: the kind of its op.
 func verb(op string) string {
 	switch op {
 	case "connect":
@@ -113,5 +113,5 @@ func verb(op string) string {
 		return "command"
 	}
 	name, _, _ := strings.Cut(op, ".")
-	return strings.ToUpper(name)
+	return name
 }

@@ -16,11 +16,11 @@ const (
 	FindingLost FindingKind = "lost"
 	// FindingDuplicated: delivered while another worker held it.
 	FindingDuplicated FindingKind = "duplicated"
-	// FindingReturned: delivered again after its ACK was accepted, or though it was not to be tried again.
+	// FindingReturned: delivered again after its ack was accepted, or though it was not to be tried again.
 	FindingReturned FindingKind = "returned"
-	// FindingRefused: its PUSH was answered with an error, and it was delivered all the same.
+	// FindingRefused: its push was answered with an error, and it was delivered all the same.
 	FindingRefused FindingKind = "refused-but-delivered"
-	// FindingQueue: delivered to a FETCH that had not asked for its queue.
+	// FindingQueue: delivered to a fetch that had not asked for its queue.
 	FindingQueue FindingKind = "wrong-queue"
 	// FindingAltered: jid, args, queue or job type were not those that were pushed.
 	FindingAltered FindingKind = "altered"
@@ -34,13 +34,13 @@ const (
 	FindingReply FindingKind = "reply"
 	// FindingUnanswered: a command without a reply, while others were answered.
 	FindingUnanswered FindingKind = "unanswered"
-	// FindingOverdue: a FETCH that found nothing, and was answered much later than after the longest wait.
+	// FindingOverdue: a fetch that found nothing, and was answered much later than after the longest wait.
 	FindingOverdue FindingKind = "overdue"
 	// FindingClosed: a worker's connection that the server ended without a cause, while it served others.
 	FindingClosed FindingKind = "closed"
 	// FindingHistory: what only the order of all calls and replies proves.
 	FindingHistory FindingKind = "history"
-	// FindingGrammar: bytes that are not RESP.
+	// FindingGrammar: bytes that are not of the protocol.
 	FindingGrammar FindingKind = "grammar"
 )
 
@@ -50,7 +50,7 @@ const FindingsKept = 1000
 // LoadFinding is one kind of wrong behaviour of the target, with the jobs in question.
 type LoadFinding struct {
 	Kind FindingKind `json:"kind"`
-	// Breach names what was broken: the kind itself, or a name with more detail, "foreign-reply:PUSH" for example.
+	// Breach names what was broken: the kind itself, or a name with more detail, "foreign-reply:push" for example.
 	Breach string `json:"breach,omitempty"`
 	// Clause is the id of the clause that was broken; empty if the specification has none.
 	Clause string `json:"clause,omitempty"`
@@ -87,16 +87,16 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
 	FindingReturned:   {"job", " delivered again after their end", "delivered again after its end"},
 	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},
-	FindingQueue:      {"job", " from a wrong queue", "delivered to a FETCH that had not asked for its queue"},
+	FindingQueue:      {"job", " from a wrong queue", "delivered to a fetch that had not asked for its queue"},
 	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},
 	FindingForeign:    {"foreign job", "", "in a queue of this run, but not pushed by it"},
 	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
 	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
 	FindingReply:      {"wrong reply", "", "a reply that belongs to another command, or to none"},
 	FindingUnanswered: {"command", " without a reply", "a command that got no reply, while others did"},
-	FindingOverdue:    {"FETCH", " answered too late", "there was no job, and the reply came too late"},
+	FindingOverdue:    {"fetch", " answered too late", "there was no job, and the reply came too late"},
 	FindingClosed:     {"worker's connection", " closed", "closed by the server, which served others on"},
-	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed RESP"},
+	FindingGrammar:    {"malformed reply", "", "bytes that are not well-formed"},
 	FindingHistory:    {"contradiction", " in the history", string(FindingHistory)},
 }
 

@@ -50,7 +50,7 @@ func (l *Load) sum() string {
 	return join(l.found(), l.achieved(), l.account())
 }
 
-// found returns the findings: "3 jobs lost (FWP-PUSH-04), 1 job delivered twice (FWP-STATE-05)".
+// found returns the findings: "3 jobs lost (PROTOCOL-KEEP-04), 1 job delivered twice (PROTOCOL-ONCE-05)".
 func (l *Load) found() string {
 	var sums []LoadFinding // of findings alike: the same kind of wrong reply to several commands
 	for _, f := range l.Findings {

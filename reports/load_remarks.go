@@ -20,7 +20,7 @@ func (l *Load) remarks() []string {
 		out = append(out, fmt.Sprintf("%s ended unexpectedly%s.", text.Count(n, "connection"), why))
 	}
 	if n := l.Connections.Disconnects; n > 0 {
-		out = append(out, fmt.Sprintf("Clients ended %s without END.", text.Count(n, "connection")))
+		out = append(out, fmt.Sprintf("Clients ended %s without a goodbye.", text.Count(n, "connection")))
 	}
 	if unknown := l.Health.Unknown; len(unknown) > 0 {
 		out = append(out, fmt.Sprintf("This machine does not provide the following, so it was not checked: %s.",

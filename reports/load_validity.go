@@ -171,7 +171,7 @@ func typicalStat(values int64) string {
 	return "p50"
 }
 
-// dueByPlan reports whether lateness of op falsifies figures: not that of heartbeats, of INFO and of the beginning and
+// dueByPlan reports whether lateness of op falsifies figures: not that of heartbeats, of info and of the beginning and
 // end of connections, unless connections are what is measured.
 func (l *Load) dueByPlan(op string) bool {
 	switch op {

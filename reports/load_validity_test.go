@@ -216,7 +216,7 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{ExitWell, "achieved the target rate of 5,000 /s", func(l *Load) { l.Jobs = LoadJobs{} }},
 		{ExitInterrupted, "interrupted: no load was put on the target yet", func(l *Load) { *l = Load{Interrupted: true} }},
-		{ExitInconclusive, "nothing was achieved: 616 PUSH refused (ERR no), 50 PUSH unanswered (timeout), 3 FETCH failed (closed); 50 jobs pushed without", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), 3 fetches failed (closed); 50 jobs pushed without", func(l *Load) {
 			*l = Load{
 				Measured: time.Second, Rate: LoadRate{Op: "push"}, Jobs: LoadJobs{Refused: 616, Doubtful: 50},
 				Ops: []LoadOp{
@@ -226,19 +226,19 @@ func TestLoadOutcome(t *testing.T) {
 			}
 			l.Evaluate(parsed("errors<1%")...)
 		}},
-		{ExitInconclusive, "nothing was achieved: 12 FETCHes came back without a job", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: 12 fetches came back without a job", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "ack"}, Ops: []LoadOp{{Op: "fetch.empty", Count: 12}}}
 			l.Evaluate()
 		}},
-		{ExitInconclusive, "nothing was achieved: no BEAT was due in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: no beat was due in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "beat"}, Ops: []LoadOp{{Op: "connect", Count: 12}}}
 			l.Evaluate()
 		}},
-		{ExitInconclusive, "nothing was achieved: no PUSH was answered in 1 s of measuring", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: no push was answered in 1 s of measuring", func(l *Load) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
 			l.Evaluate()
 		}},
-		{ExitInconclusive, "INVALID: 16.7 % of the PUSHes failed: 60,000 PUSH refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
+		{ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
 			l.Evaluate()
 		}},

@@ -50,7 +50,7 @@ func (r *Report) decide(o ExitOptions) outcome {
 // untested says what there was nothing of.
 func (t Target) untested() string {
 	if t.Command != "" {
-		return "no FWP client could be tested"
+		return "no client could be tested"
 	}
 	return "no server could be tested"
 }

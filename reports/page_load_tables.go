@@ -53,7 +53,7 @@ func arrivals(op string) string {
 	case "beat":
 		return "heartbeats answered"
 	case "connect":
-		return "short-lived connections, one PUSH each"
+		return "short-lived connections, one push each"
 	case "":
 		return "arrivals"
 	default:
@@ -183,12 +183,12 @@ func (j *LoadJobs) rows() []jobsRow {
 		{"refused", j.Refused, false, false, "answered with an error"},
 		{"doubtful", j.Doubtful, false, false, "pushed without an answer: it may be there or not"},
 		{"delivered", j.Delivered, true, false, "at least once"},
-		{"redelivered", j.Redelivered, false, false, "again, and rightly: after FAIL, reserve_for or an unanswered ACK"},
+		{"redelivered", j.Redelivered, false, false, "again, and rightly: after fail, reserve_for or an unanswered ack"},
 		{"acknowledged", j.Acked, true, false, ""},
-		{"failed", j.Failed, false, false, "reported with FAIL"},
+		{"failed", j.Failed, false, false, "reported with fail"},
 		{"held", j.Held, false, false, "delivered, and neither acknowledged nor failed at the end"},
 		{"waiting", j.Waiting, false, false, "may come back after the end"},
-		{"taken at end", j.TakenAtEnd, false, false, "brought by the last FETCH of a connection, before it was closed"},
+		{"taken at end", j.TakenAtEnd, false, false, "brought by the last fetch of a connection, before it was closed"},
 		{"out of order", j.OutOfOrder, false, false, "after one that was pushed later: no clause forbids it"},
 		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},
 		{"in doubt", j.InDoubt, false, false, "of these: may have gone with " + unanswered(j.FetchesLost)},
@@ -198,12 +198,12 @@ func (j *LoadJobs) rows() []jobsRow {
 	}
 }
 
-// unanswered returns the FETCHes that ended without an answer, in words.
+// unanswered returns the fetches that ended without an answer, in words.
 func unanswered(fetches int64) string {
 	if fetches == 1 {
-		return "the one unanswered FETCH"
+		return "the one unanswered fetch"
 	}
-	return "one of " + text.Grouped(fetches) + " failed FETCHes"
+	return "one of " + text.Grouped(fetches) + " failed fetches"
 }
 
 // loadFindings appends what the target did wrong, with the clauses and some of the jobs.

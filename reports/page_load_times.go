@@ -34,7 +34,7 @@ func (p *Page) times(l *Load) {
 	p.add(t.Table, Prose{wordsOf(t.legend())})
 }
 
-// op appends the times of a command. A FETCH that blocks until a job arrives, or until its two seconds are over, waits:
+// op appends the times of a command. A fetch that blocks until a job arrives, or until its two seconds are over, waits:
 // its time is that of the load and not of the server.
 func (t *timesTable) op(op *LoadOp) {
 	if op.Response.Count+op.Service.Count+op.Lateness.Count > 0 {
@@ -81,12 +81,12 @@ func (t *timesTable) legend() []string {
 		"lateness: the generator's own delay in sending it.",
 	}
 	if t.waiting {
-		lines = append(lines, "waiting: how long a FETCH blocked until a job arrived, or until it was answered without one; "+
+		lines = append(lines, "waiting: how long a fetch blocked until a job arrived, or until it was answered without one; "+
 			"that depends on the load and not on the speed of the server.")
 	}
 	if t.endToEnd {
 		lines = append(lines,
-			"push to fetch, push to ack: from the intended start of a PUSH until its job was delivered, or its ACK answered.")
+			"push to fetch, push to ack: from the intended start of a push until its job was delivered, or its ack answered.")
 	}
 	lines = append(lines, "p99: 99 % took no longer.")
 	if t.atLeast {

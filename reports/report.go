@@ -51,7 +51,7 @@ type Report struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable is why no FWP server, or no client, could be tested; empty if one could.
+	// Unreachable is why no server, or no client, could be tested; empty if one could.
 	Unreachable string `json:"unreachable,omitempty"`
 	// Usage is what was wrong with the command line, a script or the selection; empty if nothing was.
 	Usage string `json:"usage,omitempty"`
@@ -71,7 +71,7 @@ type Target struct {
 	URL string `json:"url,omitempty"`
 	// Chosen is how the target was chosen: "from --url", "from FAKTORY_URL", "the embedded server" for example.
 	Chosen string `json:"chosen,omitempty"`
-	// HI is the server's greeting, escaped, without the RESP type and CRLF: `HI {"v":2}` for example.
+	// HI is the server's greeting, escaped, without its sign and line end: `HI {"v":2}` for example.
 	HI string `json:"hi,omitempty"`
 }
 
@@ -82,7 +82,7 @@ type Clause struct {
 	Section   string  `json:"section"`
 	Statement string  `json:"statement"`
 	Verdict   Verdict `json:"verdict"`
-	// Goal is what must have happened for a Pass to mean something: "a FETCH delivered a job" for example. Where it
+	// Goal is what must have happened for a Pass to mean something: "a fetch delivered a job" for example. Where it
 	// did not, the verdict is Inconclusive instead. It is empty for a clause that no check evaluates.
 	Goal string `json:"goal,omitempty"`
 	// Reached is whether it happened in a check that passed the clause.

@@ -122,7 +122,7 @@ func metrics(ops []string) []metric {
 		for _, flow := range LoadFlows() {
 			all = append(all, metric{
 				name: flow + "." + stat.name, family: "FLOW.STAT", dimension: aTime,
-				means: "from the intended start of a job's PUSH until it was delivered or its ACK answered",
+				means: "from the intended start of a job's push until it was delivered or its ack answered",
 				of: func(l *Load) reading {
 					if f := l.flow(flow); f != nil {
 						return f.Time.reading(stat.name)
@@ -204,7 +204,7 @@ type opSum struct {
 	kinds                  []LoadError
 }
 
-// sumOf adds up the commands of that name, and of those that are a kind of them: fetch is every FETCH.
+// sumOf adds up the commands of that name, and of those that are a kind of them: fetch is every fetch.
 func (l *Load) sumOf(name string) opSum {
 	var sum opSum
 	for i := range l.Ops {
@@ -268,23 +268,23 @@ func jobMetrics() []metric {
 			func(j *LoadJobs) reading { return partOf(j.Redelivered, j.Delivered) }),
 		job("out_of_order", "jobs delivered after one that was pushed later, of those delivered",
 			func(j *LoadJobs) reading { return partOf(j.OutOfOrder, j.Delivered) }),
-		job("pushed", "PUSH answered with OK, of those sent",
+		job("pushed", "push answered with OK, of those sent",
 			func(j *LoadJobs) reading { return partOf(j.Pushed, j.sent()) }),
-		job("refused", "PUSH answered with an error, of those sent",
+		job("refused", "push answered with an error, of those sent",
 			func(j *LoadJobs) reading { return partOf(j.Refused, j.sent()) }),
-		job("doubtful", "PUSH without a reply, of those sent",
+		job("doubtful", "push without a reply, of those sent",
 			func(j *LoadJobs) reading { return partOf(j.Doubtful, j.sent()) }),
 		job("delivered", "jobs delivered at least once, of those pushed",
 			func(j *LoadJobs) reading { return partOf(j.Delivered, j.Pushed) }),
-		job("acked", "ACK answered with OK, of the jobs pushed",
+		job("acked", "ack answered with OK, of the jobs pushed",
 			func(j *LoadJobs) reading { return partOf(j.Acked, j.Pushed) }),
-		job("failed", "FAIL answered with OK, of the jobs pushed",
+		job("failed", "fail answered with OK, of the jobs pushed",
 			func(j *LoadJobs) reading { return partOf(j.Failed, j.Pushed) }),
 		job("held", "jobs delivered and neither acknowledged nor failed at the end, of those pushed",
 			func(j *LoadJobs) reading { return partOf(j.Held, j.Pushed) }),
 		job("waiting", "jobs that may come back after the end, of those pushed",
 			func(j *LoadJobs) reading { return partOf(j.Waiting, j.Pushed) }),
-		job("in_doubt", "missing jobs that a FETCH without a reply may have taken, of those pushed",
+		job("in_doubt", "missing jobs that a fetch without a reply may have taken, of those pushed",
 			func(j *LoadJobs) reading { return partOf(j.InDoubt, j.Pushed) }),
 	}
 }

@@ -123,7 +123,7 @@ func (m metric) example() string {
 	}
 }
 
-// nearestMetric returns the metric that was most likely meant: that of the response time of a PUSH if only the kind of
+// nearestMetric returns the metric that was most likely meant: that of the response time of a push if only the kind of
 // command is missing, one that has all parts of name in their order, or else the one that takes the fewest changes.
 func nearestMetric(name string, ops []string) string {
 	for _, whole := range []string{"push.response." + name, "push." + name} {

@@ -89,8 +89,8 @@ type Ledger interface {
 // Grammar is what the scripts of a dialect may write.
 type Grammar struct {
 	Name     string   // of the protocol, as the header of a script names it: "fwp"
-	Encoding string   // of messages, for reports: "RESP"
-	Greeting string   // the word that a server greets with, for reports: "HI"
+	Encoding string   // of messages, for reports
+	Greeting string   // the word that a server greets with, for reports
 	Example  string   // two lines of a script, for a file that has none
 	Forms    []Form   // of messages; where one Sign begins another, the longer one comes first
 	Families []string // the names whose first use in a C: line makes a fresh value
@@ -99,6 +99,7 @@ type Grammar struct {
 	Settings []string        // what the header may set of an embedded server
 	Waits    map[string]Wait // by verb: answers that may take time without being late
 	Counts   string          // the verb that counts everything on the server; empty if it costs no more than others
+	Ends     string          // the verb with which a client ends its conversation in order; empty if there is none
 	Adds     string          // the verb that adds a job, where Counts is set
 	Due      string          // the field of a job with the time from which it can be delivered
 	Defers   []string        // the verbs and fields of a job by which it may be delivered later, Due among them

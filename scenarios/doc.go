@@ -10,8 +10,8 @@
 //
 // The engine knows messages, connections, time and names. What is particular to a
 // protocol (greeting, the legality of a client line, computed values, the question
-// that a server answers as long as it serves) is a [Dialect]; package fwpdialect has
-// that of FWP.
+// that a server answers as long as it serves) is a [Dialect]; package fwpdialect
+// has one.
 //
 // docs/scripts.md describes the language with one example for each form.
 //

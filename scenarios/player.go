@@ -328,7 +328,7 @@ func (th *thread) send(ctx context.Context, s *Send) error {
 	if err != nil {
 		return th.fail(s, "a line to send", err.Error())
 	}
-	th.rec.sending(c.name, th.dialect().Grammar().sentText(segments, s), s)
+	th.rec.sending(c.name, th.dialect().Grammar().sentText(segments, s), s, c.Status().Begun)
 	if err := c.Write(ctx, segments, pauseBetween(s)); err != nil {
 		th.rec.add(time.Now(), c.name, "--", err.Error(), s.Pos)
 	} // the next S: line reports why

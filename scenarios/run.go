@@ -123,7 +123,7 @@ type Breach struct {
 }
 
 // Name returns the name of the breach, by which others find the clause that it breaks: "extra-reply",
-// "foreign-reply:PUSH", "grammar:line end".
+// "foreign-reply:push", "grammar:line end".
 func (b Breach) Name() string {
 	switch b.Kind {
 	case BrokenGrammar:
@@ -146,6 +146,7 @@ type Line struct {
 	Text   string // escaped, long texts shortened
 	Script int    // the script's line, 0 if none
 	Ended  bool   // the line is about the end of the connection
+	GoesOn bool   // the client goes on with the command of its last line: a block behind it, for example
 	Bad    bool   // sent by the script, which breaks the protocol here on purpose
 	Own    bool   // the engine did it for itself: it asked whether the server serves, or removed jobs
 }
@@ -213,8 +214,10 @@ func (r *recorder) add(at time.Time, conn, from, said string, pos Pos) {
 }
 
 // sending adds a line of the script that is about to be sent.
-func (r *recorder) sending(conn, said string, s *Send) {
-	r.keep(Line{At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, Bad: s.Bad})
+func (r *recorder) sending(conn, said string, s *Send, goesOn bool) {
+	r.keep(Line{
+		At: time.Since(r.start), Conn: conn, From: "C", Text: text.Shorten(said), Script: s.Line, GoesOn: goesOn, Bad: s.Bad,
+	})
 }
 
 // question adds a question of the engine's.

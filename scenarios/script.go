@@ -36,7 +36,7 @@ const (
 	NeedRestart  Need = "restart"  // an orderly restart
 	NeedKill     Need = "kill"     // a stop without warning, and a start
 	NeedAlone    Need = "alone"    // no jobs of others: the script uses the queue `default` or counts all jobs
-	NeedFlush    Need = "flush"    // FLUSH is allowed
+	NeedFlush    Need = "flush"    // flush is allowed
 	NeedEmbedded Need = "embedded" // an embedded server with the settings of the header
 )
 

@@ -4,7 +4,7 @@ package explore
 type Coverage struct {
 	States      map[string]int // of connections, by role: how often a command was answered there
 	Transitions map[string]int // "not identified > identified"
-	Outcomes    map[string]int // "FETCH identified worker: null", verb x state x outcome
+	Outcomes    map[string]int // "fetch identified worker: null", verb x state x outcome
 	Situations  map[string]int // of the subject, zero for those that were never reached
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,8 +87,10 @@ func goal(_, clause string) (conformance.Goal, bool) {
 		words = verbs[0] + " was answered"
 	}
 	return conformance.NewGoal(words, func(sent, _ string, _ time.Duration) bool {
-		verb, _, _ := strings.Cut(sent, " ")
-		return len(verbs) == 0 || strings.Contains(sent, `\n`) || verb == verbs[0]
+		return len(verbs) == 0 || slices.ContainsFunc(strings.Split(sent, `\r\n`), func(line string) bool {
+			verb, _, _ := strings.Cut(line, " ")
+			return verb == verbs[0]
+		})
 	}), false
 }
 

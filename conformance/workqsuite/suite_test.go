@@ -1,11 +1,9 @@
 package workqsuite_test
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strings"
@@ -165,38 +163,4 @@ func looksAt(d conformance.Description, f fakeworkq.Fault) bool {
 	return slices.ContainsFunc(d.Clauses(), func(m scenarios.Mark) bool {
 		return slices.Contains(f.Clauses[:min(2, len(f.Clauses))], m.Clause)
 	})
-}
-
-// Servers that do not speak Workq earn no pass: those that are silent, that close, and that answer every line alike.
-func TestNoServers(t *testing.T) {
-	t.Parallel()
-	const closes = "closes"
-	for _, answer := range []string{
-		"", closes, "+OK", "+OK 0", "+OK 1", "OK", "-CLIENT-ERROR no", "-SERVER-ERROR no", "-NOT-FOUND", "-TIMEOUT",
-		"HTTP/1.1",
-	} {
-		t.Run(answer, func(t *testing.T) {
-			t.Parallel()
-			serve := func(nc net.Conn) {
-				defer nc.Close()
-				for lines := bufio.NewScanner(nc); answer != closes && lines.Scan(); {
-					if answer != "" {
-						_, _ = io.WriteString(nc, answer+"\r\n") // the client may be gone
-					}
-				}
-			}
-			report := played(t, func(l net.Listener) func() {
-				go func() {
-					for nc, err := l.Accept(); err == nil; nc, err = l.Accept() {
-						go serve(nc)
-					}
-				}()
-				return func() { _ = l.Close() }
-			}, checks(t))
-			assert.NotEmpty(t, report.Clauses)
-			for _, c := range report.Clauses {
-				assert.NotEqual(t, reports.Pass, c.Verdict, c.ID)
-			}
-		})
-	}
 }

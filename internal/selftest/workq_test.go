@@ -74,6 +74,7 @@ func TestNoWorkqServers(t *testing.T) {
 		"OK":                always("+OK"),
 		"OK without a sign": always("OK"),
 		"OK 0":              always("+OK 0"),
+		"OK 1":              always("+OK 1"),
 		"client error":      always("-CLIENT-ERROR no"),
 		"server error":      always("-SERVER-ERROR no"),
 		"not found":         always("-NOT-FOUND"),

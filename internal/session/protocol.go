@@ -85,6 +85,7 @@ type Status struct {
 	Owed     int    // how many messages the peer still has to send
 	Verb     string // of the command that was sent last, empty before the first
 	Asked    []byte // the bytes of that command, as far as the protocol knows where it begins
+	Begun    bool   // that command is not complete: what is sent next goes on with it
 	Farewell []byte // what a client sends before it closes, nil if it just closes
 }
 

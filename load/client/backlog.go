@@ -8,7 +8,7 @@ const (
 	// lookAround is how often a shard looks whether others have fetched, if producers of its own are held.
 	lookAround = time.Millisecond
 	// forgetAfter is how long nothing is fetched by idle workers until the jobs that are missing are no longer waited
-	// for: a server that loses them must not hold the producers for ever. It is longer than a FETCH waits.
+	// for: a server that loses them must not hold the producers for ever. It is longer than a fetch waits.
 	forgetAfter = 3 * time.Second
 )
 

@@ -71,7 +71,7 @@ const (
 	beaten = 45 * time.Second
 )
 
-// overdue books the breach of a FETCH that found nothing, and took much longer than the protocol lets it wait.
+// overdue books the breach of a fetch that found nothing, and took much longer than the protocol lets it wait.
 func (d *duty) overdue(now time.Duration) {
 	c, took := d.shard, now-d.asked.sent
 	limit := c.times.Wait + overrun + 2*c.slowest

@@ -9,7 +9,7 @@ import (
 )
 
 // churner is a place for a short-lived connection: each arrival connects, sends one
-// command and END. The arrival is done when the connection has ended, so that the next one waits for that.
+// command and goodbye. The arrival is done when the connection has ended, so that the next one waits for that.
 type churner struct {
 	conn
 	index   int // in the whole run

@@ -62,7 +62,7 @@ type role interface {
 	// lost handles the loss of the connection, and calls reopen if it is still needed. asked is whether a command
 	// was in flight, which has no reply.
 	lost(now time.Duration, asked bool)
-	// left is called when the connection has ended in order, after END.
+	// left is called when the connection has ended in order, after goodbye.
 	left(now time.Duration)
 }
 
@@ -79,11 +79,11 @@ const (
 	shut     phase = iota // there is none; the opener may have it on its list
 	dialing               // it is being opened
 	greeting              // the greeting is awaited
-	greeted               // the client sends HELLO as soon as it is prepared
+	greeted               // the client sends hello as soon as it is prepared
 	hello                 // the reply to what opens the connection is awaited
 	idle                  // identified, and nothing in flight
 	busy                  // a command is in flight
-	leaving               // END was sent
+	leaving               // goodbye was sent
 	over                  // never to be opened again
 )
 

@@ -161,7 +161,7 @@ func (c *conn) time(op measure.Op, now time.Duration) {
 	})
 }
 
-// bye handles the reply to END.
+// bye handles the reply to goodbye.
 func (c *conn) bye(now time.Duration, e *protocol.Event) {
 	if e.Err == nil {
 		c.time(measure.End, now)
@@ -178,7 +178,7 @@ func (c *conn) finish(now time.Duration) {
 	c.role.left(now)
 }
 
-// ended handles the end of the connection by the server. After END that counts as OK, whether the server closes or
+// ended handles the end of the connection by the server. After goodbye that counts as OK, whether the server closes or
 // resets.
 func (c *conn) ended(now time.Duration, err error) {
 	if c.phase == leaving {

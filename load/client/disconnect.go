@@ -14,7 +14,7 @@ var phaseOf = map[measure.Op]workload.Phase{
 	measure.Fail: workload.AtFail, measure.Beat: workload.AtBeat, measure.Info: workload.AtInfo,
 }
 
-// quit is how a client ends its connection by itself, without END.
+// quit is how a client ends its connection by itself, without goodbye.
 type quit struct {
 	decided bool
 	halved  bool // its half is closed: it awaits the reply, or the end

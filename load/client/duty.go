@@ -13,8 +13,8 @@ type duty struct {
 	worker *worker
 	duties duties
 	doing  duties  // what the command in flight is about
-	place  int32   // of the FETCH or the report in flight
-	own    []int64 // jobs whose own queues the FETCH in flight names; empty: those of the worker
+	place  int32   // of the fetch or the report in flight
+	own    []int64 // jobs whose own queues the fetch in flight names; empty: those of the worker
 }
 
 // open implements role. A worker that stops needs only the connections on which it can
@@ -64,12 +64,12 @@ func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
 	return d.fetched(now, e)
 }
 
-// lost implements role. A FETCH without a reply may have taken a job, a report without
+// lost implements role. A fetch without a reply may have taken a job, a report without
 // a reply may not have arrived, and what was fetched on this connection may be handed
 // out again now that it is gone. A report is not sent twice, as the protocol asks for,
 // unless the client itself did not await its reply: such a job would be left behind if
 // the server has not read the report. One that was not sent yet waits for the next
-// connection. (FETCH Command)
+// connection.
 func (d *duty) lost(now time.Duration, asked bool) {
 	w := d.worker
 	for i := range w.places {

@@ -21,7 +21,7 @@ func (d *duty) sendFetch(now time.Duration, out []byte) []byte {
 	return d.speaker.Take(out, d.queues())
 }
 
-// fetched handles the reply to FETCH: a job or none.
+// fetched handles the reply to fetch: a job or none.
 func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	w := d.worker
 	switch e.Kind {
@@ -54,7 +54,7 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 	return outcome{measure.Fetch, e.Err}
 }
 
-// opOf returns the kind of the FETCH that found the job: it waited if the PUSH was sent after it, or the job was not
+// opOf returns the kind of the fetch that found the job: it waited if the push was sent after it, or the job was not
 // due before.
 func (w *worker) opOf(p *place) measure.Op {
 	if p.ours {
@@ -65,7 +65,7 @@ func (w *worker) opOf(p *place) measure.Op {
 	return measure.FetchFound
 }
 
-// asks are the queues that a worker names when it FETCHes.
+// asks are the queues that a worker names when it fetches.
 type asks struct {
 	queues protocol.Queues
 	names  []bool // by queue: whether it is named

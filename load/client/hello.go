@@ -35,7 +35,7 @@ func (c *conn) greeted(now time.Duration, e *protocol.Event) {
 }
 
 // identify sends what comes before the first command, once that is prepared. The time of the preparation is not the
-// server's, so it is left out of the time of HELLO.
+// server's, so it is left out of the time of hello.
 func (c *conn) identify(now time.Duration, out []byte) []byte {
 	if p := c.preparing; p != nil {
 		if !p.done.Load() {
@@ -59,7 +59,7 @@ func (c *conn) identify(now time.Duration, out []byte) []byte {
 	return opened
 }
 
-// identified handles the reply to HELLO. Its time begins with the connection, so that it includes a slow greeting.
+// identified handles the reply to hello. Its time begins with the connection, so that it includes a slow greeting.
 func (c *conn) identified(now time.Duration, e *protocol.Event) {
 	switch e.Kind {
 	case protocol.Refused:

@@ -6,14 +6,14 @@ import (
 )
 
 // ownQueues are the jobs that may wait in a queue of their own. Each is in one of the two
-// lists, or among those that a FETCH in flight asks for.
+// lists, or among those that a fetch in flight asks for.
 type ownQueues struct {
-	accepted queue[int64]       // their PUSH was confirmed, and no FETCH has named their queue
+	accepted queue[int64]       // their push was confirmed, and no fetch has named their queue
 	others   queue[int64]       // they may come, or come back: to be asked for in the drain
-	unsure   map[int64]struct{} // of all of these: no FETCH of the drain has found the queue empty
+	unsure   map[int64]struct{} // of all of these: no fetch of the drain has found the queue empty
 }
 
-// mostOwn is how many queues of single jobs a FETCH of the drain names.
+// mostOwn is how many queues of single jobs a fetch of the drain names.
 const mostOwn = 50
 
 // expect notes that job k may be in its own queue. If accepted, it must be there.
@@ -31,7 +31,7 @@ func (s *Shared) expect(k int64, accepted bool) {
 	}
 }
 
-// takeOwn appends to ks the jobs whose queues the next FETCH is to name: one that is there
+// takeOwn appends to ks the jobs whose queues the next fetch is to name: one that is there
 // or, in the drain, many that may be.
 func (s *Shared) takeOwn(ks []int64, drain bool) []int64 {
 	s.mu.Lock()
@@ -53,14 +53,14 @@ func (s *Shared) takeOwn(ks []int64, drain bool) []int64 {
 	return ks
 }
 
-// foundOwn notes that a FETCH has brought job k from its own queue.
+// foundOwn notes that a fetch has brought job k from its own queue.
 func (s *Shared) foundOwn(k int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.own.unsure, k)
 }
 
-// emptyOwn notes that a FETCH of the drain has found the queue of job k empty. The job is
+// emptyOwn notes that a fetch of the drain has found the queue of job k empty. The job is
 // asked for again only if it may return after a failure.
 func (s *Shared) emptyOwn(k int64, returns bool) {
 	s.mu.Lock()
@@ -88,8 +88,8 @@ func (c *Shard) expectOwn(k int64, accepted bool) {
 // ownLeft reports whether the drain still has to ask queues of single jobs.
 func (c *Shard) ownLeft() bool { return c.ownQueues && c.shared.ownLeft() }
 
-// takeOwn takes the queues of single jobs that the next FETCH is to name. In the drain
-// every other FETCH names those of the worker.
+// takeOwn takes the queues of single jobs that the next fetch is to name. In the drain
+// every other fetch names those of the worker.
 func (d *duty) takeOwn() {
 	c, draining := d.shard, d.shard.drainFrom > 0
 	last := len(d.own) > 0
@@ -99,7 +99,7 @@ func (d *duty) takeOwn() {
 	}
 }
 
-// answeredOwn puts back what the FETCH in flight has named and not brought; job k came, or
+// answeredOwn puts back what the fetch in flight has named and not brought; job k came, or
 // none if k is negative. empty says that there was no job in any of the queues.
 func (d *duty) answeredOwn(k int64, empty bool) {
 	c := d.shard
@@ -115,7 +115,7 @@ func (d *duty) answeredOwn(k int64, empty bool) {
 	}
 }
 
-// queues are those that the FETCH in flight names.
+// queues are those that the fetch in flight names.
 func (d *duty) queues() *protocol.Queues {
 	if len(d.own) == 0 {
 		return &d.worker.asks.queues
@@ -127,7 +127,7 @@ func (d *duty) queues() *protocol.Queues {
 	return &protocol.Queues{Names: names}
 }
 
-// named reports whether the FETCH in flight names the queue of a job that has come.
+// named reports whether the fetch in flight names the queue of a job that has come.
 func (d *duty) named(job workload.Delivery) bool {
 	if len(d.own) == 0 {
 		return d.worker.asks.hold(job.Queue)

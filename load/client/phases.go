@@ -33,7 +33,7 @@ func (c *Shard) want(now time.Duration, conn *conn) {
 }
 
 // Prefill pushes this shard's share of the jobs that are to be there before the first
-// FETCH, as fast as replies come. It is done when Status.Pushing is false. Call it
+// fetch, as fast as replies come. It is done when Status.Pushing is false. Call it
 // before Start, even if there is nothing to prefill.
 func (c *Shard) Prefill() {
 	if c.work.Prefill > 0 {
@@ -42,7 +42,7 @@ func (c *Shard) Prefill() {
 	}
 }
 
-// Start begins the load: the workers FETCH from now on, and the first arrival of the
+// Start begins the load: the workers fetch from now on, and the first arrival of the
 // plan, or the first push of a closed loop, is due at the instant at.
 func (c *Shard) Start(at time.Duration) {
 	d := &c.dispatcher
@@ -74,7 +74,7 @@ func (c *Shard) Start(at time.Duration) {
 	c.loop.Poke(&c.sweeper)
 }
 
-// fetch makes the workers FETCH from now on.
+// fetch makes the workers fetch from now on.
 func (c *Shard) fetch() {
 	now := c.loop.Now()
 	c.fetching, c.fetchingSince = true, now
@@ -93,7 +93,7 @@ func (c *Shard) StopPushing() {
 }
 
 // Drain makes the workers continue until every queue is empty: until each has had an empty
-// FETCH that was sent after from, the instant at which the last push of all shards was
+// fetch that was sent after from, the instant at which the last push of all shards was
 // done, or after the last scheduled job was due. Status.Drained reports whether that
 // is so and nothing is held. Jobs that are to return may still be missing then:
 // see the ledger.
@@ -114,7 +114,7 @@ func (c *Shard) Drain(from time.Duration) {
 }
 
 // Stop ends every connection in order: nothing more is pushed or fetched, but every
-// outstanding FETCH is awaited, and what it brings is worked on and reported
+// outstanding fetch is awaited, and what it brings is worked on and reported
 // (Status.TakenAtStop). It is done when Status.Open is 0.
 func (c *Shard) Stop() {
 	now := c.loop.Now()

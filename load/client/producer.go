@@ -103,14 +103,14 @@ func (p *producer) lost(now time.Duration, asked bool) {
 
 func (p *producer) left(time.Duration) { p.retire() }
 
-// push appends the PUSH of an arrival and books it.
+// push appends the push of an arrival and books it.
 func (c *Shard) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
 	c.ledger.Sent(a.k, now)
 	c.pushing = workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)}
 	return s.Push(out, &c.pushing)
 }
 
-// pushed books the reply to a PUSH, which was refused if there is an error.
+// pushed books the reply to a push, which was refused if there is an error.
 func (c *Shard) pushed(k int64, refused error) outcome {
 	if refused != nil {
 		c.ledger.Refused(k)

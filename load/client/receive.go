@@ -12,7 +12,7 @@ import (
 	"github.com/fwpsuite/fwp/load/workload"
 )
 
-// read fills a place with the job that a FETCH found, and books it.
+// read fills a place with the job that a fetch found, and books it.
 func (w *worker) read(now time.Duration, p *place, body []byte) {
 	*p = place{stage: p.stage, by: p.by, asked: p.asked, jid: p.jid[:0], k: -1}
 	job, err := w.shard.jobs.Read(body)

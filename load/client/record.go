@@ -72,7 +72,7 @@ func replied(refused error) history.Outcome {
 // asPushed stands for the jobtype and the args of each job, which its jid decides.
 const asPushed = "its own jobtype and args"
 
-// notePush records the PUSH of job k.
+// notePush records the push of job k.
 func (c *conn) notePush(k int64, o history.Outcome) {
 	if c.history == nil {
 		return
@@ -100,15 +100,15 @@ func (c *Shard) queueOf(k int64) string {
 	return c.jid(k)
 }
 
-// noteFetch records a FETCH that brought nothing.
+// noteFetch records a fetch that brought nothing.
 func (d *duty) noteFetch(o history.Outcome) {
 	if d.history != nil {
 		d.note(history.Event{Op: history.Fetch, Queues: d.queues().Names}, o)
 	}
 }
 
-// noteDelivery records a FETCH that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
-// may have been any, so the FETCH counts as one without a reply.
+// noteDelivery records a fetch that found a job, with the error of Jobs.Read, and returns the jid. A job without a jid
+// may have been any, so the fetch counts as one without a reply.
 func (d *duty) noteDelivery(body []byte, job workload.Delivery, err error) string {
 	e := history.Event{Op: history.Fetch, Queues: d.queues().Names}
 	if err == nil {
@@ -139,7 +139,7 @@ func came(unit []byte, err error) (jid, queue, body string) {
 	return jid, named.Queue, body
 }
 
-// noteReport records the ACK or FAIL of the job of a place.
+// noteReport records the ack or fail of the job of a place.
 func (d *duty) noteReport(p *place, o history.Outcome) {
 	if d.history == nil {
 		return
@@ -156,8 +156,8 @@ func (d *duty) noteReport(p *place, o history.Outcome) {
 // the Recorder that all shards share.
 //
 //   - Where Config.HistoryLimit was reached the history is cut, if it was not before.
-//   - A worker that is ordered to be quiet, or to terminate, learns that by its next BEAT
-//     only. FETCHes that may have met it in that state are marked as quiet. (AMB-32)
+//   - A worker that is ordered to be quiet, or to terminate, learns that by its next beat
+//     only. Each fetch that may have met it in that state is marked as quiet. (AMB-32)
 func (c *Shard) Complete(h *history.History) {
 	r := c.record
 	if r == nil {

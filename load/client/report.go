@@ -6,7 +6,7 @@ import (
 	"github.com/fwpsuite/fwp/load/measure"
 )
 
-// sendReport appends the ACK or FAIL of the oldest job that is done. That was due when its work
+// sendReport appends the ack or fail of the oldest job that is done. That was due when its work
 // ended. The ledger knows that a failed job may return before the server does.
 func (d *duty) sendReport(now time.Duration, out []byte) []byte {
 	w := d.worker
@@ -25,7 +25,7 @@ func (d *duty) sendReport(now time.Duration, out []byte) []byte {
 	return d.speaker.Fail(out, p.jid)
 }
 
-// reported takes the reply to ACK or FAIL.
+// reported takes the reply to ack or fail.
 func (d *duty) reported(now time.Duration, refused error) outcome {
 	w := d.worker
 	p := &w.places[d.place]

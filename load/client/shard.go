@@ -45,16 +45,16 @@ type Config struct {
 	// ConnectRate is how many connections are opened a second, by this shard; 0 is 1000.
 	ConnectRate float64
 	// Patience is how long a reply may take before the connection is given up; 0 is
-	// DefaultPatience. It must be longer than a FETCH may block.
+	// DefaultPatience. It must be longer than a fetch may block.
 	Patience time.Duration
-	// History records every PUSH, FETCH, ACK and FAIL with its reply, to be completed by
+	// History records every push, fetch, ack and fail with its reply, to be completed by
 	// [Shard.Complete]; nil is none. A client of it is a connection of the run, which stays
 	// the same when it is opened anew. Began must be what time.Now gave.
 	History *history.Recorder
 	// HistoryLimit is how many of them this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
 	HistoryLimit int64
-	// ChurnInfo has short-lived connections ask for INFO instead of pushing a job.
+	// ChurnInfo has short-lived connections ask for info instead of pushing a job.
 	ChurnInfo bool
 }
 
@@ -98,18 +98,18 @@ type Shard struct {
 	ownQueues     bool // some jobs have a queue of their own
 	observing     bool // observers ask
 	filled        bool // the prefill is done with
-	fetching      bool // workers may FETCH
+	fetching      bool // workers may fetch
 	fetchingSince time.Duration
-	drainFrom     time.Duration // an empty FETCH counts that was sent since then; 0 is not draining
+	drainFrom     time.Duration // an empty fetch counts that was sent since then; 0 is not draining
 	stopping      bool
-	active        int // workers that may FETCH
+	active        int // workers that may fetch
 
 	status   Status
 	firsts   map[failure]error // the first of each
 	breaches []Breach
 	closings []closing
 	pulse    pulse
-	slowest  time.Duration // the longest service time of a command other than FETCH
+	slowest  time.Duration // the longest service time of a command other than fetch
 }
 
 // NewShard makes the connections of a shard; none is opened before Connect. It may be

@@ -15,14 +15,14 @@ type Status struct {
 	MostReady int // the most that were so at a time
 	Readied   int // how often a connection was identified, again and again included
 	Open      int // connections that Stop has not yet ended for good
-	InFlight  int // commands without a reply, but for HELLO and END
+	InFlight  int // commands without a reply, but for hello and goodbye
 
 	Errors      int64 // of any kind, as in the recorder
 	First, Last error // nil if there was none
 	Lost        int64 // connections that were identified, and ended without a cause on the client's side
 	FirstLost   error // why the first of them did
-	Disconnects int64 // connections that their clients have ended by themselves, without END
-	Served      int64 // commands that went well, but for HELLO, BEAT and END
+	Disconnects int64 // connections that their clients have ended by themselves, without goodbye
+	Served      int64 // commands that went well, but for hello, beat and goodbye
 
 	Pushing bool          // arrivals are left, or pushes without a reply
 	Aborted bool          // an arrival found no free connection, and Overload is Abort
@@ -33,9 +33,9 @@ type Status struct {
 	Held        int   // jobs that the workers have
 	Quiet       int   // workers that the server has ordered to be quiet
 	Terminated  int   // workers that the server has ordered to terminate
-	Drained     bool  // every worker that may FETCH has found nothing, since Drain
+	Drained     bool  // every worker that may fetch has found nothing, since Drain
 	Emptied     int   // how many those are
-	Repeated    int64 // jobs whose ACK was sent twice and refused the second time: the first may have arrived
+	Repeated    int64 // jobs whose ack was sent twice and refused the second time: the first may have arrived
 	TakenAtStop int64 // jobs that came after Stop
 }
 
@@ -58,7 +58,7 @@ func (w *worker) empty() {
 	}
 }
 
-// fetchesNoMore removes a worker that may not FETCH any more from those that drain.
+// fetchesNoMore removes a worker that may not fetch any more from those that drain.
 func (w *worker) fetchesNoMore() {
 	c := w.shard
 	if w.passive {

@@ -18,7 +18,7 @@ func (c *conn) nudge(now time.Duration) {
 	}
 }
 
-// cut makes a connection end at once, without END, with or without a reply.
+// cut makes a connection end at once, without goodbye, with or without a reply.
 func (c *conn) cut() {
 	switch c.phase {
 	case over:

@@ -19,15 +19,15 @@ const (
 
 // worker is a worker id with its connections and its places of work.
 //
-// A place is taken from the moment when a FETCH goes out for it until the job that the
-// FETCH brought was reported, so that no more is fetched than can be worked on and
+// A place is taken from the moment when a fetch goes out for it until the job that the
+// fetch brought was reported, so that no more is fetched than can be worked on and
 // reported.
 type worker struct {
 	shard   *Shard
 	index   int    // in the whole run
 	id      string // wid
 	asks    *asks
-	state   protocol.State // as the server orders by BEAT
+	state   protocol.State // as the server orders by beat
 	passive bool           // it has no places: it only beats, or observes
 	drained bool           // it is among the shard's Emptied
 
@@ -37,17 +37,17 @@ type worker struct {
 	done   queue[int32] // places whose job is to be reported, in the order in which the work ended
 
 	room    time.Duration // since when there is a free place
-	beat    time.Duration // when the next BEAT is due; 0 before the first connection
-	known   time.Duration // when the latest BEAT was sent whose reply left the state as it was in the beginning
-	emptied time.Duration // when the latest FETCH was sent that came back empty; -1 before
+	beat    time.Duration // when the next beat is due; 0 before the first connection
+	known   time.Duration // when the latest beat was sent whose reply left the state as it was in the beginning
+	emptied time.Duration // when the latest fetch was sent that came back empty; -1 before
 }
 
 // place is where a job is worked on.
 type place struct {
 	stage      stage
 	ours       bool // k is known
-	fails      bool // the report is a FAIL
-	returns    bool // after that FAIL the job is delivered again
+	fails      bool // the report is a fail
+	returns    bool // after that fail the job is delivered again
 	returnable bool // the ledger knows that it may be delivered again
 	repeated   bool // the client did not await the reply to the report before
 	by         *duty
@@ -55,7 +55,7 @@ type place struct {
 	jid        []byte        // as JSON has it, without the quotes
 	name       string        // the jid, for the history; empty if there is none
 	intended   time.Duration // of its push
-	asked      time.Duration // when the FETCH was sent
+	asked      time.Duration // when the fetch was sent
 	ends       time.Duration // when the work ends, or ended
 }
 
@@ -83,7 +83,7 @@ func (w *worker) mayFetch() bool {
 // stops reports whether the worker ends its connections once it holds nothing.
 func (w *worker) stops() bool { return w.shard.stopping || w.state == protocol.Terminating }
 
-// holdsNothing reports whether no job is held and no FETCH is out.
+// holdsNothing reports whether no job is held and no fetch is out.
 func (w *worker) holdsNothing() bool { return len(w.free) == len(w.places) }
 
 // call makes one idle connection with the duty look for work.

@@ -19,10 +19,10 @@ type Counts struct {
 
 	// Of jobs.
 	Delivered int64 // jobs that a worker got, at least once
-	Acked     int64 // jobs settled by an ACK
-	Dead      int64 // jobs settled by a FAIL after which they are not delivered again
+	Acked     int64 // jobs settled by an ack
+	Dead      int64 // jobs settled by a fail after which they are not delivered again
 	Held      int64 // jobs that a worker has
-	Waiting   int64 // jobs that may return: to be retried, or after a lost ACK, FAIL or connection
+	Waiting   int64 // jobs that may return: to be retried, or after a lost ack, fail or connection
 	InDoubt   int64 // jobs whose push got no reply, and that no worker got
 	Missing   int64 // jobs whose push was confirmed, and that no worker got
 	Lost      int64 // Missing beyond FetchesLost; 0 unless drained
@@ -35,10 +35,10 @@ type Counts struct {
 	Foreign     int64        // deliveries that have a flaw other than Early
 	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
-	FetchesLost int64        // FETCHes that ended without a reply
+	FetchesLost int64        // fetches that ended without a reply
 }
 
-// Count returns the account. drained means that all queues are empty, no job is scheduled, and every FETCH has ended;
+// Count returns the account. drained means that all queues are empty, no job is scheduled, and every fetch has ended;
 // only then lost jobs can be counted. It takes about a millisecond for ten million jobs, and may be called while jobs
 // are booked; its parts are then of slightly different moments.
 func (l *Ledger) Count(drained bool) Counts {

@@ -8,8 +8,8 @@
 // # The states of a job
 //
 // Unseen: no worker has got it. Held: a worker has it. May return: a worker had it, and the server may deliver it again
-// (after a FAIL with retries left, an ACK or FAIL without a reply, the end of a connection or of a reservation).
-// Settled: an ACK was confirmed, or a FAIL after which it is not delivered again.
+// (after a fail with retries left, an ack or fail without a reply, the end of a connection or of a reservation).
+// Settled: an ack was confirmed, or a fail after which it is not delivered again.
 //
 //	                | unseen      | held        | may return  | settled
 //	Delivered       | held: First | held: Twice | held: Again | settled: Returned
@@ -27,10 +27,10 @@
 // may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is, it is
 // a foreign job, although the worker may continue with it.
 //
-// MayReturn must be called before the server can know about it: before a FAIL is sent, not when it is confirmed, because
+// MayReturn must be called before the server can know about it: before a fail is sent, not when it is confirmed, because
 // another worker may have the job before the reply has been read. So a server that delivers a job again in time is not
 // taken for one that delivers it twice. When a worker has the job again, a second delivery is Twice again, until that
-// worker is done with it or it may return once more. An ACK that is confirmed late settles the job, whichever worker
+// worker is done with it or it may return once more. An ack that is confirmed late settles the job, whichever worker
 // has it.
 //
 // The caller knows how often a job may fail before it must not be delivered again (Failed).
@@ -38,6 +38,6 @@
 // # Missing and lost
 //
 // A job is missing if its push was confirmed and no worker has got it. During the run that is the backlog. When the
-// queues have been drained there is one reason that is not the server's fault: a FETCH that ended without a reply may
+// queues have been drained there is one reason that is not the server's fault: a fetch that ended without a reply may
 // have taken one job. Jobs missing beyond the number of those are lost.
 package ledger

@@ -105,15 +105,15 @@ func (l *Ledger) Delivered(k int64, queue int) Kind {
 	return kind
 }
 
-// Acked books that an ACK of job k was confirmed.
+// Acked books that an ack of job k was confirmed.
 func (l *Ledger) Acked(k int64) {
 	if c := l.find(k); c != nil {
 		c.apply(k%chunkJobs, acked)
 	}
 }
 
-// Failed books that a FAIL of job k was confirmed, and whether the job will be delivered again. If it will, MayReturn
-// must have been called before the FAIL was sent.
+// Failed books that a fail of job k was confirmed, and whether the job will be delivered again. If it will, MayReturn
+// must have been called before the fail was sent.
 func (l *Ledger) Failed(k int64, willReturn bool) {
 	c := l.find(k)
 	if c == nil {
@@ -129,8 +129,8 @@ func (l *Ledger) Failed(k int64, willReturn bool) {
 	}
 }
 
-// MayReturn books that the server may deliver job k again from now on: a FAIL that leaves retries is about to be sent,
-// an ACK or FAIL got no reply, the worker's connection has ended, or the reservation has run out.
+// MayReturn books that the server may deliver job k again from now on: a fail that leaves retries is about to be sent,
+// an ack or fail got no reply, the worker's connection has ended, or the reservation has run out.
 func (l *Ledger) MayReturn(k int64) {
 	if c := l.find(k); c != nil {
 		c.apply(k%chunkJobs, returns)
@@ -147,7 +147,7 @@ func (l *Ledger) flawed(f Finding) {
 	l.findings.addForeign(f)
 }
 
-// FetchLost books that a FETCH ended without a reply. The server may have delivered one job to it.
+// FetchLost books that a fetch ended without a reply. The server may have delivered one job to it.
 func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
 
 // refusedAndDelivered is called by Refused or by Delivered, or by both if they race. The one that clears the bit books

@@ -4,32 +4,32 @@ package measure
 // distinguishes kinds of one command. Logs, thresholds and reports use these names.
 type Op string
 
-// The kinds of commands of a load, in the terms of FWP; another protocol has other words for some of them.
+// The kinds of commands of a load, in the words that reports have for them; each protocol has its own.
 const (
 	// Connect is the dial, until the connection is there.
 	Connect Op = "connect"
-	// Hello is HELLO, without the time for the password hash.
+	// Hello is the introduction, without the time for the password hash.
 	Hello Op = "hello"
-	// Push is PUSH.
+	// Push adds a job.
 	Push Op = "push"
-	// Fetch is a FETCH that was answered with an error or not at all, so that it is none of the next three. It has
+	// Fetch asks for a job: one that was answered with an error or not at all, so that it is none of the next three. It has
 	// errors only.
 	Fetch Op = "fetch"
-	// FetchFound is a FETCH that found a job waiting.
+	// FetchFound is a fetch that found a job waiting.
 	FetchFound Op = "fetch.found"
-	// FetchWaited is a FETCH that was sent before the push of the job that it returned.
+	// FetchWaited is a fetch that was sent before the push of the job that it returned.
 	FetchWaited Op = "fetch.waited"
-	// FetchEmpty is a FETCH that returned no job.
+	// FetchEmpty is a fetch that returned no job.
 	FetchEmpty Op = "fetch.empty"
-	// Ack is ACK.
+	// Ack reports that a job is done.
 	Ack Op = "ack"
-	// Fail is FAIL.
+	// Fail reports that a job failed.
 	Fail Op = "fail"
-	// Beat is BEAT.
+	// Beat is a heartbeat.
 	Beat Op = "beat"
-	// Info is INFO.
+	// Info asks how the server is.
 	Info Op = "info"
-	// End is END, until its reply or the end of the stream.
+	// End is goodbye, until its reply or the end of the stream.
 	End Op = "end"
 )
 
@@ -67,7 +67,7 @@ type Flow uint8
 const (
 	// ToFetched ends when a worker has the job.
 	ToFetched Flow = iota
-	// ToAcked ends when the ACK is confirmed.
+	// ToAcked ends when the ack is confirmed.
 	ToAcked
 	// Flows is how many there are.
 	Flows

@@ -1,5 +1,5 @@
 // Package protocol is the seam between a load and the protocol of the server. Package client decides when connections
-// push, take and finish jobs; a [Speaker] knows the bytes for that and for the replies. FWP's is package fwpspeaker.
+// push, take and finish jobs; a [Speaker] knows the bytes for that and for the replies. Package fwpspeaker is one.
 package protocol
 
 import (
@@ -68,7 +68,7 @@ type Speaker interface {
 	// then n is 0.
 	Hear(in []byte, e *Event) (n int, err error)
 
-	// Verb returns what the protocol calls a command, as in "PUSH": empty if it has no such
+	// Verb returns what the protocol calls a command, as in "push": empty if it has no such
 	// command. It depends on nothing else.
 	Verb(op measure.Op) string
 	// Times returns the times that the protocol sets. They depend on nothing else.

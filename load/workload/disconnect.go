@@ -12,8 +12,8 @@ type Phase uint8
 
 // The phases. From AtPush on a command was sent, and its reply has not come.
 const (
-	AtGreeting Phase = iota // connected, HELLO not sent
-	AtHello                 // HELLO sent
+	AtGreeting Phase = iota // connected, hello not sent
+	AtHello                 // hello sent
 	AtIdle                  // between two commands
 	AtPush
 	AtFetch
@@ -34,7 +34,7 @@ type Ending uint8
 
 // The endings.
 const (
-	Close     Ending = iota // in order, but without END
+	Close     Ending = iota // in order, but without goodbye
 	Reset                   // as a client that crashed
 	HalfClose               // it sends no more, awaits the reply, and closes then
 	endings

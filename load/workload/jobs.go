@@ -139,11 +139,11 @@ func (j *Jobs) random(purpose int, k int64) uint64 {
 // not change them.
 func (j *Jobs) Queues() []string { return j.queues }
 
-// Asks returns the queues that a worker names in a FETCH, in their order. If the queues are
+// Asks returns the queues that a worker names in a fetch, in their order. If the queues are
 // all alike the workload's workers share them out, at least one for each worker: so a
 // job that reaches the wrong connection shows. Else each asks for all, in priority
-// order or from another queue for each worker, because a FETCH blocks on its first
-// queue only. The worker is 0 or more. (FETCH Command)
+// order or from another queue for each worker, because a fetch blocks on its first
+// queue only. The worker is 0 or more.
 func (j *Jobs) Asks(worker int) []string {
 	first := worker % len(j.queues)
 	switch {
@@ -203,7 +203,7 @@ func (j *Jobs) Think(k int64) time.Duration { return j.think.at(j.random(forThin
 // Delay returns how long after its push job k is due; 0 if it is not scheduled.
 func (j *Jobs) Delay(k int64) time.Duration { return j.delay.at(j.random(forDelay, k)) }
 
-// Fails reports whether a delivery of job k ends in a FAIL; the first has attempt 0.
+// Fails reports whether a delivery of job k ends in a fail; the first has attempt 0.
 func (j *Jobs) Fails(k int64, attempt int) bool {
 	return unit(arrivals.Mix(j.random(forFailure, k), uint64(attempt))) < j.failShare
 }

@@ -15,7 +15,7 @@ var presets = [...]struct{ name, words string }{
 	{"idle", "connections that only beat"},
 	{"churn", "connections that come, push one job and go"},
 	{"scheduled", "a round trip with jobs that are due later"},
-	{"failing", "a round trip in which a share of the deliveries ends in a FAIL"},
+	{"failing", "a round trip in which a share of the deliveries ends in a fail"},
 }
 
 // usualBacklog is enough to keep the workers busy: one job for each is on its way while the next one waits.

@@ -52,13 +52,13 @@ type parts struct {
 	failed              bool
 }
 
-// Read reads the body that a FETCH brought: any order of fields, white space, escapes,
+// Read reads the body that a fetch brought: any order of fields, white space, escapes,
 // and fields of the server's own. It checks that jid, jobtype, queue and args are those
 // of one job of this run. It never panics, keeps no memory of the body but in JID, and
 // does not allocate unless there is an error or an escape.
 //
 // The error is a *BodyError, a *ForeignError or a *WrongError; with the last, Delivery
-// holds K and JID if they are known. (FETCH Command; Work units)
+// holds K and JID if they are known.
 func (j *Jobs) Read(body []byte) (Delivery, error) {
 	var p parts
 	s := scanner{text: body}

@@ -19,7 +19,7 @@ type Workload struct {
 	Producers   int // connections that push
 	Consumers   int // workers: worker ids, each with one connection or a pool
 	Connections int // connections of churn, or that only beat
-	Observers   int // connections that only ask: INFO and, as consumers, BEAT
+	Observers   int // connections that only ask: info and, as consumers, beat
 
 	Rate     Rate     // arrivals a second of an open loop; 0 and no Stages: closed loop
 	Stages   Stages   // the same in stages, ramps and spikes, warm-up included
@@ -44,19 +44,19 @@ type Workload struct {
 	JobTypes      []string // at random; none is one type of our own
 
 	ReserveFor Duration // whole seconds, 60 s or more; 0 is 1800 s
-	FailShare  float64  // of the deliveries that end in a FAIL, 0 to 1
+	FailShare  float64  // of the deliveries that end in a fail, 0 to 1
 	Retry      *int     // retry of each job; nil is 25
 	Delay      Range    // how far in the future `at` lies; 0 is no `at`
 
-	Prefill  int64    // jobs that are there before the first FETCH
-	Churn    bool     // connections are short-lived: connect, HELLO, one command, END
-	BeatOnly bool     // connections are consumers that do nothing but BEAT
+	Prefill  int64    // jobs that are there before the first fetch
+	Churn    bool     // connections are short-lived: connect, hello, one command, goodbye
+	BeatOnly bool     // connections are consumers that do nothing but beat
 	Drain    Duration // how long the drain may take; 0 is 60 s
 
-	ObserveEvery Duration // an observer's pause between a reply and its next INFO
+	ObserveEvery Duration // an observer's pause between a reply and its next info
 
 	// Disconnects is the share of the turns (commands, and the times between them) at which
-	// a client ends its connection without END, and reconnects; 0 to 1. DisconnectAt are
+	// a client ends its connection without goodbye, and reconnects; 0 to 1. DisconnectAt are
 	// the phases in which that may happen; none is all but AtFetch and AtFail.
 	Disconnects  float64
 	DisconnectAt []Phase
@@ -69,8 +69,8 @@ type Workload struct {
 // Topology is how the connections of a worker share its duties.
 type Topology struct {
 	Kind        Kind // 0 is Single
-	Fetchers    int  // of a pool: connections that FETCH; 0 is 1
-	Reporters   int  // of a pool: connections that ACK and FAIL; 0 is 1
+	Fetchers    int  // of a pool: connections that fetch; 0 is 1
+	Reporters   int  // of a pool: connections that ack and fail; 0 is 1
 	Concurrency int  // of a pool: jobs at work at a time; 0 is 10
 }
 

@@ -67,6 +67,7 @@ var grammar = sync.OnceValue(func() *scenarios.Grammar {
 		Settings:  []string{"salt", "iterations", "pwdhash", "state", "end"},
 		Waits:     map[string]scenarios.Wait{fwp.FETCH: {Kind: byte(fwp.NullBulk), Least: emptyFetch}},
 		Counts:    fwp.INFO,
+		Ends:      fwp.END,
 		Adds:      fwp.PUSH,
 		Due:       "at",
 		Defers:    []string{"at", "reserve_for", fwp.FAIL},

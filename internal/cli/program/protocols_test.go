@@ -19,9 +19,9 @@ import (
 
 var update = flag.Bool("update", false, "write docs/protocols.md")
 
-// attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is its
-// name, {url} a port of it at which nothing listens, {script} the script of {check}, and {clause} a clause. works is in the
-// output then.
+// attempt is how a command is called with a protocol, of which the test sees at once whether it works: {protocol} is
+// its name, {url} a port of it at which nothing listens, {script} the script of {check}, and {clause} a clause. works
+// is in the output then.
 type attempt struct{ command, words, works string }
 
 const (
@@ -143,8 +143,8 @@ const introduction = `# Which command works with which protocol
 
 Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
 
-The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of ` + "`--protocol`" + `, or of the
-header of a script. Commands that are not here (recheck, presets, metrics, merge) read files.
+The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of ` + "`--protocol`" + `, or
+of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read files.
 
 | command | FWP | Workq | eMQP |
 |---|---|---|---|

@@ -56,7 +56,8 @@ func Refusal(command, protocol string) error {
 			title = p.Title
 		}
 	}
-	return fmt.Errorf("%s works with %s only, not with %s: %s", command, strings.Join(worksWith(command), " and "), title, why)
+	only := strings.Join(worksWith(command), " and ")
+	return fmt.Errorf("%s works with %s only, not with %s: %s", command, only, title, why)
 }
 
 // worksWith returns the titles of the protocols with which a command works.
@@ -80,7 +81,8 @@ func withoutProtocol(command string) string {
 	if len(why) > 0 {
 		return strings.Join(why, "\n")
 	}
-	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of a script"
+	return command + " takes the protocol from the scheme of a URL, as in workq://localhost, or from the header of " +
+		"a script"
 }
 
 // Refusing returns the commands that do not work with some protocol, sorted.

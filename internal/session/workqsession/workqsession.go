@@ -249,7 +249,7 @@ func (s *State) Received(session.Message) { s.owed = max(0, s.owed-1) }
 
 // Status implements [session.State]. (Protocol)
 func (s *State) Status() session.Status {
-	status := session.Status{Phase: session.Serving, Owed: s.owed, Asked: s.asked}
+	status := session.Status{Phase: session.Serving, Owed: s.owed, Asked: s.asked, Begun: len(s.begun) > 0}
 	if s.lost {
 		status.Phase = session.Restricted
 	}
