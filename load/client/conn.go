@@ -136,6 +136,11 @@ func (c *conn) connected(now time.Duration) {
 	})
 	c.phase, c.opened = greeted, now
 	c.speaker = c.shard.speaker(c.workerID)
+	if d, is := c.role.(*duty); is && d.duties&fetching != 0 {
+		if s, subscribes := c.speaker.(protocol.Subscriber); subscribes {
+			s.Subscribe(&d.worker.asks.queues)
+		}
+	}
 }
 
 // begin puts a command in flight. intended is when it was due; it was sent now.

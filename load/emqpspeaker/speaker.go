@@ -60,6 +60,7 @@ type speaker struct {
 	asked    measure.Op
 	ids      uint64 // of our messages
 	pings    uint64
+	queues   *protocol.Queues // of a worker that takes jobs; nil: none
 	informed bool
 	credit   int      // READYs that no REQUEST has used up
 	held     [][]byte // messages that arrived while another command than READY was in flight
@@ -74,6 +75,9 @@ type speaker struct {
 func (s *speaker) Open(out []byte) ([]byte, error) {
 	s.asked = measure.Hello
 	if s.phase == met {
+		if s.queues != nil {
+			out = s.inform(out)
+		}
 		return s.ping(out), nil
 	}
 	s.phase = toHear
@@ -129,12 +133,13 @@ func (s *speaker) Push(out []byte, job *workload.Push) []byte {
 	return s.ping(out)
 }
 
-// Take appends INFORM if the worker has sent none, and READY unless an earlier one is not used up yet. (eMQP / Worker)
-func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
+// Subscribe implements [protocol.Subscriber]: a broker has to know the workers of a queue before it gets a REQUEST for
+// it, which it may refuse otherwise.
+func (s *speaker) Subscribe(to *protocol.Queues) { s.queues = to }
+
+// Take appends READY, unless an earlier one is not used up yet. (eMQP / Worker)
+func (s *speaker) Take(out []byte, _ *protocol.Queues) []byte {
 	s.asked = measure.Fetch
-	if !s.informed {
-		out = s.inform(out, from)
-	}
 	switch {
 	case len(s.held) > 0:
 		return s.ping(out)
@@ -145,7 +150,9 @@ func (s *speaker) Take(out []byte, from *protocol.Queues) []byte {
 	return out
 }
 
-func (s *speaker) inform(out []byte, from *protocol.Queues) []byte {
+// inform appends the INFORM of a worker. (eMQP / Worker)
+func (s *speaker) inform(out []byte) []byte {
+	from := s.queues
 	s.informed = true
 	if from.Line == nil {
 		all := make([]emqp.Queue, len(from.Names))

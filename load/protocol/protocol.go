@@ -75,6 +75,12 @@ type Speaker interface {
 	Times() Times
 }
 
+// Subscriber is a [Speaker] whose workers name their queues when they connect, and not each time they take a job.
+type Subscriber interface {
+	// Subscribe is called before the first Open, for a worker that takes jobs.
+	Subscribe(to *Queues)
+}
+
 // Queues are the queues that a worker names to get a job: at least one, in this order.
 type Queues struct {
 	Names []string
