@@ -82,6 +82,9 @@ func goal(_, clause string) (conformance.Goal, bool) {
 	case "BEAT", "INF", "KBAI", "FRAME", "ACK", "SOCK": // several commands
 		command = ""
 	}
+	if clause == prefix+"ACK-01" {
+		command = emqp.ACK
+	}
 	words := "the broker sent a message"
 	if command != "" {
 		words = "the broker sent a " + command

@@ -207,7 +207,7 @@ func TestVariations(t *testing.T) {
 		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			suitetest.Passes(t, run(t, v.Config, v.Single, checks(t)))
+			suitetest.Passes(t, run(t, v.Config, v.Single, checks(t)), v.Leaves...)
 		})
 	}
 }
