@@ -28,10 +28,10 @@ func routerReady() string {
 	return string(zmtp.Ready(zmtp.Metadata{{Name: zmtp.SocketType, Value: []byte(zmtp.ROUTER)}}).Append(nil))
 }
 
-// introduced returns the speaker of a connection that is open. It has sent one PING.
-func introduced(t *testing.T, spoken emqpspeaker.Protocol, worker string) protocol.Speaker {
+// introduced returns the speaker of a worker whose connection is open. It has sent one PING.
+func introduced(t *testing.T, spoken emqpspeaker.Protocol) protocol.Speaker {
 	t.Helper()
-	s := spoken.Speaker(worker)
+	s := spoken.Speaker("w")
 	s.(protocol.Subscriber).Subscribe(&protocol.Queues{Names: []string{"q"}})
 	out, err := s.Open(nil)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestHear(t *testing.T) {
 			protocol.ErrTooLong.Error()},
 	}
 	for _, test := range tests {
-		s := introduced(t, emqpspeaker.Protocol{}, "w")
+		s := introduced(t, emqpspeaker.Protocol{})
 		switch test.op {
 		case measure.Ack:
 			s.Done(nil, nil)
@@ -114,7 +114,7 @@ func TestHear(t *testing.T) {
 // A message that arrives although no READY asked for it is given to the next one, for which no READY is sent.
 func TestAMessageTooManyIsKept(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpspeaker.Protocol{}, "w")
+	s := introduced(t, emqpspeaker.Protocol{})
 	queues := &protocol.Queues{Names: []string{"q"}}
 	out := string(s.Take(nil, queues))
 	assert.Contains(t, out, emqp.READY)
@@ -139,7 +139,7 @@ func TestAMessageTooManyIsKept(t *testing.T) {
 // The PINGs of a broker are answered, also between the frames of a message.
 func TestPINGsAreAnswered(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpspeaker.Protocol{}, "w")
+	s := introduced(t, emqpspeaker.Protocol{})
 	s.Take(nil, &protocol.Queues{Names: []string{"q"}})
 	ping, answer := string(zmtp.Ping(0, []byte("abc")).Append(nil)), string(zmtp.Pong([]byte("abc")).Append(nil))
 	var e protocol.Event
@@ -158,10 +158,10 @@ func TestPINGsAreAnswered(t *testing.T) {
 // With Requests a client waits for the REPLY, and a worker sends it.
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	s := introduced(t, emqpspeaker.Protocol{Requests: true}, "w")
+	s := introduced(t, emqpspeaker.Protocol{Requests: true})
 	assert.Contains(t, string(s.Done(nil, nil)), emqp.REPLY)
 	assert.Equal(t, emqp.REPLY, s.Verb(measure.Ack))
-	assert.NotContains(t, string(introduced(t, emqpspeaker.Protocol{}, "w").Done(nil, nil)), emqp.REPLY)
+	assert.NotContains(t, string(introduced(t, emqpspeaker.Protocol{}).Done(nil, nil)), emqp.REPLY)
 }
 
 func TestIntroduceSaysWhatIsMissing(t *testing.T) {
