@@ -1,6 +1,7 @@
 package fakes
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,8 +13,11 @@ import (
 type Fault = catalogue.Fault[Event]
 
 // Faults returns the catalogue, sorted by name. Rare faults are counted, not random, so
-// that every run shows them.
-func Faults() []Fault {
+// that every run shows them. The slice is the caller's, the lists of clauses in it are shared.
+func Faults() []Fault { return slices.Clone(allFaults()) }
+
+// allFaults is the catalogue; listing the clauses asks for it hundreds of times.
+var allFaults = sync.OnceValue(func() []Fault {
 	return catalogue.SortFaults(
 		greetingFaults(), passwordFaults(), nearFaults(), crossedFaults(), declinedFaults(), protectedFaults(), helloFaults(),
 		stateFaults(), stayFaults(), deliveryFaults(), goneFaults(), restartFaults(),
@@ -32,7 +36,7 @@ func Faults() []Fault {
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
 		formFaults(), laxFaults(), situationFaults(),
 	)
-}
+})
 
 // fault returns one whose hook has no state. The clauses are separated by spaces and
 // lack the prefix that they share.

@@ -1,6 +1,7 @@
 package fwptest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/reports"
 )
+
+// TestMain has the short tests run, unless FWP_SLOW=1 asks for everything.
+func TestMain(m *testing.M) {
+	if !slow.Enabled() {
+		if err := flag.Set("test.short", "true"); err != nil { // before m.Run, which reads the command line
+			panic(err)
+		}
+	}
+	m.Run()
+}
 
 // server starts a fake server that ends with the test and its sub-tests.
 func server(t *testing.T, config fakes.Config) *fakes.Server {

@@ -58,7 +58,7 @@ func TestBacklogIsHeld(t *testing.T) {
 	assert.LessOrEqual(t, most, int64(2*4), "four wait, and four are being worked on")
 	assert.Greater(t, pushed, int64(400), "the workers have work all the time: 4 * 3 s / (20 ms and three replies)")
 	away := closedLoop(0)
-	away.Duration = workload.Duration(second)
+	away.Duration = workload.Duration(200 * ms)
 	most, _ = mostWaiting(t, away)
 	assert.Greater(t, most, int64(1000), "without it the producers run away")
 }

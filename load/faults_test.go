@@ -158,7 +158,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 			w := steady()
 			w.Duration = workload.Duration(time.Minute)
 			if !slow.Enabled() {
-				w.Rate = 25
+				w.Rate = 10
 			}
 			test.change(&w)
 			l := find(t, w, test.fault)

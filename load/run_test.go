@@ -195,7 +195,7 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 			t.Parallel()
 			w, err := workload.Preset(name)
 			require.NoError(t, err)
-			w.Duration = workload.Duration(slow.Pick(400*ms, second))
+			w.Duration = workload.Duration(slow.Pick(150*ms, second))
 			if w.BeatOnly {
 				w.Duration = workload.Duration(20 * second) // a BEAT comes every 15 s
 			}

@@ -276,7 +276,7 @@ func (th *thread) silence(ctx context.Context, s *Silence) error {
 	if err := th.idle(ctx, s.Pos, until); err != nil {
 		return err
 	}
-	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: "silence for " + s.For.String(), Outcome: Matched}
+	res := Result{Pos: s.Pos, Marks: s.Marks, Expected: expectation(s), Outcome: Matched}
 	gone := false
 	for _, c := range conns {
 		a, came := c.Waiting()

@@ -130,23 +130,33 @@ func (pl *play) run(leftover []string) *Run {
 	for s := range pl.script.all() {
 		if res := pl.results[s]; res != nil {
 			r.Results = append(r.Results, *res)
-		} else if marks, expected, judged := judgedStep(s); judged {
-			r.Results = append(r.Results, Result{Pos: s.Place(), Marks: marks, Expected: expected})
+		} else if marks, judged := judgedStep(s); judged {
+			r.Results = append(r.Results, Result{Pos: s.Place(), Marks: marks, Expected: expectation(s)})
 		}
 	}
 	return r
 }
 
-// judgedStep returns the marks of a step that has an outcome, and what it expects; false
-// for other steps.
-func judgedStep(s Step) (marks []Mark, expected string, judged bool) {
+// judgedStep returns the marks of a step that has an outcome; false for other steps.
+func judgedStep(s Step) (marks []Mark, judged bool) {
 	switch s := s.(type) {
 	case *Expect:
-		return s.Marks, s.expected(), true
+		return s.Marks, true
 	case *Silence:
-		return s.Marks, "silence for " + s.For.String(), true
+		return s.Marks, true
 	}
-	return nil, "", false
+	return nil, false
+}
+
+// expectation returns what a step that has an outcome expects.
+func expectation(s Step) string {
+	switch s := s.(type) {
+	case *Expect:
+		return s.expected()
+	case *Silence:
+		return "silence for " + s.For.String()
+	}
+	return ""
 }
 
 // note keeps the result of a step; of repeated ones the worst, and the first

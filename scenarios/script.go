@@ -66,8 +66,7 @@ func marked(s Step) ([]Mark, bool) {
 	if b, ok := s.(*Block); ok {
 		return b.Marks, b.Within != (Window{})
 	}
-	marks, _, judged := judgedStep(s)
-	return marks, judged
+	return judgedStep(s)
 }
 
 // Role is how a connection greets.

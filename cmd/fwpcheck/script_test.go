@@ -3,6 +3,7 @@ package main_test
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// The scripts mostly wait, for programs that wait: more of them at a time than there are processors.
+	if err := flag.Set("test.parallel", "4"); err != nil { // before m.Run, which reads the command line
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"fwpcheck": func() {
 			os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))

@@ -48,7 +48,7 @@ const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against every fault: those that decide one of its clauses, and a sample of the others,
 // another one for each fault. With FWP_SLOW=1 the sample is a sixth, and all scripts that only record. Otherwise it is
-// one of 400, and of the scripts that decide a clause it has one of 30: among them one that docs/faults.md says to
+// one of 2000, and of the scripts that decide a clause it has one of 120: among them one that docs/faults.md says to
 // catch the fault, and for each script a fault that it catches; the heaviest are played against the faults that need
 // them. Each pair has servers of its own: a fault that comes with every fiftieth job must not come up in a check that
 // has no fifty.
@@ -196,9 +196,9 @@ func (d documented) pick(fault Fault, scripts []candidate) (picked, left []confo
 		case isHeaviest:
 			take = slices.Contains(needed, fault.Name)
 		case decides:
-			take = drawn%30 == 0 || d.needs(fault, script.id)
+			take = drawn%120 == 0 || d.needs(fault, script.id)
 		default:
-			take = !isHeavy && drawn%400 == 0
+			take = !isHeavy && drawn%2000 == 0
 		}
 		switch {
 		case take:

@@ -53,7 +53,7 @@ func TestFaultsAreFound(t *testing.T) {
 	names := []string{
 		"delivered-twice", "push-lost", "ack-redelivered", "reply-swapped", "reply-null-array", "job-integer-rounded",
 	}
-	for _, name := range slow.Pick(names[:3], names) {
+	for _, name := range slow.Pick(names[:2], names) { // the third takes ten times as long as both
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := stress.Load{Explorer: explore.Explorer{Steps: 1800, Findings: 5}}

@@ -116,7 +116,7 @@ func (s subjects) picked(fault fakeworker.Fault, i int) (ids []string) {
 		d := c.Describe()
 		by := s.known[fault.Name]
 		catches := slices.Contains(by[:min(enough, len(by))], d.ID) || len(by) == 0 && names(fault, d)
-		if slow.Enabled() || *update || catches || (i+j)%40 == 0 {
+		if slow.Enabled() || *update || catches || (i+j)%200 == 0 {
 			ids = append(ids, d.ID)
 		}
 	}
@@ -181,7 +181,7 @@ func wellFormed(t *testing.T, faults []fakeworker.Fault, least int) {
 	assert.GreaterOrEqual(t, len(seen), least)
 }
 
-// TestVariations plays situations on workers that differ and are right: without FWP_SLOW=1 a sixth of them.
+// TestVariations plays situations on workers that differ and are right: without FWP_SLOW=1 an eighth of them.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	for i, v := range fakeworker.Variations() {
@@ -189,7 +189,7 @@ func TestVariations(t *testing.T) {
 			t.Parallel()
 			var ids []string
 			for j, c := range (&Harness{Launcher: &InProcess{}}).Checks() {
-				if slow.Enabled() || (i+j)%6 == 0 {
+				if slow.Enabled() || (i+j)%8 == 0 {
 					ids = append(ids, c.Describe().ID)
 				}
 			}
