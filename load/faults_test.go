@@ -92,7 +92,10 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 		{"ack-other-answer", reports.FindingReply, 0},
 		{"fetch-simple", reports.FindingReply, 0},
 	}
-	for _, test := range cases {
+	for i, test := range cases {
+		if !slow.Enabled() && i%2 != 0 {
+			continue
+		}
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
 			l := find(t, steady(), test.fault)
