@@ -24,7 +24,7 @@ build: ## build the commands into bin/
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
-# Two minutes of processor time; the other tests that FWP_SLOW=1 adds are those of `make test`.
+# Two minutes of processor time; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
 matrix: ## play the whole matrix of faults and checks, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -run 'TestFaults$$'
@@ -32,6 +32,15 @@ matrix: ## play the whole matrix of faults and checks, as .ci/run does
 # What runs many goroutines on real sockets or processes.
 RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
 	./internal/recorder ./internal/target ./load/engine ./reports/...
+
+# Three minutes of processor time.
+.PHONY: slow
+slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
+	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/workercheck ./fwptest \
+		./conformance/emqpsuite ./conformance/workqsuite ./conformance/workqsubject
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./load ./load/client ./internal/selftest \
+		-run 'Test(ServersDiffer|FaultsOfDelivery|Disconnects|PropertiesCatch)'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
 
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo
