@@ -3,6 +3,8 @@ package fakes
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"sync"
 	"time"
@@ -72,9 +74,22 @@ func (c *conn) serve() {
 	}
 	for {
 		line, broken, err := c.readLine()
+		if errors.Is(err, io.EOF) {
+			c.unfinished(line)
+		}
 		if err != nil || !c.serveCommand(line, broken) {
 			return
 		}
+	}
+}
+
+// unfinished discards the begin of a line whose end the client did not send.
+func (c *conn) unfinished(line []byte) {
+	e := &c.event
+	*e = Event{Conn: &c.Conn, Line: line, Skip: true}
+	c.s.at(Unfinished, e)
+	if !e.Skip {
+		c.serveCommand(e.Line, nil)
 	}
 }
 

@@ -28,6 +28,10 @@ const (
 	// LineRead: Line was received, without its end; Err if it is not well-formed.
 	LineRead
 
+	// Unfinished: the client sends no more; Line, which may be empty, is the begin of one
+	// without an end. Skip, which is true: it is no command.
+	Unfinished
+
 	// Parsed: Command is split at its first space.
 	Parsed
 

@@ -34,7 +34,7 @@ var allFaults = sync.OnceValue(func() []Fault {
 		lastingFaults(), readingFaults(), elsewhereFaults(), afterwardsFaults(),
 		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
-		formFaults(), laxFaults(), situationFaults(),
+		formFaults(), laxFaults(), situationFaults(), unfinishedFaults(),
 	)
 })
 

@@ -2,6 +2,7 @@ package fakes_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ type seams struct {
 
 func (s *seams) hook(e *fakes.Event) {
 	switch e.Point {
-	case fakes.Received, fakes.LineRead, fakes.Parsed, fakes.Ran, fakes.Writing:
+	case fakes.Received, fakes.LineRead, fakes.Unfinished, fakes.Parsed, fakes.Ran, fakes.Writing:
 		return
 	}
 	s.mu.Lock()
@@ -68,6 +69,27 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Acked, fakes.Checked, fakes.Notified, fakes.Checked, fakes.Flushed, fakes.Checked, fakes.Disconnected}, s.seen())
 	})
+}
+
+func TestALineWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	for taken, want := range map[bool]string{false: "", true: "-ERR HELLO must come first\r\n"} {
+		hook := func(e *fakes.Event) {
+			if e.Point == fakes.Unfinished {
+				assert.Equal(t, "INFO", string(e.Line))
+				e.Skip = !taken
+			}
+		}
+		inMemory(t, fakes.Config{Hook: hook}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+			w := dial()
+			w.read()
+			w.send("INFO")
+			require.NoError(t, w.conn.(interface{ CloseWrite() error }).CloseWrite())
+			rest, err := io.ReadAll(w.in)
+			require.NoError(t, err)
+			assert.Equal(t, want, string(rest))
+		})
+	}
 }
 
 // hooked runs a test with a producer at a server with a hook.

@@ -8,8 +8,9 @@ import (
 )
 
 // readLine returns the next line without its end, and why it is not well-formed, nil if
-// it is. A line that is too long is read to its end and discarded. The line is valid
-// until the next read. (Client Protocol Sender)
+// it is. A line that is too long is read to its end and discarded. With an error it
+// returns the begin of a line that has no end. The line is valid until the next read.
+// (Client Protocol Sender)
 func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 	tooLong := false
 	line, err = c.in.ReadSlice('\n')
@@ -17,7 +18,7 @@ func (c *conn) readLine() (line []byte, broken *Refusal, err error) {
 		line, tooLong, err = c.readLong(line)
 	}
 	if err != nil {
-		return nil, nil, err
+		return line, nil, err
 	}
 	if tooLong || len(line) > c.s.cfg.MaxLine+2 {
 		return nil, c.s.tooLong(), nil
