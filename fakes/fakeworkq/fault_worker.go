@@ -42,7 +42,7 @@ func reportFaults() []Fault {
 	return []Fault{
 		fault("complete-is-failed", "RUN-02 INSP-04 RESULT-01 RUN-01 RUN-03", "a completed job has failed",
 			finished(workq.Complete, func(e *Event) { e.Success = false })),
-		fault("complete-lost", "DONE-02 DONE-03 LEASE-06 LEASE-07 RESULT-02 RUN-01 RUN-02 RUN-03",
+		fault("complete-lost", "DONE-02 DONE-03 LEASE-06 LEASE-07 RESULT-01 RESULT-02 RUN-01 RUN-02 RUN-03",
 			"complete has no effect", finished(workq.Complete, func(e *Event) { e.Skip = true })),
 		fault("complete-other-answer", "DONE-01", "complete is answered with a count",
 			answers(workq.Complete, "", workq.Reply{Counted: true})),
