@@ -34,7 +34,7 @@ type capacityOptions struct {
 }
 
 // newCapacity builds `fwpbench capacity`.
-func newCapacity(p process) *cobra.Command {
+func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow one another
 	o := &capacityOptions{loadFlags: newLoadFlags(), reportFlags: program.NewReportFlags()}
 	cmd := &cobra.Command{
 		Use:   "capacity [WORKLOAD.yaml]",

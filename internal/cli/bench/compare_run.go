@@ -68,7 +68,7 @@ func (o *compareOptions) both(args []string, lookup func(string) (string, bool))
 	a, b := sides[0], sides[1]
 	switch {
 	case other(a.at) != other(b.at):
-		return sides, errors.New("A and B have to be servers of one protocol: their commands do not compare")
+		return sides, errors.New("the two sides have to be servers of one protocol: their commands do not compare")
 	case (o.fault != "" || o.burden > 0) && !b.at.Choice.Embedded:
 		return sides, errors.New("--fault and --burden work only if B is embedded")
 	}
