@@ -84,11 +84,9 @@ func timeFaults() []Fault {
 	return []Fault{
 		fault("add-ttl-ignored", "ADD-08 INSP-02",
 			"jobs live for ever", adding(func(j *Job) { j.TTL = 10_000 * time.Hour })),
-		fault("add-ttl-largest", "ADD-09", "the longest time to live is over at once", adding(func(j *Job) {
-			if j.TTL > 10_000*time.Hour {
-				j.TTL = 0
-			}
-		})),
+		fault("add-ttl-largest", "ADD-09", "the longest time to live is over at once", at(Adding, func(e *Event) {
+			e.Skip = e.Skip || e.Job.TTL > 10_000*time.Hour
+		}, workq.Add)),
 		fault("add-ttr-halved", "LEASE-08", "a time to run of less than a minute is half as long", adding(func(j *Job) {
 			if j.TTR < time.Minute {
 				j.TTR /= 2
