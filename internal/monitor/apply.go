@@ -355,6 +355,8 @@ func (w *world) applyClose(l *look) {
 	k.briefs = briefs(k.briefs, c, l.By)
 	if l.By != Client || l.Reset {
 		k.lost = true
+	} else if c.end == nil && c.refused == nil {
+		k.closes = true
 	}
 	if len(k.conns) == 0 {
 		k.gone, k.lastClose, k.closedBy, k.ended = l.At, l.moment(), l.By, c.end != nil

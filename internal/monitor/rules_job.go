@@ -174,7 +174,7 @@ func checkNotReported(l *look) judgement {
 }
 
 // checkErrorEnds: an error is the failure of one command. A worker that closes the connection for it, without END and
-// without a reason to leave, takes it for more.
+// without a reason to leave, takes it for more. One that closes connections like that without an error, too, does not.
 func checkErrorEnds(l *look) judgement {
 	c := l.conn
 	if c == nil || l.worker == nil || c.refused == nil || c.refusedVerb == fwp.HELLO || c.refusedVerb == fwp.BEAT {
@@ -183,7 +183,7 @@ func checkErrorEnds(l *look) judgement {
 	switch {
 	case l.Kind == Line:
 		return right()
-	case l.By != Client || l.Reset || c.end != nil || l.worker.told() != nil || l.isSignalled():
+	case l.By != Client || l.Reset || c.end != nil || l.worker.told() != nil || l.isSignalled() || l.worker.closes:
 		return aside()
 	}
 	return wrong([]Moment{*c.refused}, "the worker closed the connection after an error reply to %s", c.refusedVerb)

@@ -238,6 +238,15 @@ func jobTests() []ruleTest {
 			1 C: END
 			1 S: +OK
 			1 closed client`},
+		{breach: ErrorEndsConnection, name: "it closes each connection, after an error or not", too: ClosedWithoutEnd,
+			stream: fetchedJob + `
+			1 closed client
+			2 worker w1
+			2 C: FETCH
+			2 S: -ERR no
+			2 C: ACK {"jid":"j1"}
+			2 S: -ERR no
+			2 closed client`},
 		{breach: ErrorEndsConnection, name: "after FETCH", wrong: true, stream: `
 			1 worker w1
 			1 C: FETCH

@@ -94,6 +94,7 @@ type workerState struct {
 	lastClose *Moment
 	closedBy  Side
 	ended     bool // END was sent on the connection that was closed last
+	closes    bool // it has closed a connection without END, and for no error reply
 	lost      bool // a connection was reset, or closed by the server, since the last BEAT
 
 	beats     int

@@ -223,7 +223,7 @@ func hostile(what, title string, jobs []job) Situation {
 
 // worked waits until all jobs are reported, watches for a moment what follows, and decides whether each has a report.
 func (b *bed) worked(p *proc, jids []string) {
-	missing := b.reported(p, settled, jids...)
+	missing := b.reportedInTime(p, jids)
 	b.watchUntilEnd(p, time.Second)
 	from := b.now()
 	if len(missing) > 0 { // those that were delivered only now have as much time as any other
@@ -243,6 +243,22 @@ func (b *bed) worked(p *proc, jids []string) {
 		b.open("FETCH-09", fmt.Sprintf("%d of %d jobs were not fetched within %v",
 			len(jids)-len(delivered), len(jids), settled+reportPatience))
 	}
+}
+
+// reportedInTime is reported for as long as the worker fetches: one that asks one queue after the other is slow.
+func (b *bed) reportedInTime(p *proc, jids []string) (missing []string) {
+	const step, most = 10 * time.Second, 90 * time.Second
+	missing = b.reported(p, settled, jids...)
+	before, limit := -1, b.now()+most
+	for len(missing) > 0 && b.now() < limit {
+		fetched := len(b.onlyDelivered(jids))
+		if fetched == before || fetched == len(jids) || b.exited(p) {
+			break
+		}
+		before = fetched
+		missing = b.reported(p, step, jids...)
+	}
+	return missing
 }
 
 // idleWithJobs is how long a worker may send no FETCH while there are jobs for it and it runs none.

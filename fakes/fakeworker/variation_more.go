@@ -1,0 +1,140 @@
+package fakeworker
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fwpsuite/fwp/fwp"
+)
+
+// connectionVariations are about which connections carry what, and for how long. (HELLO, Required Fields for Consumers)
+func connectionVariations() []Variation {
+	stateful := func(name, reading, summary string, hook func() func(*Event)) Variation {
+		return Variation{name, summary, reading, func(c *Config) { c.Hook = hook() }}
+	}
+	return []Variation{
+		stateful("connections-renewed", "FWP-WRK-09", "It opens all its connections anew after each tenth job.",
+			func() func(*Event) {
+				var done atomic.Int64
+				return on(Ran, func(e *Event) {
+					if done.Add(1)%10 == 0 {
+						e.Worker.renewal.Add(1)
+					}
+				})
+			}),
+		stateful("reports-elsewhere", "HELLO, Required Fields for Consumers",
+			"It reports all jobs on a connection of their own.", reportElsewhere),
+		{
+			Name: "wid-odd", Summary: "Its wid, host name and labels have unusual characters.", Reading: "HELLO",
+			Configure: func(c *Config) {
+				c.WID = rand.Text() + ` ü"\ 日本`
+				c.Hostname, c.Labels = `höst "1"`, []string{"", "ünï 🦆", strings.Repeat("x", 300)}
+			},
+		},
+		stateful("beat-irregular", "Client Lifecycle", "The pauses between its BEATs are of 11 to 15 s.",
+			func() func(*Event) {
+				n := 0
+				return on(Beating, func(e *Event) {
+					e.Every = []time.Duration{13, 11, 15, 12, 14}[n%5] * time.Second
+					n++
+				})
+			}),
+		stateful("beat-answers-order", "FWP-BEAT-11", "It says at once in another BEAT that it obeys an order.",
+			func() func(*Event) {
+				var told atomic.Bool
+				return func(e *Event) {
+					if e.Point == Ordered && e.State != "" && e.Signal == "" && !told.Swap(true) {
+						fields := Fields{"wid": e.Worker.cfg.WID, "current_state": e.State}
+						_, _ = e.conn.ask(context.Background(), fwp.BEAT, encode(fields))
+					}
+				}
+			}),
+	}
+}
+
+// reportElsewhere returns a hook that sends the reports of all executors on one connection.
+func reportElsewhere() func(*Event) {
+	var mu sync.Mutex
+	var one *conn
+	ctx := context.Background()
+	return func(e *Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Point == Ran && e.Outcome != Abandoned:
+			if one == nil {
+				one, _ = e.Worker.open(ctx, false)
+			}
+			if one == nil {
+				return // on its own connection then
+			}
+			if _, err := one.ask(ctx, e.Verb, encode(e.Fields)); err != nil {
+				one.close()
+				one = nil
+				return
+			}
+			e.Skip = true
+		case e.Point == Exiting && one != nil:
+			one.end(ctx)
+			one = nil
+		}
+	}
+}
+
+// jobVariations are about jobs and their reports. (FETCH; FAIL)
+func jobVariations() []Variation {
+	failing := func(name, reading, summary string, act func(*Event)) Variation {
+		return variation(name, reading, summary, on(Ran, func(e *Event) {
+			if e.Outcome != Succeeded {
+				act(e)
+			}
+		}))
+	}
+	return []Variation{
+		{
+			Name: "holds-one-more", Summary: "It fetches one job more than it may run.", Reading: "FWP-WRK-10",
+			Configure: func(c *Config) { c.Concurrency++ },
+		},
+		{
+			Name: "queues-in-turn", Summary: "Each of its FETCHes names one of its queues.", Reading: "FWP-FETCH-13",
+			Configure: func(c *Config) {
+				var fetches atomic.Uint64
+				c.Hook = on(Fetching, func(e *Event) {
+					if len(e.Queues) > 0 {
+						e.Queues = e.Queues[fetches.Add(1)%uint64(len(e.Queues)):][:1]
+					}
+				})
+			},
+		},
+		variation("report-later", "FETCH", "It reports a job half a second after it has ended.",
+			sent(fwp.ACK, func(e *Event) { e.Delay = 500 * time.Millisecond })),
+		failing("message-short", "FWP-FAIL-05", "The message of a FAIL has at most 100 characters.", func(e *Event) {
+			if message, is := e.Fields["message"].(string); is {
+				runes := []rune(message)
+				e.Fields["message"] = string(runes[:min(100, len(runes))])
+			}
+		}),
+		failing("errtype-empty", "FWP-WRK-04", "The errtype of its FAILs is empty, and their message is not.",
+			func(e *Event) {
+				e.Fields["errtype"] = ""
+				if e.Fields["message"] == "" {
+					e.Fields["message"] = "no message"
+				}
+			}),
+		failing("fail-more-fields", "FAIL Command", "Its FAILs have a field more.", field("host", "worker-1")),
+		failing("backtrace-long", "FAIL Command", "The backtrace of its FAILs has 200 lines.", func(e *Event) {
+			e.Fields["backtrace"] = slices.Repeat([]string{"at worker.run (worker.go:17)"}, 200)
+		}),
+		variation("report-again-after-error", "FWP-FETCH-10", "It reports a job again whose report was refused.",
+			on(Replied, func(e *Event) {
+				e.Again = isReport(e.Verb) && e.Reply.Kind == fwp.ErrorReply &&
+					bytes.Contains(e.Reply.Text, []byte("not possible")) // as long as it may become possible
+			})),
+	}
+}
