@@ -22,10 +22,13 @@ func lateJob(state string, watch time.Duration) func(*bed) {
 	return func(b *bed) {
 		p := b.launch(options{})
 		b.mustFetchAtAll(p)
-		b.order(p, state, true)
+		told := b.order(p, state, true)
 		jid := b.push(job{jobtype: "fwp.ok", args: "[1]"})
 		b.watchUntilEnd(p, grace)
 		b.watchUntilEnd(p, watch)
+		if state == "terminate" {
+			b.terminated(p, told)
+		}
 		got := b.deliveryOf(jid)
 		if got == nil || !b.wasRead(got) {
 			b.remark("no FETCH brought the job")
