@@ -15,9 +15,6 @@ import (
 
 // connectionVariations are about which connections carry what, and for how long. (HELLO, Required Fields for Consumers)
 func connectionVariations() []Variation {
-	stateful := func(name, reading, summary string, hook func() func(*Event)) Variation {
-		return Variation{name, summary, reading, func(c *Config) { c.Hook = hook() }}
-	}
 	return []Variation{
 		stateful("connections-renewed", "FWP-WRK-09", "It opens all its connections anew after each tenth job.",
 			func() func(*Event) {
@@ -37,12 +34,23 @@ func connectionVariations() []Variation {
 				c.Hostname, c.Labels = `höst "1"`, []string{"", "ünï 🦆", strings.Repeat("x", 300)}
 			},
 		},
+	}
+}
+
+// stateful returns one whose hook has state.
+func stateful(name, reading, summary string, hook func() func(*Event)) Variation {
+	return Variation{name, summary, reading, func(c *Config) { c.Hook = hook() }}
+}
+
+// pulseVariations are about when BEATs are sent. (Client Lifecycle; BEAT)
+func pulseVariations() []Variation {
+	return []Variation{
 		stateful("beat-irregular", "Client Lifecycle", "The pauses between its BEATs are of 11 to 15 s.",
 			func() func(*Event) {
-				n := 0
+				pauses := []time.Duration{13 * time.Second, 11 * time.Second, 15 * time.Second, 12 * time.Second}
 				return on(Beating, func(e *Event) {
-					e.Every = []time.Duration{13, 11, 15, 12, 14}[n%5] * time.Second
-					n++
+					e.Every = pauses[0]
+					pauses = append(pauses[1:], pauses[0])
 				})
 			}),
 		stateful("beat-answers-order", "FWP-BEAT-11", "It says at once in another BEAT that it obeys an order.",
@@ -89,13 +97,6 @@ func reportElsewhere() func(*Event) {
 
 // jobVariations are about jobs and their reports. (FETCH; FAIL)
 func jobVariations() []Variation {
-	failing := func(name, reading, summary string, act func(*Event)) Variation {
-		return variation(name, reading, summary, on(Ran, func(e *Event) {
-			if e.Outcome != Succeeded {
-				act(e)
-			}
-		}))
-	}
 	return []Variation{
 		{
 			Name: "holds-one-more", Summary: "It fetches one job more than it may run.", Reading: "FWP-WRK-10",
@@ -114,6 +115,24 @@ func jobVariations() []Variation {
 		},
 		variation("report-later", "FETCH", "It reports a job half a second after it has ended.",
 			sent(fwp.ACK, func(e *Event) { e.Delay = 500 * time.Millisecond })),
+		variation("report-again-after-error", "FWP-FETCH-10", "It reports a job again whose report was refused.",
+			on(Replied, func(e *Event) {
+				e.Again = isReport(e.Verb) && e.Reply.Kind == fwp.ErrorReply &&
+					bytes.Contains(e.Reply.Text, []byte("not possible")) // as long as it may become possible
+			})),
+	}
+}
+
+// failVariations are about the fields of a FAIL. (FAIL)
+func failVariations() []Variation {
+	failing := func(name, reading, summary string, act func(*Event)) Variation {
+		return variation(name, reading, summary, on(Ran, func(e *Event) {
+			if e.Outcome != Succeeded {
+				act(e)
+			}
+		}))
+	}
+	return []Variation{
 		failing("message-short", "FWP-FAIL-05", "The message of a FAIL has at most 100 characters.", func(e *Event) {
 			if message, is := e.Fields["message"].(string); is {
 				runes := []rune(message)
@@ -131,10 +150,5 @@ func jobVariations() []Variation {
 		failing("backtrace-long", "FAIL Command", "The backtrace of its FAILs has 200 lines.", func(e *Event) {
 			e.Fields["backtrace"] = slices.Repeat([]string{"at worker.run (worker.go:17)"}, 200)
 		}),
-		variation("report-again-after-error", "FWP-FETCH-10", "It reports a job again whose report was refused.",
-			on(Replied, func(e *Event) {
-				e.Again = isReport(e.Verb) && e.Reply.Kind == fwp.ErrorReply &&
-					bytes.Contains(e.Reply.Text, []byte("not possible")) // as long as it may become possible
-			})),
 	}
 }

@@ -353,11 +353,9 @@ func (w *world) applyClose(l *look) {
 	}
 	delete(k.conns, c.number)
 	k.briefs = briefs(k.briefs, c, l.By)
-	if l.By != Client || l.Reset {
-		k.lost = true
-	} else if c.end == nil && c.refused == nil {
-		k.closes = true
-	}
+	byItself := l.By == Client && !l.Reset
+	k.lost = k.lost || !byItself
+	k.closes = k.closes || byItself && c.end == nil && c.refused == nil
 	if len(k.conns) == 0 {
 		k.gone, k.lastClose, k.closedBy, k.ended = l.At, l.moment(), l.By, c.end != nil
 	}
