@@ -32,8 +32,7 @@ type Variation struct {
 
 // Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
-	all := slices.Concat(helloVariations(), lineVariations(), beatVariations(), endVariations(), workVariations(),
-		connectionVariations(), jobVariations(), pulseVariations(), failVariations())
+	all := slices.Concat(helloVariations(), lineVariations(), beatVariations(), endVariations(), workVariations())
 	slices.SortFunc(all, func(a, b Variation) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
