@@ -27,7 +27,7 @@ var unreadable = []string{monitor.LineEnd, monitor.LineForm, monitor.LineSyntax,
 var ofBreach = map[string]string{
 	monitor.BeforeGreeting:   "FRAME-07 AUTH-01 AUTH-03",
 	monitor.HelloNotFirst:    "STATE-02 HELLO-09 RESP-09 WRK-12 FETCH-11",
-	monitor.WidShared:        "BEAT-07 BEAT-08 HELLO-12",
+	monitor.WidShared:        "BEAT-07 BEAT-08 HELLO-12 FETCH-09 END-04",
 	monitor.QuietWithoutBeat: "BEAT-06",
 	monitor.JobReportedTwice: "WRK-15", // the report of one job may have the jid of another
 	monitor.ReportUnfetched:  "WRK-15",
