@@ -258,7 +258,7 @@ func TestWhatIsRefusedIsNotCarried(t *testing.T) {
 		assert.Zero(t, l.Rate.Done, preset)
 		assert.Zero(t, l.Rate.Achieved, preset)
 		_, words := l.Outcome()
-		assert.Regexp(t, `^nothing was achieved: [0-9,]+ PUSH refused \(ERR no\)`, words)
+		assert.Regexp(t, `^nothing was achieved: [0-9,]+ pushes refused \(ERR no\)`, words)
 		for _, s := range l.Series {
 			assert.Zero(t, s.Achieved, preset)
 		}
