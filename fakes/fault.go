@@ -35,6 +35,8 @@ var allFaults = sync.OnceValue(func() []Fault {
 		returnFaults(), keptFaults(), turnFaults(), stampFaults(), pieceFaults(),
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
 		formFaults(), laxFaults(), situationFaults(), unfinishedFaults(),
+		silentFaults(), numberFormFaults(), orderFaults(), looseFaults(), longFaults(),
+		pathFaults(), twiceFaults(), besideFaults(), verbFaults(),
 	)
 })
 
