@@ -37,8 +37,8 @@ const (
 
 // candidatesOf returns the plays that may have ended their server, the likeliest first: those that were under way, and
 // those that sent a malformed line and were over shortly before, unless there is a malformed line without a reply.
-// Malformed lines come first, otherwise the line that was sent last. A command that may wait comes last. Suspects are those
-// of them that are worth another play.
+// Malformed lines come first, otherwise the line that was sent last. A command that may wait comes last. Suspects are
+// those of them that are worth another play.
 func candidatesOf(g *scenarios.Grammar, dying, over []*task) (candidates, suspects []*task) {
 	death := deathOf(g, dying)
 	if death.IsZero() { // the server seems to have ended before the first of them had sent anything

@@ -45,7 +45,8 @@ func TestWhatWasInFlight(t *testing.T) {
 	}
 }
 
-// TestReleasedCandidates: a candidate that has a result is played no more as one, also if lag has it played again later.
+// TestReleasedCandidates: a candidate that has a result is played no more as one, also if lag has it played again
+// later.
 func TestReleasedCandidates(t *testing.T) {
 	t.Parallel()
 	h, other := newHost(Server{}), newHost(Server{})

@@ -99,9 +99,9 @@ func stateOf(v Verdict, o ExitOptions) CaseState {
 	return CasePassed
 }
 
-// Suite returns r as cases: one for each clause of each check, and one for each check of no clause. What was not selected
-// and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case of its own,
-// and so is one whose goal was not reached.
+// Suite returns r as cases: one for each clause of each check, and one for each check of no clause. What was not
+// selected and what does not bind the target is left out. A clause that o requires and that was not evaluated is a case
+// of its own, and so is one whose goal was not reached.
 func (r *Report) Suite(o ExitOptions) Suite {
 	s := Suite{
 		Name: "fwpcheck " + cmp.Or(r.Target.Role, "run"), Version: r.Version, Target: r.Target.named(), Started: r.Started,

@@ -10,10 +10,10 @@ import (
 // The exit codes of fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
 const (
 	ExitWell         = 0   // all well
-	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too; a stale expectation. fwpbench: a threshold missed
+	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too; a stale expectation. fwpbench: a missed threshold
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
-	ExitUnreachable  = 4   // the target cannot be reached, or does not speak the protocol, at the start. fwpbench: or it was lost
+	ExitUnreachable  = 4   // the target cannot be reached, or does not speak the protocol. fwpbench: or it was lost
 	ExitInternal     = 5   // an internal error
 	ExitLoss         = 6   // fwpbench: a job lost, delivered twice or wrongly, or a reply that breaks the protocol
 	ExitInterrupted  = 130 // interrupted by the user; the report is written all the same

@@ -28,8 +28,8 @@ func (p *Page) timesFigures(l *Load) {
 	}
 }
 
-// pictured returns the kinds of commands whose percentiles are drawn: the one that the load is about first, and not those
-// that wait for jobs or were sent before the load began.
+// pictured returns the kinds of commands whose percentiles are drawn: the one that the load is about first, and not
+// those that wait for jobs or were sent before the load began.
 func (l *Load) pictured() []*LoadOp {
 	var all []*LoadOp
 	for i := range l.Ops {

@@ -70,8 +70,8 @@ type Load struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Internal is an internal error of the suite; empty if there was none.
 	Internal string `json:"internal,omitempty"`
-	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused the
-	// client. Empty if it could.
+	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
+	// the client. Empty if it could.
 	Unreachable string `json:"unreachable,omitempty"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.

@@ -11,8 +11,8 @@ type timesTable struct {
 	waiting, endToEnd, atLeast, tooFew bool
 }
 
-// times appends the percentiles, a row for each time of a command below its name, and explains their words and signs. The
-// table fits 80 columns.
+// times appends the percentiles, a row for each time of a command below its name, and explains their words and signs.
+// The table fits 80 columns.
 func (p *Page) times(l *Load) {
 	if !slices.ContainsFunc(l.Ops, func(o LoadOp) bool { return o.Response.Count > 0 }) {
 		return

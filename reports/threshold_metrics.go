@@ -38,8 +38,8 @@ func Metrics(ops ...string) []string {
 	return names
 }
 
-// MetricTable returns the figures that a Threshold can be about, each with the values it takes and its meaning. OP, STAT
-// and FLOW stand for what varies.
+// MetricTable returns the figures that a Threshold can be about, each with the values it takes and its meaning. OP,
+// STAT and FLOW stand for what varies.
 func MetricTable() Table {
 	t := Table{Columns: []Column{{Title: "metric"}, {Title: "compared with"}, {Title: "what it is"}}, Wrap: true}
 	var known []string

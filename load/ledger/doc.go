@@ -1,9 +1,9 @@
 // Package ledger accounts for every job of a load run: which were pushed, which were delivered, which were settled, and
 // therefore which are lost and which were delivered twice.
 //
-// A job is identified by its number k, counted from 0 without large gaps. It takes three bits: two for its state and one
-// for whether its push was confirmed; refused and doubtful pushes take one bit more for each job nearby. So ten million
-// jobs take less than 5 MB, and every count is exact: nothing is sampled or dropped.
+// A job is identified by its number k, counted from 0 without large gaps. It takes three bits: two for its state and
+// one for whether its push was confirmed; refused and doubtful pushes take one bit more for each job nearby. So ten
+// million jobs take less than 5 MB, and every count is exact: nothing is sampled or dropped.
 //
 // # The states of a job
 //
@@ -24,14 +24,14 @@
 //
 // The push is separate from the states, because its reply races with the delivery: a job can be delivered, and even
 // settled, before its push is confirmed. A push without a reply (Doubtful) may or may not have been accepted: its job
-// may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is, it is
-// a foreign job, although the worker may continue with it.
+// may be delivered, and is not missing if it is not. A job whose push was refused must not be delivered: if it is, it
+// is a foreign job, although the worker may continue with it.
 //
-// MayReturn must be called before the server can know about it: before a fail is sent, not when it is confirmed, because
-// another worker may have the job before the reply has been read. So a server that delivers a job again in time is not
-// taken for one that delivers it twice. When a worker has the job again, a second delivery is Twice again, until that
-// worker is done with it or it may return once more. An ack that is confirmed late settles the job, whichever worker
-// has it.
+// MayReturn must be called before the server can know about it: before a fail is sent, not when it is confirmed,
+// because another worker may have the job before the reply has been read. So a server that delivers a job again in time
+// is not taken for one that delivers it twice. When a worker has the job again, a second delivery is Twice again, until
+// that worker is done with it or it may return once more. An ack that is confirmed late settles the job, whichever
+// worker has it.
 //
 // The caller knows how often a job may fail before it must not be delivered again (Failed).
 //

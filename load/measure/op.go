@@ -12,8 +12,8 @@ const (
 	Hello Op = "hello"
 	// Push adds a job.
 	Push Op = "push"
-	// Fetch asks for a job: one that was answered with an error or not at all, so that it is none of the next three. It has
-	// errors only.
+	// Fetch asks for a job: one that was answered with an error or not at all, so that it is none of the next three. It
+	// has errors only.
 	Fetch Op = "fetch"
 	// FetchFound is a fetch that found a job waiting.
 	FetchFound Op = "fetch.found"

@@ -212,7 +212,8 @@ func (o *compareOptions) decisive(w workload.Workload) []string {
 	return []string{compare.Primary(w.Open(), op)}
 }
 
-// checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this machine.
+// checkFloor returns an error if the margin is below the noise floor that was measured of the same load on this
+// machine.
 func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
 	if o.floor == "" {
 		return nil
