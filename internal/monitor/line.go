@@ -47,7 +47,8 @@ func readLine(e *Event, line []byte) {
 	} else if e.Wrong == nil {
 		e.Wrong = faultOf(body, err)
 	}
-	e.Object = object(e.Command.Args)
+	// A server may take a line with more than one space, so its jid counts for what follows.
+	e.Object = object(bytes.TrimLeft(e.Command.Args, " "))
 	e.Command.Verb = brief(e.Command.Verb)
 	for _, key := range []string{"jid", "wid", "current_state"} {
 		if value, is := e.Object[key].(string); is {

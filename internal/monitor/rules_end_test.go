@@ -42,6 +42,9 @@ func endTests() []ruleTest {
 			1 closed client`},
 
 		{breach: EndWithJobs, name: "after its report", stream: fetchedJob + failed + ended},
+		{breach: EndWithJobs, name: "after a report with two spaces", too: LineForm, stream: fetchedJob + `
+			1 C: ACK  {"jid":"j1"}
+			1 S: +OK` + ended},
 		{breach: EndWithJobs, name: "the worker has another connection", stream: fetchedJob + `
 			2 worker w1` + ended + reportedElsewhere},
 		{breach: EndWithJobs, name: "its process has a connection that has not greeted yet", cfg: processes, stream: `

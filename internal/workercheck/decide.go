@@ -18,7 +18,7 @@ const tooLate = 500 * time.Millisecond
 // others are findings only if another play, beside those that only wait, shows them again.
 var certain = []string{
 	monitor.LineEnd, monitor.LineForm, monitor.LineSyntax, monitor.LineUTF8, monitor.HelloNotFirst,
-	monitor.EndWithJobs,
+	monitor.HelloVersion, monitor.WorkerFields, monitor.PasswordMissing, monitor.EndWithJobs,
 }
 
 // holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
