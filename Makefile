@@ -38,8 +38,8 @@ RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/e
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/workercheck ./fwptest \
 		./conformance/emqpsuite ./conformance/workqsuite ./conformance/workqsubject
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./load ./load/client ./internal/selftest \
-		-run 'Test(ServersDiffer|FaultsOfDelivery|Disconnects|PropertiesCatch)'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./load ./load/client ./internal/selftest ./internal/recorder \
+		-run 'Test(ServersDiffer|FaultsOfDelivery|Disconnects|PropertiesCatch|ManyConnections)'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
 
 .PHONY: race
