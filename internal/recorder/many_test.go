@@ -43,7 +43,7 @@ func TestManyConnections(t *testing.T) {
 	}
 	r.Close()
 	s := r.Summary()
-	assert.EqualValues(t, n, s.Counts.Connections)
+	assert.Equal(t, n, s.Counts.Connections)
 	for _, verb := range []string{fwp.PUSH, fwp.FETCH, fwp.ACK} {
 		assert.EqualValues(t, 3*n, s.Counts.Commands[verb], verb)
 	}
