@@ -26,5 +26,28 @@ func backtraceFaults() []Fault {
 					e.Object.Set("backtrace", "30")
 				}
 			})),
+		fault("backtrace-single", "WU-09",
+			"a backtrace of which one line is to be kept is not kept",
+			on(Failed, func(e *Event) {
+				if lines, _ := asStrings(backtraceOf(e.Object)); len(lines) == 1 {
+					withoutBacktrace(e.Object)
+				}
+			})),
+	}
+}
+
+func backtraceOf(job *Object) []byte {
+	failure, r := parseObject(job.Get("failure"))
+	if r != nil {
+		return nil
+	}
+	return failure.Get("backtrace")
+}
+
+func withoutBacktrace(job *Object) {
+	failure, r := parseObject(job.Get("failure"))
+	if r == nil {
+		failure.Delete("backtrace")
+		job.Set("failure", string(failure.Append(nil)))
 	}
 }

@@ -87,6 +87,12 @@ func laxCommandFaults() []Fault {
 		fault("line-nul", "FRAME-03", "NUL bytes in a line are ignored", on(LineRead, func(e *Event) {
 			e.Line = bytes.ReplaceAll(e.Line, []byte{0}, nil)
 		})),
+		fault("beat-field-types", "BEAT-02",
+			"a BEAT is accepted whatever the types of current_state and rss_kb are",
+			allowFields(fwp.BEAT, "current_state", "rss_kb")),
+		fault("fail-field-types", "FAIL-02",
+			"a FAIL is accepted whatever the types of errtype, message and backtrace are",
+			allowFields(fwp.FAIL, "errtype", "message", "backtrace")),
 	}
 }
 
@@ -96,4 +102,13 @@ func firstObject(e *Event) {
 	if d.Decode(&one) == nil && len(one) > 0 && one[0] == '{' && len(e.Command.Args) > 0 && e.Command.Args[0] == '{' {
 		e.Command.Args = one
 	}
+}
+
+// allowFields carries out a command that is refused for one of the fields.
+func allowFields(verb string, fields ...About) func(*Event) {
+	return when(Checked, verb, func(e *Event) {
+		if slices.Contains(fields, e.about()) {
+			e.accept()
+		}
+	})
 }

@@ -122,26 +122,19 @@ func inTurn() func(*Event) {
 
 // besideFaults are about the other connections of a worker, and about the queue default beside others.
 func besideFaults() []Fault {
-	fetch := func(act func(*Event)) func(*Event) {
-		return when(Checked, fwp.FETCH, func(e *Event) {
-			if e.Err == nil {
-				act(e)
-			}
-		})
-	}
 	return []Fault{
 		statefulFault("fetch-stalls-worker", "FETCH-06",
 			"while a FETCH of a worker waits, its other connections are not served", stallsWorker),
 		fault("fetch-default-first", "FETCH-04",
 			"a FETCH that names the queue default searches that first",
-			fetch(func(e *Event) {
+			fetching(func(e *Event) {
 				if slices.Contains(e.Queues, defaultQueue) {
 					e.Queues = append([]string{defaultQueue}, e.Queues...)
 				}
 			})),
 		fault("fetch-default-too", "FETCH-04",
 			"a FETCH searches the queue default after those that it names",
-			fetch(func(e *Event) { e.Queues = append(slices.Clone(e.Queues), defaultQueue) })),
+			fetching(func(e *Event) { e.Queues = append(slices.Clone(e.Queues), defaultQueue) })),
 		statefulFault("worker-gone-ack-ignored", "ACK-02",
 			"an ACK for a job whose connection has ended is answered with OK and has no effect", reportOfGone(fwp.ACK)),
 		statefulFault("worker-gone-fail-ignored", "STATE-09",

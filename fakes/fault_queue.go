@@ -8,19 +8,21 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
+// fetching acts on a FETCH that is not refused.
+func fetching(act func(*Event)) func(*Event) {
+	return when(Checked, fwp.FETCH, func(e *Event) {
+		if e.Err == nil {
+			act(e)
+		}
+	})
+}
+
 // queueFaults are about a FETCH of several queues, and about one of many.
 func queueFaults() []Fault {
-	fetch := func(act func(*Event)) func(*Event) {
-		return when(Checked, fwp.FETCH, func(e *Event) {
-			if e.Err == nil {
-				act(e)
-			}
-		})
-	}
 	return []Fault{
 		fault("fetch-ten-queues", "FETCH-04",
 			"a FETCH searches no more than ten queues",
-			fetch(func(e *Event) { e.Queues = e.Queues[:min(10, len(e.Queues))] })),
+			fetching(func(e *Event) { e.Queues = e.Queues[:min(10, len(e.Queues))] })),
 		statefulFault("fetch-order-seldom", "FETCH-04",
 			"every 30th FETCH searches its queues from the last to the first",
 			every(30, Checked, func(e *Event) {
@@ -29,10 +31,10 @@ func queueFaults() []Fault {
 			})),
 		fault("fetch-waits-for-each", "FETCH-05 RESP-06",
 			"a FETCH waits 2 s for each of its queues",
-			fetch(func(e *Event) { e.Wait *= time.Duration(max(1, len(e.Queues))) })),
+			fetching(func(e *Event) { e.Wait *= time.Duration(max(1, len(e.Queues))) })),
 		fault("fetch-several-never-wait", "FETCH-05",
 			"a FETCH of more than one queue does not wait",
-			fetch(func(e *Event) {
+			fetching(func(e *Event) {
 				if len(e.Queues) > 1 {
 					e.Wait = 0
 				}
@@ -44,6 +46,9 @@ func queueFaults() []Fault {
 		statefulFault("fetch-slow-seldom", "STATE-04",
 			"every 30th job is delivered 3 s after its FETCH",
 			every(30, Delivered, func(e *Event) { e.Delay = 3 * time.Second })),
+		statefulFault("fetch-queues-kept", "FETCH-04",
+			"a FETCH of the same queues as one before looks into those of the FETCH between them, if that one named none",
+			queuesKept),
 	}
 }
 
@@ -56,6 +61,29 @@ func bareRepeats() func(*Event) {
 		case queues != nil:
 			e.Queues = queues
 		}
+	})
+}
+
+// queuesKept reads the queues of a FETCH only if its arguments are not those that were read last, and forgets that a
+// FETCH without arguments has replaced the queues.
+func queuesKept() func(*Event) {
+	type read struct {
+		args   string
+		queues []string
+	}
+	var last notes[int64, read]
+	return when(Checked, fwp.FETCH, func(e *Event) {
+		before, known := last.take(e.Conn.ID)
+		switch args := string(e.Command.Args); {
+		case e.Err != nil:
+		case args == "":
+			before.queues = slices.Clone(e.Queues)
+		case known && args == before.args:
+			e.Queues = before.queues
+		default:
+			before = read{args, slices.Clone(e.Queues)}
+		}
+		last.put(e.Conn.ID, before)
 	})
 }
 

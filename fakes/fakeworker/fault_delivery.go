@@ -43,9 +43,8 @@ func deliveryFaults() []Fault {
 					seen[e.Job.JID] = true
 				})
 			}),
-		statefulFault("job-late-dropped", "FETCH-09",
-			"It ignores a job that a FETCH brings after the order to be quiet.",
-			func() func(*Event) { return on(Delivered, inState("quiet")) }),
+		delivered("job-late-dropped", "FETCH-09", "It ignores a job that a FETCH brings after the order to be quiet.",
+			inState("quiet")),
 		delivered("job-late-dropped-at-end", "FETCH-09 STATE-21 END-04",
 			"It ignores a job that a FETCH brings after the order to terminate.", inState("terminate")),
 		delivered("job-times-strict", "FETCH-09", "It ignores a job whose created_at has another form than Go writes.",

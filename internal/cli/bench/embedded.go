@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -71,7 +72,12 @@ func (p process) serve(fault fakes.Fault, burden time.Duration) error {
 	}
 	server := fakes.NewServer(config)
 	defer server.Close()
-	if err := p.Print(server.URL() + "\n"); err != nil {
+	return p.serving(server.URL())
+}
+
+// serving prints the URL of a server, and returns when standard input ends.
+func (p process) serving(url string) error {
+	if err := p.Print(url + "\n"); err != nil {
 		return err
 	}
 	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
@@ -95,11 +101,7 @@ func (p process) serveWorkq(e embedding) error {
 	server := fakeworkq.NewServer(config)
 	defer server.Close()
 	go server.Serve(l)
-	if err := p.Print("workq://" + l.Addr().String() + "\n"); err != nil {
-		return err
-	}
-	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
-	return nil
+	return p.serving("workq://" + l.Addr().String())
 }
 
 // serveBroker is serve for a broker of eMQP, with a port for clients and one for workers.
@@ -114,7 +116,7 @@ func (p process) serveBroker(e embedding) error {
 	}
 	back, err := listenBurdened(e.burden)
 	if err != nil {
-		return err
+		return cmp.Or(front.Close(), err)
 	}
 	var config fakeemqp.Config
 	if fault.Hook != nil {
@@ -125,11 +127,7 @@ func (p process) serveBroker(e embedding) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Print("emqp://" + front.Addr().String() + "?backend=" + port + "\n"); err != nil {
-		return err
-	}
-	_, _ = io.Copy(io.Discard, p.In) // an end that is an error is one too
-	return nil
+	return p.serving("emqp://" + front.Addr().String() + "?backend=" + port)
 }
 
 // burdened is a listener whose connections compute for a while at each read, which makes their server slower.

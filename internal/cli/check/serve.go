@@ -249,3 +249,39 @@ func wasWere(n int) string {
 	}
 	return "were"
 }
+
+// onlyFWPServes returns an error for files and flags of serve that have no effect on another server than that of FWP.
+func (o *serveOptions) onlyFWPServes(title string, files []string) error {
+	if len(files) > 0 {
+		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
+	}
+	for _, no := range []struct{ flag, why string }{
+		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
+		{"password", "%s has no passwords"},
+		{"password-file", "%s has no passwords"},
+		{"tls-ca-out", "%s has no TLS"},
+	} {
+		if o.given.Changed(no.flag) {
+			return fmt.Errorf("--%s: "+no.why, no.flag, title)
+		}
+	}
+	return nil
+}
+
+// servesOnlyFWP says what serve does with scripts.
+const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, whose clients it can judge"
+
+// serving prints the URL of a server that serves, waits for its end, and prints what the clients did.
+func (p process) serving(ctx context.Context, url string, summary func() double.Summary) error {
+	ctx, stop := program.UntilInterrupted(ctx)
+	defer stop()
+	ctx = untilClosed(ctx, p.In)
+	if err := p.Print("ready " + url + "\n"); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	if short := shortage.Cause(ctx); short != "" { // clients would wait for ever
+		return &program.InternalError{Cause: errors.New(short)}
+	}
+	return p.sum(summary())
+}

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -47,21 +48,6 @@ func (p process) serveBroker(ctx context.Context, o *serveOptions, files []strin
 	return p.serving(ctx, "emqp://"+front.Addr().String()+"?backend="+port, watch.summary)
 }
 
-// serving prints the URL of a server that serves, waits for its end, and prints what the clients did.
-func (p process) serving(ctx context.Context, url string, summary func() double.Summary) error {
-	ctx, stop := program.UntilInterrupted(ctx)
-	defer stop()
-	ctx = untilClosed(ctx, p.In)
-	if err := p.Print("ready " + url + "\n"); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	if short := shortage.Cause(ctx); short != "" { // clients would wait for ever
-		return &program.InternalError{Cause: fmt.Errorf("%s", short)}
-	}
-	return p.sum(summary())
-}
-
 // emqpWatch counts what peers do.
 type emqpWatch struct {
 	mu      sync.Mutex
@@ -82,7 +68,7 @@ func (w *emqpWatch) see(e *fakeemqp.Event) {
 	w.s.Commands++
 	m, err := emqp.Parse(e.Frames)
 	if err == nil && m.Command == emqp.HEARTBEAT && e.Role == fakeemqp.Client {
-		err = fmt.Errorf("a HEARTBEAT is valid after an INFORM only")
+		err = errors.New("a HEARTBEAT is valid after an INFORM only")
 	}
 	if err == nil {
 		return

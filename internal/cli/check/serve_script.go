@@ -28,13 +28,12 @@ func (p process) serveScript(ctx context.Context, o *serveOptions, file string) 
 	if err != nil {
 		return err
 	}
-	of := &shrinkOptions{}
-	script, err := p.scriptToShrink(of, file)
+	script, protocol, err := p.playable(file, "")
 	if err != nil {
 		return err
 	}
-	if of.protocol.Name != conformance.FWP().Name {
-		return fmt.Errorf("%s is a script of %s: %s", file, of.protocol.Title, servesOnlyFWP)
+	if protocol.Name != conformance.FWP().Name {
+		return fmt.Errorf("%s is a script of %s: %s", file, protocol.Title, servesOnlyFWP)
 	}
 	server, err := recorder.NewScriptServer(script)
 	if err != nil {

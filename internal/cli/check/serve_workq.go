@@ -13,27 +13,6 @@ import (
 	"github.com/fwpsuite/fwp/internal/shortage"
 )
 
-// onlyFWPServes returns an error for files and flags of serve that have no effect on another server than that of FWP.
-func (o *serveOptions) onlyFWPServes(title string, files []string) error {
-	if len(files) > 0 {
-		return fmt.Errorf("%s: %s", files[0], servesOnlyFWP)
-	}
-	for _, no := range []struct{ flag, why string }{
-		{"web-port", "the control over HTTP shows jobs, workers and a journal of FWP: the embedded %s server has none"},
-		{"password", "%s has no passwords"},
-		{"password-file", "%s has no passwords"},
-		{"tls-ca-out", "%s has no TLS"},
-	} {
-		if o.given.Changed(no.flag) {
-			return fmt.Errorf("--%s: "+no.why, no.flag, title)
-		}
-	}
-	return nil
-}
-
-// servesOnlyFWP says what serve does with scripts.
-const servesOnlyFWP = "serve plays the server's side of scripts of FWP only, whose clients it can judge"
-
 // serveWorkq runs the embedded Workq server until it is interrupted.
 func (p process) serveWorkq(ctx context.Context, o *serveOptions, files []string) error {
 	if err := o.onlyFWPServes("Workq", files); err != nil {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,7 +23,6 @@ import (
 // shrinkOptions are the flags of `fwpcheck shrink`.
 type shrinkOptions struct {
 	finding, output, fault string
-	protocol               *conformance.Protocol // of the script
 	length, timeout        time.Duration
 	target                 program.TargetFlags
 	given                  *pflag.FlagSet
@@ -65,14 +65,15 @@ func newShrink(p process) *cobra.Command {
 
 // shrink makes a script smaller.
 func (p process) shrink(ctx context.Context, o *shrinkOptions, file string) error {
-	script, err := p.scriptToShrink(o, file)
+	script, protocol, err := p.playable(file, o.target.Protocol())
 	if err != nil {
 		return err
 	}
+	o.target.SetProtocol(protocol)
 	if err := writableScript(o.output); err != nil {
 		return err
 	}
-	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: o.protocol.Name != conformance.FWP().Name}
+	s := &recorder.Shrinker{Timeout: o.timeout, Unwatched: protocol.Name != conformance.FWP().Name}
 	end, err := p.shrinkTarget(ctx, o, s)
 	if err != nil {
 		return err
@@ -116,24 +117,25 @@ func (p process) writeShrunk(name string, script []byte) error {
 	})
 }
 
-// scriptToShrink reads a script that can be played, and takes its protocol.
-func (p process) scriptToShrink(o *shrinkOptions, file string) (*scenarios.Script, error) {
+// playable reads one script that can be played, and returns its protocol, too. Named is the one of the flags, if any.
+func (p process) playable(file, named string) (
+	script *scenarios.Script, protocol *conformance.Protocol, err error,
+) {
 	files, err := p.read([]string{file})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if o.protocol, err = protocolOf(files, o.target.Protocol()); err != nil {
-		return nil, err
+	if protocol, err = protocolOf(files, named); err != nil {
+		return nil, nil, err
 	}
-	o.target.SetProtocol(o.protocol)
-	scripts, found := examine(files, o.protocol)
+	scripts, found := examine(files, protocol)
 	if wrong := mistakes(found); len(wrong) > 0 {
-		return nil, fmt.Errorf("%s", p.Show(wrong[0].Error()))
+		return nil, nil, errors.New(p.Show(wrong[0].Error()))
 	}
 	if len(scripts) != 1 {
-		return nil, fmt.Errorf("%s: one script was expected, and there are %d", file, len(scripts))
+		return nil, nil, fmt.Errorf("%s: one script was expected, and there are %d", file, len(scripts))
 	}
-	return scripts[0], nil
+	return scripts[0], protocol, nil
 }
 
 // shrinkTarget sets the server of a Shrinker.
