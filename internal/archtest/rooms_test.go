@@ -181,6 +181,9 @@ var rooms = map[string]room{
 	"internal/suitetest": {
 		mayImport: []string{"conformance", "internal/input", "reports", "scenarios"}, tests: true,
 	},
+	"internal/loadtest": {
+		mayImport: []string{"internal/memnet", "load", "load/protocol", "load/workload", "reports"}, tests: true,
+	},
 	"internal/text":                 {alone: true},
 	"internal/memnet":               {alone: true},
 	"internal/blockq":               {alone: true},

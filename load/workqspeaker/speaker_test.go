@@ -1,19 +1,16 @@
 package workqspeaker_test
 
 import (
-	"context"
-	"net"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes/fakeworkq"
-	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/loadtest"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
@@ -22,32 +19,16 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// loaded returns the report of two seconds of load in virtual time.
 func loaded(t *testing.T, spoken workqspeaker.Protocol, hook func(*fakeworkq.Event), change func(*workload.Workload)) (
 	report *reports.Load,
 ) {
 	t.Helper()
-	w := workload.Workload{
-		Rate: 40, Producers: 4, Consumers: 4,
-		Duration: workload.Duration(2 * time.Second), Drain: workload.Duration(9 * time.Second),
-	}
-	if change != nil {
-		change(&w)
-	}
-	w = w.Filled()
-	synctest.Test(t, func(t *testing.T) {
-		network := memnet.New()
-		l, err := network.Listen("server:9922")
-		require.NoError(t, err)
+	return loadtest.Run(t, spoken, change, func(n *loadtest.Network) (config load.Config, end func()) {
+		l, dial := n.Listen("server:9922")
 		server := fakeworkq.NewServer(fakeworkq.Config{Hook: hook})
-		defer server.Close()
 		go server.Serve(l)
-		report = load.Run(t.Context(), load.Config{
-			Workload: w, Seed: 1, Run: "test", Coarse: true, Protocol: spoken,
-			Dial: func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "tcp", "server:9922") },
-		}).Report
+		return load.Config{Dial: dial}, func() { server.Close() }
 	})
-	return report
 }
 
 func TestEachJobIsAccountedFor(t *testing.T) {
@@ -98,11 +79,7 @@ func TestFaultsShow(t *testing.T) {
 				w.Consumers = 40
 				w.Work = workload.Range{Min: 300 * time.Millisecond, Max: 300 * time.Millisecond}
 			})
-			var kinds []reports.FindingKind
-			for _, f := range l.Findings {
-				kinds = append(kinds, f.Kind)
-			}
-			assert.Contains(t, kinds, kind, l.Unreachable)
+			loadtest.Shows(t, l, kind)
 		})
 	}
 }

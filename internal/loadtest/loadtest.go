@@ -1,0 +1,64 @@
+// Package loadtest puts a load on a server of whatever protocol in virtual time, for the tests of its speaker.
+package loadtest
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/protocol"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Run returns the report of two seconds of load, 80 jobs, by 4 producers and 4 workers. Change may change the workload,
+// and is nil if it does not; serve starts a server, and returns how it is reached and what ends it.
+func Run(
+	t *testing.T, spoken protocol.Protocol, change func(*workload.Workload), serve func(*Network) (load.Config, func()),
+) (report *reports.Load) {
+	t.Helper()
+	w := workload.Workload{
+		Rate: 40, Producers: 4, Consumers: 4,
+		Duration: workload.Duration(2 * time.Second), Drain: workload.Duration(9 * time.Second),
+	}
+	if change != nil {
+		change(&w)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		config, end := serve(&Network{t, memnet.New()})
+		defer end()
+		config.Workload, config.Seed, config.Run, config.Coarse, config.Protocol = w.Filled(), 1, "test", true, spoken
+		report = load.Run(t.Context(), config).Report
+	})
+	return report
+}
+
+// Network is an in-memory network.
+type Network struct {
+	t       *testing.T
+	network *memnet.Network
+}
+
+// Listen listens at an address, as in "server:7419", and returns how that is reached.
+func (n *Network) Listen(addr string) (l net.Listener, dial func(context.Context) (net.Conn, error)) {
+	l, err := n.network.Listen(addr)
+	require.NoError(n.t, err)
+	return l, func(ctx context.Context) (net.Conn, error) { return n.network.DialContext(ctx, "tcp", addr) }
+}
+
+// Shows fails the test unless the report has a finding of a kind.
+func Shows(t *testing.T, l *reports.Load, kind reports.FindingKind) {
+	t.Helper()
+	var kinds []reports.FindingKind
+	for _, f := range l.Findings {
+		kinds = append(kinds, f.Kind)
+	}
+	assert.Contains(t, kinds, kind, l.Unreachable)
+}
