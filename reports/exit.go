@@ -10,7 +10,7 @@ import (
 // The exit codes of fwpcheck and fwpbench. Where several apply, the first of 130, 5, 4, 2, 6, 1, 3, 0 counts.
 const (
 	ExitWell         = 0   // all well
-	ExitFindings     = 1   // fail or crash; with ExitOptions.Strict warn too; a stale expectation. fwpbench: a missed threshold
+	ExitFindings     = 1   // fail or crash, with Strict warn too; a stale expectation. fwpbench: a missed threshold
 	ExitUsage        = 2   // usage, a bad script or workload, a selection that matches nothing
 	ExitInconclusive = 3   // something is inconclusive or not run, or nothing was evaluated. fwpbench: an INVALID run
 	ExitUnreachable  = 4   // the target cannot be reached, or does not speak the protocol. fwpbench: or it was lost

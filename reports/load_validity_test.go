@@ -216,11 +216,14 @@ func TestLoadOutcome(t *testing.T) {
 		}},
 		{ExitWell, "achieved the target rate of 5,000 /s", func(l *Load) { l.Jobs = LoadJobs{} }},
 		{ExitInterrupted, "interrupted: no load was put on the target yet", func(l *Load) { *l = Load{Interrupted: true} }},
-		{ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), 3 fetches failed (closed); 50 jobs pushed without", func(l *Load) {
+		{ExitInconclusive, "nothing was achieved: 616 pushes refused (ERR no), 50 pushes unanswered (timeout), " +
+			"3 fetches failed (closed); 50 jobs pushed without", func(l *Load) {
 			*l = Load{
 				Measured: time.Second, Rate: LoadRate{Op: "push"}, Jobs: LoadJobs{Refused: 616, Doubtful: 50},
 				Ops: []LoadOp{
-					{Op: "connect", Count: 50}, {Op: "push", Errors: []LoadError{{Kind: "timeout", Count: 50}, {Kind: "rejected", Count: 616, Example: "ERR no"}}},
+					{Op: "connect", Count: 50}, {Op: "push", Errors: []LoadError{
+						{Kind: "timeout", Count: 50}, {Kind: "rejected", Count: 616, Example: "ERR no"},
+					}},
 					{Op: "fetch", Errors: []LoadError{{Kind: "closed", Count: 3}}}, {Op: "fetch.empty", Count: 1},
 				},
 			}
@@ -238,7 +241,8 @@ func TestLoadOutcome(t *testing.T) {
 			*l = Load{Measured: time.Second, Rate: LoadRate{Op: "push"}, Ops: []LoadOp{{Op: "push", Outside: 12}}}
 			l.Evaluate()
 		}},
-		{ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes refused; allowed is 10 %; all 325,011 jobs", func(l *Load) {
+		{ExitInconclusive, "INVALID: 16.7 % of the pushes failed: 60,000 pushes refused; allowed is 10 %; " +
+			"all 325,011 jobs", func(l *Load) {
 			l.Ops[0].Errors = []LoadError{{Kind: "rejected", Count: 60_000}}
 			l.Evaluate()
 		}},

@@ -29,8 +29,9 @@ var rooms = map[string]room{
 	"internal/cli/bench": {
 		mayImport: []string{
 			"conformance", "fakes", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program", "internal/input",
-			"internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare", "load/fwpspeaker", "load/health",
-			"load/emqpspeaker", "load/measure", "load/paired", "load/protocol", "load/workload", "load/workqspeaker",
+			"internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare", "load/emqpspeaker",
+			"load/fwpspeaker", "load/health", "load/measure", "load/paired", "load/protocol", "load/workload",
+			"load/workqspeaker",
 			"reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
@@ -50,7 +51,8 @@ var rooms = map[string]room{
 	"internal/cli/program": {
 		mayImport: []string{
 			"conformance", "conformance/emqpsuite", "conformance/workqsuite", "fakes", "fakes/catalogue", "fakes/fakeemqp",
-			"fakes/fakeworkq", "internal/input", "internal/shortage", "internal/target", "internal/text", "load/workload", "reports", "reports/html",
+			"fakes/fakeworkq", "internal/input", "internal/shortage", "internal/target", "internal/text", "load/workload",
+			"reports", "reports/html",
 		},
 		speaks: true,
 	},

@@ -143,8 +143,9 @@ const introduction = `# Which command works with which protocol
 
 Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do not edit. A test calls each command.
 
-The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of ` + "`--protocol`" + `, or
-of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read files.
+The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of
+` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read
+files.
 
 | command | FWP | Workq | eMQP |
 |---|---|---|---|
