@@ -147,7 +147,7 @@ func (r *run) start() error {
 	if err := r.startEngine(); err != nil {
 		return err
 	}
-	r.sampler = health.NewSampler(r.began)
+	r.sampler = health.NewSampler(r.began, max(1, r.config.Loops))
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()

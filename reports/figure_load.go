@@ -148,7 +148,7 @@ func (p *Page) healthFigure(l *Load) {
 		}
 		x := seconds64(s[0].At)
 		c.Curves[0].Points = append(c.Curves[0].Points, Point{x, used / over})
-		c.Curves[1].Points = append(c.Curves[1].Points, Point{x, float64(l.Machine.GOMAXPROCS)})
+		c.Curves[1].Points = append(c.Curves[1].Points, Point{x, float64(l.cpus())})
 	}
 	p.timeFigure(l, c, "CPU of the generator", "A generator that needs all of its CPUs measures itself.")
 }

@@ -9,7 +9,7 @@ type Health struct {
 	// CPUUser and CPUSystem are the CPU time of this process.
 	CPUUser   time.Duration `json:"cpu_user_ns"`
 	CPUSystem time.Duration `json:"cpu_system_ns"`
-	// CPUShare is that time as a share of what GOMAXPROCS CPUs (or a smaller quota of the cgroup) can give;
+	// CPUShare is that time as a share of what one CPU for each loop (or a smaller quota of the cgroup) can give;
 	// CPUPeak is the share in the busiest second.
 	CPUShare float64 `json:"cpu_share"`
 	CPUPeak  float64 `json:"cpu_peak"`

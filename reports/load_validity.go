@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,7 +205,7 @@ func (l *Load) saturated() []Reason {
 	return []Reason{{
 		ID:   "saturated",
 		What: fmt.Sprintf("%s; allowed is %s", what, percent(limit)),
-		Do: "lower the rate or the number of connections, or give the generator more CPUs (GOMAXPROCS) or a dedicated " +
+		Do: "lower the rate or the number of connections, or give the generator more CPUs (--processors) or a dedicated " +
 			"machine",
 	}}
 }
@@ -212,8 +213,11 @@ func (l *Load) saturated() []Reason {
 // tooShort reports whether the window was too short for the resolution of CPU time.
 func (l *Load) tooShort() bool { return l.Health.Over > 0 && l.Health.Over < busyOver }
 
+// cpus returns how many CPUs the generator may use: one for each of its loops.
+func (l *Load) cpus() int { return cmp.Or(len(l.Health.Loops), l.Machine.GOMAXPROCS) }
+
 func (l *Load) processors() string {
-	if n := l.Machine.GOMAXPROCS; n > 0 {
+	if n := l.cpus(); n > 0 {
 		return text.Count(n, "CPU")
 	}
 	return "CPUs"

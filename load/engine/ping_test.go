@@ -240,6 +240,9 @@ func generate(job string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(1) // as the tool chooses on two cores with a local target
+	if o.Epoll {
+		runtime.GOMAXPROCS(2)
+	}
 	work := drive
 	if o.Sleeping {
 		work = func(o order) (m measured, err error) {

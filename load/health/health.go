@@ -27,7 +27,7 @@ type Sample struct {
 	Over time.Duration
 	// CPU is the CPU time of the process divided by Over: 1.5 is one and a half CPUs.
 	CPU float64
-	// Share is CPU divided by what the process may use: GOMAXPROCS, or the quota of its cgroup if that is less.
+	// Share is CPU divided by what the process may use: its processors, or the quota of its cgroup if that is less.
 	Share float64
 	// MachineBusy and Steal are shares of the CPU time of the whole machine.
 	MachineBusy float64
@@ -68,9 +68,10 @@ type sums struct {
 	jumps                []ClockJump
 }
 
-// NewSampler returns a sampler for a run that began at start, which must come from time.Now.
-func NewSampler(start time.Time) *Sampler {
-	s := &Sampler{start: start, take: newReader().take}
+// NewSampler returns a sampler for a run that began at start, which must come from time.Now, and that is to use so many
+// processors.
+func NewSampler(start time.Time, processors int) *Sampler {
+	s := &Sampler{start: start, take: newReader(processors).take}
 	s.last = s.take()
 	return s
 }

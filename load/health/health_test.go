@@ -90,7 +90,7 @@ func TestSamplerWithoutAWindow(t *testing.T) {
 // The figures of this machine are unknown, but reading them must work, and missing ones must be in Unknown.
 func TestSamplerOnThisMachine(t *testing.T) {
 	t.Parallel()
-	s := NewSampler(time.Now())
+	s := NewSampler(time.Now(), 1)
 	s.Begin()
 	runtime.GC()
 	got := s.End()
@@ -156,7 +156,7 @@ func TestRaiseFilesOfThisProcess(t *testing.T) {
 
 // BenchmarkSample measures a sample, of which a run takes one a second.
 func BenchmarkSample(b *testing.B) {
-	s := NewSampler(time.Now())
+	s := NewSampler(time.Now(), 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Sample()

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -26,15 +25,18 @@ type snapshot struct {
 
 // reader takes snapshots.
 type reader struct {
-	system    system // what only this operating system provides
-	collector *collector
+	system     system // what only this operating system provides
+	collector  *collector
+	processors int
 }
 
-func newReader() *reader { return &reader{system: newSystem(), collector: newCollector()} }
+func newReader(processors int) *reader {
+	return &reader{system: newSystem(), collector: newCollector(), processors: processors}
+}
 
 func (r *reader) take() snapshot {
 	now := time.Now()
-	s := snapshot{when: now, clock: now.Round(0), processors: processorsFor(0)}
+	s := snapshot{when: now, clock: now.Round(0), processors: float64(r.processors)}
 	s.user, s.system, s.cpuKnown = processTimes()
 	s.gc, s.heap = r.collector.read()
 	s.softFiles, s.hardFiles = fileLimits()
@@ -83,15 +85,6 @@ func share(now, before, total uint64) float64 {
 		return 0
 	}
 	return min(1, float64(now-before)/float64(total))
-}
-
-// processorsFor returns how many processors a process may use: quota is that of its cgroup, 0 if there is none.
-func processorsFor(quota float64) float64 {
-	procs := float64(runtime.GOMAXPROCS(0))
-	if quota > 0 && quota < procs {
-		return quota
-	}
-	return procs
 }
 
 // pauses are those of the garbage collector since the process began; longest is the longest since the read before.

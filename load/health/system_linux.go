@@ -12,20 +12,18 @@ type system struct{ cgroups []cgroupDir }
 
 func newSystem() system { return system{cgroups: parseCgroup(file("/proc/self/cgroup"))} }
 
-// read fills in the machine, the cgroup, memory and open files.
+// read fills in the machine, the cgroup, memory and open files, and lowers the processors to the cgroup's quota.
 func (sys system) read(s *snapshot) {
 	s.machine = parseStat(file("/proc/stat"))
-	quota := 0.0
 	for _, dir := range sys.cgroups {
 		at, of := dir.read()
 		s.cgroup.known = s.cgroup.known || at.known
 		s.cgroup.throttled += at.throttled
 		s.cgroup.periods += at.periods
-		if of > 0 && (quota == 0 || of < quota) {
-			quota = of
+		if of > 0 && of < s.processors {
+			s.processors = of
 		}
 	}
-	s.processors = processorsFor(quota)
 	s.memory = parseStatm(file("/proc/self/statm")) * int64(os.Getpagesize())
 	s.files = openFiles()
 }

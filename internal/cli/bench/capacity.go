@@ -175,7 +175,7 @@ func (o *capacityOptions) target(
 func (p process) searchOn(
 	ctx context.Context, o *capacityOptions, at program.Endpoint, w workload.Workload, c *reports.LoadCapacity,
 ) error {
-	server, err := provide(ctx, &at, embedding{protocol: other(at), fault: o.fault})
+	server, err := provide(ctx, &at, embedding{protocol: other(at), fault: o.fault, beside: o.processors})
 	if err != nil {
 		l := notReached(ctx, &load.Config{}, time.Now(), err)
 		c.Interrupted, c.Internal, c.Unreachable = l.Interrupted, l.Internal, l.Unreachable

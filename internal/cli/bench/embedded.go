@@ -59,6 +59,7 @@ type embedding struct {
 	protocol string        // a name; empty: FWP
 	fault    string        // a name of the catalogue; empty: none
 	burden   time.Duration // of computing at each command
+	beside   int           // processors that the generator uses
 }
 
 // serve prints the server's URL and serves until standard input ends.
@@ -227,7 +228,7 @@ func embeddedCommand(ctx context.Context, e embedding) (*exec.Cmd, error) {
 		args = append(args, "--burden", e.burden.String())
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
-	procs := max(1, runtime.NumCPU()-runtime.GOMAXPROCS(0)) // not all, since idle threads of Go poll for work
+	procs := max(1, runtime.NumCPU()-e.beside) // not all, since idle threads of Go poll for work
 	cmd.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(procs))
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = ofItsOwn()
