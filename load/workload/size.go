@@ -62,7 +62,7 @@ func parseLognormal(text string) (Size, error) {
 	if !found {
 		return Size{}, bad("lognormal:"+text, "has one number", "two: median and sigma", "write it as in lognormal:500,1.2")
 	}
-	median, err := parseBytes(first)
+	median, err := ParseBytes(first)
 	if err != nil {
 		return Size{}, err
 	}
@@ -72,10 +72,10 @@ func parseLognormal(text string) (Size, error) {
 
 func parseSizeShare(text string) (SizeShare, error) {
 	first, second, two := cutRange(text)
-	low, err := parseBytes(first)
+	low, err := ParseBytes(first)
 	high := low
 	if two && err == nil {
-		high, err = parseBytes(second)
+		high, err = ParseBytes(second)
 	}
 	if err == nil && high < low {
 		err = bad(text, "ends before it begins", "the smaller size first", "turn it around")
@@ -83,7 +83,8 @@ func parseSizeShare(text string) (SizeShare, error) {
 	return SizeShare{low, high, 1}, err
 }
 
-func parseBytes(text string) (int, error) {
+// ParseBytes reads a number of bytes up to 16 MiB: "100", "2KiB", "1MB". The error is a *Problem.
+func ParseBytes(text string) (int, error) {
 	digits, factor := text, int64(1)
 	for _, unit := range []struct {
 		name   string
