@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -61,10 +62,8 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	require.Error(t, err)
 	require.ErrorContains(t, <-failed, "more than 1 connections")
 	require.NoError(t, first.nc.Close())
-	for open := 1; open > 0; { // until its end is counted
-		r.mu.Lock()
-		open = r.count
-		r.mu.Unlock()
+	for r.proxy.Open() > 0 { // until its end is counted
+		runtime.Gosched()
 	}
 	third := r.dial()
 	_, err = third.r.Read()

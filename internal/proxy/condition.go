@@ -1,0 +1,122 @@
+package proxy
+
+import (
+	"math/rand/v2"
+	"net"
+	"time"
+)
+
+// Condition is how the network is. The zero value passes everything on at once.
+type Condition struct {
+	// NotFrom are the sides whose bytes do not pass, and neither does the end of a connection: both are held back until
+	// they may. A new connection waits as its first bytes do.
+	NotFrom []Side
+	// Delay is that of each piece of bytes, in each direction; up to Jitter is added to it. Pieces stay in order.
+	Delay, Jitter time.Duration
+	// Rate is how many bytes of a connection pass in a second, in each direction; 0 is no limit.
+	Rate int
+	// Segment is how many bytes are passed on at a time; 0 is as many as there are.
+	Segment int
+}
+
+// network is the present condition. It is replaced as a whole.
+type network struct {
+	Condition
+
+	calm    bool // nothing is done to bytes
+	held    [Server + 1]bool
+	changed chan struct{} // closed when it is replaced
+}
+
+// Set sets the condition of the network from now on. It holds for bytes that are read from now on, and for those that
+// are held back.
+func (p *Proxy) Set(c Condition) {
+	n := &network{Condition: c, changed: make(chan struct{})}
+	for _, side := range c.NotFrom {
+		n.held[side] = true
+	}
+	n.calm = len(c.NotFrom) == 0 && c.Delay == 0 && c.Jitter == 0 && c.Rate == 0 && c.Segment == 0
+	close(p.network.Swap(n).changed)
+}
+
+// passable blocks while nothing passes from a side, and reports whether the proxy is still open.
+func (p *Proxy) passable(from Side) bool {
+	for {
+		n := p.network.Load()
+		if !n.held[from] {
+			return true
+		}
+		select {
+		case <-n.changed:
+		case <-p.over:
+			return false
+		}
+	}
+}
+
+// way is one direction of a connection.
+type way struct {
+	proxy  *Proxy
+	from   Side
+	random *rand.Rand // nil until it is needed
+	number int
+}
+
+func (p *Proxy) way(number int, from Side) *way { return &way{proxy: p, from: from, number: number} }
+
+// write passes bytes on as the network is. It blocks meanwhile.
+func (w *way) write(to net.Conn, data []byte) error {
+	n := w.proxy.network.Load()
+	if n.calm {
+		_, err := to.Write(data)
+		return err
+	}
+	if !w.sleep(w.delay(n)) {
+		return net.ErrClosed
+	}
+	for len(data) > 0 {
+		if !w.proxy.passable(w.from) {
+			return net.ErrClosed
+		}
+		n := w.proxy.network.Load()
+		piece := data
+		if n.Segment > 0 {
+			piece = data[:min(n.Segment, len(data))]
+		}
+		if n.Rate > 0 && !w.sleep(time.Duration(len(piece))*time.Second/time.Duration(n.Rate)) {
+			return net.ErrClosed
+		}
+		if _, err := to.Write(piece); err != nil {
+			return err
+		}
+		data = data[len(piece):]
+	}
+	return nil
+}
+
+// delay returns how long the next bytes are delayed.
+func (w *way) delay(n *network) time.Duration {
+	if n.Jitter <= 0 {
+		return n.Delay
+	}
+	if w.random == nil {
+		which := uint64(w.number)<<1 | uint64(w.from&1)              //nolint:gosec // numbers are positive
+		w.random = rand.New(rand.NewPCG(w.proxy.config.Seed, which)) //nolint:gosec // it is to be repeatable
+	}
+	return n.Delay + time.Duration(w.random.Int64N(int64(n.Jitter)+1))
+}
+
+// sleep waits, and reports whether the proxy is still open.
+func (w *way) sleep(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.proxy.over:
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,79 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// link is one connection that is passed on.
+type link struct {
+	proxy  *Proxy
+	number int
+	once   sync.Once // the first end is the one that counts
+	over   atomic.Bool
+}
+
+// Sizes of the buffer of a direction: most connections are idle, and there may be thousands.
+const (
+	idleBuffer = 2 << 10
+	busyBuffer = 16 << 10
+)
+
+// copy passes the bytes of one side on to the other until it ends, and then ends the other in the same way.
+func (l *link) copy(to, from net.Conn, side Side) {
+	way := l.proxy.way(l.number, side)
+	buffer := make([]byte, idleBuffer)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			l.passing(side, buffer[:n])
+			if failed := way.write(to, buffer[:n]); failed != nil {
+				reset(from)
+				return
+			}
+		}
+		if err != nil {
+			l.end(to, side, !errors.Is(err, io.EOF))
+			return
+		}
+		if n == len(buffer) && n < busyBuffer {
+			buffer = make([]byte, busyBuffer)
+		}
+	}
+}
+
+// end ends the other side as the first has ended.
+func (l *link) end(to net.Conn, by Side, broken bool) {
+	l.ended(by, broken)
+	l.proxy.passable(by)
+	half, can := to.(interface{ CloseWrite() error })
+	if broken || !can {
+		reset(to)
+		return
+	}
+	_ = half.CloseWrite()
+}
+
+func (l *link) opened() {
+	if o := l.proxy.config.Observer; o != nil {
+		o.Opened(l.number)
+	}
+}
+
+func (l *link) passing(from Side, data []byte) {
+	if o := l.proxy.config.Observer; o != nil && !l.over.Load() {
+		o.Passing(l.number, from, data)
+	}
+}
+
+func (l *link) ended(by Side, reset bool) {
+	l.once.Do(func() {
+		l.over.Store(true)
+		if o := l.proxy.config.Observer; o != nil {
+			o.Ended(l.number, by, reset)
+		}
+	})
+}
