@@ -34,6 +34,15 @@ func (s *Server) Restart() error { return s.restart(false) }
 func (s *Server) Kill() error { return s.restart(true) }
 
 func (s *Server) restart(reset bool) error {
+	if err := s.Down(reset); err != nil {
+		return err
+	}
+	return s.Up()
+}
+
+// Down is the first half of a Restart or, if reset is true, of a Kill: until Up nothing listens. The error is that
+// the server was never started.
+func (s *Server) Down(reset bool) error {
 	s.life.Lock()
 	defer s.life.Unlock()
 	if s.store == nil {
@@ -41,6 +50,14 @@ func (s *Server) restart(reset bool) error {
 	}
 	s.stop(reset)
 	s.store.Restarted(&Event{Reset: reset})
+	return nil
+}
+
+// Up is the second half: the server listens again at the same address. It returns when clients can connect again, or
+// the error why they cannot.
+func (s *Server) Up() error {
+	s.life.Lock()
+	defer s.life.Unlock()
 	if err := s.listen(); err != nil {
 		return fmt.Errorf("restart: %w", err)
 	}

@@ -30,6 +30,9 @@ type Starter struct {
 	Ready func(ctx context.Context, s *Server) error
 	// Patience is how long a server may take until it is ready; 30 s if zero.
 	Patience time.Duration
+	// Disk, if not 0, makes the folder a small file system of its own in memory, of so many bytes, which can be filled. It
+	// is for Linux, and needs the right to mount: see [CanMount].
+	Disk int64
 	// Supervisor is the program that runs commands, see [Supervise]; the present
 	// program with the argument "supervise" if empty.
 	Supervisor []string
@@ -151,6 +154,12 @@ func (s *Starter) Start(ctx context.Context, password string) (*Started, error) 
 	place, err := newPlace(password)
 	if err != nil {
 		return nil, fmt.Errorf("start a server: %w", err)
+	}
+	if s.Disk > 0 {
+		if err := mount(place.Dir, s.Disk); err != nil {
+			removeDir(place.Dir)
+			return nil, fmt.Errorf("start a server: %w", err)
+		}
 	}
 	i := &Started{starter: s, place: place, output: new(lastLines)}
 	i.Server.Address = Address{Host: "127.0.0.1", Port: strconv.Itoa(place.Port), Password: password}

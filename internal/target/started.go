@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 )
@@ -114,7 +113,7 @@ func (i *Started) End() {
 	if i.now != nil {
 		i.now.end(false)
 	}
-	_ = os.RemoveAll(i.place.Dir)
+	removeDir(i.place.Dir)
 }
 
 // errNoSupervisor reports that a command cannot be run.

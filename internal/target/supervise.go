@@ -26,8 +26,15 @@ type supervised struct {
 // killOrder asks a supervisor to kill. The end of its standard input asks it to stop in order.
 const killOrder = "kill\n"
 
-// signalOrder, with the name of a signal and the end of the line, asks it to send the command that signal.
-const signalOrder = "signal "
+// killServerOrder asks it to kill the command alone, and to let end in order what that has started.
+const killServerOrder = "kill-server\n"
+
+// signalOrder, with the name of a signal and the end of the line, asks it to send the command that signal, and
+// groupOrder to send it to the whole process group.
+const (
+	signalOrder = "signal "
+	groupOrder  = "group "
+)
 
 // supervise starts a command. What it prints goes to output. A word of the environment without "=" names a variable
 // that the command does not get.
@@ -76,11 +83,14 @@ func with(environment, changes []string) []string {
 // started has ended.
 func (s *supervised) end(kill bool) {
 	if kill {
-		_, _ = io.WriteString(s.orders, killOrder) // an error means that it is over
+		s.order(killOrder)
 	}
 	_ = s.orders.Close()
 	<-s.over
 }
+
+// order gives the supervisor an order.
+func (s *supervised) order(line string) { _, _ = io.WriteString(s.orders, line) } // an error means that it is over
 
 // how returns how the command ended: "exit status 2".
 func (s *supervised) how() string {

@@ -27,9 +27,11 @@ func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // 127 if the shell cannot be run. What it prints goes to output, which is a file for it to pass on. Supervise ends the
 // command, with everything that the command started: by SIGTERM when orders ends or this process gets a signal to end,
 // and by SIGKILL ten seconds later or when orders has a line "kill". A line "signal TERM" sends the command itself that
-// signal: HUP, INT, TERM, TSTP, CONT, USR1 or USR2. What is left when the command has ended by itself is killed, too.
-// On Linux that is every descendant, on other systems what is still in its process group. It is for a process of its
-// own, see [Starter] and [Program], whose children are all of the command.
+// signal: HUP, INT, TERM, TSTP, STOP, CONT, USR1 or USR2; "group STOP" sends it to all of its process group. A line
+// "kill-server" kills the command alone, and gives the rest ten seconds to end by itself. What is left when the
+// command has ended by itself is killed, too. On Linux that is every descendant, on other systems what is still in
+// its process group. It is for a process of its own, see [Starter] and [Program], whose children are all of the
+// command.
 func Supervise(command string, orders io.Reader, output io.Writer) int {
 	adoptOrphans()
 	defer removeFolder(os.Getppid())
@@ -51,9 +53,12 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 		endGroup(cmd.Process.Pid)
 		return exitCode(cmd.ProcessState)
 	case <-signals:
-	case kill := <-ordered(orders, cmd.Process):
-		if kill {
+	case order := <-ordered(orders, cmd.Process):
+		switch order {
+		case killOrder:
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		case killServerOrder:
+			outlive(cmd.Process.Pid, ended)
 		}
 	}
 	stop(cmd.Process.Pid, ended)
@@ -65,7 +70,7 @@ func Supervise(command string, orders io.Reader, output io.Writer) int {
 func removeFolder(parent int) {
 	folder := os.Getenv(folderVariable)
 	if os.Getppid() != parent && strings.HasPrefix(filepath.Base(folder), folderPrefix) {
-		_ = os.RemoveAll(folder)
+		removeDir(folder)
 	}
 }
 
@@ -79,35 +84,54 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// ordered sends whether to kill when there is the order to end. It passes signals on until then.
-func ordered(orders io.Reader, command *os.Process) <-chan bool {
-	order := make(chan bool, 1)
+// outlive kills the first process of a group, and waits until the others have ended by themselves.
+func outlive(group int, ended <-chan struct{}) {
+	_ = syscall.Kill(group, syscall.SIGKILL)
+	<-ended
+	patience := time.NewTimer(stopGrace)
+	defer patience.Stop()
+	awaitGroup(group, patience.C)
+}
+
+// ordered sends the order to end when there is one. It passes signals on until then.
+func ordered(orders io.Reader, command *os.Process) <-chan string {
+	order := make(chan string, 1)
 	go func() {
 		lines := bufio.NewReader(orders)
 		for {
 			line, err := lines.ReadString('\n')
 			if name, is := strings.CutPrefix(line, signalOrder); is && err == nil {
-				if s, known := namedSignals[strings.TrimSpace(name)]; known {
-					_ = command.Signal(s) // an error means that it has ended
-				}
+				pass(name, command.Pid)
 				continue
 			}
-			order <- line == killOrder
+			if name, is := strings.CutPrefix(line, groupOrder); is && err == nil {
+				pass(name, -command.Pid)
+				continue
+			}
+			order <- line
 			return
 		}
 	}()
 	return order
 }
 
+// pass sends a process, or a group if its number is negative, the signal of that name.
+func pass(name string, pid int) {
+	if s, known := namedSignals[strings.TrimSpace(name)]; known {
+		_ = syscall.Kill(pid, s) // an error means that it has ended
+	}
+}
+
 // namedSignals are the signals that a command can be sent.
-var namedSignals = map[string]os.Signal{
+var namedSignals = map[string]syscall.Signal{
 	"HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "TSTP": syscall.SIGTSTP,
-	"CONT": syscall.SIGCONT, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2,
+	"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT, "USR1": syscall.SIGUSR1, "USR2": syscall.SIGUSR2,
 }
 
 // stop stops a group in order, and waits until its first process has ended.
 func stop(group int, ended <-chan struct{}) {
 	_ = syscall.Kill(-group, syscall.SIGTERM)
+	_ = syscall.Kill(-group, syscall.SIGCONT) // one that stands still ends when it continues
 	patience := time.NewTimer(stopGrace)
 	defer patience.Stop()
 	select {

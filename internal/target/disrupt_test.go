@@ -1,0 +1,94 @@
+//go:build unix
+
+package target
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestStopAndAgain(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	want := "x"
+	for _, how := range []Stop{InOrder, AtOnce, ServerOnly} {
+		s.Stop(how)
+		_, err := s.Server.Dial(t.Context())
+		require.Error(t, err, "%s: nothing serves", how)
+		require.NoError(t, s.Again(t.Context()), how)
+		want += "x"
+		assert.Equal(t, want, greeting(t, s), "%s: the same place, with its folder", how)
+	}
+}
+
+// What a server has started may end in order when only the server is killed, and is killed with it otherwise.
+func TestStopServerOnly(t *testing.T) {
+	t.Parallel()
+	for how, inOrder := range map[Stop]bool{ServerOnly: true, AtOnce: false} {
+		t.Run(string(how), func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			child := `sh -c 'trap "echo ended > ` + folder + `/child; exit" TERM; while kill -0 $PPID; do sleep 0.02; done; ` +
+				`echo ended > ` + folder + `/child' 2>/dev/null & `
+			s, err := testStarter(child+"exec "+serving()).Start(t.Context(), "")
+			require.NoError(t, err)
+			defer s.End()
+			s.Stop(how)
+			if inOrder {
+				assert.FileExists(t, filepath.Join(folder, "child"))
+			} else {
+				assert.NoFileExists(t, filepath.Join(folder, "child"))
+			}
+		})
+	}
+}
+
+func TestPauseAndContinue(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	s.Pause()
+	nc, err := s.Server.Dial(t.Context()) // the system accepts it
+	require.NoError(t, err)
+	defer nc.Close()
+	s.Continue()
+	line, err := io.ReadAll(nc)
+	require.NoError(t, err)
+	assert.Equal(t, " x\n", string(line), "the server answers as soon as it goes on")
+}
+
+func TestAServerThatStandsStillIsEnded(t *testing.T) {
+	t.Parallel()
+	s, err := testStarter("exec "+serving()).Start(t.Context(), "")
+	require.NoError(t, err)
+	s.Pause()
+	s.End()
+	assert.NoDirExists(t, s.place.Dir)
+}
+
+func TestFillAndFree(t *testing.T) {
+	t.Parallel()
+	if err := CanMount(); err != nil {
+		t.Skip("this machine does not allow it: ", err)
+	}
+	starter := testStarter("exec " + serving())
+	starter.Disk = 1 << 20
+	s, err := starter.Start(t.Context(), "")
+	require.NoError(t, err)
+	defer s.End()
+	file := filepath.Join(s.place.Dir, "file")
+	require.NoError(t, s.Fill())
+	require.Error(t, os.WriteFile(file, make([]byte, 8<<10), 0o600))
+	require.NoError(t, s.Free())
+	require.NoError(t, os.WriteFile(file, make([]byte, 8<<10), 0o600))
+	s.End()
+	assert.NoDirExists(t, s.place.Dir)
+}
