@@ -27,6 +27,11 @@ type Counts struct {
 	Missing   int64 // jobs whose push was confirmed, and that no worker got
 	Lost      int64 // Missing beyond FetchesLost; 0 unless drained
 
+	// Of jobs and deliveries that a stop of the server excuses: see [Ledger.Stopping]. The losses are 0 unless drained.
+	LostByKill, LostByRestart int64 // as Lost, which has none of them
+	TwiceByStop               int64 // as Duplicated, which has none of them
+	ReturnedByStop            int64 // as Returned, the same
+
 	// Of events.
 	Failed      int64        // FAILs confirmed
 	Redelivered int64        // deliveries of jobs that might return
@@ -36,6 +41,7 @@ type Counts struct {
 	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
 	FetchesLost int64        // fetches that ended without a reply
+	ReportsLost int64        // acks and fails that ended without a reply
 }
 
 // Count returns the account. drained means that all queues are empty, no job is scheduled, and every fetch has ended;
@@ -54,7 +60,8 @@ func (l *Ledger) Count(drained bool) Counts {
 		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
 		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(),
 		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
-		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(),
+		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(), ReportsLost: l.reportsLost.Load(),
+		TwiceByStop: l.stops.twice.Load(), ReturnedByStop: l.stops.returned.Load(),
 	}
 	for flaw := range l.foreign {
 		counts.Flawed[flaw] = l.foreign[flaw].Load()
@@ -66,7 +73,7 @@ func (l *Ledger) Count(drained bool) Counts {
 	counts.Acked = max(0, t.settled-counts.Dead)
 	counts.Unanswered = max(0, counts.Sent-counts.Pushed-counts.Refused-counts.Doubtful)
 	if drained {
-		counts.Lost = max(0, counts.Missing-counts.FetchesLost)
+		l.losses(&counts)
 	}
 	return counts
 }

@@ -15,6 +15,7 @@ type Ledger struct {
 	grow   sync.Mutex                      // held while chunks or queues are replaced
 
 	recent ring
+	stops  stops
 
 	last, sent              atomic.Int64 // greatest job sent, -1 before the first; how many
 	refused                 atomic.Int64
@@ -22,6 +23,7 @@ type Ledger struct {
 	redelivered, duplicated atomic.Int64
 	returned                atomic.Int64
 	outOfOrder, fetchesLost atomic.Int64
+	reportsLost             atomic.Int64
 	foreign                 [Flaws]atomic.Int64
 
 	findings findings
@@ -33,6 +35,8 @@ func New() *Ledger {
 	l.chunks.Store(new([]*chunk))
 	l.queues.Store(new([]*atomic.Int64))
 	l.last.Store(-1)
+	l.stops.any.Store(-1)
+	l.stops.kills.Store(-1)
 	return l
 }
 
@@ -96,9 +100,15 @@ func (l *Ledger) Delivered(k int64, queue int) Kind {
 	case Again:
 		l.redelivered.Add(1)
 	case Returned:
+		if l.stops.forgave(k, &l.stops.returned) {
+			break
+		}
 		l.returned.Add(1)
 		l.findings.addTwice(k, &l.findings.kept.Returned)
 	default:
+		if l.stops.forgave(k, &l.stops.twice) {
+			break
+		}
 		l.duplicated.Add(1)
 		l.findings.addTwice(k, &l.findings.kept.Twice)
 	}
@@ -149,6 +159,9 @@ func (l *Ledger) flawed(f Finding) {
 
 // FetchLost books that a fetch ended without a reply. The server may have delivered one job to it.
 func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
+
+// ReportLost books that an ack or a fail ended without a reply. The server may have carried it out.
+func (l *Ledger) ReportLost() { l.reportsLost.Add(1) }
 
 // refusedAndDelivered is called by Refused or by Delivered, or by both if they race. The one that clears the bit books
 // the finding.

@@ -1,0 +1,73 @@
+package disrupt
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Target is what is disrupted.
+type Target interface {
+	// Begin begins a disruption, blocks until it has, and returns what ends it. The error is a [SkippedError] if this
+	// machine does not allow it.
+	Begin(ctx context.Context, d Disruption) (end func(context.Context) error, err error)
+}
+
+// SkippedError reports a disruption that this machine does not allow.
+type SkippedError struct{ Why string }
+
+// Error returns why.
+func (e *SkippedError) Error() string { return "skipped: " + e.Why }
+
+// Watch is called at the beginning and at the end of each disruption, by one goroutine. Err is why it could not be
+// done, or not ended.
+type Watch interface {
+	Begins(d Disruption)
+	Ended(d Disruption, err error)
+}
+
+// endPatience is how long the end of a disruption may take: a server may have to read its store.
+const endPatience = 2 * time.Minute
+
+// Run does the disruptions of a schedule, each when its time has come, counted from now. It blocks until the last one
+// has ended. When ctx is done it ends the present one at once, and begins no more. One that cannot be begun is passed
+// over; after one that cannot be ended there is none.
+func Run(ctx context.Context, schedule []Disruption, target Target, watch Watch) {
+	began := time.Now()
+	for _, d := range schedule {
+		if !sleep(ctx, d.At-time.Since(began)) {
+			return
+		}
+		watch.Begins(d)
+		end, err := target.Begin(ctx, d)
+		if err != nil {
+			watch.Ended(d, err)
+			continue
+		}
+		sleep(ctx, d.For)
+		err = ended(ctx, end)
+		watch.Ended(d, err)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// ended ends a disruption, whether ctx is done or not.
+func ended(ctx context.Context, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), endPatience,
+		fmt.Errorf("it took longer than %v", endPatience))
+	defer cancel()
+	return end(ctx)
+}
+
+// sleep waits, and reports whether ctx is not done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	return ctx.Err() == nil
+}
