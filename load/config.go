@@ -5,7 +5,8 @@
 // prints nothing; Config.Watch receives the figures of a run while it lasts.
 //
 // Files, in the order in which they can be read: config.go, run.go and drain.go (the phases), watch.go, stall.go and
-// second.go (what is observed meanwhile), report.go, planned.go, findings.go and history.go (the result).
+// second.go (what is observed meanwhile), disrupted.go (what is done to the target), report.go, planned.go,
+// findings.go and history.go (the result).
 package load
 
 import (
@@ -18,6 +19,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/history"
 	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/protocol"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -60,6 +62,12 @@ type Config struct {
 	// History makes Run record every push, fetch, ack and fail, up to HistoryLimit of them, and examine them: see Result.
 	History bool
 
+	// Schedule is what is done to the target on purpose while the load goes on, by Disrupt, which must be set if there is
+	// anything. Times count from the first arrival. A worker's reservation (reserve_for) should be short then: the drain
+	// waits until every job that may be in doubt has had the time to come back, if the workload's Drain is long enough.
+	Schedule []disrupt.Disruption
+	Disrupt  disrupt.Target
+
 	// ServerCPU, if set, returns the CPU time of the server so far, and whether it is known.
 	ServerCPU func() (time.Duration, bool)
 
@@ -67,8 +75,10 @@ type Config struct {
 	Target     reports.LoadTarget // URL and how it was chosen; Run adds the greeting and what the server says about itself
 	Thresholds []reports.Threshold
 
-	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report.
+	// ClauseOf, if set, returns the clause of a breach by its name (reports.LoadFinding.Breach), for the report, and
+	// LevelOf the level of a clause.
 	ClauseOf func(breach string) string
+	LevelOf  func(clause string) reports.Level
 }
 
 // Moment holds the figures of a run at the end of a second.

@@ -31,6 +31,7 @@ func (r *run) drain() {
 	r.resetWatchdog() // a server that answers no push may answer a fetch
 	r.each(func(c *client.Shard) { c.Drain(from) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
+	r.resolve(patient)
 	if r.figures.drained = r.allDrained(); r.figures.drained {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return

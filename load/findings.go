@@ -18,7 +18,10 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 		return &findings[len(findings)-1]
 	}
 	if c.Lost > 0 {
-		add(reports.FindingLost, c.Lost, r.missing())
+		add(reports.FindingLost, c.Lost, r.missing(ledger.NotStopped))
+	}
+	if c.LostByRestart > 0 {
+		add(reports.FindingLostByRestart, c.LostByRestart, r.missing(ledger.Restarted))
 	}
 	if c.Duplicated > 0 {
 		add(reports.FindingDuplicated, c.Duplicated, r.jids(found.Twice))
@@ -43,7 +46,19 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 	for i := range findings {
 		findings[i].Clause = r.clauseOf(findings[i].Breach)
 	}
-	return r.withHistory(findings)
+	findings = r.withHistory(findings)
+	for i := range findings {
+		findings[i].Level = r.levelOf(findings[i].Clause)
+	}
+	return findings
+}
+
+// levelOf returns the level of a clause, empty if there is none or the caller has no catalogue.
+func (r *run) levelOf(clause string) reports.Level {
+	if r.config.LevelOf == nil || clause == "" {
+		return ""
+	}
+	return r.config.LevelOf(clause)
 }
 
 // clauseOf returns the id of the clause that a breach breaks, empty if it has none or the caller has no catalogue.
@@ -124,12 +139,15 @@ func (r *run) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []st
 	return jids, notes
 }
 
-// missing returns the jobs that were accepted and never delivered.
-func (r *run) missing() []string {
+// missing returns the jobs that were accepted and never delivered, after such a stop of the server.
+func (r *run) missing(after ledger.Stop) []string {
 	var list []string
 	for k := range r.ledger.Missing() {
 		if len(list) == reports.FindingsKept {
 			break
+		}
+		if r.ledger.StoppedAfter(k) != after {
+			continue
 		}
 		list = append(list, string(r.jobs.AppendJID(nil, k)))
 	}

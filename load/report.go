@@ -39,6 +39,7 @@ func (r *run) report() *reports.Load {
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
 	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
+	l.Disruptions = r.reportDisruptions()
 	l.Findings = r.reportFindings(l.Jobs.Drained)
 	l.Health = r.reportHealth()
 	l.Evaluate(r.config.Thresholds...)
@@ -215,7 +216,9 @@ func (r *run) reportJobs() reports.LoadJobs {
 	jobs := reports.LoadJobs{
 		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
 		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
-		Lost: c.Lost, Duplicated: c.Duplicated + c.Returned, Foreign: c.Foreign, OutOfOrder: c.OutOfOrder,
+		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
+		Duplicated: c.Duplicated + c.Returned + c.TwiceByStop + c.ReturnedByStop,
+		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
 		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
 		FetchesLost: c.FetchesLost, TakenAtEnd: r.status.TakenAtStop,
 		Drained: r.figures.drained, NotDrained: r.figures.notDrained,

@@ -86,8 +86,10 @@ type run struct {
 	recorders []*measure.Recorder
 	recorder  *history.Recorder // nil: none
 	ledger    *ledger.Ledger
+	shared    *client.Shared
 	jobs      *workload.Jobs
 	sampler   *health.Sampler
+	disrupted disrupted
 
 	status   client.Status // of all shards together
 	watchdog watchdog
@@ -151,20 +153,21 @@ func (r *run) start() error {
 	r.ledger = ledger.New()
 	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
 	loops := r.engine.Loops()
-	shared := new(client.Shared)
+	r.shared = new(client.Shared)
 	if r.config.History {
 		r.recorder = history.NewRecorder()
 	}
+	r.disrupted.begin(r)
 	for i, loop := range loops {
 		recorder := measure.NewRecorder(measure.Ops()...)
 		r.recorders = append(r.recorders, recorder)
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
-			Recorder: recorder, Ledger: r.ledger, Shared: shared, Overload: r.config.Overload,
+			Recorder: recorder, Ledger: r.ledger, Shared: r.shared, Overload: r.config.Overload,
 			Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
-		config.Plan = r.plan
+		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0
 		config.History, config.HistoryLimit = r.recorder, HistoryLimit/int64(len(loops))
 		r.shards = append(r.shards, client.NewShard(config))
 	}
@@ -239,6 +242,7 @@ func (r *run) load(ctx context.Context) {
 	r.openWindow()
 	r.resetWatchdog()
 	r.each(func(c *client.Shard) { c.Start(r.loadFrom) })
+	defer r.disrupt(ctx)()
 	if r.window.From > r.loadFrom {
 		r.enter("warm-up")
 		r.until(ctx, func() bool { return r.now() >= r.window.From || r.over() })

@@ -69,6 +69,7 @@ func (r *run) look(now time.Duration) {
 	r.status = sum
 	r.watchdog.silent = r.config.Timeout
 	r.watchdog.observe(now, &r.status, r.work.Work.Max)
+	r.observeDisruption(now)
 	if now >= r.nextTick {
 		r.tick(now)
 		r.nextTick = max(r.nextTick+time.Second, now+time.Second/2) // on the grid, even if this look is late

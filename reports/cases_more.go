@@ -88,8 +88,8 @@ func (l *Load) Suite(ExitOptions) Suite {
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		s.add(Case{
-			Class: cmp.Or(f.Clause, "load"), Name: f.String(), Clause: f.Clause, State: CaseFailed, Kind: string(f.Kind),
-			Message: f.What, Evidence: textOf(Prose{f.page(PageOptions{})}),
+			Class: cmp.Or(f.Clause, "load"), Name: f.String(), Clause: f.Clause, State: stateOf(f.Level.Breach(), ExitOptions{}),
+			Kind: string(f.Kind), Message: f.What, Evidence: textOf(Prose{f.page(PageOptions{})}),
 		})
 	}
 	for _, t := range l.Thresholds {
@@ -122,7 +122,7 @@ func (l *Load) validCase() Case {
 func (l *Load) jobsCase() Case {
 	c := Case{Class: "load", Name: "every job is accounted for", Kind: "accounted for", Message: l.account()}
 	switch {
-	case l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Foreign > 0:
+	case l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Foreign > l.Disruptions.excused():
 		c.State, c.Kind = CaseFailed, "not accounted for"
 	case l.undecided():
 		c.State, c.Kind = CaseErrored, "inconclusive"

@@ -30,6 +30,8 @@ type Chart struct {
 	Curves []Curve
 	// Bands are parts of the X axis with names, such as phases.
 	Bands []Band
+	// Marks are parts of the X axis in which something was done that has a name.
+	Marks []Band
 }
 
 // Axis is an axis of a chart.

@@ -211,6 +211,7 @@ func (l *Load) timeline(y Axis) *Chart {
 	for _, p := range l.Phases {
 		c.Bands = append(c.Bands, Band{p.Name, seconds64(p.From), seconds64(p.From + p.Took)})
 	}
+	c.Marks = l.Disruptions.marks()
 	return c
 }
 

@@ -51,6 +51,11 @@ func (l *Load) Hide(hide func(string) string) {
 	}
 	l.Target.Info = []byte(hide(string(l.Target.Info)))
 	each(hide, &l.Connections.Refused, &l.Connections.LostWhy, &l.Jobs.NotDrained, &l.Gone, &l.Unreachable, &l.Internal)
+	if l.Disruptions != nil {
+		for i := range l.Disruptions.List {
+			each(hide, &l.Disruptions.List[i].Failed)
+		}
+	}
 	for i := range l.Phases {
 		each(hide, &l.Phases[i].Note)
 	}

@@ -70,6 +70,7 @@ var ours = map[string]bool{
 var oursOfLoad = map[string]bool{
 	"version": true, "run": true, "url": true, "chosen": true, "usage": true, "os": true, "arch": true, "kernel": true,
 	"cpu": true, "go": true, "words": true, "preset": true, "overload": true, "name": true, "op": true, "kind": true,
+	"level": true, "action": true,
 	"at_least": true, "flow": true, "breach": true, "clause": true, "what": true, "unknown": true, "do": true, "id": true,
 	"threshold": true, "expected": true, "actual": true, "phase": true, "engine": true, "histograms": true,
 }

@@ -52,7 +52,10 @@ type Load struct {
 	Flows []LoadFlow `json:"flows"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
-	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss.
+	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
+	Disruptions *LoadDisruptions `json:"disruptions,omitempty"`
+	// Findings holds what the target did wrong with the jobs of this run. Any one of them makes the exit code ExitLoss,
+	// unless it is about a clause that only recommends something.
 	Findings []LoadFinding `json:"findings"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`

@@ -52,7 +52,7 @@ func (l *Load) empty() []Reason {
 
 // failed returns the reason of a run in which too many commands of a kind failed.
 func (l *Load) failed() []Reason {
-	if len(l.empty()) > 0 {
+	if len(l.empty()) > 0 || l.Disruptions != nil { // then they are what was to be seen
 		return nil
 	}
 	var bad []string

@@ -14,6 +14,8 @@ type FindingKind string
 const (
 	// FindingLost: accepted and never delivered.
 	FindingLost FindingKind = "lost"
+	// FindingLostByRestart: accepted before a restart in good order, and never delivered.
+	FindingLostByRestart FindingKind = "lost-by-restart"
 	// FindingDuplicated: delivered while another worker held it.
 	FindingDuplicated FindingKind = "duplicated"
 	// FindingReturned: delivered again after its ack was accepted, or though it was not to be tried again.
@@ -54,6 +56,8 @@ type LoadFinding struct {
 	Breach string `json:"breach,omitempty"`
 	// Clause is the id of the clause that was broken; empty if the specification has none.
 	Clause string `json:"clause,omitempty"`
+	// Level is the level of the clause; empty if there is no clause or it is not known.
+	Level Level `json:"level,omitempty"`
 	// What is what happened, in a few words without a full stop.
 	What string `json:"what"`
 	// Count is how often it happened.
@@ -66,6 +70,9 @@ type LoadFinding struct {
 	// Notes is more about single cases: "pushed to 0, delivered from 1" for example.
 	Notes []string `json:"notes,omitempty"`
 }
+
+// fails reports whether the finding is about more than a recommendation.
+func (f *LoadFinding) fails() bool { return f.Level.Breach() == Fail }
 
 // quotes reports whether JIDs and Notes may hold what was received instead of jids.
 func (f *LoadFinding) quotes() bool { return f.Kind == FindingGrammar || f.Kind == FindingReply }
@@ -83,7 +90,9 @@ func NewLoadFinding(kind FindingKind, count int64, jids []string) LoadFinding {
 
 // findingKinds holds, for each kind, the thing that is counted, what is wrong with it, and what that means.
 var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
-	FindingLost:       {"job", " lost", "accepted with OK and never delivered"},
+	FindingLost: {"job", " lost", "accepted with OK and never delivered"},
+	FindingLostByRestart: {"job", " lost by a restart",
+		"accepted with OK before a restart in good order, and never delivered"},
 	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
 	FindingReturned:   {"job", " delivered again after their end", "delivered again after its end"},
 	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},

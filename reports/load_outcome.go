@@ -21,7 +21,7 @@ func (l *Load) decide() outcome {
 	return decide(append(l.trouble().claims(cmp.Or(l.begun(), sum), "the target could not be loaded"),
 		claimed(ExitInternal, l.short() != "", join("internal error: "+l.short(), l.found(), l.account())),
 		claimed(ExitUnreachable, l.Gone != "", join("the target was lost: "+text.OneLine(l.Gone), l.found(), l.account())),
-		claimed(ExitLoss, len(l.Findings) > 0, sum),
+		claimed(ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }), sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
 		claimed(ExitFindings, len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), sum)),
 		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(),
@@ -141,6 +141,8 @@ func (l *Load) account() string {
 	case l.undecided():
 		return fmt.Sprintf("%s of %s unaccounted for: the queues were not drained", text.Grouped(j.Missing),
 			text.Count(j.Pushed, "job"))
+	case l.Disruptions.cost() != "":
+		return fmt.Sprintf("%s pushed, of these %s", text.Count(j.Pushed, "job"), l.Disruptions.cost())
 	case len(l.Findings) > 0:
 		return fmt.Sprintf("%s pushed, %s delivered", text.Count(j.Pushed, "job"), text.Grouped(j.Delivered))
 	case j.InDoubt > 0 || j.Doubtful > 0:

@@ -43,7 +43,7 @@ const (
 // these reasons:
 //
 //	empty        no arrival succeeded
-//	errors       more than 10 % of the commands of a kind failed
+//	errors       more than 10 % of the commands of a kind failed, unless the target was disrupted on purpose
 //	aborted      --overload abort, and an arrival found no free connection
 //	connections  the target took fewer connections than the workload has
 //	files        connections failed for want of file descriptors; ports and memory alike: an internal error besides
@@ -53,7 +53,7 @@ const (
 //	saturated    the process, or a loop of it, used more than 85 % of its CPUs (95 % in a closed loop) in a
 //	             window of 200 ms or more
 //	behind       less than 99 % of the target rate was achieved, which is not explained by arrivals that found no free
-//	             connection and by errors
+//	             connection, by errors or by disruptions
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
@@ -225,7 +225,7 @@ func (l *Load) processors() string {
 
 func (l *Load) behind() []Reason {
 	r := l.Rate
-	if r.Target <= 0 || r.Achieved >= achievedEnough*r.Target {
+	if r.Target <= 0 || r.Achieved >= achievedEnough*r.Target || l.Disruptions != nil {
 		return nil
 	}
 	explained := r.Queued + r.Dropped + r.Unserved + int64(l.Connections.Opened) + l.sumOf(r.Op).errors

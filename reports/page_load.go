@@ -25,6 +25,7 @@ func (l *Load) Page(o PageOptions) Page {
 		} else {
 			p.errors(l)
 		}
+		p.disrupted(l)
 		p.jobs(l)
 		if o.Figures {
 			p.jobsFigure(l)

@@ -225,6 +225,11 @@ func runMetrics() []metric {
 	number := func(name, means string, of func(*Load) reading) metric {
 		return metric{name: name, shared: true, means: means, of: of}
 	}
+	recovery := func(name, means string, of func(*LoadDisruption) time.Duration) metric {
+		return metric{
+			name: name, dimension: aTime, means: means, of: func(l *Load) reading { return l.Disruptions.worst(of) },
+		}
+	}
 	return append([]metric{
 		{
 			name: "rate", dimension: aRate, shared: true, means: "arrivals that succeeded per second, of the target rate",
@@ -239,6 +244,10 @@ func runMetrics() []metric {
 			func(l *Load) reading { return partOf(l.Rate.Dropped, l.Rate.Planned) }),
 		number("queued", "arrivals that waited for a connection and got it, of those planned",
 			func(l *Load) reading { return partOf(l.Rate.Queued, l.Rate.Planned) }),
+		recovery("recovery.served", "the longest time from the end of a disruption until a command was served",
+			func(d *LoadDisruption) time.Duration { return d.Served }),
+		recovery("recovery.back", "the longest time from the end of a disruption until the rate was back",
+			func(d *LoadDisruption) time.Duration { return d.Back }),
 		number("connections.lost", "connections that ended unexpectedly, of those opened", func(l *Load) reading {
 			return partOf(l.Connections.Lost, int64(l.Connections.Opened))
 		}),

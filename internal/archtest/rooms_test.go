@@ -29,9 +29,9 @@ var rooms = map[string]room{
 	"internal/cli/bench": {
 		mayImport: []string{
 			"conformance", "fakes", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program", "internal/input",
-			"internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare", "load/emqpspeaker",
-			"load/fwpspeaker", "load/health", "load/measure", "load/paired", "load/protocol", "load/workload",
-			"load/workqspeaker",
+			"internal/proxy", "internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare",
+			"load/disrupt", "load/emqpspeaker", "load/fwpspeaker", "load/health", "load/measure", "load/paired",
+			"load/protocol", "load/workload", "load/workqspeaker",
 			"reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
@@ -120,7 +120,7 @@ var rooms = map[string]room{
 	"internal/target":  {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},
 
 	"load": {mayImport: []string{
-		"internal/history", "internal/shortage", "load/arrivals", "load/client", "load/engine", "load/health",
+		"internal/history", "internal/shortage", "load/arrivals", "load/client", "load/disrupt", "load/engine", "load/health",
 		"load/ledger", "load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/client": {mayImport: []string{
@@ -138,7 +138,8 @@ var rooms = map[string]room{
 		"internal/session", "internal/session/workqsession", "load/measure", "load/protocol", "load/workload", "workq",
 	}},
 	"load/protocol": {mayImport: []string{"load/measure", "load/workload"}},
-	"load/workload": {mayImport: []string{"internal/text", "load/arrivals"}},
+	"load/workload": {mayImport: []string{"internal/text", "internal/yamlfile", "load/arrivals"}},
+	"load/disrupt":  {mayImport: []string{"internal/text", "internal/yamlfile", "load/workload"}},
 	"load/capacity": {alone: true},
 	"load/compare":  {mayImport: []string{"load/paired", "reports"}, alone: true},
 	"load/health":   {alone: true},
@@ -195,12 +196,16 @@ var rooms = map[string]room{
 		"load/protocol", "load/workload",
 	}},
 	"internal/recorder": {
-		mayImport: []string{"fwp", "internal/monitor", "internal/shortage", "internal/text", "scenarios", "scenarios/fwpdialect"},
+		mayImport: []string{
+			"fwp", "internal/monitor", "internal/proxy", "internal/text", "scenarios", "scenarios/fwpdialect",
+		},
 		testsAlso: []string{"fakes"},
 	},
-	"internal/monitor": {mayImport: []string{"fwp"}, alone: true},
-	"internal/slow":    {alone: true, tests: true},
-	"internal/history": {mayImport: []string{"internal/text"}, alone: true},
+	"internal/proxy":    {mayImport: []string{"internal/shortage"}, alone: true},
+	"internal/yamlfile": {},
+	"internal/monitor":  {mayImport: []string{"fwp"}, alone: true},
+	"internal/slow":     {alone: true, tests: true},
+	"internal/history":  {mayImport: []string{"internal/text"}, alone: true},
 
 	"clients/npm":       {},
 	"internal/archtest": {},

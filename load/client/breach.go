@@ -75,7 +75,8 @@ const (
 func (d *duty) overdue(now time.Duration) {
 	c, took := d.shard, now-d.asked.sent
 	limit := c.times.Wait + overrun + 2*c.slowest
-	if c.times.Wait == 0 || took <= limit || c.pulse.whole(d.asked.sent+c.times.Wait, now) == 0 {
+	if c.times.Wait == 0 || took <= limit || !c.shared.calm(d.asked.sent) ||
+		c.pulse.whole(d.asked.sent+c.times.Wait, now) == 0 {
 		return
 	}
 	verb := c.verb(d.asked.op)
@@ -88,7 +89,7 @@ func (d *duty) overdue(now time.Duration) {
 func (c *conn) unanswered(now time.Duration) {
 	s, waited := c.shard, now-c.asked.sent
 	seconds := int(waited / time.Second)
-	if c.phase != busy || waited < leastSilence || s.slowest > waited/mostSlowness ||
+	if c.phase != busy || waited < leastSilence || s.slowest > waited/mostSlowness || !s.shared.calm(c.asked.sent) ||
 		s.pulse.whole(c.asked.sent, now) < seconds/2 {
 		return
 	}
@@ -113,7 +114,7 @@ const closingsKept = 10_000
 func (d *duty) closedByServer(now time.Duration) {
 	w, c := d.worker, d.shard
 	served := d.replied > d.opened && d.failures == 0
-	if !served || w.stops() || w.state != protocol.Working || now-max(w.known, d.opened) > beaten ||
+	if !served || w.stops() || w.state != protocol.Working || now-max(w.known, d.opened) > beaten || !c.shared.calm(now) ||
 		len(c.closings) == closingsKept {
 		return
 	}

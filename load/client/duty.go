@@ -66,14 +66,13 @@ func (d *duty) answered(now time.Duration, e *protocol.Event) outcome {
 
 // lost implements role. A fetch without a reply may have taken a job, a report without
 // a reply may not have arrived, and what was fetched on this connection may be handed
-// out again now that it is gone. A report is not sent twice, as the protocol asks for,
-// unless the client itself did not await its reply: such a job would be left behind if
-// the server has not read the report. One that was not sent yet waits for the next
-// connection.
+// out again now that it is gone, unless the run holds the server to its reservations. A report is not sent twice, as
+// the protocol asks for, unless the client itself did not await its reply: such a job would be left behind if the
+// server has not read the report. One that was not sent yet waits for the next connection.
 func (d *duty) lost(now time.Duration, asked bool) {
 	w := d.worker
 	for i := range w.places {
-		if p := &w.places[i]; p.by == d && p.jobHeld() {
+		if p := &w.places[i]; p.by == d && p.jobHeld() && !w.shard.keeps {
 			w.mayReturn(p)
 		}
 	}
@@ -86,6 +85,7 @@ func (d *duty) lost(now time.Duration, asked bool) {
 		w.vacate(now, d.place)
 	case d.doing == reporting:
 		d.noteReport(&w.places[d.place], history.Open)
+		w.shard.ledger.ReportLost()
 		w.mayReturn(&w.places[d.place])
 		if d.quit.decided {
 			w.places[d.place].repeated = true

@@ -54,6 +54,9 @@ type Config struct {
 	// HistoryLimit is how many of them this shard records, but for those in flight when
 	// it is reached; 0 is all. A call takes some 300 bytes.
 	HistoryLimit int64
+	// Disrupted says that the target is disrupted while the load goes on: jobs may come back in the drain, and one whose
+	// worker has lost its connection is still that worker's, if the protocol has it so.
+	Disrupted bool
 	// ChurnInfo has short-lived connections ask for info instead of pushing a job.
 	ChurnInfo bool
 }
@@ -94,6 +97,8 @@ type Shard struct {
 	pushing    workload.Push  // the job that is being pushed
 
 	fails         bool // some jobs are to fail
+	disrupted     bool // the target is disrupted on purpose
+	keeps         bool // a job is its worker's even if the connection is gone
 	disconnects   bool // some clients end their connections
 	ownQueues     bool // some jobs have a queue of their own
 	observing     bool // observers ask
@@ -124,6 +129,7 @@ func NewShard(config Config) *Shard {
 	}
 	spoken := c.speaker("") // of any connection
 	c.verb, c.times = spoken.Verb, spoken.Times()
+	c.keeps = config.Disrupted && c.times.Keeps
 	if c.shared == nil {
 		c.shared = new(Shared)
 	}
@@ -138,7 +144,7 @@ func NewShard(config Config) *Shard {
 	c.cycler = opener{shard: c}
 	c.clock.shard, c.sweeper.shard = c, c
 	c.dispatcher.shard, c.dispatcher.overload = c, config.Overload
-	c.fails = c.work.FailShare > 0
+	c.fails, c.disrupted = c.work.FailShare > 0, config.Disrupted
 	c.disconnects, c.ownQueues = c.jobs.Disconnects(), c.jobs.HasOwnQueues()
 	c.share = shareOf(&c.work, config.ChurnInfo)
 	c.mostUnfinished = roomForReplies + int64(c.share.workers)*int64(c.jobs.LargestPayload())

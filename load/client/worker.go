@@ -77,7 +77,7 @@ func (p *place) jobHeld() bool { return p.stage >= working }
 func (w *worker) mayFetch() bool {
 	c := w.shard
 	may := c.fetching && w.state == protocol.Working && len(w.free) > 0 && !c.stopping
-	return may && (c.fails || !w.drained || c.ownLeft())
+	return may && (c.fails || c.disrupted || !w.drained || c.ownLeft())
 }
 
 // stops reports whether the worker ends its connections once it holds nothing.

@@ -231,6 +231,6 @@ func (*speaker) Verb(op measure.Op) string { return verbs[op] }
 func (*speaker) Times() protocol.Times {
 	return protocol.Times{
 		Beat: 15 * time.Second, BeatApart: 5 * time.Second, Wait: 2 * time.Second,
-		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second,
+		FailAfter: 25 * time.Second, EndAfter: 30 * time.Second, Keeps: true,
 	}
 }

@@ -100,6 +100,9 @@ type Times struct {
 	// A worker that is ordered to terminate reports as failed after FailAfter what is not done,
 	// and has ended its connections after EndAfter.
 	FailAfter, EndAfter time.Duration
+	// Keeps is set if a worker keeps its jobs when its connection ends: another may get them only when their reservation
+	// is over.
+	Keeps bool
 	// Pushes is set if the server sends messages that are the reply to no command: Hear gets them at any time, and
 	// reports them as Beside.
 	Pushes bool

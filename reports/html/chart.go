@@ -96,6 +96,7 @@ func (s *svg) chart(c *reports.Chart) {
 	}
 	s.height = p.bottom + 44
 	s.bands(p, c.Bands)
+	s.marks(p, c.Marks)
 	s.axes(p, c)
 	for i, curve := range c.Curves {
 		s.curve(p, i, curve)
@@ -158,6 +159,15 @@ func (s *svg) bands(p *plot, bands []reports.Band) {
 			s.raw(`<text x="%s" y="%s" text-anchor="middle" font-size="11">%s</text>`, at((from+until)/2), at(p.top-4),
 				esc(b.Name))
 		}
+	}
+}
+
+// marks draws what was done, with its name where a pointer rests.
+func (s *svg) marks(p *plot, marks []reports.Band) {
+	for _, m := range marks {
+		from, until := p.px(m.From), p.px(m.Until)
+		s.raw(`<rect class="mark" x="%s" y="%s" width="%s" height="%s" fill="#d9730d" fill-opacity=".3">`+
+			`<title>%s</title></rect>`, at(from), at(p.top), at(max(until-from, 2)), at(p.bottom-p.top), esc(m.Name))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -73,7 +74,42 @@ func (p process) serve(fault fakes.Fault, burden time.Duration) error {
 	}
 	server := fakes.NewServer(config)
 	defer server.Close()
-	return p.serving(server.URL())
+	if err := p.Print(server.URL() + "\n"); err != nil {
+		return err
+	}
+	return p.obey(server)
+}
+
+// The orders that an embedded server takes on its standard input, a line each. It answers each with a line, which is
+// obeyed or the error.
+const (
+	stopOrder = "stop"  // in good order
+	killOrder = "kill"  // with every connection reset
+	upOrder   = "start" // it serves again, with the same store
+	obeyed    = "ok"
+)
+
+// obey does what standard input orders, and returns when that ends.
+func (p process) obey(server *fakes.Server) error {
+	for orders := bufio.NewScanner(p.In); orders.Scan(); {
+		var err error
+		switch orders.Text() {
+		case stopOrder:
+			err = server.Down(false)
+		case killOrder:
+			err = server.Down(true)
+		case upOrder:
+			err = server.Up()
+		}
+		reply := obeyed
+		if err != nil {
+			reply = err.Error()
+		}
+		if err := p.Print(reply + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serving prints the URL of a server, and returns when standard input ends.
@@ -165,8 +201,37 @@ func (c burdenedConn) Read(b []byte) (n int, err error) {
 // runningEmbedded is an embedded server in a process of its own.
 type runningEmbedded struct {
 	address target.Address
-	pid     int
+	process *os.Process
 	end     func()
+
+	orders  io.Writer
+	replies *bufio.Reader
+}
+
+// Stop implements processes. The store outlives it.
+func (s *runningEmbedded) Stop(how target.Stop) error {
+	if how == target.InOrder {
+		return s.order(stopOrder)
+	}
+	return s.order(killOrder)
+}
+
+// Again implements processes.
+func (s *runningEmbedded) Again(context.Context) error { return s.order(upOrder) }
+
+// order gives an order, and waits until it is obeyed.
+func (s *runningEmbedded) order(word string) error {
+	if _, err := io.WriteString(s.orders, word+"\n"); err != nil {
+		return fmt.Errorf("the embedded server: %w", err)
+	}
+	reply, err := s.replies.ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("the embedded server: %w", err)
+	}
+	if reply = strings.TrimSpace(reply); reply != obeyed {
+		return errors.New("the embedded server: " + reply)
+	}
+	return nil
 }
 
 // startEmbedded starts the embedded server as a process of its own. It serves until end is called, which waits until it
@@ -194,12 +259,12 @@ func startEmbedded(ctx context.Context, e embedding) (s runningEmbedded, err err
 	if err := cmd.Start(); err != nil {
 		return s, err
 	}
-	s.pid = cmd.Process.Pid
+	s.process, s.orders, s.replies = cmd.Process, in, bufio.NewReader(out)
 	s.end = func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 	}
-	url, err := bufio.NewReader(out).ReadString('\n')
+	url, err := s.replies.ReadString('\n')
 	if err == nil {
 		s.address, err = target.ParseURL(strings.TrimSpace(url))
 	}

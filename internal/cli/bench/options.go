@@ -54,6 +54,7 @@ type benchOptions struct {
 	loadFlags
 
 	targetFlags program.TargetFlags
+	disruptions disruptFlags
 	fault       string
 	thresholds  []string
 	showInvalid bool
@@ -74,6 +75,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.fault, "fault", "",
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)
+	o.disruptions.declare(cmd)
 	declareThresholds(cmd, &o.thresholds)
 	f.BoolVar(&o.showInvalid, "show-invalid", false,
 		"show the rates and times of an INVALID run as well, under a heading that says what they are")
@@ -245,8 +247,10 @@ func (o *benchOptions) validate() (err error) {
 	if err := o.loadFlags.validate(); err != nil {
 		return err
 	}
-	o.limits, err = parseThresholds(o.thresholds)
-	return err
+	if o.limits, err = parseThresholds(o.thresholds); err != nil {
+		return err
+	}
+	return o.disruptions.validate(o.given)
 }
 
 // parseThresholds reads the values of --threshold.

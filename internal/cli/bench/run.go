@@ -43,6 +43,7 @@ func newBenchRun(p process) *cobra.Command {
 			"  fwpbench run --preset idle --connections 10000 --url tcp://:PASSWORD@faktory.example\n" +
 			"  fwpbench run --protocol workq --requests\n" +
 			"  fwpbench run --url emqp://localhost\n" +
+			"  fwpbench run --start faktory --rate 500 --duration 10m --disrupt-every 20s --disrupt-with kill,partition\n" +
 			"  fwpbench run nightly.yaml --threshold 'push.response.p99<20ms' --hlog nightly.hlog",
 		Args: oneFile,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -82,11 +83,15 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err := o.checkProtocol(&at, &w); err != nil {
 		return err
 	}
+	schedule, err := o.disruptions.prepare(&at, &w)
+	if err != nil {
+		return err
+	}
 	if err := o.prepareMachine(&w, local(at)); err != nil {
 		return err
 	}
 	config := o.config(p, w)
-	config.Thresholds, config.History = o.limits, o.history != ""
+	config.Thresholds, config.History, config.Schedule = o.limits, o.history != "", schedule
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
@@ -117,7 +122,14 @@ func (o *loadFlags) config(p process, w workload.Workload) load.Config {
 		Workload: w, Seed: w.Seed, Run: load.NewRun(), Loops: o.processors,
 		Overload: overloads[o.overload.String()], Pace: o.pace, Timeout: o.patience(),
 		Version: p.Name + " " + program.Version(), ClauseOf: conformance.ClauseOf,
+		LevelOf: levelOf,
 	}
+}
+
+// levelOf returns the level of a clause of FWP.
+func levelOf(clause string) reports.Level {
+	c, _ := conformance.ClauseByID(clause)
+	return c.Level
 }
 
 // local reports whether the server runs on this machine.
@@ -173,7 +185,18 @@ func (o *loadFlags) once(
 		return &load.Result{Report: notReached(ctx, &config, began, err)}, nil
 	}
 	defer provided.end()
-	return o.on(ctx, at, config, provided.pid, begin)
+	if len(config.Schedule) == 0 {
+		return o.on(ctx, at, config, provided.pid, begin)
+	}
+	s, err := newSubject(&at, provided, &config)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	return o.on(ctx, at, config, provided.pid, func(c *load.Config) {
+		s.attach(c)
+		begin(c)
+	})
 }
 
 // on puts one load on a server that runs.
@@ -223,8 +246,9 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 
 // provided is a server that is there to be loaded.
 type provided struct {
-	end func() // ends it if it was started
-	pid int    // of it, or of the process above it; 0 if that is not known
+	end     func()    // ends it if it was started
+	pid     int       // of it, or of the process above it; 0 if that is not known
+	process processes // nil if it runs already
 }
 
 // provide starts the server that is put under load, unless it runs already.
@@ -236,14 +260,14 @@ func provide(ctx context.Context, at *program.Endpoint, e embedding) (provided, 
 			return provided{}, &program.InternalError{Cause: err}
 		}
 		at.Server = &target.Server{Address: server.address}
-		return provided{server.end, server.pid}, nil
+		return provided{server.end, server.process.Pid, &server}, nil
 	case at.Starter != nil:
 		started, err := at.Start(ctx, "", greetTimeout)
 		if err != nil {
 			return provided{}, err
 		}
 		at.Server = &started.Server
-		return provided{started.End, started.PID()}, nil
+		return provided{started.End, started.PID(), startedServer{started}}, nil
 	}
 	return provided{end: func() {}}, nil
 }

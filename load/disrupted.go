@@ -1,0 +1,215 @@
+package load
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/load/client"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// settles is how long after a disruption what the target does to a connection may still come from it.
+const settles = 5 * time.Second
+
+// returnPatience is how long after the end of its reservation a job may take to be delivered again: it may have to wait
+// for its next try. (AMB-38)
+const returnPatience = 150 * time.Second
+
+// disrupted is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
+// beside the run.
+type disrupted struct {
+	run    *run
+	calls  *history.Client // nil: there is no history
+	track  disrupt.Track
+	served int64         // of the latest sample
+	ended  time.Duration // when the load had, in time of the engine
+
+	resolved bool // every job in doubt has had the time to come back
+
+	mu    sync.Mutex
+	done  []doneDisruption
+	going bool
+}
+
+// doneDisruption is a disruption in time of the engine.
+type doneDisruption struct {
+	disrupt.Disruption
+
+	began, ended time.Duration
+	err          error
+}
+
+func (d *disrupted) begin(r *run) {
+	d.run = r
+	if r.recorder != nil && len(r.config.Schedule) > 0 {
+		d.calls = r.recorder.Client(Connections(&r.work), "")
+	}
+}
+
+// disrupt begins with the schedule, and returns what ends it: a disruption that goes on is ended then.
+func (r *run) disrupt(ctx context.Context) (stop func()) {
+	if len(r.config.Schedule) == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		disrupt.Run(ctx, r.config.Schedule, r.config.Disrupt, &r.disrupted)
+	}()
+	return func() {
+		cancel()
+		r.until(context.Background(), func() bool {
+			select {
+			case <-over:
+				return true
+			default:
+				return false
+			}
+		})
+		r.disrupted.ended = r.now()
+	}
+}
+
+// Begins implements [disrupt.Watch].
+func (d *disrupted) Begins(what disrupt.Disruption) {
+	r := d.run
+	if what.Action.Stops() {
+		r.ledger.Stopping(what.Action.Kills())
+	}
+	r.shared.Disrupt(math.MaxInt64)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.going = true
+	d.done = append(d.done, doneDisruption{Disruption: what, began: r.now()})
+}
+
+// Ended implements [disrupt.Watch].
+func (d *disrupted) Ended(what disrupt.Disruption, err error) {
+	r := d.run
+	now := r.now()
+	if what.Action.Stops() {
+		r.ledger.Serving()
+	}
+	r.shared.Disrupt(now + settles)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.going = false
+	last := &d.done[len(d.done)-1]
+	last.ended, last.err = now, err
+	d.record(last)
+}
+
+// record adds a stop of the server to the history.
+func (d *disrupted) record(done *doneDisruption) {
+	if d.calls == nil || !done.Action.Stops() {
+		return
+	}
+	op := history.Restart
+	if done.Action.Kills() {
+		op = history.Kill
+	}
+	began := d.run.began.Sub(d.run.recorder.Begin())
+	d.calls.Add(history.Event{Op: op, Outcome: history.OK, Call: began + done.began, Return: began + done.ended})
+}
+
+// observeDisruption takes a sample of what was served. A target that is disrupted is neither gone nor has it stalled.
+func (r *run) observeDisruption(now time.Duration) {
+	d := &r.disrupted
+	if len(r.config.Schedule) == 0 {
+		return
+	}
+	d.track.Add(now, r.status.Served)
+	d.mu.Lock()
+	going := d.going
+	d.mu.Unlock()
+	if going {
+		r.lastSeen = now
+		r.resetWatchdog()
+	}
+}
+
+// resolve goes on with the drain of a disrupted run until no job is in doubt: those that a fetch or an ack without a
+// reply has left with the server come back when their reservations have ended, and after that long they do not.
+func (r *run) resolve(patient func() bool) {
+	d := &r.disrupted
+	if len(d.done) == 0 || !r.allDrained() {
+		return
+	}
+	due := r.now() + time.Duration(r.work.ReserveFor) + returnPatience
+	r.until(context.Background(), func() bool { return r.inDoubt() == 0 || r.now() >= due || !patient() })
+	if d.resolved = r.inDoubt() == 0; d.resolved || r.now() < due {
+		return
+	}
+	from := r.now()
+	r.each(func(c *client.Shard) { c.Drain(from) }) // the queues have to be empty now, too
+	r.until(context.Background(), func() bool { return r.allDrained() || !patient() })
+	if d.resolved = r.allDrained(); d.resolved {
+		r.ledger.WaitedOut()
+	}
+}
+
+// inDoubt returns how many jobs may still come, as far as the run knows.
+func (r *run) inDoubt() int64 {
+	c := r.ledger.Count(false)
+	return c.Missing + c.Waiting + c.InDoubt + int64(r.status.Held)
+}
+
+// reportDisruptions returns what was done to the target, and how it recovered; nil if nothing was.
+func (r *run) reportDisruptions() *reports.LoadDisruptions {
+	d := &r.disrupted
+	if len(r.config.Schedule) == 0 {
+		return nil
+	}
+	c := r.ledger.Count(r.figures.drained)
+	report := &reports.LoadDisruptions{
+		LostByKill: c.LostByKill, LostByRestart: c.LostByRestart, TwiceByStop: c.TwiceByStop,
+		ReturnedByStop: c.ReturnedByStop, PushesInDoubt: c.Doubtful + c.Unanswered, PushesNotCarriedOut: c.InDoubt,
+		ReportsInDoubt: c.ReportsLost, FetchesInDoubt: c.FetchesLost, Resolved: d.resolved,
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	since := r.loadFrom
+	for i, done := range d.done {
+		until := d.ended
+		if i+1 < len(d.done) {
+			until = d.done[i+1].began
+		}
+		one := reports.LoadDisruption{
+			Action: string(done.Action), Words: done.String(), At: done.began, Took: done.ended - done.began,
+			Served: -1, Back: -1,
+		}
+		if done.err != nil {
+			one.Failed = done.err.Error()
+		} else {
+			span := disrupt.Span{Since: since, Began: done.began, Ended: done.ended, Until: until}
+			one.Served, one.Back = d.track.Recovery(span)
+			one.Oldest = r.oldest(done.began, until)
+			since = done.ended
+		}
+		report.List = append(report.List, one)
+	}
+	report.Oldest = r.oldest(0, math.MaxInt64)
+	return report
+}
+
+// oldest returns the longest time from the intended start of a push until its job was delivered for the first time, of
+// the jobs that were delivered between two times.
+func (r *run) oldest(from, until time.Duration) (oldest time.Duration) {
+	for i := range r.figures.series {
+		s := &r.figures.series[i]
+		if s.At+s.Over <= from || s.At >= until {
+			continue
+		}
+		for _, f := range s.Flows {
+			if f.Flow == reports.LoadFlows()[0] {
+				oldest = max(oldest, f.Max)
+			}
+		}
+	}
+	return oldest
+}

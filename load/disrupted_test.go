@@ -1,0 +1,264 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// shaken is a run of some seconds of load whose server is disrupted.
+type shaken struct {
+	schedule []disrupt.Disruption
+	fault    fault
+	change   func(*load.Config)
+}
+
+// fakeTarget does to a server of fakes what disruptions ask for.
+type fakeTarget struct{ server atomic.Pointer[fakes.Server] }
+
+func (f *fakeTarget) Begin(_ context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
+	server := f.server.Load()
+	switch {
+	case d.Action.Stops():
+		return func(context.Context) error { return server.Up() }, server.Down(d.Action.Kills())
+	case d.Action == disrupt.Reset:
+		err := server.Kill() // to the clients the same
+		return func(context.Context) error { return nil }, err
+	}
+	return nil, &disrupt.SkippedError{Why: "this machine does not allow it"}
+}
+
+func (s shaken) run(t *testing.T) *load.Result {
+	t.Helper()
+	w := workload.Workload{
+		Producers: 4, Consumers: 40, Rate: 20, Duration: workload.Duration(20 * second),
+		Work:       workload.Range{Min: 1500 * ms, Max: 1500 * ms}, // longer than a stop, and there are free workers
+		ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
+	}
+	target := &fakeTarget{}
+	b := bench{load: w, change: func(c *load.Config) {
+		c.Schedule, c.Disrupt, c.Loops = s.schedule, target, 1
+		c.LevelOf = func(id string) reports.Level {
+			clause, _ := conformance.ClauseByID(id)
+			return clause.Level
+		}
+		if s.change != nil {
+			s.change(c)
+		}
+	}}
+	b.during = func(_ func(), server *fakes.Server) { target.server.Store(server) }
+	if s.fault != nil {
+		b.server.Hook = s.fault(target)
+	}
+	return b.result(t)
+}
+
+// fault returns the hook of a server that is wrong after a stop, or after the end of all connections.
+type fault func(*fakeTarget) func(*fakes.Event)
+
+// forgets loses all jobs.
+func forgets(*fakeTarget) func(*fakes.Event) {
+	return func(e *fakes.Event) { e.Skip = e.Skip || e.Point == fakes.Restarted }
+}
+
+// returnsAcked enqueues the jobs again that were acknowledged before.
+func returnsAcked(*fakeTarget) func(*fakes.Event) {
+	i := slices.IndexFunc(fakes.Faults(), func(f fakes.Fault) bool { return f.Name == "restart-returns-done" })
+	return fakes.Faults()[i].Hook()
+}
+
+// freesHeld enqueues the jobs again that workers hold.
+func freesHeld(target *fakeTarget) func(*fakes.Event) {
+	var mu sync.Mutex
+	held, free := map[string][]byte{}, [][]byte(nil)
+	return func(e *fakes.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e.Point {
+		case fakes.Reserved:
+			held[e.Object.Text("jid")] = e.Object.Append(nil)
+		case fakes.Acked:
+			delete(held, e.Object.Text("jid"))
+		case fakes.Restarted:
+			free = slices.Collect(maps.Values(held))
+		case fakes.Greeting:
+			for _, unit := range free {
+				go target.server.Load().Push(unit)
+			}
+			free = nil
+		}
+	}
+}
+
+// halfSecond returns a schedule with an action at some seconds, for half a second each.
+func halfSecond(action disrupt.Action, at ...int) (schedule []disrupt.Disruption) {
+	for _, s := range at {
+		d := disrupt.Disruption{Action: action, At: time.Duration(s) * second}
+		if action != disrupt.Reset {
+			d.For = 500 * ms
+		}
+		schedule = append(schedule, d)
+	}
+	return schedule
+}
+
+// A server whose store outlives its stops loses nothing, and every job in doubt is resolved.
+func TestStoresThatOutliveStopsLoseNothing(t *testing.T) {
+	t.Parallel()
+	for _, action := range []disrupt.Action{disrupt.Kill, disrupt.Restart} {
+		t.Run(string(action), func(t *testing.T) {
+			t.Parallel()
+			l := shaken{schedule: halfSecond(action, 5, 10, 15)}.run(t).Report
+			d := l.Disruptions
+			require.NotNil(t, d)
+			code, words := l.Outcome()
+			assert.Equal(t, reports.ExitWell, code, words)
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Jobs.Drained)
+			assert.True(t, d.Resolved)
+			assert.Zero(t, l.Jobs.Lost+l.Jobs.Duplicated+l.Jobs.Missing+l.Jobs.InDoubt)
+			assert.EqualValues(t, 400, l.Jobs.Pushed+d.PushesInDoubt)
+			require.Len(t, d.List, 3)
+			for i, one := range d.List {
+				assert.Equal(t, string(action), one.Action)
+				assert.InDelta(t, 5*(i+1), one.At.Seconds(), 1)
+				assert.Equal(t, 500*ms, one.Took)
+				assert.GreaterOrEqual(t, one.Served, time.Duration(0))
+				assert.Less(t, one.Served, 2*second)
+				assert.GreaterOrEqual(t, one.Back, time.Duration(0))
+				assert.Greater(t, one.Oldest, 400*ms, "it waited for the server")
+			}
+		})
+	}
+}
+
+// What only a stop can have caused is counted; what no stop excuses, or an orderly one must not do, is a finding.
+func TestFaultsThatStopsBringOut(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		action disrupt.Action
+		fault  fault
+		code   int
+		finds  reports.FindingKind // empty: nothing
+		counts func(*reports.LoadDisruptions) int64
+	}{
+		"kill, forgets": {disrupt.Kill, forgets, reports.ExitWell, "",
+			func(d *reports.LoadDisruptions) int64 { return d.LostByKill }},
+		"kill, returns acked": {disrupt.Kill, returnsAcked, reports.ExitWell, "",
+			func(d *reports.LoadDisruptions) int64 { return d.ReturnedByStop }},
+		"kill, frees held": {disrupt.Kill, freesHeld, reports.ExitWell, "",
+			func(d *reports.LoadDisruptions) int64 { return d.TwiceByStop }},
+		"restart, forgets": {disrupt.Restart, forgets, reports.ExitWell, reports.FindingLostByRestart,
+			func(d *reports.LoadDisruptions) int64 { return d.LostByRestart }},
+		"restart, returns acked": {disrupt.Restart, returnsAcked, reports.ExitWell, "",
+			func(d *reports.LoadDisruptions) int64 { return d.ReturnedByStop }},
+		"reset, forgets":       {disrupt.Reset, forgets, reports.ExitLoss, reports.FindingLost, nil},
+		"reset, returns acked": {disrupt.Reset, returnsAcked, reports.ExitLoss, reports.FindingReturned, nil},
+		"reset, frees held":    {disrupt.Reset, freesHeld, reports.ExitLoss, reports.FindingDuplicated, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := shaken{schedule: halfSecond(test.action, 5, 10), fault: test.fault}.run(t).Report
+			code, words := l.Outcome()
+			assert.Equal(t, test.code, code, words)
+			if test.counts != nil {
+				assert.Positive(t, test.counts(l.Disruptions))
+			} else {
+				assert.Zero(t, l.Disruptions.LostByKill+l.Disruptions.LostByRestart+l.Disruptions.TwiceByStop+
+					l.Disruptions.ReturnedByStop, "no stop excuses it")
+			}
+			if test.finds == "" {
+				assert.Empty(t, l.Findings, "no clause promises more")
+				assert.Contains(t, words, "by ")
+				return
+			}
+			f := finding(t, l, test.finds)
+			assert.NotEmpty(t, f.Clause)
+			assert.Equal(t, test.code == reports.ExitWell, f.Level == reports.LevelShould, "%s of %s", f.Level, f.Clause)
+			ours(t, f.JIDs)
+		})
+	}
+}
+
+func TestDisruptionsThatCannotBeDone(t *testing.T) {
+	t.Parallel()
+	l := shaken{schedule: halfSecond(disrupt.Fill, 5)}.run(t).Report
+	code, words := l.Outcome()
+	assert.Equal(t, reports.ExitWell, code, words)
+	require.Len(t, l.Disruptions.List, 1)
+	assert.Equal(t, "skipped: this machine does not allow it", l.Disruptions.List[0].Failed)
+}
+
+// brokenTarget cannot start its server again.
+type brokenTarget struct{ disrupt.Target }
+
+func (b brokenTarget) Begin(ctx context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
+	_, err := b.Target.Begin(ctx, d)
+	return func(context.Context) error { return errors.New("it ended (exit status 1)") }, err
+}
+
+func TestServersThatDoNotComeBack(t *testing.T) {
+	t.Parallel()
+	l := shaken{schedule: halfSecond(disrupt.Kill, 2), change: func(c *load.Config) {
+		c.Disrupt = brokenTarget{c.Disrupt}
+	}}.run(t).Report
+	code, _ := l.Outcome()
+	assert.Equal(t, reports.ExitUnreachable, code)
+	assert.NotEmpty(t, l.Gone)
+	assert.Equal(t, "it ended (exit status 1)", l.Disruptions.List[0].Failed)
+}
+
+// A history of a disrupted run has the stops, and is judged with them.
+func TestHistoriesOverStops(t *testing.T) {
+	t.Parallel()
+	recorded := func(c *load.Config) { c.History = true }
+	for name, test := range map[string]struct {
+		action disrupt.Action
+		fault  fault
+		breach string // empty: nothing is found
+	}{
+		"kept over kills":    {disrupt.Kill, nil, ""},
+		"kept over restarts": {disrupt.Restart, nil, ""},
+		"lost by kills":      {disrupt.Kill, forgets, ""},
+		"lost by restarts":   {disrupt.Restart, forgets, "lost-by-restart"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			result := shaken{schedule: halfSecond(test.action, 5, 10), change: recorded, fault: test.fault}.run(t)
+			stops := 0
+			for _, e := range result.History.Events {
+				if word := e.Op.String(); word == "restart" || word == "kill" {
+					assert.True(t, strings.HasPrefix(word, string(test.action)))
+					assert.Equal(t, 500*ms, e.Return-e.Call)
+					stops++
+				}
+			}
+			assert.Equal(t, 2, stops)
+			var breaches []string
+			for _, f := range result.Judged.Findings {
+				breaches = append(breaches, string(f.Breach))
+			}
+			if test.breach == "" {
+				assert.Empty(t, breaches)
+			} else {
+				assert.Contains(t, breaches, test.breach)
+			}
+		})
+	}
+}
