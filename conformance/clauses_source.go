@@ -79,6 +79,21 @@ func (s Source) section() string {
 	return external
 }
 
+// Document is a source document in the edition that a catalogue was written from.
+type Document struct {
+	Name   string
+	SHA256 string // in hexadecimal
+}
+
+// ofFWP returns the source documents of FWP.
+func ofFWP() []Document {
+	all := make([]Document, len(documents))
+	for i, d := range documents {
+		all[i] = Document{d.name, d.sha256}
+	}
+	return all
+}
+
 // DocumentChange is a source document that is not the one that the catalogue was written from.
 type DocumentChange struct {
 	Document string
@@ -89,25 +104,25 @@ type DocumentChange struct {
 
 // ChangedDocuments compares the source documents, which are in the root of specs by the names that Source.Document
 // has, with those that the catalogue was written from. The error is that of a document that cannot be read.
-func ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
+func (p *Protocol) ChangedDocuments(specs fs.FS) ([]DocumentChange, error) {
 	var changes []DocumentChange
-	for _, d := range documents {
-		text, err := fs.ReadFile(specs, d.name)
+	for _, d := range p.Documents {
+		text, err := fs.ReadFile(specs, d.Name)
 		if err != nil {
 			return nil, fmt.Errorf("read specification: %w", err)
 		}
 		hash := sha256.Sum256(text)
-		if got := hex.EncodeToString(hash[:]); got != d.sha256 {
-			changes = append(changes, DocumentChange{d.name, got, d.sha256, citing(d.name)})
+		if got := hex.EncodeToString(hash[:]); got != d.SHA256 {
+			changes = append(changes, DocumentChange{d.Name, got, d.SHA256, p.citing(d.Name)})
 		}
 	}
 	return changes, nil
 }
 
 // citing counts the clauses that have a source in a document.
-func citing(document string) int {
+func (p *Protocol) citing(document string) int {
 	n := 0
-	for _, c := range catalogue() {
+	for _, c := range p.Clauses() {
 		if slices.ContainsFunc(c.Sources, func(s Source) bool { return s.Document == document }) {
 			n++
 		}

@@ -27,23 +27,23 @@ func specifications(t *testing.T) fs.FS {
 
 func TestTheCatalogueIsOfTheseDocuments(t *testing.T) {
 	t.Parallel()
-	changes, err := ChangedDocuments(specifications(t))
+	changes, err := FWP().ChangedDocuments(specifications(t))
 	require.NoError(t, err)
 	assert.Empty(t, changes, "the specification has changed: what do the clauses say now?")
 }
 
 func TestChangedDocuments(t *testing.T) {
 	t.Parallel()
-	_, err := ChangedDocuments(fstest.MapFS{"fwp.md": {}})
+	_, err := FWP().ChangedDocuments(fstest.MapFS{"fwp.md": {}})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	empty := fstest.MapFS{}
 	for _, d := range documents {
 		empty[d.name] = &fstest.MapFile{}
 	}
-	changes, err := ChangedDocuments(empty)
+	changes, err := FWP().ChangedDocuments(empty)
 	require.NoError(t, err)
 	require.Len(t, changes, len(documents))
 	const ofNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-	assert.Equal(t, DocumentChange{"fwp.md", ofNothing, documents[0].sha256, citing("fwp.md")}, changes[0])
+	assert.Equal(t, DocumentChange{"fwp.md", ofNothing, documents[0].sha256, FWP().citing("fwp.md")}, changes[0])
 	assert.Greater(t, changes[0].Clauses, 150)
 }

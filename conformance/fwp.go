@@ -13,7 +13,8 @@ func FWP() *Protocol { return fwpProtocol() }
 var fwpProtocol = sync.OnceValue(func() *Protocol {
 	return &Protocol{
 		Name: "fwp", Title: "FWP", Prefix: "FWP-", Dialect: fwpdialect.Dialect{},
-		Clauses: catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
+		Documents: ofFWP(),
+		Clauses:   catalogue, ClauseOf: ClauseOf, Goal: goalOfCheck, Identify: Identify, Scripts: fwpdialect.Suite,
 		Admission: "FWP-AUTH-", Unrefused: unrefusedClause,
 	}
 })

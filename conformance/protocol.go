@@ -20,6 +20,8 @@ type Protocol struct {
 	Prefix  string // of the ids of its clauses, with the hyphen
 	Dialect scenarios.Dialect
 
+	// Documents are those that the clauses are written from.
+	Documents []Document
 	// Clauses returns the catalogue in its order; callers must not change it.
 	Clauses func() []Clause
 	// ClauseOf returns the id of the clause that a breach breaks, by its name, and "" if it breaks none.

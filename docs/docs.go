@@ -7,3 +7,11 @@ import _ "embed"
 //
 //go:embed ambiguities.md
 var Ambiguities string
+
+// Workq and EMQP are workq.md and emqp.md. A row of a table of ambiguities begins with its code: "| EMQ-AMB-01 | ".
+var (
+	//go:embed workq.md
+	Workq string
+	//go:embed emqp.md
+	EMQP string
+)

@@ -97,7 +97,12 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 		found += ": " + listed(counts)
 	}
 	found += "; " + seen
-	identified := e.States["identified"] + e.States["identified worker"]
+	identified := 0
+	for state, n := range e.States {
+		if state != "not identified" && state != "ended" {
+			identified += n
+		}
+	}
 	return decide(append(e.trouble().claims(found, "no server could be explored"),
 		claimed(ExitFindings, bad > 0, found),
 		claimed(ExitInconclusive, identified == 0, e.nothing("no connection was identified")),

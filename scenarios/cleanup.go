@@ -50,7 +50,7 @@ func (th *thread) cleanupConn(ctx context.Context) *conn {
 // ledger.
 func (th *thread) command(ctx context.Context, c *conn, line string) (session.Message, bool) {
 	c.recordSent(line)
-	command, err := th.dialect().Grammar().encode(line)
+	command, err := th.dialect().Grammar().Encode(line)
 	if err != nil || c.Ended() != Open || c.Write(ctx, [][]byte{command}, 0) != nil {
 		return session.Message{}, false
 	}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"sync/atomic"
@@ -57,24 +58,30 @@ func (c *conn) surplus(a session.Received) BreachKind {
 
 // openConn opens a connection for a role, and prepares it as the dialect asks.
 func (pl *play) openConn(ctx context.Context, role Role, hello *Object) (net.Conn, session.Protocol, error) {
-	dial := pl.Target.Dial
-	if target, has := pl.Target.(BackendTarget); has && role == Consumer {
-		dial = target.DialBackend
-	}
-	nc, err := dial(ctx)
-	opener, opens := pl.dialect().(Opener)
-	if err != nil || !opens {
-		return nc, pl.dialect(), err
-	}
-	fields := "{}"
-	if hello != nil {
+	fields := ""
+	if _, opens := pl.dialect().(Opener); opens && hello != nil {
 		th := &thread{play: pl, scope: pl.scope}
+		var err error
 		if fields, err = th.merged(nil, &Object{}, hello); err != nil {
-			_ = nc.Close()
 			return nil, nil, err
 		}
 	}
-	opened, protocol, err := opener.Open(nc, role, []byte(fields))
+	return Dial(ctx, pl.Target, pl.dialect(), role, fields)
+}
+
+// Dial opens a connection of a client in a role, and prepares it as the dialect asks. fields are those of its connect
+// line as JSON, "" for none.
+func Dial(ctx context.Context, t Target, d Dialect, role Role, fields string) (net.Conn, session.Protocol, error) {
+	dial := t.Dial
+	if target, has := t.(BackendTarget); has && role == Consumer {
+		dial = target.DialBackend
+	}
+	nc, err := dial(ctx)
+	opener, opens := d.(Opener)
+	if err != nil || !opens {
+		return nc, d, err
+	}
+	opened, protocol, err := opener.Open(nc, role, []byte(cmp.Or(fields, "{}")))
 	if err != nil {
 		_ = nc.Close()
 	}

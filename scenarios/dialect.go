@@ -270,8 +270,8 @@ func (g *Grammar) value(v any) node {
 	return literal{v}
 }
 
-// encode returns the bytes of a line.
-func (g *Grammar) encode(line string) ([]byte, error) {
+// Encode returns the bytes of a client's line. The error says what is wrong with the line.
+func (g *Grammar) Encode(line string) ([]byte, error) {
 	if g.Coding == nil {
 		return []byte(line + "\r\n"), nil
 	}

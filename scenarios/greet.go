@@ -35,7 +35,7 @@ func (th *thread) introduce(ctx context.Context, c *conn, hello Hello) error {
 	if err != nil {
 		return &unableError{err}
 	}
-	command, err := th.dialect().Grammar().encode(line)
+	command, err := th.dialect().Grammar().Encode(line)
 	if err != nil {
 		return &unableError{err}
 	}
@@ -133,7 +133,7 @@ func (th *thread) keepAlive(ctx context.Context, at Pos) {
 			continue
 		}
 		line := th.dialect().Question(c.role, c.state)
-		command, err := th.dialect().Grammar().encode(line)
+		command, err := th.dialect().Grammar().Encode(line)
 		if err != nil {
 			continue
 		}

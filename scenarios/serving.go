@@ -42,7 +42,7 @@ func (th *thread) probeSame(ctx context.Context, c *conn, e *Expect, refusal ses
 		return errStop
 	}
 	question := th.dialect().Question(c.role, c.state)
-	command, err := th.dialect().Grammar().encode(question)
+	command, err := th.dialect().Grammar().Encode(question)
 	if err != nil {
 		return th.fail(e, "a question to ask", err.Error())
 	}
@@ -267,7 +267,7 @@ func (th *thread) askUngreeted(ctx context.Context, c *conn) error {
 func (th *thread) inquire(ctx context.Context, c *conn, line string) (session.Received, error) {
 	verb := th.dialect().Grammar().verbOf(line)
 	asked := service(verb)
-	command, err := th.dialect().Grammar().encode(line)
+	command, err := th.dialect().Grammar().Encode(line)
 	if err != nil {
 		return session.Received{}, err
 	}

@@ -23,9 +23,11 @@ import (
 // prefix is that of the ids of clauses.
 const prefix = "EMQP-"
 
-// document is the one that the catalogue is written from. Its edition has the SHA-256
-// 35ee14f7788246fb5b0c8eb119167cb4b5c3da505418ebf0243b1ba9e92f6c30.
-const document = "emqp.rst"
+// The document that the catalogue is written from, and the SHA-256 of its edition.
+const (
+	document = "emqp.rst"
+	edition  = "35ee14f7788246fb5b0c8eb119167cb4b5c3da505418ebf0243b1ba9e92f6c30"
+)
 
 //go:embed clauses.txt
 var clausesText string
@@ -38,7 +40,8 @@ var clauses = sync.OnceValue(func() []conformance.Clause {
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: emqpdialect.Name, Title: "eMQP", Prefix: prefix, Dialect: emqpdialect.Dialect{},
-		Clauses: clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
+		Documents: []conformance.Document{{Name: document, SHA256: edition}},
+		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: emqpdialect.Suite,
 	}
 }
 

@@ -70,7 +70,7 @@ func (p *play) asks(ctx context.Context) error {
 
 // ask returns a new connection that was answered.
 func (p *play) ask(ctx context.Context) (*conn, error) {
-	c, err := p.dial(ctx, noConn)
+	c, err := p.dial(ctx, noConn, asker())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (p *play) ask(ctx context.Context) (*conn, error) {
 			return nil, errNoReply
 		}
 	}
-	if a, err := c.Ask(ctx, []byte(p.subject.Question+"\r\n")); err != nil || !said(a) {
+	if a, err := c.Ask(ctx, p.line(p.subject.Question)); err != nil || !said(a) {
 		_ = c.End(scenarios.Closed)
 		return nil, errNoReply
 	}
@@ -103,13 +103,15 @@ func (p *play) probe(ctx context.Context, c *conn) {
 }
 
 // crashed keeps the finding that the server lives no more. c is the connection that shows it; its command counts as the
-// cause if the answer to that was owed, else the last command. A server that has never served has not crashed.
+// cause if the answer to that was owed, else the last command. A server that has never served has not crashed,
+// and one that was asked to end may do so.
 func (p *play) crashed(ctx context.Context, c *conn, owed bool) {
 	if p.dead || ctx.Err() != nil {
 		return
 	}
 	p.dead = true
 	switch {
+	case p.ends:
 	case !p.served && c.Conn != nil && c.clause == p.unheard():
 		v := p.violation(RuleSilent, "<any>", "nothing within "+p.timeout.String())
 		v.Clause = c.clause

@@ -29,6 +29,9 @@ func (s *shrinker) begin(ctx context.Context, whole []Step) (Trace, bool) {
 func (s *shrinker) candidates(whole []Step) []Trace {
 	near, unit := s.relevant(whole), s.unit(whole)
 	all := []Trace{{Steps: unit}, {Steps: near}, {Steps: suffix(whole, 30)}}
+	if s.target.crash { // whose cause is among the last steps in most cases
+		all = slices.Insert(all, 1, append(alone(whole), Trace{Steps: suffix(whole, 6)})...)
+	}
 	if s.twin != nil { // what counts shows with the first conversations, or on one server alone
 		return append(all, Trace{Steps: suffix(whole, 120)}, Trace{Steps: whole})
 	}
@@ -39,6 +42,27 @@ func (s *shrinker) candidates(whole []Step) []Trace {
 		all = append(all, Trace{Steps: suffix(whole, 4*n)})
 	}
 	return append(all, Trace{Steps: whole})
+}
+
+// alone returns the last steps that send something, each by itself behind what its connection sent first.
+func alone(whole []Step) (all []Trace) {
+	const most = 4
+	for i := len(whole) - 1; i > 0 && len(all) < most; i-- {
+		if whole[i].Sends() == nil {
+			continue
+		}
+		keep := make([]bool, len(whole))
+		keep[i] = true
+		first := i
+		for n := i - 1; n >= 0 && !(whole[n].Conn() == whole[i].Conn() && whole[n].opens()); n-- {
+			if whole[n].Conn() == whole[i].Conn() && whole[n].Sends() != nil {
+				first = n
+			}
+		}
+		keep[first] = true
+		all = append(all, Trace{Steps: closed(whole, keep)})
+	}
+	return all
 }
 
 // repeatable reports whether a conversation is short enough for what it is repeated, if it

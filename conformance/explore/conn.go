@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // conn is one connection of a play.
@@ -26,18 +27,28 @@ type conn struct {
 	heard        int    // of them
 }
 
-// dial opens a connection on which nothing was sent yet.
-func (p *play) dial(ctx context.Context, number int) (*conn, error) {
+// dial opens a connection on which no step has sent anything yet, as do says.
+func (p *play) dial(ctx context.Context, number int, do *scenarios.Connect) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	nc, err := p.target.Dial(ctx)
+	fields := ""
+	if do.Hello != nil {
+		fields = p.fill(do.Hello.String(), number)
+	}
+	nc, protocol, err := scenarios.Dial(ctx, p.target, p.subject.Dialect, do.Role, fields)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: session.New(nc, p.subject.Dialect, session.Config{Timeout: p.timeout, Budget: p.budget}), number: number}
+	c := &conn{Conn: session.New(nc, protocol, session.Config{Timeout: p.timeout, Budget: p.budget}), number: number}
 	c.owed = c.Status().Owed
+	if _, opens := p.subject.Dialect.(scenarios.Opener); opens && do.Role == scenarios.Raw {
+		c.owed = 0 // the server waits for what the step does not send
+	}
 	return c, nil
 }
+
+// asker returns the opening of a client that only asks.
+func asker() *scenarios.Connect { return &scenarios.Connect{Role: scenarios.Producer} }
 
 // within takes what a connection brings next.
 func (c *conn) within(ctx context.Context, limit time.Duration) (session.Received, bool) {

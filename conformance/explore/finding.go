@@ -188,12 +188,20 @@ const revivals = 20 // of a server that dies again and again
 
 // resume goes on with a server that was gone. The states of its jobs are not known.
 func (x *exploration) resume(ctx context.Context) bool {
-	if x.revived++; x.revived > revivals || x.play.asks(ctx) != nil && !x.Revive(ctx) {
+	if x.play.outage == nil && !x.play.ends {
+		x.gen.ended()
+	}
+	x.revived++
+	again := x.revived <= revivals && x.play.asks(ctx) != nil
+	if x.revived > revivals || again && !x.Revive(ctx) {
 		return false
 	}
 	x.withdraw()
+	if again && x.play.pushes() { // the server sends nothing any more for the sake of what was sent before
+		x.play.law.Operated(&scenarios.Operate{Action: scenarios.NeedRestart})
+	}
 	x.play.law.Unjudge("")
 	x.trace, x.play.seen = nil, nil // what ended the server need not be played again
-	x.play.dead, x.play.outage = false, nil
+	x.play.dead, x.play.ends, x.play.outage = false, false, nil
 	return true
 }

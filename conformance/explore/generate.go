@@ -18,6 +18,9 @@ type generator struct {
 	limit    int               // connections at a time
 	tried    map[string]int    // moves by state of the connection
 	last     map[string]uint64 // the round in which a move was made last
+	made     map[string]int    // moves
+	fatal    map[string]int    // moves after which the server was gone
+	latest   string            // the last move
 }
 
 // firstFree is the number of the first connection that is not one of the control: a
@@ -25,7 +28,8 @@ type generator struct {
 const firstFree = 2
 
 func newGenerator(e *Explorer, p *play) *generator {
-	g := &generator{p: p, seed: e.Seed, limit: e.Connections, tried: map[string]int{}, last: map[string]uint64{}}
+	g := &generator{p: p, seed: e.Seed, limit: e.Connections, tried: map[string]int{}, last: map[string]uint64{},
+		made: map[string]int{}, fatal: map[string]int{}}
 	if g.limit == 0 {
 		g.limit = 6
 	}
@@ -99,14 +103,24 @@ func (g *generator) pick(conn int) Move {
 		if at -= weights[i]; at < 0 || i == len(fit)-1 {
 			g.tried[m.Name+state]++
 			g.last[m.Name] = g.Round
+			g.latest = m.Name
+			g.made[m.Name]++
 			return m
 		}
 	}
 	return Move{}
 }
 
-// affords reports whether a move is not too slow now.
+// ended records that the server is gone after the last move.
+func (g *generator) ended() { g.fatal[g.latest]++ }
+
+// affords reports whether a move is not too slow now, and leaves a server that was started again alive: one that is
+// gone after most moves of a kind would be started all the time.
 func (g *generator) affords(m Move) bool {
+	const known = 3
+	if n := g.fatal[m.Name]; n >= known && 2*n > g.made[m.Name] {
+		return false
+	}
 	return g.Longest > 0 || g.last[m.Name] == 0 || g.Round-g.last[m.Name] >= m.Pause
 }
 

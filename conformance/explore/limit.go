@@ -89,7 +89,7 @@ func (p *play) admits(ctx context.Context, line string, most int, same bool) int
 			number += n
 		}
 		text := client.ReplaceAllLiteralString(line, fmt.Sprintf("$%s%d", p.grammar().Client, number))
-		c, err := trial.dial(ctx, n)
+		c, err := trial.dial(ctx, n, asker())
 		if err != nil {
 			return n
 		}
@@ -97,7 +97,7 @@ func (p *play) admits(ctx context.Context, line string, most int, same bool) int
 		trial.law.Open(n, time.Now())
 		c.clause, c.judged = trial.unheard(), true
 		if trial.settle(ctx, c); trial.conns[n] == c {
-			trial.transmit(ctx, c, [][]byte{[]byte(trial.fill(text, n) + "\r\n")}, 0, false)
+			trial.transmit(ctx, c, [][]byte{trial.line(trial.fill(text, n))}, 0, false)
 			trial.settle(ctx, c)
 		}
 		if trial.conns[n] != c { // it is over

@@ -28,6 +28,7 @@ func (p *play) operate(ctx context.Context, do *scenarios.Operate) {
 	}
 	if t.Restart(context.WithoutCancel(ctx)) == nil { // half a restart would leave no server
 		p.law.Operated(do)
+		p.ends = false
 		if !p.serves(ctx) {
 			p.crashed(ctx, &conn{number: noConn, clause: p.law.Clause(RuleRestart)}, false)
 		}

@@ -16,6 +16,7 @@ type play struct {
 	names
 	terms    Terms
 	law      Law
+	pusher   Pusher // the law, if the server sends messages that answer no command; else nil
 	conns    map[int]*conn
 	found    []found
 	seen     []seen   // what each step was answered with
@@ -34,6 +35,7 @@ type play struct {
 	cut      bool              // the line that is being played came in segments
 	last     string            // the clause of what was sent last
 	inFlight []string          // the commands whose answers were owed when the server was seen not to serve
+	ends     bool              // the server was sent what it may end for
 	fuzzing  bool              // bytes were sent, and whether the server survives them is not known yet
 }
 
@@ -53,6 +55,7 @@ type found struct {
 type seen struct {
 	Answer
 	step, conn int
+	round      int // of a repetition
 	order      int // among all answers of the play
 }
 
@@ -72,6 +75,7 @@ func newPlay(c *config, prefix string) *play {
 	p := &play{config: c, terms: c.terms, conns: map[int]*conn{}}
 	p.terms.Prefix = prefix
 	p.law = c.subject.Start(p.terms)
+	p.pusher, _ = p.law.(Pusher)
 	p.names = names{
 		dialect: c.subject.Dialect, jobs: c.subject.Jobs, prefix: prefix,
 		times: map[string]string{}, value: p.law.Value, now: time.Now(),
@@ -103,6 +107,7 @@ func (p *play) do(ctx context.Context, s *Step) {
 			p.on(ctx, c, s)
 		}
 	}
+	p.pushed(ctx, s)
 }
 
 // on plays a step on an open connection.
@@ -123,7 +128,7 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 	if old := p.conns[number]; old != nil {
 		p.end(ctx, old, scenarios.Closed)
 	}
-	c, err := p.dial(ctx, number)
+	c, err := p.dial(ctx, number, do)
 	if err != nil {
 		p.probe(ctx, &conn{number: number, clause: p.unheard()})
 		return
@@ -136,7 +141,7 @@ func (p *play) open(ctx context.Context, number int, do *scenarios.Connect) {
 	}
 	if line := p.law.Introduce(number, do); line != "" {
 		c.introduction = line
-		p.transmit(ctx, c, [][]byte{[]byte(p.fill(line, number) + "\r\n")}, 0, false)
+		p.transmit(ctx, c, [][]byte{p.line(p.fill(line, number))}, 0, false)
 		p.settle(ctx, c)
 	}
 }
@@ -224,7 +229,7 @@ func (p *play) wait(ctx context.Context, d time.Duration) {
 			}
 			if line := p.law.Heartbeat(n, time.Now()); line != "" {
 				c.awaited = line
-				p.transmit(ctx, c, [][]byte{[]byte(line + "\r\n")}, 0, false)
+				p.transmit(ctx, c, [][]byte{p.line(line)}, 0, false)
 				p.settle(ctx, c)
 			}
 		}
@@ -234,6 +239,10 @@ func (p *play) wait(ctx context.Context, d time.Duration) {
 // close ends all connections.
 func (p *play) close() {
 	for _, n := range slices.Sorted(maps.Keys(p.conns)) {
-		p.drop(p.conns[n], scenarios.Closed)
+		c := p.conns[n]
+		if line := c.Farewell(); line != nil && p.pushes() { // else the server would send messages to a client that is gone
+			_ = c.Write(context.Background(), [][]byte{line}, 0) // within the timeout
+		}
+		p.drop(c, scenarios.Closed)
 	}
 }

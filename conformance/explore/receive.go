@@ -103,6 +103,8 @@ func (p *play) arrived(ctx context.Context, c *conn, a session.Received) {
 		p.over(ctx, c, a)
 	case c.wild:
 		p.heard(c)
+	case a.Turn == session.Notice:
+		p.notice(c, a)
 	case c.owed < 0:
 		c.owed++
 	default:

@@ -105,6 +105,9 @@ func (w *writer) found() {
 			w.repeat(w.t.N)
 		}
 		w.step(i, &w.t.Steps[i])
+		if w.pushes() {
+			w.pushed(i)
+		}
 		if i == w.r.hit.step || w.t.N > 1 && i == w.t.To-1 {
 			w.answers()
 		}
@@ -156,7 +159,7 @@ func (w *writer) step(i int, s *Step) {
 		conn := s.Conn()
 		w.answer(conn)
 		w.send(conn, do, s.Text())
-		if w.reads(i, s) {
+		if w.reads(i, s) && !w.pushes() {
 			w.awaits[conn] = i
 		}
 		if !s.Ahead {
@@ -191,7 +194,7 @@ func (w *writer) open(i, conn int, do *scenarios.Connect) {
 		w.end(conn, scenarios.Closed)
 	}
 	w.opened[conn] = true
-	if i == w.r.hit.step && w.r.hit.conn == conn {
+	if i == w.r.hit.step && w.r.hit.conn == conn && !w.pushes() {
 		w.connect(conn, scenarios.Raw, "")
 		w.greeting(conn, do)
 		return

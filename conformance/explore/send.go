@@ -58,6 +58,13 @@ func (p *play) segments(c *conn, do *scenarios.Send) [][]byte {
 	for i, t := range do.Segments {
 		segments[i] = []byte(p.expand(t, c.number))
 	}
+	if p.grammar().Coding != nil && !do.Raw {
+		segments = [][]byte{p.line(string(bytes.Join(segments, nil)))}
+		if do.Bytewise {
+			segments = bytes.SplitAfter(segments[0], nil)
+		}
+		return segments
+	}
 	if count := p.grammar().Counted; count != nil && !do.Raw && len(segments) == 1 {
 		segments[0] = []byte(count(string(segments[0])))
 	}
@@ -69,6 +76,16 @@ func (p *play) segments(c *conn, do *scenarios.Send) [][]byte {
 		segments = bytes.SplitAfter(bytes.Join(segments, nil), nil)
 	}
 	return segments
+}
+
+// line returns the bytes of a line. Of one that the dialect cannot write they are those of the text: a law judges what
+// is sent, whatever it is.
+func (c *config) line(text string) []byte {
+	b, err := c.grammar().Encode(text)
+	if err != nil {
+		return []byte(text)
+	}
+	return b
 }
 
 // transmit writes what counts as one command, and records it.
@@ -90,6 +107,7 @@ func (p *play) transmit(ctx context.Context, c *conn, segments [][]byte, pause t
 	sent := p.law.Sent(c.number, all, wild, time.Now())
 	c.clause, c.owed, c.judged = sent.Clause, sent.Owed, sent.Judged
 	c.most += sent.Most
+	p.ends = p.ends || sent.Ends
 	c.odd = c.odd || sent.Owed < 0
 	p.last = c.clause
 	_ = c.Write(ctx, segments, pause) // why nothing can be written shows at the next read

@@ -10,7 +10,7 @@ import (
 // field.
 func (s *shrinker) fewerBytes(ctx context.Context, t Trace, at int) Trace {
 	do := t.Steps[at].Sends()
-	if do == nil || !do.Raw && !s.aboutBytes() {
+	if do == nil || !do.Raw && (!s.aboutBytes() || s.config.grammar().Coding != nil) {
 		return t
 	}
 	if len(do.Segments) > 1 && !s.sends(ctx, &t, at, t.Steps[at].Text()) {

@@ -13,7 +13,7 @@ func (s *shrinker) simplify(ctx context.Context, t Trace) Trace {
 	try := func(change func(steps []Step) bool) { s.changes(ctx, &t, change) }
 	for _, from := range connections(t.Steps) {
 		for _, to := range connections(t.Steps) {
-			if from > to {
+			if from > to && s.mergeable(t.Steps, from, to) {
 				try(func(steps []Step) bool { return s.merge(steps, from, to) })
 			}
 		}
@@ -39,6 +39,24 @@ func connections(steps []Step) []int {
 		}
 	}
 	return all
+}
+
+// mergeable reports whether a connection may do what another one did. Where the server sends messages by itself, what
+// it sends follows from how a connection was opened.
+func (s *shrinker) mergeable(steps []Step, from, to int) bool {
+	if !s.config.grammar().Pushes {
+		return true
+	}
+	var opened []string
+	for _, step := range steps {
+		if do, is := step.Do.(*scenarios.Connect); is && (step.Conn() == from || step.Conn() == to) {
+			plain := *do
+			plain.Conn = ""
+			opened = append(opened, Step{Do: &plain}.String())
+		}
+	}
+	slices.Sort(opened)
+	return len(slices.Compact(opened)) == 1
 }
 
 // merge has one connection do what another did.

@@ -119,6 +119,20 @@ type Law interface {
 	Leftover() []string
 }
 
+// Pusher is a Law of a protocol whose server sends messages that answer no command. Law.Came judges these too.
+type Pusher interface {
+	// Due returns a message that the server has to send now, whatever clients do next; nil if there is none.
+	Due(now time.Time) *Due
+	// Missed records that the message did not come: it is no longer due.
+	Missed(*Due)
+}
+
+// Due is a message that a server has to send by itself.
+type Due struct {
+	Conns   []int     // on one of which it comes
+	Missing Violation // if it does not within the timeout
+}
+
 // Cleaning is how much time a clean-up may take.
 type Cleaning uint8
 
@@ -135,6 +149,7 @@ type Sent struct {
 	Owed   int    // messages that are owed now; below zero: so many at the most, of which only the first may be judged
 	Judged bool   // the first message is judged
 	Most   int    // messages that wild bytes may bring
+	Ends   bool   // the server may end for it
 }
 
 // Answer is how a law evaluates a message.

@@ -145,6 +145,9 @@ func (s *shrinker) play(ctx context.Context, p *play, t Trace, enough func() boo
 	}
 	p.round = 0
 	p.poll(ctx)
+	if p.pushes() && !enough() {
+		p.lull(ctx, s.target.crash)
+	}
 }
 
 // reset plays what makes a server forget: what an earlier try has left behind in its

@@ -24,9 +24,11 @@ import (
 // prefix is that of the ids of clauses.
 const prefix = "WORKQ-"
 
-// document is the one that the catalogue is written from. Its edition has the SHA-256
-// 4edc4435da46eb37b46c92fa8723b16e0467a2cd0ea3a9f8594d32d035b84835.
-const document = "workq.md"
+// The document that the catalogue is written from, and the SHA-256 of its edition.
+const (
+	document = "workq.md"
+	edition  = "4edc4435da46eb37b46c92fa8723b16e0467a2cd0ea3a9f8594d32d035b84835"
+)
 
 //go:embed clauses.txt
 var clausesText string
@@ -39,7 +41,8 @@ var clauses = sync.OnceValue(func() []conformance.Clause {
 func Protocol() *conformance.Protocol {
 	return &conformance.Protocol{
 		Name: workqdialect.Name, Title: "Workq", Prefix: prefix, Dialect: workqdialect.Dialect{},
-		Clauses: clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
+		Documents: []conformance.Document{{Name: document, SHA256: edition}},
+		Clauses:   clauses, ClauseOf: clauseOf, Goal: goal, Identify: identify, Scripts: workqdialect.Suite,
 	}
 }
 

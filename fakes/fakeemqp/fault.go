@@ -255,15 +255,23 @@ func waitFaults() []Fault {
 	return []Fault{
 		statefulFault("request-does-not-wait", "REQ-06"+delivery,
 			"a REQUEST that finds no READY worker is lost", func() func(*Event) {
-				credit := map[string]int{}
+				queues, credit := map[string][]emqp.Queue{}, map[string]int{}
 				return func(e *Event) {
 					switch {
 					case e.Sent && is(e, emqp.REQUEST):
-						credit[group(e.Frames[atFirst])]--
+						credit[e.Peer]--
+					case !e.Sent && is(e, emqp.INFORM):
+						queues[e.Peer], _ = emqp.ParseQueues(string(e.Frames[atFirst])) // is has checked it
 					case !e.Sent && is(e, emqp.READY):
-						credit[group(e.Frames[atID])]++
+						credit[e.Peer]++
+					case !e.Sent && is(e, emqp.KBAI):
+						delete(queues, e.Peer)
 					case !e.Sent && is(e, emqp.REQUEST):
-						e.Drop = credit[group(e.Frames[atFirst])] <= 0
+						e.Drop = true
+						for peer, all := range queues {
+							named := slices.ContainsFunc(all, func(q emqp.Queue) bool { return q.Name == string(e.Frames[atFirst]) })
+							e.Drop = e.Drop && !(named && credit[peer] > 0)
+						}
 					}
 				}
 			}),

@@ -38,7 +38,8 @@ var rooms = map[string]room{
 	},
 	"internal/cli/check": {
 		mayImport: []string{
-			"conformance", "conformance/explore", "conformance/fwpsubject", "conformance/workqsubject", "docs", "emqp",
+			"conformance", "conformance/emqpsubject", "conformance/explore", "conformance/fwpsubject",
+			"conformance/workqsubject", "docs", "emqp",
 			"fakes", "fakes/catalogue", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program",
 			"internal/double", "internal/expect", "internal/history", "internal/input", "internal/monitor",
 			"internal/recorder", "internal/selftest", "internal/shortage", "internal/stress", "internal/target",
@@ -102,6 +103,10 @@ var rooms = map[string]room{
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
 		"conformance", "emqp", "internal/session/emqpsession", "scenarios", "scenarios/emqpdialect", "zmtp",
+	}},
+	"conformance/emqpsubject": {mayImport: []string{
+		"conformance/emqpsuite", "conformance/explore", "emqp", "internal/session", "internal/session/emqpsession",
+		"scenarios", "scenarios/emqpdialect", "zmtp",
 	}},
 	"conformance/workqsuite": {mayImport: []string{
 		"conformance", "scenarios", "scenarios/workqdialect", "workq",

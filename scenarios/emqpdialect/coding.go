@@ -25,8 +25,9 @@ func encode(line string) ([]byte, error) {
 		}
 		return zmtp.AppendMessage(nil, frames...), nil
 	}
+	const longest = 255 // by ZMTP
 	name, data, has := strings.Cut(line, " ")
-	if !commandName.MatchString(name) {
+	if !commandName.MatchString(name) || len(name) > longest {
 		return nil, errors.New(`a line is a list of frames, ["", "eMQP/1.0", ...], or a command of ZMTP, such as PING "data"`)
 	}
 	c := zmtp.Command{Name: name}
@@ -76,7 +77,7 @@ func frame(s string) (frame []byte, after string, err error) {
 
 // decode returns what was sent as a transcript has it.
 func decode(sent []byte) string {
-	item, err := parse(sent)
+	item, err := ParseSent(sent)
 	switch {
 	case err != nil:
 		return `"` + text.Excerpt(sent) + `"`
@@ -86,8 +87,9 @@ func decode(sent []byte) string {
 	return emqpsession.Protocol{}.Text(session.Message{Kind: emqpsession.Message, Parts: item.Parts})
 }
 
-// parse returns the first item of what was sent, a message or a command.
-func parse(sent []byte) (zmtp.Item, error) {
+// ParseSent returns the first item of what a client has sent behind its READY, a message or a command. The error is
+// that of the reader of ZMTP.
+func ParseSent(sent []byte) (zmtp.Item, error) {
 	const most = 64 << 20 // more than a script sends
 	before := zmtp.Ready(nil).Append(zmtp.NewGreeting().Append(nil))
 	r := zmtp.NewReader(bytes.NewReader(append(before, sent...)), zmtp.Limits{Message: most})

@@ -18,7 +18,8 @@ import (
 
 // newExplain builds `fwpcheck explain`.
 func newExplain(p process) *cobra.Command {
-	return &cobra.Command{
+	protocol := ""
+	cmd := &cobra.Command{
 		Use:   "explain CLAUSE|CHECK|AMBIGUITY|FAULT",
 		Short: "Explain a clause, an ambiguity or a fault, or print the script of a check",
 		Long: "explain prints what a clause says, how strongly, where it comes from, how it is read, which checks\n" +
@@ -37,14 +38,21 @@ func newExplain(p process) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: program.Complete(func() []string {
-			return slices.Concat(clauseNames(), suiteNames(), program.FaultNames())
+			return slices.Concat(clauseNames(), suiteNames(), allFaultNames())
 		}),
-		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return p.explain(args[0], protocol) },
 	}
+	program.DeclareProtocol(cmd.Flags(), &protocol)
+	return cmd
 }
 
-func (p process) explain(id string) error {
-	all, err := everyCheck()
+// explain explains what has an id. named is the protocol that --protocol names, empty for all.
+func (p process) explain(id, named string) error {
+	protocols, err := protocolsNamed(named)
+	if err != nil {
+		return err
+	}
+	all, err := everyCheck(protocols...)
 	if err != nil {
 		return err
 	}
@@ -62,20 +70,40 @@ func (p process) explain(id string) error {
 		}
 		return p.Print(script)
 	}
-	if c, ok := clauseNamed(id); ok {
+	if c, ok := clauseNamed(id); ok && ofProtocol(c, protocols) {
 		return p.PrintPage(explainClause(c, checksByClause(all)[c.ID]))
 	}
 	if page, ok := explainAmbiguity(id); ok {
 		return p.PrintPage(page)
 	}
-	if fault, err := program.FaultNamed(id); err == nil {
-		return p.PrintPage(explainFault(fault, checksByClause(all)))
+	if page, ok := explainFaults(id, protocols, checksByClause(all)); ok {
+		return p.PrintPage(page)
 	}
-	if clause := conformance.Suggest(id); clause != "" && !strings.Contains(id, "/") {
-		return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
+	return unexplained(id, named, protocols, all)
+}
+
+// unexplained returns the error for an id that nothing has.
+func unexplained(id, named string, protocols []*conformance.Protocol, all []conformance.Check) error {
+	for _, p := range protocols {
+		if clause := p.Suggest(id); clause != "" && !strings.Contains(id, "/") {
+			return fmt.Errorf("unknown clause %q; %s", id, text.DidYouMean(clause))
+		}
 	}
-	return fmt.Errorf("unknown clause, check, ambiguity or fault %q%s", id,
-		program.Suggestion(id, append(namesOf(all), program.FaultNames()...)))
+	names := namesOf(all)
+	for _, p := range protocols {
+		for _, f := range faultsOfProtocol(p) {
+			names = append(names, f.Name)
+		}
+		for _, c := range p.Clauses() {
+			names = append(names, c.ID)
+		}
+	}
+	of := ""
+	if named != "" {
+		of = " of " + named
+	}
+	return fmt.Errorf("unknown clause, check, ambiguity or fault%s %q%s", of, id,
+		program.Suggestion(id, names))
 }
 
 // explainScript returns the script of a check and, below it as comments, its clauses, needs and faults. The lines keep

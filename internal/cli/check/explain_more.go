@@ -27,11 +27,47 @@ func explainAmbiguity(code string) (reports.Page, bool) {
 		}
 		return page, true
 	}
+	return explainRow(code)
+}
+
+// explainRow returns what another document says of an ambiguity in a row of its table.
+func explainRow(code string) (reports.Page, bool) {
+	for line := range strings.Lines(docs.Workq + docs.EMQP) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		const columns = 3
+		if len(cells) != columns || !strings.EqualFold(strings.TrimSpace(cells[0]), code) {
+			continue
+		}
+		plain := strings.NewReplacer("**", "", "`", "")
+		var f explained
+		f.add("taken", plain.Replace(strings.TrimSpace(cells[2])))
+		return reports.Page{Blocks: []reports.Block{
+			titled(strings.TrimSpace(cells[0]), plain.Replace(cells[1])), f.block(),
+		}}, true
+	}
 	return reports.Page{}, false
 }
 
-// explainFault returns what a fault of the embedded server does, the clauses that it breaks and the checks on these.
-func explainFault(fault fakes.Fault, checks map[string][]conformance.Description) reports.Page {
+// explainFaults returns what the faults of a name do, of which each protocol may have one, and reports whether there is
+// one.
+func explainFaults(
+	name string, protocols []*conformance.Protocol, checks map[string][]conformance.Description,
+) (page reports.Page, found bool) {
+	for _, p := range protocols {
+		for _, fault := range faultsOfProtocol(p) {
+			if fault.Name == name {
+				page.Blocks = append(page.Blocks, explainFault(p, fault, checks)...)
+			}
+		}
+	}
+	return page, len(page.Blocks) > 0
+}
+
+// explainFault returns what a fault of the embedded server of a protocol does, the clauses that it breaks and the
+// checks on these.
+func explainFault(
+	p *conformance.Protocol, fault fakes.Fault, checks map[string][]conformance.Description,
+) []reports.Block {
 	var f explained
 	var ids []string
 	for _, id := range fault.Clauses {
@@ -44,6 +80,12 @@ func explainFault(fault fakes.Fault, checks map[string][]conformance.Description
 			}
 		}
 	}
-	f.add("try it", "fwpcheck run --clause "+strings.Join(fault.Clauses, " --clause ")+" --fault "+fault.Name)
-	return reports.Page{Blocks: []reports.Block{titled(fault.Name, "fault: "+fault.Summary), f.block()}}
+	words := "fault: "
+	try := "fwpcheck run --clause " + strings.Join(fault.Clauses, " --clause ") + " --fault " + fault.Name
+	if p.Name != conformance.FWP().Name {
+		words = "fault of " + p.Title + ": "
+		try = "fwpcheck run --protocol " + p.Name + " --fault " + fault.Name
+	}
+	f.add("try it", try)
+	return []reports.Block{titled(fault.Name, words+fault.Summary), f.block()}
 }

@@ -103,7 +103,7 @@ func (o *exploreOptions) endpoint(env func(string) (string, bool)) (at program.E
 		return at, err
 	}
 	if !isFWP(at) {
-		return at, o.workqFault(&at)
+		return at, o.otherFault(&at)
 	}
 	_, err = at.SetFault(o.fault)
 	return at, err

@@ -153,7 +153,7 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 		found.Verdict = reports.Warn
 	}
 	e.Findings = append(e.Findings, found)
-	k.kinds = append(k.kinds, kind(f))
+	k.kinds = append(k.kinds, kind(subjectOf(k.at), f))
 	if k.failed != nil {
 		e.Internal = k.failed.Error()
 	}
@@ -161,12 +161,15 @@ func (k *findingStore) addFinding(e *reports.Exploration, f explore.Finding, run
 
 // kind returns one name for all findings that the same fault of a server may show as: a job that is delivered twice is
 // delivered while it is held, after its ACK or after its FAIL.
-func kind(f explore.Finding) string {
+func kind(s *explore.Subject, f explore.Finding) string {
 	rule := f.Rule
 	if rule == stress.RuleHistory {
 		rule = cmp.Or(fwpsubject.RuleOf(f.Clause), rule)
 	}
-	return fwpsubject.New().Family(rule)
+	if s.Family == nil {
+		return rule
+	}
+	return s.Family(rule)
 }
 
 // weigh makes a warning of each finding that was not reproduced, in more than half of its plays, if one of the same

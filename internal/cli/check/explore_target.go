@@ -7,22 +7,26 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/conformance/emqpsubject"
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/fwpsubject"
 	"github.com/fwpsuite/fwp/conformance/workqsubject"
 	"github.com/fwpsuite/fwp/fakes"
-	"github.com/fwpsuite/fwp/fakes/fakeworkq"
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/load/health"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
 // dialed is a server without operator commands.
 type dialed struct{ server *target.Server }
 
 func (d dialed) Dial(ctx context.Context) (net.Conn, error) { return d.server.Dial(ctx) }
+
+// DialBackend implements [scenarios.BackendTarget].
+func (d dialed) DialBackend(ctx context.Context) (net.Conn, error) { return d.server.DialBackend(ctx) }
 
 // explorer returns the exploration that the flags ask for.
 func (o *exploreOptions) explorer(
@@ -98,7 +102,7 @@ func control(ctx context.Context, at program.Endpoint, text string) reports.Verd
 		return reports.Inconclusive
 	}
 	if !isFWP(at) {
-		server, end, err := embedWorkq(ctx, fakeworkq.Fault{})
+		server, end, err := embedOf(ctx, at.Protocol, "")
 		if err != nil {
 			return reports.Inconclusive
 		}
@@ -129,18 +133,18 @@ func subjectOf(at program.Endpoint) *explore.Subject {
 	if isFWP(at) {
 		return fwpsubject.New()
 	}
+	if at.Protocol.Name == emqpdialect.Name {
+		return emqpsubject.New()
+	}
 	return workqsubject.New()
 }
 
-// workqFault prepares an exploration of Workq: there is no load of several clients whose history is judged.
-func (o *exploreOptions) workqFault(at *program.Endpoint) error {
+// otherFault prepares an exploration of another protocol than FWP: there is no load of several clients whose history is
+// judged.
+func (o *exploreOptions) otherFault(at *program.Endpoint) error {
 	if o.given.Changed("clients") && o.clients > 0 {
 		return errors.New("--clients: the history of several clients is judged for FWP only")
 	}
 	o.clients = 0
-	if o.fault == "" {
-		return nil
-	}
-	_, err := workqFault(at, o.fault)
-	return err
+	return embeddedFault(at, o.fault)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
@@ -50,9 +52,39 @@ func scriptsOf(p *conformance.Protocol) ([]conformance.Check, error) {
 	return conformance.Scripts(scripts...), nil
 }
 
-// everyCheck returns the checks of all protocols.
-func everyCheck() (all []conformance.Check, err error) {
+// protocolsNamed returns the protocol of a name; all of them if it is empty.
+func protocolsNamed(name string) ([]*conformance.Protocol, error) {
+	if name == "" {
+		return program.Protocols(), nil
+	}
+	p, err := program.ProtocolNamed(name)
+	if err != nil {
+		return nil, fmt.Errorf("--protocol: %w", err)
+	}
+	return []*conformance.Protocol{p}, nil
+}
+
+// ofProtocol reports whether a clause is one of these protocols.
+func ofProtocol(c conformance.Clause, all []*conformance.Protocol) bool {
+	return slices.ContainsFunc(all, func(p *conformance.Protocol) bool { return strings.HasPrefix(c.ID, p.Prefix) })
+}
+
+// allFaultNames returns the names of the faults of all embedded servers.
+func allFaultNames() (names []string) {
 	for _, p := range program.Protocols() {
+		for _, f := range faultsOfProtocol(p) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// everyCheck returns the checks of protocols, of all if none is given.
+func everyCheck(protocols ...*conformance.Protocol) (all []conformance.Check, err error) {
+	if len(protocols) == 0 {
+		protocols = program.Protocols()
+	}
+	for _, p := range protocols {
 		more, err := checksOf(p)
 		if err != nil {
 			return nil, err

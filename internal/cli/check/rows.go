@@ -6,6 +6,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/reports"
 	"github.com/fwpsuite/fwp/scenarios"
@@ -151,8 +152,13 @@ func checksByClause(checks []conformance.Check) map[string][]conformance.Descrip
 }
 
 // faultsOf returns the faults of the embedded server that break one of these clauses.
-func faultsOf(clauses ...string) []fakes.Fault {
-	return slices.DeleteFunc(fakes.Faults(), func(f fakes.Fault) bool {
+func faultsOf(clauses ...string) (all []fakes.Fault) {
+	for _, p := range program.Protocols() {
+		if slices.ContainsFunc(clauses, func(id string) bool { return strings.HasPrefix(id, p.Prefix) }) {
+			all = append(all, faultsOfProtocol(p)...)
+		}
+	}
+	return slices.DeleteFunc(all, func(f fakes.Fault) bool {
 		return !slices.ContainsFunc(clauses, func(id string) bool { return slices.Contains(f.Clauses, id) })
 	})
 }

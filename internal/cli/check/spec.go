@@ -15,12 +15,13 @@ import (
 
 // newSpec builds `fwpcheck spec`.
 func newSpec(p process) *cobra.Command {
-	return &cobra.Command{
+	protocol := ""
+	cmd := &cobra.Command{
 		Use:   "spec FOLDER",
 		Short: "List the documents that have changed in a copy of the specification",
 		Long: "spec compares the documents in FOLDER (fwp.md, faktory-worker-lifecycle.md and\n" +
-			"faktory-worker-ex-architecture.md) with the hashes of those that the catalogue was written from, and\n" +
-			"prints each document that has changed, and how many clauses cite it.\n\n" +
+			"faktory-worker-ex-architecture.md; workq.md or emqp.rst with --protocol) with the hashes of those that the\n" +
+			"catalogue was written from, and prints each document that has changed, and how many clauses cite it.\n\n" +
 			"Exit codes: 0 nothing has changed, 1 something has, 2 usage.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -28,12 +29,20 @@ func newSpec(p process) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.spec(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			of, err := program.ProtocolNamed(protocol)
+			if err != nil {
+				return fmt.Errorf("--protocol: %w", err)
+			}
+			return p.spec(of, args[0])
+		},
 	}
+	program.DeclareProtocol(cmd.Flags(), &protocol)
+	return cmd
 }
 
-func (p process) spec(folder string) error {
-	changes, err := conformance.ChangedDocuments(os.DirFS(folder))
+func (p process) spec(of *conformance.Protocol, folder string) error {
+	changes, err := of.ChangedDocuments(os.DirFS(folder))
 	if err != nil {
 		return fmt.Errorf("%s: %w", folder, err)
 	}
@@ -48,7 +57,7 @@ func (p process) spec(folder string) error {
 	if len(changes) > 0 {
 		p.Logf("compare each with the edition that the catalogue was written from, and correct the clauses that cite what " +
 			"changed\n(fwpcheck list --clauses --json has the sources); " +
-			"then write the new hash into conformance/clauses_source.go")
+			"then write the new hash where the old one stands")
 		return program.Exit(reports.ExitFindings)
 	}
 	return nil

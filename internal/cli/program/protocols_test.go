@@ -35,7 +35,7 @@ var attempts = []attempt{
 	{"fwpcheck fmt", "--check {script}", ""},
 	{"fwpcheck list", "--protocol {protocol}", "{check}"},
 	{"fwpcheck explain", "{clause}", "{clause}"},
-	{"fwpcheck spec", "--protocol {protocol}", ""},
+	{"fwpcheck spec", "--protocol {protocol} nowhere", "read specification"},
 	{"fwpcheck wait", "--url {url} --timeout 1ms", "did not serve"},
 	{"fwpcheck explore", "--url {url} --time 1s", refused},
 	{"fwpcheck compare", "{url} {url} --time 1s", refused},

@@ -31,16 +31,6 @@ var refusals = map[string]map[string]string{
 		"workq": "jobs of Workq end with their time to live, and delete removes them by id",
 		"emqp":  "no command of eMQP removes a job from a queue",
 	},
-	"fwpcheck spec": {
-		"workq": "the sources of its clauses are lines of the document, and not held against it yet; " +
-			"docs/workq-clauses.md has them",
-		"emqp": "the sources of its clauses are lines of the document, and not held against it yet; " +
-			"docs/emqp-clauses.md has them",
-	},
-	"fwpcheck explore": {"emqp": "there is no model of it; fwpcheck run plays its checks"},
-	"fwpcheck compare": {
-		"emqp": "there is no model of it; the reports of two runs can be compared: fwpcheck compare A.json B.json",
-	},
 }
 
 // Refusal returns an error that says why a command, "fwpcheck record" for example, does not work with a protocol; nil

@@ -1,0 +1,268 @@
+package emqpsubject
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/internal/session"
+	"github.com/fwpsuite/fwp/internal/session/emqpsession"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+)
+
+// breach is what is wrong with a message: the clause and the pattern that it should have matched, which is empty if
+// nothing should have come.
+type breach struct{ clause, expected string }
+
+// The rules of a law. Behind explore.RuleUnasked stands the clause, and behind ruleContent the command. All that is
+// missing is one family: which clause it breaks depends on what was sent before.
+const (
+	ruleMissing = "missing"
+	ruleContent = "content"
+)
+
+// Came judges a message of the broker, and follows what it means. The reader has checked its frames.
+func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
+	if m.Kind != emqpsession.Message {
+		return l.ofZMTP(number, m)
+	}
+	c := l.conns[number]
+	got, err := emqp.Parse(m.Parts)
+	if c == nil || err != nil {
+		return explore.Answer{}
+	}
+	state := l.State(number)
+	a := explore.Answer{
+		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
+		Outcome: got.Command + " " + state,
+	}
+	var b *breach
+	var about *message
+	switch got.Command {
+	case emqp.REQUEST:
+		about = l.find(got)
+		b = l.judgeRequest(number, c, about, got)
+	case emqp.SCHEDULE, emqp.UNSCHEDULE:
+		about = l.find(got)
+		b = l.judgeSchedule(number, c, about, got)
+	case emqp.REPLY:
+		b = l.judgeReply(number, c, got)
+	case emqp.HEARTBEAT:
+		if c.role == client && !c.odd {
+			b = &breach{clause: "BEAT-04"}
+		}
+	case emqp.KBAI, emqp.DISCONNECT:
+		delete(l.farewells, number)
+		c.odd = true
+	}
+	if about != nil {
+		a.Job = about.ID
+	}
+	if moved := l.State(number); moved != state {
+		a.Moved = state + " > " + moved
+	}
+	if b != nil {
+		a.Violation = &explore.Violation{
+			Clause: prefix + b.clause, Rule: ruleContent + " " + got.Command, JID: cmp.Or(a.Job, got.ID), Expected: b.expected,
+			Got: emqpdialect.Dialect{}.Text(m),
+		}
+		if b.expected == "" {
+			a.Violation.Rule, a.Violation.Expected = explore.RuleUnasked+" "+b.clause, "no "+got.Command
+		}
+	}
+	return a
+}
+
+// after reports whether a peer gets a message that was sent when its KBAI was known to the broker.
+func (l *law) after(c *conn, x *message) bool {
+	return c.role == gone && x != nil && x.at.Sub(c.left) > l.terms.Slack
+}
+
+// judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
+func (l *law) judgeRequest(number int, c *conn, x *message, m emqp.Message) *breach {
+	queue := string(m.Fields[0])
+	defer func() {
+		if x != nil {
+			x.over = true
+		}
+	}()
+	switch {
+	case l.leaving && x != nil && x.late:
+		return &breach{clause: "DISC-02"}
+	case l.leaving:
+		return nil
+	case l.after(c, x):
+		return &breach{clause: map[role]string{worker: "KBAI-01", scheduler: "KBAI-02"}[c.was]}
+	case c.role == gone:
+		return nil
+	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
+		return &breach{clause: "FRAME-06"}
+	case x == nil && (l.wild || l.open[queue]):
+		return nil
+	case x == nil:
+		return &breach{clause: "REQ-01"}
+	case x.over && !l.open[x.text(0)]:
+		return &breach{clause: "REQ-03"}
+	case c.role != worker || !slices.Contains(c.queues, x.text(0)):
+		return &breach{clause: "REQ-02"}
+	}
+	c.credit, c.had, c.acked, c.replied, c.idled = c.credit-1, c.had+1, false, false, false
+	l.disrupted = ""
+	if h, _ := emqp.ParseHeaders(x.text(1)); h.Has(emqp.ReplyRequested) && !x.early {
+		c.owes = append(c.owes, x)
+	}
+	return x.compared(m, "REQ-01", "HEAD-01", "REQ-04")
+}
+
+// compared compares the queue, the headers and the text of what the broker passes on with what was sent. A clause that
+// is empty is about nothing.
+func (x *message) compared(m emqp.Message, queue, headers, text string) *breach {
+	frames := []string{"string", "string", "string"}
+	for i, clause := range []string{queue, headers, text} {
+		same := string(m.Fields[i]) == x.text(i)
+		if clause == headers {
+			sent, _ := emqp.ParseHeaders(x.text(i))
+			got, _ := emqp.ParseHeaders(string(m.Fields[i])) // Parse has checked both
+			same = sent.String() == got.String() && (x.text(i) == "") == (len(m.Fields[i]) == 0)
+		}
+		if same || clause == "" {
+			continue
+		}
+		if clause == "HEAD-01" && x.text(i) == "" {
+			clause = "HEAD-02"
+		}
+		frames[i] = fmt.Sprintf("%q", x.text(i))
+		return &breach{clause, fmt.Sprintf(`["", "eMQP/1.0", "%s", string, %s]`, m.Command, strings.Join(frames, ", "))}
+	}
+	return nil
+}
+
+// judgeSchedule judges a SCHEDULE or UNSCHEDULE that a scheduler gets. Whether others get it too is open.
+func (l *law) judgeSchedule(number int, c *conn, x *message, m emqp.Message) *breach {
+	switch {
+	case l.leaving, x == nil, len(m.Fields) != len(x.Fields):
+		return nil
+	case c.was == scheduler && l.after(c, x):
+		x.over = true
+		return &breach{clause: "KBAI-02"}
+	case c.role != scheduler:
+		return nil
+	}
+	delete(x.to, number)
+	x.over = x.over || m.Command == emqp.SCHEDULE || len(x.to) == 0
+	if m.Command == emqp.SCHEDULE {
+		return x.compared(m, "SCHED-01", "SCHED-02", "SCHED-01")
+	}
+	return x.compared(m, "", "", "UNSCH-01") // its queue is ignored
+}
+
+// judgeReply judges a REPLY that a client gets.
+func (l *law) judgeReply(number int, c *conn, m emqp.Message) *breach {
+	if l.leaving || c.role == gone {
+		return nil
+	}
+	var mine *reply // one that the client may get
+	for _, r := range l.replies {
+		if !slices.Contains(r.to, number) || r.over {
+			continue
+		}
+		mine = r
+		if string(r.Fields[0]) == string(m.Fields[0]) {
+			l.replied(r, number)
+			return nil
+		}
+	}
+	asked, pending := false, false
+	for _, x := range l.messages {
+		if h, _ := emqp.ParseHeaders(x.text(1)); x.from == number && x.Command == emqp.REQUEST && h.Has(emqp.ReplyRequested) {
+			asked = true
+			pending = pending || l.awaits(x)
+		}
+	}
+	others := slices.ContainsFunc(l.replies, func(r *reply) bool { return string(r.Fields[0]) == string(m.Fields[0]) })
+	switch {
+	case !asked:
+		return &breach{clause: "REPLY-02"}
+	case mine != nil:
+		l.replied(mine, number)
+		return &breach{"REPLY-01", fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, mine.Fields[0])}
+	case others:
+		return &breach{clause: "REPLY-03"}
+	case pending:
+		return &breach{clause: "REPLY-01"}
+	}
+	return &breach{clause: "REPLY-02"}
+}
+
+// awaits reports whether a REQUEST has no REPLY yet.
+func (l *law) awaits(x *message) bool {
+	if !x.over {
+		return true
+	}
+	for _, c := range l.conns {
+		if slices.Contains(c.owes, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// replied records that a client has got a REPLY: the worker owes it none for one of its REQUESTs any more.
+func (l *law) replied(r *reply, to int) {
+	r.over = true
+	c := l.conns[r.worker]
+	if c == nil {
+		return
+	}
+	if i := slices.IndexFunc(c.owes, func(x *message) bool { return x.from == to }); i >= 0 {
+		c.owes = slices.Delete(c.owes, i, i+1)
+		return
+	}
+	for _, x := range l.messages { // it was on its way to the worker
+		x.early = x.early || !x.over && x.from == to && slices.Contains(c.queues, x.text(0))
+	}
+}
+
+// pattern is a message as an S: line, without what differs from play to play.
+func pattern(m emqp.Message) string {
+	const long = 300
+	frames := []string{`""`, `"eMQP/1.0"`, fmt.Sprintf("%q", m.Command)}
+	last := ""
+	if len(m.Fields) > 0 {
+		last = string(m.Fields[len(m.Fields)-1])
+	}
+	if m.Command == emqp.KBAI || len(last) > long || !printable(last) {
+		return "[" + strings.Join(append(frames, "..."), ", ") + "]"
+	}
+	frames = append(frames, "string")
+	for range len(m.Fields) - 1 {
+		frames = append(frames, "string")
+	}
+	return "[" + strings.Join(append(frames, fmt.Sprintf("%q", last)), ", ") + "]"
+}
+
+// printable reports whether a text can stand in a line.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0xfffd || r == 0x7f })
+}
+
+// normal returns a message in parts that are the same on brokers that mean the same: names are without the prefix of
+// the play, and ids are left out.
+func (l *law) normal(m emqp.Message) []string {
+	parts := []string{m.Command}
+	for i, f := range m.Fields {
+		name := []string{"queue", "headers", "message"}[min(i, 2)]
+		if len(m.Fields) == 1 {
+			name = "message"
+		}
+		if m.Command == emqp.HEARTBEAT || m.Command == emqp.ACK {
+			break
+		}
+		parts = append(parts, name+": "+strings.ReplaceAll(string(f), l.terms.Prefix+"-", "$"))
+	}
+	return parts
+}

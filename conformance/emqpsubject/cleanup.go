@@ -1,0 +1,66 @@
+package emqpsubject
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+)
+
+// waiting returns the REQUESTs that may still be with the broker.
+func (l *law) waiting() (all []*message) {
+	for _, x := range l.messages {
+		if x.Command == emqp.REQUEST && !x.over && !l.leaving {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
+// Leftover names the REQUESTs that may still be with the broker.
+func (l *law) Leftover() (all []string) {
+	for _, x := range l.waiting() {
+		all = append(all, fmt.Sprintf("REQUEST %s of %s", x.ID, x.text(0)))
+	}
+	return all
+}
+
+// Cleanup has a worker take what waits: no message removes another one from its queue.
+func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
+	return func(play func(explore.Step) bool) {
+		b := explore.Builder{Dialect: emqpdialect.Dialect{}}
+		left := l.waiting()
+		if len(left) == 0 || !play(b.Open(explore.Cleaner, scenarios.Consumer, "")) {
+			return
+		}
+		var queues []emqp.Queue
+		for _, x := range left {
+			if q := (emqp.Queue{Weight: 1, Name: x.text(0)}); !slices.Contains(queues, q) {
+				queues = append(queues, q)
+			}
+		}
+		ids := 0
+		line := func(command string, fields ...string) bool {
+			ids++
+			text := fmt.Sprintf(`["", "eMQP/1.0", %q, "%s-cleaner-%d"`, command, l.terms.Prefix, ids)
+			for _, f := range fields {
+				text += fmt.Sprintf(", %q", f)
+			}
+			return play(b.Line(explore.Cleaner, "%s", text+"]")) && l.conns[explore.Cleaner] != nil
+		}
+		going := line(emqp.INFORM, emqp.FormatQueues(queues...), emqp.TypeWorker)
+		for range left {
+			if !going || len(l.waiting()) == 0 {
+				break
+			}
+			going = line(emqp.READY)
+		}
+		if going && line(emqp.KBAI) {
+			play(explore.End(explore.Cleaner, scenarios.Closed))
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package emqpsubject
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
+)
+
+// due returns what is missing if a message does not come on any of the connections.
+func due(clause, id, expected string, conns ...int) *explore.Due {
+	return &explore.Due{Conns: conns, Missing: explore.Violation{
+		Clause: prefix + clause, Rule: ruleMissing, JID: id, Expected: expected, Got: "nothing",
+	}}
+}
+
+// Due implements [explore.Pusher].
+func (l *law) Due(time.Time) *explore.Due {
+	for _, n := range slices.Sorted(maps.Keys(l.farewells)) {
+		return due("DISC-01", fmt.Sprint("-", n), `["", "eMQP/1.0", "KBAI", string]`, n)
+	}
+	if l.leaving {
+		return nil
+	}
+	for _, x := range l.messages {
+		if d := l.dueFor(x); d != nil {
+			return d
+		}
+	}
+	for _, r := range l.replies {
+		if r.firm && !r.over {
+			return due("REPLY-01", r.ID, fmt.Sprintf(`["", "eMQP/1.0", "REPLY", string, %q]`, r.Fields[0]), r.to...)
+		}
+	}
+	return nil
+}
+
+// dueFor returns what is due of one message.
+func (l *law) dueFor(x *message) *explore.Due {
+	if x.over || !x.firm {
+		return nil
+	}
+	last := fmt.Sprintf("%q", x.text(len(x.Fields)-1))
+	if !utf8.ValidString(last) || !printable(x.text(len(x.Fields)-1)) {
+		last = "string"
+	}
+	expected := fmt.Sprintf(`["", "eMQP/1.0", "%s", string, string, string, %s]`, x.Command, last)
+	if x.Command != emqp.REQUEST {
+		clause := "SCHED-01"
+		if x.Command == emqp.UNSCHEDULE {
+			clause = "UNSCH-01"
+		}
+		for _, n := range slices.Sorted(maps.Keys(x.to)) {
+			if c := l.conns[n]; c == nil || c.role != scheduler {
+				delete(x.to, n)
+			} else if x.Command == emqp.UNSCHEDULE {
+				return due(clause, x.ID, expected, n)
+			}
+		}
+		if len(x.to) == 0 || x.Command == emqp.UNSCHEDULE {
+			return nil
+		}
+		return due(clause, x.ID, expected, slices.Sorted(maps.Keys(x.to))...)
+	}
+	queue := x.text(0)
+	if l.open[queue] {
+		return nil
+	}
+	all := l.workersOf(queue)
+	i := slices.IndexFunc(all, func(n int) bool { return l.conns[n].credit > 0 && !l.conns[n].vague })
+	if i < 0 {
+		return nil
+	}
+	all[0], all[i] = all[i], all[0] // the script expects it there
+	return due(l.explained(x, l.conns[all[0]]), x.ID, expected, all...)
+}
+
+// explained returns the clause by which a worker has to get a REQUEST, which follows from what may keep it from that.
+func (l *law) explained(x *message, c *conn) string {
+	const short = 255
+	text := x.Fields[len(x.Fields)-1]
+	switch {
+	case l.disrupted != "":
+		return l.disrupted[len(prefix):]
+	case !utf8.Valid(text) || slices.Contains(text, 0):
+		return "REQ-05"
+	case len(text) == 0, len(text) > short:
+		return "REQ-04"
+	case c.acked:
+		return "ACK-02"
+	case c.replied:
+		return "REPLY-04"
+	case c.idled:
+		return "BEAT-05"
+	case c.had > 0:
+		return "REQ-07"
+	case len(c.queues) > 1 && x.text(0) != c.queues[0]:
+		return "INF-02"
+	case x.waited:
+		return "REQ-06"
+	}
+	return "REQ-01"
+}
+
+// Missed implements [explore.Pusher].
+func (l *law) Missed(d *explore.Due) {
+	id := d.Missing.JID
+	for n := range l.farewells {
+		if id == fmt.Sprint("-", n) {
+			delete(l.farewells, n)
+			return
+		}
+	}
+	for _, r := range l.replies {
+		if c := l.conns[r.worker]; r.ID == id && c != nil {
+			c.owes = nil
+		}
+	}
+	for _, n := range d.Conns { // what the worker was given for its READY is not known
+		if c := l.conns[n]; c != nil {
+			c.credit = min(c.credit, 0)
+		}
+	}
+	l.Unjudge(id)
+}

@@ -1,0 +1,92 @@
+// Package emqpsubject is eMQP as a subject of exploring: what clients, workers and schedulers of a broker may send, and
+// a law that follows them and says which messages of the broker are due, and which must not come.
+//
+// To read: subject.go (the subject, its seeds), alphabet.go, law.go (what is sent), came.go (what comes), due.go (what
+// has to come).
+package emqpsubject
+
+import (
+	"strings"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+)
+
+// New returns eMQP as a subject of exploring.
+func New() *explore.Subject {
+	return &explore.Subject{
+		Dialect:  emqpdialect.Dialect{},
+		Start:    func(t explore.Terms) explore.Law { return newLaw(t) },
+		Alphabet: alphabet,
+		Jobs:     "id",
+		Accepted: "PONG string",
+		Question: `PING "\x00\x00fwp"`,
+		Seeds:    seeds,
+		Simplify: simplify,
+		Ruling:   ruling,
+		Shared:   func(line string) bool { return strings.Contains(line, `"DISCONNECT"`) },
+	}
+}
+
+// ruling returns what the script of a finding needs beside its level: schedulers of others would get what is scheduled.
+func ruling(clause, level string) (string, []scenarios.Need) {
+	if strings.HasPrefix(clause, prefix+"SCHED") || strings.HasPrefix(clause, prefix+"UNSCH") {
+		return level, []scenarios.Need{scenarios.NeedAlone}
+	}
+	return level, nil
+}
+
+// The lines of the seeds. Connection 2 is a worker, 3 a client.
+const (
+	informs  = `["", "eMQP/1.0", "INFORM", $id1, "[[10,\"$queue1\"]]", "worker"]`
+	isReady  = `["", "eMQP/1.0", "READY", $id2]`
+	readyTwo = `["", "eMQP/1.0", "READY", $id3]`
+	requests = `["", "eMQP/1.0", "REQUEST", $id4, $queue1, "", "$id4 text"]`
+	asks     = `["", "eMQP/1.0", "REQUEST", $id5, $queue1, "reply-requested", "$id5 text"]`
+	replies  = `["", "eMQP/1.0", "REPLY", $id6, "$id6 pong"]`
+)
+
+// seeds are the plainest conversations in which a REQUEST or a REPLY may be missing.
+func seeds(family string) (all []explore.Trace) {
+	if family != ruleMissing {
+		return nil
+	}
+	b := explore.Builder{Dialect: emqpdialect.Dialect{}}
+	const work, ask = 2, 3
+	type line struct {
+		conn int
+		text string
+	}
+	for _, lines := range [][]line{
+		{{work, informs}, {work, isReady}, {ask, requests}},
+		{{work, informs}, {work, isReady}, {ask, asks}, {work, replies}},
+		{{work, informs}, {work, isReady}, {ask, requests}, {work, readyTwo}, {ask, asks}},
+	} {
+		steps := []explore.Step{b.Open(work, scenarios.Consumer, ""), b.Open(ask, scenarios.Producer, "")}
+		for _, l := range lines {
+			steps = append(steps, b.Line(l.conn, "%s", l.text))
+		}
+		all = append(all, explore.Trace{Steps: steps})
+	}
+	return all
+}
+
+// simplify tries a REQUEST without headers, and one whose text is its name.
+func simplify(line string, try func(plainer string) bool) {
+	frames := strings.SplitN(line, ", ", 7)
+	const headers, text = 5, 6
+	if len(frames) <= text {
+		return
+	}
+	for i, plain := range map[int]string{headers: `""`, text: `"` + frames[3] + ` text"]`} {
+		before := frames[i]
+		if before == plain {
+			continue
+		}
+		frames[i] = plain
+		if !try(strings.Join(frames, ", ")) {
+			frames[i] = before
+		}
+	}
+}

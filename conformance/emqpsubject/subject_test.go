@@ -1,0 +1,206 @@
+package emqpsubject_test
+
+import (
+	"context"
+	"flag"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance/emqpsubject"
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/fakes/fakeemqp"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+)
+
+const (
+	front = "emqp:47291"
+	back  = "emqp:47290"
+)
+
+// target is a broker in memory, which can be started again.
+type target struct {
+	network *memnet.Network
+	config  func() fakeemqp.Config
+	single  bool
+	broker  *fakeemqp.Broker
+}
+
+func (t *target) start() error {
+	f, err := t.network.Listen(front)
+	if err != nil {
+		return err
+	}
+	var b net.Listener
+	if !t.single {
+		if b, err = t.network.Listen(back); err != nil {
+			return err
+		}
+	}
+	var config fakeemqp.Config
+	if t.config != nil {
+		config = t.config()
+	}
+	t.broker = fakeemqp.Start(config, f, b)
+	return nil
+}
+
+func (t *target) Dial(ctx context.Context) (net.Conn, error) {
+	return t.network.DialContext(ctx, "tcp", front)
+}
+
+func (t *target) DialBackend(ctx context.Context) (net.Conn, error) {
+	if t.single {
+		return t.Dial(ctx)
+	}
+	return t.network.DialContext(ctx, "tcp", back)
+}
+
+func (t *target) Restart(context.Context) error {
+	t.broker.Close()
+	return t.start()
+}
+
+// brokers starts brokers, each in a network of its own.
+func brokers(config func() fakeemqp.Config, single bool) func() (scenarios.Target, func(), error) {
+	return func() (scenarios.Target, func(), error) {
+		at := &target{network: memnet.New(), config: config, single: single}
+		err := at.start()
+		return at, func() { at.broker.Close() }, err
+	}
+}
+
+// explored explores a broker in virtual time.
+func explored(
+	t *testing.T, config func() fakeemqp.Config, single bool, seed uint64, steps int, longest time.Duration,
+) (r *explore.Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		fresh := brokers(config, single)
+		at, end, err := fresh()
+		require.NoError(t, err)
+		defer end()
+		e := explore.Explorer{
+			Subject: emqpsubject.New(), Target: at, Fresh: fresh, Seed: seed, Steps: steps, Longest: longest, Alone: true,
+			Restarts: true,
+		}
+		r = e.Run(t.Context())
+	})
+	return r
+}
+
+// TestNothingIsBlamed explores brokers that are right: a few of them, all with FWP_SLOW=1.
+func TestNothingIsBlamed(t *testing.T) {
+	t.Parallel()
+	steps, every := 400, 7
+	if slow.Enabled() {
+		steps, every = 6000, 1
+	}
+	for i, v := range append(fakeemqp.Variations(), fakeemqp.Variation{Name: "none"}) {
+		if i%every != 0 && v.Name != "none" {
+			continue
+		}
+		t.Run(v.Name, func(t *testing.T) {
+			t.Parallel()
+			r := explored(t, v.Config, v.Single, uint64(i)+1, steps, 30*time.Second)
+			for _, f := range r.Findings {
+				t.Errorf("%s %s: expected %s, got %s\n%s", f.Rule, f.Clause, f.Expected, f.Got, f.Script)
+			}
+			assert.Greater(t, r.Commands, steps*9/10)
+			assert.Contains(t, r.Coverage.Outcomes, "REQUEST ready worker")
+			assert.Contains(t, r.Coverage.Outcomes, "REPLY client")
+		})
+	}
+}
+
+var (
+	seed   = flag.Uint64("seed", 1, "of explorations")
+	faults = flag.String("fault", "", "the faults that TestFaultsAreFound has; a few if empty, all for all")
+)
+
+// unseen are faults that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged.
+var unseen = map[string]bool{"heartbeat-uptime": true, "heartbeat-milliseconds": true, "heartbeat-alone-counts": true}
+
+// also are the clauses where an exploration sees a fault otherwise than the checks.
+var also = map[string]string{
+	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07", "heartbeat-no-scheduler": "EMQP-UNSCH-01 EMQP-SCHED-01",
+}
+
+// TestFaultsAreFound explores brokers with faults: a clause that each declares is found, by a script that parses.
+// Without FWP_SLOW=1 it is a sample.
+func TestFaultsAreFound(t *testing.T) {
+	t.Parallel()
+	some := []string{"request-lost", "reply-true", "frame-ack-four"}
+	if *faults != "" {
+		some = strings.Split(*faults, ",")
+	}
+	for _, f := range fakeemqp.Faults() {
+		if !slices.Contains(some, f.Name) && !slow.Enabled() && *faults != "all" || unseen[f.Name] {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			config := func() fakeemqp.Config { return fakeemqp.Config{Hook: f.Hook()} }
+			r := explored(t, config, false, *seed, 6000, 70*time.Second)
+			require.NotEmpty(t, r.Findings)
+			found := r.Findings[0]
+			assert.Contains(t, append(strings.Fields(also[f.Name]), f.Clauses...), found.Clause,
+				"%s: expected %s, got %s %s\n%s", found.Rule, found.Expected, found.Got, found.What, found.Script)
+			assert.Equal(t, 5, found.Shown, found.Script)
+			script, err := scenarios.Parse(emqpdialect.Dialect{}, "found.fwp", []byte(found.Script))
+			require.NoError(t, err, found.Script)
+			assert.Empty(t, scenarios.Lint(script), found.Script)
+			t.Logf("found after %d commands: %s\n%s", found.Commands, found.Clause, found.Script)
+		})
+	}
+}
+
+// TestCompared compares a broker with itself, of which nothing differs, and with one that has a fault.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	compared := func(fault string) (r *explore.Compared) {
+		synctest.Test(t, func(t *testing.T) {
+			a, endA, err := brokers(nil, false)()
+			require.NoError(t, err)
+			defer endA()
+			b, endB, err := brokers(func() (c fakeemqp.Config) {
+				for _, f := range fakeemqp.Faults() {
+					if f.Name == fault {
+						c.Hook = f.Hook()
+					}
+				}
+				return c
+			}, false)()
+			require.NoError(t, err)
+			defer endB()
+			c := explore.Comparison{Other: b, Own: true, Explorer: explore.Explorer{
+				Subject: emqpsubject.New(), Target: a, Seed: 1, Steps: 600, Alone: true, Unshrunk: true,
+			}}
+			r = c.Run(t.Context())
+		})
+		return r
+	}
+	same := compared("")
+	assert.Empty(t, same.Differences)
+	assert.Greater(t, same.Coverage.Outcomes["REQUEST ready worker"], 20)
+	for fault, clause := range map[string]string{
+		"request-twice": "EMQP-REQ-03", "headers-lost": "EMQP-HEAD-01", "reply-lost": "EMQP-REPLY-01",
+	} {
+		var broken []string
+		for _, d := range compared(fault).Differences {
+			if v := d.Sides[1].Violation; v != nil && d.Sides[0].Violation == nil {
+				broken = append(broken, v.Clause)
+			}
+		}
+		assert.Contains(t, broken, clause, fault)
+	}
+}
