@@ -22,11 +22,10 @@ const returnPatience = 150 * time.Second
 // disrupted is what was done to the target of a run on purpose. It is a [disrupt.Watch], whose methods are called
 // beside the run.
 type disrupted struct {
-	run    *run
-	calls  *history.Client // nil: there is no history
-	track  disrupt.Track
-	served int64         // of the latest sample
-	ended  time.Duration // when the load had, in time of the engine
+	run   *run
+	calls *history.Client // nil: there is no history
+	track disrupt.Track
+	ended time.Duration // when the load had, in time of the engine
 
 	resolved bool // every job in doubt has had the time to come back
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/disrupt"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -99,7 +100,7 @@ func freesHeld(target *fakeTarget) func(*fakes.Event) {
 			free = slices.Collect(maps.Values(held))
 		case fakes.Greeting:
 			for _, unit := range free {
-				go target.server.Load().Push(unit)
+				go func() { _ = target.server.Load().Push(unit) }()
 			}
 			free = nil
 		}
@@ -258,6 +259,63 @@ func TestHistoriesOverStops(t *testing.T) {
 				assert.Empty(t, breaches)
 			} else {
 				assert.Contains(t, breaches, test.breach)
+			}
+		})
+	}
+}
+
+// nothing is a target to which nothing is done.
+type nothing struct{}
+
+func (nothing) Begin(context.Context, disrupt.Disruption) (func(context.Context) error, error) {
+	return func(context.Context) error { return nil }, nil
+}
+
+// atFirst calls a hook in the first three minutes only.
+func atFirst(hook func(*fakes.Event)) func(*fakes.Event) {
+	var once sync.Once
+	var began time.Time
+	return func(e *fakes.Event) {
+		once.Do(func() { began = time.Now() })
+		if time.Since(began) < 3*time.Minute {
+			hook(e)
+		}
+	}
+}
+
+// While a disruption goes on nothing is late, missing or closed without a cause: what would be a finding is none.
+func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
+	t.Parallel()
+	var once atomic.Bool
+	silent := func(e *fakes.Event) { // one PUSH gets no reply
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && once.CompareAndSwap(false, true) {
+			e.Bytes = nil
+		}
+	}
+	for name, test := range map[string]struct {
+		hook   func(*fakes.Event)
+		change func(*workload.Workload)
+	}{
+		"a late FETCH": {atFirst(faultNamed(t, "fetch-blocks-long").Hook()), func(w *workload.Workload) {
+			w.Rate, w.Consumers = 3, 20
+		}},
+		"a PUSH without a reply": {silent, func(*workload.Workload) {}},
+		"a closed worker": {atFirst(faultNamed(t, "consumer-idle-closed").Hook()), func(w *workload.Workload) {
+			w.Rate, w.Work = 0.2, workload.Range{Min: 90 * second, Max: 90 * second}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := steady()
+			w.Rate, w.Duration = 10, workload.Duration(200*second)
+			test.change(&w)
+			l := bench{server: fakes.Config{Hook: test.hook}, load: w, change: func(c *load.Config) {
+				c.Schedule, c.Disrupt = []disrupt.Disruption{{Action: disrupt.Slow, For: time.Hour}}, nothing{}
+			}}.run(t)
+			for _, kind := range kinds(l) {
+				assert.NotContains(t, []reports.FindingKind{
+					reports.FindingOverdue, reports.FindingUnanswered, reports.FindingClosed,
+				}, kind)
 			}
 		})
 	}

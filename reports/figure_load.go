@@ -217,6 +217,9 @@ func (l *Load) timeline(y Axis) *Chart {
 
 // timeFigure appends a picture over time, if there is something to draw.
 func (p *Page) timeFigure(l *Load, c *Chart, title, words string) {
+	if len(c.Marks) > 0 {
+		words += " The coloured bars are disruptions."
+	}
 	if len(l.Series) > 0 {
 		p.add(Figure{Title: title, Of: c, Description: words + perPoint(l.perPoint())})
 	}

@@ -154,6 +154,9 @@ func (d *LoadDisruptions) cost() string {
 	return strings.Join(parts, ", ")
 }
 
+// resolved reports whether no job is in doubt any more.
+func (d *LoadDisruptions) resolved() bool { return d != nil && d.Resolved }
+
 // excused returns how many losses and deliveries break no promise, because the target was stopped.
 func (d *LoadDisruptions) excused() int64 {
 	if d == nil {

@@ -145,7 +145,7 @@ func (l *Load) account() string {
 		return fmt.Sprintf("%s pushed, of these %s", text.Count(j.Pushed, "job"), l.Disruptions.cost())
 	case len(l.Findings) > 0:
 		return fmt.Sprintf("%s pushed, %s delivered", text.Count(j.Pushed, "job"), text.Grouped(j.Delivered))
-	case j.InDoubt > 0 || j.Doubtful > 0:
+	case (j.InDoubt > 0 || j.Doubtful > 0) && !l.Disruptions.resolved():
 		return fmt.Sprintf("%s accounted for, %s in doubt", text.Count(j.Pushed-j.InDoubt, "job"),
 			text.Grouped(j.InDoubt+j.Doubtful))
 	default:

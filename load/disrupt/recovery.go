@@ -44,7 +44,7 @@ func (t *Track) Recovery(s Span) (first, back time.Duration) {
 	if before <= 0 {
 		return first, back
 	}
-	for i := t.after(s.Ended); i < len(t.at) && t.at[i]+rateOver <= s.Until; i++ {
+	for i := t.after(s.Ended + max(first, 0)); i < len(t.at) && t.at[i]+rateOver <= s.Until; i++ {
 		if t.rate(t.at[i], t.at[i]+rateOver) >= rateShare*before {
 			return first, t.at[i] - s.Ended
 		}

@@ -186,6 +186,21 @@ func TestGolden(t *testing.T) {
 		func(w *bytes.Buffer) error { return e.WriteJSON(w, reports.ExitOptions{}) }))
 }
 
+// Disruptions are drawn over the time in which they took place, with their names.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	l := loaded(20)
+	assert.NotContains(t, string(loadPage(t, l)), `class="mark"`)
+	l.Disruptions = &reports.LoadDisruptions{List: []reports.LoadDisruption{
+		{Action: "kill", Words: "kill <for 2s>", At: 5 * time.Second, Took: 2 * time.Second},
+		{Action: "fill", Words: "fill for 2s", At: 9 * time.Second, Failed: "skipped"},
+	}}
+	file := string(loadPage(t, l))
+	assert.Equal(t, 3, strings.Count(file, `class="mark"`), "in each picture over time: one was done")
+	assert.Equal(t, 3, strings.Count(file, "<title>kill &lt;for 2s&gt;</title>"))
+	assert.Contains(t, file, "The coloured bars are disruptions.")
+}
+
 // The sizes that a report may have: what CI systems keep, and mail carries.
 func TestBudgets(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func (o *disruptFlags) declare(cmd *cobra.Command) {
 		"do to the target, while the load goes on, what the schedule in `FILE` says (YAML, see docs/durability.md)")
 	f.DurationVar(&o.every, "disrupt-every", 0, "disrupt the target each `DURATION`, drawn from the seed")
 	f.StringVar(&o.with, "disrupt-with", "kill,pause,partition,slow",
-		"with --disrupt-every: `WHAT` is done: "+actionWords())
+		"with --disrupt-every: `WHAT` is done: "+strings.Join(actionNames(), ", "))
 	program.CompleteFlags(cmd, map[string]func() []string{"disrupt-with": actionNames})
 	if err := cmd.MarkFlagFilename("disrupt", "yaml", "yml"); err != nil {
 		panic(err) // the flag is declared above
@@ -61,15 +62,6 @@ func actionNames() (names []string) {
 		names = append(names, string(a))
 	}
 	return names
-}
-
-func actionWords() string {
-	names := actionNames()
-	words := names[0]
-	for _, name := range names[1:] {
-		words += ", " + name
-	}
-	return words
 }
 
 // validate checks the values that no flag checks by itself.

@@ -1,0 +1,105 @@
+package load_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fwpsuite/fwp/conformance"
+	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/memnet"
+	"github.com/fwpsuite/fwp/internal/proxy"
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/disrupt"
+	"github.com/fwpsuite/fwp/load/fwpspeaker"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// network is a target whose network is disrupted.
+type network struct{ proxy *proxy.Proxy }
+
+func (n network) Begin(_ context.Context, d disrupt.Disruption) (func(context.Context) error, error) {
+	c := proxy.Condition{Delay: d.Link.Delay, Jitter: d.Link.Jitter, Rate: d.Link.Rate, Segment: d.Link.Segment}
+	switch {
+	case d.Action == disrupt.Reset:
+		n.proxy.Reset()
+	case d.Action == disrupt.Partition && d.Cut == disrupt.ToServer:
+		c.NotFrom = []proxy.Side{proxy.Client}
+	case d.Action == disrupt.Partition && d.Cut == disrupt.ToClients:
+		c.NotFrom = []proxy.Side{proxy.Server}
+	case d.Action == disrupt.Partition:
+		c.NotFrom = []proxy.Side{proxy.Client, proxy.Server}
+	}
+	n.proxy.Set(c)
+	return func(context.Context) error {
+		n.proxy.Set(proxy.Condition{})
+		return nil
+	}, nil
+}
+
+// behindProxy runs a load on a conforming server whose network is disrupted.
+func behindProxy(t *testing.T, d disrupt.Disruption) (report *reports.Load) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		links := memnet.New()
+		server := fakes.NewServer(fakes.Config{
+			Hook: away, Listen: func() (net.Listener, error) { return links.Listen("server:1") },
+		})
+		defer server.Close()
+		front, err := links.Listen("proxy:1")
+		require.NoError(t, err)
+		p := proxy.New(proxy.Config{
+			Dial: func(ctx context.Context) (net.Conn, error) { return links.DialContext(ctx, "tcp", "server:1") },
+		})
+		defer p.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go p.Serve(ctx, front) //nolint:errcheck // it ends with ctx
+		d.At = 5 * second
+		report = load.Run(t.Context(), load.Config{
+			Workload: workload.Workload{
+				Producers: 4, Consumers: 8, Rate: 20, Duration: workload.Duration(60 * second),
+				ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
+			},
+			Seed: 1, Run: "test", Coarse: true, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""),
+			Dial:     func(ctx context.Context) (net.Conn, error) { return links.DialContext(ctx, "tcp", "proxy:1") },
+			Schedule: []disrupt.Disruption{d}, Disrupt: network{p},
+		}).Report
+		quiet(report, nil)
+	})
+	return report
+}
+
+// What a bad network does to a conforming server is no finding: late replies, closed connections, commands without a
+// reply. Everything is accounted for.
+func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]disrupt.Disruption{
+		"both directions":          {Action: disrupt.Partition, For: 5 * second},
+		"to the server":            {Action: disrupt.Partition, For: 5 * second, Cut: disrupt.ToServer},
+		"to the clients":           {Action: disrupt.Partition, For: 5 * second, Cut: disrupt.ToClients},
+		"longer than the patience": {Action: disrupt.Partition, For: 40 * second},
+		"replies beyond patience":  {Action: disrupt.Partition, For: 40 * second, Cut: disrupt.ToClients},
+		"slow":                     {Action: disrupt.Slow, For: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second}},
+		"slower than the patience": {Action: disrupt.Slow, For: 40 * second, Link: disrupt.Link{Rate: 5}},
+		"segments":                 {Action: disrupt.Slow, For: 10 * second, Link: disrupt.Link{Segment: 1}},
+		"reset":                    {Action: disrupt.Reset},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := behindProxy(t, d)
+			code, words := l.Outcome()
+			assert.Equal(t, reports.ExitWell, code, words)
+			assert.Empty(t, l.Findings)
+			assert.True(t, l.Disruptions.Resolved)
+			assert.Zero(t, l.Jobs.Lost+l.Jobs.Duplicated)
+			assert.GreaterOrEqual(t, l.Disruptions.List[0].Served, time.Duration(0))
+		})
+	}
+}
