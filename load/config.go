@@ -4,9 +4,9 @@
 // Run goes through the phases of a run: introduction, connect, prefill, warm-up, measure, drain and close. The package
 // prints nothing; Config.Watch receives the figures of a run while it lasts.
 //
-// Files, in the order in which they can be read: config.go, run.go and drain.go (the phases), watch.go, stall.go and
-// second.go (what is observed meanwhile), disrupted.go (what is done to the target), report.go, planned.go,
-// findings.go and history.go (the result).
+// Files, in the order in which they can be read: config.go, run.go, start.go and drain.go (the phases), watch.go,
+// stall.go and second.go (what is observed meanwhile), disrupted.go (what is done to the target), report.go,
+// planned.go, findings.go and history.go (the result), join.go and segments.go (the result of several generators).
 package load
 
 import (
@@ -28,8 +28,9 @@ import (
 
 // Config is one run. Workload, Run, Dial and Protocol must be set.
 type Config struct {
-	Workload workload.Workload // passes its Check
+	Workload workload.Workload // passes its Check; of a segment: what Workload.Segment returns
 	Seed     uint64            // of all that is random
+	Segment  workload.Segment  // of the load that the run puts on the server; zero: all of it
 	Run      string            // names queues, jobs and workers; see NewRun
 
 	Dial     func(context.Context) (net.Conn, error)
@@ -55,6 +56,11 @@ type Config struct {
 	// DialBack and BackAddresses are the same for workers, where these connect to another port of the server.
 	DialBack      func(context.Context) (net.Conn, error)
 	BackAddresses []netip.AddrPort
+
+	// Start, if set, is called when all connections are open and the prefill is done. It blocks until it is known when
+	// the load begins, and returns that moment, or why the load does not begin. Its context ends with that of the run, and
+	// when the server is lost meanwhile.
+	Start func(context.Context) (time.Time, error)
 
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
@@ -91,6 +97,10 @@ type Moment struct {
 	// Left is how long the measured window still lasts, negative if that depends on the target.
 	Left   time.Duration
 	Errors int64 // so far
+	// Op is the command that has to succeed for an arrival to count.
+	Op string
+	// Jobs is the account so far.
+	Jobs reports.LoadJobs
 }
 
 // Result is the result of a run.

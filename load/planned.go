@@ -15,7 +15,7 @@ import (
 func (r *run) planned() reports.LoadPlan {
 	w := &r.work
 	plan := reports.LoadPlan{
-		Words: r.describe(), Preset: w.Preset, Open: r.plan != nil,
+		Words: r.describe(), Preset: w.Preset, Open: r.plan != nil, Segment: r.config.Segment.String(),
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
 	if w.BeatOnly {
@@ -45,6 +45,9 @@ func (r *run) settings() json.RawMessage {
 	return text
 }
 
+// PlanOf returns the plan of a run as its report has it.
+func PlanOf(config Config) reports.LoadPlan { return newRun(config).planned() }
+
 // Describe describes a workload in one sentence.
 func Describe(w workload.Workload) string { return newRun(Config{Workload: w}).describe() }
 
@@ -56,7 +59,11 @@ func (r *run) describe() string {
 		text += fmt.Sprintf(", %d jobs pushed beforehand", w.Prefill)
 	}
 	if r.plan != nil {
-		text += ", open loop: " + r.rates()
+		text += ", open loop: "
+		if parts := r.config.Segment.Parts(); parts > 1 {
+			text += fmt.Sprintf("one of %d arrivals of ", parts)
+		}
+		text += r.rates()
 	} else if w.Producers > 0 || w.Churn {
 		text += ", closed loop (the next push follows the reply)"
 		if w.Backlog > 0 && w.Consumers > 0 && !w.Churn {

@@ -20,7 +20,7 @@ func (r *run) report() *reports.Load {
 	l := &reports.Load{
 		Version: r.config.Version, Run: r.config.Run, Seed: r.config.Seed, Started: r.started, Took: time.Since(r.started),
 		Target: r.config.Target, Machine: reports.Machine(health.ThisMachine()), Plan: r.planned(),
-		Interrupted: f.interrupted, Gone: f.gone,
+		Interrupted: f.interrupted, Gone: f.gone, NotStarted: f.notStarted,
 	}
 	l.Target.HI, l.Target.Info = r.met.Greeting, r.met.Info
 	if r.engine == nil { // no load was put on the server
@@ -203,7 +203,10 @@ func (r *run) reportRate() reports.LoadRate {
 		return rate
 	}
 	from := r.window.From - r.loadFrom
-	rate.Planned = int64(r.plan.Due(from+f.measured) - r.plan.Due(from))
+	share := func(t time.Duration) int64 { // of the arrivals before t: of a Poisson plan those that it has, not their mean
+		return r.config.Segment.Share(r.plan.Before(t))
+	}
+	rate.Planned = share(from+f.measured) - share(from)
 	rate.Target = reports.PerSecond(rate.Planned, f.measured)
 	rate.Unserved = f.total.Count(measure.SeriesOf(r.arrival(), measure.Unserved))
 	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog

@@ -127,6 +127,7 @@ type figures struct {
 	interrupted bool
 	unreachable error
 	gone        string
+	notStarted  string // why the load did not begin, although its connections were open
 }
 
 // phase is a part of the run, in time of the engine.
@@ -164,7 +165,7 @@ func (r *run) start() error {
 		config := client.Config{
 			Loop: loop, Index: i, Of: len(loops), Workload: &r.config.Workload, Jobs: r.jobs,
 			Recorder: recorder, Ledger: r.ledger, Shared: r.shared, Overload: r.config.Overload,
-			Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
+			Segment: r.config.Segment, Run: r.config.Run, Speaker: r.config.Protocol.Speaker, Began: r.began,
 			ConnectRate: r.config.Pace / float64(len(loops)), Patience: r.config.Timeout,
 		}
 		config.Plan, config.Disrupted = r.plan, len(r.config.Schedule) > 0
@@ -235,8 +236,8 @@ func (r *run) noteStall() {
 
 // load starts the load and returns when its window is over, its arrivals are used up, or the target is gone.
 func (r *run) load(ctx context.Context) {
-	if ctx.Err() != nil || r.watchdog.stalled() { // the jobs pushed so far have to be fetched
-		r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
+	if ctx.Err() != nil || r.watchdog.stalled() || !r.setStart(ctx) { // the jobs pushed so far have to be fetched
+		r.fetchOnly()
 		return
 	}
 	r.openWindow()
@@ -256,10 +257,14 @@ func (r *run) load(ctx context.Context) {
 	r.each((*client.Shard).StopPushing)
 }
 
-// openWindow sets the window, and the time of the first arrival.
+// fetchOnly has the workers fetch what was pushed beforehand, without a load.
+func (r *run) fetchOnly() {
+	r.each(func(c *client.Shard) { c.Start(r.now()); c.StopPushing() })
+}
+
+// openWindow sets the window, from the time of the first arrival.
 func (r *run) openWindow() {
 	from, until := r.config.Workload.Window()
-	r.loadFrom = r.now() + time.Millisecond // the same for all shards
 	r.window = measure.Window{From: r.loadFrom + from}
 	if until > 0 {
 		r.window.Until = r.loadFrom + until

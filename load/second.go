@@ -25,7 +25,7 @@ func (r *run) tick(now time.Duration) {
 	s := r.second(second)
 	s.CPU, s.MemoryBytes = sample.CPU, sample.Memory
 	f.series = append(f.series, s)
-	f.addHeat(second, r.carried())
+	AddHeat(&f.heat, second, r.carried())
 	f.backlog = max(f.backlog, s.Backlog)
 	if s.Phase == "measure" {
 		f.answered += answered(second, r.carried())
@@ -33,6 +33,7 @@ func (r *run) tick(now time.Duration) {
 	if r.config.Watch != nil {
 		r.config.Watch(Moment{
 			Second: s, Run: r.config.Run, Began: r.began, Set: second, Left: r.left(now), Errors: r.status.Errors,
+			Op: string(r.carried()), Jobs: r.reportJobs(),
 		})
 	}
 }
@@ -56,24 +57,30 @@ func (r *run) second(set *measure.Set) reports.Second {
 	}
 	if r.plan != nil && r.loadFrom > 0 && set.Until > r.loadFrom {
 		from, until := max(0, set.From-r.loadFrom), set.Until-r.loadFrom
-		s.Target = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds()
+		s.Target = (r.plan.Due(until) - r.plan.Due(from)) / over.Seconds() / float64(r.config.Segment.Parts())
 		s.Backlog = r.status.Backlog
 	}
+	s.Ops, s.Flows = SecondFigures(set)
+	return s
+}
+
+// SecondFigures returns what a set of one second has, as a report shows it.
+func SecondFigures(set *measure.Set) (ops []reports.SecondOp, flows []reports.SecondFlow) {
 	for _, op := range set.Ops() {
 		if o, ok := secondOp(set, op); ok {
-			s.Ops = append(s.Ops, o)
+			ops = append(ops, o)
 		}
 	}
 	for flow := range measure.Flows {
 		series := measure.FlowSeries(flow)
 		if n := set.Count(series); n > 0 {
-			s.Flows = append(s.Flows, reports.SecondFlow{
+			flows = append(flows, reports.SecondFlow{
 				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
 				P99: set.Percentile(series, 99), Max: greatest(set, series),
 			})
 		}
 	}
-	return s
+	return ops, flows
 }
 
 func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {

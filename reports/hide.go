@@ -50,7 +50,8 @@ func (l *Load) Hide(hide func(string) string) {
 		l.Target.HI = []byte(strings.TrimPrefix(hide("HI "+string(l.Target.HI)), "HI "))
 	}
 	l.Target.Info = []byte(hide(string(l.Target.Info)))
-	each(hide, &l.Connections.Refused, &l.Connections.LostWhy, &l.Jobs.NotDrained, &l.Gone, &l.Unreachable, &l.Internal)
+	each(hide, &l.Connections.Refused, &l.Connections.LostWhy, &l.Jobs.NotDrained, &l.Gone, &l.Unreachable, &l.Internal,
+		&l.NotStarted)
 	if l.Disruptions != nil {
 		for i := range l.Disruptions.List {
 			each(hide, &l.Disruptions.List[i].Failed)
@@ -70,10 +71,19 @@ func (l *Load) Hide(hide func(string) string) {
 			hideAll(hide, f.Notes)
 		}
 	}
-	for i := range l.Validity.Reasons {
-		each(hide, &l.Validity.Reasons[i].What)
+	l.Validity.hide(hide)
+	for i := range l.Agents {
+		a := &l.Agents[i]
+		each(hide, &a.Connections.Refused, &a.Connections.LostWhy, &a.Jobs.NotDrained, &a.Words, &a.Lost)
+		a.Validity.hide(hide)
 	}
-	hideAll(hide, l.Validity.Remarks)
+}
+
+func (v *Validity) hide(hide func(string) string) {
+	for i := range v.Reasons {
+		each(hide, &v.Reasons[i].What)
+	}
+	hideAll(hide, v.Remarks)
 }
 
 func (e *Evidence) hide(hide func(string) string) {

@@ -32,7 +32,7 @@ type Load struct {
 	Took time.Duration `json:"took_ns"`
 	// Target is what the load was put on.
 	Target LoadTarget `json:"target"`
-	// Machine is what the generator ran on.
+	// Machine is what the generator ran on; empty if there were several: see Agents.
 	Machine Machine `json:"machine"`
 	// Engine is what moved the bytes: "portable", or "epoll" and what that does without. Empty if there was no load.
 	Engine string `json:"engine,omitempty"`
@@ -59,6 +59,8 @@ type Load struct {
 	Findings []LoadFinding `json:"findings"`
 	// Health is the generator's own error bar.
 	Health Health `json:"health"`
+	// Agents holds a row for each generator, if there were several: this is the sum of their results, then.
+	Agents []LoadAgent `json:"agents,omitempty"`
 	// Validity is whether the generator kept up; see Evaluate.
 	Validity Validity `json:"validity"`
 	// Thresholds holds the results of the thresholds, in the order in which they were given; see Evaluate.
@@ -76,6 +78,9 @@ type Load struct {
 	// Unreachable is why no load could be put on the target: it did not answer, does not speak the protocol, or refused
 	// the client. Empty if it could.
 	Unreachable string `json:"unreachable,omitempty"`
+	// NotStarted is why the load did not begin although the connections were open: the start of its segment had passed,
+	// for example. Empty if it did begin.
+	NotStarted string `json:"not_started,omitempty"`
 	// Gone is why the target was lost during the run and did not come back: "connection refused, after 31.2 s" for
 	// example; empty if it stayed. Jobs then has what was confirmed and what is in doubt.
 	Gone string `json:"gone,omitempty"`
@@ -127,6 +132,9 @@ type LoadPlan struct {
 	Producers int `json:"producers,omitempty"`
 	Consumers int `json:"consumers,omitempty"`
 	Idle      int `json:"idle,omitempty"`
+	// Segment is the part of the load that this run was, "2/4" for example, of which Producers, Consumers and Idle are
+	// the connections. Empty for a whole load.
+	Segment string `json:"segment,omitempty"`
 	// Workload is the whole workload as JSON, with every default filled in.
 	Workload json.RawMessage `json:"workload,omitempty"`
 }
@@ -138,7 +146,7 @@ type Stage struct {
 	To   float64       `json:"to_per_s"`
 }
 
-// Phase is a part of a run: "connect", "prefill", "warm-up", "measure", "drain" or "close".
+// Phase is a part of a run: "connect", "prefill", "wait" (for the start), "warm-up", "measure", "drain" or "close".
 type Phase struct {
 	Name string `json:"name"`
 	// From is counted from the start of the run.

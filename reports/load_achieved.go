@@ -25,6 +25,10 @@ func (l *Load) asked() []string {
 // empty returns the reason of a run in which no arrival succeeded.
 func (l *Load) empty() []Reason {
 	done := l.Rate.Done > 0
+	if l.NotStarted != "" {
+		return []Reason{{ID: "start", What: "the load did not begin: " + text.OneLine(l.NotStarted),
+			Do: "start all parts of the load anew, with a later start"}}
+	}
 	if l.Interrupted && l.Measured == 0 {
 		return []Reason{{ID: "empty", What: "the run was interrupted before anything was measured",
 			Do: "let it run for longer"}}

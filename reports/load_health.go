@@ -77,7 +77,7 @@ type Validity struct {
 // Reason is why a run is INVALID.
 type Reason struct {
 	// ID is a stable slug: "empty", "errors", "late", "saturated", "files", "ports", "memory", "connections", "aborted",
-	// "behind", "stolen", "throttled" or "clock".
+	// "behind", "stolen", "throttled", "clock", "start" or "agent".
 	ID string `json:"id"`
 	// What is what was observed and which limit it passed, in one sentence without a full stop.
 	What string `json:"what"`

@@ -11,6 +11,9 @@ import (
 
 // remarks returns what the reader of valid figures should know.
 func (l *Load) remarks() []string {
+	if len(l.Agents) > 0 {
+		return l.agentsRemarks()
+	}
 	out := slices.Concat(l.aboutTheRate(), l.aboutTheTimes(), l.aboutTheBacklog(), l.aboutTheMachine())
 	if n := l.Connections.Lost; n > 0 {
 		why := ""

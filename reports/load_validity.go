@@ -57,13 +57,17 @@ const (
 //	stolen       more than 2 % of the machine's time went to others (steal)
 //	throttled    a cgroup held the process back for more than 1 % of the time
 //	clock        the clock jumped by 100 ms or more, or the machine slept
+//	start        the load did not begin, although its connections were open
+//	agent        one of several generators was lost; each other reason of one of them is one of the whole
 //
 // A server that sustains less than the target rate, while the generator keeps up, does not make a run INVALID. The
 // figures of an INVALID run are in the JSON, to look for the cause; they are not results, so only the thresholds on the
 // account of the jobs are judged.
 func (l *Load) Evaluate(thresholds ...Threshold) {
-	reasons := slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
-		l.behind(), l.disturbed())
+	reasons := l.agentsReasons()
+	if len(l.Agents) == 0 {
+		reasons = l.reasons()
+	}
 	l.Validity = Validity{Valid: len(reasons) == 0, Reasons: reasons}
 	if l.Validity.Valid {
 		l.Validity.Remarks = l.remarks()
@@ -72,6 +76,12 @@ func (l *Load) Evaluate(thresholds ...Threshold) {
 	for _, t := range thresholds {
 		l.Thresholds = append(l.Thresholds, t.Evaluate(l))
 	}
+}
+
+// reasons returns why a run of one generator is INVALID.
+func (l *Load) reasons() []Reason {
+	return slices.Concat(l.empty(), l.failed(), l.aborted(), l.exhausted(), l.late(), l.saturated(),
+		l.behind(), l.disturbed())
 }
 
 func (l *Load) aborted() []Reason {

@@ -33,6 +33,7 @@ func (l *Load) Page(o PageOptions) Page {
 	}
 	p.loadFindings(l, o)
 	if ran {
+		p.agents(l)
 		p.generator(l)
 		if o.Figures {
 			p.healthFigure(l)
@@ -91,6 +92,9 @@ func (p *Page) loaded(l *Load, o PageOptions) {
 		fields = append(fields, field("run", fmt.Sprintf("%s, seed %d", l.Run, l.Seed)))
 	}
 	generator := join2(", ", l.Version, l.Machine.words())
+	if n := len(l.Agents); n > 0 {
+		generator = join2(", ", l.Version, text.Count(n, "agent"))
+	}
 	if l.Engine != "" {
 		generator = join2(", ", generator, "engine "+l.Engine)
 	}
@@ -166,7 +170,7 @@ func (v *Validity) heading() string {
 	}
 	for _, r := range v.Reasons {
 		switch r.ID {
-		case "empty", "errors", "connections", "aborted":
+		case "empty", "errors", "connections", "aborted", "start", "agent":
 			return "INVALID: the load was not achieved"
 		}
 	}

@@ -12,7 +12,7 @@ import (
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
 	schemaOf(t, "load.schema.json", "Result of a run of fwpbench", LoadSchema, reflect.TypeFor[Load](),
-		"load.go", "load_health.go", "load_finding.go", "load_disruption.go", "threshold.go")
+		"load.go", "load_agents.go", "load_health.go", "load_finding.go", "load_disruption.go", "threshold.go")
 	schemaOf(t, "check.schema.json", "Result of a run of fwpcheck", Schema, reflect.TypeFor[Report](),
 		"report.go", "finding.go", "known.go", "repeat.go")
 	schemaOf(t, "exploration.schema.json", "Result of an exploration", ExplorationSchema, reflect.TypeFor[Exploration](),

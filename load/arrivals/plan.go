@@ -52,6 +52,14 @@ func (p *Plan) At(k int64) (time.Duration, bool) {
 	return p.invert(float64(group * p.burst())), true
 }
 
+// Before returns how many arrivals have an instant before t; see [Plan.At] for its cost.
+func (p *Plan) Before(t time.Duration) int64 {
+	return int64(sort.Search(int(p.Total()), func(k int) bool {
+		at, _ := p.At(int64(k))
+		return at >= t
+	}))
+}
+
 // Span returns the length of all stages.
 func (p *Plan) Span() time.Duration {
 	p.prepare()

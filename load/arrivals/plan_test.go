@@ -256,3 +256,23 @@ func BenchmarkAt(b *testing.B) {
 		})
 	}
 }
+
+// Before counts what At has before a moment.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	for _, poisson := range []bool{false, true} {
+		p := &arrivals.Plan{
+			Stages:  []arrivals.Stage{{Over: time.Second, From: 0, To: 100}, {Over: time.Second, From: 50, To: 50}},
+			Poisson: poisson, Seed: 3, Burst: 2,
+		}
+		for at := -time.Millisecond; at < 3*time.Second; at += 7 * time.Millisecond {
+			var want int64
+			for k := range p.Total() {
+				if due, _ := p.At(k); due < at {
+					want++
+				}
+			}
+			assert.Equal(t, want, p.Before(at), at)
+		}
+	}
+}

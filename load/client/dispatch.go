@@ -80,16 +80,22 @@ func (d *dispatcher) begin(m mode, start time.Duration, base, limit int64, taker
 	d.of = min(d.shard.of, takers)
 	d.more = d.shard.index < d.of
 	if m == planned && d.more {
-		d.plan = d.shard.plan.Share(d.shard.index, d.of)
+		d.plan = d.arrivals()
 		d.passed = -1
 		d.advance()
-		d.ahead = lookout{plan: d.shard.plan.Share(d.shard.index, d.of), due: -1}
+		d.ahead = lookout{plan: d.arrivals(), due: -1}
 		d.ahead.next()
 	}
 	d.shard.loop.Poke(d)
 	if m == closed {
 		d.callAll(start)
 	}
+}
+
+// arrivals returns a cursor on this shard's share of the arrivals of its segment.
+func (d *dispatcher) arrivals() *arrivals.Cursor {
+	parts := d.shard.segment.Parts()
+	return d.shard.plan.Share(int(d.shard.segment.Number(int64(d.shard.index))), parts*d.of)
 }
 
 // callAll makes all takers that wait ask again.
@@ -210,9 +216,9 @@ func (d *dispatcher) waiting(now, ready time.Duration) (arrival, bool) {
 	return arrival{}, false
 }
 
-// number is the next job of a closed loop. The shards of a run take turns.
+// number is the next job of a closed loop. The shards of a segment take turns, as the segments of a load do.
 func (d *dispatcher) number(ready time.Duration) (arrival, bool) {
-	k := int64(d.shard.index) + d.count*int64(d.of)
+	k := d.shard.segment.Number(int64(d.shard.index) + d.count*int64(d.of))
 	if d.limit > 0 && k >= d.limit {
 		d.more = false
 		return arrival{}, false

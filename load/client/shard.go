@@ -27,6 +27,8 @@ type Config struct {
 	Index    int // this shard's place among the shards of the run, from 0
 	Of       int // how many shards there are; 0 is 1
 	Workload *workload.Workload
+	// Segment is the part of the load that the run is, and whose connections Workload has; the zero value is all of it.
+	Segment  workload.Segment
 	Jobs     *workload.Jobs
 	Recorder *measure.Recorder // of this loop
 	Ledger   *ledger.Ledger    // of the run
@@ -67,6 +69,7 @@ type Shard struct {
 	loop      engine.Loop
 	index, of int
 	work      workload.Workload
+	segment   workload.Segment
 	jobs      *workload.Jobs
 	recorder  *measure.Recorder
 	ledger    *ledger.Ledger
@@ -122,7 +125,7 @@ type Shard struct {
 func NewShard(config Config) *Shard {
 	c := &Shard{
 		loop: config.Loop, index: config.Index, of: max(config.Of, 1),
-		work: config.Workload.Filled(), jobs: config.Jobs,
+		work: config.Workload.Filled(), segment: config.Segment, jobs: config.Jobs,
 		recorder: config.Recorder, ledger: config.Ledger, record: newRecord(&config), shared: config.Shared,
 		run: config.Run, began: config.Began, speaker: config.Speaker,
 		patience: config.Patience, plan: config.Plan, firsts: make(map[failure]error),

@@ -64,6 +64,9 @@ func actionNames() (names []string) {
 	return names
 }
 
+// any reports whether the target is to be disrupted.
+func (o *disruptFlags) any() bool { return o.file != "" || o.every != 0 }
+
 // validate checks the values that no flag checks by itself.
 func (o *disruptFlags) validate(given *pflag.FlagSet) (err error) {
 	switch {

@@ -34,11 +34,13 @@ func newMerge(p process) *cobra.Command {
 		Long: "merge adds up the histograms of several runs of fwpbench, bucket by bucket: what comes out is what a\n" +
 			"single run that saw all of it would have recorded. A file is a report in JSON or HTML, an HdrHistogram\n" +
 			"log (run --hlog), or what merge wrote. A run that is in two of the files is refused: it would count\n" +
-			"twice.\n\n" +
+			"twice. The reports of all segments of one load (run --segment) become the report of the whole load,\n" +
+			"with its rate, its account of jobs and a row for each segment.\n\n" +
 			"Exit codes: 0 all well; 2 usage, or a file that cannot be merged; 3 a report is INVALID; 5 internal\n" +
-			"error.",
+			"error; of segments those of run.",
 		Example: "  fwpbench merge agent1.json agent2.json\n" +
 			"  fwpbench merge agent1.html agent2.html -o html=both.html\n" +
+			"  fwpbench merge segment-1.json segment-2.json segment-3.json segment-4.json\n" +
 			"  fwpbench merge agent1.hlog agent2.hlog --hlog both.hlog",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -99,6 +101,13 @@ func (o *mergeOptions) validate(names []string) error {
 
 // merge adds up files, and reports the sum.
 func (p process) merge(o *mergeOptions, names []string) error {
+	joined, err := p.joinSegments(names)
+	if err != nil {
+		return err
+	}
+	if joined != nil {
+		return p.deliverJoined(o, joined)
+	}
 	m := &reports.Merged{Version: p.Name + " " + program.Version()}
 	var logs []*measure.LogReader
 	for _, name := range names {
@@ -116,8 +125,7 @@ func (p process) merge(o *mergeOptions, names []string) error {
 		sum, err = measure.Merge(w, logs...)
 		return err
 	}
-	err := mergeInto(o.hlog, merge)
-	if err != nil {
+	if err := mergeInto(o.hlog, merge); err != nil {
 		return err
 	}
 	for i, log := range logs {
@@ -131,6 +139,23 @@ func (p process) merge(o *mergeOptions, names []string) error {
 	return p.Deliver(program.Output{
 		Flags: &o.reportFlags, Report: sumShown{m, o.showInvalid}, JSON: m.WriteJSON, Outcome: m.Outcome,
 		Internal: &m.Internal,
+	})
+}
+
+// deliverJoined writes the report of the whole load that segments come to.
+func (p process) deliverJoined(o *mergeOptions, l *reports.Load) error {
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, l.Histograms)
+		return err
+	}
+	if o.hlog != "" {
+		if err := program.ReplaceResult("--hlog", o.hlog, write); err != nil {
+			return err
+		}
+	}
+	return p.Deliver(program.Output{
+		Flags: &o.reportFlags, Report: shown{l, o.showInvalid}, JSON: l.WriteJSON, Outcome: l.Outcome,
+		Unreachable: l.Unreachable, Internal: &l.Internal,
 	})
 }
 

@@ -38,6 +38,7 @@ type loadFlags struct {
 	processors int
 	timeout    time.Duration
 	requests   bool // pushes wait for their results
+	seeded     bool // the seed was given
 	given      *pflag.FlagSet
 }
 
@@ -58,6 +59,7 @@ type benchOptions struct {
 	fault       string
 	thresholds  []string
 	showInvalid bool
+	segment     segmentFlags
 
 	reportFlags        program.ReportFlags
 	hlog, hgrm, series string
@@ -75,6 +77,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	f.StringVar(&o.fault, "fault", "",
 		"give the embedded server the fault `NAME` of the catalogue, to see what the report shows")
 	o.declareLoad(cmd)
+	o.segment.declare(cmd)
 	o.disruptions.declare(cmd)
 	declareThresholds(cmd, &o.thresholds)
 	f.BoolVar(&o.showInvalid, "show-invalid", false,
@@ -165,7 +168,7 @@ func (o *loadFlags) workload(args []string) (workload.Workload, error) {
 			return w, fmt.Errorf("--%s: %w", s.Flag(), err)
 		}
 	}
-	if !o.given.Changed("seed") && w.Seed == 0 {
+	if o.seeded = o.given.Changed("seed") || w.Seed != 0; !o.seeded {
 		w.Seed = rand.Uint64()
 	}
 	return w, asFlags(w.Check())
@@ -245,6 +248,9 @@ func (o *loadFlags) validate() error {
 // validate checks the values that no flag checks by itself.
 func (o *benchOptions) validate() (err error) {
 	if err := o.loadFlags.validate(); err != nil {
+		return err
+	}
+	if err := o.segment.validate(time.Now()); err != nil {
 		return err
 	}
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {

@@ -83,6 +83,12 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	if err := o.checkProtocol(&at, &w); err != nil {
 		return err
 	}
+	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
+	ctx, stop := p.Interruptible(ctx)
+	defer stop()
+	if w, err = o.segment.workload(w, &at, o.seeded, o.disruptions.any()); err != nil {
+		return err
+	}
 	schedule, err := o.disruptions.prepare(&at, &w)
 	if err != nil {
 		return err
@@ -92,9 +98,7 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	}
 	config := o.config(p, w)
 	config.Thresholds, config.History, config.Schedule = o.limits, o.history != "", schedule
-	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
-	ctx, stop := p.Interruptible(ctx)
-	defer stop()
+	o.segment.apply(&config)
 	return p.drive(ctx, o, at, config, bar)
 }
 

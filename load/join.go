@@ -1,0 +1,225 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fwpsuite/fwp/load/measure"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Part is what one of several generators reported. Of Agent, the Name must be set, and Clock and Lost if there is
+// anything to say; Join sets the rest.
+type Part struct {
+	Agent  reports.LoadAgent
+	Report *reports.Load
+}
+
+// Join returns the report of a load whose segments several generators put on a server: what one process would have
+// reported that sent it all. Counts are added up and histograms bucket by bucket; a row for each generator has what is
+// its own. It has no seconds, whose percentiles cannot be added: a caller that has the sets of each second can add
+// them. The error is one of histograms that cannot be added up.
+func Join(parts []Part) (*Result, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("no reports to join")
+	}
+	first := parts[0].Report
+	l := &reports.Load{Version: first.Version, Seed: first.Seed, Target: first.Target, Plan: first.Plan}
+	for i := range parts {
+		addReport(l, &parts[i])
+	}
+	total, err := addHistograms(l, parts)
+	if err != nil {
+		return nil, err
+	}
+	l.Plan = joinedPlan(parts)
+	l.Rate.Target = reports.PerSecond(l.Rate.Planned, l.Measured)
+	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
+	l.Jobs.InDoubt = min(l.Jobs.Missing, l.Jobs.InDoubt)
+	l.Evaluate()
+	return &Result{Report: l, Total: total}, nil
+}
+
+// addReport adds the counts of a report.
+func addReport(l *reports.Load, part *Part) {
+	one := part.Report
+	part.Agent.Fill(one)
+	l.Agents = append(l.Agents, part.Agent)
+	l.Run = strings.TrimPrefix(l.Run+"+"+one.Run, "+")
+	if l.Started.IsZero() || one.Started.Before(l.Started) {
+		l.Started = one.Started
+	}
+	l.Took, l.Measured = max(l.Took, one.Took), max(l.Measured, one.Measured)
+	l.Interrupted = l.Interrupted || one.Interrupted
+	for _, text := range []struct{ to, of *string }{
+		{&l.Internal, &one.Internal}, {&l.Unreachable, &one.Unreachable}, {&l.Gone, &one.Gone},
+		{&l.NotStarted, &one.NotStarted}, {&l.Usage, &one.Usage},
+	} {
+		if *text.to == "" && *text.of != "" {
+			*text.to = "agent " + part.Agent.Name + ": " + *text.of
+		}
+	}
+	addPhases(l, one)
+	addConnections(&l.Connections, &one.Connections)
+	addRate(&l.Rate, &one.Rate)
+	addJobs(l, part)
+	for i := range one.Findings {
+		addFinding(l, &one.Findings[i])
+	}
+	h := &one.Health
+	l.Health.NoFiles, l.Health.NoPorts = l.Health.NoFiles+h.NoFiles, l.Health.NoPorts+h.NoPorts
+	l.Health.NoMemory += h.NoMemory
+}
+
+// addPhases widens the phases so that they contain those of one.
+func addPhases(l *reports.Load, one *reports.Load) {
+	for _, p := range one.Phases {
+		p.Note = ""
+		i := slices.IndexFunc(l.Phases, func(known reports.Phase) bool { return known.Name == p.Name })
+		if i < 0 {
+			l.Phases = append(l.Phases, p)
+			continue
+		}
+		known := &l.Phases[i]
+		until := max(known.From+known.Took, p.From+p.Took)
+		known.From = min(known.From, p.From)
+		known.Took = until - known.From
+	}
+}
+
+func addConnections(sum, one *reports.Connections) {
+	sum.Planned, sum.Opened = sum.Planned+one.Planned, sum.Opened+one.Opened
+	sum.Lost, sum.Disconnects = sum.Lost+one.Lost, sum.Disconnects+one.Disconnects
+	if sum.Refused == "" {
+		sum.Refused = one.Refused
+	}
+	if sum.LostWhy == "" {
+		sum.LostWhy = one.LostWhy
+	}
+}
+
+func addRate(sum, one *reports.LoadRate) {
+	sum.Op = one.Op
+	sum.Planned, sum.Done = sum.Planned+one.Planned, sum.Done+one.Done
+	sum.Queued, sum.Dropped, sum.Unserved = sum.Queued+one.Queued, sum.Dropped+one.Dropped, sum.Unserved+one.Unserved
+	sum.Backlog += one.Backlog // at most: their longest moments need not have been the same
+}
+
+// addJobs adds the account of a part. The sum is drained if all parts are.
+func addJobs(l *reports.Load, part *Part) {
+	sum, one := &l.Jobs, &part.Report.Jobs
+	sum.Add(one)
+	sum.Drained = one.Drained && (sum.Drained || len(l.Agents) == 1)
+	if sum.NotDrained == "" && one.NotDrained != "" {
+		sum.NotDrained = "agent " + part.Agent.Name + ": " + one.NotDrained
+	}
+}
+
+// addFinding adds a finding to those of its kind.
+func addFinding(l *reports.Load, one *reports.LoadFinding) {
+	i := slices.IndexFunc(l.Findings, func(known reports.LoadFinding) bool {
+		return known.Kind == one.Kind && known.Breach == one.Breach && known.Clause == one.Clause && known.What == one.What
+	})
+	if i < 0 {
+		added := *one
+		added.JIDs, added.Notes = slices.Clone(one.JIDs), slices.Clone(one.Notes)
+		l.Findings = append(l.Findings, added)
+		return
+	}
+	known := &l.Findings[i]
+	room := max(0, reports.FindingsKept-len(known.JIDs))
+	known.JIDs = append(known.JIDs, one.JIDs[:min(room, len(one.JIDs))]...)
+	known.Notes = append(known.Notes, one.Notes...)
+	known.Notes = known.Notes[:min(len(known.Notes), reports.FindingsKept)]
+	known.Count += one.Count
+	if known.More += one.More; len(one.JIDs) > room {
+		known.More += int64(len(one.JIDs) - room)
+	}
+}
+
+// addHistograms adds up the histograms of the parts, and makes the figures of the sum.
+func addHistograms(l *reports.Load, parts []Part) (*measure.Set, error) {
+	var logs []*measure.LogReader
+	var runs []string
+	for _, part := range parts {
+		if part.Report.Histograms != "" {
+			logs = append(logs, measure.NewLogReader(part.Agent.Name, strings.NewReader(part.Report.Histograms)))
+			runs = append(runs, part.Report.Run)
+		}
+	}
+	if len(logs) == 0 {
+		return nil, nil
+	}
+	total, err := measure.Merge(nil, logs...)
+	if err != nil {
+		return nil, fmt.Errorf("add up histograms: %w", err)
+	}
+	began := logs[0].Start()
+	for _, log := range logs {
+		if log.Start().Before(began) {
+			began = log.Start()
+		}
+	}
+	l.Ops, l.Flows = Figures(total)
+	l.Histograms = Log(total, began, runs...)
+	for i := range l.Ops {
+		completeOp(l, &l.Ops[i], parts)
+	}
+	return total, nil
+}
+
+// completeOp sets what histograms do not have: the rate of a kind of command, and examples of its errors.
+func completeOp(l *reports.Load, o *reports.LoadOp, parts []Part) {
+	for _, part := range parts {
+		i := slices.IndexFunc(part.Report.Ops, func(one reports.LoadOp) bool { return one.Op == o.Op })
+		if i < 0 {
+			continue
+		}
+		one := &part.Report.Ops[i]
+		if one.Rate > 0 {
+			o.Rate = reports.PerSecond(o.Count, l.Measured)
+		}
+		for k := range o.Errors {
+			for _, known := range one.Errors {
+				if known.Kind == o.Errors[k].Kind && o.Errors[k].Example == "" {
+					o.Errors[k].Example = known.Example
+				}
+			}
+		}
+	}
+}
+
+// joinedPlan returns the plan of the whole load.
+func joinedPlan(parts []Part) reports.LoadPlan {
+	plan := parts[0].Report.Plan
+	plan.Words = fmt.Sprintf("%d segments, the first of them: %s", len(parts), plan.Words)
+	plan.Segment, plan.Producers, plan.Consumers, plan.Idle = "", 0, 0, 0
+	settings := map[string]string{}
+	sums := map[string]int{}
+	for _, part := range parts {
+		one := &part.Report.Plan
+		plan.Producers, plan.Consumers = plan.Producers+one.Producers, plan.Consumers+one.Consumers
+		plan.Idle += one.Idle
+		if json.Unmarshal(one.Workload, &settings) != nil {
+			continue
+		}
+		for _, key := range shared {
+			n, _ := strconv.Atoi(settings[key]) // what is not there is none
+			sums[key] += n
+		}
+	}
+	for key, n := range sums {
+		settings[key] = strconv.Itoa(n)
+	}
+	if text, err := json.Marshal(settings); err == nil && len(sums) > 0 {
+		plan.Workload = text
+	}
+	return plan
+}
+
+// shared are the settings of a workload of which each segment has a share.
+var shared = [...]string{"producers", "consumers", "connections", "observers"}
