@@ -98,8 +98,13 @@ formats: ## read reports with readers of others: prove, tap-parser, junit2json, 
 zmq: ## hold package zmtp against libzmq; needs a Python with pyzmq: FWP_ZMQ=/usr/bin/python3
 	FWP_ZMQ=$${FWP_ZMQ:-/usr/bin/python3} $(GO) test -race -count=1 -timeout 5m ./zmtp/...
 
+.PHONY: kubernetes
+kubernetes: ## decode the manifests of docs/kubernetes.md with the types of the Kubernetes API
+	cd tools/kubernetes && $(GO) test -count=1 ./...
+
 .PHONY: tidy-check
 tidy-check: ## check that go.mod and go.sum are as go mod tidy leaves them
 	$(GO) mod tidy -diff
 	cd tools/lint && $(GO) mod tidy -diff
 	cd tools/browser && $(GO) mod tidy -diff
+	cd tools/kubernetes && $(GO) mod tidy -diff

@@ -29,9 +29,9 @@ var rooms = map[string]room{
 	"internal/cli/bench": {
 		mayImport: []string{
 			"conformance", "fakes", "fakes/fakeemqp", "fakes/fakeworkq", "internal/cli/program", "internal/input",
-			"internal/proxy", "internal/target", "internal/text", "load", "load/capacity", "load/client", "load/compare",
-			"load/disrupt", "load/emqpspeaker", "load/fwpspeaker", "load/health", "load/measure", "load/paired",
-			"load/protocol", "load/workload", "load/workqspeaker",
+			"internal/proxy", "internal/target", "internal/text", "load", "load/agents", "load/arrivals", "load/capacity",
+			"load/client", "load/compare", "load/disrupt", "load/emqpspeaker", "load/fwpspeaker", "load/health",
+			"load/measure", "load/paired", "load/protocol", "load/workload", "load/workqspeaker",
 			"reports", "reports/html",
 		},
 		testsAlso: []string{"internal/history"}, speaks: true,
@@ -128,6 +128,7 @@ var rooms = map[string]room{
 		"internal/history", "internal/shortage", "load/arrivals", "load/client", "load/disrupt", "load/engine", "load/health",
 		"load/ledger", "load/measure", "load/protocol", "load/workload", "reports",
 	}},
+	"load/agents": {mayImport: []string{"internal/text", "load", "load/measure", "load/workload", "reports"}},
 	"load/client": {mayImport: []string{
 		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/engine", "load/ledger",
 		"load/measure", "load/protocol", "load/workload",
@@ -303,18 +304,39 @@ func TestEnginesKnowNoProtocol(t *testing.T) {
 		"conformance/emqpsuite", "load/emqpspeaker", "internal/blockq",
 	}
 	for _, engine := range engines {
-		reached := []string{engine}
-		for i := 0; i < len(reached); i++ { // it grows
-			for _, next := range rooms[reached[i]].mayImport {
-				if !slices.Contains(reached, next) {
-					reached = append(reached, next)
-				}
-			}
-		}
+		reached := reachedFrom(engine)
 		for _, protocol := range protocols {
 			assert.NotContains(t, reached, protocol, "imports of %s", engine)
 		}
 	}
+}
+
+// TestNATSStaysInItsRoom: only the room of agents imports a NATS package, and only fwpbench reaches that room. Who uses
+// the library rooms, or fwpcheck, links none of it.
+func TestNATSStaysInItsRoom(t *testing.T) {
+	t.Parallel()
+	const home = "load/agents"
+	for _, p := range modulePackages(t) {
+		for _, path := range slices.Concat(p.Imports, p.TestImports) {
+			assert.False(t, strings.HasPrefix(path, "github.com/nats-io/") && p.Name != home, "%s imports %s", p.Name, path)
+		}
+		mayReach := []string{home, "internal/cli/bench", "cmd/fwpbench"}
+		assert.True(t, slices.Contains(mayReach, p.Name) || !slices.Contains(reachedFrom(p.Name), home), "%s reaches %s", p.Name,
+			home)
+	}
+}
+
+// reachedFrom returns the rooms that a room imports, however far that goes, and the room itself.
+func reachedFrom(name string) []string {
+	reached := []string{name}
+	for i := 0; i < len(reached); i++ { // it grows
+		for _, next := range rooms[reached[i]].mayImport {
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
+			}
+		}
+	}
+	return reached
 }
 
 func TestSiblingsAreStrangers(t *testing.T) {

@@ -38,8 +38,8 @@ func newBench(p process) *cobra.Command {
 			"  fwpbench merge A.hlog B.hlog -o BOTH.hlog            the histograms of two runs, added up",
 		Args: program.UnknownCommand,
 	}
-	root.AddCommand(newBenchRun(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p), newEmbedded(p),
-		program.NewVersion(p.Process), program.NewSupervise(p.Process))
+	root.AddCommand(newBenchRun(p), newAgent(p), newPresets(p), newMetrics(p), newMerge(p), newCompare(p), newCapacity(p),
+		newEmbedded(p), program.NewVersion(p.Process), program.NewSupervise(p.Process))
 	return root
 }
 

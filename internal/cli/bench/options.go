@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -60,6 +61,7 @@ type benchOptions struct {
 	thresholds  []string
 	showInvalid bool
 	segment     segmentFlags
+	agents      agentsFlags
 
 	reportFlags        program.ReportFlags
 	hlog, hgrm, series string
@@ -79,6 +81,7 @@ func (o *benchOptions) declare(cmd *cobra.Command) {
 	o.declareLoad(cmd)
 	o.segment.declare(cmd)
 	o.disruptions.declare(cmd)
+	o.agents.declare(cmd)
 	declareThresholds(cmd, &o.thresholds)
 	f.BoolVar(&o.showInvalid, "show-invalid", false,
 		"show the rates and times of an INVALID run as well, under a heading that says what they are")
@@ -250,7 +253,7 @@ func (o *benchOptions) validate() (err error) {
 	if err := o.loadFlags.validate(); err != nil {
 		return err
 	}
-	if err := o.segment.validate(time.Now()); err != nil {
+	if err := cmp.Or(o.segment.validate(time.Now()), o.validateAgents()); err != nil {
 		return err
 	}
 	if o.limits, err = parseThresholds(o.thresholds); err != nil {
@@ -271,9 +274,9 @@ func parseThresholds(texts []string) (all []reports.Threshold, err error) {
 	return all, nil
 }
 
-// patience returns the --timeout that was given, 0 if none was.
+// patience returns the --timeout that was given, 0 if none was. The flags of an agent are those of its plan.
 func (o *loadFlags) patience() time.Duration {
-	if o.given.Changed("timeout") {
+	if o.given == nil || o.given.Changed("timeout") {
 		return o.timeout
 	}
 	return 0

@@ -86,6 +86,9 @@ func (p process) bench(ctx context.Context, o *benchOptions, args []string) erro
 	bar := p.NewBar(!o.reportFlags.NoProgress && !o.reportFlags.Verbose)
 	ctx, stop := p.Interruptible(ctx)
 	defer stop()
+	if o.agents.number > 0 {
+		return p.coordinate(ctx, o, at, w, bar)
+	}
 	if w, err = o.segment.workload(w, &at, o.seeded, o.disruptions.any()); err != nil {
 		return err
 	}

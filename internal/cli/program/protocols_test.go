@@ -54,6 +54,7 @@ var attempts = []attempt{
 // apart are the commands that have to do with no protocol, or whose files say which.
 var apart = map[string]bool{
 	"completion": true, "help": true, "version": true, "recheck": true, "presets": true, "metrics": true, "merge": true,
+	"agent": true,
 }
 
 // called calls a program and returns its output, with each run of white space as one blank.
@@ -145,7 +146,7 @@ Written by ` + "`go test ./internal/cli/program -run Document -update`" + `; do 
 
 The scheme of a URL says the protocol: tcp://, workq:// or emqp://. Without a URL it is that of
 ` + "`--protocol`" + `, or of the header of a script. Commands that are not here (recheck, presets, metrics, merge) read
-files.
+files; an agent works with what its coordinator, fwpbench run, does.
 
 | command | FWP | Workq | eMQP |
 |---|---|---|---|

@@ -46,6 +46,11 @@ func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
 	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
 }
 
+// SetTLS has servers that arguments name reached as --tls-server-name and --tls-insecure say.
+func (t *TargetFlags) SetTLS(serverName string, insecure bool) {
+	t.tls.ServerName, t.tls.Insecure = serverName, insecure
+}
+
 // DeclareSecrets adds only --show-secrets.
 func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
 	f.BoolVar(&t.showSecrets, "show-secrets", false,

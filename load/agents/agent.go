@@ -1,0 +1,303 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// Agent puts a segment of a load on a server, as a coordinator asks. What has no zero value named here is needed.
+type Agent struct {
+	Conn    *nats.Conn
+	Token   string
+	Name    string // unlike that of any other agent of the run
+	Version string // of the program
+	// Load puts the load on the server and returns its report. When its context is done it ends the load, as load.Run
+	// does.
+	Load func(context.Context, Task) *reports.Load
+	// Within is how long to look for the coordinator; 0 is a minute.
+	Within time.Duration
+	// Wall returns the time of day; nil is time.Now.
+	Wall func() time.Time
+	// Log, if set, is called with what happens.
+	Log func(format string, args ...any)
+}
+
+// Task is the part of an agent in a run. Start and Watch are for load.Config.
+type Task struct {
+	Run     string // a name that no other part has
+	Plan    Plan
+	Segment workload.Segment
+	Start   func(context.Context) (time.Time, error)
+	Watch   func(load.Moment)
+}
+
+// The errors of an agent that are not those of NATS.
+var (
+	ErrNoCoordinator = errors.New("no coordinator with this token is there")
+	ErrSilent        = errors.New("the coordinator was silent for three heartbeats: is it gone?")
+	ErrNotRun        = errors.New("the run did not begin")
+)
+
+// RefusedError is why a coordinator refuses an agent.
+type RefusedError struct{ Why string }
+
+// Error says so.
+func (e *RefusedError) Error() string { return "the coordinator refuses this agent: " + e.Why }
+
+// Serve takes part in one run: it joins the coordinator, puts its segment of the load on the server and reports. It
+// blocks until the coordinator has the report, or until it is gone, which ends the load. When ctx is done the load ends,
+// and the coordinator gets the report all the same. It returns the report, nil if there was no load.
+func (a *Agent) Serve(ctx context.Context) (*reports.Load, error) {
+	s := &session{Agent: a, subjects: subjectsOf(a.Token), changed: make(chan struct{})}
+	s.prepare()
+	heard, err := a.Conn.Subscribe(s.subjects.state, s.hear)
+	if err != nil {
+		return nil, fmt.Errorf("subscribe: %w", err)
+	}
+	defer func() { _ = heard.Unsubscribe() }() // the connection may be closed
+	if err := s.join(ctx); err != nil {
+		return nil, err
+	}
+	alive, gone := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer gone(nil)
+	defer s.listen(func() { gone(ErrSilent) })()
+	if s.clock, err = measureClock(askTime(alive, a.Conn, s.subjects.clock), time.Now, a.Wall); err != nil {
+		return nil, fmt.Errorf("ask for the coordinator's time: %w", err)
+	}
+	go s.beat(alive)
+	return s.run(ctx, alive)
+}
+
+// session is an agent in a run.
+type session struct {
+	*Agent
+
+	subjects subjects
+
+	mu      sync.Mutex
+	latest  state         // of the coordinator
+	changed chan struct{} // closed, and made anew, when there is a new one
+	silent  *time.Timer   // ends the session when none comes; nil before the agent has joined
+	clock   clock
+	ready   bool
+	seconds []second // that no tick has carried yet
+}
+
+// prepare fills in what has a zero value.
+func (s *session) prepare() {
+	if s.Within == 0 {
+		s.Within = joinLimit
+	}
+	if s.Wall == nil {
+		s.Wall = time.Now
+	}
+	if s.Log == nil {
+		s.Log = func(string, ...any) {}
+	}
+}
+
+// hear takes the coordinator's state.
+func (s *session) hear(m *nats.Msg) {
+	var heard state
+	if err := json.Unmarshal(m.Data, &heard); err != nil {
+		s.Log("a message that cannot be read (%s): %v", m.Subject, err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latest = heard
+	if s.silent != nil {
+		s.silent.Reset(silence)
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// listen calls gone when the coordinator is silent, until the function that it returns is called.
+func (s *session) listen(gone func()) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = time.AfterFunc(silence, gone)
+	return func() { s.silent.Stop() }
+}
+
+// said returns the latest state of the coordinator, and what is closed when there is a new one.
+func (s *session) said() (state, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest, s.changed
+}
+
+// await blocks until the coordinator's state is one that is awaited.
+func (s *session) await(ctx context.Context, awaited func(state) bool) (state, error) {
+	for {
+		latest, changed := s.said()
+		if awaited(latest) {
+			return latest, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return state{}, context.Cause(ctx)
+		}
+	}
+}
+
+// join asks to take part, until the coordinator is there.
+func (s *session) join(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Within)
+	defer cancel()
+	for {
+		var a answer
+		err := request(ctx, s.Conn, s.subjects.join, joining{s.Name, s.Version}, &a)
+		switch {
+		case err == nil && a.Refused != "":
+			return &RefusedError{a.Refused}
+		case err == nil:
+			s.Log("joined as %s: waiting for the other agents", s.Name)
+			return nil
+		case !errors.Is(err, nats.ErrNoResponders) && ctx.Err() == nil:
+			return fmt.Errorf("join: %w", err)
+		}
+		select {
+		case <-time.After(heartbeat / 4):
+		case <-ctx.Done():
+			return ErrNoCoordinator
+		}
+	}
+}
+
+// beat sends a tick each second.
+func (s *session) beat(ctx context.Context) {
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	for {
+		s.tick()
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// tick says where the agent is, and what was recorded since the last tick.
+func (s *session) tick() {
+	s.mu.Lock()
+	t := tick{Name: s.Name, Ready: s.ready, Clock: s.clock.report(), Seconds: s.seconds}
+	s.seconds = nil
+	s.mu.Unlock()
+	data, err := json.Marshal(t)
+	if err == nil {
+		err = s.Conn.Publish(s.subjects.tick, data)
+	}
+	if err != nil {
+		s.Log("tick: %v", err)
+	}
+}
+
+// run waits for the plan, carries it out and reports. user is done when the user interrupts, alive when the coordinator
+// is gone.
+func (s *session) run(user, alive context.Context) (*reports.Load, error) {
+	planned := func(st state) bool { return st.Phase == over || slices.Contains(st.Names, s.Name) }
+	waiting, stop := context.WithCancelCause(alive)
+	defer stop(nil)
+	defer context.AfterFunc(user, func() { stop(context.Cause(user)) })()
+	got, err := s.await(waiting, planned)
+	if err != nil {
+		return nil, err
+	}
+	if got.Plan == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNotRun, got.Why)
+	}
+	place := slices.Index(got.Names, s.Name)
+	task := Task{
+		Run: got.Plan.part(place), Plan: *got.Plan, Segment: workload.Segment{Index: place, Of: got.Plan.Agents},
+		Start: s.start, Watch: s.watch,
+	}
+	go func() { // ends the load when the coordinator says so
+		if _, err := s.await(waiting, func(st state) bool { return st.Phase == stopping || st.Phase == over }); err == nil {
+			stop(context.Canceled)
+		}
+	}()
+	report := s.Load(waiting, task)
+	if alive.Err() != nil {
+		return report, context.Cause(alive)
+	}
+	s.tick()
+	return report, s.send(alive, place, report)
+}
+
+// start measures the clock, says that the agent is ready, and returns when the load begins.
+func (s *session) start(ctx context.Context) (time.Time, error) {
+	c, err := measureClock(askTime(ctx, s.Conn, s.subjects.clock), time.Now, s.Wall)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("ask for the coordinator's time: %w", err)
+	}
+	s.mu.Lock()
+	s.clock, s.ready = c, true
+	s.mu.Unlock()
+	s.tick()
+	started, err := s.await(ctx, func(st state) bool { return st.Start > 0 })
+	if err != nil {
+		return time.Time{}, err
+	}
+	return c.local(started.Start), nil
+}
+
+// watch keeps a second for the next tick.
+func (s *session) watch(m load.Moment) {
+	s.mu.Lock()
+	began := s.clock.remote(m.Began)
+	s.mu.Unlock()
+	one := secondOf(m, began)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seconds = append(s.seconds, one)
+}
+
+// The pieces of a report.
+const (
+	pieceSize = 512 << 10 // bytes; a message of NATS has a million at most, unless configured otherwise
+	sendTries = 5
+)
+
+// send sends the report in pieces. The seconds stay here: the ticks had them.
+func (s *session) send(ctx context.Context, place int, l *reports.Load) error {
+	brief := *l
+	brief.Series, brief.Heat = nil, reports.LoadHeat{}
+	var data bytes.Buffer
+	if err := brief.WriteJSON(&data); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	pieces := slices.Collect(slices.Chunk(data.Bytes(), pieceSize))
+	for i, piece := range pieces {
+		m := nats.NewMsg(s.subjects.done + strconv.Itoa(place))
+		m.Data = piece
+		m.Header.Set(pieceHeader, strconv.Itoa(i))
+		m.Header.Set(piecesHeader, strconv.Itoa(len(pieces)))
+		var err error
+		for range sendTries {
+			if err = requestMsg(ctx, s.Conn, m, new(answer)); err == nil || ctx.Err() != nil {
+				break
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("report to the coordinator: %w", errors.Join(context.Cause(ctx), err))
+		}
+	}
+	return nil
+}

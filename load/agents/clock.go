@@ -1,0 +1,85 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// questions is how often an agent asks for the coordinator's time: the quickest reply counts.
+const questions = 32
+
+// clock relates the time of an agent to that of the coordinator: at the moment here it was that late there. Moments of
+// an agent are those of a clock that is never set, so its time of day may be anything.
+type clock struct {
+	here  time.Time
+	there time.Duration
+	wall  time.Duration // how far the agent's time of day is ahead
+	bound time.Duration // how far there may be wrong
+}
+
+// local returns the agent's time of a moment of the coordinator.
+func (c clock) local(t time.Duration) time.Time { return c.here.Add(t - c.there) }
+
+// remote returns the coordinator's time of a moment of the agent.
+func (c clock) remote(t time.Time) time.Duration { return c.there + t.Sub(c.here) }
+
+// report returns what the report has of a clock.
+func (c clock) report() *reports.AgentClock {
+	return &reports.AgentClock{Offset: c.wall, Bound: c.bound}
+}
+
+// measureClock asks for the coordinator's time. now is the time of a clock that is never set, wall the time of day.
+func measureClock(
+	ask func() (moment, error), now, wall func() time.Time,
+) (best clock, err error) {
+	for i := range questions {
+		before := now()
+		m, err := ask()
+		if err != nil {
+			return best, err
+		}
+		took, day := now().Sub(before), wall()
+		if half := took / 2; i == 0 || half < best.bound {
+			best = clock{
+				here: before.Add(half), there: m.Since, bound: half, wall: day.Round(0).Add(-half).Sub(m.Wall.Round(0)),
+			}
+		}
+	}
+	return best, nil
+}
+
+// askTime returns what asks the coordinator for its time.
+func askTime(ctx context.Context, conn *nats.Conn, subject string) func() (moment, error) {
+	return func() (m moment, err error) {
+		err = request(ctx, conn, subject, nil, &m)
+		return m, err
+	}
+}
+
+// requestLimit is how long the reply to a request may take.
+const requestLimit = 3 * time.Second
+
+// request sends a question and reads its reply.
+func request(ctx context.Context, conn *nats.Conn, subject string, question, reply any) error {
+	data, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	return requestMsg(ctx, conn, &nats.Msg{Subject: subject, Data: data}, reply)
+}
+
+// requestMsg is request for a message.
+func requestMsg(ctx context.Context, conn *nats.Conn, msg *nats.Msg, reply any) error {
+	ctx, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	got, err := conn.RequestMsgWithContext(ctx, msg)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(got.Data, reply)
+}

@@ -1,0 +1,117 @@
+package agents
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fwpsuite/fwp/load"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// The time between two heartbeats, and how long the other side may be silent: three of them are missing then.
+const (
+	heartbeat = time.Second
+	silence   = 3*heartbeat + heartbeat/2
+)
+
+// NewToken returns a token that cannot be guessed.
+func NewToken() string { return strings.ToLower(rand.Text()) }
+
+// subjects are those of the messages of a run.
+type subjects struct{ join, clock, state, tick, done string }
+
+// subjectsOf returns the subjects of the coordinator with a token.
+func subjectsOf(token string) subjects {
+	digest := sha256.Sum256([]byte(token))
+	prefix := "fwp." + hex.EncodeToString(digest[:8]) + "."
+	return subjects{
+		join: prefix + "join", clock: prefix + "clock", state: prefix + "state", tick: prefix + "tick", done: prefix + "done.",
+	}
+}
+
+// joining asks to take part in a run.
+type joining struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// answer is the reply to joining, and to a piece of a report.
+type answer struct {
+	Refused string `json:"refused,omitempty"` // why; empty: accepted
+}
+
+// moment is the reply to a question for the time.
+type moment struct {
+	Since time.Duration `json:"since_ns"` // since the coordinator's start, by a clock that is never set
+	Wall  time.Time     `json:"wall"`
+}
+
+// phase is where a run is.
+type phase string
+
+// The phases of a run.
+const (
+	gathering  phase = "joining"
+	connecting phase = "connecting"
+	running    phase = "running"
+	stopping   phase = "stopping"
+	over       phase = "over"
+)
+
+// state is what the coordinator says of the run.
+type state struct {
+	Phase phase `json:"phase"`
+	// Plan is what the agents have to do, once all are there; their places in Names are their segments.
+	Plan  *Plan    `json:"plan,omitempty"`
+	Names []string `json:"names,omitempty"`
+	// Start is when the load begins, since the coordinator's start; 0 until all are ready.
+	Start time.Duration `json:"start_ns,omitempty"`
+	// Why is why the run was stopped.
+	Why string `json:"why,omitempty"`
+}
+
+// Plan is what agents have to do.
+type Plan struct {
+	Run    string `json:"run"`    // its name; that of an agent's part has its place behind it
+	Agents int    `json:"agents"` // how many there are
+	// Load is what the program needs to put the load on the server. This package does not look into it.
+	Load json.RawMessage `json:"load"`
+}
+
+// part returns the name of the run of the agent in a place.
+func (p *Plan) part(place int) string { return fmt.Sprintf("%s-%d", p.Run, place+1) }
+
+// tick is what an agent says of itself.
+type tick struct {
+	Name  string              `json:"name"`
+	Ready bool                `json:"ready,omitempty"`
+	Clock *reports.AgentClock `json:"clock,omitempty"` // once it was measured
+	// Seconds are those that ended since the last tick.
+	Seconds []second `json:"seconds,omitempty"`
+}
+
+// second is a second of an agent's load.
+type second struct {
+	reports.Second
+
+	// Op is the command that has to succeed for an arrival to count.
+	Op string `json:"op"`
+	// From is when it began, since the coordinator's start.
+	From time.Duration `json:"from_ns"`
+	// Log has what was recorded in it, as an HdrHistogram log.
+	Log string `json:"log"`
+	// Jobs is the agent's account so far.
+	Jobs reports.LoadJobs `json:"jobs"`
+}
+
+// secondOf returns the message of a moment of a load that began at that moment of the coordinator.
+func secondOf(m load.Moment, began time.Duration) second {
+	return second{
+		Second: m.Second, Op: m.Op, From: began + m.At, Log: load.Log(m.Set, m.Began, m.Run), Jobs: m.Jobs,
+	}
+}
