@@ -64,7 +64,7 @@ func behindProxy(t *testing.T, d disrupt.Disruption) (report *reports.Load) {
 		d.At = 5 * second
 		report = load.Run(t.Context(), load.Config{
 			Workload: workload.Workload{
-				Producers: 4, Consumers: 8, Rate: 20, Duration: workload.Duration(60 * second),
+				Producers: 2, Consumers: 4, Rate: 5, Duration: workload.Duration(60 * second),
 				ReserveFor: workload.Duration(time.Minute), Drain: workload.Duration(6 * time.Minute),
 			},
 			Seed: 1, Run: "test", Coarse: true, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""),
@@ -86,13 +86,16 @@ func TestABadNetworkIsNotBlamedOnTheServer(t *testing.T) {
 		"to the clients":           {Action: disrupt.Partition, For: 5 * second, Cut: disrupt.ToClients},
 		"longer than the patience": {Action: disrupt.Partition, For: 40 * second},
 		"replies beyond patience":  {Action: disrupt.Partition, For: 40 * second, Cut: disrupt.ToClients},
-		"slow":                     {Action: disrupt.Slow, For: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second}},
+		"slow": {
+			Action: disrupt.Slow, For: 30 * second, Link: disrupt.Link{Delay: 3 * second, Jitter: second},
+		},
 		"slower than the patience": {Action: disrupt.Slow, For: 40 * second, Link: disrupt.Link{Rate: 5}},
 		"segments":                 {Action: disrupt.Slow, For: 10 * second, Link: disrupt.Link{Segment: 1}},
 		"reset":                    {Action: disrupt.Reset},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			sample(t, name, "to the clients", "reset")
 			l := behindProxy(t, d)
 			code, words := l.Outcome()
 			assert.Equal(t, reports.ExitWell, code, words)
