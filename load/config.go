@@ -101,6 +101,8 @@ type Moment struct {
 	Op string
 	// Jobs is the account so far.
 	Jobs reports.LoadJobs
+	// Disruption is what is being done to the target on purpose, as in "pause for 5s"; empty if nothing is.
+	Disruption string
 }
 
 // Result is the result of a run.

@@ -116,6 +116,16 @@ func (d *disrupted) record(done *doneDisruption) {
 	d.calls.Add(history.Event{Op: op, Outcome: history.OK, Call: began + done.began, Return: began + done.ended})
 }
 
+// now describes the disruption that goes on, empty if there is none.
+func (d *disrupted) now() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.going {
+		return ""
+	}
+	return d.done[len(d.done)-1].String()
+}
+
 // observeDisruption takes a sample of what was served. A target that is disrupted is neither gone nor has it stalled.
 func (r *run) observeDisruption(now time.Duration) {
 	d := &r.disrupted
@@ -123,10 +133,7 @@ func (r *run) observeDisruption(now time.Duration) {
 		return
 	}
 	d.track.Add(now, r.status.Served)
-	d.mu.Lock()
-	going := d.going
-	d.mu.Unlock()
-	if going {
+	if d.now() != "" {
 		r.lastSeen = now
 		r.resetWatchdog()
 	}

@@ -34,6 +34,7 @@ func (r *run) tick(now time.Duration) {
 		r.config.Watch(Moment{
 			Second: s, Run: r.config.Run, Began: r.began, Set: second, Left: r.left(now), Errors: r.status.Errors,
 			Op: string(r.carried()), Jobs: r.reportJobs(),
+			Disruption: r.disrupted.now(),
 		})
 	}
 }

@@ -156,7 +156,7 @@ func (p *Page) healthFigure(l *Load) {
 // jobsFigure appends the account of the jobs.
 func (p *Page) jobsFigure(l *Load) {
 	b := &Bars{}
-	for _, row := range l.Jobs.rows() {
+	for _, row := range l.Jobs.rows(l.Disruptions.resolved()) {
 		if row.count == 0 && !row.always {
 			continue
 		}

@@ -60,6 +60,19 @@ func TestDisruptedLoad(t *testing.T) {
 	assert.Contains(t, words, "all 325,011 jobs accounted for")
 }
 
+// Jobs whose report was not confirmed may come back, until the run has waited for that.
+func TestWaitingJobs(t *testing.T) {
+	t.Parallel()
+	l := disruptedLoad()
+	l.Jobs.Waiting = 2
+	for resolved, want := range map[bool]string{true: "not back after their reservation", false: "may come back after"} {
+		l.Disruptions.Resolved = resolved
+		var out bytes.Buffer
+		require.NoError(t, l.Page(PageOptions{}).WriteText(&out, TextOptions{}))
+		assert.Contains(t, out.String(), want)
+	}
+}
+
 func TestDisruptedLoadAsCases(t *testing.T) {
 	t.Parallel()
 	states := func(l *Load) map[string]CaseState {

@@ -148,7 +148,7 @@ func (p *Page) jobs(l *Load) {
 	}
 	p.section("JOBS", "every job of the run, including those pushed before and after measuring")
 	t := Table{Columns: []Column{{Width: 12}, {Right: true, Width: 13}}}
-	for _, row := range j.rows() {
+	for _, row := range j.rows(l.Disruptions.resolved()) {
 		if row.count == 0 && !row.always {
 			continue
 		}
@@ -177,7 +177,12 @@ type jobsRow struct {
 	words  string
 }
 
-func (j *LoadJobs) rows() []jobsRow {
+// rows returns the account. In a run whose doubts are resolved nothing may come back any more.
+func (j *LoadJobs) rows(resolved bool) []jobsRow {
+	waiting := "may come back after the end"
+	if resolved {
+		waiting = "reported without a confirmation, and not back after their reservation"
+	}
 	return []jobsRow{
 		{"pushed", j.Pushed, true, false, "accepted with OK"},
 		{"refused", j.Refused, false, false, "answered with an error"},
@@ -187,7 +192,7 @@ func (j *LoadJobs) rows() []jobsRow {
 		{"acknowledged", j.Acked, true, false, ""},
 		{"failed", j.Failed, false, false, "reported with fail"},
 		{"held", j.Held, false, false, "delivered, and neither acknowledged nor failed at the end"},
-		{"waiting", j.Waiting, false, false, "may come back after the end"},
+		{"waiting", j.Waiting, false, false, waiting},
 		{"taken at end", j.TakenAtEnd, false, false, "brought by the last fetch of a connection, before it was closed"},
 		{"out of order", j.OutOfOrder, false, false, "after one that was pushed later: no clause forbids it"},
 		{"missing", j.Missing, false, false, "accepted and not delivered until the end"},

@@ -69,6 +69,9 @@ func moment(m load.Moment) []string {
 	if m.Left > 0 && m.Phase == "measure" {
 		parts = append(parts, program.Clock(m.Left)+" left")
 	}
+	if m.Disruption != "" {
+		parts = append(parts, m.Disruption)
+	}
 	rate := reports.Rate(m.Achieved)
 	if m.Target > 0 {
 		rate = strings.TrimSuffix(rate, " /s") + " of " + reports.Rate(m.Target)

@@ -27,6 +27,10 @@ func TestLive(t *testing.T) {
 	assert.InDelta(t, 0.25, share, 1e-9)
 	assert.Equal(t, "measure, 1m 12s left, 1,216 of 2,000 /s, no errors, 7,804 queued, push p50 52 us p99 3 s, "+
 		"50 in flight, 100 connections", strings.Join(parts, ", "))
+	second.Disruption = "kill for 1s"
+	l.show(second)
+	_, parts = l.state()
+	assert.Contains(t, strings.Join(parts, ", "), "1m 12s left, kill for 1s, 1,216 of")
 	second.Over = time.Millisecond
 	l.show(second)
 	_, parts = l.state()
