@@ -189,6 +189,8 @@ func TestFaultsThatStopsBringOut(t *testing.T) {
 			l := shaken{schedule: halfSecond(test.action, 5, 10), fault: test.fault}.run(t).Report
 			code, words := l.Outcome()
 			assert.Equal(t, test.code, code, words)
+			assert.True(t, l.Disruptions.Resolved)
+			assert.Zero(t, l.Jobs.InDoubt)
 			if test.counts != nil {
 				assert.Positive(t, test.counts(l.Disruptions))
 			} else {

@@ -226,6 +226,9 @@ func (r *run) reportJobs() reports.LoadJobs {
 		FetchesLost: c.FetchesLost, TakenAtEnd: r.status.TakenAtStop,
 		Drained: r.figures.drained, NotDrained: r.figures.notDrained,
 	}
+	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
+		jobs.InDoubt = jobs.Missing - jobs.Lost
+	}
 	if c.Sent == 0 {
 		jobs.Drained, jobs.NotDrained = true, ""
 	}
