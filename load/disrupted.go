@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,6 +158,15 @@ func (r *run) resolve(patient func() bool) {
 	if d.resolved = r.allDrained(); d.resolved {
 		r.ledger.WaitedOut()
 	}
+}
+
+// notReturned returns the jobs that the server would not take as done, and that it has not delivered again although the
+// run has waited for it.
+func (r *run) notReturned() []int64 {
+	if !r.disrupted.resolved || *r.work.Retry == 0 { // a reservation that ends may be the last failure
+		return nil
+	}
+	return slices.Collect(r.ledger.NotReturned())
 }
 
 // inDoubt returns how many jobs may still come, as far as the run knows.

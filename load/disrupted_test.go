@@ -278,6 +278,51 @@ func TestHistoriesOverStops(t *testing.T) {
 	}
 }
 
+// A job whose ACK was refused has to come back, unless a stop explains that it does not.
+func TestJobsWhoseAckIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		schedule []disrupt.Disruption
+		forgets  bool // the job with the ACK that is refused
+		retry    int
+		finds    bool
+	}{
+		"kept":                          {halfSecond(disrupt.Fill, 1), false, 25, false},
+		"forgotten":                     {halfSecond(disrupt.Fill, 1), true, 25, true},
+		"without retries":               {halfSecond(disrupt.Fill, 1), true, 0, false},
+		"forgotten, and then a restart": {halfSecond(disrupt.Restart, 18), true, 25, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var acks atomic.Int64
+			sample(t, name, "forgotten")
+			retry := func(c *load.Config) { c.Workload.Retry = &test.retry }
+			l := shaken{schedule: test.schedule, change: retry, fault: func(*fakeTarget) func(*fakes.Event) {
+				return func(e *fakes.Event) {
+					if e.Command.Verb != fwp.ACK {
+						return
+					}
+					switch n := acks.Load(); {
+					case e.Point == fakes.Checked && acks.Add(1) <= 3 && !test.forgets:
+						e.Err, e.Skip = &fakes.Refusal{Text: "no"}, true
+					case e.Point == fakes.Ran && n <= 3 && test.forgets:
+						e.Err, e.Reply = &fakes.Refusal{Text: "no"}, fwp.Reply{Kind: fwp.ErrorReply, Text: []byte("ERR no")}
+					}
+				}
+			}}.run(t).Report
+			require.True(t, l.Disruptions.Resolved)
+			if !test.finds {
+				assert.Empty(t, l.Findings)
+				return
+			}
+			f := finding(t, l, reports.FindingNotReturned)
+			assert.EqualValues(t, 3, f.Count)
+			assert.Equal(t, "FWP-STATE-07", f.Clause)
+			ours(t, f.JIDs)
+		})
+	}
+}
+
 // nothing is a target to which nothing is done.
 type nothing struct{}
 
@@ -334,4 +379,36 @@ func TestADisruptionExplainsWhatConnectionsMeetWith(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients that lose their connection come back with the same worker id, and push nothing twice.
+func TestClientsAfterADisruption(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	greeted, pushes := map[string]int{}, map[string]int{}
+	l := shaken{schedule: halfSecond(disrupt.Kill, 5, 10, 15), fault: func(*fakeTarget) func(*fakes.Event) {
+		return func(e *fakes.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case e.Point == fakes.Parsed && e.Command.Verb == fwp.PUSH:
+				pushes[string(e.Command.Args)]++
+			case e.Point == fakes.Checked && e.Command.Verb == fwp.HELLO:
+				greeted[e.Object.Text("wid")]++
+			}
+		}
+	}}.run(t).Report
+	assert.Equal(t, reports.ExitWell, exitOf(l))
+	assert.Len(t, greeted, 12+1, "the workers, and the producers together")
+	for wid, times := range greeted {
+		assert.GreaterOrEqual(t, times, 4, "worker %q, at first and after each disruption", wid)
+	}
+	for job, times := range pushes {
+		assert.Equal(t, 1, times, job)
+	}
+}
+
+func exitOf(l *reports.Load) int {
+	code, _ := l.Outcome()
+	return code
 }

@@ -29,6 +29,9 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 	if c.Returned > 0 {
 		add(reports.FindingReturned, c.Returned, r.jids(found.Returned))
 	}
+	if lost := r.notReturned(); len(lost) > 0 {
+		add(reports.FindingNotReturned, int64(len(lost)), r.jids(lost))
+	}
 	for flaw := range ledger.Flaws {
 		if flaw == ledger.Early && len(r.figures.usage.ClockJumps) > 0 {
 			continue // the time of a job is one of the wall clock

@@ -32,6 +32,8 @@ const (
 	FindingEarly FindingKind = "early"
 	// FindingNotRetried: a job that failed and was to be tried again did not come back in the time of the drain.
 	FindingNotRetried FindingKind = "not-retried"
+	// FindingNotReturned: its ack was refused, and it was not back when its reservation had ended.
+	FindingNotReturned FindingKind = "not-returned"
 	// FindingReply: a reply that belongs to another command or connection, or to none.
 	FindingReply FindingKind = "reply"
 	// FindingUnanswered: a command without a reply, while others were answered.
@@ -101,6 +103,8 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 	FindingForeign:    {"foreign job", "", "in a queue of this run, but not pushed by it"},
 	FindingEarly:      {"job", " delivered early", "scheduled, and delivered before its time"},
 	FindingNotRetried: {"job", " not tried again", "failed, was to be tried again, and was not back when the drain ended"},
+	FindingNotReturned: {"job", " not delivered again",
+		"an ack or fail of it was answered with an error, and it was not back after its reservation"},
 	FindingReply:      {"wrong reply", "", "a reply that belongs to another command, or to none"},
 	FindingUnanswered: {"command", " without a reply", "a command that got no reply, while others did"},
 	FindingOverdue:    {"fetch", " answered too late", "there was no job, and the reply came too late"},

@@ -35,6 +35,9 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 	case refused != nil:
 		w.mayReturn(p)
 		w.expectBack(p)
+		if p.ours && !p.repeated {
+			w.shard.ledger.Denied(p.k)
+		}
 		if p.repeated { // the first report may have arrived: both replies are right
 			got.err = nil
 			if !p.fails {

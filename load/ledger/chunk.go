@@ -29,6 +29,7 @@ type chunk struct {
 	accepted bitmap // the push was confirmed
 	refused  atomic.Pointer[bitmap]
 	doubtful atomic.Pointer[bitmap]
+	denied   atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
@@ -44,9 +45,11 @@ func (c *chunk) apply(i int64, r report) state {
 	}
 }
 
-func (c *chunk) seen(i int64) bool {
-	return c.states[i/jobsPerWord].Load()>>(i%jobsPerWord*2)&3 != uint64(unseen)
+func (c *chunk) state(i int64) state {
+	return state(c.states[i/jobsPerWord].Load() >> (i % jobsPerWord * 2) & 3)
 }
+
+func (c *chunk) seen(i int64) bool { return c.state(i) != unseen }
 
 // seen64 returns a bit for each of the 64 jobs from 64*w on: whether it has been delivered.
 func (c *chunk) seen64(w int) uint64 {

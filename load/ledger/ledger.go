@@ -91,6 +91,9 @@ func (l *Ledger) Delivered(k int64, queue int) Kind {
 		return Stray
 	}
 	kind := kinds[c.apply(k%chunkJobs, delivered)]
+	if denied := c.denied.Load(); denied != nil {
+		denied.clear(k % chunkJobs)
+	}
 	switch kind {
 	case First:
 		l.order(k, queue)
@@ -162,6 +165,14 @@ func (l *Ledger) FetchLost() { l.fetchesLost.Add(1) }
 
 // ReportLost books that an ack or a fail ended without a reply. The server may have carried it out.
 func (l *Ledger) ReportLost() { l.reportsLost.Add(1) }
+
+// Denied books that the server answered an ack or a fail of job k with an error: the job has not ended for it. MayReturn
+// must have been called before.
+func (l *Ledger) Denied(k int64) {
+	if c := l.find(k); c != nil {
+		lazily(&c.denied).set(k % chunkJobs)
+	}
+}
 
 // refusedAndDelivered is called by Refused or by Delivered, or by both if they race. The one that clears the bit books
 // the finding.

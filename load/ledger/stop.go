@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"iter"
 	"math"
 	"sync/atomic"
 )
@@ -46,6 +47,26 @@ func (l *Ledger) Serving() {
 // WaitedOut books that every reservation has ended whose fetch has no reply, and that its job was delivered again if it
 // had one: no fetch excuses a missing job any more.
 func (l *Ledger) WaitedOut() { l.stops.waitedOut.Store(true) }
+
+// NotReturned goes through the jobs of which a report was refused, that may be delivered again and were not, in
+// ascending order. Those before a stop of the server are left out. When their reservations have been waited for, none may
+// be left.
+func (l *Ledger) NotReturned() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i, c := range *l.chunks.Load() {
+			if c == nil || c.denied.Load() == nil {
+				continue
+			}
+			for n := range int64(chunkJobs) {
+				k := int64(i)*chunkJobs + n
+				open := c.denied.Load().has(n) && c.state(n) == mayReturn && l.StoppedAfter(k) == NotStopped
+				if open && !yield(k) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // StoppedAfter returns how the server was stopped after job k was sent.
 func (l *Ledger) StoppedAfter(k int64) Stop {

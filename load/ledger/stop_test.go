@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,4 +95,31 @@ func TestReportsLost(t *testing.T) {
 	l := New()
 	l.ReportLost()
 	assert.EqualValues(t, 1, l.Count(false).ReportsLost)
+}
+
+// A job whose report was refused has to be delivered again, unless it was, or a stop excuses that it is not.
+func TestNotReturned(t *testing.T) {
+	t.Parallel()
+	l := New()
+	pushed(l, 0, 6)
+	deny := func(k int64) {
+		l.Delivered(k, 0)
+		l.MayReturn(k)
+		l.Denied(k)
+	}
+	deny(0)
+	l.Stopping(false)
+	l.Serving()
+	pushed(l, 6, 10)
+	for k := int64(6); k < 10; k++ {
+		deny(k)
+	}
+	l.Acked(7)
+	l.Delivered(8, 0)
+	l.MayReturn(8) // its second ack has no reply
+	assert.Equal(t, []int64{6, 9}, slices.Collect(l.NotReturned()))
+	for k := range l.NotReturned() {
+		assert.EqualValues(t, 6, k)
+		break
+	}
 }
