@@ -9,12 +9,12 @@ import (
 
 // tick ends a second: it takes the set of every loop, adds it to the figures and passes it to Watch.
 func (r *run) tick(now time.Duration) {
-	second := new(measure.Set)
-	for i, recorder := range r.recorders {
-		var taken *measure.Set
-		r.engine.Do(i, func(now time.Duration) { taken = recorder.Take(now) })
+	second := r.take(0)
+	defer r.recorders[0].Recycle(second)
+	for i := 1; i < len(r.recorders); i++ {
+		taken := r.take(i)
 		second.Add(taken)
-		recorder.Recycle(taken)
+		r.recorders[i].Recycle(taken)
 	}
 	sample := r.sampler.Sample()
 	if second.Until == second.From {
@@ -37,6 +37,12 @@ func (r *run) tick(now time.Duration) {
 			Disruption: r.disrupted.now(),
 		})
 	}
+}
+
+// take returns what a loop has recorded since the last time.
+func (r *run) take(loop int) (taken *measure.Set) {
+	r.engine.Do(loop, func(now time.Duration) { taken = r.recorders[loop].Take(now) })
+	return taken
 }
 
 // left returns how long the window still lasts, negative if that depends on the target.
@@ -77,7 +83,7 @@ func SecondFigures(set *measure.Set) (ops []reports.SecondOp, flows []reports.Se
 		if n := set.Count(series); n > 0 {
 			flows = append(flows, reports.SecondFlow{
 				Flow: flow.String(), Count: n, P50: set.Percentile(series, 50),
-				P99: set.Percentile(series, 99), Max: greatest(set, series),
+				P99: set.Percentile(series, 99), Max: set.Percentile(series, 100),
 			})
 		}
 	}
@@ -92,16 +98,9 @@ func secondOp(set *measure.Set, op measure.Op) (reports.SecondOp, bool) {
 		LatenessP99: set.Percentile(late, 99),
 		ServiceP50:  set.Percentile(service, 50), ServiceP99: set.Percentile(service, 99),
 		ResponseP50: set.Percentile(response, 50), ResponseP99: set.Percentile(response, 99),
-		ResponseMax: greatest(set, response),
+		ResponseMax: set.Percentile(response, 100),
 	}
 	return o, o.Count+o.Errors > 0
-}
-
-func greatest(set *measure.Set, series measure.Series) time.Duration {
-	if h := set.Histogram(series); h != nil {
-		return time.Duration(h.Max())
-	}
-	return 0
 }
 
 // arrival returns the command of an arrival of the plan. In a closed loop it is the command that the workload is about.

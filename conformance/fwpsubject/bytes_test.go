@@ -55,7 +55,7 @@ func lenient(all string) (harm []string) {
 func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	wild := 0
-	for seed := range uint64(1000) {
+	for seed := range uint64(300) {
 		g := fuzzer(seed, 1+seed%900)
 		segments := g.fuzz(seed%2 == 0)
 		pieces := [][]byte{}
@@ -72,7 +72,7 @@ func TestFuzzedBytesTouchNothingOfOthers(t *testing.T) {
 			wild += len(lenient(g.Fill(s)))
 		}
 	}
-	assert.Greater(t, wild, 10, "without the gate mutations do reach others' queues")
+	assert.Greater(t, wild, 3, "without the gate mutations do reach others' queues")
 }
 
 func TestFuzzedBytesAreOfManyKinds(t *testing.T) {

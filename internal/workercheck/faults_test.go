@@ -62,12 +62,11 @@ func (s subjects) catch(t *testing.T, rows *[]row) {
 		for i, fault := range s.faults {
 			t.Run(fault.Name, func(t *testing.T) {
 				t.Parallel()
-				ids := s.picked(fault, i)
-				r, problems := judged(t, s.play, fault, ids)
-				for range 2 { // the order of a worker's connections is a matter of chance
-					if len(problems) > 0 {
-						r, problems = judged(t, s.play, fault, ids)
-					}
+				// The order of a worker's connections is a matter of chance, and some faults show on one of them only.
+				var r row
+				problems := []string{"not played"}
+				for try := 1; len(problems) > 0 && try <= 3; try++ {
+					r, problems = judged(t, s.play, fault, s.picked(fault, i, 2*try))
 				}
 				assert.Empty(t, problems)
 				mu.Lock()
@@ -105,17 +104,13 @@ func judged(t *testing.T, play judge, fault fakeworker.Fault, ids []string) (r r
 	return r, problems
 }
 
-// enough is how many of the situations that are known to catch a fault a quick test plays: which connection of a worker
-// comes first is a matter of chance, and some faults show on one of them only.
-const enough = 4
-
-// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first that are
-// known to catch it, and a few others.
-func (s subjects) picked(fault fakeworker.Fault, i int) (ids []string) {
+// picked returns the situations that the ith fault is played in: with FWP_SLOW=1 all, otherwise the first few that are
+// known to catch it, and a sample of the others.
+func (s subjects) picked(fault fakeworker.Fault, i, few int) (ids []string) {
 	for j, c := range s.checks {
 		d := c.Describe()
 		by := s.known[fault.Name]
-		catches := slices.Contains(by[:min(enough, len(by))], d.ID) || len(by) == 0 && names(fault, d)
+		catches := slices.Contains(by[:min(few, len(by))], d.ID) || len(by) == 0 && names(fault, d)
 		if slow.Enabled() || *update || catches || (i+j)%200 == 0 {
 			ids = append(ids, d.ID)
 		}

@@ -24,9 +24,9 @@ func WritePercentiles(w io.Writer, s *Set, series Series) error {
 		h = newHistogram()
 	}
 	out := fmt.Appendf(nil, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
-	greatest := 0.0 // Max of an empty histogram is the end of the first bucket
+	greatest := 0.0
 	if h.TotalCount() > 0 {
-		greatest = float64(h.Max())
+		greatest = float64(valueAt(h, h.TotalCount()))
 		for _, b := range h.CumulativeDistributionWithTicks(ticks) {
 			out = appendBracket(out, b)
 		}

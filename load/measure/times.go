@@ -72,7 +72,7 @@ func (t Times) Max() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return time.Duration(t.all.Max())
+	return valueAt(t.all, t.all.TotalCount())
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
