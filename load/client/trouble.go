@@ -57,7 +57,8 @@ func opening(err error) measure.ErrorKind {
 		return measure.Refused
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), ok && late.Timeout():
 		return measure.Timeout
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, wsaReset):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, wsaReset),
+		errors.Is(err, syscall.ENOTCONN): // reset before its beginning was noticed
 		return measure.Reset
 	}
 	return measure.Other

@@ -18,7 +18,8 @@ func TestKindsOfFailure(t *testing.T) {
 	for number, kind := range map[syscall.Errno]measure.ErrorKind{
 		syscall.ECONNREFUSED: measure.Refused, wsaRefused: measure.Refused,
 		syscall.EMFILE: measure.OutOfFiles, syscall.EADDRNOTAVAIL: measure.OutOfPorts, syscall.ENOMEM: measure.OutOfMemory,
-		syscall.ECONNRESET: measure.Reset, wsaReset: measure.Reset, syscall.ETIMEDOUT: measure.Timeout,
+		syscall.ECONNRESET: measure.Reset, wsaReset: measure.Reset, syscall.ENOTCONN: measure.Reset,
+		syscall.ETIMEDOUT: measure.Timeout,
 	} {
 		err := fmt.Errorf("dial: %w", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", number)})
 		assert.Equal(t, kind, opening(err), err)
