@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // node is a JSON value as a script expects or sends it: JSON with a few more
@@ -63,6 +64,9 @@ type (
 var kindWords = []string{"any", "string", "int", "number", "bool", "array", "object", "time"}
 
 func (l literal) String() string {
+	if s, is := l.value.(string); is && !utf8.ValidString(s) {
+		return strconv.Quote(s)
+	}
 	b, _ := json.Marshal(l.value) // a parsed JSON scalar always marshals
 	return string(b)
 }

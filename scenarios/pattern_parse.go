@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -141,12 +142,25 @@ func (c *cursor) quoted() (string, error) {
 			}
 			var s string
 			if err := json.Unmarshal([]byte(c.line[start:c.pos]), &s); err != nil {
+				if raw, is := c.bytes(c.line[start:c.pos]); is {
+					return raw, nil
+				}
 				return "", errorAt(start, c.pos-start, "escapes are those of JSON", "not a JSON string: %v", err)
 			}
 			return s, nil
 		}
 	}
 	return "", errorAt(start, 1, "", "this string is never closed")
+}
+
+// bytes returns the bytes of a string with the escapes of Go, in a dialect whose lines have those: messages there may
+// be no text.
+func (c *cursor) bytes(quoted string) (string, bool) {
+	if c.grammar == nil || c.grammar.Coding == nil {
+		return "", false
+	}
+	s, err := strconv.Unquote(quoted)
+	return s, err == nil
 }
 
 func (c *cursor) stringValue() (node, error) {

@@ -151,7 +151,7 @@ func (m *maker) informOtherwise(int) string {
 
 func (m *maker) reply(int) string {
 	id := m.id()
-	text := []string{id + " pong", id + ` {\"a\":[1]}`}[m.IntN(2)]
+	text := []string{id + " pong", id + ` {\"a\":[1]}`, id + " blanks  "}[m.IntN(3)]
 	return fmt.Sprintf(`["", "eMQP/1.0", "REPLY", %s, "%s"]`, id, text)
 }
 
@@ -162,7 +162,7 @@ func (m *maker) clients() []explore.Move {
 		m.move("request", 7, m.isClient, func(int) string { return m.request("REQUEST", m.headers()) }),
 		m.move("request, odd text", 0.3, m.isClient, func(int) string {
 			return m.message("REQUEST", m.queue(), `""`, `"`+[]string{
-				``, `\x00\xff\xfe\x80`, `'`, `\"`, ` blank `, `\t`, `{}`, `[]`, `null`, strings.Repeat("0123456789", 30),
+				``, `\x00\xff\xfe\x80`, `'`, `\"`, ` blank `, `\t`, `{}`, `[]`, `{ \"a\" : 1 }`, strings.Repeat("0123456789", 30),
 				strings.Repeat("0123456789", 7000),
 			}[m.Deal("text", 11)]+`"`)
 		}),
@@ -178,7 +178,12 @@ func (m *maker) clients() []explore.Move {
 		m.move("schedule", 0.6, alone, func(int) string {
 			return m.request("SCHEDULE", []string{`""`, `"nohaste"`, `"nohaste:True"`}[m.IntN(3)])
 		}),
-		m.move("unschedule", 0.4, alone, func(int) string { return m.request("UNSCHEDULE", `""`) }),
+		m.move("unschedule", 0.4, alone, func(int) string {
+			if m.IntN(4) == 0 {
+				return m.message("UNSCHEDULE", `""`, `""`, fmt.Sprintf(`"$id%d text"`, m.ids+1))
+			}
+			return m.request("UNSCHEDULE", `""`)
+		}),
 		m.move("malformed", 0.7, m.isClient, func(int) string { return m.malformed() }),
 		m.move("another version", 0.2, m.isClient, func(int) string {
 			version := []string{"eMQP/9.9", "eMQP/1.1", "emqp/1.0"}[m.IntN(3)]
@@ -191,15 +196,15 @@ func (m *maker) clients() []explore.Move {
 // request is a message to a queue, with its own id in its text.
 func (m *maker) request(command, headers string) string {
 	id := m.id()
-	text := id + []string{" text", "  ", ` {\"a\":\"ä\"}`, " '\\\"x", " \\\\"}[m.IntN(5)*b2i(m.Uses("texts"))]
+	text := id + []string{" text", "  ", ` {\"a\":\"ä\"}`, " '\\\"x", " \\\\", ` { \"a\" : 1 }`}[m.IntN(6)*b2i(m.Uses("texts"))]
 	return fmt.Sprintf(`["", "eMQP/1.0", "%s", %s, %s, %s, "%s"]`, command, id, m.queue(), headers, text)
 }
 
 func (m *maker) headers() string {
 	return []string{
 		`""`, `""`, `""`, `"reply-requested"`, `"reply-requested"`, `"retry-count:2"`, `"timeout:5,guarantee"`,
-		`"reply-requested,retry-count:1,timeout:7"`,
-	}[m.IntN(8)]
+		`"reply-requested,retry-count:1,timeout:7"`, `"timeout:7,reply-requested"`,
+	}[m.IntN(9)]
 }
 
 // malformed is a message that the document does not allow. It names a queue, which it must not disturb.

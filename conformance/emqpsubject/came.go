@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
@@ -132,8 +133,11 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 		if same || clause == "" {
 			continue
 		}
-		if clause == "HEAD-01" && x.text(i) == "" {
+		switch {
+		case clause == "HEAD-01" && x.text(i) == "":
 			clause = "HEAD-02"
+		case clause == "REQ-04" && (!utf8.ValidString(x.text(i)) || strings.Contains(x.text(i), "\x00")):
+			clause = "REQ-05"
 		}
 		frames[i] = fmt.Sprintf("%q", x.text(i))
 		return &breach{clause, fmt.Sprintf(`["", "eMQP/1.0", "%s", string, %s]`, m.Command, strings.Join(frames, ", "))}
@@ -223,7 +227,12 @@ func (l *law) replied(r *reply, to int) {
 		return
 	}
 	for _, x := range l.messages { // it was on its way to the worker
-		x.early = x.early || !x.over && x.from == to && slices.Contains(c.queues, x.text(0))
+		h, _ := emqp.ParseHeaders(x.text(1))
+		asks := x.from == to && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested)
+		if asks && !x.over && !x.early {
+			x.early = true
+			return
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func (l *law) dueFor(x *message) *explore.Due {
 
 // explained returns the clause by which a worker has to get a REQUEST, which follows from what may keep it from that.
 func (l *law) explained(x *message, c *conn) string {
-	const short = 255
+	const short, idle = 255, 8 * time.Second
 	text := x.Fields[len(x.Fields)-1]
 	switch {
 	case l.disrupted != "":
@@ -94,7 +94,7 @@ func (l *law) explained(x *message, c *conn) string {
 		return "ACK-02"
 	case c.replied:
 		return "REPLY-04"
-	case c.idled:
+	case c.idled, x.at.Sub(c.said) > idle:
 		return "BEAT-05"
 	case c.had > 0:
 		return "REQ-07"

@@ -127,12 +127,21 @@ var (
 	faults = flag.String("fault", "", "the faults that TestFaultsAreFound has; a few if empty, all for all")
 )
 
-// unseen are faults that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged.
-var unseen = map[string]bool{"heartbeat-uptime": true, "heartbeat-milliseconds": true, "heartbeat-alone-counts": true}
+// unseen are faults that an exploration does not show: the HEARTBEATs of a broker are answered, and not judged; the
+// names of queues and identities are plain; clients alone send DISCONNECT.
+var unseen = map[string]bool{
+	"heartbeat-uptime": true, "heartbeat-milliseconds": true, "heartbeat-alone-counts": true,
+	"inform-three-queues": true, "inform-name-cut": true, "inform-name-ascii": true, "request-any-case": true,
+	"request-any-letter": true, "request-name-cut": true, "request-name-trimmed": true,
+	"heartbeat-no-scheduler": true, // it is seen by chance only: schedulers wait seldom
+	"inform-identity-known":  true, "disconnect-of-clients": true, "reply-client-forgotten": true,
+}
 
 // also are the clauses where an exploration sees a fault otherwise than the checks.
 var also = map[string]string{
-	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07", "heartbeat-no-scheduler": "EMQP-UNSCH-01 EMQP-SCHED-01",
+	"request-first-worker": "EMQP-REQ-01 EMQP-REQ-06 EMQP-REQ-07",
+	"inform-replaces":      "EMQP-INF-02 EMQP-REQ-01 EMQP-REQ-07", "kbai-loses-requests": "EMQP-REPLY-01",
+	"heartbeat-not-while-working": "EMQP-BEAT-05",
 }
 
 // TestFaultsAreFound explores brokers with faults: a clause that each declares is found, by a script that parses.
@@ -150,7 +159,7 @@ func TestFaultsAreFound(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			config := func() fakeemqp.Config { return fakeemqp.Config{Hook: f.Hook()} }
-			r := explored(t, config, false, *seed, 6000, 70*time.Second)
+			r := explored(t, config, false, *seed, 8000, 70*time.Second)
 			require.NotEmpty(t, r.Findings)
 			found := r.Findings[0]
 			assert.Contains(t, append(strings.Fields(also[f.Name]), f.Clauses...), found.Clause,

@@ -15,7 +15,8 @@ type Fault = catalogue.Fault[Event]
 func Faults() []Fault {
 	return catalogue.SortFaults(
 		frameFaults(), answerFaults(), replyFaults(), informFaults(), requestFaults(), waitFaults(), messageFaults(),
-		schedulerFaults(), heartbeatFaults(), endFaults(), malformedFaults(),
+		schedulerFaults(), heartbeatFaults(), endFaults(), malformedFaults(), contentFaults(), peerFaults(),
+		owedFaults(),
 	)
 }
 
@@ -215,7 +216,7 @@ func informFaults() []Fault {
 		fault("inform-scheduler-ignored", "INF-04 SCHED-01 SCHED-02 UNSCH-01 BEAT-02 DISC-01 KBAI-02",
 			"the INFORM of a scheduler is ignored", received(func(e *Event) { e.Drop = !worker(e) }, emqp.INFORM)),
 		fault("ready-ignored", "READY-01"+delivery, "READY is ignored", received(drop, emqp.READY)),
-		statefulFault("ready-once", "REQ-07 ACK-02 BEAT-06 INF-02 REPLY-04 REQ-04 REQ-06",
+		statefulFault("ready-once", "REQ-07 ACK-02 INF-01 BEAT-06 INF-02 REPLY-04 REQ-04 REQ-06",
 			"a worker gets one REQUEST, and no more",
 			func() func(*Event) {
 				ready := map[string]bool{}
@@ -231,7 +232,7 @@ func informFaults() []Fault {
 func requestFaults() []Fault {
 	return []Fault{
 		fault("request-lost", "REQ-01"+delivery, "a REQUEST is lost", received(drop, emqp.REQUEST)),
-		fault("request-twice", "REQ-03 ACK-02 DISC-01 DISC-02 KBAI-01 REPLY-04 REQ-02 REQ-04 REQ-06 REQ-07",
+		fault("request-twice", "REQ-03 ACK-02 BEAT-01 INF-02 DISC-01 DISC-02 KBAI-01 REPLY-04 REQ-02 REQ-04 REQ-06 REQ-07",
 			"a worker gets each REQUEST twice", sent(func(e *Event) { e.Again = 1 }, emqp.REQUEST)),
 		statefulFault("request-any-worker", "REQ-02",
 			"a worker gets REQUESTs of queues whose names begin like those of its own",
@@ -275,7 +276,7 @@ func waitFaults() []Fault {
 					}
 				}
 			}),
-		statefulFault("request-first-worker", "BEAT-07",
+		statefulFault("request-first-worker", "BEAT-07 INF-01",
 			"the first worker of a queue gets its REQUESTs, even after its end",
 			func() func(*Event) {
 				first := map[string]string{}
@@ -299,7 +300,7 @@ func messageFaults() []Fault {
 	return []Fault{
 		fault("request-queue-changed", "REQ-01", "the queue of a REQUEST is missing where it arrives",
 			sent(set(atFirst, "default"), emqp.REQUEST)),
-		fault("request-message-cut", "REQ-04 REQ-01 ACK-02 BEAT-07 REPLY-04 REQ-06 REQ-07",
+		fault("request-message-cut", "REQ-04 REQ-01 INF-01 INF-02 REQ-05 ACK-02 BEAT-07 REPLY-04 REQ-06 REQ-07",
 			"the last byte of a message is lost",
 			sent(change(atMessage, func(b []byte) []byte { return b[:max(len(b)-1, 0)] }), emqp.REQUEST)),
 		fault("request-message-trimmed", "REQ-04", "blanks around a message are lost",

@@ -6,6 +6,7 @@ package emqpsession
 import (
 	"bytes"
 	"errors"
+	"hash/maphash"
 	"io"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
 func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	r := reader{Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p, ids: map[string]bool{}}
+	r := reader{Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p, ids: map[string]uint64{}, seed: maphash.MakeSeed()}
 	return r, newState(p.Raw)
 }
 
@@ -63,7 +64,8 @@ func (Protocol) Text(m session.Message) string {
 type reader struct {
 	*zmtp.Reader
 	Protocol
-	ids map[string]bool // of ACKs, HEARTBEATs and KBAIs
+	ids  map[string]uint64 // hashes of messages, by id
+	seed maphash.Seed
 }
 
 // The rules of this package. Those of package emqp have RulePrefix before them, so that they differ from those of ZMTP.
@@ -71,7 +73,7 @@ const (
 	RulePrefix       = "eMQP "
 	RuleDirection    = RulePrefix + "direction"    // a broker sends no INFORM and no READY
 	RuleAcknowledged = RulePrefix + "acknowledged" // an ACK is for a message that was sent on the connection
-	RuleUnique       = RulePrefix + "unique"       // each ACK, HEARTBEAT and KBAI has an id of its own
+	RuleUnique       = RulePrefix + "unique"       // each message has an id of its own
 )
 
 // Read returns messages and commands. It passes over greetings and PINGs, and over HEARTBEATs and ACKs that are no
@@ -144,23 +146,28 @@ func (r reader) passes(command string) bool {
 	return command == emqp.HEARTBEAT && !r.Heartbeats || command == emqp.ACK && !r.Acks
 }
 
+// passedOn are the commands of messages that the broker passes on. One of them may be sent again as it was.
+var passedOn = map[string]bool{
+	emqp.REQUEST: true, emqp.PUBLISH: true, emqp.SCHEDULE: true, emqp.UNSCHEDULE: true, emqp.REPLY: true,
+}
+
 // check returns what a message of a broker breaks.
 func (r reader) check(parts [][]byte) error {
 	m, err := emqp.Parse(parts)
 	if wrong, is := errors.AsType[*emqp.Error](err); is {
 		return r.wrong(RulePrefix+string(wrong.Rule), wrong.Expected+" in frame "+strconv.Itoa(wrong.Frame), wrong.Got)
 	}
-	own := m.Command == emqp.ACK || m.Command == emqp.HEARTBEAT || m.Command == emqp.KBAI
+	content := maphash.Bytes(r.seed, bytes.Join(parts, []byte{0}))
+	before, known := r.ids[m.ID]
 	switch {
 	case m.Command == emqp.INFORM || m.Command == emqp.READY:
 		return r.wrong(RuleDirection, "a message that a broker sends", m.Command)
 	case m.Command == emqp.ACK && r.sent != nil && !r.sent.acknowledge(string(m.Fields[0])):
 		return r.wrong(RuleAcknowledged, "the id of a message that was sent", text.Excerpt(m.Fields[0]))
-	case own && r.ids[m.ID]:
+	case known && (before != content || !passedOn[m.Command]):
 		return r.wrong(RuleUnique, "an id that no message before had", m.ID)
-	case own:
-		r.ids[m.ID] = true
 	}
+	r.ids[m.ID] = content
 	return nil
 }
 
