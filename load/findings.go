@@ -46,6 +46,11 @@ func (r *run) reportFindings(drained bool) (findings []reports.LoadFinding) {
 		f := add(kind, b.Count, nil)
 		f.Breach, f.What, f.Notes, f.More = b.First.Breach, what, []string{b.First.What}, 0
 	}
+	return r.withClauses(findings)
+}
+
+// withClauses adds the clauses and their levels, and the findings of the history.
+func (r *run) withClauses(findings []reports.LoadFinding) []reports.LoadFinding {
 	for i := range findings {
 		findings[i].Clause = r.clauseOf(findings[i].Breach)
 	}

@@ -123,7 +123,7 @@ func (p *Page) doubt(l *Load) {
 	row(Plain, "acks in doubt", d.ReportsInDoubt, "acks and fails without a reply")
 	row(Plain, "fetches in doubt", d.FetchesInDoubt, "without a reply: each may have taken a job")
 	if !d.Resolved && d.PushesInDoubt+d.ReportsInDoubt+d.FetchesInDoubt > 0 {
-		t.Note = Words("Not every job in doubt had the time to come back: with a longer --drain it has.")
+		t.Note = Words("Not every job in doubt had the time to come back: use a longer --drain.")
 	}
 	p.add(t)
 }

@@ -249,6 +249,10 @@ func (p process) announce(config *load.Config, chosen string, ours bool) {
 	if words := leftovers(&config.Workload); words != "" && !ours {
 		p.Logf("%s", words)
 	}
+	if n := len(config.Schedule); n > 0 {
+		p.Logf("%s; then the drain waits until no job is in doubt, for %s at most (--drain)", text.Count(n, "disruption"),
+			config.Workload.Drain)
+	}
 }
 
 // provided is a server that is there to be loaded.
