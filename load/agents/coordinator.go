@@ -168,10 +168,10 @@ func (c *coordinator) publish() {
 // receive handles a message of an agent.
 func (c *coordinator) receive(m *nats.Msg) {
 	var err error
-	switch {
-	case m.Subject == c.subjects.join:
+	switch m.Subject {
+	case c.subjects.join:
 		err = c.join(m)
-	case m.Subject == c.subjects.tick:
+	case c.subjects.tick:
 		err = c.tick(m)
 	default:
 		err = c.done(m)

@@ -113,9 +113,8 @@ func (r *roster) stop(now time.Duration, why string) {
 
 func (r *roster) enter(now time.Duration, p phase) { r.phase, r.since = p, now }
 
-// advance goes to the next phase if the time or the members say so, and reports whether it did.
-func (r *roster) advance(now time.Duration) bool {
-	before := r.phase
+// advance goes to the next phase if the time or the members say so.
+func (r *roster) advance(now time.Duration) {
 	switch r.phase {
 	case gathering:
 		r.gather(now)
@@ -123,8 +122,8 @@ func (r *roster) advance(now time.Duration) bool {
 		r.await(now)
 	case running, stopping:
 		r.follow(now)
+	case over:
 	}
-	return r.phase != before
 }
 
 // gather goes on when all agents are there. One that fell silent makes room for another.

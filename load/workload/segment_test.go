@@ -54,7 +54,7 @@ func TestAWorkloadIsSharedByItsConnections(t *testing.T) {
 		require.NoError(t, err)
 		sum.Producers, sum.Consumers = sum.Producers+part.Producers, sum.Consumers+part.Consumers
 		sum.Connections, sum.Observers = sum.Connections+part.Connections, sum.Observers+part.Observers
-		assert.Equal(t, w.Rate, part.Rate)
+		assert.InDelta(t, float64(w.Rate), float64(part.Rate), 0)
 		assert.Equal(t, w.Prefill, part.Prefill)
 		assert.Positive(t, part.Consumers)
 	}

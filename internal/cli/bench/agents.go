@@ -223,11 +223,8 @@ func (h *hub) command() string {
 func (p process) coordinate(
 	ctx context.Context, o *benchOptions, at program.Endpoint, w workload.Workload, bar *program.Bar,
 ) error {
-	if at.Ours() && !o.agents.spawn && !o.agents.loopback() {
-		return fmt.Errorf("the target is %s, which other machines do not reach: add --url, or leave --listen out", at)
-	}
-	if _, err := w.Segment(workload.Segment{Index: o.agents.number - 1, Of: o.agents.number}); err != nil {
-		return fmt.Errorf("--agents %d: %w", o.agents.number, asFlags(err))
+	if err := o.agents.check(&w, &at); err != nil {
+		return err
 	}
 	outputs, err := o.open()
 	if err != nil {
@@ -250,26 +247,43 @@ func (p process) coordinate(
 		return err
 	}
 	defer h.close()
-	live := newLive(o.reportFlags.Verbose, &w, p.Err)
-	h.Watch = func(m load.Moment) {
-		outputs.second(m)
-		live.show(m)
-	}
 	if err := h.prepare(p, o, &at, &config); err != nil {
 		return err
 	}
+	return p.byAgents(ctx, o, h, outputs, newLive(o.reportFlags.Verbose, &w, p.Err), bar)
+}
+
+// check returns an error for a load that the agents cannot share, or a target that they do not reach.
+func (a *agentsFlags) check(w *workload.Workload, at *program.Endpoint) error {
+	if at.Ours() && !a.spawn && !a.loopback() {
+		return fmt.Errorf("the target is %s, which other machines do not reach: add --url, or leave --listen out", at)
+	}
+	if _, err := w.Segment(workload.Segment{Index: a.number - 1, Of: a.number}); err != nil {
+		return fmt.Errorf("--agents %d: %w", a.number, asFlags(err))
+	}
+	return nil
+}
+
+// byAgents waits for the agents and their load, and writes the report before the agents and the server are ended.
+func (p process) byAgents(
+	ctx context.Context, o *benchOptions, h *hub, outputs *benchFiles, live *live, bar *program.Bar,
+) error {
 	end, err := p.invite(ctx, &o.agents, h)
 	if err != nil {
 		return err
 	}
 	defer end()
+	h.Watch = func(m load.Moment) {
+		outputs.second(m)
+		live.show(m)
+	}
 	bar.Begin(live.state)
 	result, err := agents.Coordinate(ctx, h.Config)
 	bar.End()
 	if err != nil {
 		return &program.InternalError{Cause: err}
 	}
-	if err := outputs.close(result, at.Secrets.Hide); err != nil && result.Report.Internal == "" {
+	if err := outputs.close(result, p.Secrets.Hide); err != nil && result.Report.Internal == "" {
 		result.Report.Internal = err.Error()
 	}
 	return p.deliver(o, result.Report)
