@@ -18,8 +18,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"fwpbench": func() { os.Exit(fwpbench(os.Args[1:])) },
-		"carries":  func() { os.Exit(carries(os.Args[1:])) },
+		"fwpbench":  func() { os.Exit(fwpbench(os.Args[1:])) },
+		"carries":   func() { os.Exit(carries(os.Args[1:])) },
+		"fwpserver": func() { serverAt(os.Args[1]) },
 	})
 }
 
