@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/text"
@@ -83,24 +84,25 @@ func (l *Load) agentsRemarks() (remarks []string) {
 	return remarks
 }
 
-// agents appends a row for each generator.
-func (p *Page) agents(l *Load) {
+// agents appends a row for each generator, and how exactly they began together.
+func (p *Page) agents(l *Load, o PageOptions) {
 	if len(l.Agents) == 0 {
 		return
 	}
 	p.section("AGENTS", "the generators, each with its segment of the load")
 	t := Table{Columns: []Column{
 		{Width: opWidth}, {Title: "segment"}, {Title: "connections", Right: true}, {Title: "achieved", Right: true, Width: 9},
-		{Title: "lateness p99", Right: true}, {Title: "CPU", Right: true, Width: 5}, {Title: "result"},
+		{Title: "lateness p99", Right: true}, {Title: "CPU", Right: true, Width: 6}, {Title: "result"},
 	}}
 	for i := range l.Agents {
-		t.Rows = append(t.Rows, l.Agents[i].row())
+		t.Rows = append(t.Rows, l.Agents[i].row(o))
 	}
+	t.Note = Words(clocksOf(l.Agents))
 	p.add(t)
 }
 
 // row returns the row of an agent; below it is what there is to know about it.
-func (a *LoadAgent) row() Row {
+func (a *LoadAgent) row(o PageOptions) Row {
 	result := Styled(Good, "valid")
 	switch {
 	case a.Lost != "":
@@ -111,19 +113,48 @@ func (a *LoadAgent) row() Row {
 	row := Cells(a.Name, a.Segment, text.Grouped(a.Connections.Opened), Rate(a.Rate.Achieved), measured(a.Lateness),
 		percent(a.Health.CPUShare))
 	row.Cells = append(row.Cells, result)
-	row.Detail = append(row.Detail, Styled(Faint, join2(", ", "run "+a.Run, a.Machine.words())))
-	if c := a.Clock; c != nil {
-		row.Detail = append(row.Detail, Styled(Faint, fmt.Sprintf("clock %s, known within %s", c.words(), short(c.Bound))))
-	}
 	if a.Lost != "" {
 		row.Detail = append(row.Detail, Styled(Bad, sentence(a.Lost)))
+	}
+	if o.Verbose {
+		row.Detail = append(row.Detail, Styled(Faint, join2(", ", "run "+a.Run, a.Machine.words(), a.Clock.words())))
 	}
 	return row
 }
 
-// words returns how far a clock is ahead or behind.
+// clockOff is how far the time of day of an agent may be off before the report names the agent.
+const clockOff = 100 * time.Millisecond
+
+// clocksOf returns how exactly agents began together, and whose time of day is wrong; empty if that is not known.
+func clocksOf(agents []LoadAgent) string {
+	var bound time.Duration
+	var off []string
+	for i := range agents {
+		c := agents[i].Clock
+		if c == nil {
+			continue
+		}
+		bound = max(bound, c.Bound)
+		if c.Offset.Abs() >= clockOff {
+			off = append(off, agents[i].Name+": "+c.words())
+		}
+	}
+	if bound == 0 && off == nil {
+		return ""
+	}
+	words := "They began at one moment, known within " + short(bound) + "."
+	if off != nil {
+		words += " Times of day that are wrong, which changes nothing: " + strings.Join(off, ", ") + "."
+	}
+	return words
+}
+
+// words returns how far a clock is ahead or behind, empty if that is not known.
 func (c *AgentClock) words() string {
-	if c.Offset < 0 {
+	switch {
+	case c == nil:
+		return ""
+	case c.Offset < 0:
 		return short(-c.Offset) + " behind"
 	}
 	return short(c.Offset) + " ahead"

@@ -33,7 +33,7 @@ func (l *Load) Page(o PageOptions) Page {
 	}
 	p.loadFindings(l, o)
 	if ran {
-		p.agents(l)
+		p.agents(l, o)
 		p.generator(l)
 		if o.Figures {
 			p.healthFigure(l)

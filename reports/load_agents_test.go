@@ -1,0 +1,74 @@
+package reports
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// agentsLoad is a run by three agents: one that was late, one that was lost, and one whose time of day is wrong.
+func agentsLoad() *Load {
+	l := soundLoad()
+	l.Machine, l.Health, l.Engine = Machine{}, Health{}, ""
+	for i, name := range []string{"east", "west", "north"} {
+		part := soundLoad()
+		if part.Plan.Segment = string(rune('1'+i)) + "/3"; name == "east" {
+			part.Validity = invalidLoad().Validity
+		}
+		a := LoadAgent{Name: name, Clock: &AgentClock{Offset: time.Microsecond, Bound: 45 * time.Microsecond}}
+		a.Fill(part)
+		a.Run += "-" + string(rune('1'+i))
+		l.Agents = append(l.Agents, a)
+	}
+	l.Agents[1].Lost, l.Agents[1].Clock = "three of its ticks are missing", nil
+	l.Agents[2].Clock = &AgentClock{Offset: -time.Hour, Bound: 20 * time.Microsecond}
+	l.Evaluate()
+	return l
+}
+
+// Each reason of an agent is one of the whole, with its name; of one that was lost only that counts. Remarks are those
+// of all.
+func TestTheVerdictOfAgents(t *testing.T) {
+	t.Parallel()
+	l := agentsLoad()
+	want := len(invalidLoad().Validity.Reasons) + 1
+	require.Len(t, l.Validity.Reasons, want)
+	assert.Equal(t, "agent east: "+invalidLoad().Validity.Reasons[0].What, l.Validity.Reasons[0].What)
+	assert.Equal(t, Reason{
+		ID: "agent", What: "agent west was lost: three of its ticks are missing", Do: l.Validity.Reasons[want-1].Do,
+	}, l.Validity.Reasons[want-1])
+	l.Agents = l.Agents[2:]
+	l.Agents[0].Validity.Remarks = []string{"Slow."}
+	l.Evaluate()
+	assert.True(t, l.Validity.Valid)
+	assert.Equal(t, []string{"Agent north: Slow."}, l.Validity.Remarks)
+	alone := soundLoad()
+	alone.NotStarted = "too late"
+	alone.Evaluate()
+	assert.Equal(t, "start", alone.Validity.Reasons[0].ID)
+}
+
+func TestClocksOfAgents(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, clocksOf([]LoadAgent{{}}))
+	var out bytes.Buffer
+	l := agentsLoad()
+	require.NoError(t, l.Page(PageOptions{Verbose: true}).WriteText(&out, TextOptions{}))
+	assert.Contains(t, out.String(), "run k3v9q2-3, linux 6.18.5 amd64, AMD EPYC 7B13")
+	assert.Contains(t, out.String(), "go1.26.8, 1 us ahead")
+	one := LoadAgent{Clock: &AgentClock{Offset: clockOff - 1, Bound: time.Microsecond}}
+	assert.Equal(t, "They began at one moment, known within 1 us.", clocksOf([]LoadAgent{one}))
+	one.Clock.Offset = clockOff
+	assert.Contains(t, clocksOf([]LoadAgent{one}), "which changes nothing: : 100 ms ahead.")
+}
+
+func TestAddingAccounts(t *testing.T) {
+	t.Parallel()
+	one := LoadJobs{Pushed: 1, Lost: 2, TakenAtEnd: 3, Drained: true}
+	sum := one
+	sum.Add(&one)
+	assert.Equal(t, LoadJobs{Pushed: 2, Lost: 4, TakenAtEnd: 6, Drained: true}, sum)
+}
