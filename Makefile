@@ -31,7 +31,7 @@ matrix: ## play the whole matrix of faults and checks, as .ci/run does
 
 # What runs many goroutines on real sockets or processes.
 RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
-	./internal/recorder ./internal/target ./load/engine ./reports/...
+	./internal/recorder ./internal/target ./load/agents ./load/engine ./reports/...
 
 # Three minutes of processor time.
 .PHONY: slow
@@ -41,6 +41,7 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./load ./load/client ./internal/selftest ./internal/recorder \
 		-run 'Test(ServersDiffer|FaultsOfDelivery|Disconnects|PropertiesCatch|ManyConnections)'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./load/agents ./cmd/fwpbench -run 'Test(TheNATSServerIsRestarted|Namespaces)$$'
 
 .PHONY: race
 race: ## run the tests of what runs many goroutines under the race detector; needs cgo

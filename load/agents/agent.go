@@ -73,11 +73,10 @@ func (a *Agent) Serve(ctx context.Context) (*reports.Load, error) {
 	}
 	alive, gone := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer gone(nil)
-	defer s.listen(func() { gone(ErrSilent) })()
 	if s.clock, err = measureClock(askTime(alive, a.Conn, s.subjects.clock), time.Now, a.Wall); err != nil {
 		return nil, fmt.Errorf("ask for the coordinator's time: %w", err)
 	}
-	go s.beat(alive)
+	go s.beat(alive, func() { gone(ErrSilent) })
 	return s.run(ctx, alive)
 }
 
@@ -90,7 +89,7 @@ type session struct {
 	mu      sync.Mutex
 	latest  state         // of the coordinator
 	changed chan struct{} // closed, and made anew, when there is a new one
-	silent  *time.Timer   // ends the session when none comes; nil before the agent has joined
+	missed  int           // heartbeats since there was one
 	clock   clock
 	ready   bool
 	seconds []second // that no tick has carried yet
@@ -118,20 +117,9 @@ func (s *session) hear(m *nats.Msg) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.latest = heard
-	if s.silent != nil {
-		s.silent.Reset(silence)
-	}
+	s.latest, s.missed = heard, 0
 	close(s.changed)
 	s.changed = make(chan struct{})
-}
-
-// listen calls gone when the coordinator is silent, until the function that it returns is called.
-func (s *session) listen(gone func()) (end func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.silent = time.AfterFunc(silence, gone)
-	return func() { s.silent.Stop() }
 }
 
 // said returns the latest state of the coordinator, and what is closed when there is a new one.
@@ -180,18 +168,30 @@ func (s *session) join(ctx context.Context) error {
 	}
 }
 
-// beat sends a tick each second.
-func (s *session) beat(ctx context.Context) {
+// beat sends a tick each second, and calls gone when the coordinator is silent.
+func (s *session) beat(ctx context.Context, gone func()) {
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
 	for {
 		s.tick()
 		select {
 		case <-ticker.C:
+			if s.miss() {
+				gone()
+				return
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// miss counts a heartbeat, and reports whether too many of the coordinator's are missing.
+func (s *session) miss() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed++
+	return s.missed > missable
 }
 
 // tick says where the agent is, and what was recorded since the last tick.

@@ -240,7 +240,7 @@ func TestAnAgentIsKilled(t *testing.T) {
 		pushed[a.Name] = a.Jobs.Pushed
 	}
 	assert.InDelta(t, 8, pushed["killed"], 1)
-	assert.InDelta(t, 13, pushed["other"], 2)
+	assert.InDelta(t, 12, pushed["other"], 2)
 	assert.Equal(t, pushed["killed"]+pushed["other"], s.result.Total.Done(measure.Push))
 }
 

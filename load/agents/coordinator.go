@@ -127,6 +127,8 @@ func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 			c.receive(m)
 		case <-beat.C:
 			due = true
+			c.receiveAll(messages) // what came while this process was held up counts, before silence is judged
+			c.roster.beat()
 			c.timeline.close(c.now())
 		case <-interrupt:
 			interrupt, c.interrupted = nil, true
@@ -139,6 +141,18 @@ func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 	}
 	c.timeline.close(c.now() + time.Hour)
 	_ = flush(c.Conn) // that the run is over; who does not hear it hears nothing more, which ends it too
+}
+
+// receiveAll handles the messages that are there.
+func (c *coordinator) receiveAll(messages chan *nats.Msg) {
+	for {
+		select {
+		case m := <-messages:
+			c.receive(m)
+		default:
+			return
+		}
+	}
 }
 
 // publish sends the state of the run, and logs a new phase.
@@ -186,7 +200,7 @@ func (c *coordinator) join(m *nats.Msg) error {
 	if err := json.Unmarshal(m.Data, &j); err != nil {
 		return err
 	}
-	refused := c.roster.join(c.now(), j)
+	refused := c.roster.join(j)
 	if refused != "" {
 		c.Log("agent %s refused: %s", j.Name, refused)
 	} else {
@@ -201,7 +215,7 @@ func (c *coordinator) tick(m *nats.Msg) error {
 	if err := json.Unmarshal(m.Data, &t); err != nil {
 		return err
 	}
-	c.roster.heard(c.now(), t)
+	c.roster.heard(t)
 	of := c.roster.find(t.Name)
 	for i := range t.Seconds {
 		set, err := c.timeline.add(t.Name, &t.Seconds[i])
@@ -230,7 +244,7 @@ func (c *coordinator) done(m *nats.Msg) error {
 	piece, _ := strconv.Atoi(m.Header.Get(pieceHeader))
 	pieces, _ := strconv.Atoi(m.Header.Get(piecesHeader))
 	of := c.roster.members[place]
-	of.seen = c.now()
+	of.missed = 0
 	if piece == of.received && of.report == nil {
 		of.pieces = append(of.pieces, m.Data...)
 		of.received++
@@ -241,7 +255,7 @@ func (c *coordinator) done(m *nats.Msg) error {
 			return err
 		}
 		of.pieces = nil
-		c.roster.reported(c.now(), place, l)
+		c.roster.reported(place, l)
 		c.Log("agent %s has reported", of.name)
 	}
 	c.reply(m, answer{})

@@ -13,10 +13,12 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// The time between two heartbeats, and how long the other side may be silent: three of them are missing then.
+// Each side sends a heartbeat a second, and takes the other one for lost when more than three of its own went by
+// without one of the other's. It counts its own and looks at no clock, so a process that was held up for some seconds does
+// not blame the others.
 const (
 	heartbeat = time.Second
-	silence   = 3*heartbeat + heartbeat/2
+	missable  = 3
 )
 
 // NewToken returns a token that cannot be guessed.

@@ -37,10 +37,10 @@ type roster struct {
 
 // member is an agent of the run.
 type member struct {
-	name  string
-	seen  time.Duration // when it last said something
-	ready bool
-	clock *reports.AgentClock
+	name   string
+	missed int // heartbeats since it last said something
+	ready  bool
+	clock  *reports.AgentClock
 
 	report   *reports.Load // of the agent, when it is complete
 	pieces   []byte        // of the report, until then
@@ -63,7 +63,7 @@ func (r *roster) find(name string) *member {
 }
 
 // join adds an agent, or returns why it is refused.
-func (r *roster) join(now time.Duration, j joining) (refused string) {
+func (r *roster) join(j joining) (refused string) {
 	switch {
 	case j.Version != r.version:
 		return fmt.Sprintf("its version is %q, and that of the coordinator is %q: use the same", j.Version, r.version)
@@ -72,26 +72,33 @@ func (r *roster) join(now time.Duration, j joining) (refused string) {
 	case r.phase != gathering:
 		return fmt.Sprintf("the run has its %s already: start another one", text.Count(r.plan.Agents, "agent"))
 	}
-	r.members = append(r.members, &member{name: j.Name, seen: now})
+	r.members = append(r.members, &member{name: j.Name})
 	return ""
 }
 
+// beat counts a heartbeat of the coordinator, in which each agent should have said something.
+func (r *roster) beat() {
+	for _, m := range r.members {
+		m.missed++
+	}
+}
+
 // heard books a tick. What is of no member, or of one that was given up, is nothing.
-func (r *roster) heard(now time.Duration, t tick) {
+func (r *roster) heard(t tick) {
 	m := r.find(t.Name)
 	if m == nil || m.lost != "" {
 		return
 	}
-	m.seen, m.ready = now, m.ready || t.Ready
+	m.missed, m.ready = 0, m.ready || t.Ready
 	if t.Clock != nil {
 		m.clock = t.Clock
 	}
 }
 
 // reported books the report of the agent in that place. One that was interrupted, while no one else was, is lost.
-func (r *roster) reported(now time.Duration, place int, l *reports.Load) {
+func (r *roster) reported(place int, l *reports.Load) {
 	m := r.members[place]
-	m.seen, m.report = now, l
+	m.report = l
 	if l.Interrupted && r.phase != stopping {
 		m.lost = "it was interrupted"
 	}
@@ -128,7 +135,7 @@ func (r *roster) advance(now time.Duration) {
 
 // gather goes on when all agents are there. One that fell silent makes room for another.
 func (r *roster) gather(now time.Duration) {
-	r.members = slices.DeleteFunc(r.members, func(m *member) bool { return now-m.seen > silence })
+	r.members = slices.DeleteFunc(r.members, func(m *member) bool { return m.missed > missable })
 	switch {
 	case len(r.members) == r.plan.Agents:
 		r.enter(now, connecting)
@@ -164,8 +171,8 @@ func (r *roster) follow(now time.Duration) {
 	for _, m := range r.members {
 		switch {
 		case m.report != nil || m.lost != "":
-		case now-m.seen > silence:
-			m.lost = fmt.Sprintf("three of its ticks are missing, the last came %v ago", (now - m.seen).Round(time.Millisecond))
+		case m.missed > missable:
+			m.lost = "three of its ticks are missing"
 		case late:
 			m.lost = fmt.Sprintf("it sent no report within %v", stopLimit)
 		}
