@@ -148,7 +148,7 @@ func pushes(seconds int) func(context.Context, agents.Task) *reports.Load {
 		l.Measured = time.Duration(l.Jobs.Pushed) * time.Second
 		l.Rate = reports.LoadRate{Op: "push", Done: l.Jobs.Pushed, Planned: l.Jobs.Pushed}
 		l.Rate.Target, l.Rate.Achieved = 1, 1
-		l.Phases = []reports.Phase{{Name: "measure"}}
+		l.Phases = []reports.Phase{{Name: "measure", From: at.Sub(began)}}
 		l.Connections = reports.Connections{Planned: 1, Opened: 1}
 		l.Evaluate()
 		return l
@@ -163,6 +163,7 @@ func TestAgents(t *testing.T) {
 	s := play(t, 3, func(s *scene, _ func()) {
 		var all []<-chan served
 		for _, name := range []string{"a", "b", "c"} {
+			time.Sleep(3 * time.Second)
 			ended, _ := s.agent(name, pushes(4))
 			all = append(all, ended)
 		}
@@ -197,6 +198,7 @@ func TestAgents(t *testing.T) {
 	}
 	assert.Equal(t, int64(12), pushed)
 	assert.Equal(t, "push", l.Heat.Op)
+	assert.Equal(t, l.Series[0].At, l.Phases[0].From.Truncate(time.Second), "both are in the coordinator's time")
 }
 
 // A clock that is an hour off changes the offset in the report, and nothing else.

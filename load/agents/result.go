@@ -25,6 +25,9 @@ func (c *coordinator) result() (*load.Result, error) {
 		if one == nil {
 			one = m.partial(c.Plan.part(i), workload.Segment{Index: i, Of: c.Plan.Agents}, c.began)
 		}
+		for i := range one.Phases { // in the coordinator's time, as the seconds are
+			one.Phases[i].From += m.latest.From - m.latest.At
+		}
 		parts = append(parts, load.Part{
 			Agent: reports.LoadAgent{Name: m.name, Clock: m.clock, Lost: m.lost}, Report: one,
 		})

@@ -157,6 +157,8 @@ type hub struct {
 	url    string         // for agents, without a token
 	token  string
 	given  bool // the token was given, and is not printed
+
+	exposed bool // the target's password goes to other machines without encryption
 }
 
 // open connects to the NATS server, and starts it unless it runs already.
@@ -231,6 +233,11 @@ func (p process) coordinate(
 		return err
 	}
 	defer outputs.Discard()
+	h, err := o.agents.open(p)
+	if err != nil {
+		return err
+	}
+	defer h.close()
 	began, config := time.Now(), o.config(p, w)
 	config.Target = reports.LoadTarget{Chosen: at.Choice.How}
 	provided, err := provide(ctx, &at, embedding{protocol: other(at), fault: o.fault})
@@ -242,11 +249,6 @@ func (p process) coordinate(
 	if err != nil {
 		return p.deliver(o, notReached(ctx, &config, began, err))
 	}
-	h, err := o.agents.open(p)
-	if err != nil {
-		return err
-	}
-	defer h.close()
 	if err := h.prepare(p, o, &at, &config); err != nil {
 		return err
 	}
@@ -303,6 +305,7 @@ func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *
 	h.Plan = agents.Plan{Run: config.Run, Agents: o.agents.number, Load: task}
 	h.Connecting = time.Duration(float64(load.Connections(&config.Workload)) / o.pace * float64(time.Second))
 	h.Thresholds = o.limits
+	h.exposed = at.Password != "" && h.server != nil && o.agents.cert == "" && !o.agents.loopback()
 	h.Report = reports.Load{
 		Version: config.Version, Seed: config.Seed, Target: config.Target, Plan: load.PlanOf(*config),
 	}
@@ -322,6 +325,9 @@ func (o *benchOptions) serverName() string {
 func (p process) invite(ctx context.Context, a *agentsFlags, h *hub) (end func(), err error) {
 	if a.spawn {
 		return p.spawn(ctx, a.number, h)
+	}
+	if h.exposed {
+		p.Logf("the plan has the password of the target, and is not encrypted on its way: add --listen-cert and --listen-key")
 	}
 	p.Logf("start %s within %v, on this machine or on others:\n  %s", text.Count(a.number, "agent"), a.within, h.command())
 	return func() {}, nil
