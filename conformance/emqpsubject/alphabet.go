@@ -196,7 +196,8 @@ func (m *maker) clients() []explore.Move {
 // request is a message to a queue, with its own id in its text.
 func (m *maker) request(command, headers string) string {
 	id := m.id()
-	text := id + []string{" text", "  ", ` {\"a\":\"ä\"}`, " '\\\"x", " \\\\", ` { \"a\" : 1 }`}[m.IntN(6)*b2i(m.Uses("texts"))]
+	texts := []string{" text", "  ", ` {\"a\":\"ä\"}`, " '\\\"x", " \\\\", ` { \"a\" : 1 }`}
+	text := id + texts[m.IntN(len(texts))*b2i(m.Uses("texts"))]
 	return fmt.Sprintf(`["", "eMQP/1.0", "%s", %s, %s, %s, "%s"]`, command, id, m.queue(), headers, text)
 }
 

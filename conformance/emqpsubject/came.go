@@ -41,17 +41,30 @@ func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
 		Reply: true, Judged: true, Verb: got.Command, State: state, Pattern: pattern(got), Normal: l.normal(got),
 		Outcome: got.Command + " " + state,
 	}
-	var b *breach
-	var about *message
-	switch got.Command {
+	b, about := l.judge(number, c, got)
+	if about != nil {
+		a.Job = about.ID
+	}
+	if moved := l.State(number); moved != state {
+		a.Moved = state + " > " + moved
+	}
+	if b != nil {
+		a.Violation = b.violation(got.Command, cmp.Or(a.Job, got.ID), emqpdialect.Dialect{}.Text(m))
+	}
+	return a
+}
+
+// judge judges a message by its command, and returns the one that the broker passes on, if it does.
+func (l *law) judge(number int, c *conn, m emqp.Message) (b *breach, about *message) {
+	switch m.Command {
 	case emqp.REQUEST:
-		about = l.find(got)
-		b = l.judgeRequest(number, c, about, got)
+		about = l.find(m)
+		b = l.judgeRequest(c, about, m)
 	case emqp.SCHEDULE, emqp.UNSCHEDULE:
-		about = l.find(got)
-		b = l.judgeSchedule(number, c, about, got)
+		about = l.find(m)
+		b = l.judgeSchedule(number, c, about, m)
 	case emqp.REPLY:
-		b = l.judgeReply(number, c, got)
+		b = l.judgeReply(number, c, m)
 	case emqp.HEARTBEAT:
 		if c.role == client && !c.odd {
 			b = &breach{clause: "BEAT-04"}
@@ -60,22 +73,18 @@ func (l *law) Came(number int, m session.Message, _ time.Time) explore.Answer {
 		delete(l.farewells, number)
 		c.odd = true
 	}
-	if about != nil {
-		a.Job = about.ID
+	return b, about
+}
+
+// violation returns a breach as one of a law.
+func (b *breach) violation(command, id, got string) *explore.Violation {
+	v := explore.Violation{
+		Clause: prefix + b.clause, Rule: ruleContent + " " + command, JID: id, Expected: b.expected, Got: got,
 	}
-	if moved := l.State(number); moved != state {
-		a.Moved = state + " > " + moved
+	if b.expected == "" {
+		v.Rule, v.Expected = explore.RuleUnasked+" "+b.clause, "no "+command
 	}
-	if b != nil {
-		a.Violation = &explore.Violation{
-			Clause: prefix + b.clause, Rule: ruleContent + " " + got.Command, JID: cmp.Or(a.Job, got.ID), Expected: b.expected,
-			Got: emqpdialect.Dialect{}.Text(m),
-		}
-		if b.expected == "" {
-			a.Violation.Rule, a.Violation.Expected = explore.RuleUnasked+" "+b.clause, "no "+got.Command
-		}
-	}
-	return a
+	return &v
 }
 
 // after reports whether a peer gets a message that was sent when its KBAI was known to the broker.
@@ -84,8 +93,7 @@ func (l *law) after(c *conn, x *message) bool {
 }
 
 // judgeRequest judges a REQUEST. x is the one that was sent, nil if none was.
-func (l *law) judgeRequest(number int, c *conn, x *message, m emqp.Message) *breach {
-	queue := string(m.Fields[0])
+func (l *law) judgeRequest(c *conn, x *message, m emqp.Message) *breach {
 	defer func() {
 		if x != nil {
 			x.over = true
@@ -102,7 +110,7 @@ func (l *law) judgeRequest(number int, c *conn, x *message, m emqp.Message) *bre
 		return nil
 	case slices.ContainsFunc(l.foreign, func(id string) bool { return m.ID == id || mentions(m.Fields[2], id) }):
 		return &breach{clause: "FRAME-06"}
-	case x == nil && (l.wild || l.open[queue]):
+	case x == nil && (l.wild || l.open[string(m.Fields[0])]):
 		return nil
 	case x == nil:
 		return &breach{clause: "REQ-01"}
@@ -140,7 +148,7 @@ func (x *message) compared(m emqp.Message, queue, headers, text string) *breach 
 			clause = "REQ-05"
 		}
 		frames[i] = fmt.Sprintf("%q", x.text(i))
-		return &breach{clause, fmt.Sprintf(`["", "eMQP/1.0", "%s", string, %s]`, m.Command, strings.Join(frames, ", "))}
+		return &breach{clause, asLine(m.Command, frames...)}
 	}
 	return nil
 }
@@ -234,6 +242,11 @@ func (l *law) replied(r *reply, to int) {
 			return
 		}
 	}
+}
+
+// asLine returns a message as an S: line, with frames behind an id of any kind.
+func asLine(command string, frames ...string) string {
+	return fmt.Sprintf(`["", "eMQP/1.0", %q, string, %s]`, command, strings.Join(frames, ", "))
 }
 
 // pattern is a message as an S: line, without what differs from play to play.

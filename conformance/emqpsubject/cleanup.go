@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/emqp"
@@ -37,30 +38,32 @@ func (l *law) Cleanup(explore.Cleaning) iter.Seq[explore.Step] {
 		if len(left) == 0 || !play(b.Open(explore.Cleaner, scenarios.Consumer, "")) {
 			return
 		}
-		var queues []emqp.Queue
-		for _, x := range left {
-			if q := (emqp.Queue{Weight: 1, Name: x.text(0)}); !slices.Contains(queues, q) {
-				queues = append(queues, q)
-			}
-		}
 		ids := 0
 		line := func(command string, fields ...string) bool {
 			ids++
-			text := fmt.Sprintf(`["", "eMQP/1.0", %q, "%s-cleaner-%d"`, command, l.terms.Prefix, ids)
+			frames := []string{`""`, `"eMQP/1.0"`, fmt.Sprintf("%q", command), fmt.Sprintf("%s-cleaner-%d", l.terms.Prefix, ids)}
 			for _, f := range fields {
-				text += fmt.Sprintf(", %q", f)
+				frames = append(frames, fmt.Sprintf("%q", f))
 			}
-			return play(b.Line(explore.Cleaner, "%s", text+"]")) && l.conns[explore.Cleaner] != nil
+			step := b.Line(explore.Cleaner, "[%s]", strings.Join(frames, ", "))
+			return play(step) && l.conns[explore.Cleaner] != nil
 		}
-		going := line(emqp.INFORM, emqp.FormatQueues(queues...), emqp.TypeWorker)
+		going := line(emqp.INFORM, emqp.FormatQueues(queuesIn(left)...), emqp.TypeWorker)
 		for range left {
-			if !going || len(l.waiting()) == 0 {
-				break
-			}
-			going = line(emqp.READY)
+			going = going && (len(l.waiting()) == 0 || line(emqp.READY))
 		}
 		if going && line(emqp.KBAI) {
 			play(explore.End(explore.Cleaner, scenarios.Closed))
 		}
 	}
+}
+
+// queuesIn returns the queues of REQUESTs.
+func queuesIn(all []*message) (queues []emqp.Queue) {
+	for _, x := range all {
+		if q := (emqp.Queue{Weight: 1, Name: x.text(0)}); !slices.Contains(queues, q) {
+			queues = append(queues, q)
+		}
+	}
+	return queues
 }

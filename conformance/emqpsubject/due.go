@@ -48,7 +48,7 @@ func (l *law) dueFor(x *message) *explore.Due {
 	if !utf8.ValidString(last) || !printable(x.text(len(x.Fields)-1)) {
 		last = "string"
 	}
-	expected := fmt.Sprintf(`["", "eMQP/1.0", "%s", string, string, string, %s]`, x.Command, last)
+	expected := asLine(x.Command, "string", "string", last)
 	if x.Command != emqp.REQUEST {
 		clause := "SCHED-01"
 		if x.Command == emqp.UNSCHEDULE {

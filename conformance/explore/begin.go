@@ -54,7 +54,7 @@ func alone(whole []Step) (all []Trace) {
 		keep := make([]bool, len(whole))
 		keep[i] = true
 		first := i
-		for n := i - 1; n >= 0 && !(whole[n].Conn() == whole[i].Conn() && whole[n].opens()); n-- {
+		for n := i - 1; n >= 0 && (whole[n].Conn() != whole[i].Conn() || !whole[n].opens()); n-- {
 			if whole[n].Conn() == whole[i].Conn() && whole[n].Sends() != nil {
 				first = n
 			}

@@ -271,7 +271,7 @@ func waitFaults() []Fault {
 						e.Drop = true
 						for peer, all := range queues {
 							named := slices.ContainsFunc(all, func(q emqp.Queue) bool { return q.Name == string(e.Frames[atFirst]) })
-							e.Drop = e.Drop && !(named && credit[peer] > 0)
+							e.Drop = e.Drop && (!named || credit[peer] <= 0)
 						}
 					}
 				}

@@ -158,7 +158,7 @@ func embeddedFault(e *program.Endpoint, name string) error {
 		names = append(names, f.Name)
 	}
 	near := text.DidYouMean(text.Candidates(name, names)...)
-	return fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+	return fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(program.FaultOf(name, e.Protocol.Name), near,
 		"fwpcheck list --protocol "+e.Protocol.Name+" --faults shows the faults"))
 }
 

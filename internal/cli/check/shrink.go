@@ -44,7 +44,12 @@ func newShrink(p process) *cobra.Command {
 			"5 internal error.",
 		Example: "  fwpcheck shrink bug.fwp --url tcp://localhost:7419 -o small.fwp\n" +
 			"  fwpcheck shrink bug.fwp --finding fetch-after-quiet",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want one script, the one that shows the finding: got %d files", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given = cmd.Flags()
 			return p.shrink(cmd.Context(), o, args[0])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/fakes/catalogue"
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
@@ -42,6 +43,28 @@ func (e *Endpoint) SetFault(name string) (fakes.Fault, error) {
 	return fault, err
 }
 
+// FaultOf returns words that say of which other protocol's embedded server a name is a fault; "" if it is none.
+func FaultOf(name, protocol string) string {
+	for _, of := range []struct {
+		protocol string
+		names    []string
+	}{
+		{conformance.FWP().Name, FaultNames()}, {"workq", namesOf(fakeworkq.Faults())}, {"emqp", namesOf(fakeemqp.Faults())},
+	} {
+		if of.protocol != protocol && slices.Contains(of.names, name) {
+			return "it is one of " + of.protocol + ": give --protocol " + of.protocol
+		}
+	}
+	return ""
+}
+
+func namesOf[E any](all []catalogue.Fault[E]) (names []string) {
+	for _, f := range all {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
 // FaultNamed returns the fault that the flag --fault names; no fault for the empty name.
 func FaultNamed(name string) (fakes.Fault, error) {
 	all := fakes.Faults()
@@ -53,7 +76,7 @@ func FaultNamed(name string) (fakes.Fault, error) {
 		return fakes.Fault{}, nil
 	}
 	near := text.DidYouMean(text.Candidates(name, FaultNames())...)
-	return fakes.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+	return fakes.Fault{}, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(FaultOf(name, "fwp"), near,
 		"fwpcheck list --faults shows the faults"))
 }
 
@@ -72,14 +95,12 @@ func faultNamed[E any](all []catalogue.Fault[E], protocol, name string) (none ca
 	if name == "" {
 		return none, nil
 	}
-	var names []string
 	for _, f := range all {
 		if f.Name == name {
 			return f, nil
 		}
-		names = append(names, f.Name)
 	}
-	near := text.DidYouMean(text.Candidates(name, names)...)
-	return none, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(near,
+	near := text.DidYouMean(text.Candidates(name, namesOf(all))...)
+	return none, fmt.Errorf("--fault: unknown fault %q; %s", name, cmp.Or(FaultOf(name, protocol), near,
 		"fwpcheck list --protocol "+protocol+" --faults shows the faults"))
 }

@@ -1,0 +1,217 @@
+package emqpsubject
+
+import (
+	"maps"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/emqp"
+	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
+	"github.com/fwpsuite/fwp/zmtp"
+)
+
+// Sent follows what a client sends.
+func (l *law) Sent(number int, all []byte, wild bool, at time.Time) explore.Sent {
+	const many, idle = 1 << 20, 8 * time.Second
+	c := l.conns[number]
+	c.idled = c.idled || at.Sub(c.said) > idle
+	c.said = at
+	if wild || c.raw {
+		l.wild, c.odd = true, true
+		l.disrupted = prefix + "FRAME-07"
+		return explore.Sent{Clause: l.disrupted, Most: many}
+	}
+	item, err := emqpdialect.ParseSent(all)
+	if err == nil && item.Kind == zmtp.IsCommand && item.Command.Name == zmtp.PING {
+		return explore.Sent{Clause: l.last, Owed: 1, Judged: true} // it ends no broker: what was sent before may
+	}
+	var m emqp.Message
+	if err == nil {
+		m, err = emqp.Parse(item.Parts)
+	}
+	if err != nil {
+		return l.malformed(c, item.Parts)
+	}
+	c.spoke = true
+	l.last = prefix + l.sent(number, c, m, at)
+	return explore.Sent{Clause: l.last, Ends: m.Command == emqp.DISCONNECT}
+}
+
+// malformed follows a message that the document does not allow: it changes nothing.
+func (l *law) malformed(c *conn, frames [][]byte) explore.Sent {
+	const version, id = 1, 3
+	l.disrupted, c.odd = prefix+"FRAME-07", true
+	if len(frames) > id && len(frames[id]) > 0 && string(frames[version]) != emqp.Version {
+		l.foreign = append(l.foreign, string(frames[id]))
+		return explore.Sent{Clause: prefix + "FRAME-06"}
+	}
+	return explore.Sent{Clause: l.disrupted}
+}
+
+// sent follows a message, and returns the clause by which it is served.
+func (l *law) sent(number int, c *conn, m emqp.Message, at time.Time) string {
+	switch m.Command {
+	case emqp.INFORM:
+		return l.inform(c, m)
+	case emqp.READY:
+		if c.role == worker {
+			c.credit++
+		}
+		return "READY-01"
+	case emqp.REQUEST:
+		return l.request(number, m, at)
+	case emqp.PUBLISH:
+		l.disrupted = prefix + "PUB-01"
+		return "PUB-01"
+	case emqp.SCHEDULE, emqp.UNSCHEDULE:
+		return l.schedule(number, m, at)
+	case emqp.REPLY:
+		c.replied = true
+		l.reply(number, c, m)
+		return "REPLY-04"
+	case emqp.ACK:
+		c.acked = true
+		return "ACK-02"
+	case emqp.KBAI:
+		l.absent(number)
+		return l.kbai(c, at)
+	case emqp.DISCONNECT:
+		l.Unjudge("")
+		l.leaving, l.leftAt = true, at
+		for n, other := range l.conns {
+			if other.spoke && !other.odd && other.role != gone {
+				l.farewells[n] = true
+			}
+		}
+		return "DISC-01"
+	}
+	return "BEAT-05"
+}
+
+// inform follows an INFORM. Of one in another form than JSON, and of a second one, the document does not say what it
+// does.
+func (l *law) inform(c *conn, m emqp.Message) string {
+	c.vague = c.vague || c.role != client
+	if string(m.Fields[1]) == emqp.TypeScheduler {
+		l.moved = l.moved || c.vague
+		c.role = scheduler
+		return "INF-04"
+	}
+	c.role = worker
+	queues, _ := emqp.ParseQueues(string(m.Fields[0])) // Parse has checked it
+	clause := "INF-01"
+	if emqp.FormatQueues(queues...) != string(m.Fields[0]) {
+		c.vague, clause = true, "INF-03"
+		l.disrupted = prefix + clause
+	}
+	for _, q := range queues {
+		c.queues = append(c.queues, q.Name)
+		l.open[q.Name] = l.open[q.Name] || c.vague
+	}
+	return clause
+}
+
+// workersOf returns the connections of the workers of a queue.
+func (l *law) workersOf(queue string) (all []int) {
+	for _, n := range slices.Sorted(maps.Keys(l.conns)) {
+		if c := l.conns[n]; c.role == worker && slices.Contains(c.queues, queue) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// follow keeps a message, and forgets old ones.
+func (l *law) follow(x *message) {
+	if len(l.messages) >= 2*most {
+		kept := slices.DeleteFunc(slices.Clone(l.messages[:most]), func(x *message) bool { return x.over })
+		l.messages = append(kept, l.messages[most:]...)
+	}
+	l.messages = append(l.messages, x)
+}
+
+// request follows a REQUEST. One that no worker has named may be kept or not. One that is sent when a worker of its
+// queue says KBAI may be on its way to that one.
+func (l *law) request(from int, m emqp.Message, at time.Time) string {
+	queue := string(m.Fields[0])
+	all := l.workersOf(queue)
+	crossed := at.Sub(l.left[queue]) <= l.terms.Slack
+	x := &message{Message: m, from: from, at: at, firm: len(all) > 0 && !crossed}
+	x.late = l.leaving && at.Sub(l.leftAt) > l.terms.Slack
+	x.waited = !slices.ContainsFunc(all, func(n int) bool { return l.conns[n].credit > 0 })
+	l.follow(x)
+	if !utf8.Valid(m.Fields[2]) {
+		return "REQ-05"
+	}
+	return "REQ-01"
+}
+
+// schedulers returns their connections.
+func (l *law) schedulers() map[int]bool {
+	all := map[int]bool{}
+	for n, c := range l.conns {
+		if c.role == scheduler && !c.vague {
+			all[n] = true
+		}
+	}
+	return all
+}
+
+// schedule follows a SCHEDULE or UNSCHEDULE.
+func (l *law) schedule(from int, m emqp.Message, at time.Time) string {
+	x := &message{Message: m, from: from, at: at, to: l.schedulers()}
+	x.firm = l.terms.Alone && len(x.to) > 0
+	if m.Command == emqp.UNSCHEDULE {
+		l.follow(x)
+		return "UNSCH-01"
+	}
+	x.firm = x.firm && !l.moved
+	l.follow(x)
+	return "SCHED-01"
+}
+
+// reply follows a REPLY of a worker. It names no REQUEST: where several want one, which of their clients gets it is
+// open.
+func (l *law) reply(number int, c *conn, m emqp.Message) {
+	r := &reply{Message: m, worker: number, firm: true}
+	for _, x := range c.owes {
+		if x.from == none { // it may be for that one
+			r.firm = false
+			continue
+		}
+		r.to = append(r.to, x.from)
+	}
+	for _, x := range l.messages { // the REQUEST may be on its way
+		h, _ := emqp.ParseHeaders(x.text(1))
+		if !x.over && x.from != none && slices.Contains(c.queues, x.text(0)) && h.Has(emqp.ReplyRequested) {
+			r.to = append(r.to, x.from)
+			r.firm = r.firm && len(c.owes) > 0
+		}
+	}
+	if len(r.to) > 0 {
+		l.replies = append(l.replies[max(0, len(l.replies)-most):], r)
+	}
+}
+
+// kbai follows the KBAI of a peer. What waits for its queues, and has no other worker, may be dropped.
+func (l *law) kbai(c *conn, at time.Time) string {
+	clause := "KBAI-01"
+	if c.role == scheduler {
+		clause, l.moved = "KBAI-02", true
+		for _, x := range l.messages {
+			x.firm = x.firm && x.Command == emqp.REQUEST
+		}
+	}
+	c.was, c.role, c.left = c.role, gone, at
+	for _, name := range c.queues {
+		l.left[name] = at
+		for _, x := range l.messages {
+			if x.Command == emqp.REQUEST && string(x.Fields[0]) == name && !x.over {
+				x.firm = false
+			}
+		}
+	}
+	return clause
+}
