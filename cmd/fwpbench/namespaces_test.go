@@ -32,6 +32,7 @@ func serverAt(address string) {
 // TestNamespaces has ten agents put a load on a server, each with addresses and ports of its own.
 func TestNamespaces(t *testing.T) {
 	slow.Only(t)
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("network namespaces are Linux's")
 	}

@@ -53,8 +53,8 @@ func (l *log) String() string {
 	return fmt.Sprint(l.lines)
 }
 
-// play has a coordinator wait for so many agents while act goes on, and waits for its result. The context that act gets
-// is the coordinator's.
+// play has a coordinator wait for so many agents while act goes on, and waits for its result. interrupt is what a user
+// does to the coordinator.
 func play(t *testing.T, number int, act func(s *scene, interrupt func())) *scene {
 	t.Helper()
 	s := &scene{logged: new(log)}
@@ -92,10 +92,10 @@ type served struct {
 	err    error
 }
 
-// agent starts an agent and returns what it will come to.
-func (s *scene) agent(name string, work func(context.Context, agents.Task) *reports.Load, change ...func(*agents.Agent)) (
-	ended <-chan served, cut func(),
-) {
+// agent starts an agent, with what Agent.Load is, and returns what it will come to.
+func (s *scene) agent(
+	name string, work func(context.Context, agents.Task) *reports.Load, change ...func(*agents.Agent),
+) (ended <-chan served, cut func()) {
 	conn, err := s.server.Connect(token, name)
 	require.NoError(s.t, err)
 	a := &agents.Agent{Conn: conn, Token: token, Name: name, Version: version, Load: work, Log: s.logged.add}

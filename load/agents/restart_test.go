@@ -67,7 +67,7 @@ func TestTheNATSServerIsRestarted(t *testing.T) {
 
 func TestAServerThatCannotListen(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
 	for address, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestAServerThatCannotListen(t *testing.T) {
 // A server that is not there yet is waited for.
 func TestConnectWithin(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := free.Addr().String()
 	require.NoError(t, free.Close())

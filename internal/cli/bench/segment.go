@@ -102,15 +102,24 @@ func (s *segmentFlags) apply(config *load.Config) {
 	}
 }
 
+// segmentIn returns the report of a segment that a file has, nil if it has none: merging says why it cannot be read.
+func (p process) segmentIn(name string) *reports.Load {
+	data, some, _ := p.ReadReport(name, "fwpbench/")
+	l := new(reports.Load)
+	if !some || json.Unmarshal(data, l) != nil || l.Plan.Segment == "" {
+		return nil
+	}
+	return l
+}
+
 // joinSegments returns the report of the whole load if the files are reports of segments, and nil if they are not.
 func (p process) joinSegments(names []string) (*reports.Load, error) {
 	var all []*reports.Load
 	var parts []load.Part
 	for _, name := range names {
-		data, some, _ := p.ReadReport(name, "fwpbench/") // what cannot be read is no segment: merging says why
-		one := new(reports.Load)
-		if !some || json.Unmarshal(data, one) != nil || one.Plan.Segment == "" {
-			return nil, nil //nolint:nilnil // it is no segment
+		one := p.segmentIn(name)
+		if one == nil {
+			return nil, nil //nolint:nilnil // they are merged in another way
 		}
 		all = append(all, one)
 		parts = append(parts, load.Part{Agent: reports.LoadAgent{Name: name}, Report: one})
