@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fwpsuite/fwp/fakes"
+	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/measure"
 	"github.com/fwpsuite/fwp/load/workload"
@@ -61,20 +62,29 @@ func histograms(t *testing.T, l *reports.Load, of ...measure.Op) map[string]any 
 	return all
 }
 
+// brief is steady with few jobs.
+func brief() workload.Workload {
+	w := steady()
+	w.Rate, w.Duration = 50, workload.Duration(2*second)
+	return w
+}
+
 // Segments that are joined are what one process does, bucket for bucket and job for job: the same arrivals at the same
 // moments, each in one segment.
 func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
-	poisson := steady()
+	even := steady()
+	even.Rate = slow.Pick[workload.Rate](100, 500)
+	poisson := even
 	poisson.Poisson, poisson.Warmup = true, workload.Duration(second)
 	poisson.Producers = 90 // enough that no arrival waits for one, however they are shared
 	closed := steady()
-	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, 1000, 77
+	closed.Rate, closed.Duration, closed.JobLimit, closed.Prefill = 0, 0, slow.Pick[int64](200, 1000), 77
 	churn := workload.Workload{
 		Connections: 20, Churn: true, Rate: 100, Duration: workload.Duration(2 * second), Payload: workload.Constant(10),
 	}
-	for name, w := range map[string]workload.Workload{"even": steady(), "poisson": poisson, "closed": closed, "churn": churn} {
-		for _, of := range []int{2, 3} {
+	for name, w := range map[string]workload.Workload{"even": even, "poisson": poisson, "closed": closed, "churn": churn} {
+		for _, of := range slow.Pick([]int{3}, []int{2, 3, 5}) {
 			t.Run(fmt.Sprintf("%s in %d", name, of), func(t *testing.T) {
 				t.Parallel()
 				one := bench{load: w}.run(t)
@@ -99,28 +109,28 @@ func TestSegmentsAreOneLoad(t *testing.T) {
 // A segment says what it is, and a report of all of them does not.
 func TestSegmentsInReports(t *testing.T) {
 	t.Parallel()
-	joined := segments(t, steady(), 2).Report
+	joined := segments(t, brief(), 2).Report
 	assert.Equal(t, "1/2", joined.Agents[0].Segment)
 	assert.Empty(t, joined.Plan.Segment)
 	assert.Equal(t, 5, joined.Plan.Producers)
 	assert.Equal(t, 5, joined.Plan.Consumers)
 	assert.Contains(t, joined.Plan.Words, "2 segments, the first of them: 3 producers")
-	assert.Contains(t, joined.Plan.Words, "one of 2 arrivals of 500 /s")
+	assert.Contains(t, joined.Plan.Words, "one of 2 arrivals of 50 /s")
 	var settings map[string]string
 	require.NoError(t, json.Unmarshal(joined.Plan.Workload, &settings))
 	assert.Equal(t, "5", settings["producers"])
 	assert.Equal(t, "part0+part1", joined.Run)
-	assert.InDelta(t, 500, joined.Rate.Target, 1)
-	assert.InDelta(t, 500, joined.Rate.Achieved, 5)
+	assert.InDelta(t, 50, joined.Rate.Target, 1)
+	assert.InDelta(t, 50, joined.Rate.Achieved, 1)
 	for i := range joined.Agents {
-		assert.InDelta(t, 250, joined.Agents[i].Rate.Target, 1)
+		assert.InDelta(t, 25, joined.Agents[i].Rate.Target, 1)
 	}
 }
 
 // One part that is INVALID, lost or interrupted makes the whole so.
 func TestTheWorstPartDecides(t *testing.T) {
 	t.Parallel()
-	good := bench{load: steady()}.run(t)
+	good := bench{load: brief()}.run(t)
 	join := func(change func(*load.Part)) *reports.Load {
 		other := *good
 		other.Run, other.Histograms = "other", strings.Replace(good.Histograms, "run test", "run other", 1)
@@ -211,19 +221,19 @@ func TestCheckSegments(t *testing.T) {
 func TestTheStart(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) bench {
-		return bench{load: steady(), change: func(c *load.Config) { c.Start = load.StartAt(time.Now().Add(d)) }}
+		return bench{load: brief(), change: func(c *load.Config) { c.Start = load.StartAt(time.Now().Add(d)) }}
 	}
 	l := in(5 * second).run(t)
 	well(t, l)
 	assert.Equal(t, "connect wait measure drain close", phases(l))
-	assert.Equal(t, int64(2500), l.Jobs.Pushed)
+	assert.Equal(t, int64(100), l.Jobs.Pushed)
 	assert.InDelta(t, 5*second, l.Phases[2].From, float64(100*ms))
 	late := in(-second).run(t)
 	code, words := late.Outcome()
 	assert.Equal(t, reports.ExitInconclusive, code)
 	assert.Contains(t, words, "the load did not begin: it was to begin 1")
 	assert.Zero(t, late.Jobs.Pushed)
-	off := bench{load: steady(), change: func(c *load.Config) {
+	off := bench{load: brief(), change: func(c *load.Config) {
 		c.Workload.Prefill = 50
 		c.Start = func(context.Context) (time.Time, error) { return time.Time{}, errors.New("called off") }
 	}}.run(t)
@@ -242,13 +252,13 @@ func TestTheWaitForTheStartEnds(t *testing.T) {
 			return time.Time{}, ctx.Err()
 		}
 	}
-	l := bench{load: steady(), change: wait, during: func(cancel func(), _ *fakes.Server) {
+	l := bench{load: brief(), change: wait, during: func(cancel func(), _ *fakes.Server) {
 		time.Sleep(3 * second)
 		cancel()
 	}}.run(t)
 	assert.True(t, l.Interrupted)
 	assert.Empty(t, l.NotStarted)
-	l = bench{load: steady(), change: wait, during: func(_ func(), server *fakes.Server) {
+	l = bench{load: brief(), change: wait, during: func(_ func(), server *fakes.Server) {
 		time.Sleep(3 * second)
 		server.Close()
 	}}.run(t)
