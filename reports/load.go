@@ -177,11 +177,11 @@ type LoadRate struct {
 	// In a closed loop it is the command that the workload is about: "push" or "connect", "ack" where nothing but
 	// consuming is measured, or "beat".
 	Op string `json:"op,omitempty"`
-	// Target is the mean rate of the plan, a second.
+	// Target is Planned a second.
 	Target float64 `json:"target_per_s"`
 	// Achieved is Done a second.
 	Achieved float64 `json:"achieved_per_s"`
-	// Planned is how many arrivals the plan has in the window.
+	// Planned is how many arrivals the plan has in the window; a Poisson plan may have more or fewer than its rate says.
 	Planned int64 `json:"planned"`
 	// Done is how many arrivals succeeded in the window, whenever they were due: how many commands of that kind went
 	// well, and of short-lived connections how many pushed their job.
