@@ -49,7 +49,7 @@ func TestNamespaces(t *testing.T) {
 	file := filepath.Join(folder, "report.json")
 	cmd := exec.CommandContext(t.Context(), "unshare", "--net", "sh", "testdata/namespaces.sh",
 		filepath.Join(folder, "fwpbench"), filepath.Join(folder, "fwpserver")+" 10.77.0.1:7419", "10",
-		"--rate", "200/s", "--duration", "3s", "--producers", "50", "--consumers", "50", "-o", "json="+file)
+		"--rate", "200/s", "--jobs", "600", "--producers", "50", "--consumers", "50", "-o", "json="+file)
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	if exit, is := errors.AsType[*exec.ExitError](cmd.Run()); is { // how busy this machine is decides about INVALID
