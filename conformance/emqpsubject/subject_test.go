@@ -98,6 +98,48 @@ func explored(
 	return r
 }
 
+// mortal is a broker in memory that ends when it is sent a REPLY.
+func mortal() (scenarios.Target, func(), error) {
+	at := &target{network: memnet.New()}
+	at.config = func() fakeemqp.Config {
+		dying, die := context.WithCancel(context.Background())
+		context.AfterFunc(dying, func() { at.broker.Close() })
+		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
+			if !e.Sent && len(e.Frames) == 5 && string(e.Frames[2]) == "REPLY" {
+				die()
+			}
+		}}
+	}
+	err := at.start()
+	return at, func() { at.broker.Close() }, err
+}
+
+// TestABrokerThatDies: the message of which a broker dies is found, and the exploration goes on without it.
+func TestABrokerThatDies(t *testing.T) {
+	t.Parallel()
+	const steps = 1500
+	var r *explore.Result
+	synctest.Test(t, func(t *testing.T) {
+		at, end, err := mortal()
+		require.NoError(t, err)
+		defer end()
+		e := explore.Explorer{
+			Subject: emqpsubject.New(), Target: at, Fresh: mortal, Seed: 1, Steps: steps, Longest: time.Second, Alone: true,
+			Restarts: true, Findings: 9,
+		}
+		r = e.Run(t.Context())
+	})
+	assert.False(t, r.Dead)
+	assert.GreaterOrEqual(t, r.Commands, steps)
+	require.Len(t, r.Findings, 1)
+	f := r.Findings[0]
+	assert.True(t, f.Crash)
+	assert.Equal(t, "EMQP-REPLY-04", f.Clause, f.Script)
+	assert.Equal(t, 5, f.Shown, f.Script)
+	assert.Contains(t, f.Script, `"REPLY"`)
+	assert.LessOrEqual(t, strings.Count(f.Script, "C"), 6, f.Script)
+}
+
 // TestNothingIsBlamed explores brokers that are right: a few of them, all with FWP_SLOW=1.
 func TestNothingIsBlamed(t *testing.T) {
 	t.Parallel()
