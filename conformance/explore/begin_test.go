@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/fwpsuite/fwp/internal/blockq/blockqdialect"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // TestAlone: of the last steps that send something each is played by itself, behind the first one of its connection.
 func TestAlone(t *testing.T) {
 	t.Parallel()
-	b := Builder{blockqdialect.Dialect{}}
+	b := Builder{fwpdialect.Dialect{}}
 	steps := []Step{
 		b.Open(1, scenarios.Raw, ""), b.Line(1, "join old"), b.Open(1, scenarios.Raw, ""), b.Line(1, "join a"),
 		b.Open(2, scenarios.Raw, ""), b.Line(2, "ping"), b.Line(1, "put q"), Wait(1), b.Line(1, "take q"),
