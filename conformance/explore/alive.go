@@ -74,17 +74,34 @@ func (p *play) ask(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	question := p.subject.Question
 	if c.owed > 0 {
-		if a, err := c.Answer(ctx); err != nil || !said(a) {
+		a, err := c.Answer(ctx)
+		if err != nil || !said(a) {
 			_ = c.End(scenarios.Closed)
 			return nil, errNoReply
 		}
+		if p.terms.Password != "" && a.Whole() {
+			question = p.introduction(a.Message)
+		}
 	}
-	if a, err := c.Ask(ctx, p.line(p.subject.Question)); err != nil || !said(a) {
+	if a, err := c.Ask(ctx, p.line(question)); err != nil || !said(a) {
 		_ = c.End(scenarios.Closed)
 		return nil, errNoReply
 	}
 	return c, nil
+}
+
+// introduction is how a client introduces itself behind a greeting, with the password: a server that closes the
+// connection of one that it declines serves all the same.
+func (p *play) introduction(greeting session.Message) string {
+	const alone = 0 // the only connection of a law of its own
+	law := p.subject.Start(p.terms)
+	law.Open(alone, time.Now())
+	law.Came(alone, greeting, time.Now())
+	names := p.names
+	names.value = law.Value
+	return names.fill(law.Introduce(alone, &scenarios.Connect{Role: scenarios.Producer}), alone)
 }
 
 // said reports whether a message came, be it one that breaks the grammar.

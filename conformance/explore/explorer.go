@@ -67,6 +67,7 @@ type Result struct {
 	Limit    int      // connections that the server serves at a time; zero if no limit was met
 	Dead     bool     // the server serves no more
 	Silent   bool     // a new connection got no reply within the timeout, or none at all did in the time for everything
+	Refused  bool     // every connection was refused, as a server does that is at its limit
 
 	// Outages are the times during which no connection could be opened, and after which the server served again.
 	Outages []scenarios.Outage
@@ -193,7 +194,9 @@ func (x *exploration) end(ctx context.Context) *Result {
 	x.play.close()
 	x.result.Took, x.result.Limit = time.Since(x.begun), x.play.most
 	x.result.Dead = x.play.dead && x.play.outage == nil
-	x.result.Silent = x.result.Silent || x.play.mute || !x.play.served
+	unserved := !x.play.served && !x.play.mute && !x.result.Silent
+	x.result.Refused = unserved && x.play.refused > 0
+	x.result.Silent = x.result.Silent || x.play.mute || unserved && !x.result.Refused
 	return x.result
 }
 

@@ -46,7 +46,10 @@ func (w *writer) symbols(text string) string {
 	}
 	return playName.ReplaceAllStringFunc(text, func(name string) string {
 		m := playName.FindStringSubmatch(name)
-		if w.t.N > 1 && w.isJob(m[1]) {
+		switch {
+		case w.t.N <= 1: // what is behind it is a part of the name
+			return "$" + m[1] + m[2]
+		case w.isJob(m[1]):
 			return "$" + m[1] + "#"
 		}
 		return "$" + m[1]

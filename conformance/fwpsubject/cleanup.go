@@ -131,10 +131,11 @@ func remove(r fwpdialect.Remover, queues []string, most int, last string) bool {
 	return true
 }
 
-// mine reports whether a queue may be emptied: default only if no other client uses the
+// mine reports whether a queue may be emptied: one with a name that others may use only if no other client uses the
 // server.
 func (l *law) mine(queue string) bool {
-	return strings.HasPrefix(queue, l.Prefix+"-queue") || queue == "default" && l.Alone
+	return strings.HasPrefix(queue, l.Prefix+"-queue") ||
+		l.Alone && (queue == "default" || slices.Contains(ofServers, queue))
 }
 
 // pushedHere reports whether a job is one of the play, or of its wild bytes.

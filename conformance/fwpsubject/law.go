@@ -14,6 +14,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/session"
 	"github.com/fwpsuite/fwp/internal/session/fwpsession"
 	"github.com/fwpsuite/fwp/scenarios"
+	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
 // law is the oracle as a law of exploring.
@@ -250,18 +251,8 @@ func (l *law) Value(number int, name string) string {
 	if c := l.world.Conns[number]; c != nil {
 		hi = c.Hi
 	}
-	password, rounds, hash := l.Password, hi.Iterations, fwp.PasswordHash
-	switch strings.TrimPrefix(name, "pwdhash.") {
-	case "fewer":
-		rounds--
-	case "more":
-		rounds++
-	case "wrong":
-		password += "-not"
-	case "hex":
-		hash = fwp.HexPasswordHash
-	}
-	h, err := hash(password, hi.Salt, rounds)
+	_, variant, _ := strings.Cut(name, ".")
+	h, err := fwpdialect.PasswordHash(hi, l.Password, variant)
 	if err != nil {
 		return strings.Repeat("0", 64)
 	}
@@ -301,5 +292,5 @@ func (l *law) real(symbol string) string { return l.Prefix + "-" + strings.TrimP
 // worker returns the number of a worker id of the play.
 func (l *law) worker(wid string) (n int, is bool) {
 	_, err := fmt.Sscanf(l.symbol(wid), "$wid%d", &n)
-	return n, err == nil
+	return n, err == nil && l.symbol(wid) == fmt.Sprintf("$wid%d", n)
 }

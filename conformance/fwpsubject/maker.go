@@ -16,9 +16,9 @@ type maker struct {
 	*explore.Draw
 	law *law
 
-	jobs, workers int
-	queues        []int // that are in use
-	lastQueue     int
+	jobs, workers, failures int
+	queues                  []int // that are in use
+	lastQueue               int
 }
 
 // The connections of the control: a producer and a worker that must not notice anything.
@@ -53,7 +53,7 @@ type move struct {
 // one kind when time is real: some block for two seconds, some write byte by byte.
 var slow = map[string]uint64{
 	"fetch-as-anybody": 4000, "fetch-and-wake": 1500, "fetch-and-go": 1500, "two-words": 1500, "default": 1500,
-	"flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
+	"alike-queues": 1500, "same-worker": 300, "flush-and-wake": 2500, "flush": 2500, "bytes": 150, "cut": 300, "wire": 40,
 }
 
 // control has the producer push a job that the worker fetches and acknowledges.

@@ -8,6 +8,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 // badLine breaks the syntax of the line.
@@ -107,12 +108,7 @@ func (g *maker) plainFields(verb, wid string) (fields []member, required int) {
 // badGreeting is a HELLO that must, or should, be declined.
 func (g *maker) badGreeting() string {
 	if g.Terms.Password != "" && g.IntN(2) == 0 {
-		return deal(g, "hash", []string{
-			`{"v":2}`, `{"pwdhash":"$pwdhash.fewer","v":2}`, `{"pwdhash":"$pwdhash.more","v":2}`,
-			`{"pwdhash":"$pwdhash.wrong","v":2}`,
-			`{"pwdhash":"$pwdhash.hex","v":2}`, `{"pwdhash":5,"v":2}`, `{"pwdhash":"","v":2}`,
-			`{"pwdhash":"` + strings.Repeat("ab", 32) + `","v":2}`,
-		})
+		return g.badHash()
 	}
 	g.workers++
 	wid := fmt.Sprintf("$wid%d", g.workers)
@@ -126,4 +122,51 @@ func (g *maker) badGreeting() string {
 	return deal(g, "HELLO", []string{
 		"[]", "5", "null", "{", `{"v":2`, `"x"`, "{]", `{"v":2}x`, `{"v":2,}`, typed, typed, typed, typed,
 	})
+}
+
+// badHash is a HELLO of a producer or a worker whose hash is wrong in one way, or missing, with any version.
+func (g *maker) badHash() string {
+	hash := deal(g, "hash", []string{
+		"", `"$pwdhash.fewer"`, `"$pwdhash.more"`, `"$pwdhash.wrong"`, `"$pwdhash.hex"`, `"$pwdhash.shorter"`,
+		`"$pwdhash.nopassword"`,
+		`"$pwdhash.nosalt"`, `"$pwdhash.saltfirst"`, `"$pwdhash.cut"`, `"$pwdhash.half"`, `"$pwdhash.long"`,
+		`"$pwdhash.first"`,
+		`"$pwdhash.last"`, `5`, `""`, `["$pwdhash"]`, `{"pwdhash":"$pwdhash"}`, `"` + strings.Repeat("ab", 32) + `"`,
+	})
+	var fields []string
+	if hash != "" {
+		fields = append(fields, `"pwdhash":`+hash)
+	}
+	if g.IntN(2) == 0 {
+		wid := 1 + g.IntN(g.workers+1)
+		g.workers = max(g.workers, wid)
+		fields = append(fields, fmt.Sprintf(`"hostname":"fwpcheck","wid":"$wid%d","pid":4711,"labels":["fwpcheck"]`, wid))
+	}
+	if v := deal(g, "v", []string{"2", "2", "2", "2", "2", "", "1", "3"}); v != "" {
+		fields = append(fields, `"v":`+v)
+	}
+	return "{" + strings.Join(fields, ",") + "}"
+}
+
+// guesses has one client after the other greet with a wrong hash.
+func (g *maker) guesses(c int, _ *oracle.Conn) []explore.Step {
+	var steps []explore.Step
+	for range 6 {
+		steps = append(steps, explore.End(c, scenarios.Closed), build().Open(c, scenarios.Raw, ""),
+			line(c, "HELLO %s", g.badHash()))
+	}
+	return steps
+}
+
+// refusedInHand sends what must be refused about a job in hand, or about the worker itself, and then what must be
+// served.
+func (g *maker) refusedInHand(c int, w *oracle.Conn) []explore.Step {
+	jid := g.oneHeld(w)
+	bad := deal(g, "refused in hand", []string{
+		`ACK {"jid":["` + jid + `"]}`, `FAIL {"jid":["` + jid + `"],"errtype":"E","message":"m","backtrace":[]}`,
+		`ACK {"jid":{"jid":"` + jid + `"}}`, `ACK ["` + jid + `"]`, `ACK "` + jid + `"`,
+		`BEAT {"wid":5,"current_state":"quiet"}`, `BEAT {"current_state":"terminate"}`,
+		`BEAT {"wid":["` + g.law.symbol(w.WID) + `"]}`,
+	})
+	return []explore.Step{line(c, "%s", bad), line(c, `BEAT {"wid":"%s"}`, g.law.symbol(w.WID)), ack(c, jid)}
 }

@@ -2,6 +2,8 @@ package fwpsubject
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +52,13 @@ var moves = []move{
 	{"fetch-two", 4, waiting, (*maker).fetchTwo},
 	{"fetch-many", 0.4, waiting, (*maker).fetchMany},
 	{"alike", 0.5, active, (*maker).alike},
+	{"alike-queues", 0.8, active, (*maker).alikeQueues},
+	{"alike-workers", 0.4, func(g *maker, c int, w *oracle.Conn) bool {
+		return worker(g, c, w) && g.companion(c) > 0
+	}, (*maker).alikeWorkers},
+	{"same-worker", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
+		return active(g, c, w) && g.companion(c) > 0
+	}, (*maker).sameWorker},
 	{"fetch-side-by-side", 3, waiting, (*maker).fetchSideBySide},
 	{"ack", 9, holding, func(g *maker, c int, w *oracle.Conn) []explore.Step {
 		return []explore.Step{ack(c, g.oneHeld(w))}
@@ -63,8 +72,11 @@ var moves = []move{
 		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`, `"rss_kb":2147483648,"current_state":"terminate"`})
 		return fmt.Sprintf(`BEAT {"wid":"%s",%s}`, g.law.symbol(w.WID), more)
 	})},
-	{"beat-of-nobody", 0.3, worker, writes(func(g *maker, _ *oracle.Conn) string {
-		return fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, 1000000+g.IntN(1000))
+	{"beat-of-nobody", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {
+		return fmt.Sprintf(`BEAT {"wid":"%s"}`, deal(g, "nobody", []string{
+			fmt.Sprintf("$wid%d", 1000000+g.IntN(1000)), " " + g.law.symbol(w.WID) + " ", g.law.symbol(w.WID) + `\r\nx`,
+			g.law.symbol(w.WID) + "x",
+		}))
 	})},
 	{"info", 1, identified, fixed("INFO")},
 	{"report-anything", 0.7, identified, (*maker).reportAnything},
@@ -74,6 +86,15 @@ var moves = []move{
 	}},
 	{"fetch-and-wake", 0.3, active, (*maker).fetchAndWake},
 	{"fetch-and-go", 0.12, worker, (*maker).fetchAndGo},
+	{"guesses", 1, func(g *maker, _ int, w *oracle.Conn) bool {
+		return g.Terms.Password != "" && w.State < fwp.Ended
+	}, (*maker).guesses},
+	{"refused-in-hand", 0.4, holding, (*maker).refusedInHand},
+	{"bad-syntax", 2, identified, (*maker).badSyntax},
+	{"form", 1, worker, (*maker).form},
+	{"buffer", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
+		return w.State <= fwp.Identified && w.WID == ""
+	}, writes(func(g *maker, _ *oracle.Conn) string { return g.bufferful() })},
 	{"bad-line", 5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badLine() })},
 	{"bad-argument", 2.5, anyone, writes(func(g *maker, _ *oracle.Conn) string { return g.badArgument() })},
 	{"bad-field", 4, identified, (*maker).badField},
@@ -81,26 +102,34 @@ var moves = []move{
 	{"cut", 0.5, identified, (*maker).cut},
 	{"hello-again", 0.2, identified, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
 	{"hello", 2, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.greeting() })},
-	{"hello-badly", 5, raw, writes(func(g *maker, _ *oracle.Conn) string { return "HELLO " + g.badGreeting() })},
+	{"hello-badly", 5, raw, writes(func(g *maker, _ *oracle.Conn) string {
+		if g.IntN(4) == 0 {
+			return g.badHello()
+		}
+		return "HELLO " + g.badGreeting()
+	})},
 	{"too-early", 3, raw, writes(func(g *maker, _ *oracle.Conn) string { return g.tooEarly() })},
 	{"end", 0.3, identified, fixed("END")},
 	{"end-early", 0.05, raw, fixed("END")},
 	{"leave", 0.4, anyone, func(g *maker, c int, _ *oracle.Conn) []explore.Step { return []explore.Step{g.ending(c)} }},
-	{"flush", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
+	{"flush", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Terms.Flush && identified(g, c, w)
 	}, (*maker).flushAll},
-	{"default", 0.3, func(g *maker, c int, w *oracle.Conn) bool {
+	{"flush-and-wake", 0.1, func(g *maker, c int, w *oracle.Conn) bool {
+		return g.Terms.Flush && active(g, c, w)
+	}, (*maker).flushAndWake},
+	{"default", 0.6, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Terms.Alone && active(g, c, w)
 	}, (*maker).inDefault},
 	{"two-words", 0.1, active, (*maker).twoWords},
 	{"burst", 0.5, active, (*maker).burst},
-	{"life", 2, func(g *maker, c int, w *oracle.Conn) bool {
+	{"lives", 0.5, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Longest >= time.Minute && active(g, c, w)
-	}, (*maker).life},
-	{"signal", 0.12, func(g *maker, c int, w *oracle.Conn) bool {
+	}, (*maker).lives},
+	{"signal", 0.2, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Signals && worker(g, c, w)
 	}, (*maker).signal},
-	{"restart", 0.04, func(g *maker, c int, w *oracle.Conn) bool {
+	{"restart", 0.08, func(g *maker, c int, w *oracle.Conn) bool {
 		return g.Restarts && active(g, c, w)
 	}, (*maker).restarting},
 	{"wire", 2.5, anyone, (*maker).wire},
@@ -186,10 +215,11 @@ func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
 // fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
+	moment := explore.Wait(deal(g, "moment", []time.Duration{100, 300, 700}) * time.Millisecond)
 	for _, other := range g.Free() {
 		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
 			return []explore.Step{
-				ahead(line(c, "FETCH %s", queue)), ahead(line(other, "FETCH %s", queue)), explore.Wait(100 * time.Millisecond),
+				ahead(line(c, "FETCH %s", queue)), ahead(line(other, "FETCH %s", queue)), moment,
 				push(controlProducer, g.jid(), queue, ""), push(controlProducer, g.jid(), queue, ""),
 				build().Await(c), build().Await(other),
 			}
@@ -200,7 +230,7 @@ func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 		more = " " + g.freshQueue() + " " + g.freshQueue()
 	}
 	return []explore.Step{
-		ahead(line(c, "FETCH %s%s", queue, more)), explore.Wait(100 * time.Millisecond),
+		ahead(line(c, "FETCH %s%s", queue, more)), moment,
 		push(controlProducer, g.jid(), queue, `,"retry":0`), build().Await(c),
 	}
 }
@@ -239,48 +269,98 @@ func (g *maker) reportAnything(c int, _ *oracle.Conn) []explore.Step {
 
 // tooEarly is a command that may only be sent after HELLO.
 func (g *maker) tooEarly() string {
-	if g.Terms.Flush && g.IntN(20) == 0 {
+	if g.Terms.Flush && g.IntN(6) == 0 {
 		return fwp.FLUSH
 	}
 	return deal(g, "early", []string{
-		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"$jid1"}`, `BEAT {"wid":"$wid1"}`,
-		"FAIL " + g.failure("$jid1"), "PUSH " + g.job(), "INFO",
+		"INFO", "FETCH " + g.queue(), "PUSH " + g.job(), `ACK {"jid":"` + g.inHand() + `"}`, `BEAT {"wid":"$wid1"}`,
+		"FAIL " + g.failure(g.inHand()), "PUSH " + g.job(), "INFO",
 	})
+}
+
+// inHand is a job that some worker holds.
+func (g *maker) inHand() string {
+	for _, n := range slices.Sorted(maps.Keys(g.law.world.Conns)) {
+		if held := g.held(g.law.world.Conns[n].WID); len(held) > 0 {
+			return g.law.symbol(choose(g, held).JID)
+		}
+	}
+	return "$jid1"
 }
 
 // flushAll sends a FLUSH, right or malformed, and fetches what may still be there.
 func (g *maker) flushAll(c int, w *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
-	flush, fetch := line(c, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x"})), line(c, "FETCH %s", queue)
+	flush, fetch := line(c, "%s", deal(g, "FLUSH", []string{"FLUSH", "FLUSH x", "FLUSH"})), line(c, "FETCH %s", queue)
+	if g.IntN(6) == 0 && w.WID != "" { // what is scheduled for later than 32 bits can say
+		far := push(c, g.jid(), queue, `,"at":"2040-01-02T03:04:05Z"`)
+		return []explore.Step{far, line(c, "FETCH %s", queue), line(c, "FLUSH")}
+	}
 	if w.WID == "" || g.Longest < scheduled || g.IntN(2) == 0 {
+		if queue += choose(g, []string{"", "-a-name-of-more-than-40-bytes"}); g.IntN(3) == 0 && g.Terms.Alone {
+			queue = "default"
+		}
+		fetch = line(c, "FETCH %s", queue)
 		steps := []explore.Step{push(c, g.jid(), queue, ""), flush, line(c, "INFO")}
 		if w.WID != "" {
 			steps = append(steps, g.patiently(fetch))
 		}
 		return steps
 	}
-	held, failed := g.jid(), g.jid() // one of each kind of jobs, one of which fails only when it was cleared
+	held, failed, dead := g.jid(), g.jid(), g.jid() // one of each kind; one fails only when it was cleared
 	return []explore.Step{
 		push(c, held, queue, ""), fetch, push(c, failed, queue, ""), fetch, line(c, "FAIL %s", g.failure(failed)),
+		push(c, dead, queue, `,"retry":-1`), fetch, line(c, "FAIL %s", g.failure(dead)),
 		push(c, g.jid(), queue, `,"at":`+g.soon()), flush, line(c, "FAIL %s", g.failure(held)), explore.Wait(scheduled),
 		fetch, fetch,
 	}
 }
 
-// inDefault uses the queue default, by its name or by none.
+// flushAndWake clears everything while a worker waits for a job, and pushes it then.
+func (g *maker) flushAndWake(c int, _ *oracle.Conn) []explore.Step {
+	queue, moment := g.freshQueue(), explore.Wait(300*time.Millisecond)
+	return []explore.Step{
+		ahead(line(c, "FETCH %s", queue)), moment, line(controlProducer, "FLUSH"), moment,
+		push(controlProducer, g.jid(), queue, ""), build().Await(c),
+	}
+}
+
+// inDefault uses the queue default, by its name or by none, or one whose name a server may use for itself.
 func (g *maker) inDefault(c int, _ *oracle.Conn) []explore.Step {
 	jid := g.jid()
 	job := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[]}`, jid)
-	switch g.IntN(4) {
+	switch deal(g, "default", []int{0, 1, 2, 3, 4, 5, 6, 7}) {
 	case 0:
 		return []explore.Step{job, line(c, "FETCH"), ack(c, jid)}
+	case 6: // the queues of the FETCH before do not count
+		queue := g.freshQueue()
+		first := line(c, "FETCH %s", queue)
+		return []explore.Step{
+			push(c, g.jid(), queue, ""), push(c, g.jid(), queue, ""), first, g.patiently(line(c, "FETCH")),
+		}
 	case 1:
 		return []explore.Step{job, line(c, "FETCH default"), ack(c, jid)}
 	case 2:
 		return []explore.Step{line(c, "PUSH %s", g.job()), g.patiently(line(c, "FETCH"))}
+	case 3:
+		if g.Longest < scheduled {
+			break
+		}
+		later := line(c, `PUSH {"jid":"%s","jobtype":"t","args":[],"at":%s}`, jid, g.soon())
+		return []explore.Step{later, explore.Wait(scheduled), line(c, "FETCH")}
+	case 4:
+		queue := deal(g, "server's", ofServers)
+		return []explore.Step{push(c, jid, queue, ""), line(c, "FETCH %s", queue), ack(c, jid)}
+	case 5: // a job that is scheduled is in no queue
+		queue := deal(g, "server's, empty", ofServers)
+		later := push(c, jid, g.freshQueue(), `,"at":`+g.soon())
+		return []explore.Step{later, g.patiently(line(c, "FETCH %s", queue))}
 	}
 	return []explore.Step{job, line(c, "FETCH %s default", g.queue())}
 }
+
+// ofServers are names that a server may use for its own purposes.
+var ofServers = []string{"retries", "dead", "scheduled", "working", "queues"}
 
 // phrase is the name of a queue that has two words, for which two queues would have to be
 // fetched from. (FWP-WU-16)
@@ -302,7 +382,7 @@ func (g *maker) twoWords(c int, _ *oracle.Conn) []explore.Step {
 func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
 	var pushes, rest []explore.Step
-	for range 10 + g.IntN(30) {
+	for range choose(g, []int{12, 20, 30, 40, 100}) {
 		jid := g.jid()
 		pushes = append(pushes, push(c, jid, queue, ""))
 		rest = append(rest, line(c, "FETCH %s", queue), ack(c, jid))
@@ -315,59 +395,4 @@ func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 		mixed = append(mixed, pushes[i], rest[2*i], rest[2*i+1])
 	}
 	return mixed
-}
-
-// scheduled is how long a move waits for a job that is scheduled in a few seconds.
-const scheduled = 170 * time.Second
-
-// ages are how long a move waits for a job to come back: before it may, and after it must.
-var ages = []time.Duration{20 * time.Second, 40 * time.Second, 70 * time.Second, 170 * time.Second, 260 * time.Second}
-
-// alike has a worker hold two jobs whose names a careless server may take for one, and reports the one that it fetched
-// last.
-func (g *maker) alike(c int, _ *oracle.Conn) []explore.Step {
-	names, jid, queue := deal(g, "alike", alikeNames), g.jid(), g.freshQueue()
-	first, last := jid+names[0], jid+names[1]
-	fetch := line(c, "FETCH %s", queue)
-	steps := []explore.Step{push(c, first, queue, ""), fetch, push(c, last, queue, `,"retry":0`), fetch}
-	written := last
-	if g.IntN(3) == 0 { // the same name, with an escape
-		written = strings.NewReplacer("-", `\u002d`, "_", `\u005f`).Replace(last)
-	}
-	if g.IntN(3) == 0 {
-		return append(steps, line(c, "FAIL %s", g.failure(written)), ack(c, first))
-	}
-	return append(steps, ack(c, written), ack(c, first))
-}
-
-// life follows one job through failures or the end of its reservation.
-func (g *maker) life(c int, _ *oracle.Conn) []explore.Step {
-	jid, queue := g.jid(), g.freshQueue()
-	if g.IntN(8) == 0 { // the name of the queue is one that a server may stumble over later
-		if queue += "_Odd"; g.IntN(2) == 0 {
-			queue = g.phrase()
-		}
-		job := push(c, jid, queue, `,"at":`+g.soon())
-		return []explore.Step{job, explore.Wait(scheduled), line(c, "FETCH %s", queue)}
-	}
-	fields := deal(g, "life", []string{
-		"", `,"retry":0`, `,"retry":-1`, `,"retry":1`, `,"retry":2`, `,"retry":3`, `,"retry":1,"backtrace":2`,
-		`,"backtrace":1`,
-	}) + choose(g, []string{"", `,"reserve_for":60`, `,"reserve_for":60`, `,"reserve_for":1`, `,"reserve_for":3600`})
-	fetch := line(c, "FETCH %s", queue)
-	steps := []explore.Step{push(c, jid, queue, fields), fetch}
-	end := deal(g, "end of a life", []string{"fail", "fail", "expire", "ack"})
-	for range 1 + g.IntN(3) {
-		switch end {
-		case "fail":
-			steps = append(steps, line(c, "FAIL %s", g.failure(jid)))
-			if g.IntN(4) == 0 { // it must not be back yet
-				steps = append(steps, fetch)
-			}
-		case "ack":
-			steps = append(steps, ack(c, jid))
-		}
-		steps = append(steps, explore.Wait(choose(g, ages)), fetch)
-	}
-	return steps
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/conformance/oracle"
+	slowtests "github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -48,10 +49,10 @@ func TestMoves(t *testing.T) {
 		"burst":       model.Okay,
 		"fetch-empty": model.Okay, "fetch-as-anybody": model.Okay, "fetch-and-go": model.Okay, "two-words": model.Either,
 		"fetch-and-wake": model.Okay, "report-anything": model.Okay, "fail-badly": model.Refused,
-		"bad-argument": model.Refused,
+		"bad-argument": model.Refused, "form": model.Okay, "same-worker": model.Okay,
 	}
 	fit := map[string]bool{}
-	for seed := range uint64(40) {
+	for seed := range slowtests.Pick(uint64(6), 40) {
 		g := made(seed)
 		for _, m := range moves {
 			for conn := 2; conn <= 5; conn++ {

@@ -1,6 +1,7 @@
 package fwpsubject
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -31,6 +32,13 @@ func (g *maker) bytes(c int, _ *oracle.Conn) []explore.Step {
 
 // cut sends a line in segments, which mean nothing. (FWP-LINK-02)
 func (g *maker) cut(c int, _ *oracle.Conn) []explore.Step {
+	if g.IntN(4) == 0 { // within a character
+		jid, queue := g.jid(), g.queue()
+		head := fmt.Sprintf(`PUSH {"jid":"%s","jobtype":"t","queue":"%s","retry":0,"args":["`, jid, queue)
+		rest := choose(g, []string{"é", "漢", "😀"})
+		at := 1 + g.IntN(len(rest)-1)
+		return []explore.Step{build().Bytes(c, head, rest[:at], rest[at:]+"\"]}\r\n")}
+	}
 	text := "INFO"
 	if g.IntN(2) == 0 {
 		text = "PUSH " + strings.Replace(g.job(), "$filler(70KiB)", "x", 1)

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/model"
@@ -181,8 +182,11 @@ func (w *World) closed(c *Conn, k *call, now time.Time) *Violation {
 	case k != nil && k.needsError(c): // AMB-11
 		v.Clause, v.Rule, v.Expected = k.clause, "mute", model.Refused.String()
 		v.What = "a command that must be refused was not answered before the end of the connection"
-		if v.Clause == "FWP-AUTH-06" { // that is about what takes effect
+		switch {
+		case v.Clause == "FWP-AUTH-06": // that is about what takes effect
 			v.Clause = "FWP-STATE-01"
+		case strings.HasPrefix(v.Clause, "FWP-AUTH-"): // the HELLO was declined, only not with an error
+			v.Clause = "FWP-HELLO-04"
 		}
 	case c.State == fwp.Identified && c.WID != "" && now.Sub(c.Beat) < model.BeatEvery && !w.Quiet(c): // AMB-23
 		v.Clause = "FWP-STATE-13"

@@ -62,7 +62,9 @@ func (w *World) delivered(c *Conn, k *call, text []byte, now time.Time) *Violati
 		v = w.untimely(c, k, j, now)
 	}
 	if v == nil && j.Unjudged == Judged && j.sent != nil {
-		v = j.differs(f, now)
+		if v = j.differs(f, now); v == nil {
+			v = w.stray(j, f)
+		}
 	}
 	j.enqueued, _ = f["enqueued_at"].(string)
 	if j.taken(c, now); c.WID != "" {
@@ -76,6 +78,8 @@ func (w *World) misplaced(c *Conn, k *call, j *Job, now time.Time) *Violation {
 	v := &Violation{JID: j.JID}
 	index := j.place(k.queues)
 	switch {
+	case j.Unjudged == Tolerated && index < 0 && len(j.words) == 1: // whatever else is odd about it
+		w.elsewhere(v, c, k, j)
 	case j.Unjudged != Judged:
 		return nil
 	case index < 0:
@@ -136,7 +140,8 @@ func (w *World) untimely(c *Conn, k *call, j *Job, now time.Time) *Violation {
 		if k.company || w.waits(c) {
 			v.Clause, v.What = "FWP-FETCH-06", "while a FETCH of another connection waited, this one was not served"
 		}
-	case k.alone && j.since.After(k.at) && j.Where == model.Enqueued && j.Queue == k.queues[0] && now.Sub(j.since) > limit:
+	case k.alone && !j.latest && j.since.After(k.at) && j.Where == model.Enqueued && j.Queue == k.queues[0] &&
+		now.Sub(j.since) > limit:
 		v.Clause, v.What = "FWP-FETCH-06", "the job was enqueued while the FETCH waited"
 	default:
 		return nil

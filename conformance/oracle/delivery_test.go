@@ -125,9 +125,40 @@ func TestMissing(t *testing.T) {
 		"failed twice": {
 			all(
 				hello, with(""), take, fail, "wait 150s",
-				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 300s", none,
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 297s", none,
 			),
 			"",
+		},
+		"failed twice, 300 s ago": {
+			all(
+				hello, with(""), take, fail, "wait 150s",
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, fail, "wait 300s", none,
+			),
+			"FWP-RETRY-04 missing",
+		},
+		"expired after a FAIL": {
+			all(
+				hello, with(`,"reserve_for":60`), take, fail, "wait 150s",
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, "wait 357s", none,
+			),
+			"",
+		},
+		"expired after a FAIL, 300 s ago": {
+			all(
+				hello, with(`,"reserve_for":60`), take, fail, "wait 150s",
+				take+` {"failure":{"errtype":"Boom","message":"it broke"}}`, "wait 360s", none,
+			),
+			"FWP-STATE-07 missing",
+		},
+		"failed, and due while it waited": {
+			all(hello, with(""), take, fail, "wait 148500ms", "1 C FETCH q", "wait 2100ms", missing), "",
+		},
+		"a queue with a blank at its end": {
+			all(
+				hello, `1 C PUSH {"jid":"jid-0000000000000001","jobtype":"t","args":[],"queue":"q "}`, "1 S +OK",
+				"1 C FETCH q", "wait 2s", missing,
+			),
+			"FWP-PUSH-04 missing",
 		},
 		"failed for the last time": {all(hello, with(`,"retry":0`), take, fail, "wait 300s", none), ""},
 		"expired": {

@@ -165,7 +165,7 @@ func (w *World) sleptOver(k *call, now time.Time) *Job {
 		if !k.alone && ended.After(since) {
 			since = ended
 		}
-		if j.certain() && j.since.After(k.at) && now.Sub(since) > model.Instant+w.Slack {
+		if j.certain() && !j.latest && j.since.After(k.at) && now.Sub(since) > model.Instant+w.Slack {
 			return j
 		}
 	}

@@ -91,7 +91,7 @@ func (j *Job) given(f map[string]any) *Violation {
 		return wrong("FWP-WU-02", "jobtype", written(j.sent["jobtype"]), f["jobtype"])
 	case !Equal(j.sent["args"], f["args"]):
 		return wrong("FWP-WU-03", "args", "="+written(j.sent["args"]), f["args"])
-	case f["queue"] != nil && f["queue"] != j.Queue:
+	case f["queue"] != nil && f["queue"] != j.Queue && !j.phrase():
 		return wrong("FWP-WU-04", "queue", written(j.Queue), f["queue"])
 	}
 	custom, _ := j.sent["custom"].(map[string]any)
@@ -164,6 +164,8 @@ func (j *Job) times(f map[string]any, now time.Time) *Violation {
 		return wrong("FWP-WU-12", "enqueued_at", "time($now-2h..$now+2h)", f["enqueued_at"])
 	case later && isBack && !near(at, back) && j.enqueued == "":
 		return wrong("FWP-WU-06", "at", written(j.sent["at"]), f["at"])
+	case !given && !later && j.enqueued == "" && enqueued.Sub(created) > time.Hour: // it was created just before
+		return wrong("FWP-WU-10", "created_at", "time($now-1h..$now+1h)", f["created_at"])
 	}
 	return nil
 }

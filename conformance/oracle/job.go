@@ -25,6 +25,7 @@ type Job struct {
 	sent      map[string]any
 	words     []string  // of the name of its queue: several are for a FETCH that names them all (FWP-WU-16)
 	since     time.Time // from then on it was certainly enqueued
+	latest    bool      // since is when it had to be enqueued at the latest; when it was is not known
 	due       time.Time // from then on it is certain to be enqueued; zero if that is not known
 	held      time.Time // when it was delivered last
 	until     time.Time // when its reservation ends
@@ -75,6 +76,9 @@ func (j *Job) place(queues []string) int {
 	return slices.IndexFunc(queues, func(q string) bool { return slices.Contains(j.words, q) })
 }
 
+// phrase reports whether the name of the queue has blanks in it, or at its ends.
+func (j *Job) phrase() bool { return len(j.words) > 0 && j.words[0] != j.Queue }
+
 // reservation returns how long a worker may hold the job.
 func (j *Job) reservation() time.Duration {
 	n, is := number(j.sent["reserve_for"])
@@ -104,7 +108,7 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 		return
 	}
 	w.Jobs[j.JID] = j
-	if len(j.words) > 1 && !slices.Contains(w.phrases, j.Queue) {
+	if j.phrase() && !slices.Contains(w.phrases, j.Queue) {
 		w.phrases = append(w.phrases, j.Queue)
 	}
 	w.queues[j.Queue] = append(w.queues[j.Queue], j)
@@ -131,7 +135,8 @@ func (w *World) pushed(c *Conn, k *call, a model.Answer, now time.Time) {
 func (k *call) ordinary() bool {
 	f := k.Fields
 	queue, _ := f["queue"].(string)
-	return k.Named || len(strings.Fields(queue)) > 1 || len(k.Args) >= 16<<10 || f["failure"] != nil ||
+	words := strings.Fields(queue)
+	return k.Named || len(words) > 0 && words[0] != queue || len(k.Args) >= 16<<10 || f["failure"] != nil ||
 		f["enqueued_at"] != nil || !within(f["reserve_for"], 60, 1<<31)
 }
 
@@ -170,7 +175,7 @@ func (j *Job) advance(now time.Time, patience time.Duration) {
 		j.expire(patience)
 	}
 	if j.Where != model.Enqueued && !j.due.IsZero() && !now.Before(j.due) {
-		j.Where, j.since, j.due = model.Enqueued, j.due, time.Time{}
+		j.Where, j.since, j.latest, j.due = model.Enqueued, j.due, true, time.Time{}
 	}
 }
 
@@ -179,8 +184,8 @@ func (j *Job) expire(patience time.Duration) {
 	end := model.Expired(j.Retry, j.Failures)
 	after, _ := model.Working.After(end)
 	j.Where |= after
-	if end == model.Expire && j.Failures == 0 && j.due.IsZero() && !j.uncertain {
-		j.due, j.missing = j.until.Add(patience), cmp.Or(j.restart, j.ackClause, "FWP-STATE-07")
+	if end == model.Expire && j.Failures < judgedReturns && j.due.IsZero() && !j.uncertain {
+		j.due, j.missing = j.until.Add(patience*time.Duration(1+j.Failures)), cmp.Or(j.restart, j.ackClause, "FWP-STATE-07")
 	}
 	certain := j.Where&^(after|model.Dead|model.Gone) == model.Working && !j.uncertain && j.Holder != ""
 	j.overdue, j.expired = true, j.expired || certain
@@ -191,7 +196,7 @@ func (j *Job) expire(patience time.Duration) {
 func (j *Job) taken(c *Conn, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
-	j.overdue = false
+	j.overdue, j.latest = false, false
 	if j.delivered.IsZero() {
 		j.delivered = now
 	}
@@ -231,10 +236,14 @@ func (j *Job) fail(k *call, now time.Time, patience time.Duration) {
 	} else if j.Retry == 1 {
 		j.missing = "FWP-WU-07"
 	}
-	if j.Failures == 1 {
-		j.due = now.Add(patience)
+	if j.Failures <= judgedReturns {
+		j.due = now.Add(patience * time.Duration(j.Failures))
 	}
 }
+
+// judgedReturns is how often a job must come back within a stated time. Servers wait longer after each failure, and how
+// long is not laid down.
+const judgedReturns = 2
 
 var anyFailure = []model.Event{model.Fail, model.FailLast, model.FailZero, model.FailDead}
 

@@ -38,12 +38,16 @@ func (w *World) reported(c *Conn, k *call, a model.Answer, now time.Time) {
 	if j == nil || c.State == fwp.NotIdentified {
 		return
 	}
+	if a == model.Okay {
+		w.said(k)
+	}
 	mine := j.Where == model.Working && j.Holder == c.WID && c.WID != ""
 	switch {
 	case a == model.Refused:
 		if k.Verb == fwp.FAIL && k.allowed&model.Refused != 0 {
 			j.ackClause = "FWP-FAIL-02"
 		}
+	case j.Where == model.Gone && j.flushed > 0: // there is nothing left of it that could fail
 	case a != model.Okay || !mine || k.allowed&model.Okay == 0: // it may have had an effect
 		_, j.reason = model.Working.After(model.Ack)
 		if j.Where |= model.Gone; k.Verb == fwp.FAIL {

@@ -35,6 +35,7 @@ type World struct {
 	hashes      []string
 	salts       map[string]bool
 	abandoned   []abandonedFetch
+	failures    []words   // of the last FAILs
 	sent        int       // commands
 	woken       time.Time // when a FETCH that had waited was answered last
 	slow        bool      // a command took long while no FETCH waited

@@ -27,6 +27,12 @@ func pwdhash(s session.State, password, variant string) (string, error) {
 	if !hi.Protected {
 		return "", errors.New("the server's HI asks for no password")
 	}
+	return PasswordHash(hi, password, variant)
+}
+
+// PasswordHash computes the password hash for a HI, or one that misses it in a way that has a name ("fewer", "cut").
+// It fails if the hash cannot be computed, or would be the right one.
+func PasswordHash(hi fwp.Hi, password, variant string) (string, error) {
 	salt, rounds := hi.Salt, hi.Iterations
 	switch variant {
 	case "fewer":

@@ -1,0 +1,123 @@
+package fwpsubject
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fwpsuite/fwp/conformance/explore"
+	"github.com/fwpsuite/fwp/conformance/oracle"
+	"github.com/fwpsuite/fwp/scenarios"
+)
+
+// companion returns a connection that a move may end and open again for its own purposes, 0 if there is none.
+func (g *maker) companion(c int) int {
+	for _, other := range g.Free() {
+		if other != c {
+			return other
+		}
+	}
+	return 0
+}
+
+// sameWorker has several connections of one worker, one of which ends: what the others do goes on.
+func (g *maker) sameWorker(c int, w *oracle.Conn) []explore.Step {
+	number, is := g.law.worker(w.WID)
+	other := g.companion(c)
+	if !is || other == 0 {
+		return []explore.Step{line(c, "INFO")}
+	}
+	first, second, queue, empty := g.jid(), g.jid(), g.freshQueue(), g.freshQueue()
+	steps := []explore.Step{
+		explore.End(other, scenarios.Closed), consumer(other, number),
+		push(other, first, queue, `,"reserve_for":60`), push(other, second, queue, `,"reserve_for":60`),
+	}
+	fetch := func(by int) explore.Step { return line(by, "FETCH %s", queue) }
+	beat := fmt.Sprintf(`BEAT {"wid":"$wid%d"}`, number)
+	switch deal(g, "same worker", []int{0, 1, 2, 3}) {
+	case 0: // the one that does not hold a job ends by END
+		steps = append(steps, fetch(c), fetch(other), line(c, "END"), consumer(c, number), ack(other, second))
+		return append(steps, ack(c, first))
+	case 1: // the one that holds it ends, and the other reports it
+		steps = append(steps, fetch(other), g.ending(other), line(c, "%s", beat), ack(c, first), fetch(c))
+	case 2: // one waits while the other works
+		steps = append(steps, ahead(line(other, "FETCH %s", empty)), fetch(c), line(c, "%s", beat), ack(c, first), fetch(c))
+		return append(steps, ack(c, second), build().Await(other))
+	default:
+		steps = append(steps, fetch(other), g.ending(other), line(c, "FAIL %s", g.failure(first)), fetch(c))
+	}
+	if steps = append(steps, ack(c, second)); g.Longest > scheduled {
+		steps = append(steps, explore.Wait(scheduled), line(c, "FETCH %s", queue))
+	}
+	return steps
+}
+
+// alikeWorkers signals one of two workers whose ids are alike; the other one must not notice, nor may it be known by
+// the id of the first.
+func (g *maker) alikeWorkers(c int, _ *oracle.Conn) []explore.Step {
+	other := g.companion(c)
+	g.workers++
+	names := deal(g, "alike workers", alikeNames[:8])
+	greeted := func(conn int, end string) []explore.Step {
+		hello := line(conn, `HELLO {"hostname":"fwpcheck","wid":"$wid%d%s","pid":4711,"labels":[],%s"v":2}`,
+			g.workers, end, g.hash())
+		return []explore.Step{explore.End(conn, scenarios.Closed), build().Open(conn, scenarios.Raw, ""), hello}
+	}
+	beat := func(conn int, end string) explore.Step {
+		return line(conn, `BEAT {"wid":"$wid%d%s"}`, g.workers, end)
+	}
+	steps := append(greeted(c, names[0]), beat(c, names[1]), beat(c, names[0]))
+	if g.Signals && g.Longest > 0 {
+		steps = append(steps, greeted(other, names[1])...)
+		state := choose(g, []string{"quiet", "terminate"})
+		signal := build().Signal(state, fmt.Sprintf("$wid%d%s", g.workers, names[0]))
+		steps = append(steps, signal, beat(other, names[1]), beat(c, names[0]))
+		return append(steps, explore.End(other, scenarios.Closed), explore.End(c, scenarios.Closed))
+	}
+	return append(steps, explore.End(c, scenarios.Closed))
+}
+
+// signal lets an operator quiet or terminate a worker, which sends BEATs then. It may hold jobs, push others, and be
+// told a second time.
+func (g *maker) signal(c int, w *oracle.Conn) []explore.Step {
+	number, is := g.law.worker(w.WID)
+	if !is {
+		return []explore.Step{line(c, "INFO")}
+	}
+	more := deal(g, "beat of signal", []string{"", `,"rss_kb":4096`})
+	beat := line(c, `BEAT {"wid":"$wid%d"%s}`, number, more)
+	state := choose(g, []string{"quiet", "terminate"})
+	signal := func(state string) explore.Step { return build().Signal(state, fmt.Sprintf("$wid%d", number)) }
+	done := explore.End(c, scenarios.Closed)
+	kind := deal(g, "signal", []string{"told twice", "jobs", "quiet, then terminate", "jobs", "a later connection"})
+	switch {
+	case kind == "quiet, then terminate":
+		return []explore.Step{signal("quiet"), beat, beat, signal("terminate"), beat, done}
+	case kind == "a later connection" && g.companion(c) > 0:
+		other := g.companion(c)
+		opened := []explore.Step{explore.End(other, scenarios.Closed), consumer(other, number)}
+		if g.IntN(2) == 0 {
+			return append(opened, signal(state), line(other, `BEAT {"wid":"$wid%d"}`, number),
+				explore.End(other, scenarios.Closed), done)
+		}
+		return append([]explore.Step{signal(state)}, append(opened, beat, explore.End(other, scenarios.Closed), done)...)
+	case kind == "jobs" && g.Longest > 0 && active(g, c, w):
+		return g.signalWithJobs(c, signal(state), beat)
+	}
+	return []explore.Step{signal(state), beat, beat, done}
+}
+
+// signalWithJobs signals a worker that holds jobs, which it pushes, reports and leaves to others then.
+func (g *maker) signalWithJobs(c int, signal, beat explore.Step) []explore.Step {
+	done, failed, left, pushed, queue, more := g.jid(), g.jid(), g.jid(), g.jid(), g.freshQueue(), g.freshQueue()
+	var steps []explore.Step
+	for _, jid := range []string{done, failed, left} {
+		steps = append(steps, push(c, jid, queue, `,"reserve_for":60`), line(c, "FETCH %s", queue))
+	}
+	looked := line(controlWorker, "FETCH %s", queue)
+	steps = append(steps, signal, beat, push(c, pushed, more, ""), ack(c, done), line(c, "FAIL %s", g.failure(failed)),
+		line(controlWorker, "FETCH %s", more), ack(controlWorker, pushed))
+	if g.Longest >= 260*time.Second {
+		steps = append(steps, explore.Wait(260*time.Second), looked, looked)
+	}
+	return append(steps, explore.End(c, scenarios.Closed))
+}
