@@ -45,7 +45,8 @@ type Exploration struct {
 	Limits string `json:"ended_by,omitempty"`
 	// Outages are the times during which the target was unreachable, although the commands before do not make it so.
 	Outages []string `json:"outages,omitempty"`
-	// Silent says that new connections got no reply in time, if that was so: the target is slow, or serves few at a time.
+	// Silent says why new connections were not served, and what to do, if that was so: they got no reply in time, since
+	// the target is slow or serves few at a time, or they were refused.
 	Silent string `json:"silent,omitempty"`
 	// Left names jobs that are still on the target.
 	Left        []string `json:"left,omitempty"`
@@ -117,7 +118,7 @@ func (e *Exploration) decide(o ExitOptions) outcome {
 func (e *Exploration) nothing(seen string) string {
 	words := "nothing was evaluated: " + seen
 	if e.Silent != "" {
-		words += "; " + e.Silent + "; if the server is slow, give longer times"
+		words += "; " + e.Silent
 	}
 	return words
 }

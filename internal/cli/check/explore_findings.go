@@ -89,8 +89,12 @@ func (k *findingStore) saveScript(f *explore.Finding, version string, started ti
 // addResult adds the findings of an exploration to the report, and saves their scripts.
 func (k *findingStore) addResult(e *reports.Exploration, r *explore.Result) {
 	e.Commands, e.Limit = r.Commands, r.Limit
-	if r.Silent {
-		e.Silent = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v)", k.o.timeout, k.o.time)
+	switch {
+	case r.Silent:
+		e.Silent = fmt.Sprintf("new connections got no reply in time (--timeout %v, --time %v); if the server is slow, "+
+			"give longer times", k.o.timeout, k.o.time)
+	case r.Refused:
+		e.Silent = "every new connection was refused; end other clients of the server, or raise its limit of connections"
 	}
 	k.leftover(e, r.Left)
 	e.States, e.Transitions = maps.Clone(r.Coverage.States), maps.Clone(r.Coverage.Transitions)
