@@ -100,10 +100,12 @@ func TestSharingOfServers(t *testing.T) {
 	all := scripts(t, map[string]string{
 		"plain1": body, "plain2": body, "default1": "needs: alone\n" + body, "default2": "needs: alone\n" + body,
 		"counts": "needs: alone\n" + body + "C: INFO\nS: $\n", "flush": "needs: flush\n" + body,
+		"crowd": body + crowded, "asks": body + "C: INFO\nS: $\n",
 	})
 	shared := [][2]string{{"plain1", "plain2"}, {"plain1", "default1"}, {"plain2", "default2"}}
 	apart := [][2]string{
 		{"default1", "default2"}, {"counts", "plain1"}, {"counts", "default2"}, {"counts", "flush"}, {"flush", "plain2"},
+		{"crowd", "plain1"}, {"crowd", "default1"}, {"crowd", "flush"}, {"crowd", "asks"},
 	}
 	for name, fresh := range map[string]bool{"a server of the user's": false, "servers of our own": true} {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +132,66 @@ func TestSharingOfServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// crowded is what a check sends that asks for everything on the server while queues come into being there.
+const crowded = "repeat 24 by 12 consumers\nC: PUSH $job{\"queue\":\"$queue#\"}\nS: +OK\n" +
+	"clause FWP-INFO-01\nC: INFO\nS: $\n" +
+	"setup\nC: FETCH $queue#\nS: ${\"jid\":\"$jid#\"}\nC: ACK {\"jid\":\"$jid#\"}\nS: +OK\nend\n"
+
+// TestTheCrowdThatEndsAServerIsTheOneBlamed plays checks on a server that ends if INFO comes at the moment in which
+// another connection makes a queue: the check that does both has the finding, and no other one sees it.
+func TestTheCrowdThatEndsAServerIsTheOneBlamed(t *testing.T) {
+	t.Parallel()
+	var gone atomic.Bool
+	var mu sync.Mutex
+	made := map[int64]time.Time{} // when a connection pushed last
+	hook := func(e *fakes.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case e.Point == fakes.Defaulted:
+			made[e.Conn.ID] = time.Now()
+		case e.Point == fakes.Checked && e.Command.Verb == "INFO":
+			for other, at := range made {
+				if other != e.Conn.ID && time.Since(at) < 50*time.Millisecond {
+					gone.Store(true)
+				}
+			}
+		}
+		if e.Point == fakes.Writing && gone.Load() {
+			e.Bytes, e.Close = nil, true
+		}
+	}
+	checks := copies(6, "plain", "connect as consumer\nclause FWP-PUSH-01\nC: PUSH $job\nS: +OK\n"+
+		"C: FETCH $queue\nS: ${\"jid\":\"$jid\"}\nsetup\nC: ACK {\"jid\":\"$jid\"}\nS: +OK\n")
+	checks["crowd"] = crowded
+	run(t, hook, checks, func(r *reports.Report) {
+		for _, c := range r.Checks {
+			want := reports.Pass
+			if c.ID == "crowd" {
+				want = reports.Crash
+			}
+			assert.Equal(t, want, c.Verdict, "%s: %s", c.ID, c.Why)
+		}
+	}, func(_ *conformance.Runner, s *memoryTarget) { s.down = gone.Load })
+}
+
+// TestRetriesOfLagHaveABudget plays many checks that lag makes inconclusive: they are tried again for two minutes
+// together, not each of them three times.
+func TestRetriesOfLagHaveABudget(t *testing.T) {
+	t.Parallel()
+	slow, script := unsteady()
+	run(t, slow, copies(30, "lagged", script), func(r *reports.Report) {
+		tries := 0
+		for _, c := range r.Checks {
+			assert.Equal(t, reports.Inconclusive, c.Verdict)
+			tries += c.Attempts
+		}
+		assert.Greater(t, tries, 40, "some are tried again")
+		assert.Less(t, tries, 60, "as many as two minutes have room for, and not 120")
+		assert.Less(t, r.Took, 6*time.Minute)
+	}, func(r *conformance.Runner, _ *memoryTarget) { r.Parallel = 1 })
 }
 
 func TestRepeatReportsFlakyChecks(t *testing.T) {
