@@ -16,7 +16,7 @@ type Fault = catalogue.Fault[Event]
 func Faults() []Fault {
 	return catalogue.SortFaults(
 		jobFaults(), payloadFaults(), timeFaults(), scheduleFaults(), leaseFaults(), reportFaults(), waitFaults(),
-		inspectFaults(), refusalFaults(), lineFaults(),
+		inspectFaults(), refusalFaults(), lineFaults(), stateFaults(), flagFaults(),
 	)
 }
 

@@ -64,7 +64,7 @@ func reportFaults() []Fault {
 					}
 				}
 			}),
-		fault("fail-again-always", "ADD-22 RESULT-05 RUN-02",
+		fault("fail-again-always", "ADD-22 RESULT-05 RUN-02 ADD-16",
 			"a failed job is always tried again", at(Failed, func(e *Event) { e.Again = true })),
 		fault("fail-again-never", "ADD-20 INSP-04",
 			"a failed job is never tried again", at(Failed, func(e *Event) { e.Again = false })),
