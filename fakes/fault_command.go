@@ -83,6 +83,12 @@ func stallAll() func(*Event) {
 	return func(e *Event) {
 		switch turn := place(); e.Point {
 		case Parsed:
+			if e.Command.Verb != fwp.FETCH { // one that was sent at the same moment comes first, in every run
+				select {
+				case <-time.After(time.Millisecond):
+				case <-e.Conn.Done:
+				}
+			}
 			select {
 			case turn <- struct{}{}:
 				mine.put(e.Conn.ID, true)

@@ -97,7 +97,9 @@ func clientTextVariations() []Variation {
 			})),
 		variation("line-verbs-in-any-case", "AMB-05",
 			"verbs may be written in small letters",
-			on(Parsed, func(e *Event) { e.Command.Verb = strings.ToUpper(e.Command.Verb) })).AdvisedAgainst("FWP-FRAME-03"),
+			on(Parsed, func(e *Event) {
+				e.Command.Verb = strings.ToUpper(e.Command.Verb)
+			})).AdvisedAgainst("FWP-FRAME-03").Leaving("framing/flush-in-small-letters"),
 	}
 }
 
