@@ -72,7 +72,11 @@ func TestServersDiffer(t *testing.T) {
 				if !slow.Enabled() && swapped != len(name)%2 {
 					continue // one order for each, and not the same one for all
 				}
-				r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 1, Findings: 8}})
+				e := explore.Explorer{Seed: 1, Findings: 8}
+				if test.clause == "FWP-WU-03" { // with another one the number comes late, in a long conversation
+					e.Seed = 3
+				}
+				r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: e})
 				at := slices.IndexFunc(r.Differences, func(d explore.Difference) bool {
 					v := d.Sides[1-swapped].Violation
 					return test.departs && v != nil && v.Clause == test.clause || !test.departs && v == nil && d.Clause == test.clause

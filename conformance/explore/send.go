@@ -46,6 +46,7 @@ func (p *play) send(ctx context.Context, c *conn, s *Step) {
 	c.wild = c.wild || s.wild()
 	p.cut = len(segments) > 1 && !do.Raw
 	p.transmit(ctx, c, segments, pause, c.wild)
+	p.cut = p.cut || len(segments) > 1 && c.owed > 0 && !c.wild // a single line, whatever it is made of
 	if !s.Ahead {
 		p.settle(ctx, c)
 	}

@@ -217,7 +217,7 @@ func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(4, scripts, 0)
+		scripts = every(4, scripts, 1)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}
