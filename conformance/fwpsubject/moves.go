@@ -382,7 +382,7 @@ func (g *maker) twoWords(c int, _ *oracle.Conn) []explore.Step {
 func (g *maker) burst(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
 	var pushes, rest []explore.Step
-	for range choose(g, []int{12, 20, 30, 40, 100}) {
+	for range choose(g, []int{12, 20, 30, 40}) {
 		jid := g.jid()
 		pushes = append(pushes, push(c, jid, queue, ""))
 		rest = append(rest, line(c, "FETCH %s", queue), ack(c, jid))
