@@ -38,8 +38,8 @@ type LoadAgent struct {
 // AgentClock is how the clock of an agent differed from that of the coordinator, by the exchange of messages that took
 // the least time of 32.
 type AgentClock struct {
-	// Offset is how far the agent's time of day was ahead; negative: behind. It changes nothing in the figures: the start is
-	// measured by clocks that are never set.
+	// Offset is how far the agent's time of day was ahead; negative: behind. It changes nothing in the figures: the start
+	// is measured by clocks that are never set.
 	Offset time.Duration `json:"offset_ns"`
 	// Bound is how far the offset, and the start of the agent's load, may be wrong: half of the time of that exchange.
 	Bound time.Duration `json:"bound_ns"`

@@ -28,7 +28,8 @@ func loadSamples() map[string]*Load {
 	gone.Evaluate()
 	return map[string]*Load{
 		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
-		"load-agents": agentsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone, "load-empty": {},
+		"load-agents": agentsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
+		"load-empty": {},
 		"load-unreachable": {
 			Target:      LoadTarget{URL: "tcp://127.0.0.1:1", Chosen: "from --url"},
 			Unreachable: "dial tcp 127.0.0.1:1: connection refused",

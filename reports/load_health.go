@@ -41,8 +41,8 @@ type Health struct {
 	NoMemory int64 `json:"no_memory"`
 	// ClockJumps holds the moments at which the clock of the machine was set, or the machine slept.
 	ClockJumps []ClockJump `json:"clock_jumps,omitempty"`
-	// ServerCPU is the CPU time of the target and of all that it started, in steps of 10 ms, if it runs on this machine and
-	// fwpbench started it; 0 if that is not known.
+	// ServerCPU is the CPU time of the target and of all that it started, in steps of 10 ms, if it runs on this machine
+	// and fwpbench started it; 0 if that is not known.
 	ServerCPU time.Duration `json:"server_cpu_ns,omitempty"`
 	// Unknown names what could not be measured here: "cpu", "machine", "files", "cgroup", "memory".
 	Unknown []string `json:"unknown,omitempty"`

@@ -8,9 +8,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns l for people: the result in one line; what was loaded, by what and how; the achieved rate, the times, the
-// account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an INVALID
-// run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
+// Page returns l for people: the result in one line; what was loaded, by what and how; the achieved rate, the times,
+// the account of the jobs and the findings; how busy the generator was; the thresholds; and the result again. Of an
+// INVALID run it has no rate and no times unless o.ShowInvalid is set, but why, and what to do. Evaluate comes first.
 func (l *Load) Page(o PageOptions) Page {
 	var p Page
 	ran, result := len(l.Ops) > 0 || len(l.Phases) > 0, l.result()

@@ -321,8 +321,8 @@ func TestNATSStaysInItsRoom(t *testing.T) {
 			assert.False(t, strings.HasPrefix(path, "github.com/nats-io/") && p.Name != home, "%s imports %s", p.Name, path)
 		}
 		mayReach := []string{home, "internal/cli/bench", "cmd/fwpbench"}
-		assert.True(t, slices.Contains(mayReach, p.Name) || !slices.Contains(reachedFrom(p.Name), home), "%s reaches %s", p.Name,
-			home)
+		reaches := slices.Contains(reachedFrom(p.Name), home)
+		assert.True(t, slices.Contains(mayReach, p.Name) || !reaches, "%s reaches %s", p.Name, home)
 	}
 }
 

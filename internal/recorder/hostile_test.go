@@ -70,8 +70,8 @@ func TestOneConnectionTooManyIsClosed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// hostile servers and clients pass forty megabytes each, without FWP_SLOW=1 twelve, on several connections: neither panics the recorder, keeps
-// it from ending, or makes it keep more than its limits.
+// hostile servers and clients pass forty megabytes each, without FWP_SLOW=1 twelve, on several connections: neither
+// panics the recorder, keeps it from ending, or makes it keep more than its limits.
 func TestHostileParties(t *testing.T) {
 	t.Parallel()
 	endless := func(first, again string) func(net.Conn) {

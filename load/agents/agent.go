@@ -58,8 +58,8 @@ type RefusedError struct{ Why string }
 func (e *RefusedError) Error() string { return "the coordinator refuses this agent: " + e.Why }
 
 // Serve takes part in one run: it joins the coordinator, puts its segment of the load on the server and reports. It
-// blocks until the coordinator has the report, or until it is gone, which ends the load. When ctx is done the load ends,
-// and the coordinator gets the report all the same. It returns the report, nil if there was no load.
+// blocks until the coordinator has the report, or until it is gone, which ends the load. When ctx is done the load
+// ends, and the coordinator gets the report all the same. It returns the report, nil if there was no load.
 func (a *Agent) Serve(ctx context.Context) (*reports.Load, error) {
 	s := &session{Agent: a, subjects: subjectsOf(a.Token), changed: make(chan struct{})}
 	s.prepare()

@@ -32,13 +32,14 @@ func UserOf(raw string) string {
 }
 
 // errRefused is why a server does not let a client in.
-var errRefused = errors.New("the server refuses the token, or the user and password: those of the coordinator are others")
+var errRefused = errors.New(
+	"the server refuses the token, or the user and password: those of the coordinator are others")
 
 // reconnectWait is how long a connection that was lost waits between two attempts to open it again.
 const reconnectWait = 100 * time.Millisecond
 
-// Connect connects to a NATS server. A connection that is lost later is opened again for as long as it takes: heartbeats
-// say whether that was in time. name is what the server calls it.
+// Connect connects to a NATS server. A connection that is lost later is opened again for as long as it takes:
+// heartbeats say whether that was in time. name is what the server calls it.
 func Connect(a Access, name string, more ...nats.Option) (*nats.Conn, error) {
 	options := append([]nats.Option{
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.Timeout(requestLimit),

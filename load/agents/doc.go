@@ -1,7 +1,7 @@
 // Package agents puts one load on a server from several machines, with NATS between them. A coordinator has the plan;
 // agents join it, put their segments of the load on the server, and report. What NATS does is not done here: transport,
-// authentication, TLS, one message to many, requests and their replies. Only its core is used, no JetStream: a run whose
-// coordinator is gone is no result, so nothing has to outlive it.
+// authentication, TLS, one message to many, requests and their replies. Only its core is used, no JetStream: a run
+// whose coordinator is gone is no result, so nothing has to outlive it.
 //
 // # Messages
 //
@@ -22,7 +22,7 @@
 //	joining     until all agents are there, or the time is up
 //	connecting  the plan is out: agents connect, prefill, measure their clocks, and are ready
 //	running     all are ready: the load begins at one moment; ends when all have reported
-//	stopping    an agent is lost or has failed, or the user has interrupted: all end their loads, and report what they have
+//	stopping    an agent is lost or has failed, or the user has interrupted: all end their loads and report what there is
 //	over        each agent has reported or is lost: the reports are joined
 //
 // roster.go has this as a state machine that knows no NATS and no clock. In the order in which they can be read:

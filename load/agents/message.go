@@ -14,8 +14,8 @@ import (
 )
 
 // Each side sends a heartbeat a second, and takes the other one for lost when more than three of its own went by
-// without one of the other's. It counts its own and looks at no clock, so a process that was held up for some seconds does
-// not blame the others.
+// without one of the other's. It counts its own and looks at no clock, so a process that was held up for some seconds
+// does not blame the others.
 const (
 	heartbeat = time.Second
 	missable  = 3
@@ -32,7 +32,8 @@ func subjectsOf(token string) subjects {
 	digest := sha256.Sum256([]byte(token))
 	prefix := "fwp." + hex.EncodeToString(digest[:8]) + "."
 	return subjects{
-		join: prefix + "join", clock: prefix + "clock", state: prefix + "state", tick: prefix + "tick", done: prefix + "done.",
+		join: prefix + "join", clock: prefix + "clock", state: prefix + "state", tick: prefix + "tick",
+		done: prefix + "done.",
 	}
 }
 

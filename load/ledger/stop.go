@@ -49,8 +49,8 @@ func (l *Ledger) Serving() {
 func (l *Ledger) WaitedOut() { l.stops.waitedOut.Store(true) }
 
 // NotReturned goes through the jobs of which a report was refused, that may be delivered again and were not, in
-// ascending order. Those before a stop of the server are left out. When their reservations have been waited for, none may
-// be left.
+// ascending order. Those before a stop of the server are left out. When their reservations have been waited for, none
+// may be left.
 func (l *Ledger) NotReturned() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i, c := range *l.chunks.Load() {

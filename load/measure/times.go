@@ -76,8 +76,8 @@ func (t Times) Max() time.Duration {
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
-// bucket, and whether it is exact: if not, it is a lower bound. It is exact if it would be the same, within 1 %, had the
-// unserved arrivals waited for ever. It is 0 and exact without times.
+// bucket, and whether it is exact: if not, it is a lower bound. It is exact if it would be the same, within 1 %, had
+// the unserved arrivals waited for ever. It is 0 and exact without times.
 func (t Times) Percentile(p float64) (d time.Duration, exact bool) {
 	n := t.Count()
 	if n == 0 {

@@ -48,9 +48,9 @@ func (s Segment) Share(n int64) int64 {
 }
 
 // Segment returns the workload of a segment: w with the segment's share of its connections. Arrivals, their rates,
-// prefill and number of jobs are still those of the whole load, because their numbers say to which segment each belongs.
-// It is an error if the segment would have no connection of a kind that w has: its jobs would have no producer, or its
-// queues no worker.
+// prefill and number of jobs are still those of the whole load, because their numbers say to which segment each
+// belongs. It is an error if the segment would have no connection of a kind that w has: its jobs would have no
+// producer, or its queues no worker.
 func (w *Workload) Segment(s Segment) (Workload, error) {
 	part := *w
 	for _, kind := range []struct {

@@ -60,8 +60,8 @@ func TestAWorkloadIsSharedByItsConnections(t *testing.T) {
 	}
 	assert.Equal(t, w, sum)
 	_, err := w.Segment(workload.Segment{Index: 0, Of: 4})
-	require.EqualError(t, err, "consumers: 3 cannot be shared by 4 segments; expected 4 or more, one for each; raise it, or "+
-		"use fewer segments")
+	require.EqualError(t, err, "consumers: 3 cannot be shared by 4 segments; expected 4 or more, one for each; "+
+		"raise it, or use fewer segments")
 	whole, err := w.Segment(workload.Segment{})
 	require.NoError(t, err)
 	assert.Equal(t, w, whole)

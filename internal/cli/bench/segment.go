@@ -72,7 +72,8 @@ func parseStart(text string, now time.Time) (time.Time, error) {
 }
 
 // workload returns the workload of the segment. It is an error for a seed that was not given, because segments that
-// draw seeds of their own are not of the same load, for a server that only this process would load, and for disruptions.
+// draw seeds of their own are not of the same load, for a server that only this process would load, and for
+// disruptions.
 func (s *segmentFlags) workload(w workload.Workload, at *program.Endpoint, seeded, disrupted bool) (
 	workload.Workload, error,
 ) {

@@ -14,8 +14,8 @@ var refusals = map[string]map[string]string{
 		"workq": "it reads both sides by the grammar and the rules of FWP, and finds jobs and clients in them to give them " +
 			"names; write the conversation as a script (docs/workq.md), which fwpcheck run plays",
 		"emqp": "it reads both sides by the grammar and the rules of FWP, and has one port and replies to commands; " +
-			"fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can be written as a " +
-			"script (docs/emqp.md), which fwpcheck run plays",
+			"fwpcheck serve --protocol emqp lists what clients and workers may not send, and a conversation can be written as " +
+			"a script (docs/emqp.md), which fwpcheck run plays",
 	},
 	"fwpcheck worker": {
 		"workq": "workers of Workq send no heartbeat, name or state that a situation could judge; test them with " +

@@ -42,7 +42,10 @@ const messageLimit = 16 << 20
 
 // Begin returns a conversation in which the broker owes its READY.
 func (p Protocol) Begin(_ session.Side, from io.Reader) (session.Reader, session.State) {
-	r := reader{Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p, ids: map[string]uint64{}, seed: maphash.MakeSeed()}
+	r := reader{
+		Reader: zmtp.NewReader(from, zmtp.Limits{Message: messageLimit}), Protocol: p,
+		ids: map[string]uint64{}, seed: maphash.MakeSeed(),
+	}
 	return r, newState(p.Raw)
 }
 
