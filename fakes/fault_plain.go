@@ -42,6 +42,12 @@ func plainFaults() []Fault {
 					e.decline("message", "there is no message")
 				}
 			})),
+	}
+}
+
+// plainTextFaults are about texts that any client may send, and about times that it may choose.
+func plainTextFaults() []Fault {
+	return []Fault{
 		fault("line-flush-lower-case", "FRAME-03", "flush is carried out in lower case", on(LineRead, func(e *Event) {
 			if string(e.Line) == "flush" {
 				e.Line = []byte(fwp.FLUSH)

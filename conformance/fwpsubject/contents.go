@@ -10,7 +10,8 @@ import (
 // numberForms are numbers at the limits of types, and the forms that a number may have.
 var numberForms = []string{
 	"0", "-1", "255", "256", "-129", "32768", "65536", "2147483647", "2147483648", "-2147483649", "4294967295",
-	"4294967296", "4294967297", "9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993", "9223372036854775807",
+	"4294967296", "4294967297", "9007199254740991", "9007199254740992", "9007199254740993", "-9007199254740993",
+	"9223372036854775807",
 	"-9223372036854775808", "-9223372036854775807", "1000000000000000001",
 	"0.1", "-0", "1e2", "1.5e10", "-2.5E-3", "123456789.125", "0.123456789", "1.0", "1e-7",
 }
@@ -49,9 +50,9 @@ func (g *maker) array() string {
 	case 2:
 		return strings.Repeat("[", 30) + `"deep"` + strings.Repeat("]", 30)
 	}
-	values := make([]string, 1+g.IntN(5))
-	for i := range values {
-		values[i] = g.value(2)
+	var values []string
+	for range 1 + g.IntN(5) {
+		values = append(values, g.value(2))
 	}
 	if g.IntN(6) == 0 { // one of them twice
 		values = append(values, values[0])

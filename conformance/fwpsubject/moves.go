@@ -215,7 +215,8 @@ func (g *maker) fetchMany(c int, _ *oracle.Conn) []explore.Step {
 // fetchAndWake pushes a job while a worker waits for it, or two jobs while two workers do.
 func (g *maker) fetchAndWake(c int, _ *oracle.Conn) []explore.Step {
 	queue := g.freshQueue()
-	moment := explore.Wait(deal(g, "moment", []time.Duration{100, 300, 700}) * time.Millisecond)
+	const ms = time.Millisecond
+	moment := explore.Wait(deal(g, "moment", []time.Duration{100 * ms, 300 * ms, 700 * ms}))
 	for _, other := range g.Free() {
 		if w := g.law.world.Conns[other]; other != c && active(g, other, w) && g.IntN(3) == 0 {
 			return []explore.Step{

@@ -44,7 +44,7 @@ func (g *maker) job() string {
 	}
 	for _, f := range optional {
 		if g.Uses(f.name) && g.IntN(f.often) == 0 {
-			value := ""
+			var value string
 			if f.name == "custom" {
 				value = g.custom()
 			} else {

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// pushing returns what a worker sends of a job in a queue: its PUSH, and a FETCH that brings it with some fields.
-func pushing(n int, queue, fields string) string {
-	return fmt.Sprintf(`1 C PUSH {"jid":"jid-000000000000000%d","jobtype":"t","args":[],"queue":"%s"%s}`+"\n1 S +OK",
-		n, queue, fields)
+// pushing returns the PUSH of a job in a queue.
+func pushing(n int, queue string) string {
+	return fmt.Sprintf(`1 C PUSH {"jid":"jid-000000000000000%d","jobtype":"t","args":[],"queue":"%s"}`+"\n1 S +OK",
+		n, queue)
 }
 
 func fetched(n int, queue, changed string) string {
@@ -27,8 +27,8 @@ func TestAFailureIsOfItsOwnJob(t *testing.T) {
 	const said = `,"errtype":"E","message":"a telling message","backtrace":[]`
 	const lines = `,"errtype":"E","backtrace":["a telling line"]`
 	back := func(failure string) string { return `,"failure":` + failure }
-	first := all(hello, pushing(1, "q", ""), fetched(1, "q", ""))
-	second := all(pushing(2, "r", ""), fetched(2, "r", ""))
+	first := all(hello, pushing(1, "q"), fetched(1, "q", ""))
+	second := all(pushing(2, "r"), fetched(2, "r", ""))
 	judge(t, map[string]row{
 		"its own message": {
 			all(first, failed(1, said), "wait 60s", fetched(1, "q", back(`{"errtype":"E","message":"a telling message"}`))), "",
@@ -60,16 +60,16 @@ func TestWhatTheServerTook(t *testing.T) {
 	const held = `,"queue":"q"`
 	judge(t, map[string]row{
 		"a job of an odd queue, from another": {
-			all(hello, pushing(1, "q.a", ""), "1 C FETCH q-a", "1 S "+`${"jid":"jid-0000000000000001","jobtype":"t","args":[]}`),
+			all(hello, pushing(1, "q.a"), "1 C FETCH q-a", "1 S "+`${"jid":"jid-0000000000000001","jobtype":"t","args":[]}`),
 			"FWP-FETCH-04 queue",
 		},
 		"a job that was flushed comes back after a FAIL": {
-			all(hello, pushing(1, "q", ""), fetched(1, "q", ""), flush, failed(1, `,"errtype":"E"`), "wait 60s",
+			all(hello, pushing(1, "q"), fetched(1, "q", ""), flush, failed(1, `,"errtype":"E"`), "wait 60s",
 				fetched(1, "q", held)),
 			"FWP-FLUSH-02 delivered",
 		},
 		"a job without created_at has one of last year": {
-			all(hello, pushing(1, "q", ""), "1 C FETCH q", "1 S "+`${"jid":"jid-0000000000000001","jobtype":"t","args":[],`+
+			all(hello, pushing(1, "q"), "1 C FETCH q", "1 S "+`${"jid":"jid-0000000000000001","jobtype":"t","args":[],`+
 				`"created_at":"2025-01-02T03:04:05Z","enqueued_at":"2026-01-02T03:04:05Z"}`),
 			"FWP-WU-10 field",
 		},
