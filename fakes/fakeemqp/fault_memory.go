@@ -102,8 +102,10 @@ func contentFaults() []Fault {
 			sent(set(atID, "reply"), emqp.REPLY)),
 		statefulFault("request-any-case", "REQ-02",
 			"the names of queues are the same in small letters and in capitals", alike(strings.ToLower)),
-		statefulFault("request-any-letter", "REQ-02", "all letters that are not in ASCII are the same in names of queues",
-			alike(func(s string) string { return strings.Map(ascii, s) })),
+		statefulFault("request-any-letter", "REQ-02 INF-01",
+			"all letters that are not in ASCII are the same in names of queues", alike(func(s string) string {
+				return strings.Map(ascii, s)
+			})),
 		statefulFault("request-name-cut", "REQ-02", "what stands behind a comma in the name of a queue does not count",
 			alike(func(s string) string { s, _, _ = strings.Cut(s, ","); return s })),
 		statefulFault("request-name-trimmed", "REQ-02", "blanks at the end of the name of a queue do not count",
