@@ -36,7 +36,7 @@ var allFaults = sync.OnceValue(func() []Fault {
 		rareFaults(), strictFaults(), companyFaults(), laterFaults(),
 		formFaults(), laxFaults(), situationFaults(), unfinishedFaults(),
 		silentFaults(), numberFormFaults(), orderFaults(), looseFaults(), longFaults(),
-		pathFaults(), twiceFaults(), besideFaults(), verbFaults(), plainFaults(), plainTextFaults(),
+		pathFaults(), twiceFaults(), besideFaults(), verbFaults(), plainFaults(), plainTextFaults(), plainJobFaults(),
 	)
 })
 

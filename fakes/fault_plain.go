@@ -73,6 +73,44 @@ func plainTextFaults() []Fault {
 	}
 }
 
+// plainJobFaults are about jobs as any client pushes them, names included.
+func plainJobFaults() []Fault {
+	return []Fault{
+		fault("job-custom-long", "WU-11",
+			"custom of more than 4 KiB is dropped",
+			when(Defaulted, fwp.PUSH, func(e *Event) {
+				if len(e.Object.Get("custom")) > 4<<10 {
+					e.Object.Delete("custom")
+				}
+			})),
+		fault("job-created-at-ahead", "WU-10",
+			"a created_at that is ahead becomes the time of the PUSH",
+			when(Defaulted, fwp.PUSH, func(e *Event) {
+				if at, ok := asTime(e.Object.Get("created_at")); ok && time.Until(at) > time.Minute {
+					e.Object.setTime("created_at", time.Now())
+				}
+			})),
+		fault("job-jobtype-trimmed", "FETCH-01",
+			"a jobtype loses the white space at its ends",
+			delivered(func(job *Object) { job.SetText("jobtype", strings.TrimSpace(job.Text("jobtype"))) })),
+		fault("job-ids-blanks", "STATE-07",
+			"blanks around the jid of an ACK do not count",
+			when(Checked, fwp.ACK, func(e *Event) {
+				if e.Err == nil {
+					e.Object.SetText("jid", strings.TrimSpace(e.Object.Text("jid")))
+				}
+			})),
+		fault("queue-default-capitals", "FETCH-08 FETCH-04",
+			"the queue default is also that of its name in capitals",
+			queueNames(func(s string) string {
+				if strings.EqualFold(s, defaultQueue) {
+					return defaultQueue
+				}
+				return s
+			})),
+	}
+}
+
 // closedAfterAMinute closes connections while nothing is sent on them, or with their next command.
 func closedAfterAMinute() func(*Event) {
 	const after = 65 * time.Second
