@@ -3,7 +3,6 @@ package emqpsubject_test
 import (
 	"context"
 	"flag"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -18,64 +17,16 @@ import (
 	"github.com/fwpsuite/fwp/fakes/fakeemqp"
 	"github.com/fwpsuite/fwp/internal/memnet"
 	"github.com/fwpsuite/fwp/internal/slow"
+	"github.com/fwpsuite/fwp/internal/suitetest"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/emqpdialect"
 )
 
-const (
-	front = "emqp:47291"
-	back  = "emqp:47290"
-)
-
-// target is a broker in memory, which can be started again.
-type target struct {
-	network *memnet.Network
-	config  func() fakeemqp.Config
-	single  bool
-	broker  *fakeemqp.Broker
-}
-
-func (t *target) start() error {
-	f, err := t.network.Listen(front)
-	if err != nil {
-		return err
-	}
-	var b net.Listener
-	if !t.single {
-		if b, err = t.network.Listen(back); err != nil {
-			return err
-		}
-	}
-	var config fakeemqp.Config
-	if t.config != nil {
-		config = t.config()
-	}
-	t.broker = fakeemqp.Start(config, f, b)
-	return nil
-}
-
-func (t *target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.network.DialContext(ctx, "tcp", front)
-}
-
-func (t *target) DialBackend(ctx context.Context) (net.Conn, error) {
-	if t.single {
-		return t.Dial(ctx)
-	}
-	return t.network.DialContext(ctx, "tcp", back)
-}
-
-func (t *target) Restart(context.Context) error {
-	t.broker.Close()
-	return t.start()
-}
-
 // brokers starts brokers, each in a network of its own.
 func brokers(config func() fakeemqp.Config, single bool) func() (scenarios.Target, func(), error) {
 	return func() (scenarios.Target, func(), error) {
-		at := &target{network: memnet.New(), config: config, single: single}
-		err := at.start()
-		return at, func() { at.broker.Close() }, err
+		at := &suitetest.Broker{Network: memnet.New(), Config: config, Single: single}
+		return at, at.Close, at.Restart(context.Background())
 	}
 }
 
@@ -100,18 +51,17 @@ func explored(
 
 // mortal is a broker in memory that ends when it is sent a REPLY.
 func mortal() (scenarios.Target, func(), error) {
-	at := &target{network: memnet.New()}
-	at.config = func() fakeemqp.Config {
+	at := &suitetest.Broker{Network: memnet.New()}
+	at.Config = func() fakeemqp.Config {
 		dying, die := context.WithCancel(context.Background())
-		context.AfterFunc(dying, func() { at.broker.Close() })
+		context.AfterFunc(dying, at.Close)
 		return fakeemqp.Config{Hook: func(e *fakeemqp.Event) {
 			if !e.Sent && len(e.Frames) == 5 && string(e.Frames[2]) == "REPLY" {
 				die()
 			}
 		}}
 	}
-	err := at.start()
-	return at, func() { at.broker.Close() }, err
+	return at, at.Close, at.Restart(context.Background())
 }
 
 // TestABrokerThatDies: the message of which a broker dies is found, and the exploration goes on without it.

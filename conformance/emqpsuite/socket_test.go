@@ -19,12 +19,12 @@ import (
 
 // altered is a broker whose octets are changed on their way to its clients.
 type altered struct {
-	*target
+	*suitetest.Broker
 	change func([]byte) []byte
 }
 
 func (a altered) Dial(ctx context.Context) (net.Conn, error) {
-	nc, err := a.target.Dial(ctx)
+	nc, err := a.Broker.Dial(ctx)
 	return &alteredConn{Conn: nc, change: a.change}, err
 }
 
@@ -67,14 +67,14 @@ func TestSockets(t *testing.T) {
 				return c.Describe().ID != "frames/router"
 			})
 			synctest.Test(t, func(t *testing.T) {
-				on := altered{&target{nw: memnet.New()}, change}
+				on := altered{&suitetest.Broker{Network: memnet.New(), Config: conforming}, change}
 				require.NoError(t, on.Restart(t.Context()))
 				server, end, err := start(conforming, false)
 				require.NoError(t, err)
 				end()
 				server.Target, server.Fresh = on, nil
 				red, _ := suitetest.Red(judge(t, server, picked))
-				on.broker.Close()
+				on.Close()
 				assert.Contains(t, red, clause)
 			})
 		})

@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,51 +28,7 @@ import (
 	"github.com/fwpsuite/fwp/zmtp"
 )
 
-const (
-	front = "127.0.0.1:47291"
-	back  = "127.0.0.1:47290"
-)
-
-// target is a broker in memory that can be started again. Without a back end one socket is for all.
-type target struct {
-	nw     *memnet.Network
-	config fakeemqp.Config
-	single bool
-
-	mu     sync.Mutex
-	broker *fakeemqp.Broker
-}
-
-func (t *target) Dial(ctx context.Context) (net.Conn, error) {
-	return t.nw.DialContext(ctx, "tcp", front)
-}
-
-func (t *target) DialBackend(ctx context.Context) (net.Conn, error) {
-	if t.single {
-		return t.Dial(ctx)
-	}
-	return t.nw.DialContext(ctx, "tcp", back)
-}
-
-func (t *target) Restart(context.Context) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.broker != nil {
-		t.broker.Close()
-	}
-	f, err := t.nw.Listen(front)
-	if err != nil {
-		return err
-	}
-	var b net.Listener
-	if !t.single {
-		if b, err = t.nw.Listen(back); err != nil {
-			return err
-		}
-	}
-	t.broker = fakeemqp.Start(t.config, f, b)
-	return nil
-}
+const front = "127.0.0.1:47291"
 
 // run plays checks on a broker, in virtual time.
 func run(t *testing.T, config func() fakeemqp.Config, single bool, checks []conformance.Check) (r *reports.Report) {
@@ -89,11 +44,12 @@ func run(t *testing.T, config func() fakeemqp.Config, single bool, checks []conf
 
 // start starts a broker on a network of its own.
 func start(config func() fakeemqp.Config, single bool) (server conformance.Server, end func(), err error) {
-	on := &target{nw: memnet.New(), config: config(), single: single}
+	kept := config() // over restarts
+	on := &suitetest.Broker{Network: memnet.New(), Config: func() fakeemqp.Config { return kept }, Single: single}
 	return conformance.Server{
 		Target: on, Offers: []scenarios.Need{scenarios.NeedOpen, scenarios.NeedAlone, scenarios.NeedRestart},
 		Fresh: func() (conformance.Server, func(), error) { return start(config, single) },
-	}, func() { on.broker.Close() }, on.Restart(context.Background())
+	}, on.Close, on.Restart(context.Background())
 }
 
 func judge(t *testing.T, on conformance.Server, checks []conformance.Check) *reports.Report {

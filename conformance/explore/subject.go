@@ -129,7 +129,7 @@ type Pusher interface {
 
 // Due is a message that a server has to send by itself.
 type Due struct {
-	Conns   []int     // on one of which it comes
+	Conns   []int     // one of them receives it
 	Missing Violation // if it does not within the timeout
 }
 

@@ -72,8 +72,8 @@ var moves = []move{
 		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`, `"rss_kb":2147483648,"current_state":"terminate"`})
 		return fmt.Sprintf(`BEAT {"wid":"%s",%s}`, g.law.symbol(w.WID), more)
 	})},
-	{"beat-of-nobody", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {
-		return fmt.Sprintf(`BEAT {"wid":"%s"}`, deal(g, "nobody", []string{
+	{"beat-unknown-worker", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {
+		return fmt.Sprintf(`BEAT {"wid":"%s"}`, deal(g, "unknown worker", []string{
 			fmt.Sprintf("$wid%d", 1000000+g.IntN(1000)), " " + g.law.symbol(w.WID) + " ", g.law.symbol(w.WID) + `\r\nx`,
 			g.law.symbol(w.WID) + "x",
 		}))

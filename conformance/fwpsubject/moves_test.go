@@ -45,7 +45,7 @@ func TestMoves(t *testing.T) {
 	t.Parallel()
 	forms := map[string]model.Answer{ // of the first line, as the specification reads it
 		"fetch": model.Okay, "fetch-two": model.Okay, "ack": model.Okay, "fail": model.Okay, "beat": model.Okay,
-		"beat-of-nobody": model.Okay, "info": model.Okay, "end": model.Okay, "end-early": model.Okay,
+		"beat-unknown-worker": model.Okay, "info": model.Okay, "end": model.Okay, "end-early": model.Okay,
 		"burst":       model.Okay,
 		"fetch-empty": model.Okay, "fetch-as-anybody": model.Okay, "fetch-and-go": model.Okay, "two-words": model.Either,
 		"fetch-and-wake": model.Okay, "report-anything": model.Okay, "fail-badly": model.Refused,

@@ -188,7 +188,10 @@ var rooms = map[string]room{
 	"internal/input":    {alone: true},
 	"internal/shortage": {alone: true},
 	"internal/suitetest": {
-		mayImport: []string{"conformance", "internal/input", "reports", "scenarios"}, tests: true,
+		mayImport: []string{
+			"conformance", "fakes/fakeemqp", "internal/input", "internal/memnet", "reports", "scenarios",
+		},
+		tests: true,
 	},
 	"internal/loadtest": {
 		mayImport: []string{"internal/memnet", "load", "load/protocol", "load/workload", "reports"}, tests: true,

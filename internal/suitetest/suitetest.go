@@ -1,5 +1,5 @@
 // Package suitetest has the tests that the suite of each protocol must pass: its scripts are in order, its document of
-// clauses is current, and it finds nothing on a conforming server.
+// clauses is current, and it finds nothing on a conforming server. For eMQP it has a broker in memory.
 package suitetest
 
 import (

@@ -54,7 +54,7 @@ var (
 // RefusedError is why a coordinator refuses an agent.
 type RefusedError struct{ Why string }
 
-// Error says so.
+// Error returns the reason.
 func (e *RefusedError) Error() string { return "the coordinator refuses this agent: " + e.Why }
 
 // Serve takes part in one run: it joins the coordinator, puts its segment of the load on the server and reports. It
@@ -228,7 +228,7 @@ func (s *session) run(user, alive context.Context) (*reports.Load, error) {
 		Run: got.Plan.part(place), Plan: *got.Plan, Segment: workload.Segment{Index: place, Of: got.Plan.Agents},
 		Start: s.start, Watch: s.watch,
 	}
-	go func() { // ends the load when the coordinator says so
+	go func() { // a state of stopping or over ends the load
 		if _, err := s.await(waiting, func(st state) bool { return st.Phase == stopping || st.Phase == over }); err == nil {
 			stop(context.Canceled)
 		}
