@@ -188,6 +188,10 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitWell, "achieved 4,750 of 5,000 /s; all", func(l *Load) { l.Rate.Achieved = 4750 }},
 		{ExitFindings, "1 of 1 threshold missed: lost==1, actual 0; achieved the", func(l *Load) { l.Evaluate(parsed("lost==1")...) }},
 		{ExitFindings, "2 of 2 thresholds missed: info.rate>1 has no data (and 1 more)", func(l *Load) { l.Evaluate(parsed("info.rate>1", "lost>1")...) }},
+		{ExitInconclusive, "INVALID: the generator used 97 % of its 1 CPU; allowed is 85 %; all", func(l *Load) {
+			l.Machine.GOMAXPROCS, l.Health.Loops, l.Health.CPUShare = 2, []float64{0.5}, 0.97 // one to spare
+			l.Evaluate()
+		}},
 		{ExitInconclusive, "INVALID: the host of this virtual machine took 50 % of its time; allowed is 2 %; all", func(l *Load) {
 			l.Health.Steal = 0.5
 			l.Evaluate(parsed("push.response.p99<1ns")...)
