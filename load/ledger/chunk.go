@@ -30,6 +30,7 @@ type chunk struct {
 	refused  atomic.Pointer[bitmap]
 	doubtful atomic.Pointer[bitmap]
 	denied   atomic.Pointer[bitmap] // a report of it was refused, and it was not delivered since
+	loose    atomic.Pointer[bitmap] // settled after it might have returned: see part.go
 }
 
 // apply changes the state of job i of the chunk by the table, and returns the state before.
@@ -40,6 +41,9 @@ func (c *chunk) apply(i int64, r report) state {
 		was := state(old >> shift & 3)
 		to := next[r][was]
 		if was == to || word.CompareAndSwap(old, old&^(3<<shift)|uint64(to)<<shift) {
+			if was == mayReturn && to == settled {
+				lazily(&c.loose).set(i)
+			}
 			return was
 		}
 	}

@@ -37,6 +37,7 @@ type Counts struct {
 	Redelivered int64        // deliveries of jobs that might return
 	Duplicated  int64        // deliveries of jobs that a worker had
 	Returned    int64        // deliveries of jobs that were settled
+	Elsewhere   int64        // deliveries of jobs that another part of the run had, or had settled: see [Join]
 	Foreign     int64        // deliveries that have a flaw other than Early
 	Flawed      [Flaws]int64 // deliveries that have a flaw, by flaw
 	OutOfOrder  int64        // first deliveries after one of a later job from the same queue
@@ -59,7 +60,7 @@ func (l *Ledger) Count(drained bool) Counts {
 		Delivered: t.held + t.mayReturn + t.settled, Dead: l.forGood.Load(),
 		Held: t.held, Waiting: t.mayReturn, InDoubt: t.inDoubt, Missing: t.missing,
 		Failed: l.failed.Load(), Redelivered: l.redelivered.Load(),
-		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(),
+		Duplicated: l.duplicated.Load(), Returned: l.returned.Load(), Elsewhere: l.elsewhere.Load(),
 		OutOfOrder: l.outOfOrder.Load(), FetchesLost: l.fetchesLost.Load(), ReportsLost: l.reportsLost.Load(),
 		TwiceByStop: l.stops.twice.Load(), ReturnedByStop: l.stops.returned.Load(),
 	}

@@ -40,4 +40,9 @@
 // A job is missing if its push was confirmed and no worker has got it. During the run that is the backlog. When the
 // queues have been drained there is one reason that is not the server's fault: a fetch that ended without a reply may
 // have taken one job. Jobs missing beyond the number of those are lost.
+//
+// # Several processes
+//
+// Where a job may be pushed by one process and delivered to another, each has a part of the account (NewPart). After
+// the run the parts are written (Encode), and joined into one (Join), with the same counts and findings.
 package ledger

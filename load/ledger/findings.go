@@ -18,9 +18,10 @@ type Finding struct {
 
 // Findings holds the first 1,000 of each kind, in the order of their deliveries.
 type Findings struct {
-	Twice    []int64   // jobs delivered to a second worker, once for each such delivery
-	Returned []int64   // jobs delivered after they were settled, the same
-	Foreign  []Finding // deliveries with a flaw
+	Twice     []int64   // jobs delivered to a second worker, once for each such delivery
+	Returned  []int64   // jobs delivered after they were settled, the same
+	Elsewhere []int64   // jobs delivered in two parts of the run, none of which had given them back, the same
+	Foreign   []Finding // deliveries with a flaw
 }
 
 // findings has a lock, because findings are rare.
@@ -47,13 +48,28 @@ func (f *findings) addForeign(finding Finding) {
 	}
 }
 
+// addAll adds the findings of a part of the run.
+func (f *findings) addAll(others *Findings) {
+	for _, list := range []struct{ to, from *[]int64 }{
+		{&f.kept.Twice, &others.Twice}, {&f.kept.Returned, &others.Returned}, {&f.kept.Elsewhere, &others.Elsewhere},
+	} {
+		for _, k := range *list.from {
+			f.addTwice(k, list.to)
+		}
+	}
+	for _, finding := range others.Foreign {
+		f.addForeign(finding)
+	}
+}
+
 // Findings returns a copy of the findings so far. For missing jobs see Missing.
 func (l *Ledger) Findings() Findings {
 	l.findings.mu.Lock()
 	defer l.findings.mu.Unlock()
 	return Findings{
-		Twice:    slices.Clone(l.findings.kept.Twice),
-		Returned: slices.Clone(l.findings.kept.Returned),
-		Foreign:  slices.Clone(l.findings.kept.Foreign),
+		Twice:     slices.Clone(l.findings.kept.Twice),
+		Returned:  slices.Clone(l.findings.kept.Returned),
+		Elsewhere: slices.Clone(l.findings.kept.Elsewhere),
+		Foreign:   slices.Clone(l.findings.kept.Foreign),
 	}
 }

@@ -16,12 +16,13 @@ type Ledger struct {
 
 	recent ring
 	stops  stops
+	part   bool // other processes push jobs that are delivered here
 
 	last, sent              atomic.Int64 // greatest job sent, -1 before the first; how many
 	refused                 atomic.Int64
 	failed, forGood         atomic.Int64
 	redelivered, duplicated atomic.Int64
-	returned                atomic.Int64
+	returned, elsewhere     atomic.Int64
 	outOfOrder, fetchesLost atomic.Int64
 	reportsLost             atomic.Int64
 	foreign                 [Flaws]atomic.Int64
@@ -86,8 +87,11 @@ func (l *Ledger) Doubtful(k int64) {
 // kind of the delivery.
 func (l *Ledger) Delivered(k int64, queue int) Kind {
 	c := l.find(k)
-	if c == nil || k > l.last.Load() {
-		l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
+	if l.part {
+		c = l.findOrAdd(k)
+	}
+	if c == nil || !l.part && k > l.last.Load() {
+		l.neverPushed(k)
 		return Stray
 	}
 	kind := kinds[c.apply(k%chunkJobs, delivered)]
@@ -116,6 +120,10 @@ func (l *Ledger) Delivered(k int64, queue int) Kind {
 		l.findings.addTwice(k, &l.findings.kept.Twice)
 	}
 	return kind
+}
+
+func (l *Ledger) neverPushed(k int64) {
+	l.flawed(Finding{Flaw: NotOurs, K: k, What: "delivered, and never pushed"})
 }
 
 // Acked books that an ack of job k was confirmed.
