@@ -6,7 +6,8 @@
 //
 // Files, in the order in which they can be read: config.go, run.go, start.go and drain.go (the phases), watch.go,
 // stall.go and second.go (what is observed meanwhile), disrupted.go (what is done to the target), report.go,
-// planned.go, findings.go and history.go (the result), join.go and segments.go (the result of several generators).
+// account.go, planned.go, findings.go and history.go (the result), join.go and segments.go (the result of several
+// generators), crossing.go (jobs that cross between them).
 package load
 
 import (
@@ -62,6 +63,9 @@ type Config struct {
 	// when the server is lost meanwhile.
 	Start func(context.Context) (time.Time, error)
 
+	// Crossing, if set, says that jobs cross between this run and others, which load the same queues at the same time.
+	Crossing *Crossing
+
 	// Watch, if set, is called at the end of every second, one call at a time. A call that takes long delays the next.
 	Watch func(Moment)
 
@@ -85,6 +89,17 @@ type Config struct {
 	// LevelOf the level of a clause.
 	ClauseOf func(breach string) string
 	LevelOf  func(clause string) reports.Level
+}
+
+// Crossing is what a run has in common with others between which jobs cross: what one pushes, any may fetch. Its
+// account of the jobs is a part then, of which JoinCrossed makes the whole. The seeds must be the same, and each needs
+// a Start, which is the same moment for all: the times in jobs count from the first arrival.
+type Crossing struct {
+	// Run is the name of the queues and jobs of all. Config.Run is unlike that of the others: it names the workers.
+	Run string
+	// Pushed is called once, when every push of this run has been answered. It blocks until that is so for every run, or
+	// until its context is done: before that no worker may take its queues for empty.
+	Pushed func(context.Context) error
 }
 
 // Moment holds the figures of a run at the end of a second.
@@ -113,6 +128,8 @@ type Result struct {
 	History *history.History
 	// Judged is what the examination of History found.
 	Judged history.Report
+	// Account is the part of the account of the jobs that a run with a Crossing has, for JoinCrossed; else nil.
+	Account []byte
 }
 
 // NewRun returns a name for a run that no other has.

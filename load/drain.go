@@ -16,7 +16,7 @@ func (r *run) gone() bool {
 
 // drain empties the queues: an accepted job that is not delivered by its end is lost.
 func (r *run) drain() {
-	if r.ledger.Count(false).Sent == 0 {
+	if !r.crosses() && r.ledger.Count(false).Sent == 0 {
 		return
 	}
 	r.enter("drain")
@@ -27,16 +27,20 @@ func (r *run) drain() {
 	forever := context.Background()
 	r.resetWatchdog()
 	r.until(forever, func() bool { return !r.status.Pushing || !patient() })
+	others := r.awaitOthers(patient)
 	from := r.now()
 	r.resetWatchdog() // a server that answers no push may answer a fetch
 	r.each(func(c *client.Shard) { c.Drain(from) })
 	r.until(forever, func() bool { return r.allDrained() || !patient() })
 	r.resolve(patient)
-	if r.figures.drained = r.allDrained(); r.figures.drained {
+	if r.figures.drained = r.allDrained() && others == nil; r.figures.drained {
 		r.note("empty after " + reports.Time(r.now()-from))
 		return
 	}
 	r.figures.notDrained = r.whyNotDrained()
+	if others != nil {
+		r.figures.notDrained = others.Error()
+	}
 	r.note(r.figures.notDrained)
 }
 
@@ -56,7 +60,7 @@ func (r *run) allDrained() bool {
 	if s.Pushing || s.Held > 0 {
 		return false
 	}
-	if !s.Drained && (s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
+	if !s.Drained && (r.crosses() || s.Ready >= s.Wanted || s.Emptied == 0 || r.ledger.Count(false).Missing > 0) {
 		return false
 	}
 	return r.work.FailShare == 0 || r.ledger.Count(false).Waiting <= s.Repeated

@@ -35,7 +35,7 @@ func (r *run) examineHistory() {
 // withHistory adds the findings of the history. One about a clause that has a finding already adds its proof to that.
 func (r *run) withHistory(findings []reports.LoadFinding) []reports.LoadFinding {
 	for _, f := range r.figures.examined.Findings {
-		breach, clause := string(f.Breach), r.clauseOf(string(f.Breach))
+		breach, clause := string(f.Breach), r.clauses().clauseOf(string(f.Breach))
 		i := slices.IndexFunc(findings, func(known reports.LoadFinding) bool {
 			return known.Breach == breach || clause != "" && known.Clause == clause
 		})

@@ -15,8 +15,9 @@ import (
 // Part is what one of several generators reported. Of Agent, the Name must be set, and Clock and Lost if there is
 // anything to say; Join sets the rest.
 type Part struct {
-	Agent  reports.LoadAgent
-	Report *reports.Load
+	Agent   reports.LoadAgent
+	Report  *reports.Load
+	Account []byte // where jobs cross: that of its Result; nil if it is lost
 }
 
 // Join returns the report of a load whose segments several generators put on a server: what one process would have
@@ -102,8 +103,15 @@ func addConnections(sum, one *reports.Connections) {
 	}
 }
 
+// addRate adds the rate of a part. Where some parts have all producers, the rate of the load is theirs: they come
+// first.
 func addRate(sum, one *reports.LoadRate) {
-	sum.Op = one.Op
+	if sum.Op == "" {
+		sum.Op = one.Op
+	}
+	if sum.Op != one.Op {
+		return
+	}
 	sum.Planned, sum.Done = sum.Planned+one.Planned, sum.Done+one.Done
 	sum.Queued, sum.Dropped, sum.Unserved = sum.Queued+one.Queued, sum.Dropped+one.Dropped, sum.Unserved+one.Unserved
 	sum.Backlog += one.Backlog // at most: their longest moments need not have been the same

@@ -15,7 +15,7 @@ import (
 func (r *run) planned() reports.LoadPlan {
 	w := &r.work
 	plan := reports.LoadPlan{
-		Words: r.describe(), Preset: w.Preset, Open: r.plan != nil, Segment: r.config.Segment.String(),
+		Words: r.describe(), Preset: w.Preset, Open: w.Open(), Segment: r.segment(),
 		Producers: w.Producers, Consumers: w.Consumers, Workload: r.settings(),
 	}
 	if w.BeatOnly {
@@ -30,6 +30,18 @@ func (r *run) planned() reports.LoadPlan {
 		plan.Stages = append(plan.Stages, reports.Stage{Over: s.Over, From: s.From, To: s.To})
 	}
 	return plan
+}
+
+// segment returns which part of the load the run is, empty for all of it.
+func (r *run) segment() string {
+	name := r.config.Segment.String()
+	switch {
+	case !r.work.Half:
+		return name
+	case r.work.Producers > 0:
+		return name + " of the producers"
+	}
+	return name + " of the workers"
 }
 
 // settings returns the workload as JSON: each key with its value as in YAML.

@@ -38,9 +38,10 @@ func (r *run) report() *reports.Load {
 	l.Measured, l.Series, l.Heat = f.measured, f.series, f.heat
 	l.Ops, l.Flows = r.reportOps(), flowsOf(f.total)
 	l.Histograms = Log(f.total, r.began, r.config.Run)
-	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), r.reportJobs()
+	a := r.account()
+	l.Connections, l.Rate, l.Jobs = r.reportConnections(), r.reportRate(), a.report()
 	l.Disruptions = r.reportDisruptions()
-	l.Findings = r.reportFindings(l.Jobs.Drained)
+	l.Findings = r.reportFindings()
 	l.Health = r.reportHealth()
 	l.Evaluate(r.config.Thresholds...)
 	return l
@@ -211,28 +212,6 @@ func (r *run) reportRate() reports.LoadRate {
 	rate.Unserved = f.total.Count(measure.SeriesOf(r.arrival(), measure.Unserved))
 	rate.Queued, rate.Dropped, rate.Backlog = r.status.Waited, f.total.Dropped(), f.backlog
 	return rate
-}
-
-// reportJobs returns the account of the jobs.
-func (r *run) reportJobs() reports.LoadJobs {
-	c := r.ledger.Count(r.figures.drained)
-	jobs := reports.LoadJobs{
-		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
-		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
-		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
-		Duplicated: c.Duplicated + c.Returned + c.TwiceByStop + c.ReturnedByStop,
-		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
-		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
-		FetchesLost: c.FetchesLost, TakenAtEnd: r.status.TakenAtStop,
-		Drained: r.figures.drained, NotDrained: r.figures.notDrained,
-	}
-	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
-		jobs.InDoubt = jobs.Missing - jobs.Lost
-	}
-	if c.Sent == 0 {
-		jobs.Drained, jobs.NotDrained = true, ""
-	}
-	return jobs
 }
 
 func (r *run) reportHealth() reports.Health {

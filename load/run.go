@@ -54,7 +54,8 @@ func Run(ctx context.Context, config Config) *Result {
 	r.phases(ctx)
 	r.examineHistory()
 	_ = r.engine.Close() // it has no error
-	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined}
+	return &Result{Report: r.report(), Total: r.figures.total, History: r.figures.history, Judged: r.figures.examined,
+		Account: r.part()}
 }
 
 // startEngine makes the epoll engine if there are addresses for it, and else the portable one.
@@ -90,6 +91,7 @@ type run struct {
 	jobs      *workload.Jobs
 	sampler   *health.Sampler
 	disrupted disrupted
+	crossing  crossing
 
 	status   client.Status // of all shards together
 	watchdog watchdog
@@ -138,10 +140,14 @@ type phase struct {
 }
 
 func newRun(config Config) *run {
-	return &run{
+	r := &run{
 		config: config, work: config.Workload.Filled(), plan: config.Workload.Plan(config.Seed),
 		started: time.Now(), figures: figures{total: new(measure.Set)},
 	}
+	if r.work.Half && r.work.Producers == 0 {
+		r.plan = nil // its arrivals are those of others
+	}
+	return r
 }
 
 // start makes the engine and the shards. The error is one of this machine, such as too many open files.
@@ -152,7 +158,10 @@ func (r *run) start() error {
 	}
 	r.sampler = health.NewSampler(r.began, max(1, r.config.Loops))
 	r.ledger = ledger.New()
-	r.jobs = r.config.Workload.Jobs(r.config.Run, r.config.Seed)
+	if r.crosses() {
+		r.ledger = ledger.NewPart()
+	}
+	r.jobs = r.config.Workload.Jobs(r.jobsName(), r.config.Seed)
 	loops := r.engine.Loops()
 	r.shared = new(client.Shared)
 	if r.config.History {
@@ -325,6 +334,8 @@ func (r *run) over() bool {
 	switch {
 	case r.status.Pushing:
 		return false
+	case r.crosses():
+		return r.pushedAll()
 	case r.plan != nil || r.work.JobLimit > 0:
 		return true // all arrivals have been answered
 	case r.work.Prefill > 0 && r.work.Producers == 0:

@@ -55,6 +55,16 @@ func (b bench) run(t *testing.T) *reports.Load {
 func (b bench) result(t *testing.T) *load.Result {
 	t.Helper()
 	var result *load.Result
+	b.with(t, func(ctx context.Context, config load.Config) {
+		result = load.Run(ctx, config)
+		quiet(result.Report, config.Thresholds)
+	})
+	return result
+}
+
+// with has act use a server, in virtual time, until no client is connected any more.
+func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
 		b.server.Listen = func() (net.Listener, error) { return network.Listen("server:7419") }
@@ -83,13 +93,11 @@ func (b bench) result(t *testing.T) *load.Result {
 		if b.during != nil {
 			go b.during(cancel, server)
 		}
-		result = load.Run(ctx, config)
+		act(ctx, config)
 		synctest.Wait()
 		assert.Zero(t, server.Connections())
 		server.Close()
-		quiet(result.Report, config.Thresholds)
 	})
-	return result
 }
 
 // quiet evaluates a report without the health of the machine: in virtual time a minute

@@ -31,9 +31,10 @@ func (r *run) tick(now time.Duration) {
 		f.answered += answered(second, r.carried())
 	}
 	if r.config.Watch != nil {
+		a := r.account()
 		r.config.Watch(Moment{
 			Second: s, Run: r.config.Run, Began: r.began, Set: second, Left: r.left(now), Errors: r.status.Errors,
-			Op: string(r.carried()), Jobs: r.reportJobs(),
+			Op: string(r.carried()), Jobs: a.report(),
 			Disruption: r.disrupted.now(),
 		})
 	}

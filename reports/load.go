@@ -50,6 +50,9 @@ type Load struct {
 	Ops []LoadOp `json:"ops"`
 	// Flows holds the flows of jobs, in the order of LoadFlows, each if it has at least one job.
 	Flows []LoadFlow `json:"flows"`
+	// ClockBound is how far the flows may be wrong where jobs crossed between agents, because push and delivery were timed
+	// by two clocks: the sum of the two largest bounds of Agents. 0 if each job stayed with its agent.
+	ClockBound time.Duration `json:"clock_bound_ns,omitempty"`
 	// Jobs is the account of every job of the run, whatever the phase it was pushed in.
 	Jobs LoadJobs `json:"jobs"`
 	// Disruptions is what was done to the target on purpose, and what it cost; nil if nothing was.
@@ -132,8 +135,8 @@ type LoadPlan struct {
 	Producers int `json:"producers,omitempty"`
 	Consumers int `json:"consumers,omitempty"`
 	Idle      int `json:"idle,omitempty"`
-	// Segment is the part of the load that this run was, "2/4" for example, of which Producers, Consumers and Idle are
-	// the connections. Empty for a whole load.
+	// Segment is the part of the load that this run was, "2/4" for example, or "1/2 of the workers", of which Producers,
+	// Consumers and Idle are the connections. Empty for a whole load.
 	Segment string `json:"segment,omitempty"`
 	// Workload is the whole workload as JSON, with every default filled in.
 	Workload json.RawMessage `json:"workload,omitempty"`

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,4 +72,18 @@ func TestAddingAccounts(t *testing.T) {
 	sum := one
 	sum.Add(&one)
 	assert.Equal(t, LoadJobs{Pushed: 2, Lost: 4, TakenAtEnd: 6, Drained: true}, sum)
+}
+
+// Where jobs crossed between agents, the times from one to another are given with what their clocks allow.
+func TestTheClockBoundOfJobsThatCrossed(t *testing.T) {
+	t.Parallel()
+	l := agentsLoad()
+	l.Validity.Valid = true
+	for bound, shown := range map[time.Duration]bool{0: false, 65 * time.Microsecond: true} {
+		l.ClockBound = bound
+		var out bytes.Buffer
+		require.NoError(t, l.Page(PageOptions{}).WriteText(&out, TextOptions{}))
+		words := strings.Join(strings.Fields(out.String()), " ")
+		assert.Equal(t, shown, strings.Contains(words, "each of these two may be wrong by 65 us."), words)
+	}
 }

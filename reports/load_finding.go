@@ -20,6 +20,9 @@ const (
 	FindingDuplicated FindingKind = "duplicated"
 	// FindingReturned: delivered again after its ack was accepted, or though it was not to be tried again.
 	FindingReturned FindingKind = "returned"
+	// FindingElsewhere: delivered to two agents, neither of which had given it back; which of them had it first, and
+	// whether it had ended there, is not known.
+	FindingElsewhere FindingKind = "delivered-to-two-agents"
 	// FindingRefused: its push was answered with an error, and it was delivered all the same.
 	FindingRefused FindingKind = "refused-but-delivered"
 	// FindingQueue: delivered to a fetch that had not asked for its queue.
@@ -97,6 +100,8 @@ var findingKinds = map[FindingKind]struct{ thing, wrong, meaning string }{
 		"accepted with OK before a restart in good order, and never delivered"},
 	FindingDuplicated: {"job", " delivered twice", "delivered again while a worker held it"},
 	FindingReturned:   {"job", " delivered again after their end", "delivered again after its end"},
+	FindingElsewhere: {"job", " delivered to two agents",
+		"delivered to two agents, neither of which had given it back"},
 	FindingRefused:    {"job", " delivered though refused", "refused with an error and delivered all the same"},
 	FindingQueue:      {"job", " from a wrong queue", "delivered to a fetch that had not asked for its queue"},
 	FindingAltered:    {"job", " altered", "delivered with contents other than those it was pushed with"},

@@ -3,12 +3,15 @@ package reports
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // timesTable is the table of times, and what is to be explained below it.
 type timesTable struct {
 	Table
 	waiting, endToEnd, atLeast, tooFew bool
+
+	clockBound time.Duration // of what is end to end
 }
 
 // times appends the percentiles, a row for each time of a command below its name, and explains their words and signs.
@@ -27,7 +30,7 @@ func (p *Page) times(l *Load) {
 	}
 	if !l.piledUp() { // if jobs piled up, a remark explains it
 		for i := range l.Flows {
-			t.endToEnd = true
+			t.endToEnd, t.clockBound = true, l.ClockBound
 			t.latency(opWords(l.Flows[i].Flow), Plain, &l.Flows[i].Time)
 		}
 	}
@@ -87,6 +90,10 @@ func (t *timesTable) legend() []string {
 	if t.endToEnd {
 		lines = append(lines,
 			"push to fetch, push to ack: from the intended start of a push until its job was delivered, or its ack answered.")
+	}
+	if t.endToEnd && t.clockBound > 0 {
+		lines = append(lines, "Jobs crossed between agents, so push and fetch were timed by two clocks: each of these two "+
+			"may be wrong by "+short(t.clockBound)+".")
 	}
 	lines = append(lines, "p99: 99 % took no longer.")
 	if t.atLeast {

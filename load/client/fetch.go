@@ -57,10 +57,8 @@ func (d *duty) fetched(now time.Duration, e *protocol.Event) outcome {
 // opOf returns the kind of the fetch that found the job: it waited if the push was sent after it, or the job was not
 // due before.
 func (w *worker) opOf(p *place) measure.Op {
-	if p.ours {
-		if at, known := w.shard.ledger.SentAt(p.k); known && at+w.shard.jobs.Delay(p.k) > p.asked {
-			return measure.FetchWaited
-		}
+	if p.ours && w.shard.sentAt(p)+w.shard.jobs.Delay(p.k) > p.asked {
+		return measure.FetchWaited
 	}
 	return measure.FetchFound
 }

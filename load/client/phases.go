@@ -47,7 +47,7 @@ func (c *Shard) Prefill() {
 func (c *Shard) Start(at time.Duration) {
 	d := &c.dispatcher
 	d.stop(at)
-	c.filled, c.observing = true, true
+	c.filled, c.observing, c.loadFrom = true, true, at
 	c.fetch()
 	if c.share.fillOnly {
 		for _, p := range c.producers {

@@ -106,7 +106,9 @@ func (p *producer) left(time.Duration) { p.retire() }
 // push appends the push of an arrival and books it.
 func (c *Shard) push(now time.Duration, out []byte, s protocol.Speaker, a arrival, producer int) []byte {
 	c.ledger.Sent(a.k, now)
-	c.pushing = workload.Push{Jobs: c.jobs, K: a.k, Producer: producer, Intended: a.intended, Now: c.began.Add(now)}
+	c.pushing = workload.Push{
+		Jobs: c.jobs, K: a.k, Producer: producer, Intended: max(0, a.intended-c.loadFrom), Now: c.began.Add(now),
+	}
 	return s.Push(out, &c.pushing)
 }
 

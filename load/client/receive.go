@@ -35,11 +35,11 @@ func (w *worker) read(now time.Duration, p *place, body []byte) {
 // accept books a job of this run.
 func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
-	p.ours, p.k, p.intended = true, job.K, job.Intended
+	p.ours, p.k, p.intended = true, job.K, c.intended(job)
 	if c.ledger.Delivered(job.K, job.Queue) == ledger.First {
 		c.dispatcher.gone(now)
-		w.mayBeEarly(now, job)
-		c.recorder.Job(measure.ToFetched, job.Intended, now)
+		w.mayBeEarly(now, p, job)
+		c.recorder.Job(measure.ToFetched, p.intended, max(now, p.intended)) // clocks of two machines
 	}
 	if !c.fails {
 		return
@@ -51,17 +51,35 @@ func (w *worker) accept(now time.Duration, p *place, job workload.Delivery) {
 	}
 }
 
+// intended returns when the push of a job was due. Its time counts from the first arrival, because the process that has
+// pushed it may be another one; a job that was pushed beforehand was due before the load.
+func (c *Shard) intended(job workload.Delivery) time.Duration {
+	if job.K < c.work.Prefill {
+		return 0
+	}
+	return c.loadFrom + job.Intended
+}
+
+// sentAt returns when the push of the job of a place was sent; if that is not known, because another process has sent
+// it or it was long ago, when it was due.
+func (c *Shard) sentAt(p *place) time.Duration {
+	if at, known := c.ledger.SentAt(p.k); known {
+		return at
+	}
+	return p.intended
+}
+
 // earlyBy is how long before its time a scheduled job is early: the clocks of client and server may differ.
 const earlyBy = time.Second
 
 // mayBeEarly books a scheduled job that was delivered before its time.
-func (w *worker) mayBeEarly(now time.Duration, job workload.Delivery) {
+func (w *worker) mayBeEarly(now time.Duration, p *place, job workload.Delivery) {
 	c := w.shard
 	delay := c.jobs.Delay(job.K)
 	if delay == 0 {
 		return
 	}
-	if sent, known := c.ledger.SentAt(job.K); known && now < sent+delay-earlyBy {
+	if sent := c.sentAt(p); now < sent+delay-earlyBy {
 		c.ledger.Foreign(ledger.Early, string(job.JID),
 			fmt.Sprintf("delivered %.1f s before its time", (sent+delay-now).Seconds()))
 	}
@@ -81,6 +99,9 @@ func (w *worker) suspect(now time.Duration, p *place, job workload.Delivery, err
 		}
 		book(flaw, text.Shorten(wrong.JID), wrong.Part+": "+wrong.What)
 		p.jid = appendEscaped(p.jid, wrong.JID)
+		if wrong.Part == "args" { // the time among them is not to be believed
+			job.Intended = -w.shard.loadFrom
+		}
 		if wrong.Part != "jid" {
 			w.accept(now, p, job)
 		}

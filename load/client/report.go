@@ -58,7 +58,7 @@ func (d *duty) reported(now time.Duration, refused error) outcome {
 			w.shard.shared.forget(p.k)
 		}
 		w.shard.ledger.Acked(p.k)
-		w.shard.recorder.Job(measure.ToAcked, p.intended, now)
+		w.shard.recorder.Job(measure.ToAcked, p.intended, max(now, p.intended))
 	}
 	w.vacate(now, d.place)
 	return got

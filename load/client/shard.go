@@ -108,6 +108,7 @@ type Shard struct {
 	filled        bool // the prefill is done with
 	fetching      bool // workers may fetch
 	fetchingSince time.Duration
+	loadFrom      time.Duration // the first arrival; times in jobs count from it
 	drainFrom     time.Duration // an empty fetch counts that was sent since then; 0 is not draining
 	stopping      bool
 	active        int // workers that may fetch
@@ -187,11 +188,11 @@ func Helpers(w *workload.Workload) int {
 
 func shareOf(w *workload.Workload, churnInfo bool) share {
 	s := share{churnInfo: churnInfo, producers: w.Producers, workers: w.Consumers}
-	if s.producers == 0 && w.Prefill > 0 {
+	if s.producers == 0 && w.Prefill > 0 && !w.Half {
 		s.producers, s.fillOnly = helpers, true
 	}
 	pushes := s.producers > 0 || w.Churn && !churnInfo
-	if s.workers == 0 && pushes {
+	if s.workers == 0 && pushes && !w.Half {
 		s.workers, s.sweepOnly = helpers, true
 	}
 	if w.BeatOnly {

@@ -68,3 +68,51 @@ func TestAWorkloadIsSharedByItsConnections(t *testing.T) {
 	_, err = (&workload.Workload{Producers: 4}).Segment(workload.Segment{Index: 3, Of: 4})
 	require.NoError(t, err, "a kind that is not there needs no share")
 }
+
+// Jobs cross in loads that have any, and whose account needs nothing that only one segment knows.
+func TestWhatCrosses(t *testing.T) {
+	t.Parallel()
+	none := 0
+	some := func(change func(*workload.Workload)) *workload.Workload {
+		w := workload.Workload{Producers: 5, Consumers: 7, Observers: 4, Rate: 10}
+		change(&w)
+		return &w
+	}
+	nothing := func(*workload.Workload) {}
+	for _, test := range []struct {
+		w       *workload.Workload
+		pushing int
+		want    string
+	}{
+		{some(nothing), 0, ""},
+		{some(nothing), 2, ""},
+		{some(nothing), 3, "3 of 3 agents would leave none for the workers"},
+		{some(nothing), -1, "-1 of 3 agents"},
+		{some(func(w *workload.Workload) { w.Producers = 0 }), 0, "no jobs that cross"},
+		{some(func(w *workload.Workload) { w.Consumers = 0 }), 0, "no jobs that cross"},
+		{some(func(w *workload.Workload) { w.QueuePerJob = 0.1 }), 0, "queues of single jobs"},
+		{some(func(w *workload.Workload) { w.FailShare = 0.1 }), 0, "how often a job has failed"},
+		{some(func(w *workload.Workload) { w.FailShare, w.Retry = 0.1, &none }), 0, ""},
+		{some(func(w *workload.Workload) { w.Backlog = 2 }), 1, ""},
+		{some(func(w *workload.Workload) { w.Rate, w.Backlog = 0, 2 }), 0, ""},
+		{some(func(w *workload.Workload) { w.Rate, w.Backlog = 0, 2 }), 1, "wait for the workers of their own agent"},
+		{some(func(w *workload.Workload) { w.Rate = 0 }), 1, ""},
+	} {
+		err := workload.Crossing{Pushing: test.pushing}.Check(test.w, 3)
+		if test.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, test.want)
+	}
+	var got []workload.Workload
+	for i := range 3 {
+		part, segment, err := workload.Crossing{Pushing: 1}.Segment(some(nothing), workload.Segment{Index: i, Of: 3})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"1/1", "1/2", "2/2"}[i], segment.String())
+		got = append(got, workload.Workload{Producers: part.Producers, Consumers: part.Consumers, Observers: part.Observers})
+		assert.True(t, part.Half)
+	}
+	want := []workload.Workload{{Producers: 5, Observers: 2}, {Consumers: 4, Observers: 1}, {Consumers: 3, Observers: 1}}
+	assert.Equal(t, want, got)
+}

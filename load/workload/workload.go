@@ -64,6 +64,10 @@ type Workload struct {
 	// QueuePerJob is the share of the jobs that have a queue of their own, which is named
 	// like the job; 0 to 1.
 	QueuePerJob float64
+
+	// Half says that the producers, or the workers, that it does not have are those of another segment: nothing takes
+	// their place. It is no setting.
+	Half bool
 }
 
 // Topology is how the connections of a worker share its duties.

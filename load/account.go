@@ -1,0 +1,188 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/fwpsuite/fwp/load/ledger"
+	"github.com/fwpsuite/fwp/load/workload"
+	"github.com/fwpsuite/fwp/reports"
+)
+
+// account is what a report has of a ledger: that of a run, or that of all runs between which jobs crossed.
+type account struct {
+	ledger      *ledger.Ledger
+	jobs        *workload.Jobs
+	part        bool // others have the rest: which jobs are missing is not known here
+	drained     bool
+	notDrained  string
+	takenAtEnd  int64
+	notReturned []int64 // jobs that the server would not take as done, and that should have come back
+	clockSet    bool    // the time of day was set meanwhile
+}
+
+// account returns that of the run.
+func (r *run) account() account {
+	a := account{
+		ledger: r.ledger, jobs: r.jobs, part: r.crosses(), drained: r.figures.drained, notDrained: r.figures.notDrained,
+		takenAtEnd: r.status.TakenAtStop, clockSet: len(r.figures.usage.ClockJumps) > 0,
+	}
+	if !a.part && a.ledger.Count(false).Sent == 0 {
+		a.drained, a.notDrained = true, ""
+	}
+	return a
+}
+
+// report returns the account of the jobs.
+func (a *account) report() reports.LoadJobs {
+	c := a.count()
+	jobs := reports.LoadJobs{
+		Pushed: c.Pushed, Refused: c.Refused, Doubtful: c.Doubtful + c.Unanswered,
+		Delivered: c.Delivered, Redelivered: c.Redelivered, Acked: c.Acked, Failed: c.Failed,
+		Lost:       c.Lost + c.LostByRestart + c.LostByKill,
+		Duplicated: c.Duplicated + c.Returned + c.Elsewhere + c.TwiceByStop + c.ReturnedByStop,
+		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
+		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
+		FetchesLost: c.FetchesLost, TakenAtEnd: a.takenAtEnd,
+		Drained: a.drained, NotDrained: a.notDrained,
+	}
+	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
+		jobs.InDoubt = jobs.Missing - jobs.Lost
+	}
+	return jobs
+}
+
+// count returns the counts of the ledger. Those of a part leave out what only all parts together know.
+func (a *account) count() ledger.Counts {
+	c := a.ledger.Count(a.drained && !a.part)
+	if a.part {
+		c.Missing, c.InDoubt = 0, 0
+	}
+	return c
+}
+
+// findings returns what the account shows about the server, without clauses; nothing of a part.
+func (a *account) findings() (findings []reports.LoadFinding) {
+	if a.part {
+		return nil
+	}
+	c, found := a.count(), a.ledger.Findings()
+	add := func(kind reports.FindingKind, count int64, jids []string) *reports.LoadFinding {
+		if count == 0 {
+			return new(reports.LoadFinding)
+		}
+		findings = append(findings, reports.NewLoadFinding(kind, count, jids))
+		return &findings[len(findings)-1]
+	}
+	add(reports.FindingLost, c.Lost, a.missing(c.Lost, ledger.NotStopped))
+	add(reports.FindingLostByRestart, c.LostByRestart, a.missing(c.LostByRestart, ledger.Restarted))
+	add(reports.FindingDuplicated, c.Duplicated, a.jids(found.Twice))
+	add(reports.FindingReturned, c.Returned, a.jids(found.Returned))
+	add(reports.FindingElsewhere, c.Elsewhere, a.jids(found.Elsewhere))
+	add(reports.FindingNotReturned, int64(len(a.notReturned)), a.jids(a.notReturned))
+	for flaw := range ledger.Flaws {
+		if flaw == ledger.Early && a.clockSet {
+			continue // the time of a job is one of the wall clock
+		}
+		jids, notes := a.flawed(found.Foreign, flaw)
+		add(flaws[flaw], c.Flawed[flaw], jids).Notes = notes
+	}
+	return findings
+}
+
+var flaws = [ledger.Flaws]reports.FindingKind{
+	ledger.NotOurs: reports.FindingForeign, ledger.WrongQueue: reports.FindingQueue,
+	ledger.Altered: reports.FindingAltered, ledger.WasRefused: reports.FindingRefused, ledger.Early: reports.FindingEarly,
+}
+
+// flawed returns the jobs with a flaw, and a note about each.
+func (a *account) flawed(found []ledger.Finding, flaw ledger.Flaw) (jids, notes []string) {
+	for _, f := range found {
+		if f.Flaw != flaw {
+			continue
+		}
+		jid := f.JID
+		if f.K >= 0 {
+			jid = string(a.jobs.AppendJID(nil, f.K))
+		}
+		note := f.What
+		if jid != "" {
+			jids = append(jids, jid)
+			note = jid + ": " + note
+		}
+		notes = append(notes, note)
+	}
+	return jids, notes
+}
+
+// missing returns the jobs that were accepted and never delivered, after such a stop of the server, if there are any.
+func (a *account) missing(count int64, after ledger.Stop) []string {
+	var list []string
+	for k := range a.ledger.Missing() {
+		if count == 0 || len(list) == reports.FindingsKept {
+			break
+		}
+		if a.ledger.StoppedAfter(k) != after {
+			continue
+		}
+		list = append(list, string(a.jobs.AppendJID(nil, k)))
+	}
+	return list
+}
+
+func (a *account) jids(ks []int64) []string {
+	list := make([]string, 0, len(ks))
+	for _, k := range ks {
+		list = append(list, string(a.jobs.AppendJID(nil, k)))
+	}
+	return list
+}
+
+// clauses says which clause a finding is about.
+type clauses struct {
+	of    func(breach string) string        // nil: there is no catalogue
+	level func(clause string) reports.Level // the same
+}
+
+// clauseOf returns the id of the clause that a breach breaks, empty if it has none or there is no catalogue.
+func (c clauses) clauseOf(breach string) string {
+	if c.of == nil {
+		return ""
+	}
+	return c.of(breach)
+}
+
+// name sets the clauses of findings.
+func (c clauses) name(findings []reports.LoadFinding) []reports.LoadFinding {
+	for i := range findings {
+		findings[i].Clause = c.clauseOf(findings[i].Breach)
+	}
+	return findings
+}
+
+// rank sets the levels of the clauses of findings.
+func (c clauses) rank(findings []reports.LoadFinding) []reports.LoadFinding {
+	for i := range findings {
+		if f := &findings[i]; c.level != nil && f.Clause != "" {
+			f.Level = c.level(f.Clause)
+		}
+	}
+	return findings
+}
+
+// clauses returns those of the run's target.
+func (r *run) clauses() clauses { return clauses{r.config.ClauseOf, r.config.LevelOf} }
+
+// reportFindings returns the findings about jobs and replies.
+func (r *run) reportFindings() []reports.LoadFinding {
+	a := r.account()
+	a.notReturned = r.notReturned()
+	findings := a.findings()
+	for _, b := range r.breaches() {
+		kind, what := kindOf(b.First)
+		f := reports.NewLoadFinding(kind, b.Count, nil)
+		f.Breach, f.What, f.Notes, f.More = b.First.Breach, what, []string{b.First.What}, 0
+		findings = append(findings, f)
+	}
+	c := r.clauses()
+	return c.rank(r.withHistory(slices.Clip(c.name(findings))))
+}
