@@ -24,9 +24,9 @@ type Agent struct {
 	Token   string
 	Name    string // unlike that of any other agent of the run
 	Version string // of the program
-	// Load puts the load on the server and returns its report. When its context is done it ends the load, as load.Run
+	// Load puts the load on the server and returns its result. When its context is done it ends the load, as load.Run
 	// does.
-	Load func(context.Context, Task) *reports.Load
+	Load func(context.Context, Task) *load.Result
 	// Within is how long to look for the coordinator; 0 is a minute.
 	Within time.Duration
 	// Wall returns the time of day; nil is time.Now.
@@ -35,20 +35,22 @@ type Agent struct {
 	Log func(format string, args ...any)
 }
 
-// Task is the part of an agent in a run. Start and Watch are for load.Config.
+// Task is the part of an agent in a run. Start, Watch and Crossing are for load.Config.
 type Task struct {
-	Run     string // a name that no other part has
-	Plan    Plan
-	Segment workload.Segment
-	Start   func(context.Context) (time.Time, error)
-	Watch   func(load.Moment)
+	Run      string // a name that no other part has
+	Plan     Plan
+	Segment  workload.Segment
+	Start    func(context.Context) (time.Time, error)
+	Watch    func(load.Moment)
+	Crossing *load.Crossing // nil: jobs do not cross
 }
 
 // The errors of an agent that are not those of NATS.
 var (
-	ErrNoCoordinator = errors.New("no coordinator with this token is there")
-	ErrSilent        = errors.New("the coordinator was silent for three heartbeats: is it gone?")
-	ErrNotRun        = errors.New("the run did not begin")
+	ErrNoCoordinator = errors.New("the NATS server answers, and no coordinator with this token does: " +
+		"its run is over, or it has another token. Start fwpbench run --agents N, and take the command that it prints")
+	ErrSilent = errors.New("the coordinator was silent for three heartbeats: it has ended, or the network has")
+	ErrNotRun = errors.New("the run did not begin")
 )
 
 // RefusedError is why a coordinator refuses an agent.
@@ -92,6 +94,7 @@ type session struct {
 	missed  int           // heartbeats since there was one
 	clock   clock
 	ready   bool
+	pushed  bool
 	seconds []second // that no tick has carried yet
 }
 
@@ -197,7 +200,7 @@ func (s *session) miss() bool {
 // tick says where the agent is, and what was recorded since the last tick.
 func (s *session) tick() {
 	s.mu.Lock()
-	t := tick{Name: s.Name, Ready: s.ready, Clock: s.clock.report(), Seconds: s.seconds}
+	t := tick{Name: s.Name, Ready: s.ready, Pushed: s.pushed, Clock: s.clock.report(), Seconds: s.seconds}
 	s.seconds = nil
 	s.mu.Unlock()
 	data, err := json.Marshal(t)
@@ -228,17 +231,59 @@ func (s *session) run(user, alive context.Context) (*reports.Load, error) {
 		Run: got.Plan.part(place), Plan: *got.Plan, Segment: workload.Segment{Index: place, Of: got.Plan.Agents},
 		Start: s.start, Watch: s.watch,
 	}
+	if got.Plan.Crosses {
+		task.Crossing = &load.Crossing{Run: got.Plan.Run, Pushed: func(ctx context.Context) error {
+			return s.pushedAll(ctx, alive)
+		}}
+	}
 	go func() { // a state of stopping or over ends the load
 		if _, err := s.await(waiting, func(st state) bool { return st.Phase == stopping || st.Phase == over }); err == nil {
 			stop(context.Canceled)
 		}
 	}()
-	report := s.Load(waiting, task)
+	result := s.Load(waiting, task)
 	if alive.Err() != nil {
-		return report, context.Cause(alive)
+		return result.Report, context.Cause(alive)
 	}
+	s.measureAgain(alive)
 	s.tick()
-	return report, s.send(alive, place, report)
+	if result.Account != nil {
+		if err := s.send(alive, s.subjects.jobs+strconv.Itoa(place), result.Account); err != nil {
+			return result.Report, err
+		}
+	}
+	return result.Report, s.report(alive, place, result.Report)
+}
+
+// measureAgain measures the clock once more after the load, so that its bound holds for all of that: clocks drift.
+func (s *session) measureAgain(ctx context.Context) {
+	s.mu.Lock()
+	before, started := s.clock, s.ready
+	s.mu.Unlock()
+	if !started {
+		return
+	}
+	after, err := measureClock(askTime(ctx, s.Conn, s.subjects.clock), time.Now, s.Wall)
+	if err != nil {
+		s.Log("ask for the coordinator's time after the load: %v", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.bound = before.boundUntil(after)
+}
+
+// pushedAll says that every push of this agent has been answered, and blocks until no agent pushes any more.
+func (s *session) pushedAll(ctx, alive context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(alive, func() { cancel(context.Cause(alive)) })()
+	s.mu.Lock()
+	s.pushed = true
+	s.mu.Unlock()
+	s.tick()
+	_, err := s.await(ctx, func(st state) bool { return st.Pushed })
+	return err
 }
 
 // start measures the clock, says that the agent is ready, and returns when the load begins.
@@ -269,23 +314,28 @@ func (s *session) watch(m load.Moment) {
 	s.seconds = append(s.seconds, one)
 }
 
-// The pieces of a report.
+// The pieces of a report or an account.
 const (
 	pieceSize = 512 << 10 // bytes; a message of NATS has a million at most, unless configured otherwise
 	sendTries = 5
 )
 
-// send sends the report in pieces. The seconds stay here: the ticks had them.
-func (s *session) send(ctx context.Context, place int, l *reports.Load) error {
+// report sends the report. The seconds stay here: the ticks had them.
+func (s *session) report(ctx context.Context, place int, l *reports.Load) error {
 	brief := *l
 	brief.Series, brief.Heat = nil, reports.LoadHeat{}
 	var data bytes.Buffer
 	if err := brief.WriteJSON(&data); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	pieces := slices.Collect(slices.Chunk(data.Bytes(), pieceSize))
+	return s.send(ctx, s.subjects.done+strconv.Itoa(place), data.Bytes())
+}
+
+// send sends what is longer than a message in pieces, each of which is confirmed.
+func (s *session) send(ctx context.Context, subject string, data []byte) error {
+	pieces := slices.Collect(slices.Chunk(data, pieceSize))
 	for i, piece := range pieces {
-		m := nats.NewMsg(s.subjects.done + strconv.Itoa(place))
+		m := nats.NewMsg(subject)
 		m.Data = piece
 		m.Header.Set(pieceHeader, strconv.Itoa(i))
 		m.Header.Set(piecesHeader, strconv.Itoa(len(pieces)))

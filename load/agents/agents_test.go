@@ -55,7 +55,9 @@ func (l *log) String() string {
 
 // play has a coordinator wait for so many agents while act goes on, and waits for its result. interrupt is what a user
 // does to the coordinator.
-func play(t *testing.T, number int, act func(s *scene, interrupt func())) *scene {
+func play(
+	t *testing.T, number int, act func(s *scene, interrupt func()), change ...func(*agents.Config),
+) *scene {
 	t.Helper()
 	s := &scene{logged: new(log)}
 	synctest.Test(t, func(t *testing.T) {
@@ -70,6 +72,9 @@ func play(t *testing.T, number int, act func(s *scene, interrupt func())) *scene
 		s.config = agents.Config{
 			Conn: conn, Token: token, Version: version, Plan: agents.Plan{Run: "run", Agents: number, Load: []byte(`{"a":1}`)},
 			Log: s.logged.add, Report: reports.Load{Version: version, Seed: 7},
+		}
+		for _, c := range change {
+			c(&s.config)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -98,7 +103,8 @@ func (s *scene) agent(
 ) (ended <-chan served, cut func()) {
 	conn, err := s.server.Connect(token, name)
 	require.NoError(s.t, err)
-	a := &agents.Agent{Conn: conn, Token: token, Name: name, Version: version, Load: work, Log: s.logged.add}
+	a := &agents.Agent{Conn: conn, Token: token, Name: name, Version: version, Log: s.logged.add}
+	a.Load = func(ctx context.Context, task agents.Task) *load.Result { return &load.Result{Report: work(ctx, task)} }
 	for _, c := range change {
 		c(a)
 	}

@@ -39,3 +39,16 @@ func TestMeasureClock(t *testing.T) {
 	_, err := measureClock(func() (moment, error) { return moment{}, failure }, time.Now, time.Now)
 	assert.Equal(t, failure, err)
 }
+
+// A clock that drifts makes the bound as wide as it has drifted.
+func TestABoundForTheWholeLoad(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	at := func(since, drifted, bound time.Duration) clock {
+		return clock{here: now.Add(since), there: since + drifted, bound: bound}
+	}
+	before := at(time.Second, 0, 3*time.Millisecond)
+	assert.Equal(t, 3*time.Millisecond, before.boundUntil(at(time.Minute, time.Millisecond, time.Millisecond)))
+	assert.Equal(t, 6*time.Millisecond, before.boundUntil(at(time.Minute, 5*time.Millisecond, time.Millisecond)))
+	assert.Equal(t, 6*time.Millisecond, before.boundUntil(at(time.Minute, -5*time.Millisecond, time.Millisecond)))
+}

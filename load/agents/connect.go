@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -58,13 +59,29 @@ func Connect(a Access, name string, more ...nats.Option) (*nats.Conn, error) {
 	switch {
 	case errors.Is(err, nats.ErrAuthorization):
 		return nil, errRefused
+	case errors.Is(err, nats.ErrNoServers):
+		return nil, fmt.Errorf("no NATS server answers at %s", addressOf(a.URL))
 	case err != nil:
-		return nil, fmt.Errorf("connect to NATS: %w", err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", addressOf(a.URL), err)
 	}
 	return conn, nil
 }
 
-// ConnectWithin is Connect for a server that may not be there yet: it tries again until it is, or the time is up.
+// addressOf returns the hosts and ports of a URL, or of several with commas between, without what is secret in it.
+func addressOf(urls string) string {
+	var hosts []string
+	for raw := range strings.SplitSeq(urls, ",") {
+		_, after, found := strings.Cut(raw, "://")
+		if !found {
+			after = raw
+		}
+		hosts = append(hosts, after[strings.LastIndex(after, "@")+1:])
+	}
+	return strings.Join(hosts, ", ")
+}
+
+// ConnectWithin is Connect for the server of a coordinator, which may not be there yet: it tries again until it is, or
+// the time is up.
 func ConnectWithin(ctx context.Context, a Access, name string, within time.Duration) (*nats.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -76,7 +93,9 @@ func ConnectWithin(ctx context.Context, a Access, name string, within time.Durat
 		select {
 		case <-time.After(heartbeat / 4):
 		case <-ctx.Done():
-			return nil, err
+			return nil, fmt.Errorf("%w, within %v. Expected is that of a coordinator, which must run first: "+
+				"fwpbench run --agents N prints the command for its agents. Check the host and port, and "+
+				"whether a firewall is between", err, within)
 		}
 	}
 }

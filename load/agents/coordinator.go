@@ -28,6 +28,8 @@ type Config struct {
 	// Report has what the report of the whole load does not get from those of the agents: Plan, Seed, Target, Version.
 	Report     reports.Load
 	Thresholds []reports.Threshold
+	// Crossed is what the report needs to know of jobs that cross, if Plan says that they do.
+	Crossed load.Crossed
 
 	// Watch, if set, is called with each second of the load, two to three seconds after it.
 	Watch func(load.Moment)
@@ -48,6 +50,7 @@ type coordinator struct {
 	timeline    *timeline
 	interrupted bool
 	said        phase // the phase that was logged
+	saidPushed  bool  // that no agent pushes any more was sent
 }
 
 // Coordinate runs a load by agents. It blocks until each agent has reported or is lost; every wait has an end. When ctx
@@ -95,7 +98,7 @@ func (c *coordinator) subscribe(to chan *nats.Msg) (end func(), err error) {
 		all = append(all, s)
 	}
 	add(c.Conn.Subscribe(c.subjects.clock, func(m *nats.Msg) { c.reply(m, moment{c.now(), time.Now()}) }))
-	for _, subject := range []string{c.subjects.join, c.subjects.tick, c.subjects.done + "*"} {
+	for _, subject := range []string{c.subjects.join, c.subjects.tick, c.subjects.jobs + "*", c.subjects.done + "*"} {
 		add(c.Conn.ChanSubscribe(subject, to))
 	}
 	if err == nil {
@@ -135,7 +138,7 @@ func (c *coordinator) loop(ctx context.Context, messages chan *nats.Msg) {
 			c.roster.stop(c.now(), "the user has interrupted the run")
 		}
 		c.roster.advance(c.now())
-		if due || c.said != c.roster.phase {
+		if due || c.said != c.roster.phase || c.saidPushed != c.roster.pushed() {
 			c.publish()
 		}
 	}
@@ -158,6 +161,7 @@ func (c *coordinator) receiveAll(messages chan *nats.Msg) {
 // publish sends the state of the run, and logs a new phase.
 func (c *coordinator) publish() {
 	s := c.roster.state()
+	c.saidPushed = s.Pushed
 	if c.said != s.Phase {
 		c.said = s.Phase
 		switch s.Phase {
@@ -188,7 +192,7 @@ func (c *coordinator) receive(m *nats.Msg) {
 	case c.subjects.tick:
 		err = c.tick(m)
 	default:
-		err = c.done(m)
+		err = c.take(m)
 	}
 	if err != nil {
 		c.Log("a message that cannot be read (%s): %v", m.Subject, err)
@@ -235,9 +239,13 @@ const (
 	piecesHeader = "Fwp-Pieces"
 )
 
-// done takes a piece of a report. One that is sent again, because its reply was lost, is the same.
-func (c *coordinator) done(m *nats.Msg) error {
-	place, err := strconv.Atoi(strings.TrimPrefix(m.Subject, c.subjects.done))
+// take takes a piece of a report, or of an account of jobs.
+func (c *coordinator) take(m *nats.Msg) error {
+	number, isReport := strings.CutPrefix(m.Subject, c.subjects.done)
+	if !isReport {
+		number = strings.TrimPrefix(m.Subject, c.subjects.jobs)
+	}
+	place, err := strconv.Atoi(number)
 	if err != nil || place < 0 || place >= len(c.roster.members) {
 		return fmt.Errorf("no agent has the place %q", m.Subject)
 	}
@@ -245,16 +253,15 @@ func (c *coordinator) done(m *nats.Msg) error {
 	pieces, _ := strconv.Atoi(m.Header.Get(piecesHeader))
 	of := c.roster.members[place]
 	of.missed = 0
-	if piece == of.received && of.report == nil {
-		of.pieces = append(of.pieces, m.Data...)
-		of.received++
-	}
-	if of.received == pieces && of.report == nil {
+	switch {
+	case !isReport:
+		of.jobs.take(piece, pieces, m.Data)
+	case of.sent.take(piece, pieces, m.Data):
 		l := new(reports.Load)
-		if err := json.Unmarshal(of.pieces, l); err != nil {
+		if err := json.Unmarshal(of.sent.data, l); err != nil {
 			return err
 		}
-		of.pieces = nil
+		of.sent.data = nil
 		c.roster.reported(place, l)
 		c.Log("agent %s has reported", of.name)
 	}

@@ -12,6 +12,7 @@
 //	clock    an agent asks for the coordinator's time
 //	state    the coordinator, each second and at each change: the phase of the run, the plan, the start, the stop
 //	tick     an agent, each second and at each change: where it is, and what was recorded since its last tick
+//	jobs.N   the account of the jobs of agent N, where jobs cross between agents, in the same way
 //	done.N   the report of agent N, in pieces, each of which is confirmed
 //
 // state and tick carry the whole state, and not the change. So a lost message does no harm, an agent that reconnects
@@ -21,7 +22,8 @@
 //
 //	joining     until all agents are there, or the time is up
 //	connecting  the plan is out: agents connect, prefill, measure their clocks, and are ready
-//	running     all are ready: the load begins at one moment; ends when all have reported
+//	running     all are ready: the load begins at one moment; ends when all have reported. Where jobs cross, no agent
+//	            drains its queues before all have pushed their last job
 //	stopping    an agent is lost or has failed, or the user has interrupted: all end their loads and report what there is
 //	over        each agent has reported or is lost: the reports are joined
 //

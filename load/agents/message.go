@@ -25,7 +25,7 @@ const (
 func NewToken() string { return strings.ToLower(rand.Text()) }
 
 // subjects are those of the messages of a run.
-type subjects struct{ join, clock, state, tick, done string }
+type subjects struct{ join, clock, state, tick, jobs, done string }
 
 // subjectsOf returns the subjects of the coordinator with a token.
 func subjectsOf(token string) subjects {
@@ -33,7 +33,7 @@ func subjectsOf(token string) subjects {
 	prefix := "fwp." + hex.EncodeToString(digest[:8]) + "."
 	return subjects{
 		join: prefix + "join", clock: prefix + "clock", state: prefix + "state", tick: prefix + "tick",
-		done: prefix + "done.",
+		jobs: prefix + "jobs.", done: prefix + "done.",
 	}
 }
 
@@ -74,6 +74,8 @@ type state struct {
 	Names []string `json:"names,omitempty"`
 	// Start is when the load begins, since the coordinator's start; 0 until all are ready.
 	Start time.Duration `json:"start_ns,omitempty"`
+	// Pushed is set when no agent pushes any more.
+	Pushed bool `json:"pushed,omitempty"`
 	// Why is why the run was stopped.
 	Why string `json:"why,omitempty"`
 }
@@ -82,6 +84,8 @@ type state struct {
 type Plan struct {
 	Run    string `json:"run"`    // its name; that of an agent's part has its place behind it
 	Agents int    `json:"agents"` // how many there are
+	// Crosses says that what one agent pushes, any may fetch: Run is the name of the queues and jobs of all.
+	Crosses bool `json:"crosses,omitempty"`
 	// Load is what the program needs to put the load on the server. This package does not look into it.
 	Load json.RawMessage `json:"load"`
 }
@@ -94,6 +98,8 @@ type tick struct {
 	Name  string              `json:"name"`
 	Ready bool                `json:"ready,omitempty"`
 	Clock *reports.AgentClock `json:"clock,omitempty"` // once it was measured
+	// Pushed is set when every push of the agent has been answered, and none is left. Only jobs that cross are waited for.
+	Pushed bool `json:"pushed,omitempty"`
 	// Seconds are those that ended since the last tick.
 	Seconds []second `json:"seconds,omitempty"`
 }

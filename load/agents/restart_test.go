@@ -45,10 +45,10 @@ func TestTheNATSServerIsRestarted(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.Close()
 		a := &agents.Agent{Conn: conn, Token: token, Name: name, Version: version}
-		a.Load = func(ctx context.Context, task agents.Task) *reports.Load {
+		a.Load = func(ctx context.Context, task agents.Task) *load.Result {
 			watch := task.Watch
 			task.Watch = func(m load.Moment) { watch(m); begun <- struct{}{} }
-			return pushes(4)(ctx, task)
+			return &load.Result{Report: pushes(4)(ctx, task)}
 		}
 		go func() {
 			_, err := a.Serve(t.Context())
@@ -87,7 +87,7 @@ func TestConnectWithin(t *testing.T) {
 	require.NoError(t, free.Close())
 	access := agents.Access{URL: "nats://" + address, Token: token}
 	_, err = agents.ConnectWithin(t.Context(), access, "a", time.Millisecond)
-	require.ErrorContains(t, err, "connect to NATS")
+	require.ErrorContains(t, err, "no NATS server answers at ")
 	connected := make(chan error, 1)
 	go func() {
 		conn, err := agents.ConnectWithin(t.Context(), access, "a", time.Minute)

@@ -28,11 +28,17 @@ func (c *coordinator) result() (*load.Result, error) {
 		for i := range one.Phases { // in the coordinator's time, as the seconds are
 			one.Phases[i].From += m.latest.From - m.latest.At
 		}
-		parts = append(parts, load.Part{
-			Agent: reports.LoadAgent{Name: m.name, Clock: m.clock, Lost: m.lost}, Report: one,
-		})
+		part := load.Part{Agent: reports.LoadAgent{Name: m.name, Clock: m.clock, Lost: m.lost}, Report: one}
+		if m.jobs.whole {
+			part.Account = m.jobs.data
+		}
+		parts = append(parts, part)
 	}
-	result, err := load.Join(parts)
+	join := load.Join
+	if c.Plan.Crosses {
+		join = func(parts []load.Part) (*load.Result, error) { return load.JoinCrossed(parts, c.Crossed) }
+	}
+	result, err := join(parts)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +69,7 @@ func (m *member) partial(run string, segment workload.Segment, began time.Time) 
 	l := &reports.Load{Run: run, Measured: m.measured, Jobs: m.latest.Jobs}
 	l.Plan.Segment = segment.String()
 	l.Connections = reports.Connections{Planned: m.latest.Connections, Opened: m.latest.Connections}
-	l.Rate.Done = int64(math.Round(m.achieved))
+	l.Rate.Op, l.Rate.Done = m.latest.Op, int64(math.Round(m.achieved))
 	l.Rate.Achieved = reports.PerSecond(l.Rate.Done, l.Measured)
 	l.Ops, l.Flows = load.Figures(&m.total)
 	if len(l.Ops) > 0 {

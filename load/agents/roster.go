@@ -40,18 +40,38 @@ type member struct {
 	name   string
 	missed int // heartbeats since it last said something
 	ready  bool
+	pushed bool // its last job
 	clock  *reports.AgentClock
 
-	report   *reports.Load // of the agent, when it is complete
-	pieces   []byte        // of the report, until then
-	received int           // how many of them
-	lost     string        // why it was given up
+	report *reports.Load // of the agent, when it is complete
+	sent   parcel        // the report, until then
+	jobs   parcel        // its account of the jobs, where these cross
+	lost   string        // why it was given up
 
 	// What its ticks have brought, for a report that does not come.
 	total    measure.Set
 	latest   second
 	measured time.Duration
 	achieved float64 // arrivals, while it measured
+}
+
+// parcel is what comes in pieces.
+type parcel struct {
+	data     []byte
+	received int
+	whole    bool
+}
+
+// take takes a piece, and reports whether the parcel is whole for the first time. A piece that comes again, because its
+// confirmation was lost, changes nothing.
+func (p *parcel) take(piece, pieces int, data []byte) bool {
+	if piece != p.received || p.whole {
+		return false
+	}
+	p.data = append(p.data, data...)
+	p.received++
+	p.whole = p.received == pieces
+	return p.whole
 }
 
 // find returns the member of that name, nil if there is none.
@@ -89,7 +109,7 @@ func (r *roster) heard(t tick) {
 	if m == nil || m.lost != "" {
 		return
 	}
-	m.missed, m.ready = 0, m.ready || t.Ready
+	m.missed, m.ready, m.pushed = 0, m.ready || t.Ready, m.pushed || t.Pushed
 	if t.Clock != nil {
 		m.clock = t.Clock
 	}
@@ -190,6 +210,12 @@ func (r *roster) follow(now time.Duration) {
 	}
 }
 
+// pushed reports whether no agent pushes any more.
+func (r *roster) pushed() bool {
+	pushing := func(m *member) bool { return !m.pushed && m.report == nil && m.lost == "" }
+	return (r.phase == running || r.phase == stopping) && !slices.ContainsFunc(r.members, pushing)
+}
+
 // named returns the names of the members of a kind.
 func (r *roster) named(kind func(*member) bool) string {
 	var names []string
@@ -203,7 +229,7 @@ func (r *roster) named(kind func(*member) bool) string {
 
 // state returns what the agents have to know.
 func (r *roster) state() state {
-	s := state{Phase: r.phase, Start: r.start, Why: r.why + r.failed}
+	s := state{Phase: r.phase, Start: r.start, Pushed: r.pushed(), Why: r.why + r.failed}
 	if r.phase == connecting || r.phase == running || r.phase == stopping {
 		s.Plan = &r.plan
 		for _, m := range r.members {

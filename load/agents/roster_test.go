@@ -193,3 +193,34 @@ func TestOnesOwnDelayIsNoSilence(t *testing.T) {
 	assert.Equal(t, running, s.phase)
 	assert.Empty(t, s.members[0].lost)
 }
+
+// Nobody drains before all have pushed their last job; who has reported or is lost pushes no more.
+func TestAllHavePushed(t *testing.T) {
+	t.Parallel()
+	s := newScript(3)
+	s.joins("a", "b", "c")
+	for _, m := range s.members {
+		s.heard(tick{Name: m.name, Pushed: true})
+	}
+	assert.False(t, s.state().Pushed, "the load has not begun")
+	s = began("a", "b", "c")
+	s.heard(tick{Name: "a", Pushed: true})
+	s.heard(tick{Name: "a"})
+	assert.False(t, s.state().Pushed)
+	s.reported(1, &reports.Load{})
+	assert.False(t, s.state().Pushed)
+	s.members[2].lost = "killed"
+	assert.True(t, s.state().Pushed)
+}
+
+// A piece that comes again changes nothing; one that comes too early is not taken.
+func TestParcels(t *testing.T) {
+	t.Parallel()
+	var p parcel
+	assert.False(t, p.take(1, 2, []byte("b")))
+	assert.False(t, p.take(0, 2, []byte("a")))
+	assert.False(t, p.take(0, 2, []byte("a")))
+	assert.True(t, p.take(1, 2, []byte("b")))
+	assert.False(t, p.take(1, 2, []byte("b")))
+	assert.Equal(t, "ab", string(p.data))
+}

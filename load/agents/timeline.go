@@ -62,15 +62,26 @@ func (t *timeline) add(agent string, s *second) (*measure.Set, error) {
 		t.open[at] = to
 	}
 	to.set.Add(set)
-	to.op = measure.Op(s.Op)
-	seconds := s.Over.Seconds()
-	to.achieved, to.target = to.achieved+s.Achieved*seconds, to.target+s.Target*seconds
+	to.addRate(s)
 	addSecond(&to.second, &s.Second)
 	t.jobs[agent] = s.Jobs
 	for _, op := range set.Ops() {
 		t.errors += set.Failed(op)
 	}
 	return set, nil
+}
+
+// addRate adds the rates of a second. Where some agents have all producers, those of the others are not the load's.
+func (to *sum) addRate(s *second) {
+	op := measure.Op(s.Op)
+	switch {
+	case to.op == measure.Ack && op != measure.Ack:
+		to.achieved, to.target = 0, 0
+	case to.op != "" && op == measure.Ack && to.op != op:
+		return
+	}
+	seconds := s.Over.Seconds()
+	to.op, to.achieved, to.target = op, to.achieved+s.Achieved*seconds, to.target+s.Target*seconds
 }
 
 // addSecond adds the numbers of one second to those of another.

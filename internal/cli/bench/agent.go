@@ -119,7 +119,7 @@ func (p process) agent(ctx context.Context, o *agentOptions, url string) error {
 	defer conn.Close()
 	a := agents.Agent{
 		Conn: conn, Token: token, Name: o.name, Version: p.Name + " " + program.Version(), Within: o.within, Log: p.Logf,
-		Load: func(ctx context.Context, task agents.Task) *reports.Load { return p.agentLoad(ctx, o, task) },
+		Load: func(ctx context.Context, task agents.Task) *load.Result { return p.agentLoad(ctx, o, task) },
 	}
 	report, err := a.Serve(ctx)
 	if report != nil {
@@ -145,9 +145,9 @@ func (p process) ended(ctx context.Context, err error) error {
 	return program.Exit(reports.ExitUnreachable)
 }
 
-// agentLoad puts a segment of a load on its target, and returns the report. A plan that cannot be carried out is one
+// agentLoad puts a segment of a load on its target, and returns the result. A plan that cannot be carried out is one
 // that did not begin.
-func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Task) *reports.Load {
+func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Task) *load.Result {
 	began := time.Now()
 	plan, config, err := p.segmentOf(o, task)
 	if err != nil {
@@ -156,7 +156,7 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 			Plan: reports.LoadPlan{Segment: task.Segment.String()}, NotStarted: err.Error(),
 		}
 		l.Evaluate()
-		return l
+		return &load.Result{Report: l}
 	}
 	flags := plan.flags(o)
 	at, err := plan.endpoint()
@@ -164,19 +164,19 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 		err = flags.prepareMachine(&config.Workload, local(at))
 	}
 	if err != nil {
-		return notReached(ctx, &config, began, err)
+		return &load.Result{Report: notReached(ctx, &config, began, err)}
 	}
 	prepared := flags.config(p, config.Workload)
-	prepared.Run, prepared.Segment, prepared.Seed = task.Run, task.Segment, plan.Seed
+	prepared.Run, prepared.Segment, prepared.Seed = task.Run, config.Segment, plan.Seed
 	prepared.Pace /= float64(task.Segment.Parts())
-	prepared.Start, prepared.Watch = task.Start, task.Watch
+	prepared.Start, prepared.Watch, prepared.Crossing = task.Start, task.Watch, task.Crossing
 	result, err := flags.on(ctx, at, prepared, 0, func(c *load.Config) {
 		p.Logf("loading %s: segment %s", c.Target.URL, c.Segment)
 	})
 	if err != nil {
-		return notReached(ctx, &prepared, began, err)
+		return &load.Result{Report: notReached(ctx, &prepared, began, err)}
 	}
-	return result.Report
+	return result
 }
 
 // segmentOf reads the plan, and returns it with the workload of the segment. It is an error if that is beyond the
@@ -192,16 +192,27 @@ func (p process) segmentOf(o *agentOptions, task agents.Task) (plan agentLoad, c
 	if err != nil {
 		return plan, config, fmt.Errorf("the plan cannot be read: %w", err)
 	}
-	if config.Workload, err = whole.Segment(task.Segment); err != nil {
+	if config.Workload, config.Segment, err = shareOf(&whole, task.Segment, task.Plan.Crosses, plan.Pushing); err != nil {
 		return plan, config, err
 	}
 	if n := load.Connections(&config.Workload); o.connections > 0 && n > o.connections {
 		return plan, config, fmt.Errorf("its segment has %d connections, and --max-connections allows %d", n, o.connections)
 	}
-	if o.mostRate > 0 {
-		return plan, config, o.checkRate(whole.Plan(plan.Seed), task.Segment)
+	if o.mostRate > 0 && config.Workload.Producers+config.Workload.Connections > 0 {
+		return plan, config, o.checkRate(whole.Plan(plan.Seed), config.Segment)
 	}
 	return plan, config, nil
+}
+
+// shareOf returns the workload of an agent, and its segment.
+func shareOf(
+	whole *workload.Workload, s workload.Segment, crosses bool, pushing int,
+) (workload.Workload, workload.Segment, error) {
+	if crosses {
+		return workload.Crossing{Pushing: pushing}.Segment(whole, s)
+	}
+	part, err := whole.Segment(s)
+	return part, s, err
 }
 
 // checkRate returns an error if the segment of a plan has a higher rate than this agent allows.
@@ -229,7 +240,7 @@ func (l *agentLoad) flags(o *agentOptions) *loadFlags {
 // endpoint returns the target of the plan.
 func (l *agentLoad) endpoint() (program.Endpoint, error) {
 	var flags program.TargetFlags
-	flags.SetTLS(l.Server, l.Insecure)
+	flags.SetTLS(l.TLS)
 	at, err := flags.At(l.URL)
 	at.Password, at.Choice.How = l.Password, "from the plan"
 	return at, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fwpsuite/fwp/internal/cli/program"
 	"github.com/fwpsuite/fwp/internal/input"
+	"github.com/fwpsuite/fwp/internal/target"
 	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/agents"
@@ -28,6 +29,8 @@ const tokenVariable = "FWPBENCH_TOKEN" //nolint:gosec // its name
 // agentsFlags are the flags of a run by agents.
 type agentsFlags struct {
 	number    int
+	cross     bool
+	pushing   int // agents that have all producers; with one jobs cross
 	spawn     bool
 	within    time.Duration
 	listen    string
@@ -69,6 +72,9 @@ const mostCertificates = 1 << 20
 func (a *agentsFlags) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&a.number, "agents", 0, "have `N` agents put the load on the server (fwpbench agent), each with its segment")
+	f.BoolVar(&a.cross, "cross", false, "have jobs cross agents: what one pushes, the workers of any may fetch")
+	f.IntVar(&a.pushing, "producer-agents", 0,
+		"give `N` of the agents all producers and the others all workers, so that every job crosses")
 	f.BoolVar(&a.spawn, "spawn", false, "start the agents on this machine")
 	f.DurationVar(&a.within, "agents-within", time.Minute, "give up unless all agents have joined within that time")
 	f.StringVar(&a.listen, "listen", "127.0.0.1:0", "take agents at `HOST:PORT`, with an embedded NATS server")
@@ -86,7 +92,8 @@ func (o *benchOptions) validateAgents() error {
 	a := &o.agents
 	if a.number == 0 {
 		for _, flag := range []string{
-			"spawn", "agents-within", "listen", "listen-cert", "listen-key", "nats", "nats-creds", "nats-ca",
+			"cross", "producer-agents", "spawn", "agents-within", "listen", "listen-cert", "listen-key", "nats", "nats-creds",
+			"nats-ca",
 		} {
 			if o.given.Changed(flag) {
 				return fmt.Errorf("--%s is about agents: add --agents N", flag)
@@ -95,7 +102,7 @@ func (o *benchOptions) validateAgents() error {
 		return nil
 	}
 	for _, flag := range []string{
-		"segment", "start-at", "history", "tls-ca", "processors", "disrupt", "disrupt-every",
+		"segment", "start-at", "history", "processors", "disrupt", "disrupt-every",
 	} {
 		if o.given.Changed(flag) {
 			return fmt.Errorf("--%s does not work with --agents: %s", flag, withoutAgents[flag])
@@ -104,6 +111,8 @@ func (o *benchOptions) validateAgents() error {
 	switch {
 	case a.number < 1 || a.number > mostAgents:
 		return fmt.Errorf("--agents must be from 1 to %d", mostAgents)
+	case o.given.Changed("producer-agents") && a.pushing < 1:
+		return errors.New("--producer-agents must be 1 or more")
 	case a.within <= 0:
 		return errors.New("--agents-within must be more than 0")
 	case (a.cert == "") != (a.key == ""):
@@ -118,8 +127,7 @@ func (o *benchOptions) validateAgents() error {
 var withoutAgents = map[string]string{
 	"segment":  "each agent gets its segment from the coordinator",
 	"start-at": "the load begins when all agents are ready",
-	"history":  "a history is what one process has seen",
-	"tls-ca":   "agents read no files; add the authority to the system of each",
+	"history":  "it proves by the order of calls, and the clocks of agents are known within a bound only; give it without",
 	"disrupt":  "what is done to the target has to be in the report of one process",
 
 	"disrupt-every": "what is done to the target has to be in the report of one process",
@@ -134,19 +142,23 @@ func (a *agentsFlags) loopback() bool {
 	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
+// mostAuthorities is how many bytes the authorities of a target may have: the plan is in every state of the run.
+const mostAuthorities = 64 << 10
+
 // agentLoad is what the command line of the coordinator says of the load, for an agent.
 type agentLoad struct {
 	Workload string        `json:"workload"` // of the whole load, as YAML
 	Seed     uint64        `json:"seed,string"`
 	URL      string        `json:"url"`
 	Password string        `json:"password,omitempty"`
-	Insecure bool          `json:"tls_insecure,omitempty"`
-	Server   string        `json:"tls_server_name,omitempty"`
 	Overload string        `json:"overload"`
 	Engine   string        `json:"engine"`
 	Pace     float64       `json:"connect_rate"`
 	Timeout  time.Duration `json:"timeout_ns,omitempty"`
 	Requests bool          `json:"requests,omitempty"`
+	Pushing  int           `json:"producer_agents,omitempty"` // where jobs cross: how many have all producers
+
+	TLS target.TLSOptions `json:"tls,omitzero"`
 }
 
 // hub is where agents meet their coordinator: a NATS server, and what connects to it.
@@ -173,8 +185,10 @@ func (a *agentsFlags) open(p process) (h *hub, err error) {
 			return nil, err
 		}
 		h.url = a.nats.url
-		h.Conn, err = agents.Connect(access, "coordinator")
-		return h, err
+		if h.Conn, err = agents.Connect(access, "coordinator"); err != nil {
+			return nil, fmt.Errorf("--nats: %w: start it first, or leave --nats out: fwpbench has a NATS server of its own", err)
+		}
+		return h, nil
 	}
 	config := agents.ServerConfig{Listen: a.listen, Token: h.token, Refused: func(name, address string) {
 		p.Logf("agent %s at %s refused: its token is another one", cmp.Or(name, "without a name"), address)
@@ -260,11 +274,22 @@ func (a *agentsFlags) check(w *workload.Workload, at *program.Endpoint) error {
 	if at.Ours() && !a.spawn && !a.loopback() {
 		return fmt.Errorf("the target is %s, which other machines do not reach: add --url, or leave --listen out", at)
 	}
-	if _, err := w.Segment(workload.Segment{Index: a.number - 1, Of: a.number}); err != nil {
-		return fmt.Errorf("--agents %d: %w", a.number, asFlags(err))
+	if a.crosses() {
+		if err := (workload.Crossing{Pushing: a.pushing}).Check(w, a.number); err != nil {
+			return asFlags(err)
+		}
+	}
+	for _, place := range []int{a.pushing - 1, a.number - 1} { // the last of a kind has the least
+		last := workload.Segment{Index: max(0, place), Of: a.number}
+		if _, _, err := shareOf(w, last, a.crosses(), a.pushing); err != nil {
+			return fmt.Errorf("--agents %d: %w", a.number, asFlags(err))
+		}
 	}
 	return nil
 }
+
+// crosses reports whether jobs cross agents.
+func (a *agentsFlags) crosses() bool { return a.cross || a.pushing > 0 }
 
 // byAgents waits for the agents and their load, and writes the report before the agents and the server are ended.
 func (p process) byAgents(
@@ -293,16 +318,30 @@ func (p process) byAgents(
 
 // prepare fills in what the coordinator needs.
 func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *load.Config) error {
+	options, err := o.targetFlags.TLS()
+	if err == nil && len(options.CA) > mostAuthorities {
+		err = fmt.Errorf("--tls-ca: %d bytes are more than a plan takes to the agents, %d: "+
+			"give a file with the authority of the target alone", len(options.CA), mostAuthorities)
+	}
+	if err != nil {
+		return err
+	}
 	task, err := json.Marshal(agentLoad{
 		Workload: string(config.Workload.YAML()), Seed: config.Seed, URL: at.Server.Address.String(), Password: at.Password,
-		Insecure: at.Server.TLS != nil && at.Server.TLS.InsecureSkipVerify, Server: o.serverName(),
 		Overload: o.overload.String(), Engine: o.engine.String(), Pace: o.pace, Timeout: o.patience(), Requests: o.requests,
+		Pushing: o.agents.pushing, TLS: options,
 	})
 	if err != nil {
 		return &program.InternalError{Cause: err}
 	}
 	h.Token, h.Version, h.Within, h.Log = h.token, config.Version, o.agents.within, p.Logf
-	h.Plan = agents.Plan{Run: config.Run, Agents: o.agents.number, Load: task}
+	h.Plan = agents.Plan{Run: config.Run, Agents: o.agents.number, Crosses: o.agents.crosses(), Load: task}
+	h.Crossed = load.Crossed{
+		Workload: config.Workload, Seed: config.Seed, Run: config.Run, ClauseOf: config.ClauseOf, LevelOf: config.LevelOf,
+	}
+	if at.Protocol != nil {
+		h.Crossed.ClauseOf = at.Protocol.ClauseOf
+	}
 	h.Connecting = time.Duration(float64(load.Connections(&config.Workload)) / o.pace * float64(time.Second))
 	h.Thresholds = o.limits
 	h.exposed = at.Password != "" && h.server != nil && o.agents.cert == "" && !o.agents.loopback()
@@ -310,15 +349,6 @@ func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *
 		Version: config.Version, Seed: config.Seed, Target: config.Target, Plan: load.PlanOf(*config),
 	}
 	return nil
-}
-
-// serverName returns --tls-server-name.
-func (o *benchOptions) serverName() string {
-	name, err := o.given.GetString("tls-server-name")
-	if err != nil {
-		return "" // it has no such flag
-	}
-	return name
 }
 
 // invite starts the agents, or logs how they are started. The function that it returns ends those that were started.

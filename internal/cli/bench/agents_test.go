@@ -1,6 +1,10 @@
 package bench
 
 import (
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -35,14 +39,23 @@ func TestFlagsOfAgents(t *testing.T) {
 		{"run --agents 2 --nats nats://a --listen-cert a --listen-key b", "leave one of them out"},
 		{"run --agents 2 --nats nats://127.0.0.1:1 --nats-ca none.pem", "--nats-ca: "},
 		{"run --agents 2 --nats nats://127.0.0.1:1 --nats-ca agents_test.go", "has no certificate (PEM)"},
-		{"run --agents 2 --nats nats://127.0.0.1:1", "connect to NATS: "},
+		{"run --agents 2 --nats nats://127.0.0.1:1", "--nats: no NATS server answers at 127.0.0.1:1: start it first"},
 		{"run --agents 2 --listen 127.0.0.1:many", "is not a port"},
 		{"run --agents 2 --listen-cert none.pem --listen-key none.pem", "--listen-cert: "},
 		{"run --agents 2 --start-at 23:59", "the load begins when all agents are ready"},
-		{"run --agents 2 --history h", "a history is what one process has seen"},
-		{"run --agents 2 --tls-ca a.pem --url tcp+tls://a", "agents read no files"},
+		{"run --agents 2 --history h", "the clocks of agents are known within a bound only"},
 		{"run --agents 2 --processors 1", "each agent has a flag of its own for that"},
 		{"run --agents 2 --disrupt-every 1s", "in the report of one process"},
+		{"run --agents 2 --producer-agents 0", "--producer-agents must be 1 or more"},
+		{"run --agents 2 --spawn --producer-agents 2 --rate 1", "2 of 2 agents would leave none for the workers"},
+		{"run --agents 2 --spawn --producer-agents 1", "wait for the workers of their own agent (backlog); expected"},
+		{"run --agents 2 --spawn --cross --preset push", "it has no producers, or no workers"},
+		{"run --agents 2 --spawn --cross --preset failing", "how often a job has failed is known where it did only"},
+		{"run --agents 2 --spawn --cross --queue-per-job 1%", "is known where they were pushed only"},
+		{"run --agents 3 --spawn --producer-agents 1 --backlog 0 --consumers 1", "--consumers: 1 cannot be shared by 2"},
+		{"run --agents 3 --spawn --producer-agents 2 --backlog 0 --producers 1", "--producers: 1 cannot be shared by 2"},
+		{"run --cross", "--cross is about agents: add --agents N"},
+		{"run --producer-agents 1", "--producer-agents is about agents: add --agents N"},
 		{"run --nats nats://a", "--nats is about agents: add --agents N"},
 		{"run --segment 1/2 --seed 1 --disrupt-every 1s --url tcp://a", "in the report of one run"},
 		{"agent nats://t@a --max-rate fast", "--max-rate: "},
@@ -99,6 +112,52 @@ func TestTheLimitsOfAnAgent(t *testing.T) {
 	task.Plan.Load = []byte("{")
 	_, _, err := process{}.segmentOf(&agentOptions{}, task)
 	require.ErrorContains(t, err, "the plan cannot be read")
+}
+
+// The plan takes the authority of a target to agents, which read no file.
+func TestTheAuthorityOfAPlan(t *testing.T) {
+	t.Parallel()
+	authority := strings.ReplaceAll(selfSigned(t), "\n", `\n`)
+	task := taskOf("producers: 2\nconsumers: 2")
+	task.Plan.Load = []byte(`{"workload":"producers: 2","url":"tcp+tls://a:1","tls":{"ca":"` + authority + `"}}`)
+	plan, _, err := process{}.segmentOf(&agentOptions{}, task)
+	require.NoError(t, err)
+	at, err := plan.endpoint()
+	require.NoError(t, err)
+	assert.NotNil(t, at.Server.TLS.RootCAs)
+	assert.Equal(t, "a", at.Server.TLS.ServerName)
+}
+
+// selfSigned returns a certificate, as PEM.
+func selfSigned(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+}
+
+// An agent has the jobs that cross, in its half of the load, with the arrivals of its kind.
+func TestAgentsThatShareAJob(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		place               int
+		producers, consumer int
+		segment             string
+		half                bool
+		pushing             int
+	}{
+		{0, 3, 2, "1/2", false, 0}, {1, 2, 2, "2/2", false, 0}, {0, 5, 0, "1/1", true, 1}, {1, 0, 4, "1/1", true, 1},
+	} {
+		task := taskOf("")
+		task.Segment.Index, task.Plan.Crosses = test.place, true
+		const plan = `{"workload":"producers: 5\nconsumers: 4\nrate: 10","producer_agents":%d}`
+		task.Plan.Load = fmt.Appendf(nil, plan, test.pushing)
+		_, config, err := process{}.segmentOf(&agentOptions{mostRate: 10}, task)
+		require.NoError(t, err)
+		assert.Equal(t, []int{test.producers, test.consumer}, []int{config.Workload.Producers, config.Workload.Consumers})
+		assert.Equal(t, test.segment, config.Segment.String())
+		assert.Equal(t, test.half, config.Workload.Half)
+	}
 }
 
 func TestParseStart(t *testing.T) {

@@ -46,10 +46,11 @@ func (t *TargetFlags) DeclareTLS(f *pflag.FlagSet) {
 	f.BoolVar(&t.tls.Insecure, "tls-insecure", false, "do not check the certificate")
 }
 
-// SetTLS has servers that arguments name reached as --tls-server-name and --tls-insecure say.
-func (t *TargetFlags) SetTLS(serverName string, insecure bool) {
-	t.tls.ServerName, t.tls.Insecure = serverName, insecure
-}
+// SetTLS has servers that arguments name reached as options say.
+func (t *TargetFlags) SetTLS(options target.TLSOptions) { t.tls = options }
+
+// TLS returns the options that flags have set, with what is in their file.
+func (t *TargetFlags) TLS() (target.TLSOptions, error) { return t.tls.Loaded() }
 
 // DeclareSecrets adds only --show-secrets.
 func (t *TargetFlags) DeclareSecrets(f *pflag.FlagSet) {
