@@ -3,6 +3,7 @@ package archtest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,45 +28,68 @@ type modulePackage struct {
 	GoFiles     []string // without the tests
 	Imports     []string
 	TestImports []string // of the tests inside the package, not of package x_test
+
+	read func() (source, error) // of GoFiles, once
 }
 
-// modulePackages lists the packages of the module, those behind a build tag too.
-func modulePackages(t *testing.T) []modulePackage {
+// source is the parsed files of a package.
+type source struct {
+	fset  *token.FileSet
+	files []*ast.File
+}
+
+// modulePackages lists the packages of the module, those behind a build tag too. All tests share one list.
+func modulePackages(t *testing.T) []*modulePackage {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "go", "list", "-e", "-tags=npm",
+	packages, err := listed()
+	require.NoError(t, err)
+	require.NotEmpty(t, packages)
+	return packages
+}
+
+var listed = sync.OnceValues(func() (packages []*modulePackage, err error) {
+	list := exec.Command("go", "list", "-e", "-tags=npm", //nolint:noctx // several tests share what it prints
 		"-json=ImportPath,Dir,GoFiles,Imports,TestImports", "./...")
 	list.Dir = filepath.Join("..", "..")
 	var complaints bytes.Buffer
 	list.Stderr = &complaints
 	out, err := list.Output()
-	require.NoError(t, err, complaints.String())
-
-	var packages []modulePackage
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w: %s", err, complaints.String())
+	}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p modulePackage
-		err := decoder.Decode(&p)
+		p := &modulePackage{}
+		err := decoder.Decode(p)
 		if err == io.EOF {
-			break
+			return packages, nil
 		}
-		require.NoError(t, err)
+		if err != nil {
+			return nil, err
+		}
 		p.Name = strings.TrimPrefix(p.ImportPath, module+"/")
+		p.read = sync.OnceValues(p.parsed)
 		packages = append(packages, p)
 	}
-	require.NotEmpty(t, packages)
-	return packages
+})
+
+// parse returns the package's files, without the tests. Callers must not change them.
+func (p *modulePackage) parse(t *testing.T) (*token.FileSet, []*ast.File) {
+	t.Helper()
+	s, err := p.read()
+	require.NoError(t, err)
+	return s.fset, s.files
 }
 
-// parse reads the package's files, without the tests.
-func (p modulePackage) parse(t *testing.T) (*token.FileSet, []*ast.File) {
-	t.Helper()
-	fset := token.NewFileSet()
-	var files []*ast.File
+func (p *modulePackage) parsed() (source, error) {
+	s := source{fset: token.NewFileSet()}
 	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-		require.NoError(t, err)
-		files = append(files, file)
+		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return s, err
+		}
+		s.files = append(s.files, file)
 	}
-	return fset, files
+	return s, nil
 }
 
 // parseText is parse for one made-up file.
