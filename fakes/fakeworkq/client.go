@@ -48,6 +48,9 @@ func (c *conn) wait(limit time.Duration, channels ...<-chan struct{}) (which <-c
 		default:
 		}
 	}
+	if limit <= 0 { // whether a timer or what comes meanwhile is first would be a matter of chance
+		return nil, true
+	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	first, second := channels[0], channels[len(channels)-1]
