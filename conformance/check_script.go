@@ -3,26 +3,43 @@ package conformance
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
-// ScriptCheck is a check that plays a script.
+// ScriptCheck is a check that plays a script, which must not change any more.
 type ScriptCheck struct {
 	Script *scenarios.Script
+
+	about *about // shared by the copies of a check; nil: each Describe reads the script
+}
+
+// about is the description of a check, once it was asked for.
+type about struct {
+	once sync.Once
+	is   Description
 }
 
 // Scripts returns a check for each script.
 func Scripts(scripts ...*scenarios.Script) []Check {
 	all := make([]Check, len(scripts))
 	for i, s := range scripts {
-		all[i] = ScriptCheck{s}
+		all[i] = ScriptCheck{s, new(about)}
 	}
 	return all
 }
 
 // Describe returns what the header and the lines of the script say.
 func (c ScriptCheck) Describe() Description {
+	if c.about == nil {
+		return c.describe()
+	}
+	c.about.once.Do(func() { c.about.is = c.describe() })
+	return c.about.is
+}
+
+func (c ScriptCheck) describe() Description {
 	s, g := c.Script, c.Script.Dialect.Grammar()
 	return Description{
 		ID: s.Name, Title: s.Title, File: s.Name, Source: s.Source, Marks: slices.Collect(s.Marks()), Needs: s.Needs,

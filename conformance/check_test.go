@@ -56,7 +56,7 @@ func TestHowScriptsShareAServer(t *testing.T) {
 	} {
 		script, err := scenarios.Parse(fwpdialect.Dialect{}, "x", []byte(text))
 		require.NoError(t, err, text)
-		d := ScriptCheck{script}.Describe()
+		d := ScriptCheck{Script: script}.Describe()
 		assert.Equal(t, want, d.Sharing, text)
 		assert.Equal(t, "x", d.ID)
 		assert.Equal(t, "x", d.File)

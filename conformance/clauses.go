@@ -46,7 +46,12 @@ type Clause struct {
 // Binds reports whether the clause binds party, which is S, C, K or P. A clause that binds any client (C) does not
 // bind K or P by that.
 func (c Clause) Binds(party string) bool {
-	return slices.Contains(strings.Split(c.Party, ","), party)
+	for bound := range strings.SplitSeq(c.Party, ",") { // without a slice: each report asks it of each clause
+		if bound == party {
+			return true
+		}
+	}
+	return false
 }
 
 // BindsClient reports whether the clause binds a client, whatever it does: a worker, a producer or any.

@@ -20,7 +20,7 @@ func deciders(t *testing.T) map[string][]string {
 	require.NoError(t, err)
 	by := map[string][]string{}
 	for _, s := range scripts {
-		for _, m := range (ScriptCheck{s}).Describe().Clauses() {
+		for _, m := range (ScriptCheck{Script: s}).Describe().Clauses() {
 			by[m.Clause] = append(by[m.Clause], s.Name)
 		}
 	}

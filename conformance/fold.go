@@ -68,8 +68,9 @@ func (s *runState) clauses(checks []reports.Check) []reports.Clause {
 			checksOf[cv.ID] = append(checksOf[cv.ID], c.ID)
 		}
 	}
-	var all []reports.Clause
-	for _, c := range s.runner.protocol().Clauses() {
+	catalogue := s.runner.protocol().Clauses()
+	all := make([]reports.Clause, 0, len(catalogue))
+	for _, c := range catalogue {
 		rc := reports.Clause{ID: c.ID, Level: c.Level, Section: c.Section, Statement: c.Statement, Checks: checksOf[c.ID]}
 		switch {
 		case len(verdictsOf[c.ID]) > 0:

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -46,11 +45,12 @@ type Protocol struct {
 // ClauseByID returns the clause with this id, or false if there is none. Case counts.
 func (p *Protocol) ClauseByID(id string) (Clause, bool) {
 	all := p.Clauses()
-	at := slices.IndexFunc(all, func(c Clause) bool { return c.ID == id })
-	if at < 0 {
-		return Clause{}, false
+	for i := range all { // without a copy of each
+		if all[i].ID == id {
+			return all[i], true
+		}
 	}
-	return all[at], true
+	return Clause{}, false
 }
 
 // Suggest returns the id of the clause that a mistyped id most likely means, or "" if none is near. Case, and a missing

@@ -86,7 +86,9 @@ func (s Selection) picks(d Description, used map[string]bool) bool {
 	var clauses, levels []string
 	for _, m := range d.Marks {
 		clauses = append(clauses, m.Clause)
-		levels = append(levels, string(s.Protocol.or().levelOf(m)))
+		if len(s.Levels) > 0 {
+			levels = append(levels, string(s.Protocol.or().levelOf(m)))
+		}
 	}
 	checks := matches("check", s.Checks, []string{d.ID, folder}, used)
 	byClause := matches("clause", s.Clauses, clauses, used)

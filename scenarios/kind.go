@@ -90,7 +90,7 @@ func sameInstant(r *ref, a, b string) bool {
 
 // asNumber returns the text of a part as a number where the type asks for one and it is one, else as it is.
 func (k *kind) asNumber(text []byte) any {
-	if k != nil && (k.word == "int" || k.word == "number") && numberForm.FindString(string(text)) == string(text) {
+	if k != nil && (k.word == "int" || k.word == "number") && numberLength(string(text)) == len(text) {
 		return json.Number(text)
 	}
 	return string(text)

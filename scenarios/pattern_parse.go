@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -232,10 +233,8 @@ func (c *cursor) regexp() (*regexp.Regexp, error) {
 	return nil, errorAt(start, 1, "", "this regular expression is never closed with /")
 }
 
-var numberForm = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?`)
-
 func (c *cursor) numberValue() (node, error) {
-	s := numberForm.FindString(c.rest())
+	s := c.rest()[:numberLength(c.rest())]
 	if s == "" {
 		return nil, errorAt(c.pos, 1, "", "not a JSON number")
 	}
@@ -243,12 +242,57 @@ func (c *cursor) numberValue() (node, error) {
 	return literal{json.Number(s)}, nil
 }
 
-var wordForm = regexp.MustCompile(`^\pL+`)
+// numberLength returns how many bytes of s are a number of JSON; 0 if it does not begin with one.
+func numberLength(s string) int {
+	n := len(s) - len(strings.TrimPrefix(s, "-"))
+	whole := digits(s[n:])
+	switch {
+	case whole == 0:
+		return 0
+	case s[n] == '0':
+		whole = 1
+	}
+	n += whole
+	if fraction, is := strings.CutPrefix(s[n:], "."); is && digits(fraction) > 0 {
+		n += 1 + digits(fraction)
+	}
+	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
+		exponent := s[n+1:]
+		signed := 0
+		if exponent != "" && (exponent[0] == '+' || exponent[0] == '-') {
+			signed = 1
+		}
+		if d := digits(exponent[signed:]); d > 0 {
+			n += 1 + signed + d
+		}
+	}
+	return n
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// letters returns how many bytes of s are the letters that it begins with.
+func letters(s string) int {
+	for i, r := range s {
+		if !unicode.IsLetter(r) {
+			return i
+		}
+	}
+	return len(s)
+}
 
 // wordValue parses true, false, null, absent and the type words.
 func (c *cursor) wordValue() (node, error) {
 	start := c.pos
-	word := wordForm.FindString(c.rest())
+	word := c.rest()[:letters(c.rest())]
 	c.pos += len(word)
 	switch word {
 	case "true", "false":

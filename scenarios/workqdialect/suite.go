@@ -2,6 +2,8 @@ package workqdialect
 
 import (
 	"embed"
+	"slices"
+	"sync"
 
 	"github.com/fwpsuite/fwp/scenarios"
 )
@@ -9,9 +11,15 @@ import (
 //go:embed scripts
 var suiteFiles embed.FS
 
-// Suite parses the scripts that come with the suite, in the order of their names. A script's name is its check id: the
-// folder and the file without its ending. The error is that of the first script that does not parse, which a test of
-// the suite would have found.
+// Suite returns the scripts that come with the suite, in the order of their names. A script's name is its check id: the
+// folder and the file without its ending. They are parsed once, and all callers share them:
+// nobody may change a script. The error is that of the first one that does not parse, which a test of the suite would
+// have found.
 func Suite() ([]*scenarios.Script, error) {
-	return scenarios.ReadSuite(Dialect{}, suiteFiles, "scripts")
+	all, err := suite()
+	return slices.Clone(all), err
 }
+
+var suite = sync.OnceValues(func() ([]*scenarios.Script, error) {
+	return scenarios.ReadSuite(Dialect{}, suiteFiles, "scripts")
+})

@@ -52,34 +52,49 @@ func (p process) explain(id, named string) error {
 	if err != nil {
 		return err
 	}
-	all, err := everyCheck(protocols...)
-	if err != nil {
-		return err
-	}
-	for _, check := range all {
-		d := check.Describe()
-		if d.ID != strings.TrimSuffix(id, ".fwp") {
-			continue
-		}
-		if property, is := check.(conformance.Property); is {
-			return p.PrintPage(explainProperty(property))
-		}
-		script, err := explainScript(d)
+	if c, ok := clauseNamed(id); ok && ofProtocol(c, protocols) {
+		checks, err := checksOf(protocolOfClause(c))
 		if err != nil {
 			return err
 		}
-		return p.Print(script)
-	}
-	if c, ok := clauseNamed(id); ok && ofProtocol(c, protocols) {
-		return p.PrintPage(explainClause(c, checksByClause(all)[c.ID]))
+		return p.PrintPage(explainClause(c, checksByClause(checks)[c.ID]))
 	}
 	if page, ok := explainAmbiguity(id); ok {
 		return p.PrintPage(page)
+	}
+	var all []conformance.Check
+	for _, protocol := range protocols { // the scripts of the next ones are not parsed in vain
+		checks, err := checksOf(protocol)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(checks, isCalled(id)); i >= 0 {
+			return p.explainCheck(checks[i])
+		}
+		all = append(all, checks...)
 	}
 	if page, ok := explainFaults(id, protocols, checksByClause(all)); ok {
 		return p.PrintPage(page)
 	}
 	return unexplained(id, named, protocols, all)
+}
+
+// isCalled returns what recognizes the check of an id, which may end as its file does.
+func isCalled(id string) func(conformance.Check) bool {
+	id = strings.TrimSuffix(id, ".fwp")
+	return func(c conformance.Check) bool { return c.Describe().ID == id }
+}
+
+// explainCheck prints the script of a check, or what a property does.
+func (p process) explainCheck(check conformance.Check) error {
+	if property, is := check.(conformance.Property); is {
+		return p.PrintPage(explainProperty(property))
+	}
+	script, err := explainScript(check.Describe())
+	if err != nil {
+		return err
+	}
+	return p.Print(script)
 }
 
 // unexplained returns the error for an id that nothing has.

@@ -20,8 +20,8 @@ import (
 // clauseByID returns the clause of a protocol with this id.
 func clauseByID(id string) (conformance.Clause, bool) {
 	for _, p := range program.Protocols() {
-		if c, ok := p.ClauseByID(id); ok {
-			return c, true
+		if strings.HasPrefix(id, p.Prefix) {
+			return p.ClauseByID(id)
 		}
 	}
 	return conformance.Clause{}, false
@@ -69,6 +69,12 @@ func ofProtocol(c conformance.Clause, all []*conformance.Protocol) bool {
 	return slices.ContainsFunc(all, func(p *conformance.Protocol) bool { return strings.HasPrefix(c.ID, p.Prefix) })
 }
 
+// protocolOfClause returns the protocol that a clause is one of.
+func protocolOfClause(c conformance.Clause) *conformance.Protocol {
+	all := program.Protocols()
+	return all[slices.IndexFunc(all, func(p *conformance.Protocol) bool { return strings.HasPrefix(c.ID, p.Prefix) })]
+}
+
 // allFaultNames returns the names of the faults of all embedded servers.
 func allFaultNames() (names []string) {
 	for _, p := range program.Protocols() {
@@ -77,21 +83,6 @@ func allFaultNames() (names []string) {
 		}
 	}
 	return names
-}
-
-// everyCheck returns the checks of protocols, of all if none is given.
-func everyCheck(protocols ...*conformance.Protocol) (all []conformance.Check, err error) {
-	if len(protocols) == 0 {
-		protocols = program.Protocols()
-	}
-	for _, p := range protocols {
-		more, err := checksOf(p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, more...)
-	}
-	return all, nil
 }
 
 // dialectOf returns the dialect that a script is written in: that of its header, else the given one. What the header

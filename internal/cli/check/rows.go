@@ -84,14 +84,16 @@ func clausesOf(d conformance.Description) []string {
 
 // clauseRows returns the rows of all clauses.
 func clauseRows(p *conformance.Protocol, checks []conformance.Check) (rows []row) {
-	evaluated := checksByClause(checks)
+	evaluated, faults := checksByClause(checks), map[string][]string{}
+	for _, f := range faultsOfProtocol(p) {
+		for _, id := range f.Clauses {
+			faults[id] = append(faults[id], f.Name)
+		}
+	}
 	for _, c := range p.Clauses() {
-		ids, faults := []string{}, []string(nil)
+		ids := []string{}
 		for _, d := range evaluated[c.ID] {
 			ids = append(ids, d.ID)
-		}
-		for _, f := range faultsOf(c.ID) {
-			faults = append(faults, f.Name)
 		}
 		many := text.Count(len(ids), "check")
 		switch {
@@ -103,7 +105,7 @@ func clauseRows(p *conformance.Protocol, checks []conformance.Check) (rows []row
 		rows = append(rows, row{
 			value: listedClause{
 				c.ID, c.Level, c.Party, c.Section, c.Sources, c.Statement, c.Reading, c.Recorded, c.Ambiguity,
-				strings.Fields(c.Special), ids, c.Excluded, faults,
+				strings.Fields(c.Special), ids, c.Excluded, faults[c.ID],
 			},
 			cells: []string{c.ID, string(c.Level), c.Party, many, c.Statement}, facets: facetsOf(c, evaluated),
 		})
