@@ -1,18 +1,14 @@
 package main_test
 
 import (
-	"errors"
 	"os"
-	"os/exec"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/scripttest"
 	"github.com/fwpsuite/fwp/reports"
 )
 
@@ -23,6 +19,9 @@ func TestMain(m *testing.M) {
 		"fwpserver": func() { serverAt(os.Args[1]) },
 	})
 }
+
+// programs are those that run in the process of the test.
+var programs = map[string]func(program.Process) int{"fwpbench": bench.Main}
 
 func fwpbench(args []string) (code int) {
 	return bench.Main(program.Process{Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv})
@@ -44,6 +43,7 @@ func carries(args []string) (code int) {
 // the scripts know
 //
 //	exits CODE fwpbench ARG...   the command ends with this exit code, or with one of those with bars between
+//	inside CODE fwpbench ARG...  the same in the process of the test; see scripttest.Inside
 //	carries fwpbench ARG...      an INVALID run (exit code 3) will do: how busy this machine is decides about that
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	pushed VAR                   waits until a PUSH has come to the server
@@ -59,23 +59,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
+			"exits": scripttest.Exits, "inside": scripttest.Inside(programs), "serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
 		},
 	})
-}
-
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
-	}
-	code := 0
-	err := ts.Exec(args[1], args[2:]...)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(code)) {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
-	}
 }

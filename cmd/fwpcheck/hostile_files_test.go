@@ -89,7 +89,7 @@ func TestHostileFiles(t *testing.T) {
 	for _, shape := range slices.Sorted(maps.Keys(hostileFiles)) {
 		name := ""
 		for _, reader := range slices.Sorted(maps.Keys(readers)) {
-			if i++; !slow.Enabled() && i%29 != 0 {
+			if i++; !slow.Enabled() && i%29 != 20 { // each of these reads the file as what it is not, and one is large
 				continue
 			}
 			if name == "" {

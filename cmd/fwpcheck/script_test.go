@@ -6,9 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"github.com/fwpsuite/fwp/internal/cli/bench"
 	"github.com/fwpsuite/fwp/internal/cli/check"
 	"github.com/fwpsuite/fwp/internal/cli/program"
+	"github.com/fwpsuite/fwp/internal/scripttest"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -40,10 +39,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// programs are those that run in the process of the test.
+var programs = map[string]func(program.Process) int{"fwpcheck": check.Main}
+
 // TestScripts runs fwpcheck as its users do. Beside the commands that testscript
 // has the scripts know
 //
 //	exits CODE fwpcheck ARG...   the command ends with this exit code
+//	inside CODE fwpcheck ARG...  the same in the process of the test; see scripttest.Inside
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	heard VAR WORD               waits until a line with this word has come to the server
 //	ready VAR COMMAND ARG...     starts a command that prints "ready URL", and puts the URL into the variable
@@ -59,7 +62,7 @@ func TestScripts(t *testing.T) {
 		Setup:              setup,
 		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "heard": heard, "ready": ready, "ended": ended,
+			"exits": scripttest.Exits, "inside": scripttest.Inside(programs), "serve": serve, "heard": heard, "ready": ready, "ended": ended,
 		},
 	})
 }
@@ -114,22 +117,4 @@ func condition(name string) (bool, error) {
 		return err == nil, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", name)
-}
-
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
-	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	code := 0
-	err = ts.Exec(args[1], args[2:]...)
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if code != want {
-		ts.Fatalf("exit code %d, want %d", code, want)
-	}
 }

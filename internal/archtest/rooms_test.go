@@ -187,6 +187,7 @@ var rooms = map[string]room{
 	"reports/html":      {mayImport: []string{"internal/text", "reports"}, alone: true},
 	"internal/input":    {alone: true},
 	"internal/shortage": {alone: true},
+	"internal/scripttest": {mayImport: []string{"internal/cli/program"}},
 	"internal/suitetest": {
 		mayImport: []string{
 			"conformance", "fakes/fakeemqp", "internal/input", "internal/memnet", "reports", "scenarios",

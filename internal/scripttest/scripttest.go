@@ -1,0 +1,55 @@
+// Package scripttest has the commands that the test scripts of both programs share, beside those of testscript.
+package scripttest
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fwpsuite/fwp/internal/cli/program"
+)
+
+// Exits is `exits CODE COMMAND [ARG...]`: the command ends with this exit code, or with one of those with bars between.
+func Exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	code := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	expect(ts, args[0], code)
+}
+
+// Inside returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
+// process of its own. It is for a command that neither reads nor writes a file of the script, since these have a folder
+// of their own, that ends by itself, and whose variables are not empty. The commands are the main functions of the
+// programs.
+func Inside(commands map[string]func(program.Process) int) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 || commands[args[1]] == nil {
+			ts.Fatalf("usage: inside CODE COMMAND [ARG...]")
+		}
+		expect(ts, args[0], commands[args[1]](program.Process{
+			Args: args[2:], In: strings.NewReader(""), Out: ts.Stdout(), Err: ts.Stderr(),
+			LookupEnv: func(name string) (string, bool) {
+				value := ts.Getenv(name)
+				return value, value != ""
+			},
+		}))
+	}
+}
+
+// expect fails the script unless an exit code is one of those with bars between.
+func expect(ts *testscript.TestScript, codes string, code int) {
+	if !slices.Contains(strings.Split(codes, "|"), strconv.Itoa(code)) {
+		ts.Fatalf("exit code %d, want %s", code, codes)
+	}
+}
