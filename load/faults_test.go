@@ -79,13 +79,13 @@ func TestFaultsOfDeliveryAreFound(t *testing.T) {
 	cases := []struct {
 		fault string
 		kind  reports.FindingKind
-		count int64 // of 2,500 jobs; 0: some
+		count int64 // of 500 jobs; 0: some
 	}{
-		{"push-lost", reports.FindingLost, 50},
-		{"push-lost-rarely", reports.FindingLost, 5},
+		{"push-lost", reports.FindingLost, 10},
+		{"push-lost-rarely", reports.FindingLost, 1},
 		{"delivered-twice", reports.FindingDuplicated, 0},
 		{"delivered-twice-rarely", reports.FindingDuplicated, 0},
-		{"job-args-reversed", reports.FindingAltered, 2500},
+		{"job-args-reversed", reports.FindingAltered, 500},
 		{"reply-null-array", reports.FindingGrammar, 0},
 		{"reply-null-empty", reports.FindingGrammar, 0},
 		{"push-other-answer", reports.FindingReply, 0},
@@ -123,7 +123,7 @@ func TestACommandWithoutAReplyIsFound(t *testing.T) {
 	t.Parallel()
 	var pushes atomic.Int64
 	l := bench{load: steady(), hooks: []func(*fakes.Event){func(e *fakes.Event) {
-		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && pushes.Add(1) == 900 {
+		if e.Point == fakes.Writing && e.Command.Verb == fwp.PUSH && pushes.Add(1) == 180 {
 			e.Bytes = nil
 		}
 	}}}.run(t)
@@ -204,6 +204,7 @@ func TestSwappedRepliesAreFound(t *testing.T) {
 	t.Parallel()
 	w := steady()
 	w.Queues.Number = 0 // as many as there are workers
+	w.Rate, w.Duration = 500, workload.Duration(second)
 	l := find(t, w, "reply-swapped")
 	f := loss(t, l, reports.FindingQueue)
 	assert.Contains(t, f.Notes[0], "did not ask for its queue")
@@ -229,7 +230,7 @@ func TestKindsOfForeignJobs(t *testing.T) {
 	for kind, test := range cases {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
-			l := bench{load: steady(), hooks: []func(*fakes.Event){each(100, test.change)}}.run(t)
+			l := bench{load: steady(), hooks: []func(*fakes.Event){each(20, test.change)}}.run(t)
 			f := loss(t, l, kind)
 			assert.Equal(t, int64(25), f.Count)
 			assert.Len(t, f.JIDs, 25)
@@ -262,7 +263,7 @@ func TestARefusedJobThatComes(t *testing.T) {
 func TestAStallIsSeenInFull(t *testing.T) {
 	t.Parallel()
 	w := steady()
-	w.Rate, w.Duration = 1000, workload.Duration(10*second)
+	w.Rate, w.Duration = 200, workload.Duration(10*second)
 	l := bench{load: w, hooks: []func(*fakes.Event){stalling(4*second, second)}}.run(t)
 	well(t, l)
 	push := op(t, l, "push")
@@ -275,9 +276,9 @@ func TestAStallIsSeenInFull(t *testing.T) {
 			assert.LessOrEqual(t, o.Lateness.Max, ms, o.Op)
 		}
 	}
-	assert.InDelta(t, 1250, l.Rate.Queued, 250, "those that came into it, and while the queue was worked off")
-	assert.InDelta(t, 1000, l.Rate.Backlog, 50)
-	assert.InDelta(t, 1000, l.Rate.Achieved, 10, "it caught up")
+	assert.InDelta(t, 205, l.Rate.Queued, 15, "those that came into it, and while the queue was worked off")
+	assert.InDelta(t, 200, l.Rate.Backlog, 10)
+	assert.InDelta(t, 200, l.Rate.Achieved, 2, "it caught up")
 }
 
 func TestWhatIsRightIsNotBlamed(t *testing.T) {

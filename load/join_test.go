@@ -74,7 +74,7 @@ func brief() workload.Workload {
 func TestSegmentsAreOneLoad(t *testing.T) {
 	t.Parallel()
 	even := steady()
-	even.Rate = slow.Pick[workload.Rate](100, 500)
+	even.Duration = workload.Duration(slow.Pick(2*second, 5*second))
 	poisson := even
 	poisson.Poisson, poisson.Warmup = true, workload.Duration(second)
 	poisson.Producers = 90 // enough that no arrival waits for one, however they are shared

@@ -205,7 +205,6 @@ func TestTheHistoryOfAServerThatIsKilled(t *testing.T) {
 func TestTheHistoryOfQuietWorkers(t *testing.T) {
 	t.Parallel()
 	load := roundtrip()
-	load.Rate = 200
 	signal := func(r *run) {
 		time.Sleep(20 * time.Second)
 		require.NoError(t, r.server.Signal("fwpbench-whole-w0", "quiet"))

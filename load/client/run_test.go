@@ -171,9 +171,10 @@ func (r *run) finish() bool {
 	return pushed && drained && ended
 }
 
+// roundtrip is an open loop of 1,000 jobs in ten seconds.
 func roundtrip() workload.Workload {
 	return workload.Workload{
-		Producers: 5, Consumers: 5, Payload: workload.Constant(100), Rate: 500, Duration: workload.Duration(10 * time.Second),
+		Producers: 5, Consumers: 5, Payload: workload.Constant(100), Rate: 100, Duration: workload.Duration(10 * time.Second),
 		Queues: workload.Queues{Number: 3},
 	}
 }

@@ -129,16 +129,16 @@ func TestAStallIsSeenInFull(t *testing.T) {
 		}
 		assert.InDelta(t, time.Second, response(100), float64(30*time.Millisecond))
 		assert.InDelta(t, 500*time.Millisecond, response(95), float64(50*time.Millisecond),
-			"of 5000, 500 came into the stall")
+			"of 1000, 100 came into the stall")
 		assert.Less(t, r.total.Percentile(measure.SeriesOf(measure.Push, measure.Lateness), 100), time.Millisecond)
-		assert.InDelta(t, 500, r.status().Waited, 20)
+		assert.InDelta(t, 100, r.status().Waited, 10)
 	})
 }
 
 func TestFaultsAreFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(t *testing.T, c ledger.Counts){
-		"push-lost":       func(t *testing.T, c ledger.Counts) { t.Helper(); assert.Equal(t, int64(100), c.Lost) },
+		"push-lost":       func(t *testing.T, c ledger.Counts) { t.Helper(); assert.Equal(t, int64(20), c.Lost) },
 		"ack-redelivered": func(t *testing.T, c ledger.Counts) { t.Helper(); assert.Positive(t, c.Returned) },
 	}
 	for _, f := range fakes.Faults() {
@@ -178,9 +178,9 @@ func TestJobsFromAWrongQueueAreFound(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		assert.True(t, r.finish())
 		counts := r.ledger.Count(true)
-		assert.Equal(t, int64(50), counts.Foreign)
+		assert.Equal(t, int64(10), counts.Foreign)
 		assert.Zero(t, counts.Lost)
-		assert.Equal(t, int64(5000), counts.Acked)
+		assert.Equal(t, int64(1000), counts.Acked)
 	})
 }
 
@@ -201,7 +201,7 @@ func TestAServerThatIsKilled(t *testing.T) {
 			r.finish()
 			counts := r.ledger.Count(true)
 			assert.Zero(t, counts.Lost+counts.Duplicated+counts.Foreign)
-			assert.Equal(t, counts.Pushed+counts.Doubtful, int64(5000)-r.total.Dropped())
+			assert.Equal(t, counts.Pushed+counts.Doubtful, int64(1000)-r.total.Dropped())
 			assert.Positive(t, r.status().Errors)
 		})
 }
