@@ -55,7 +55,9 @@ func TestAQuickRunIsQuick(t *testing.T) {
 			if test.config.ScanEvery > 0 {
 				slow.Only(t)
 			}
-			runOnPool(t, test.config, suite(t, true), nil, func(r *reports.Report) {
+			set := func(r *conformance.Runner) { r.Quick = true }
+			runOnPool(t, test.config, suite(t, true), set, func(r *reports.Report) {
+				allReached(t, r)
 				assert.LessOrEqual(t, r.Took, test.most, "shorten the wait of %s, or let it be over %v (header `waits:`), "+
 					"so that a quick run leaves it out", longest(r).ID, conformance.QuickWait)
 			})

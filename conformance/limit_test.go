@@ -59,7 +59,11 @@ func TestALimitOfConnectionsIsNoFinding(t *testing.T) {
 				if limit == 20 || silent {
 					slow.Only(t)
 				}
-				limited(t, limit, silent, suite(t, false), func(r *reports.Report) {
+				checks := suite(t, false)
+				if !slow.Enabled() {
+					checks = ninthOf(checks, 0)
+				}
+				limited(t, limit, silent, checks, func(r *reports.Report) {
 					assert.Empty(t, r.Findings())
 					for _, c := range r.Checks {
 						if c.Verdict == reports.Inconclusive && limit < 20 {
