@@ -59,7 +59,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scripttest.Exits, "inside": scripttest.Inside(programs), "serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
+			"exits": scripttest.Exits, "inside": scripttest.Inside(programs),
+			"serve": serve, "pushed": pushed, "left": left, "dialed": dialed,
 		},
 	})
 }

@@ -62,7 +62,8 @@ func TestScripts(t *testing.T) {
 		Setup:              setup,
 		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": scripttest.Exits, "inside": scripttest.Inside(programs), "serve": serve, "heard": heard, "ready": ready, "ended": ended,
+			"exits": scripttest.Exits, "inside": scripttest.Inside(programs),
+			"serve": serve, "heard": heard, "ready": ready, "ended": ended,
 		},
 	})
 }

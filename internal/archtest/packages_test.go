@@ -83,7 +83,8 @@ func (p *modulePackage) parse(t *testing.T) (*token.FileSet, []*ast.File) {
 func (p *modulePackage) parsed() (source, error) {
 	s := source{fset: token.NewFileSet()}
 	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		const mode = parser.ParseComments | parser.SkipObjectResolution
+		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, mode)
 		if err != nil {
 			return s, err
 		}
