@@ -43,7 +43,7 @@ func (a *account) report() reports.LoadJobs {
 		Foreign:    c.Foreign, OutOfOrder: c.OutOfOrder,
 		Held: c.Held, Waiting: c.Waiting, Missing: c.Missing, InDoubt: min(c.Missing, c.FetchesLost),
 		FetchesLost: c.FetchesLost, TakenAtEnd: a.takenAtEnd,
-		Drained: a.drained, NotDrained: a.notDrained,
+		Part: a.part, Drained: a.drained, NotDrained: a.notDrained,
 	}
 	if jobs.Drained { // a run that has waited has no doubt about what a fetch may have taken
 		jobs.InDoubt = jobs.Missing - jobs.Lost

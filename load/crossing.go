@@ -128,6 +128,9 @@ func JoinCrossed(parts []Part, of Crossed) (*Result, error) {
 	}
 	l.Jobs = a.report()
 	l.Jobs.Add(&lost)
+	if missing != "" { // those that the lost agent has fetched, as far as it has said so
+		l.Jobs.Missing = min(l.Jobs.Missing, max(0, l.Jobs.Pushed-l.Jobs.Delivered))
+	}
 	c := clauses{of.ClauseOf, of.LevelOf}
 	l.Findings = append(c.rank(c.name(a.findings())), l.Findings...)
 	l.ClockBound = clockBound(parts)

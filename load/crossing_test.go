@@ -117,6 +117,7 @@ func crossed(t *testing.T, parts []load.Part, pushing int) {
 		jobs := part.Report.Jobs
 		assert.Zero(t, jobs.Lost+jobs.Missing+jobs.InDoubt, "that is not known to a part")
 		assert.Empty(t, part.Report.Findings)
+		assert.True(t, jobs.Part)
 		switch {
 		case pushing == 0:
 			assert.Positive(t, jobs.Pushed)
@@ -174,7 +175,7 @@ func TestAnAccountIsLost(t *testing.T) {
 	assert.Contains(t, l.Jobs.NotDrained, "agent test-3 has sent no account")
 	assert.Equal(t, int64(100), l.Jobs.Pushed, "what the lost one has said counts")
 	assert.Positive(t, parts[2].Report.Jobs.Pushed)
-	assert.Zero(t, l.Jobs.Lost)
+	assert.Zero(t, l.Jobs.Lost+l.Jobs.Missing, "what it has fetched counts, too")
 	_, err := load.JoinCrossed([]load.Part{{Report: parts[0].Report, Account: []byte("no account")}}, load.Crossed{})
 	require.ErrorContains(t, err, "an account of jobs")
 }

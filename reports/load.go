@@ -320,6 +320,8 @@ type LoadJobs struct {
 	FetchesLost int64 `json:"fetches_lost"`
 	// TakenAtEnd counts jobs of fetches whose reply was awaited before their connection was closed.
 	TakenAtEnd int64 `json:"taken_at_end"`
+	// Part is set in the report of an agent whose jobs cross to others: what is missing is known to all of them together.
+	Part bool `json:"part,omitempty"`
 	// Drained is set if the queues of the run were seen empty at the end.
 	Drained bool `json:"drained"`
 	// NotDrained is why not, if not.

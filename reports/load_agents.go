@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,8 +56,10 @@ func (a *LoadAgent) Fill(l *Load) {
 	a.Exit, a.Words = l.Outcome()
 }
 
-// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID.
+// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID. What
+// several have in common, because it is that of their machine, is one reason.
 func (l *Load) agentsReasons() (reasons []Reason) {
+	names := map[int]string{} // of the agents with a reason
 	for i := range l.Agents {
 		a := &l.Agents[i]
 		if a.Lost != "" {
@@ -67,9 +70,17 @@ func (l *Load) agentsReasons() (reasons []Reason) {
 			continue
 		}
 		for _, r := range a.Validity.Reasons {
-			r.What = "agent " + a.Name + ": " + r.What
-			reasons = append(reasons, r)
+			at := slices.Index(reasons, r)
+			if at < 0 {
+				reasons, at = append(reasons, r), len(reasons)
+				names[at] = "agent " + a.Name
+				continue
+			}
+			names[at] += ", " + a.Name
 		}
+	}
+	for at, who := range names {
+		reasons[at].What = who + ": " + reasons[at].What
 	}
 	return reasons
 }

@@ -41,7 +41,12 @@ func TestTheVerdictOfAgents(t *testing.T) {
 	assert.Equal(t, Reason{
 		ID: "agent", What: "agent west was lost: three of its ticks are missing", Do: l.Validity.Reasons[want-1].Do,
 	}, l.Validity.Reasons[want-1])
+	l.Agents[2].Validity = l.Agents[0].Validity
+	l.Evaluate()
+	require.Len(t, l.Validity.Reasons, want)
+	assert.Equal(t, "agent east, north: "+invalidLoad().Validity.Reasons[0].What, l.Validity.Reasons[0].What)
 	l.Agents = l.Agents[2:]
+	l.Agents[0].Validity.Reasons = nil
 	l.Agents[0].Validity.Remarks = []string{"Slow."}
 	l.Evaluate()
 	assert.True(t, l.Validity.Valid)

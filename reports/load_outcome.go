@@ -128,6 +128,9 @@ func (r *LoadRate) missing() string {
 func (l *Load) account() string {
 	j := l.Jobs
 	switch {
+	case j.Part:
+		return fmt.Sprintf("%s pushed and %s delivered here: the account is that of all agents", text.Count(j.Pushed, "job"),
+			text.Grouped(j.Delivered))
 	case j.Pushed+j.Doubtful == 0:
 		return ""
 	case l.Gone != "":

@@ -104,7 +104,8 @@ func (p process) agent(ctx context.Context, o *agentOptions, url string) error {
 		token = given
 	}
 	if token == "" {
-		return fmt.Errorf("there is no token: give nats://TOKEN@HOST:PORT, or %s", tokenVariable)
+		return fmt.Errorf("there is no token: it stands before the host in the URL that the coordinator has printed, or in "+
+			"the variable %s", tokenVariable)
 	}
 	access, err := o.nats.access(url, token)
 	if err != nil {
@@ -171,7 +172,7 @@ func (p process) agentLoad(ctx context.Context, o *agentOptions, task agents.Tas
 	prepared.Pace /= float64(task.Segment.Parts())
 	prepared.Start, prepared.Watch, prepared.Crossing = task.Start, task.Watch, task.Crossing
 	result, err := flags.on(ctx, at, prepared, 0, func(c *load.Config) {
-		p.Logf("loading %s: segment %s", c.Target.URL, c.Segment)
+		p.Logf("loading %s: segment %s", c.Target.URL, load.PlanOf(*c).Segment)
 	})
 	if err != nil {
 		return &load.Result{Report: notReached(ctx, &prepared, began, err)}

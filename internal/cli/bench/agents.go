@@ -288,6 +288,17 @@ func (a *agentsFlags) check(w *workload.Workload, at *program.Endpoint) error {
 	return nil
 }
 
+// words returns how jobs cross agents, for the plan.
+func (a *agentsFlags) words() string {
+	switch {
+	case a.pushing > 0:
+		return fmt.Sprintf(", all producers on %d of %d agents", a.pushing, a.number)
+	case a.cross:
+		return ", jobs cross agents"
+	}
+	return ""
+}
+
 // crosses reports whether jobs cross agents.
 func (a *agentsFlags) crosses() bool { return a.cross || a.pushing > 0 }
 
@@ -348,6 +359,7 @@ func (h *hub) prepare(p process, o *benchOptions, at *program.Endpoint, config *
 	h.Report = reports.Load{
 		Version: config.Version, Seed: config.Seed, Target: config.Target, Plan: load.PlanOf(*config),
 	}
+	h.Report.Plan.Words += o.agents.words()
 	return nil
 }
 
