@@ -84,8 +84,9 @@ func TestRunsWhoseJobsCrossAreOneLoad(t *testing.T) {
 	closed.Rate, closed.Duration, closed.JobLimit = 0, 0, 200
 	delayed := brief()
 	delayed.Delay = workload.Range{Min: second, Max: 2 * second}
+	quick := map[string][]int{"even": {1}, "closed": {0}, "delayed": {1}}
 	for name, w := range map[string]workload.Workload{"even": even, "closed": closed, "delayed": delayed} {
-		for _, pushing := range slow.Pick([]int{0, 1}, []int{0, 1, 2}) {
+		for _, pushing := range slow.Pick(quick[name], []int{0, 1, 2}) {
 			t.Run(fmt.Sprintf("%s %d", name, pushing), func(t *testing.T) {
 				t.Parallel()
 				one := bench{load: w}.run(t)
@@ -121,7 +122,7 @@ func crossed(t *testing.T, parts []load.Part, pushing int) {
 		switch {
 		case pushing == 0:
 			assert.Positive(t, jobs.Pushed)
-			assert.NotEqual(t, jobs.Pushed, jobs.Delivered)
+			assert.Positive(t, jobs.Delivered)
 		case i < pushing:
 			assert.Zero(t, jobs.Delivered)
 			assert.Equal(t, fmt.Sprintf("%d/%d of the producers", i+1, pushing), part.Report.Plan.Segment)
@@ -141,12 +142,13 @@ func TestFaultsAreFoundAcrossRuns(t *testing.T) {
 		fault string
 		kinds []reports.FindingKind
 		count int64
+		quick []int
 	}{
-		{"push-lost", []reports.FindingKind{reports.FindingLost}, 10},
-		{"delivered-twice", twice, 0},
-		{"job-args-reversed", []reports.FindingKind{reports.FindingAltered}, 500},
+		{"push-lost", []reports.FindingKind{reports.FindingLost}, 10, []int{1}},
+		{"delivered-twice", twice, 0, []int{0}},
+		{"job-args-reversed", []reports.FindingKind{reports.FindingAltered}, 500, nil},
 	} {
-		for _, pushing := range []int{0, 1} {
+		for _, pushing := range slow.Pick(test.quick, []int{0, 1}) {
 			t.Run(fmt.Sprintf("%s %d", test.fault, pushing), func(t *testing.T) {
 				t.Parallel()
 				w := brief()

@@ -128,12 +128,16 @@ var withoutAgents = map[string]string{
 	"segment":  "each agent gets its segment from the coordinator",
 	"start-at": "the load begins when all agents are ready",
 	"history":  "it proves by the order of calls, and the clocks of agents are known within a bound only; give it without",
-	"disrupt":  "what is done to the target has to be in the report of one process",
+	"disrupt":  undisrupted,
 
-	"disrupt-every": "what is done to the target has to be in the report of one process",
+	"disrupt-every": undisrupted,
 
 	"processors": "each agent has a flag of its own for that",
 }
+
+// undisrupted says why a load of agents is not disrupted.
+const undisrupted = "agents do not hear of what is done to the target, and would take it for its faults; " +
+	"leave --agents out: one process has some ten thousand connections"
 
 // loopback reports whether only this machine can reach the embedded NATS server.
 func (a *agentsFlags) loopback() bool {

@@ -45,7 +45,7 @@ func TestFlagsOfAgents(t *testing.T) {
 		{"run --agents 2 --start-at 23:59", "the load begins when all agents are ready"},
 		{"run --agents 2 --history h", "the clocks of agents are known within a bound only"},
 		{"run --agents 2 --processors 1", "each agent has a flag of its own for that"},
-		{"run --agents 2 --disrupt-every 1s", "in the report of one process"},
+		{"run --agents 2 --disrupt-every 1s", "would take it for its faults; leave --agents out"},
 		{"run --agents 2 --producer-agents 0", "--producer-agents must be 1 or more"},
 		{"run --agents 2 --spawn --producer-agents 2 --rate 1", "2 of 2 agents would leave none for the workers"},
 		{"run --agents 2 --spawn --producer-agents 1", "wait for the workers of their own agent (backlog); expected"},
