@@ -46,6 +46,9 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 	switch {
 	case cmd.Verb == fwp.FETCH && kind == fwp.BulkString:
 		jid, e := jobOf(m.Text)
+		if jid == "" {
+			return
+		}
 		known, ours := g.jobs[jid]
 		if ours {
 			e = known
@@ -62,8 +65,9 @@ func (g *ledger) Answered(command []byte, m session.Message) {
 		}
 	case kind != fwp.SimpleString:
 	case cmd.Verb == fwp.PUSH:
-		jid, e := jobOf(cmd.Args)
-		g.jobs[jid] = e
+		if jid, e := jobOf(cmd.Args); jid != "" { // what cannot be read as a job cannot be recognised later
+			g.jobs[jid] = e
+		}
 	case cmd.Verb == fwp.ACK, cmd.Verb == fwp.FAIL:
 		jid, _ := jobOf(cmd.Args)
 		if e := g.jobs[jid]; cmd.Verb == fwp.FAIL && e.tries && !e.foreign {
