@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 func pushFaults() []Fault {
@@ -139,7 +140,7 @@ func optionalFaults() []Fault {
 		fault("job-at-offset", "WU-06",
 			"the offset of at is read as UTC",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
-				if t, err := time.Parse(time.RFC3339, e.Object.Text("at")); err == nil {
+				if t, err := rfc3339.Parse(e.Object.Text("at")); err == nil {
 					_, offset := t.Zone()
 					e.Object.Set("at", stamp(t.Add(time.Duration(offset)*time.Second)))
 				}

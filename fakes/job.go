@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // What the specification gives for omitted fields. (Work units, Optional fields)
@@ -142,12 +144,9 @@ func appendStamp(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-// asTime reads an RFC 3339 time. It uses UnmarshalText because time.Parse is less
-// strict.
-func asTime(raw json.RawMessage) (t time.Time, ok bool) {
-	s, ok := asString(raw)
-	if !ok || t.UnmarshalText([]byte(s)) != nil {
-		return time.Time{}, false
-	}
-	return t, true
+// asTime reads an RFC 3339 time.
+func asTime(raw json.RawMessage) (time.Time, bool) {
+	s, _ := asString(raw)
+	t, err := rfc3339.Parse(s)
+	return t, err == nil
 }

@@ -160,13 +160,12 @@ func timeVariations() []Variation {
 			delivered(serverTimes("2006-01-02T15:04:05.000Z07:00"))),
 		variation("time-zone", "Work units",
 			"all times are written with the server's offset",
-			delivered(func(job *Object) {
-				for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
-					if t, ok := asTime(job.Get(name)); ok {
-						job.SetText(name, t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano))
-					}
-				}
-			})),
+			delivered(times(func(_ string, t time.Time) string {
+				return t.In(time.FixedZone("", -9*3600-1800)).Format(time.RFC3339Nano)
+			}))),
+		variation("time-lower-case", "Work units",
+			"all times are written with a small t and z, which RFC 3339 allows",
+			delivered(times(func(text string, _ time.Time) string { return strings.ToLower(text) }))),
 		statefulVariation("time-clock-ahead", "AMB-36", "the server's clock is an hour ahead", clock(time.Hour)).
 			Leaving("workunit/enqueued-at-when-due"), // where every job is due at once
 		statefulVariation("time-clock-behind", "AMB-36", "the server's clock is 20 s behind", clock(-20*time.Second)),
@@ -178,6 +177,17 @@ func serverTimes(layout string) func(job *Object) {
 	return func(job *Object) {
 		if t, ok := asTime(job.Get("enqueued_at")); ok {
 			job.SetText("enqueued_at", t.UTC().Format(layout))
+		}
+	}
+}
+
+// times writes every time of a job anew.
+func times(write func(text string, t time.Time) string) func(job *Object) {
+	return func(job *Object) {
+		for _, name := range [...]string{"created_at", "at", "enqueued_at"} {
+			if t, ok := asTime(job.Get(name)); ok {
+				job.SetText(name, write(job.Text(name), t))
+			}
 		}
 	}
 }

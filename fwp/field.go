@@ -2,9 +2,9 @@ package fwp
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // Field is a row of the specification's tables: a field of the JSON object behind a
@@ -37,7 +37,7 @@ func (t FieldType) Is(value any) bool {
 	switch v := value.(type) {
 	case string:
 		if t == TimeField || t == TimeOrBlankField && v != "" {
-			_, err := time.Parse(time.RFC3339, v)
+			_, err := rfc3339.Parse(v)
 			return err == nil
 		}
 		return t == StringField || t == TimeOrBlankField

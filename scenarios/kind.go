@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // matches reports whether got is of the type and in the range.
@@ -56,7 +57,7 @@ func (k kind) matchesTime(got any, sc *scope) bool {
 	if !ok {
 		return false
 	}
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := rfc3339.Parse(s)
 	if err != nil {
 		return false
 	}
@@ -83,8 +84,8 @@ func sameInstant(r *ref, a, b string) bool {
 	if r == nil || r.kind != refNow {
 		return false
 	}
-	x, errA := time.Parse(time.RFC3339Nano, a)
-	y, errB := time.Parse(time.RFC3339Nano, b)
+	x, errA := rfc3339.Parse(a)
+	y, errB := rfc3339.Parse(b)
 	return errA == nil && errB == nil && x.Equal(y)
 }
 

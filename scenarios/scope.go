@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // timeForm is how the suite writes times: RFC 3339 with microseconds.
@@ -201,7 +203,7 @@ func (sc *scope) instant(b *bound) (time.Time, bool) {
 	if !ok || !isText {
 		return time.Time{}, false
 	}
-	t, err := time.Parse(time.RFC3339Nano, s)
+	t, err := rfc3339.Parse(s)
 	return t, err == nil
 }
 

@@ -5,10 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fwpsuite/fwp/conformance/oracle"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // normal returns a reply in parts that are the same on every server that means the same:
@@ -45,7 +45,7 @@ func (l *law) normal(verb string, r fwp.Reply) []string {
 func timeless(value any) any {
 	switch v := value.(type) {
 	case string:
-		if _, err := time.Parse(time.RFC3339, v); err == nil {
+		if _, err := rfc3339.Parse(v); err == nil {
 			return "time"
 		}
 	case []any:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/internal/jsonnum"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // differs compares a delivered job with what was pushed, field by field. (Work units)
@@ -172,7 +173,7 @@ func (j *Job) times(f map[string]any, now time.Time) *Violation {
 
 func instantOf(v any) (time.Time, bool) {
 	s, _ := v.(string)
-	t, err := time.Parse(time.RFC3339, s)
+	t, err := rfc3339.Parse(s)
 	return t, err == nil
 }
 

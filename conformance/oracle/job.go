@@ -11,6 +11,7 @@ import (
 
 	"github.com/fwpsuite/fwp/conformance/model"
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // Job is a work unit as its clients know it.
@@ -145,7 +146,7 @@ var plainName = regexp.MustCompile(`^[a-z0-9-]+$`)
 // enter gives the job its first state. (FWP-STATE-04, FWP-WU-06, AMB-36)
 func (j *Job) enter(now time.Time, patience time.Duration) {
 	at, _ := j.sent["at"].(string)
-	t, err := time.Parse(time.RFC3339, at)
+	t, err := rfc3339.Parse(at)
 	j.since = now
 	switch {
 	case err != nil:

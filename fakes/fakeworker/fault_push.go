@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // ofAnyClient are the faults of workers that producers can have too.
@@ -225,7 +226,7 @@ func ProducerVariations() []Variation {
 			})),
 		variation("times-in-utc", "FWP-WU-17", "It writes times in UTC, to the millisecond.", on(Pushing, func(e *Event) {
 			for _, name := range []string{"at", "created_at"} {
-				if t, err := time.Parse(time.RFC3339Nano, fmt.Sprint(e.Fields[name])); err == nil {
+				if t, err := rfc3339.Parse(fmt.Sprint(e.Fields[name])); err == nil {
 					e.Fields[name] = t.UTC().Format("2006-01-02T15:04:05.000Z")
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 	"github.com/fwpsuite/fwp/scenarios"
 )
 
@@ -254,7 +255,7 @@ func (s *script) instead(key, text string) (string, bool) {
 	case "created_at":
 		return "$now", isTime(text)
 	case "at":
-		at, err := time.Parse(time.RFC3339, text)
+		at, err := rfc3339.Parse(text)
 		return sinceNow(at.Sub(s.begun.Add(s.last))), err == nil
 	}
 	if s.names.has(famJID, text) {
@@ -264,7 +265,7 @@ func (s *script) instead(key, text string) (string, bool) {
 }
 
 func isTime(text string) bool {
-	_, err := time.Parse(time.RFC3339, text)
+	_, err := rfc3339.Parse(text)
 	return err == nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/jsonnum"
 	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/rfc3339"
 )
 
 // handed is a job that a producer is handed on its standard input.
@@ -207,8 +208,8 @@ func sameField(name string, given, got any) bool {
 }
 
 func sameInstant(a, b string) bool {
-	x, err := time.Parse(time.RFC3339Nano, a)
-	y, failed := time.Parse(time.RFC3339Nano, b)
+	x, err := rfc3339.Parse(a)
+	y, failed := rfc3339.Parse(b)
 	return err == nil && failed == nil && x.Sub(y).Abs() < time.Millisecond
 }
 
