@@ -79,8 +79,8 @@ var rooms = map[string]room{
 		testsAlso: []string{"fwp", "internal/stress", "scenarios/fwpdialect"},
 	},
 	"internal/workercheck": {mayImport: []string{
-		"conformance", "fakes", "fakes/fakeworker", "fwp", "internal/jsonnum", "internal/monitor", "internal/shortage",
-		"internal/target", "reports", "scenarios",
+		"conformance", "fakes", "fakes/fakeworker", "fwp", "internal/jsonnum", "internal/monitor", "internal/rfc3339",
+		"internal/shortage", "internal/target", "reports", "scenarios",
 	}},
 
 	"internal/stress": {mayImport: []string{
@@ -96,10 +96,10 @@ var rooms = map[string]room{
 		"internal/session", "internal/text", "scenarios",
 	}, testsAlso: []string{"scenarios/fwpdialect"}},
 	"conformance/fwpsubject": {mayImport: []string{
-		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/session",
+		"conformance/explore", "conformance/model", "conformance/oracle", "fwp", "internal/rfc3339", "internal/session",
 		"internal/session/fwpsession", "scenarios", "scenarios/fwpdialect",
 	}},
-	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum"}},
+	"conformance/oracle": {mayImport: []string{"conformance/model", "fwp", "internal/jsonnum", "internal/rfc3339"}},
 	"conformance/model":  {mayImport: []string{"fwp"}},
 	"conformance/emqpsuite": {mayImport: []string{
 		"conformance", "emqp", "internal/session/emqpsession", "scenarios", "scenarios/emqpdialect", "zmtp",
@@ -115,9 +115,9 @@ var rooms = map[string]room{
 		"conformance/explore", "conformance/workqsuite", "internal/session", "internal/session/workqsession", "scenarios",
 		"scenarios/workqdialect", "workq",
 	}},
-	"fakes":            {mayImport: []string{"fakes/catalogue", "fakes/store", "fwp"}, alone: true},
+	"fakes":            {mayImport: []string{"fakes/catalogue", "fakes/store", "fwp", "internal/rfc3339"}, alone: true},
 	"fakes/catalogue":  {alone: true},
-	"fakes/fakeworker": {mayImport: []string{"fwp"}, alone: true},
+	"fakes/fakeworker": {mayImport: []string{"fwp", "internal/rfc3339"}, alone: true},
 	"fakes/fakeemqp":   {mayImport: []string{"emqp", "fakes/catalogue", "zmtp"}, alone: true},
 	"fakes/fakeworkq":  {mayImport: []string{"fakes/catalogue", "fakes/store", "workq"}, alone: true},
 	"fakes/store":      {alone: true},
@@ -155,7 +155,7 @@ var rooms = map[string]room{
 	"load/ledger":   {alone: true},
 	"load/measure":  {},
 
-	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/session", "internal/text"}},
+	"scenarios": {mayImport: []string{"internal/jsonnum", "internal/rfc3339", "internal/session", "internal/text"}},
 	"scenarios/fwpdialect": {mayImport: []string{
 		"fwp", "internal/jsonnum", "internal/session", "internal/session/fwpsession", "scenarios",
 	}},
@@ -176,13 +176,14 @@ var rooms = map[string]room{
 		mayImport: []string{"fwp", "internal/jsonnum", "internal/session", "internal/text"}, alone: true,
 	},
 
-	"fwp":                 {mayImport: []string{"internal/growbuf", "internal/jsonnum"}, alone: true},
+	"fwp":                 {mayImport: []string{"internal/growbuf", "internal/jsonnum", "internal/rfc3339"}, alone: true},
 	"emqp":                {alone: true},
 	"zmtp":                {mayImport: []string{"internal/growbuf"}, alone: true},
 	"zmtp/libzmq":         {},
 	"workq":               {mayImport: []string{"internal/growbuf"}, alone: true},
 	"internal/growbuf":    {alone: true},
 	"internal/jsonnum":    {alone: true},
+	"internal/rfc3339":    {alone: true},
 	"reports":             {mayImport: []string{"internal/shortage", "internal/text"}, alone: true},
 	"reports/html":        {mayImport: []string{"internal/text", "reports"}, alone: true},
 	"internal/input":      {alone: true},
@@ -207,7 +208,8 @@ var rooms = map[string]room{
 	}},
 	"internal/recorder": {
 		mayImport: []string{
-			"fwp", "internal/monitor", "internal/proxy", "internal/text", "scenarios", "scenarios/fwpdialect",
+			"fwp", "internal/monitor", "internal/proxy", "internal/rfc3339", "internal/text", "scenarios",
+			"scenarios/fwpdialect",
 		},
 		testsAlso: []string{"fakes"},
 	},
