@@ -70,7 +70,7 @@ func (w *Worker) beatOnce(ctx context.Context, c *conn) (every time.Duration, er
 			return e.Every, errBroken
 		}
 	}
-	w.order(&Event{State: stateIn(reply), Conn: c.n, Beats: true})
+	w.order(&Event{State: stateIn(reply), Conn: c.n, Beats: true, conn: c})
 	return e.Every, nil
 }
 

@@ -27,7 +27,7 @@ type Fault struct {
 func Faults() []Fault {
 	faults := slices.Concat(helloFaults(), hashFaults(), lineFaults(), replyFaults(), beatFaults(), stateFaults(),
 		endFaults(), fetchFaults(), reportFaults(), lossFaults(), deliveryFaults(), laterFaults(), growingFaults(),
-		pausingFaults())
+		pausingFaults(), eventfulFaults(), ordersFaults())
 	slices.SortFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Name, b.Name) })
 	return faults
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -59,6 +60,19 @@ func deliveryFaults() []Fault {
 			func(e *Event) { e.Skip = len(e.Job.Text) > 64<<10 }),
 		delivered("job-failed-before-dropped", "FETCH-09", "It ignores a job that has failed before.",
 			func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"failure":{`)) }),
+		delivered("job-scheduled-dropped", "FETCH-09", "It ignores a job that has a time in at.",
+			func(e *Event) { e.Skip = bytes.Contains(e.Job.Text, []byte(`"at":"`)) }),
+		fault("retry-zero-acknowledged", "ACK-05", "It acknowledges a failed job that is not to be tried again.",
+			on(Ran, func(e *Event) {
+				if e.Outcome == Failed && bytes.Contains(e.Job.Text, []byte(`"retry":0`)) {
+					e.Verb, e.Fields = fwp.ACK, Fields{"jid": e.Job.JID}
+				}
+			})),
+		fault("fail-long-unsent", "FETCH-09", "It sends no FAIL with a message of more than 64 KiB.",
+			on(Ran, func(e *Event) {
+				message, _ := e.Fields["message"].(string)
+				e.Skip = len(message) > 64<<10
+			})),
 		jid("jid-as-number", "It writes a jid of digits as a number.", func(jid string) any {
 			if _, err := strconv.ParseFloat(jid, 64); err == nil {
 				return json.RawMessage(jid)
@@ -88,6 +102,40 @@ func deliveryFaults() []Fault {
 			func(args []json.RawMessage) []json.RawMessage {
 				args = slices.Clone(args)
 				slices.Reverse(args)
+				return args
+			}),
+		args("args-hash-last-dropped", "It leaves out a last argument that is an object.",
+			func(args []json.RawMessage) []json.RawMessage {
+				if n := len(args); n > 1 && args[n-1][0] == '{' {
+					return args[:n-1]
+				}
+				return args
+			}),
+		args("args-list-alone-spread", "It hands a job the elements of its only argument.",
+			func(args []json.RawMessage) (list []json.RawMessage) {
+				if len(args) == 1 && json.Unmarshal(args[0], &list) == nil {
+					return list
+				}
+				return args
+			}),
+		args("args-once-each", "It leaves out an argument that it has had before.",
+			func(args []json.RawMessage) (once []json.RawMessage) {
+				for _, a := range args {
+					if !slices.ContainsFunc(once, func(o json.RawMessage) bool { return string(o) == string(a) }) {
+						once = append(once, a)
+					}
+				}
+				return once
+			}),
+		args("args-times-rewritten", "It hands a job a time in UTC.",
+			func(args []json.RawMessage) []json.RawMessage {
+				args = slices.Clone(args)
+				for i, a := range args {
+					var at time.Time
+					if json.Unmarshal(a, &at) == nil {
+						args[i] = encodeAny(at.UTC().Format(time.RFC3339))
+					}
+				}
 				return args
 			}),
 		args("args-as-text", "It hands a job the JSON text of each argument.",

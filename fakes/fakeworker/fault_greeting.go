@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -36,6 +37,8 @@ func helloFaults() []Fault {
 		hello("hello-without-wid", "HELLO-09 BEAT-09 BEAT-10", "None of its HELLOs has a wid.", field("wid", nil)),
 		setting("wid-fixed", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Every process has the same wid.",
 			func(c *Config) { c.WID = "worker-1" }),
+		setting("wid-of-the-second", "HELLO-10 BEAT-07 BEAT-08 HELLO-12", "Its wid is the time of its start in seconds.",
+			func(c *Config) { c.WID = fmt.Sprintf("worker-%d", time.Now().Unix()) }),
 		hello("pid-by-connection", "HELLO-12", "Each of its connections has another pid.",
 			perConn("pid", func(e *Event) any { return 1000 + e.Conn })),
 		hello("hostname-by-connection", "HELLO-12", "Each of its connections has another hostname.",

@@ -93,8 +93,10 @@ func reportFaults() []Fault {
 		}),
 		statefulFault("fail-message-cut", "FRAME-09", "It cuts the message of a FAIL to 1000 bytes.",
 			func() func(*Event) {
-				return sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line) })
+				return sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 1000) })
 			}),
+		fault("fail-message-cut-late", "FRAME-09", "It cuts the message of a FAIL to 16 KiB.",
+			sent(fwp.FAIL, func(e *Event) { e.Line = cutMessage(e.Line, 16<<10) })),
 		failed("fail-without-backtrace", "FAIL-05", "Its FAILs have no backtrace.", field("backtrace", nil)),
 		failed("fail-backtrace-text", "FAIL-05", "The backtrace of its FAILs is a string.",
 			field("backtrace", "line 1\nline 2")),
@@ -114,9 +116,8 @@ func reportFaults() []Fault {
 	}
 }
 
-// cutMessage cuts the message in the line of a FAIL to 1000 bytes, also where that is inside a character.
-func cutMessage(line []byte) []byte {
-	const most = 1000
+// cutMessage cuts the message in the line of a FAIL to a number of bytes, also where that is inside a character.
+func cutMessage(line []byte, most int) []byte {
 	_, text, has := bytes.Cut(line, []byte(`"message":"`))
 	end := bytes.IndexByte(text, '"')
 	if !has || end <= most {

@@ -155,6 +155,7 @@ func pausingFaults() []Fault {
 	}
 	return []Fault{
 		fetch("fetch-two-spaces", "FRAME-04 FRAME-02", "Two spaces stand between the queues of its FETCHes.", "  "),
+		statefulFault("fetch-in-batches", "FETCH-11", "It fetches no job before all that it runs have ended.", inBatches),
 		fetch("fetch-commas", "WRK-11 FETCH-11 FETCH-09", "Commas stand between the queues of its FETCHes.", ","),
 		statefulFault("fetch-rests", "FETCH-11", "It waits for half a minute when a FETCH has found no job.",
 			func() func(*Event) {
@@ -186,5 +187,20 @@ func pausingFaults() []Fault {
 					}
 				}
 			}),
+	}
+}
+
+// inBatches has a worker that runs as many jobs as it may wait for the end of all of them.
+func inBatches() func(*Event) {
+	var full atomic.Bool
+	return func(e *Event) {
+		switch {
+		case e.Point == Delivered && e.Worker.Running()+1 >= e.Worker.cfg.Concurrency:
+			full.Store(true)
+		case e.Point == Fetching && !e.Skip && e.Worker.Running() == 0:
+			full.Store(false)
+		case e.Point == Fetching && !e.Skip && full.Load():
+			e.Skip, e.Delay = true, 100*time.Millisecond
+		}
 	}
 }

@@ -78,6 +78,19 @@ func unitFaults() []Fault {
 			text("jid", func(s string) string { return string([]rune(s)[:min(24, len([]rune(s)))]) })),
 		unit("unit-jid-escaped", "WU-19", "It escapes jids as in a URL.",
 			text("jid", func(s string) string { return strings.ReplaceAll(s, " ", "%20") })),
+		unit("unit-jid-lower-case", "WU-19", "It writes jids in lower case.", text("jid", strings.ToLower)),
+		unit("unit-jid-trimmed", "WU-19", "It leaves out the spaces at both ends of a jid.", text("jid", strings.TrimSpace)),
+		unit("unit-queue-lower-case", "WU-19", "It writes queues in lower case.", text("queue", strings.ToLower)),
+		unit("unit-args-times-rewritten", "WU-03", "It writes a time in the arguments in UTC.",
+			change("args", func(v any) any {
+				args := slices.Clone(v.([]any))
+				for i, a := range args {
+					if at, err := time.Parse(time.RFC3339, fmt.Sprint(a)); err == nil {
+						args[i] = at.UTC().Format(time.RFC3339)
+					}
+				}
+				return args
+			})),
 		unit("unit-without-jobtype", "WU-02 WU-19", "Its jobs have no jobtype.", field("jobtype", nil)),
 		unit("unit-args-object", "WU-03 WU-19", "The args of its jobs are an object.", field("args", map[string]any{})),
 		unit("unit-args-text", "WU-03", "The args of its jobs are strings.", change("args", func(v any) any {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -29,6 +30,15 @@ func replyFaults() []Fault {
 			func(c *Config) {
 				c.Wrap = func(nc net.Conn) net.Conn { return wholeReads{nc} }
 			}),
+		setting("resp-decodes-reads", "RESP-08 FETCH-09 WRK-03 STATE-21 END-04",
+			"It takes what one read returns for whole characters.",
+			func(c *Config) {
+				c.Wrap = func(nc net.Conn) net.Conn { return decodedReads{nc} }
+			}),
+		fault("resp-bulk-by-line", "FETCH-09 RESP-08 STATE-15", "It takes a bulk string for one line.",
+			replied(fwp.FETCH, func(e *Event) {
+				e.Close = e.Reply.Kind == fwp.BulkString && bytes.ContainsAny(e.Reply.Text, "\r\n")
+			})),
 		fault("resp-counts-characters", "FETCH-09 RESP-08 STATE-15", "It counts the length of a bulk string in characters.",
 			replied(fwp.FETCH, func(e *Event) {
 				e.Close = e.Reply.Kind == fwp.BulkString && len(e.Reply.Text) != len(bytes.Runes(e.Reply.Text))
@@ -101,6 +111,21 @@ func (c wholeReads) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && p[n-1] != '\n' {
 		return 0, errors.New("half a reply")
+	}
+	return n, err
+}
+
+// decodedReads is a connection that replaces the bytes of a character that a read does not bring whole.
+type decodedReads struct{ net.Conn }
+
+func (c decodedReads) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for i := 0; i < n; {
+		r, size := utf8.DecodeRune(p[i:n])
+		if r == utf8.RuneError && size == 1 {
+			p[i] = '?'
+		}
+		i += size
 	}
 	return n, err
 }

@@ -32,7 +32,8 @@ type Variation struct {
 
 // Variations returns the catalogue, sorted by name.
 func Variations() []Variation {
-	all := slices.Concat(helloVariations(), lineVariations(), beatVariations(), endVariations(), workVariations())
+	all := slices.Concat(helloVariations(), lineVariations(), beatVariations(), endVariations(), workVariations(),
+		connectionVariations(), jobVariations(), pulseVariations(), failVariations())
 	slices.SortFunc(all, func(a, b Variation) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
@@ -50,6 +51,12 @@ func helloVariations() []Variation {
 			on(Introducing, field("labels", []string{}))),
 		variation("hello-late", "HELLO", "It sends HELLO a second after it has read HI.",
 			sent(fwp.HELLO, func(e *Event) { e.Delay = time.Second })),
+		variation("hello-hash-unasked", "HELLO", "Its HELLO to a server without a password has an empty pwdhash.",
+			on(Introducing, func(e *Event) {
+				if !e.Hi.Protected {
+					e.Fields["pwdhash"] = ""
+				}
+			})),
 		variation("hash-upper-case", "AMB-03", "It writes the password hash in capitals.", on(Introducing, func(e *Event) {
 			if hash, is := e.Fields["pwdhash"].(string); is {
 				e.Fields["pwdhash"] = strings.ToUpper(hash)
@@ -68,6 +75,9 @@ func lineVariations() []Variation {
 			return bytes.Replace(line, []byte(`":"`), []byte(`" : "`), 1)
 		}),
 		edit("json-ascii", "JSON", "It escapes all characters beyond ASCII.", ascii),
+		edit("json-slashes", "JSON", "It escapes the slashes in its JSON.", func(line []byte) []byte {
+			return bytes.ReplaceAll(line, []byte("/"), []byte(`\/`))
+		}),
 		{
 			Name: "line-in-pieces", Summary: "It writes each line in two segments.", Reading: "LINK-02",
 			Configure: func(c *Config) { c.Wrap = func(nc net.Conn) net.Conn { return inPieces{nc} } },
@@ -123,6 +133,12 @@ func beatVariations() []Variation {
 			},
 		},
 		variation("beat-without-memory", "FWP-BEAT-12", "Its BEATs have no rss_kb.", on(Beating, field("rss_kb", nil))),
+		variation("beat-state-empty", "FWP-BEAT-11", "The current_state of its BEATs is empty, unless it has one.",
+			on(Beating, func(e *Event) {
+				if e.Fields["current_state"] == nil {
+					e.Fields["current_state"] = ""
+				}
+			})),
 		variation("beat-without-state", "FWP-BEAT-11", "Its BEATs never have current_state.",
 			on(Beating, field("current_state", nil))),
 		variation("unknown-worker-ends", "FWP-WRK-12", "It ends when the server does not know it any more.",
@@ -143,6 +159,8 @@ func endVariations() []Variation {
 			29*time.Second),
 		variation("end-reply-unread", "AMB-01", "It closes its connections behind END without waiting for a reply.",
 			sent(fwp.END, func(e *Event) { e.Worker.hurry(e.Conn) })),
+		variation("exit-late", "End State", "Its process ends three seconds after its last connection.",
+			on(Exiting, func(e *Event) { e.Delay = 3 * time.Second })),
 		variation("quiet-closes", "Quiet State", "A quiet worker ends the connections on which it fetched.",
 			on(Fetching, func(e *Event) { e.Close = e.Skip })),
 	}

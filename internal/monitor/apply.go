@@ -108,7 +108,7 @@ func (k *workerState) sendsFetch(w *world, l *look) {
 	k.fetching++
 	k.fetches++
 	k.lastFetch, k.starved = l.At, false
-	if told := k.told(); told != nil && l.At > told.At+w.cfg.Grace {
+	if told := k.told(); told != nil && l.At > told.At+w.grace() {
 		k.late++
 	}
 	if k.unknown != nil {
@@ -361,12 +361,12 @@ func (w *world) applyClose(l *look) {
 	}
 }
 
-// briefs counts connections in a row that their client closed after one command.
+// briefs counts connections in a row that their client closed after one command, or after one job.
 func briefs(n int, c *connState, by Side) int {
 	switch {
 	case !c.identified || by != Client:
 		return n
-	case c.commands <= 1:
+	case c.commands <= 1, c.commands == 2 && c.fetches == 1: // a FETCH and the report of its job
 		return n + 1
 	}
 	return 0

@@ -42,7 +42,7 @@ func stateRules() []Rule {
 				if l.Kind != Line {
 					return judgement{reached: l.At-told.At > 5*time.Second}
 				}
-				if l.worker.late == 0 || l.At <= told.At+l.world.cfg.Grace {
+				if l.worker.late == 0 || l.At <= told.At+l.world.grace() {
 					return aside()
 				}
 				return wrong([]Moment{*told}, "the worker fetches on, as if BEAT had been answered with OK")
@@ -52,7 +52,7 @@ func stateRules() []Rule {
 			Breach: Unquieted, Goal: "a quiet worker's BEAT was answered with OK",
 			on: fetchOrTime, check: func(l *look) judgement {
 				k := l.worker
-				if k == nil || k.unquieted == nil || l.At <= k.unquieted.At+l.world.cfg.Grace {
+				if k == nil || k.unquieted == nil || l.At <= k.unquieted.At+l.world.grace() {
 					return aside()
 				}
 				if l.Kind == worker {
@@ -100,7 +100,7 @@ func stateRules() []Rule {
 			Breach: UnknownWorker, Goal: "a worker's BEAT was refused because the server does not know its wid",
 			on: slices.Concat(fetchOrTime, on(left)), check: func(l *look) judgement {
 				k := l.worker
-				if k == nil || k.unknown == nil || l.At <= k.unknown.At+l.world.cfg.Grace {
+				if k == nil || k.unknown == nil || l.At <= k.unknown.At+l.world.grace() {
 					return aside()
 				}
 				if l.Kind != Line {
@@ -125,7 +125,7 @@ func afterTold(l *look, told *Moment, state string) judgement {
 	if told == nil && k.claimed == state && k.told() == nil {
 		return afterClaim(l)
 	}
-	if told == nil || l.At <= told.At+l.world.cfg.Grace {
+	if told == nil || l.At <= told.At+l.world.grace() {
 		return aside()
 	}
 	if l.Kind != Line {
@@ -137,7 +137,7 @@ func afterTold(l *look, told *Moment, state string) judgement {
 // afterClaim judges a FETCH after a BEAT whose current_state says that a signal has made the worker fetch no more.
 func afterClaim(l *look) judgement {
 	claim := l.worker.claims
-	if l.At <= claim.At+l.world.cfg.Grace {
+	if l.At <= claim.At+l.world.grace() {
 		return aside()
 	}
 	if l.Kind != Line {

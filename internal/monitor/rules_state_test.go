@@ -60,6 +60,24 @@ func stateTests() []ruleTest {
 			2 C: FETCH
 			+2s
 			2 S: $-1`},
+		{breach: FetchAfterQuiet, name: "one on its way, on a machine that is late", stream: `
+			1 worker w1
+			2 worker w1
+			lag 300ms
+			1 C: BEAT {"wid":"w1"}
+			1 S: $ {"state":"quiet"}
+			+700ms
+			2 C: FETCH
+			+2s
+			2 S: $-1`},
+		{breach: FetchAfterQuiet, name: "a later one, on a machine that is late", wrong: true, stream: `
+			1 worker w1
+			2 worker w1
+			lag 300ms
+			1 C: BEAT {"wid":"w1"}
+			1 S: $ {"state":"quiet"}
+			+900ms
+			2 C: FETCH`},
 		{breach: FetchAfterQuiet, name: "it goes on", wrong: true, too: OneConnection, stream: quietWorker + `
 			+2s
 			1 C: FETCH`},

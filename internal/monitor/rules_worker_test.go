@@ -11,6 +11,19 @@ func briefly(n int, role, command string) string {
 	return strings.Repeat(one, n)
 }
 
+// oneJobEach repeats a connection of a worker that gets one job and reports it, with a number of FETCHes ahead.
+func oneJobEach(n, nulls int) string {
+	one := "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", nulls) + `
+			1 C: FETCH
+			1 S: $ {"jid":"j1","jobtype":"t","args":[]}
+			1 C: ACK {"jid":"j1"}
+			1 S: +OK
+			1 C: END
+			1 S: +OK
+			1 closed client`
+	return strings.Repeat(one, n)
+}
+
 // crossing is two HELLOs of a worker, the second of which has a pid and is sent before the reply to the first.
 func crossing(pid int) string {
 	return fmt.Sprintf(`
@@ -138,6 +151,11 @@ func workerTests() []ruleTest {
 		{
 			breach: ConnectionForEach, name: "a worker", wrong: true,
 			stream: briefly(10, "worker w1", `ACK {"jid":"j1"}`), too: ReportUnfetched,
+		},
+		{breach: ConnectionForEach, name: "one job each", wrong: true, stream: oneJobEach(10, 0)},
+		{
+			breach: ConnectionForEach, name: "one job each, after a while",
+			stream: oneJobEach(10, 1) + "\n1 worker w1" + strings.Repeat("\n1 C: FETCH\n1 S: $-1", 5),
 		},
 		{
 			breach: ConnectionForEach, name: "a producer's process", wrong: true, cfg: Config{Processes: true},

@@ -47,6 +47,9 @@ func newWorld(cfg Config) *world {
 	}
 }
 
+// grace is how long a client may take to act on what it has read, on a machine that is late.
+func (w *world) grace() time.Duration { return w.cfg.Grace + w.slack - w.cfg.Slack }
+
 // connState is what is known of an open connection.
 type connState struct {
 	number, process int
@@ -120,7 +123,7 @@ type workerState struct {
 	stalled   time.Duration // when the server last kept it waiting
 	silent    bool          // it has been reported that it does not beat
 	stateBeat bool          // its latest BEAT had a current_state
-	briefs    int           // connections in a row that carried one command
+	briefs    int           // connections in a row that carried one command, or one job
 	heldThen  int           // jobs that it held when it was told to terminate
 	missed    bool          // it has been reported that it has left jobs
 	lastEnd   *lastEnd      // its latest END, if that may have been too early
@@ -133,7 +136,7 @@ type processState struct {
 	signalled *Moment // its first signal
 	signal    string
 	exited    *Moment
-	briefs    int           // connections in a row that carried one command
+	briefs    int           // connections in a row that carried one command, or one job
 	failed    int           // connections in a row that the server closed before they were greeted
 	lastFail  time.Duration // when the latest of them was closed
 }

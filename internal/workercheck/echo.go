@@ -15,7 +15,9 @@ import (
 // echoed are arguments that every language can tell apart: PHP has one value for an empty object and an empty array.
 var echoed = []string{
 	`[1,2,3]`, `["a","b"]`, `[]`, `[""]`, `[null,true,false,0]`, `["1",1,"null",null]`, `[[1,2],[3,[4]]]`,
-	`[{"a":[1,{"b":"c"}]},"after it"]`, `["ünï",[1,{"a":null}],"\"x\""]`, `["line\nbreak","\ttab"," spaces "]`,
+	`[{"a":[1,{"b":"c"}]},"after it"]`, `["before it",{"key":"value","other":[]}]`, `[[1,2]]`, `[3,1,2,1,1]`,
+	`[1,null,null]`, `["2024-01-02T03:04:05+02:00","007","1e3",1.5,-2]`, `["ünï",[1,{"a":null}],"\"x\""]`,
+	`["line\nbreak","\ttab"," spaces "]`,
 }
 
 // echoes has a worker run jobs whose failure names their arguments, and compares these.

@@ -35,7 +35,7 @@ var ofBreach = map[string]string{
 }
 
 // ofReplies are the clauses of a client that does not understand replies.
-const ofReplies = "FRAME-07 STATE-15"
+const ofReplies = "FRAME-07 STATE-15 WRK-03 FETCH-09"
 
 // ofLeftover are the clauses that an empty line breaks, behind a line that ended early with LF alone.
 const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 WU-19 STATE-15"

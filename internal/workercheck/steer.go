@@ -16,12 +16,22 @@ const orderPatience = 66 * time.Second
 // ends the play if the worker sends no BEAT.
 func (b *bed) order(p *proc, state string, always bool) *monitor.Event {
 	b.idlesElsewhere()
+	b.steer(tell(state, always))
+	return b.told(p, state)
+}
+
+// tell returns a hook that answers every BEAT with a state, or only the first one.
+func tell(state string, always bool) func(*fakes.Event) {
 	var told atomic.Bool
-	b.steer(func(e *fakes.Event) {
+	return func(e *fakes.Event) {
 		if e.Point == fakes.Notified && (always || !told.Swap(true)) {
 			e.State, e.Skip = state, false
 		}
-	})
+	}
+}
+
+// told waits until a worker was told a state, and ends the play if it sends no BEAT.
+func (b *bed) told(p *proc, state string) *monitor.Event {
 	isTold := p.of(func(e *monitor.Event) bool {
 		return e.Kind == monitor.Reply && e.To == fwp.BEAT && stateIn(e.Reply) == state
 	})

@@ -66,6 +66,8 @@ func jobSituations() []Situation {
 			{jobtype: "fwp.fail", args: `[""]`},
 			{jobtype: "fwp.fail", args: `["` + strings.Repeat("日", 1000) + `"]`}, // wherever it is cut, one of the two
 			{jobtype: "fwp.fail", args: `["x` + strings.Repeat("日", 1000) + `"]`},
+			{jobtype: "fwp.fail", args: `["` + strings.Repeat("日", 40_000) + `"]`},
+			{jobtype: "fwp.fail", args: `["x` + strings.Repeat("日", 40_000) + `"]`},
 		}),
 		hostile("fields", "a job with fields that the worker does not know, or that are null, is executed", []job{
 			{jobtype: "fwp.ok", more: `,"fwp_unknown":{"deep":[1,2]}`},
@@ -73,6 +75,9 @@ func jobSituations() []Situation {
 			{jobtype: "fwp.ok", more: `,"custom":{"locale":"de","fwp":[1,null]}`},
 			{jobtype: "fwp.ok", more: `,"retry":0,"backtrace":10,"reserve_for":1800`},
 			{jobtype: "fwp.fail", args: `["x"]`, more: `,"retry":-1,"custom":null`},
+			{jobtype: "fwp.fail", args: `["x"]`, more: `,"retry":0`},
+			{jobtype: "fwp.ok", more: ",\r\n \"fwp_lines\":\r\n[1,\n\t2]"}, // its JSON has several lines
+			{jobtype: "fwp.ok", more: `,"at":"1999-01-02T03:04:05.5Z","retry":25`},
 			{
 				jobtype: "fwp.ok",
 				more:    `,"created_at":"2024-01-02T03:04:05.123456789+02:00","enqueued_at":"2024-01-02T03:04:06Z"`,
@@ -132,14 +137,20 @@ func jobSituations() []Situation {
 			Play:   outlived,
 		},
 		{
-			ID: "workers/two", Title: "two processes have different worker ids",
+			ID: "workers/two", Title: "processes have different worker ids, also those that start at the same time",
 			Clauses: "HELLO-10", Wait: time.Second,
 			Play: func(b *bed) {
-				first, second := b.launch(options{}), b.launch(options{})
-				for _, p := range []*proc{first, second} {
+				var procs []*proc
+				for range 3 {
+					procs = append(procs, b.launch(options{unwarmed: true}))
+				}
+				for _, p := range procs {
+					if err := b.warm(p); err != nil {
+						b.giveUp(true, "%s", firstLine(err.Error()))
+					}
 					b.mustFetchAtAll(p)
 				}
-				b.sameWids(first, second)
+				b.sameWids(procs)
 			},
 		},
 	}
@@ -181,6 +192,9 @@ func outlived(b *bed) {
 	b.itWorks(p, "RESP-09", "a worker that goes on fetching and reporting")
 }
 
+// commandsOfJob is how many commands a connection carries that is opened for each job: FETCH and a report.
+const commandsOfJob = 2
+
 // brief decides whether a process keeps its connections.
 func (b *bed) brief(p *proc) {
 	const many = 10
@@ -196,12 +210,12 @@ func (b *bed) brief(p *proc) {
 	brief, all := 0, 0
 	for _, n := range commands {
 		all += n
-		if n <= 1 {
+		if n <= commandsOfJob {
 			brief++
 		}
 	}
 	b.holds("WRK-09", brief < many || 2*brief < all, "connections that carry many commands",
-		fmt.Sprintf("%d of %d connections carried no more than one command", brief, len(commands)))
+		fmt.Sprintf("%d of %d connections carried no more than one command, or one job", brief, len(commands)))
 }
 
 // hostile returns the situation of jobs with unusual contents.
@@ -320,25 +334,26 @@ func (b *bed) queuesSeen(p *proc) []string {
 	return queues
 }
 
-// sameWids decides whether two processes have different worker ids.
-func (b *bed) sameWids(first, second *proc) {
-	wids := func(p *proc) map[string]bool {
-		seen := map[string]bool{}
+// sameWids decides whether processes have different worker ids.
+func (b *bed) sameWids(procs []*proc) {
+	of := map[string]*proc{}
+	for _, p := range procs {
+		wids := 0
 		for _, e := range b.all(p.of(line(fwp.HELLO))) {
-			if wid, is := e.Object["wid"].(string); is {
-				seen[wid] = true
+			wid, is := e.Object["wid"].(string)
+			if !is {
+				continue
 			}
+			wids++
+			if other := of[wid]; other != nil && other != p {
+				b.holds("HELLO-10", false, "different worker ids", fmt.Sprintf("two processes have the worker id %q", wid))
+				b.at(&e)
+				return
+			}
+			of[wid] = p
 		}
-		return seen
-	}
-	mine, other := wids(first), wids(second)
-	if len(mine) == 0 || len(other) == 0 {
-		b.giveUp(false, "a process has no worker id")
-	}
-	for wid := range mine {
-		if other[wid] {
-			b.holds("HELLO-10", false, "different worker ids", fmt.Sprintf("both processes have the worker id %q", wid))
-			return
+		if wids == 0 {
+			b.giveUp(false, "a process has no worker id")
 		}
 	}
 	b.holds("HELLO-10", true, "", "")

@@ -1,6 +1,7 @@
 package workercheck
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,6 +56,9 @@ func pushSituations() []Situation {
 			{jid: "space in the middle of it"},
 			{jid: strings.Repeat("long-jid-", 20)},
 			{jid: "</script>&amp;<!-- 1234567890"},
+			{jid: "123456789012345678901234"},
+			{jid: "  spaces at both ends of it  "},
+			{jid: "UPPER-case-AND-lower-case"},
 		}),
 		given("arguments", "arguments of any kind are pushed as they were given", " FRAME-09", []job{
 			{args: `["héllo wörld","日本語","🦆🦆","\u0000\u2028"]`},
@@ -64,6 +68,9 @@ func pushSituations() []Situation {
 			{args: `["` + strings.Repeat("é", 40_000) + `"]`},
 			{args: `[{},[],null,true,false,{"":{"a b":[null]}}]`},
 			{args: `[]`},
+			{args: `["2024-01-02T03:04:05+02:00","007","1e3",1.5,[[1,2]],{"key":"value"},null]`},
+			{args: `[[1,2]]`},
+			{jobtype: "Module::Type.name", args: `[3,1,2,1,1]`},
 			{jobtype: "typ-ä 🦆", args: `["\"quotes\" and \\ back\nslashes"]`},
 		}),
 		given("fields", "the optional fields are pushed as they were given", " WU-17", []job{
@@ -73,7 +80,7 @@ func pushSituations() []Situation {
 			{more: `,"backtrace":10`},
 			{more: `,"at":"2100-01-02T03:04:05.678Z"`}, {more: `,"at":"2100-01-02T03:04:05+01:00"`},
 			{more: `,"created_at":"2024-01-02T03:04:05.678Z"`},
-			{queue: "fwp-low"}, {queue: "queue_with.dots-1"},
+			{queue: "fwp-low"}, {queue: "queue_with.dots-1"}, {queue: "Queue-In-CAPITALS"},
 			{more: `,"retry":7,"reserve_for":600,"backtrace":5,"custom":{"all":true},"at":"2100-01-02T03:04:05Z"`},
 		}),
 		{
@@ -336,6 +343,22 @@ func segmentSituations() []Situation {
 		Play: func(b *bed) {
 			b.steer(segmented)
 			works("RESP-08", "a client that puts the bytes together")(b)
+			if !b.harness.Producer && len(b.procs) > 0 {
+				b.charactersInPieces(b.procs[0])
+			}
 		},
 	}}
+}
+
+// charactersInPieces has a worker report jobs whose characters do not arrive whole.
+func (b *bed) charactersInPieces(p *proc) {
+	var jids []string
+	for range usualConcurrency {
+		jid := "ünïcødé-日本語-🦆-" + strings.ToLower(rand.Text())
+		jids = append(jids, b.push(job{jid: jid, jobtype: "fwp.ok", args: `["é","日本","🦆"]`}))
+	}
+	missing := b.reported(p, settled, jids...)
+	b.holds("RESP-08", len(missing) == 0, "a report of each job whose jid has characters of several bytes",
+		fmt.Sprintf("no report on %s, whose bytes arrived one by one; the worker %s", listed(missing), b.ending(p)))
+	b.showMissing(b.onlyDelivered(missing))
 }

@@ -34,12 +34,22 @@ func beatSituations() []Situation {
 			},
 		},
 		{
+			ID: "beat/eventful", Title: "a worker beats on when jobs have failed, and a connection was refused and lost",
+			Clauses: "BEAT-06", Wait: 80 * time.Second,
+			Play: func(b *bed) {
+				p := b.launch(options{})
+				b.troubles(p)
+				b.watchUntilEnd(p, 66*time.Second)
+				b.beatsSteadily(p)
+			},
+		},
+		{
 			ID: "beat/error", Title: "a worker whose BEAT is answered with an error beats on",
 			Clauses: "RESP-09", Wait: 35 * time.Second,
 			Play: func(b *bed) {
 				// The first one is sent at the start, where a library may hand the error to the program that uses it.
 				b.steer(nth(2, fakes.Checked, fwp.BEAT, func(e *fakes.Event) {
-					e.Skip, e.Err = true, refusal("the heartbeat was not recorded")
+					e.Skip, e.Err = true, refusal("not recorded: neither quiet nor terminate, no state, is known")
 				}))
 				p := b.launch(options{})
 				b.mustBeat(p, 2)
@@ -50,6 +60,9 @@ func beatSituations() []Situation {
 				}
 				b.holds("RESP-09", ok && !b.exited(p), "a worker that goes on",
 					"after the error reply to its BEAT the worker "+b.ending(p))
+				if !b.exited(p) {
+					b.itWorks(p, "RESP-09", "a worker that fetches on, since an error orders no state")
+				}
 			},
 		},
 		{
@@ -151,9 +164,7 @@ func quietSituations() []Situation {
 		return func(b *bed) {
 			p := b.launch(options{})
 			b.order(p, "quiet", always)
-			b.watchUntilEnd(p, grace)
-			b.pushes(3, "fwp.ok", "[1]")
-			b.watchUntilEnd(p, watch)
+			b.temptsQuiet(p, watch)
 		}
 	}
 	const states = "BEAT-13 STATE-17 STATE-18 STATE-19"
@@ -172,6 +183,17 @@ func quietSituations() []Situation {
 			Play: func(b *bed) {
 				b.steer(spacedState)
 				quiet(true, 6*time.Second)(b)
+			},
+		},
+		{
+			ID: "quiet/first-beat", Title: "the same, where the reply to the first BEAT of a worker has the order",
+			Clauses: "BEAT-13 STATE-17", Wait: 10 * time.Second,
+			Play: func(b *bed) {
+				b.idlesElsewhere()
+				b.steer(tell("quiet", false))
+				p := b.launch(options{})
+				b.told(p, "quiet")
+				b.temptsQuiet(p, 6*time.Second)
 			},
 		},
 		{
@@ -216,6 +238,13 @@ func quietSituations() []Situation {
 	}
 }
 
+// temptsQuiet pushes jobs that a quiet worker must not fetch, and watches it.
+func (b *bed) temptsQuiet(p *proc, watch time.Duration) {
+	b.watchUntilEnd(p, grace)
+	b.pushes(3, "fwp.ok", "[1]")
+	b.watchUntilEnd(p, watch)
+}
+
 const afterLoss = "quiet/after-loss"
 
 // quietAfterLoss restarts the server of a quiet worker, which tells it nothing any more.
@@ -223,7 +252,6 @@ func quietAfterLoss(b *bed) {
 	p := b.launch(options{})
 	told := b.order(p, "quiet", false)
 	b.watchUntilEnd(p, grace)
-	fetch := since(told.At+grace, p.of(line(fwp.FETCH)))
 	b.remark("the server is restarted")
 	from := b.restart(p)
 	b.pushes(3, "fwp.ok", "[1]")
@@ -232,7 +260,7 @@ func quietAfterLoss(b *bed) {
 	if b.exited(p) {
 		b.giveUp(true, "the worker ended when it had lost its connections")
 	}
-	again := b.find(fetch)
+	again := b.find(since(told.At+grace, p.of(b.notBeside(told, from, line(fwp.FETCH)))))
 	if again != nil && again.At < from {
 		b.giveUp(true, "the worker was not quiet before it lost its connections")
 	}
@@ -271,18 +299,19 @@ const longest = 33 * time.Second
 
 // terminateSituations are about the state Terminating. (Terminating State; END)
 func terminateSituations() []Situation {
-	terminate := func(job string) func(*bed) {
+	ordered := func(job string, always bool) func(*bed) {
 		return func(b *bed) {
 			p := b.launch(options{})
 			if job != "" {
 				b.pushes(usualConcurrency, "fwp.sleep", job)
 				b.mustFetch()
 			}
-			told := b.order(p, "terminate", true)
+			told := b.order(p, "terminate", always)
 			b.watchUntilEnd(p, longest)
 			b.terminated(p, told)
 		}
 	}
+	terminate := func(job string) func(*bed) { return ordered(job, true) }
 	return []Situation{
 		{
 			ID: "terminate/idle", Title: "an idle worker with the order to terminate sends END and exits",
@@ -319,6 +348,10 @@ func terminateSituations() []Situation {
 			Clauses: "STATE-21 STATE-22 STATE-20 FETCH-09 END-04 BEAT-16", Wait: 45 * time.Second, Play: terminate("[120]"),
 		},
 		{
+			ID: "terminate/once", Title: "a worker that was told to terminate does so when its next BEATs are answered with OK",
+			Clauses: "STATE-22 STATE-20 STATE-21", Wait: 45 * time.Second, Play: ordered("[120]", false),
+		},
+		{
 			ID: "terminate/after-quiet", Title: "a quiet worker with the order to terminate does so",
 			Clauses: "STATE-20 STATE-22", Wait: 30 * time.Second,
 			Play: func(b *bed) {
@@ -338,7 +371,7 @@ func (b *bed) terminated(p *proc, told *monitor.Event) {
 	if b.exited(p) && b.exitOf(p) < told.At+beatDue && slices.Contains(strings.Fields(b.situation.Clauses), "BEAT-16") {
 		b.holds("BEAT-16", true, "", "the worker ended before its next BEAT was due")
 	}
-	late := b.find(since(told.At+grace, p.of(line(fwp.FETCH))))
+	late := b.find(since(told.At+grace, b.ofWorker(told, line(fwp.FETCH))))
 	if late == nil {
 		b.holds("STATE-20", true, "", "")
 	}

@@ -93,15 +93,15 @@ func greetingSituations() []Situation {
 		hi("unknown-fields", "unknown fields of the greeting are ignored", "HI-08",
 			`HI {"x":[1,{"s":"y"}],"v":2,"server":"fwp"}`),
 		{
-			ID: "greeting/late", Title: "a client waits for the greeting before it sends HELLO", Clauses: "HI-07",
-			Wait: 2 * time.Second,
+			ID: "greeting/late", Title: "a client waits for the greeting before it sends HELLO, also after a loss",
+			Clauses: "HI-07", Wait: 5 * time.Second,
 			Play: func(b *bed) {
 				b.steer(func(e *fakes.Event) {
 					if e.Point == fakes.Greeting {
 						e.Delay = time.Second
 					}
 				})
-				b.launch(options{})
+				greetsAgain(b)
 				b.watchFor(2 * time.Second)
 			},
 		},
@@ -289,7 +289,7 @@ func lossSituations() []Situation {
 		},
 		{
 			ID: "loss/beats", Title: "a worker beats on after a restart of the server, under the same worker id",
-			Clauses: "BEAT-06 BEAT-10 HELLO-09 HELLO-12", Wait: 35 * time.Second,
+			Clauses: "BEAT-06 BEAT-07 BEAT-10 HELLO-09 HELLO-12", Wait: 70 * time.Second,
 			Play: func(b *bed) {
 				p := b.launch(options{})
 				b.mustBeat(p, 1)
@@ -297,7 +297,7 @@ func lossSituations() []Situation {
 				from := b.restart(p)
 				beats := since(from, p.of(line(fwp.BEAT)))
 				b.awaitOrEnd(p, back+orderPatience, beats)
-				b.watchUntilEnd(p, time.Second)
+				b.watchUntilEnd(p, twoBeats) // the heartbeat of the old connections may go on beside that of the new ones
 				hello := b.find(since(from, p.of(line(fwp.HELLO))))
 				if b.exited(p) || hello == nil {
 					b.giveUp(true, "the worker did not come back: it %s", b.ending(p))
@@ -335,6 +335,9 @@ func lossSituations() []Situation {
 		},
 	}
 }
+
+// twoBeats is how long two pauses between BEATs are.
+const twoBeats = 33 * time.Second
 
 // back is how long a worker may take until it works again after a loss. The text has no bound.
 const back = 60 * time.Second

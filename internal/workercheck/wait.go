@@ -36,6 +36,34 @@ func (p *proc) of(that is) is {
 	return func(e *monitor.Event) bool { return e.Process == p.number && that(e) }
 }
 
+// ofWorker is that of events that have another one, on the connections of the worker that was told something: a process
+// may have several workers.
+func (b *bed) ofWorker(told *monitor.Event, that is) is {
+	wids := b.wids()
+	return func(e *monitor.Event) bool { return wids[e.Conn] == wids[told.Conn] && that(e) }
+}
+
+// notBeside is that of events that have another one, but for those of workers that were there beside the one that was
+// told something, until a time.
+func (b *bed) notBeside(told *monitor.Event, until time.Duration, that is) is {
+	wids, beside := b.wids(), map[any]bool{}
+	for _, e := range b.all(line(fwp.HELLO)) {
+		if wid := wids[e.Conn]; e.At < until && wid != wids[told.Conn] {
+			beside[wid] = true
+		}
+	}
+	return func(e *monitor.Event) bool { return !beside[wids[e.Conn]] && that(e) }
+}
+
+// wids returns the worker ids of all connections.
+func (b *bed) wids() map[int]any {
+	wids := map[int]any{}
+	for _, e := range b.all(line(fwp.HELLO)) {
+		wids[e.Conn] = e.Object["wid"]
+	}
+	return wids
+}
+
 // delivered is that of replies to FETCH with a job.
 func delivered(e *monitor.Event) bool {
 	return e.Kind == monitor.Reply && e.To == fwp.FETCH && e.Reply.Kind == fwp.BulkString
