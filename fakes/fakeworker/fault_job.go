@@ -145,7 +145,8 @@ func lossFaults() []Fault {
 					}
 				}
 			}),
-		statefulFault("loss-renames", "BEAT-10", "It greets under another wid after a loss, and beats under the old one.",
+		statefulFault("loss-renames", "BEAT-10 BEAT-06",
+			"It greets under another wid after a loss, and beats under the old one.",
 			func() func(*Event) {
 				var lost atomic.Bool
 				return func(e *Event) {

@@ -84,14 +84,23 @@ func faultOf(body []byte, err error) *SyntaxFault {
 	if !errors.As(err, &wrong) {
 		return &SyntaxFault{FaultSyntax, err.Error()}
 	}
-	verb := fwp.SplitCommand(body).Verb
+	verb := Verb(body)
 	switch {
-	case isForeignVerb(verb):
+	case isForeignVerb(fwp.SplitCommand(body).Verb):
 		return nil
 	case wrong.Offset <= len(verb)+1 && fwp.Identified.Allows(verb):
 		return &SyntaxFault{FaultForm, wrong.Error()}
 	}
 	return &SyntaxFault{FaultSyntax, wrong.Error()}
+}
+
+// Verb returns the letters that a line begins with: its verb, also where no space stands behind it.
+func Verb(line []byte) string {
+	end := bytes.IndexFunc(line, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' })
+	if end < 0 {
+		end = len(line)
+	}
+	return string(line[:end])
 }
 
 // isForeignVerb reports whether a verb is a word in upper case that the specification does not have. Servers have such

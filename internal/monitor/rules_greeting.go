@@ -36,10 +36,8 @@ func greetingRules() []Rule {
 			Breach: HelloVersion, Goal: "a client sent HELLO",
 			on: on(Line, fwp.HELLO), check: func(l *look) judgement {
 				v, is := l.Object["v"].(json.Number)
-				if is && fwp.IntField.Is(v) {
-					f, err := v.Float64()
-					is = err == nil && f == fwp.Version
-				}
+				f, err := v.Float64()
+				is = is && err == nil && fwp.IntField.Is(v) && f == fwp.Version
 				return rightIf(is, "HELLO has the v %s, and the integer 2 was expected", fieldText(l.Object, "v"))
 			},
 		},

@@ -72,6 +72,10 @@ func greetingTests() []ruleTest {
 			1 open
 			1 S: +HI {"v":2}
 			1 C: HELLO {"v":"2"}`},
+		{breach: HelloVersion, name: "a fraction", wrong: true, stream: `
+			1 open
+			1 S: +HI {"v":2}
+			1 C: HELLO {"v":2.1}`},
 		{breach: HelloVersion, name: "missing", wrong: true, stream: `
 			1 open
 			1 S: +HI {"v":2}

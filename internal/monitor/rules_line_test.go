@@ -22,6 +22,9 @@ func lineTests() []ruleTest {
 			1 C! "PUSH {\"jid\":\"j1\",\"jobtype\":\"t\",\"args\":[]}\n"
 			1 S: +OK`},
 
+		{breach: LineForm, name: "no space behind the verb", wrong: true, too: "", stream: `
+			1 producer
+			1 C: PUSH{"jid":"j1","jobtype":"t","args":[]}`},
 		{breach: LineForm, name: "verb alone", stream: `
 			1 producer
 			1 C: INFO`},

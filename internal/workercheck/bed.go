@@ -1,6 +1,7 @@
 package workercheck
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -335,7 +336,7 @@ func (b *bed) ca() string {
 // warm waits for the first command of a process.
 func (b *bed) warm(p *proc) error {
 	speaks := func(e *monitor.Event) bool {
-		return e.Kind == monitor.Line && e.Process == p.number && slices.Contains(verbs, strings.ToUpper(e.Verb()))
+		return e.Kind == monitor.Line && e.Process == p.number && beginsWithVerb(e.Raw)
 	}
 	if b.awaitOrEnd(p, b.harness.Patience, speaks) {
 		p.first = b.find(speaks).Verb()
@@ -349,6 +350,12 @@ func (b *bed) warm(p *proc) error {
 
 var verbs = []string{
 	fwp.HELLO, fwp.FLUSH, fwp.INFO, fwp.END, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT,
+}
+
+// beginsWithVerb reports whether a line begins with a verb, whatever stands around that: a client that leaves out the
+// space behind HELLO speaks the protocol, and speaks it wrong.
+func beginsWithVerb(line []byte) bool {
+	return slices.Contains(verbs, strings.ToUpper(monitor.Verb(bytes.TrimSpace(line))))
 }
 
 // whyCold says how far a process got that sent no command.

@@ -19,6 +19,10 @@ const tooLate = 500 * time.Millisecond
 var certain = []string{
 	monitor.LineEnd, monitor.LineForm, monitor.LineSyntax, monitor.LineUTF8, monitor.HelloNotFirst,
 	monitor.HelloVersion, monitor.WorkerFields, monitor.PasswordMissing, monitor.EndWithJobs,
+	monitor.PasswordHash, monitor.FetchWithoutWid, monitor.HelloDiffers, monitor.WidShared, monitor.FetchOtherQueue,
+	monitor.BeatWid, monitor.BeatState, monitor.BeatMemory, monitor.AckFields, monitor.FailFields, monitor.FailEmpty,
+	monitor.AckOfFailed, monitor.PushJID, monitor.PushJobtype, monitor.PushArgs, monitor.PushOptional,
+	monitor.PushReadOnly,
 }
 
 // holds decides a clause by what the situation itself has seen. Got says what it was, whether it held or not.
@@ -123,10 +127,11 @@ func (b *bed) confirm(e *conformance.Evidence, sure map[string]bool) {
 		e.Open, e.Transient = b.stop, true
 	}
 	doubtful := b.doubtful(e.Decisions, sure)
+	doubted := func(clause string) bool { return !sure[clause] } // whatever else the play has found
 	if lag := b.lag(); lag > tooLate && len(doubtful) > 0 {
 		e.Reason, e.Transient = reports.ReasonLag, true
 		e.Open = "this machine was too busy to tell: it was late by " + lag.Round(time.Millisecond).String()
-		unsettle(e.Decisions, e.Open, func(string) bool { return true })
+		unsettle(e.Decisions, e.Open, doubted)
 		return
 	}
 	b.remember(e.Decisions)
@@ -135,7 +140,7 @@ func (b *bed) confirm(e *conformance.Evidence, sure map[string]bool) {
 	switch {
 	case len(fresh) > 0 && !b.settles(e.Decisions, fresh):
 		e.Open, e.Transient, e.Unproven = again, true, true
-		unsettle(e.Decisions, again, func(string) bool { return true })
+		unsettle(e.Decisions, again, doubted)
 		return
 	case len(fresh) > 0: // what is confirmed stands, whatever else this play has found
 		unsettle(e.Decisions, again, func(clause string) bool { return slices.Contains(fresh, clause) })

@@ -12,7 +12,7 @@ import (
 
 // ofLine are the clauses that cannot hold where the lines of a verb cannot be read.
 var ofLine = map[string]string{
-	fwp.HELLO: "HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
+	fwp.HELLO: "HELLO-01 HELLO-02 HELLO-09 HELLO-12 AUTH-01 AUTH-03 STATE-02 FETCH-11 RESP-09",
 	fwp.FETCH: "WRK-11 FETCH-09 FETCH-11 RESP-08 RESP-09",
 	fwp.ACK:   "FETCH-09 FETCH-10 FETCH-11 ACK-05 ACK-06 END-04 STATE-21 WRK-03 WRK-07 RESP-09",
 	fwp.FAIL:  "FETCH-09 FETCH-10 FETCH-11 FAIL-04 FAIL-05 END-04 STATE-21 WRK-03 WRK-04 WRK-15 RESP-09",
@@ -37,8 +37,8 @@ var ofBreach = map[string]string{
 // ofReplies are the clauses of a client that does not understand replies.
 const ofReplies = "FRAME-07 STATE-15 WRK-03 FETCH-09"
 
-// ofLeftover are the clauses that an empty line breaks, behind a line that ended early with LF alone.
-const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 WU-19 STATE-15"
+// ofLeftover are the clauses that an empty line breaks, too: the client takes the reply to it for that to the next one.
+const ofLeftover = "FRAME-04 FRAME-07 RESP-08 RESP-09 FETCH-09 FETCH-11 WU-19 STATE-15"
 
 // consequences leaves those findings of a play open that follow from another one, so that each cause is reported once:
 // a worker whose ACKs cannot be read has not forgotten to report its jobs.
@@ -46,7 +46,7 @@ func (b *bed) consequences(all []conformance.Decision, results []monitor.Result)
 	follow := followers{}
 	for _, r := range results {
 		for _, breach := range r.Examples {
-			b.followBreach(follow, breach)
+			b.followBreach(follow, breach, causeOfEmptyLines(results))
 		}
 	}
 	for _, d := range all {
@@ -64,6 +64,17 @@ func (b *bed) consequences(all []conformance.Decision, results []monitor.Result)
 	return all
 }
 
+// causeOfEmptyLines returns the clause that an empty line breaks: it is what is left of a line that has two ends, where
+// one of these was found, or else a line too many.
+func causeOfEmptyLines(results []monitor.Result) string {
+	for _, r := range results {
+		if r.Rule.Breach == monitor.LineEnd && r.Breaches > 0 {
+			return conformance.ClauseOf(monitor.LineEnd)
+		}
+	}
+	return conformance.ClauseOf(monitor.LineSyntax)
+}
+
 // followers have the clause of the cause, by the clause of what may follow from it.
 type followers map[string]string
 
@@ -76,13 +87,13 @@ func (f followers) add(cause, ids string) {
 }
 
 // followBreach adds what may follow from what a monitor has found.
-func (b *bed) followBreach(follow followers, breach monitor.Breach) {
+func (b *bed) followBreach(follow followers, breach monitor.Breach, leftoverOf string) {
 	cause := conformance.ClauseOf(breach.Name)
 	if slices.Contains(unreadable, breach.Name) && b.wasRefused(breach) {
 		follow.add(cause, ofLine[verbShown(breach)])
 	}
-	if breach.Name == monitor.LineSyntax && textShown(breach) == "" { // what is left of a line that has two ends
-		follow.add(conformance.ClauseOf(monitor.LineEnd), ofLeftover)
+	if breach.Name == monitor.LineSyntax && textShown(breach) == "" {
+		follow.add(leftoverOf, ofLeftover)
 	}
 	follow.add(cause, ofBreach[breach.Name])
 }
@@ -109,8 +120,7 @@ func (b *bed) wasRefused(breach monitor.Breach) bool {
 
 // verbShown returns the verb of the line that shows a breach, in upper case.
 func verbShown(b monitor.Breach) string {
-	verb, _, _ := strings.Cut(strings.TrimSpace(textShown(b)), " ")
-	return strings.ToUpper(verb)
+	return strings.ToUpper(monitor.Verb([]byte(strings.TrimSpace(textShown(b)))))
 }
 
 // textShown returns the line that shows a breach, as it is printed.
