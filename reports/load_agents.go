@@ -56,8 +56,8 @@ func (a *LoadAgent) Fill(l *Load) {
 	a.Exit, a.Words = l.Outcome()
 }
 
-// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID. What
-// several have in common, because it is that of their machine, is one reason.
+// agentsReasons returns why the sum of several generators is INVALID: one of them was lost, or its part is INVALID.
+// What several have in common, because it is that of their machine, is one reason.
 func (l *Load) agentsReasons() (reasons []Reason) {
 	names := map[int]string{} // of the agents with a reason
 	for i := range l.Agents {

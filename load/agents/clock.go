@@ -28,8 +28,8 @@ func (c clock) local(t time.Duration) time.Time { return c.here.Add(t - c.there)
 // remote returns the coordinator's time of a moment of the agent.
 func (c clock) remote(t time.Time) time.Duration { return c.there + t.Sub(c.here) }
 
-// boundUntil returns how far the clock may be wrong until another measurement of it: its bound, or that of the other and
-// what the clock has drifted meanwhile.
+// boundUntil returns how far the clock may be wrong until another measurement of it: its bound, or that of the other
+// and what the clock has drifted meanwhile.
 func (c clock) boundUntil(later clock) time.Duration {
 	drift := (later.there - c.remote(later.here)).Abs()
 	return max(c.bound, later.bound+drift)
