@@ -43,6 +43,9 @@ func (v *traffic) hook(e *fakes.Event) {
 func TestNothingOfOthersIsTouched(t *testing.T) {
 	t.Parallel()
 	all := suite(t, false)
+	if !slow.Enabled() { // a third
+		all = slices.Concat(ninthOf(all, 0), ninthOf(all, 3), ninthOf(all, 6))
+	}
 	for name, password := range map[string]string{"open": "", "protected": "secret"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +62,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				r := (&conformance.Runner{Servers: []conformance.Server{server}, Checks: all, Virtual: true}).Run(t.Context())
 				assert.Empty(t, r.Findings())
 				v.assertOurs(t)
-				assert.Greater(t, len(v.fetched), 100, "it was not all refused")
+				assert.Greater(t, len(v.fetched), slow.Pick(30, 100), "it was not all refused")
 				assertSkipped(t, r)
 			})
 		})

@@ -60,6 +60,7 @@ var sample = []string{
 var costly = []string{
 	"ack-stays-held", "end-returns-jobs", "fetch-order", "fetch-sleeps", "fetch-stalls-all", "push-lost-seldom",
 	"reply-length-characters", "reply-missing", "reply-swapped", "reservation-lost", "retry-zero-kept", "waiting-job-gone",
+	"job-integer-rounded", "job-retry-mixed", "line-segment-ends", "schedule-early",
 }
 
 // commands returns how many commands an exploration has, if -steps does not say.

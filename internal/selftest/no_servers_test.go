@@ -222,7 +222,7 @@ func TestDying(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(4, scripts, 1)
+		scripts = every(8, scripts, 1)
 	}
 	healthy := &mortal{commands: math.MaxInt64}
 	said := map[string]reports.Check{}
@@ -337,7 +337,7 @@ func TestStalling(t *testing.T) {
 	t.Parallel()
 	scripts := light(few(t))
 	if !slow.Enabled() {
-		scripts = every(6, scripts, 0)
+		scripts = every(12, scripts, 0)
 	}
 	for name, greets := range map[string]bool{"always": false, "after HELLO": true} {
 		t.Run(name, func(t *testing.T) {

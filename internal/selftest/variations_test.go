@@ -22,14 +22,14 @@ const crowded = "connections consumer json line pace queue refuses"
 
 // TestVariations plays the suite on servers that differ and are right: nothing may be
 // found, and everything must be decided. With FWP_SLOW=1 each variation has a third of the
-// scripts, and the crowded ones all; otherwise each has one of 160, and none of the slow checks.
+// scripts, and the crowded ones all; otherwise each has one of 320, and none of the slow checks.
 func TestVariations(t *testing.T) {
 	t.Parallel()
 	all, few := suite(t), few(t)
 	for i, v := range FWPVariations() {
 		scripts := every(3, few, i)
 		if !slow.Enabled() {
-			scripts = every(160, few, i)
+			scripts = every(320, few, i)
 		}
 		if kind, _, _ := strings.Cut(v.Name, "-"); slow.Enabled() && slices.Contains(strings.Fields(crowded), kind) {
 			scripts = all
