@@ -39,8 +39,9 @@ slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -skip 'TestFaults$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/workercheck ./fwptest \
 		./conformance/emqpsuite ./conformance/emqpsubject ./conformance/workqsuite ./conformance/workqsubject
-	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./load ./load/client ./internal/recorder \
-		-run 'Test(ServersDiffer|FaultsOfDelivery|Disconnects|ManyConnections)'
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance ./load ./load/client
+	FWP_SLOW=1 $(GO) test -timeout 30m ./conformance/explore ./internal/recorder \
+		-run 'Test(ServersDiffer|FaultsAreFound|ManyConnections)$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/stress -run 'TestFaultsAreFound$$'
 	FWP_SLOW=1 $(GO) test -timeout 30m ./load/agents ./cmd/fwpbench -run 'Test(TheNATSServerIsRestarted|Namespaces)$$'
 

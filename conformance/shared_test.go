@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
