@@ -96,11 +96,12 @@ func (x Crossing) Check(w *Workload, segments int) error {
 			"retry 0 beside it, where jobs cross", "set retry to 0, or leave it out")
 	case x.Pushing < 0 || x.Pushing >= segments && x.Pushing > 0:
 		return problem("producer_agents",
-			fmt.Sprintf("%d of %d agents would leave none for the workers", x.Pushing, segments), fmt.Sprintf("1 to %d", segments-1),
-			"lower it, or use more agents")
+			fmt.Sprintf("%d of %d agents would leave none for the workers", x.Pushing, segments),
+			fmt.Sprintf("1 to %d", segments-1), "lower it, or use more agents")
 	case x.Pushing > 0 && !w.Open() && w.Backlog > 0:
 		return problem("producer_agents",
-			"the producers of a closed loop wait for the workers of their own agent (backlog)", "an open loop, or backlog 0", "add rate, or set backlog to 0 (then nothing bounds the queues but the load's end)")
+			"the producers of a closed loop wait for the workers of their own agent (backlog)", "an open loop, or backlog 0",
+			"add rate, or set backlog to 0 (then nothing bounds the queues but the load's end)")
 	}
 	return nil
 }
