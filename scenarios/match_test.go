@@ -96,6 +96,10 @@ func TestTimesCompareAsInstants(t *testing.T) {
 		"in whole seconds, within them":  {`${"t":time($now..)}`, `{"t":"2026-11-20T05:00:00Z"}`, true},
 		"in whole seconds, before them":  {`${"t":time($now..)}`, `{"t":"2026-11-20T04:59:59Z"}`, false},
 		"in milliseconds, within a unit": {`${"t":time($now..)}`, `{"t":"2026-11-20T05:00:00.500Z"}`, true},
+		"without its fraction":           {`${"t":"$now"}`, `{"t":"2026-11-20T05:00:00Z"}`, true},
+		"in the second before":           {`${"t":"$now"}`, `{"t":"2026-11-20T04:59:59Z"}`, false},
+		"in lower case":                  {`${"t":"$now"}`, `{"t":"2026-11-20t05:00:00.5z"}`, true},
+		"in the range, in lower case":    {`${"t":time($now-1s..)}`, `{"t":"2026-11-20t05:00:00z"}`, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -59,6 +59,11 @@ func TestFields(t *testing.T) {
 			`{"created_at":"2026-01-01T01:00:00+01:00"}`,
 			"",
 		},
+		"created_at in lower case": {
+			`,"created_at":"2026-01-01T00:00:00Z"`,
+			`{"created_at":"2026-01-01t01:00:00+01:00"}`,
+			"",
+		},
 		"enqueued_at left out": {"", `{"enqueued_at":"ABSENT"}`, "FWP-WU-12 field"},
 		"enqueued_at of the client": {
 			`,"enqueued_at":"2026-01-01T00:00:00Z"`,
