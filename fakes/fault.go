@@ -37,6 +37,8 @@ var allFaults = sync.OnceValue(func() []Fault {
 		formFaults(), laxFaults(), situationFaults(), unfinishedFaults(),
 		silentFaults(), numberFormFaults(), orderFaults(), looseFaults(), longFaults(),
 		pathFaults(), twiceFaults(), besideFaults(), verbFaults(), plainFaults(), plainTextFaults(), plainJobFaults(),
+		wayFaults(), restartWayFaults(), offsetFaults(), enqueuedFaults(), meanwhileFaults(), waitFaults(),
+		partingFaults(), reportedFaults(), oddFaults(), untoldFaults(), nullFaults(), lostFaults(),
 	)
 })
 

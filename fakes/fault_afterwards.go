@@ -43,7 +43,7 @@ func afterwardsFaults() []Fault {
 			})),
 		statefulFault("fetch-flushed-deaf", "FETCH-06 FETCH-14",
 			"a FETCH that waits during a FLUSH is not ended by a job", deafAfterFlush),
-		statefulFault("schedule-one-at-a-time", "STATE-11 WU-06 PUSH-04 FETCH-01",
+		statefulFault("schedule-one-at-a-time", "STATE-11 WU-06",
 			"of jobs with the same at only the first is enqueued", oneAtATime),
 		statefulFault("fetch-over-takes", "STATE-04 PUSH-04 FETCH-06",
 			"a job that is pushed within a second after a FETCH of its queue found none is taken for that FETCH", overTakes),

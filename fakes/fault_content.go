@@ -146,23 +146,27 @@ func customFaults() []Fault {
 // contents changes the values of some fields of each job that is pushed.
 func contents(fields string, change func(any) any) func(*Event) {
 	return when(Checked, fwp.PUSH, func(e *Event) {
-		if e.Err != nil {
-			return
-		}
-		for name := range strings.FieldsSeq(fields) {
-			if given(e.Object, name) == nil {
-				continue
-			}
-			value, err := decode(e.Object.Get(name))
-			if err != nil {
-				continue
-			}
-			var b bytes.Buffer
-			if json.NewEncoder(&b).Encode(inner(value, change)) == nil {
-				e.Object.Set(name, b.String())
-			}
+		if e.Err == nil {
+			reshape(e.Object, fields, change)
 		}
 	})
+}
+
+// reshape changes the values of some fields of a job.
+func reshape(job *Object, fields string, change func(any) any) {
+	for name := range strings.FieldsSeq(fields) {
+		if given(job, name) == nil {
+			continue
+		}
+		value, err := decode(job.Get(name))
+		if err != nil {
+			continue
+		}
+		var b bytes.Buffer
+		if json.NewEncoder(&b).Encode(inner(value, change)) == nil {
+			job.Set(name, strings.TrimSpace(b.String()))
+		}
+	}
 }
 
 // inner changes a field's value, but not its kind.

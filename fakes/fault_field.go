@@ -53,7 +53,7 @@ func redeliveryFaults() []Fault {
 		statefulFault("job-enqueued-at-stale", "WU-12",
 			"enqueued_at keeps its first value",
 			first(Delivered, "enqueued_at")),
-		statefulFault("job-failure-first", "WU-13", "failure keeps its first value", first(Failed, "failure")),
+		statefulFault("job-failure-first", "WU-13 WU-09", "failure keeps its first value", first(Failed, "failure")),
 		fault("job-failure-not-expired", "WU-13",
 			"a job whose reservation ran out has no failure",
 			on(Expired, func(e *Event) { e.Object.Delete("failure") })),

@@ -16,7 +16,7 @@ func Variations() []Variation {
 		queueVariations(), scheduleVariations(),
 		beatVariations(), quietVariations(), commandVariations(),
 		lateVariations(), limitVariations(), forgetVariations(), closeVariations(),
-		delayVariations(), valueVariations(), clientVariations(),
+		delayVariations(), valueVariations(), clientVariations(), openVariations(), writtenVariations(),
 	)
 }
 

@@ -19,7 +19,8 @@ func clientStateVariations() []Variation {
 		variation("flush-refused", "FLUSH Command",
 			"FLUSH is turned off: it is answered with an error, and clears nothing",
 			when(Checked, fwp.FLUSH, func(e *Event) { e.decline(AboutLimit, "FLUSH is turned off") })).
-			Leaving("flush/clears", "flush/clears-every-queue", "flush/clears-what-failed", "flush/keeps-connections",
+			Leaving("flush/clears", "flush/clears-each-time", "flush/clears-every-queue", "flush/clears-what-failed",
+				"flush/keeps-connections",
 				"flush/keeps-other-connections", "flush/keeps-what-waits", "flush/schedules-afterwards",
 				"flush/serves-afterwards"),
 		variation("beat-state-mixed", "AMB-02",

@@ -42,7 +42,7 @@ func connectionVariations() []Variation {
 				if e.Err == nil && e.State != "" {
 					e.Close = true
 				}
-			})),
+			})).Leaving("beat/nothing-unasked"),
 	}
 }
 

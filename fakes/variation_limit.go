@@ -27,8 +27,8 @@ func limitVariations() []Variation {
 				if e.Err == nil && e.Object.Get("wid") != nil && e.Conn.server.workers.connections() >= 8 {
 					e.decline(AboutLimit, "too many workers")
 				}
-			})).Leaving("info/while-queues-appear", "jobs/delivered-once", "push/a-thousand-jobs", "push/ten-thousand-jobs",
-			"resp/own-replies"),
+			})).Leaving("fetch/many-wait-side-by-side", "info/while-queues-appear", "jobs/delivered-once",
+			"push/a-thousand-jobs", "push/ten-thousand-jobs", "resp/own-replies"),
 		variation("queues-named-once", "FETCH Command",
 			"a FETCH that names a queue twice is refused",
 			when(Checked, fwp.FETCH, func(e *Event) {

@@ -76,6 +76,7 @@ func conversations() map[string]string {
 	maps.Copy(all, shownDelayed)
 	maps.Copy(all, shownValues)
 	maps.Copy(all, shownClients)
+	maps.Copy(all, shownOpen)
 	return all
 }
 

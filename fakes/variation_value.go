@@ -35,7 +35,8 @@ func valueVariations() []Variation {
 				if e.Err == nil && twice(e.Command.Args) {
 					e.decline(AboutJSON, "a member is there twice")
 				}
-			})),
+			})).
+			Leaving("workunit/duplicate-keys-again"),
 		variation("json-depth", "AMB-14",
 			"a command whose JSON is more than 500 levels deep is refused",
 			on(Checked, func(e *Event) {
