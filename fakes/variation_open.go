@@ -1,7 +1,6 @@
 package fakes
 
 import (
-	"strings"
 	"time"
 
 	"github.com/fwpsuite/fwp/fakes/store"
@@ -18,13 +17,6 @@ func writtenVariations() []Variation {
 		})
 	}
 	return []Variation{
-		variation("time-lower-case", "Work units",
-			"the server writes its own times with a t and a z in lower case",
-			delivered(func(job *Object) {
-				if t, ok := asTime(job.Get("enqueued_at")); ok {
-					job.SetText("enqueued_at", strings.ToLower(t.UTC().Format(time.RFC3339Nano)))
-				}
-			})),
 		variation("time-many-digits", "Work units",
 			"the server writes its own times with twelve digits of a second",
 			delivered(func(job *Object) {

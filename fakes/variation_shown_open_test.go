@@ -2,12 +2,6 @@ package fakes_test
 
 // shownOpen has a conversation for each variation of what the text leaves open.
 var shownOpen = map[string]string{
-	"time-lower-case": `
-		a: worker
-		a> PUSH {"jid":"j","jobtype":"t","args":[]}
-		a< OK
-		a> FETCH
-		a< "enqueued_at":"2000-01-01t00:00:00z"`,
 	"time-many-digits": `
 		a: worker
 		a> PUSH {"jid":"j","jobtype":"t","args":[]}
