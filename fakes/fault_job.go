@@ -168,7 +168,7 @@ func readOnlyFaults() []Fault {
 		fault("job-created-at-replaced", "WU-10",
 			"created_at is the time of the PUSH, whatever the producer sent",
 			when(Defaulted, fwp.PUSH, func(e *Event) { e.Object.Set("created_at", stamp(time.Now())) })),
-		fault("job-enqueued-at-first", "WU-12 WU-06 STATE-11",
+		fault("job-enqueued-at-first", "WU-12",
 			"enqueued_at is the time of creation",
 			on(Delivered, func(e *Event) { e.Object.Set("enqueued_at", string(e.Object.Get("created_at"))) })),
 		fault("job-failure-dropped", "WU-13 FAIL-06",
