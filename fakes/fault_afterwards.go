@@ -13,7 +13,7 @@ import (
 // nothing.
 func afterwardsFaults() []Fault {
 	return []Fault{
-		fault("schedule-enqueued-at-pushed", "WU-12 STATE-11 WU-06",
+		fault("schedule-enqueued-at-pushed", "WU-12",
 			"the enqueued_at of a job that was scheduled is the time of its PUSH",
 			on(Delivered, func(e *Event) {
 				if at, ok := asTime(e.Object.Get("at")); ok && at.After(time.Time{}) {

@@ -200,7 +200,7 @@ func enqueuedFaults() []Fault {
 		fault("enqueued-at-fetched", "WU-12",
 			"enqueued_at is the time of the FETCH",
 			on(Delivered, func(e *Event) { e.Object.Set("enqueued_at", stamp(time.Now())) })),
-		fault("enqueued-at-local", "WU-12 WU-06",
+		fault("enqueued-at-local", "WU-12",
 			"enqueued_at is a local time, two hours behind, that is written as UTC",
 			on(Delivered, func(e *Event) {
 				if at, ok := asTime(e.Object.Get("enqueued_at")); ok {
