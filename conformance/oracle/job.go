@@ -36,6 +36,7 @@ type Job struct {
 	before    map[string]any // the failure before that one
 	uncertain bool           // how often it failed is not known
 	overdue   bool           // its last reservation has ended
+	restarted bool           // the server was restarted after the last delivery
 	expired   bool           // a reservation of it has run out, for certain
 	flushed   int            // how many commands were sent until a FLUSH was carried out
 	enqueued  string         // the last enqueued_at that the server sent
@@ -197,6 +198,7 @@ func (j *Job) expire(patience time.Duration) {
 func (j *Job) taken(c *Conn, now time.Time) {
 	j.was(model.Enqueued, model.Fetch)
 	j.Holder, j.held, j.until, j.due, j.ackClause = c.WID, now, now.Add(j.reservation()), time.Time{}, ""
+	j.restarted = false
 	j.overdue, j.latest = false, false
 	if j.delivered.IsZero() {
 		j.delivered = now

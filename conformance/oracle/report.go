@@ -17,6 +17,9 @@ func (w *World) report(c *Conn, k *call, j *Job, now time.Time) {
 		}
 	}
 	k.take(c, model.For(c.State, k.Verb, kind))
+	if j != nil && j.restarted {
+		k.allowed |= model.Refused
+	}
 	switch {
 	case kind == model.NotHeld, k.allowed != model.Okay:
 	case now.Sub(j.held) > 20*time.Second:

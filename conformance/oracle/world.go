@@ -340,9 +340,10 @@ func (w *World) Held(wid string) []*Job {
 }
 
 // Restarted records that the server was stopped in good order and started again: all
-// connections have ended, and all jobs are still there. (FWP-STATE-08)
+// connections have ended, and all jobs are still there, but that they are still held is not promised. (FWP-STATE-08)
 func (w *World) Restarted() {
 	for _, j := range w.Jobs {
+		j.restarted = true
 		j.restart, j.missing = "FWP-STATE-08", "FWP-STATE-08"
 	}
 }
