@@ -153,7 +153,7 @@ func TestRecordAndPlayAgain(t *testing.T) {
 // A retry comes when the server wants it to, so the script waits for it.
 func TestRecordARetry(t *testing.T) {
 	t.Parallel()
-	soon := fakes.Config{FetchBlock: time.Millisecond, RetryDelay: func(int) time.Duration { return time.Second }}
+	soon := fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return 300 * time.Millisecond }}
 	r := record(t, soon, Config{Script: true})
 	k := r.dial()
 	k.greet(consumer, "")
@@ -168,8 +168,23 @@ func TestRecordARetry(t *testing.T) {
 	text, err := r.Script()
 	require.NoError(t, err, "%s", text)
 	assert.Contains(t, string(text), "eventually\n  C[c1]: FETCH $queue\n  S[c1]: ${\"jid\":\"$jid\"")
-	later := fakes.Config{FetchBlock: time.Millisecond, RetryDelay: func(int) time.Duration { return 3 * time.Second }}
+	// Much later than the FETCHes that found nothing take.
+	later := fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return 5 * time.Second }}
 	assert.Empty(t, play(t, text, later), "%s", text)
+}
+
+// What a client sends may stand in a comment, where it cannot move a cursor.
+func TestCommentsArePrintable(t *testing.T) {
+	t.Parallel()
+	r := record(t, fakes.Config{}, Config{Script: true})
+	k := r.dial()
+	k.greet(consumer, "")
+	k.do(`BEAT {"wid":"\u202e"}`)
+	k.end()
+	r.Close()
+	text, err := r.Script()
+	require.NoError(t, err, "%s", text)
+	assert.Contains(t, string(text), "# beat-wid: the wid of BEAT is \"\\u202e\"")
 }
 
 func TestBreachesOfBothSides(t *testing.T) {

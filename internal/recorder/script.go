@@ -9,6 +9,7 @@ import (
 
 	"github.com/fwpsuite/fwp/fwp"
 	"github.com/fwpsuite/fwp/internal/monitor"
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/scenarios"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
@@ -72,7 +73,7 @@ func (s *script) add(e *monitor.Event, found []monitor.Breach) {
 	}
 	s.pause(e.At)
 	for _, b := range found {
-		s.line("# " + b.Name + ": " + oneLine(b.Text))
+		s.line("# " + b.Name + ": " + text.Printable(b.Text))
 	}
 	switch e.Kind {
 	case monitor.Opened:
@@ -82,7 +83,7 @@ func (s *script) add(e *monitor.Event, found []monitor.Breach) {
 	case monitor.Reply:
 		s.server(c, e)
 	case monitor.Broken:
-		s.line("# not RESP: " + oneLine(e.Syntax.Error()))
+		s.line("# not RESP: " + text.Printable(e.Syntax.Error()))
 		if len(c.inFlight) > 0 {
 			s.line(c.s(), mayAnswer(c.inFlight[0].verb))
 		}
@@ -91,15 +92,6 @@ func (s *script) add(e *monitor.Event, found []monitor.Breach) {
 	case monitor.Lost:
 		s.stop("bytes of a connection were lost")
 	}
-}
-
-func oneLine(text string) string { return strings.Map(printable, text) }
-
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f {
-		return ' '
-	}
-	return r
 }
 
 // line writes a line, unless there are too many.
@@ -187,14 +179,14 @@ func (s *script) server(c *scripted, e *monitor.Event) {
 		return
 	}
 	if len(c.inFlight) == 0 {
-		s.line("# the server sent this unasked: " + oneLine(e.Moment().Text))
+		s.line("# the server sent this unasked: " + text.Printable(e.Moment().Text))
 		s.line("silence 300ms on " + c.name)
 		return
 	}
 	cmd := c.inFlight[0]
 	c.inFlight = slices.Delete(c.inFlight, 0, 1)
 	if e.Reply.Kind == fwp.ErrorReply {
-		s.line("# " + oneLine(e.Moment().Text))
+		s.line("# " + text.Printable(e.Moment().Text))
 	}
 	if cmd.verb == fwp.FETCH && s.isRetry(e.Reply) && s.cut == "" {
 		s.retried(c, cmd, e.Reply)
@@ -225,7 +217,7 @@ func (s *script) greeting(c *scripted, r fwp.Reply) {
 	case err != nil && r.Kind == fwp.ErrorReply:
 		s.line(c.s(), "-")
 	case err != nil:
-		s.line("# the server greeted with " + oneLine(string(r.Text)))
+		s.line("# the server greeted with " + text.Printable(string(r.Text)))
 		s.line(c.s(), `+HI {"v":2}`)
 	case hi.Protected:
 		s.line(c.s(), fmt.Sprintf(`+HI {"v":%d,"i":int,"s":string}`, hi.Version))
