@@ -79,11 +79,12 @@ func TestJobsThatCross(t *testing.T) {
 func TestAnAgentWhoseJobsCrossIsKilled(t *testing.T) {
 	t.Parallel()
 	s := play(t, 2, func(s *scene, _ func()) {
-		_, cut := s.agent("killed", nil, func(a *agents.Agent) { exchange(t, a, 60, 100, 0) })
+		killed, cut := s.agent("killed", nil, func(a *agents.Agent) { exchange(t, a, 60, 100, 0) })
 		other, _ := s.agent("other", nil, func(a *agents.Agent) { exchange(t, a, 5, 100, 0) })
 		time.Sleep(15 * time.Second)
 		cut()
 		assert.NoError(t, (<-other).err, "it does not wait for the pushes of one that is lost")
+		assert.ErrorIs(t, (<-killed).err, agents.ErrSilent)
 	}, crosses)
 	l := s.result.Report
 	code, words := outcome(s)
