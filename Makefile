@@ -33,7 +33,7 @@ matrix: ## play the whole matrix of faults and checks, as .ci/run does
 RACED := ./fakes/... ./fwptest ./internal/cli/... ./internal/double ./internal/expect ./internal/monitor \
 	./internal/recorder ./internal/target ./load/agents ./load/engine ./reports/...
 
-# Eight minutes of processor time.
+# A quarter of an hour of processor time.
 .PHONY: slow
 slow: ## run more tests that are samples without FWP_SLOW=1, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -skip 'TestFaults$$'

@@ -87,6 +87,7 @@ type session struct {
 	*Agent
 
 	subjects subjects
+	ticking  sync.Mutex // held while a tick is sent, so that none is on its way behind the report
 
 	mu      sync.Mutex
 	latest  state         // of the coordinator
@@ -199,6 +200,8 @@ func (s *session) miss() bool {
 
 // tick says where the agent is, and what was recorded since the last tick.
 func (s *session) tick() {
+	s.ticking.Lock()
+	defer s.ticking.Unlock()
 	s.mu.Lock()
 	t := tick{Name: s.Name, Ready: s.ready, Pushed: s.pushed, Clock: s.clock.report(), Seconds: s.seconds}
 	s.seconds = nil
