@@ -182,7 +182,7 @@ func TestSameSeedSameCommands(t *testing.T) {
 	t.Parallel()
 	var runs [3][]string
 	for i, seed := range []uint64{7, 7, 8} {
-		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 600, Longest: time.Nanosecond}
+		e := explore.Explorer{Subject: fwpsubject.New(), Seed: seed, Steps: 400, Longest: time.Nanosecond}
 		e.Watch = func(s explore.Step) { runs[i] = append(runs[i], fmt.Sprintf("%+v", s)) }
 		exploring(t, behaving("", ""), e, func(*testing.T, *explore.Result, *stage) {})
 	}
@@ -199,7 +199,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 			t.Parallel()
 			var runs [2]string
 			for i := range runs {
-				e := explore.Explorer{Subject: fwpsubject.New(), Seed: 2, Steps: 4000}
+				e := explore.Explorer{Subject: fwpsubject.New(), Seed: 4, Steps: 4000}
 				exploring(t, behaving(fault, ""), e, func(t *testing.T, r *explore.Result, _ *stage) {
 					require.NotEmpty(t, r.Findings)
 					f := r.Findings[0]
@@ -213,7 +213,7 @@ func TestSameSeedSameFindings(t *testing.T) {
 
 func TestCoverageIsReported(t *testing.T) {
 	t.Parallel()
-	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: commands(1500, 3000)}, func(t *testing.T, r *explore.Result, _ *stage) {
+	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: commands(800, 3000)}, func(t *testing.T, r *explore.Result, _ *stage) {
 		assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
 		assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
 		assert.Greater(t, len(r.Coverage.Outcomes), 40)

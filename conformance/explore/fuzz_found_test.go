@@ -32,11 +32,12 @@ func poisoned(poison func(all []byte) bool, then func(e *fakes.Event, since int6
 
 // searching explores with one seed after the other until there is a finding. Some bytes
 // are rare, so a seed may not make them; the first one that does is the same in every run.
+// It begins with a seed that makes those of the tests early: others take up to ten times as many commands.
 func searching(t *testing.T, config func() fakes.Config, look func(t *testing.T, r *explore.Result, fresh *stage)) {
 	t.Helper()
 	found := false
 	for n := uint64(0); n < 20 && !found; n++ {
-		e := explore.Explorer{Subject: fwpsubject.New(), Seed: *seed + n, Steps: 3000}
+		e := explore.Explorer{Subject: fwpsubject.New(), Seed: *seed + 4 + n, Steps: 3000}
 		exploring(t, config, e, func(t *testing.T, r *explore.Result, fresh *stage) {
 			if found = len(r.Findings) > 0; found {
 				look(t, r, fresh)

@@ -69,7 +69,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 					defer killing.Stop()
 				}
 				e := explore.Explorer{
-					Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 2000, Time: 2 * time.Minute, Findings: 5,
+					Subject: fwpsubject.New(), Target: s, Seed: 1, Steps: 1200, Time: 2 * time.Minute, Findings: 5,
 					Shrinking: 10 * time.Second, Watch: settled(nil),
 				}
 				r := e.Run(t.Context())
@@ -78,7 +78,7 @@ func TestAnOutageIsNoFinding(t *testing.T) {
 				}
 				assert.Len(t, r.Outages, 1)
 				assert.False(t, r.Dead)
-				assert.GreaterOrEqual(t, r.Commands, 2000, "it went on")
+				assert.GreaterOrEqual(t, r.Commands, 1200, "it went on")
 			})
 		})
 	}

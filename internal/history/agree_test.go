@@ -15,12 +15,12 @@ import (
 	"github.com/fwpsuite/fwp/internal/slow"
 )
 
-// howMany returns n with FWP_SLOW=1, and otherwise a tenth of it.
+// howMany returns n with FWP_SLOW=1, and otherwise a twentieth of it.
 func howMany(n int) int {
 	if slow.Enabled() {
 		return n
 	}
-	return n / 10
+	return n / 20
 }
 
 // aboutCalls reports whether a finding comes of a job's own calls and of the end
@@ -146,7 +146,7 @@ func TestJudgeAgreesAboutPlantedFaults(t *testing.T) {
 			t.Parallel()
 			var planted, caught int
 			named := map[Breach]int{}
-			for seed := range uint64(howMany(3_000)) {
+			for seed := range uint64(howMany(6_000)) {
 				h, shown := simulate(seed, 8+int(seed%10), fault)
 				if !shown {
 					continue

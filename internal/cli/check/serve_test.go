@@ -28,7 +28,7 @@ func serving(t *testing.T, args ...string) (ready string, interrupt func() (rest
 	out, in := io.Pipe()
 	p := process{program.Process{Name: "fwpcheck", Out: in, Err: io.Discard, LookupEnv: noEnvironment}}
 	cmd := newServe(p)
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // cobra takes nil for the process's own
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)

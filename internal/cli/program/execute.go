@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,7 @@ func (p Process) attach(root *cobra.Command) {
 		cmd.SetOut(p.Err)
 		return errors.Join(cmd.Help(), Exit(reports.ExitUsage))
 	}
-	root.SetArgs(slices.Concat([]string{}, p.Args)) // cobra takes nil for the process's own
+	root.SetArgs(append([]string{}, p.Args...)) // cobra takes nil for the process's own
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)
