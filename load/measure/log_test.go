@@ -118,7 +118,7 @@ func TestLibraryReadsOurLog(t *testing.T) {
 			require.NoError(t, err)
 			require.NotNil(t, got)
 			assert.Equal(t, series.String(), got.Tag())
-			assert.True(t, want.Equals(got), series)
+			assert.True(t, want.library().Equals(got), series)
 			start := begun().UnixMilli() + int64(i)*1000
 			assert.InDelta(t, start, got.StartTimeMs(), 1, "absolute, by the base time")
 			assert.InDelta(t, start+1000, got.EndTimeMs(), 1)
@@ -147,11 +147,11 @@ func TestWeReadTheLibrarysLog(t *testing.T) {
 			require.NoError(t, theirs.OutputLegend())
 			for second := range int64(2) {
 				for series, h := range set.Histograms() {
-					h = h.Clone()
-					h.SetTag(series.String())
-					h.SetStartTimeMs((begun().Unix() + second) * 1000)
-					h.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
-					require.NoError(t, theirs.OutputIntervalHistogram(h))
+					interval := h.library()
+					interval.SetTag(series.String())
+					interval.SetStartTimeMs((begun().Unix() + second) * 1000)
+					interval.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
+					require.NoError(t, theirs.OutputIntervalHistogram(interval))
 				}
 			}
 			sets, reader, err := readAll(out.String())
@@ -182,12 +182,12 @@ func TestEncodingIsTheLibrarys(t *testing.T) {
 	var e encoder
 	random := rand.New(rand.NewPCG(5, 5))
 	for values := range 200 {
-		h := newHistogram()
+		h := newTheirs()
 		for range values + 1 { // the library encodes an empty histogram as one count of zero
 			v := random.Int64N(highest >> random.IntN(40))
 			require.NoError(t, h.RecordValues(v, 1+random.Int64N(1<<random.IntN(54)/200+1)))
 		}
-		ours, err := e.appendTo(nil, h)
+		ours, err := e.appendTo(nil, ofLibrary(h))
 		require.NoError(t, err)
 		theirs, err := h.EncodeV2()
 		require.NoError(t, err)
@@ -204,6 +204,10 @@ func TestDamagedLogs(t *testing.T) {
 	require.NoError(t, other.RecordValue(5))
 	foreign, err := other.EncodeV2()
 	require.NoError(t, err)
+	many := newTheirs()
+	require.NoError(t, many.RecordValues(5, mostValues+1))
+	tooMany, err := many.EncodeV2()
+	require.NoError(t, err)
 	swap := func(line int, text string) string {
 		changed := append([]string(nil), lines...)
 		changed[line-1] = text + "\n"
@@ -219,6 +223,7 @@ func TestDamagedLogs(t *testing.T) {
 		{"no finite number", swap(9, strings.Replace(data, "1.007000", "NaN", 1)), `run.hlog:9: expected seconds, got "NaN"`},
 		{"no maximum", swap(9, strings.Replace(data, "3601330.078", "?", 1)), `run.hlog:9: expected the interval's maximum, got "?"`},
 		{"other buckets", swap(9, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:9: histogram of job.acked: expected 3 significant"},
+		{"too many values", swap(9, "Tag=job.acked,0,1,1,"+string(tooMany)), "run.hlog:9: histogram of job.acked: 9007199254740993 values: expected at most"},
 		{"cut comment", strings.TrimSuffix(strings.Join(lines[:8], ""), "1]\n"), "run.hlog:8: expected ] at the end"},
 		{"unknown count", swap(10, "#[Interval: 1,1 push.forgotten=1]"), `run.hlog:10: Interval: unknown count "push.forgotten"`},
 		{"no count", swap(10, "#[Interval: 1,1 dropped]"), `run.hlog:10: Interval: count "dropped": expected a number`},
@@ -318,8 +323,9 @@ func BenchmarkEncode(b *testing.B) {
 	})
 	b.Run("library", func(b *testing.B) {
 		b.ReportAllocs()
+		theirs := h.library()
 		for b.Loop() {
-			_, err := h.EncodeV2()
+			_, err := theirs.EncodeV2()
 			require.NoError(b, err)
 		}
 	})

@@ -3,8 +3,6 @@ package measure
 import (
 	"iter"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The range of every histogram, in nanoseconds, and its significant digits. A value out of range is recorded as 0 or as
@@ -36,7 +34,7 @@ type opFigures struct {
 
 // times is one series.
 type times struct {
-	histogram *hdrhistogram.Histogram // nil before the first value
+	histogram *Histogram // nil before the first value
 	beyond    Beyond
 }
 
@@ -127,7 +125,7 @@ func (s *Set) all() iter.Seq2[Series, *times] {
 }
 
 // Histogram returns the series' histogram, values in nanoseconds; nil if it has no value. It belongs to the set.
-func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
+func (s *Set) Histogram(series Series) *Histogram {
 	if t := s.read(series); t.count() > 0 {
 		return t.histogram
 	}
@@ -135,8 +133,8 @@ func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
 }
 
 // Histograms goes through the series that have a value: by op, and then the flows.
-func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
-	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
+func (s *Set) Histograms() iter.Seq2[Series, *Histogram] {
+	return func(yield func(Series, *Histogram) bool) {
 		for series, t := range s.all() {
 			if t.count() > 0 && !yield(series, t.histogram) {
 				return
@@ -159,7 +157,7 @@ func (s *Set) Percentile(series Series, p float64) time.Duration {
 	if h == nil {
 		return 0
 	}
-	return valueAt(h, rankOf(p, h.TotalCount()))
+	return valueAt(h, rankOf(p, h.Count()))
 }
 
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
@@ -220,8 +218,8 @@ func (s *Set) Add(other *Set) {
 func (s *Set) Reset() {
 	for _, t := range s.all() {
 		t.beyond = Beyond{}
-		if t.count() > 0 {
-			t.histogram.Reset()
+		if t.histogram != nil {
+			t.histogram.reset()
 		}
 	}
 	for i := range s.ops {
@@ -244,7 +242,7 @@ func (t *times) count() int64 {
 	if t.histogram == nil {
 		return 0
 	}
-	return t.histogram.TotalCount()
+	return t.histogram.Count()
 }
 
 // record records one value, clamped to the range.
@@ -259,11 +257,9 @@ func (t *times) record(d time.Duration) {
 		v = highest
 	}
 	if t.histogram == nil {
-		t.histogram = newHistogram()
+		t.histogram = new(Histogram)
 	}
-	if t.histogram.RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
-		t.beyond.Above++
-	}
+	t.histogram.record(v)
 }
 
 func (t *times) add(other *times) {
@@ -273,10 +269,7 @@ func (t *times) add(other *times) {
 		return
 	}
 	if t.histogram == nil {
-		t.histogram = other.histogram.Clone()
-		return
+		t.histogram = new(Histogram)
 	}
-	t.histogram.Merge(other.histogram) // nothing is dropped: the buckets are the same
+	t.histogram.add(other.histogram)
 }
-
-func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(lowest, highest, digits) }

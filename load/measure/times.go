@@ -3,16 +3,14 @@ package measure
 import (
 	"math"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Times holds the times of a series together with those of unserved arrivals, which have no end: such an arrival counts
 // with the time that it had waited so far. Its figures are therefore either exact or lower bounds. (In statistics these
 // values are right-censored.) The zero value has no times.
 type Times struct {
-	known    *hdrhistogram.Histogram // nil: none
-	all      *hdrhistogram.Histogram // with the unserved; the same as known if there are none
+	known    *Histogram // nil: none
+	all      *Histogram // with the unserved; the same as known if there are none
 	unserved int64
 }
 
@@ -45,7 +43,7 @@ func (t Times) Count() int64 {
 	if t.all == nil {
 		return 0
 	}
-	return t.all.TotalCount()
+	return t.all.Count()
 }
 
 // Unserved returns how many of them are those of unserved arrivals.
@@ -56,7 +54,7 @@ func (t Times) Min() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return time.Duration(t.all.Min())
+	return time.Duration(t.all.min())
 }
 
 // Mean returns the mean. It is a lower bound if there are unserved arrivals.
@@ -64,7 +62,7 @@ func (t Times) Mean() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return time.Duration(t.all.Mean())
+	return time.Duration(t.all.mean())
 }
 
 // Max returns the longest time. It is a lower bound if there are unserved arrivals.
@@ -72,7 +70,7 @@ func (t Times) Max() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return valueAt(t.all, t.all.TotalCount())
+	return valueAt(t.all, t.all.Count())
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
@@ -88,7 +86,7 @@ func (t Times) Percentile(p float64) (d time.Duration, exact bool) {
 	if t.unserved == 0 {
 		return least, true
 	}
-	if t.known == nil || rank > t.known.TotalCount() {
+	if t.known == nil || rank > t.known.Count() {
 		return least, false
 	}
 	most := valueAt(t.known, rank)
@@ -105,8 +103,8 @@ func rankOf(p float64, n int64) int64 {
 //
 // This is the rule of other tools. The library rounds to the nearest value instead: of 70 values it returns the second
 // greatest as the 99th percentile.
-func valueAt(h *hdrhistogram.Histogram, rank int64) time.Duration {
-	return time.Duration(h.ValueAtPercentile(float64(rank) / float64(h.TotalCount()) * 100))
+func valueAt(h *Histogram, rank int64) time.Duration {
+	return time.Duration(h.at(rank))
 }
 
 // Rows counts the times between some edges, which ascend: those that are not greater than an edge and greater than the
@@ -117,14 +115,11 @@ func (t Times) Rows(edges []time.Duration) []int64 {
 	}
 	rows, used := make([]int64, len(edges)), 0
 	row := 0
-	for _, bar := range t.all.Distribution() {
-		if bar.Count == 0 {
-			continue
-		}
-		for row < len(edges)-1 && bar.From > int64(edges[row]) {
+	for bucket := range t.all.Buckets() {
+		for row < len(edges)-1 && bucket.From > int64(edges[row]) {
 			row++
 		}
-		rows[row] += bar.Count
+		rows[row] += bucket.Count
 		used = row + 1
 	}
 	return rows[:used]
