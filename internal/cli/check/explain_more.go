@@ -35,14 +35,15 @@ func explainRow(code string) (reports.Page, bool) {
 	for line := range strings.Lines(docs.Workq + docs.EMQP) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
 		const columns = 3
-		if len(cells) != columns || !strings.EqualFold(strings.TrimSpace(cells[0]), code) {
-			continue
+		name := strings.TrimSpace(cells[0])
+		if len(cells) != columns || !strings.Contains(name, "-AMB-") || !strings.EqualFold(name, code) {
+			continue // also the heads of tables, such as "id" and "fault"
 		}
 		plain := strings.NewReplacer("**", "", "`", "")
 		var f explained
 		f.add("taken", plain.Replace(strings.TrimSpace(cells[2])))
 		return reports.Page{Blocks: []reports.Block{
-			titled(strings.TrimSpace(cells[0]), plain.Replace(cells[1])), f.block(),
+			titled(name, plain.Replace(cells[1])), f.block(),
 		}}, true
 	}
 	return reports.Page{}, false
