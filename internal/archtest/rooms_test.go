@@ -84,7 +84,7 @@ var rooms = map[string]room{
 	}},
 
 	"internal/stress": {mayImport: []string{
-		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "load",
+		"conformance", "conformance/explore", "conformance/fwpsubject", "internal/history", "internal/shortage", "load",
 		"load/fwpspeaker", "load/measure", "load/workload", "reports", "scenarios", "scenarios/fwpdialect",
 	}},
 

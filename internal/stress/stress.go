@@ -3,11 +3,13 @@ package stress
 import (
 	"cmp"
 	"context"
+	"net"
 	"slices"
 	"time"
 
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/load"
 	"github.com/fwpsuite/fwp/load/fwpspeaker"
 	"github.com/fwpsuite/fwp/load/measure"
@@ -63,7 +65,7 @@ func (l *Load) Run(ctx context.Context) *Result {
 	defer cancel()
 	done := load.Run(loading, load.Config{
 		Workload: l.workload(budget), Seed: e.Seed, Run: load.NewRun(), History: true, Coarse: true, End: budget.End,
-		Dial: e.Target.Dial, Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
+		Dial: l.dial(ctx), Protocol: fwpspeaker.New(e.Password), Watch: l.watch(),
 	})
 	r := &Result{History: done.History, Jobs: done.Judged.Jobs, Served: done.History != nil}
 	if r.History == nil {
@@ -89,6 +91,15 @@ func (l *Load) Run(ctx context.Context) *Result {
 	}
 	r.Took = time.Since(begun)
 	return r
+}
+
+// dial returns what opens the connections of the load. The load dials under a context of its own, so a shortage of this
+// machine is noticed here in ctx: clients that could not be opened would be missing without a word.
+func (l *Load) dial(ctx context.Context) func(context.Context) (net.Conn, error) {
+	return func(dialing context.Context) (net.Conn, error) {
+		nc, err := l.Explorer.Target.Dial(dialing)
+		return nc, shortage.Notice(ctx, err)
+	}
 }
 
 // ended reports whether the server serves no more, as far as that can be seen in the time for everything.

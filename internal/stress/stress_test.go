@@ -1,7 +1,12 @@
 package stress_test
 
 import (
+	"context"
+	"net"
+	"os"
 	"slices"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,8 +15,10 @@ import (
 	"github.com/fwpsuite/fwp/conformance/explore"
 	"github.com/fwpsuite/fwp/fakes"
 	"github.com/fwpsuite/fwp/internal/history"
+	"github.com/fwpsuite/fwp/internal/shortage"
 	"github.com/fwpsuite/fwp/internal/slow"
 	"github.com/fwpsuite/fwp/internal/stress"
+	"github.com/fwpsuite/fwp/scenarios"
 )
 
 func TestARightServer(t *testing.T) {
@@ -29,6 +36,35 @@ func TestARightServer(t *testing.T) {
 		}
 		assert.Positive(t, open[history.Push])
 		assert.Positive(t, open[history.Ack])
+	})
+}
+
+// short is a target that has no descriptors for more than some connections.
+type short struct {
+	scenarios.Target
+	left atomic.Int64
+}
+
+func (s *short) Dial(ctx context.Context) (net.Conn, error) {
+	if s.left.Add(-1) < 0 {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}
+	return s.Target.Dial(ctx)
+}
+
+// A load of which some clients are missing for want of descriptors has shown nothing: whoever watches for that knows.
+func TestAShortageIsNoticed(t *testing.T) {
+	t.Parallel()
+	in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
+		target := &short{Target: e.Target}
+		target.left.Store(10)
+		e.Target, e.Steps = target, 300
+		ctx, release := shortage.Watch(t.Context())
+		defer release()
+		r := (&stress.Load{Explorer: e}).Run(ctx)
+		assert.Empty(t, r.Findings)
+		assert.False(t, r.Dead)
+		assert.Contains(t, shortage.Cause(ctx), "out of file descriptors")
 	})
 }
 
