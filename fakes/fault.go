@@ -37,8 +37,8 @@ var allFaults = sync.OnceValue(func() []Fault {
 		formFaults(), laxFaults(), situationFaults(), unfinishedFaults(),
 		silentFaults(), numberFormFaults(), orderFaults(), looseFaults(), longFaults(),
 		pathFaults(), twiceFaults(), besideFaults(), verbFaults(), plainFaults(), plainTextFaults(), plainJobFaults(),
-		wayFaults(), restartWayFaults(), offsetFaults(), enqueuedFaults(), meanwhileFaults(), waitFaults(),
-		partingFaults(), reportedFaults(), oddFaults(), untoldFaults(), nullFaults(), lostFaults(),
+		failAlterFaults(), expiryAlterFaults(), otherAlterFaults(), offsetFaults(), enqueuedFaults(), whileWaitingFaults(),
+		waitFaults(), partingFaults(), unheldFaults(), characterFaults(), stateChangeFaults(), nullFaults(), lostFaults(),
 	)
 })
 
@@ -135,4 +135,40 @@ func (n *notes[K, V]) take(k K) (V, bool) {
 	v, ok := n.m[k]
 	delete(n.m, k)
 	return v, ok
+}
+
+// at returns a function that reports whether an event is at a point.
+func at(p Point) func(*Event) bool { return func(e *Event) bool { return e.Point == p } }
+
+// accepted returns a function that reports whether a command was checked and is right.
+func accepted(verb string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Checked && e.Command.Verb == verb && e.Err == nil }
+}
+
+// due returns a function that reports whether a job leaves a set.
+func due(set string) func(*Event) bool {
+	return func(e *Event) bool { return e.Point == Due && e.Set == set }
+}
+
+// isScheduled reports whether a job is scheduled.
+func isScheduled(e *Event) bool { return e.Point == Scheduled && e.Set == "scheduled" }
+
+// endsWait reports whether a job ends the wait of a FETCH.
+func endsWait(e *Event) bool { return e.Point == Reserved && e.Command.Verb == fwp.PUSH }
+
+// noted returns hooks that act at a point on each job that an earlier event was about, once for every such event.
+func noted(earlier func(*Event) bool, p Point, act func(*Event)) func() func(*Event) {
+	return func() func(*Event) {
+		var jids notes[string, bool]
+		return func(e *Event) {
+			switch {
+			case earlier(e):
+				jids.put(e.Object.Text("jid"), true)
+			case e.Point == p:
+				if is, _ := jids.take(e.Object.Text("jid")); is {
+					act(e)
+				}
+			}
+		}
+	}
 }

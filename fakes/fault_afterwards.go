@@ -3,7 +3,6 @@ package fakes
 import (
 	"encoding/json"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fwpsuite/fwp/fwp"
@@ -36,13 +35,13 @@ func afterwardsFaults() []Fault {
 			})),
 		statefulFault("beat-quiet-returns", "STATE-05",
 			"the jobs of a worker that is told to be quiet go back to their queues",
-			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.BEAT && e.State != "" {
-					giveBack(e, h.of(func(one hand) bool { return one.worker == e.Conn.Worker }))
-				}
-			})),
+			jobsOfWorker(
+				func(e *Event) bool { return e.Point == Ran && e.Command.Verb == fwp.BEAT && e.State != "" }, giveBack)),
 		statefulFault("fetch-flushed-deaf", "FETCH-06 FETCH-14",
-			"a FETCH that waits during a FLUSH is not ended by a job", deafAfterFlush),
+			"a FETCH that waits during a FLUSH is not ended by a job",
+			deafened(
+				func(e *Event) bool { return e.Point == Ran && e.Command.Verb == fwp.FLUSH && e.Err == nil },
+				func(*Event, string) bool { return true })),
 		statefulFault("schedule-one-at-a-time", "STATE-11 WU-06",
 			"of jobs with the same at only the first is enqueued", oneAtATime),
 		statefulFault("fetch-over-takes", "STATE-04 PUSH-04 FETCH-06",
@@ -93,32 +92,6 @@ func withoutZeros(v any) any { //nolint:gocognit // a case for each kind of valu
 		}
 	}
 	return v
-}
-
-// deafAfterFlush holds the jobs of queues at which a FETCH waited during a FLUSH back until that FETCH is over.
-func deafAfterFlush() func(*Event) {
-	var mu sync.Mutex
-	waiting, deaf := map[int64]bool{}, map[int64]bool{}
-	return func(e *Event) {
-		if e.Point != Checked && e.Point != Ran && e.Point != Delivered {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		switch id := e.Conn.ID; {
-		case e.Point == Checked && e.Command.Verb == fwp.FETCH && e.Err == nil:
-			waiting[id] = true
-		case e.Point == Ran && e.Command.Verb == fwp.FLUSH && e.Err == nil:
-			for id := range waiting {
-				deaf[id] = true
-			}
-		case e.Point == Delivered && deaf[id]:
-			e.Delay = 2 * time.Second
-		case e.Point == Ran && e.Command.Verb == fwp.FETCH:
-			delete(waiting, id)
-			delete(deaf, id)
-		}
-	}
 }
 
 func oneAtATime() func(*Event) {

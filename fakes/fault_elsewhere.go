@@ -84,7 +84,7 @@ func elsewhereFaults() []Fault { //nolint:funlen,gocognit // a table, a function
 		statefulFault("end-returns-late", "END-05 STATE-05",
 			"the jobs that a connection held are back in their queues 20 s after its END",
 			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+				if ended(e) {
 					by, jids := &Event{Conn: e.Conn}, h.on(e)
 					time.AfterFunc(20*time.Second, func() { giveBack(by, jids) })
 				}

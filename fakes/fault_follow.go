@@ -21,7 +21,11 @@ func followFaults() []Fault {
 			follows("reserve_for")),
 		statefulFault("job-reserve-default-unseen", "WU-05",
 			"a job without reserve_for is held for 60 s, but is delivered with the right default",
-			reserveUnseen),
+			noted(
+				func(e *Event) bool {
+					return e.Point == Checked && e.Command.Verb == fwp.PUSH && given(e.Object, "reserve_for") == nil
+				},
+				Reserved, func(e *Event) { e.Until = time.Now().Add(time.Minute) })),
 		statefulFault("job-retry-mixed", "WU-07", "every 50th job gets the retry of an earlier one", retryMixed),
 		statefulFault("job-retry-follows-unseen", "RETRY-04 WU-07",
 			"a job without retry is not retried if the job before had a retry of 0 or less",
@@ -81,20 +85,6 @@ func retryMixed() func(*Event) {
 			e.Object.Set("retry", itoa(other))
 		}
 	})
-}
-
-func reserveUnseen() func(*Event) {
-	var silent notes[string, bool]
-	return func(e *Event) {
-		switch {
-		case e.Point == Checked && e.Command.Verb == fwp.PUSH && given(e.Object, "reserve_for") == nil:
-			silent.put(e.Object.Text("jid"), true)
-		case e.Point == Reserved:
-			if is, _ := silent.take(e.Object.Text("jid")); is {
-				e.Until = time.Now().Add(time.Minute)
-			}
-		}
-	}
 }
 
 // retryFollowsUnseen leaves the field as it is and changes only where the job goes.

@@ -1,7 +1,5 @@
 package fakes
 
-import "github.com/fwpsuite/fwp/fwp"
-
 // goneFaults are about jobs whose consumer has disconnected.
 func goneFaults() []Fault {
 	return []Fault{
@@ -10,11 +8,11 @@ func goneFaults() []Fault {
 			waitingJobGone),
 		statefulFault("gone-consumer-job-lost", "STATE-07 STATE-08",
 			"a reservation that runs out after its connection has ended loses the job",
-			goneConsumer),
+			ifGone(Reserved, at(Expired), func(e *Event) { e.Set = "" })),
 		statefulFault("end-returns-jobs", "END-05 STATE-05",
 			"END returns the jobs that the connection holds to their queues",
 			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+				if ended(e) {
 					giveBack(e, h.on(e))
 				}
 			})),
@@ -38,20 +36,21 @@ func waitingJobGone() func(*Event) {
 	}
 }
 
-func goneConsumer() func(*Event) {
-	var holder notes[string, <-chan struct{}]
-	return func(e *Event) {
-		switch e.Point {
-		case Reserved:
-			if e.Conn != nil {
-				holder.put(e.Object.Text("jid"), e.Conn.Done)
-			}
-		case Expired:
-			done, _ := holder.take(e.Object.Text("jid"))
-			select {
-			case <-done:
-				e.Set = ""
-			default:
+// ifGone returns hooks that act at a later event of a job if the connection of the earlier one has ended.
+func ifGone(earlier Point, later func(*Event) bool, act func(*Event)) func() func(*Event) {
+	return func() func(*Event) {
+		var from notes[string, <-chan struct{}]
+		return func(e *Event) {
+			switch {
+			case e.Point == earlier && e.Conn != nil:
+				from.put(e.Object.Text("jid"), e.Conn.Done)
+			case later(e):
+				done, _ := from.take(e.Object.Text("jid"))
+				select {
+				case <-done:
+					act(e)
+				default:
+				}
 			}
 		}
 	}

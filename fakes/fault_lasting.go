@@ -2,9 +2,7 @@ package fakes
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,25 +10,12 @@ import (
 	"github.com/fwpsuite/fwp/fwp"
 )
 
-// lastingFaults are about what becomes of a job on its way through the sets, and about numbers
-// that need more bits.
+// lastingFaults are about numbers that need more bits, and about what makes a failure the last one of its job.
 func lastingFaults() []Fault {
 	return []Fault{
-		statefulFault("retry-drops-custom", "WU-11",
-			"a job that failed comes back without custom", changedAgain("Failed", func(job *Object) { job.Delete("custom") })),
-		statefulFault("retry-reverses-args", "WU-03",
-			"a job that failed comes back with its args in reverse order", changedAgain("Failed", reverseArgs)),
-		statefulFault("retry-new-created-at", "WU-10",
-			"a job that failed comes back with the time of its FAIL in created_at",
-			changedAgain("Failed", func(job *Object) { job.Set("created_at", stamp(time.Now())) })),
-		statefulFault("schedule-drops-custom", "WU-11",
-			"a job that was scheduled is delivered without custom",
-			changedAgain("scheduled", func(job *Object) { job.Delete("custom") })),
-		statefulFault("schedule-reverses-args", "WU-03",
-			"a job that was scheduled is delivered with its args in reverse order",
-			changedAgain("scheduled", reverseArgs)),
 		statefulFault("schedule-fails-once", "STATE-09",
-			"a job that was scheduled is discarded when it fails", scheduledFails),
+			"a job that was scheduled is discarded when it fails",
+			noted(isScheduled, Failed, func(e *Event) { e.Set = "" })),
 		fault("schedule-32-bits", "WU-06 STATE-11",
 			"an at beyond 2038 counts as past",
 			when(Defaulted, fwp.PUSH, func(e *Event) {
@@ -98,49 +83,6 @@ func readingFaults() []Fault {
 					e.decline("labels", "there are too many labels")
 				}
 			})),
-	}
-}
-
-// changedAgain changes jobs that have been in a set when they are delivered.
-func changedAgain(how string, change func(job *Object)) func() func(*Event) {
-	return func() func(*Event) {
-		var was notes[string, bool]
-		return func(e *Event) {
-			switch {
-			case how == "Failed" && e.Point == Failed, e.Point == Scheduled && e.Set == how:
-				was.put(e.Object.Text("jid"), true)
-			case e.Point == Delivered:
-				if is, _ := was.take(e.Object.Text("jid")); is {
-					change(e.Object)
-				}
-			}
-		}
-	}
-}
-
-// reverseArgs reverses the args.
-func reverseArgs(job *Object) {
-	var args []json.RawMessage
-	if json.Unmarshal(job.Get("args"), &args) != nil {
-		return
-	}
-	slices.Reverse(args)
-	if b, err := json.Marshal(args); err == nil {
-		job.Set("args", string(b))
-	}
-}
-
-func scheduledFails() func(*Event) {
-	var was notes[string, bool]
-	return func(e *Event) {
-		switch {
-		case e.Point == Scheduled && e.Set == "scheduled":
-			was.put(e.Object.Text("jid"), true)
-		case e.Point == Failed:
-			if is, _ := was.take(e.Object.Text("jid")); is {
-				e.Set = ""
-			}
-		}
 	}
 }
 

@@ -152,7 +152,7 @@ func signalFaults() []Fault {
 		statefulFault("beat-report-for-all", "BEAT-01",
 			"the current_state of one worker is the reply to the BEATs of all", reportForAll),
 		statefulFault("beat-quiet-stays", "BEAT-03",
-			"a worker that was told to be quiet is not told to terminate", quietStays),
+			"a worker that was sent quiet is sent quiet once more instead of terminate", quietStays),
 		fault("beat-rss-refused", "BEAT-01",
 			"an rss_kb of more than 31 bits is refused",
 			when(Checked, fwp.BEAT, func(e *Event) {
@@ -181,7 +181,7 @@ func lastWorker(act func(e *Event, last string)) func() func(*Event) {
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
-			case e.Point == Ran && e.Command.Verb == fwp.HELLO && e.Err == nil && e.Conn.Worker != "":
+			case arriving(e):
 				last = e.Conn.Worker
 			case e.Point == Checked && e.Command.Verb == fwp.BEAT, e.Point == Notified:
 				act(e, last)
@@ -215,7 +215,7 @@ func signalOnFirst() func(*Event) {
 	var first notes[string, int64]
 	return func(e *Event) {
 		switch {
-		case e.Point == Ran && e.Command.Verb == fwp.HELLO && e.Err == nil && e.Conn.Worker != "":
+		case arriving(e):
 			if id, known := first.take(e.Conn.Worker); known {
 				first.put(e.Conn.Worker, id)
 			} else {

@@ -136,5 +136,20 @@ func declinedFaults() []Fault {
 					e.accept()
 				}
 			})),
+		statefulFault("auth-declined-for-good", "STATE-12",
+			"a connection whose hash was declined is not accepted with the right one", declinedForGood),
 	}
+}
+
+func declinedForGood() func(*Event) {
+	var declined notes[int64, bool]
+	return when(Checked, fwp.HELLO, func(e *Event) {
+		is, _ := declined.take(e.Conn.ID)
+		if e.about() == "pwdhash" || is {
+			declined.put(e.Conn.ID, true)
+		}
+		if is && e.Err == nil {
+			e.decline("pwdhash", "the password was wrong")
+		}
+	})
 }

@@ -20,7 +20,8 @@ func pathFaults() []Fault {
 		fault("reserve-woken-none", "ACK-01 FAIL-01 STATE-07 HELLO-11",
 			"a job that ended the wait of a FETCH is not held", when(Reserved, fwp.PUSH, skip)),
 		statefulFault("fetch-woken-stays", "STATE-05",
-			"a job that ended the wait of a FETCH stays in its queue", wokenStays),
+			"a job that ended the wait of a FETCH stays in its queue",
+			noted(endsWait, Delivered, func(e *Event) { e.Again = true })),
 		fault("reserve-second-queue-kept", "STATE-07",
 			"the reservation of a job that is not of the first queue of its FETCH never runs out",
 			when(Reserved, fwp.FETCH, func(e *Event) {
@@ -37,18 +38,6 @@ func pathFaults() []Fault {
 					e.Set = ""
 				}
 			})),
-	}
-}
-
-func wokenStays() func(*Event) {
-	var woken notes[string, bool]
-	return func(e *Event) {
-		switch {
-		case e.Point == Reserved && e.Command.Verb == fwp.PUSH:
-			woken.put(e.Object.Text("jid"), true)
-		case e.Point == Delivered:
-			e.Again, _ = woken.take(e.Object.Text("jid"))
-		}
 	}
 }
 
@@ -136,9 +125,11 @@ func besideFaults() []Fault {
 			"a FETCH searches the queue default after those that it names",
 			fetching(func(e *Event) { e.Queues = append(slices.Clone(e.Queues), defaultQueue) })),
 		statefulFault("worker-gone-ack-ignored", "ACK-02",
-			"an ACK for a job whose connection has ended is answered with OK and has no effect", reportOfGone(fwp.ACK)),
+			"an ACK for a job whose connection has ended is answered with OK and has no effect",
+			ifGone(Delivered, accepted(fwp.ACK), skip)),
 		statefulFault("worker-gone-fail-ignored", "STATE-09",
-			"a FAIL for a job whose connection has ended is answered with OK and has no effect", reportOfGone(fwp.FAIL)),
+			"a FAIL for a job whose connection has ended is answered with OK and has no effect",
+			ifGone(Delivered, accepted(fwp.FAIL), skip)),
 	}
 }
 
@@ -169,28 +160,6 @@ func stallsWorker() func(*Event) {
 			select {
 			case <-over:
 			case <-e.Conn.Done:
-			}
-		}
-	}
-}
-
-func reportOfGone(verb string) func() func(*Event) {
-	return func() func(*Event) {
-		var from notes[string, <-chan struct{}]
-		return func(e *Event) {
-			switch {
-			case e.Point == Delivered:
-				from.put(e.Object.Text("jid"), e.Conn.Done)
-			case e.Point == Checked && e.Command.Verb == verb && e.Err == nil:
-				done, known := from.take(e.Object.Text("jid"))
-				if !known {
-					return
-				}
-				select {
-				case <-done:
-					e.Skip = true
-				default:
-				}
 			}
 		}
 	}

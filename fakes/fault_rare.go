@@ -78,21 +78,21 @@ func companyFaults() []Fault {
 		statefulFault("end-finishes-jobs", "STATE-07 END-05 ACK-01",
 			"END discards the jobs that its connection holds",
 			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+				if ended(e) {
 					finish(e, h.on(e))
 				}
 			})),
 		statefulFault("end-finishes-others", "HELLO-11 STATE-07 ACK-01",
 			"END discards the jobs that other connections of its worker hold",
 			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+				if ended(e) {
 					finish(e, h.of(func(one hand) bool { return one.worker == e.Conn.Worker && one.conn != e.Conn.ID }))
 				}
 			})),
 		statefulFault("end-finishes-neighbours", "STATE-07 ACK-01",
 			"END discards the jobs that other workers hold",
 			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
+				if ended(e) {
 					finish(e, h.of(func(one hand) bool { return one.worker != e.Conn.Worker }))
 				}
 			})),

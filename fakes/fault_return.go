@@ -3,7 +3,6 @@ package fakes
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -41,10 +40,6 @@ func returnFaults() []Fault {
 			on(Failed, func(e *Event) { e.Object.Set("backtrace", "0") })),
 		statefulFault("retry-once-less", "WU-07 STATE-09 RETRY-03",
 			"a job is tried again once less than its retry says, if that is 2 or more", onceLess),
-		statefulFault("fail-twice-enqueues", "STATE-05",
-			"a second FAIL of a job enqueues it once more", failedAgain(Failed)),
-		statefulFault("fail-late-enqueues", "STATE-05",
-			"a FAIL of a job whose reservation ran out enqueues it once more", failedAgain(Expired)),
 		fault("ack-again-returns", "ACK-02",
 			"a job that failed before is enqueued again after its ACK",
 			on(Acked, func(e *Event) { e.Again = e.Object.Get("failure") != nil })),
@@ -55,7 +50,8 @@ func returnFaults() []Fault {
 func keptFaults() []Fault {
 	return []Fault{
 		statefulFault("schedule-with-its-connection", "PUSH-04 STATE-08",
-			"a scheduled job is discarded when it comes due if the connection of its PUSH has ended", scheduledByConnection),
+			"a scheduled job is discarded when it comes due if the connection of its PUSH has ended",
+			ifGone(Defaulted, due("scheduled"), skip)),
 		statefulFault("restart-doubles", "STATE-05",
 			"a job that was enqueued before a restart is delivered twice after it",
 			beforeRestart(Enqueued, Delivered, func(e *Event) { e.Again = true })),
@@ -111,41 +107,6 @@ func onceLess() func(*Event) {
 	})
 }
 
-// failedAgain enqueues a job that is reported as failed when it is held no more: because it has failed, or expired.
-func failedAgain(before Point) func() func(*Event) {
-	return func() func(*Event) {
-		var units notes[string, []byte]
-		return func(e *Event) {
-			switch {
-			case e.Point == before:
-				units.put(e.Object.Text("jid"), bytes.Clone(e.Object.text()))
-			case e.Point == Ran && e.Command.Verb == fwp.FAIL && e.about() == AboutJob:
-				if unit, known := units.take(e.Object.Text("jid")); known {
-					e.Err, e.Reply = nil, okay()
-					_ = e.Conn.server.Push(unit)
-				}
-			}
-		}
-	}
-}
-
-func scheduledByConnection() func(*Event) {
-	var from notes[string, <-chan struct{}]
-	return func(e *Event) {
-		switch {
-		case e.Point == Defaulted:
-			from.put(e.Object.Text("jid"), e.Conn.Done)
-		case e.Point == Due && e.Set == "scheduled":
-			done, _ := from.take(e.Object.Text("jid"))
-			select {
-			case <-done:
-				e.Skip = true
-			default:
-			}
-		}
-	}
-}
-
 func returnsDone() func(*Event) {
 	var mu sync.Mutex
 	var done, back [][]byte
@@ -198,27 +159,6 @@ func turnFaults() []Fault {
 			when(Ran, fwp.INFO, func(e *Event) {
 				if e.Err == nil && e.Conn.server.store.Sizes().Jobs == 0 {
 					e.Reply = null()
-				}
-			})),
-	}
-}
-
-// stampFaults are about times of which a part is not read.
-func stampFaults() []Fault {
-	return []Fault{
-		fault("job-created-at-offset", "WU-10",
-			"the offset of created_at is read as UTC",
-			when(Defaulted, fwp.PUSH, func(e *Event) {
-				text := e.Object.Text("created_at")
-				if zone := len(text) - len("+00:00"); zone > 0 && (text[zone] == '+' || text[zone] == '-') {
-					e.Object.SetText("created_at", text[:zone]+"Z")
-				}
-			})),
-		fault("job-at-fraction-refused", "WU-06",
-			"an at with a fraction of a second is refused",
-			when(Checked, fwp.PUSH, func(e *Event) {
-				if strings.Contains(e.Object.Text("at"), ".") {
-					e.decline("at", "at has whole seconds")
 				}
 			})),
 	}

@@ -3,7 +3,6 @@ package fakes
 import (
 	"bytes"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -84,25 +83,11 @@ func situationWaitFaults() []Fault {
 	return []Fault{
 		statefulFault("fetch-second-waiter-null", "FETCH-05",
 			"a FETCH of a queue at which another one waits is answered with null at once",
-			func() func(*Event) {
-				var mu sync.Mutex
-				at := map[string]int{}
-				return func(e *Event) {
-					if e.Command.Verb != fwp.FETCH || e.Err != nil || e.Point != Checked && e.Point != Ran {
-						return
-					}
-					mu.Lock()
-					defer mu.Unlock()
-					q := queuesOf(e.Command)[0]
-					if e.Point == Ran {
-						at[q]--
-						return
-					}
-					if at[q]++; at[q] > 1 {
-						e.Wait = 0
-					}
+			whileWaiting(func(w *waits, e *Event) {
+				if e.Point == Checked && e.Command.Verb == fwp.FETCH && e.Err == nil && w.count(queuesOf(e.Command)[0]) > 1 {
+					e.Wait = 0
 				}
-			}),
+			})),
 		fault("beat-state-word", "BEAT-03",
 			"the state of a worker that is to terminate is stop",
 			on(Notified, func(e *Event) {
@@ -132,12 +117,6 @@ func situationLateFaults() []Fault {
 					}
 				}
 			})),
-		statefulFault("flush-keeps-default", "FLUSH-02",
-			"FLUSH does not clear the queue default",
-			flushKeeps(func(q string) bool { return q == defaultQueue })),
-		statefulFault("flush-keeps-long-names", "FLUSH-02",
-			"FLUSH does not clear queues with names of more than 40 bytes",
-			flushKeeps(func(q string) bool { return len(q) > 40 })),
 		statefulFault("worker-ids-cut", "BEAT-01",
 			"a signal for a worker is for all whose ids have the same 40 first bytes",
 			signalFor(func(a, b string) bool { return a[:min(len(a), 40)] == b[:min(len(b), 40)] })),
@@ -175,29 +154,6 @@ func lateReports(verb string, after time.Duration) func() func(*Event) {
 			case e.Point == Checked && e.Command.Verb == verb && e.Err == nil:
 				if t, is := since.take(e.Object.Text("jid")); is && time.Since(t) > after {
 					e.Skip = true
-				}
-			}
-		}
-	}
-}
-
-func flushKeeps(keeps func(queue string) bool) func() func(*Event) {
-	return func() func(*Event) {
-		var kept notes[int64, []*job]
-		return func(e *Event) {
-			switch {
-			case e.Point == Checked && e.Command.Verb == fwp.FLUSH && e.Err == nil:
-				var all []*job
-				for _, s := range e.Conn.server.store.Jobs() {
-					if s.Due.IsZero() && keeps(s.Job.queue) {
-						all = append(all, s.Job)
-					}
-				}
-				kept.put(e.Conn.ID, all)
-			case e.Point == Ran && e.Command.Verb == fwp.FLUSH:
-				all, _ := kept.take(e.Conn.ID)
-				for _, j := range all {
-					_ = e.Conn.server.store.Push(&Event{Conn: e.Conn}, j, time.Time{})
 				}
 			}
 		}

@@ -15,6 +15,10 @@ func stateFaults() []Fault {
 					e.accept()
 				}
 			})),
+		fault("state-beat-before-hello", "STATE-01 AUTH-06",
+			"a BEAT before HELLO is accepted if another connection had its wid", allow(fwp.BEAT, AboutState)),
+		fault("state-fail-ok-before-hello", "STATE-01 AUTH-06",
+			"a FAIL before HELLO is answered with OK", pretend(fwp.FAIL, AboutState)),
 		fault("state-before-hello-closes", "STATE-01",
 			"a command before HELLO ends the connection without an error",
 			on(Ran, func(e *Event) {

@@ -33,11 +33,7 @@ func workerFaults() []Fault {
 			})),
 		statefulFault("worker-end-returns", "STATE-05 END-05",
 			"END returns the jobs of all connections of its worker to their queues",
-			inHand(func(h *hands, e *Event) {
-				if e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil {
-					giveBack(e, h.of(func(one hand) bool { return one.worker != "" && one.worker == e.Conn.Worker }))
-				}
-			})),
+			jobsOfWorker(ended, giveBack)),
 	}
 }
 
@@ -65,7 +61,7 @@ func afterEnd(act func(*Event)) func() func(*Event) {
 		return func(e *Event) {
 			switch {
 			case e.Conn == nil || e.Conn.Worker == "":
-			case e.Point == Ran && e.Command.Verb == fwp.END && e.Err == nil:
+			case ended(e):
 				left.put(e.Conn.Worker, true)
 			case e.Point == Checked && e.Err == nil:
 				if is, _ := left.take(e.Conn.Worker); is {

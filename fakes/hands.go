@@ -31,6 +31,15 @@ func inHand(act func(*hands, *Event)) func() func(*Event) {
 	}
 }
 
+// jobsOfWorker returns hooks that act at some events on the jobs in hand of the event's worker.
+func jobsOfWorker(some func(*Event) bool, act func(e *Event, jids []string)) func() func(*Event) {
+	return inHand(func(h *hands, e *Event) {
+		if some(e) {
+			act(e, h.of(func(one hand) bool { return one.worker != "" && one.worker == e.Conn.Worker }))
+		}
+	})
+}
+
 // see adds a job that is delivered, and removes one whose report was accepted.
 func (h *hands) see(e *Event) {
 	h.mu.Lock()

@@ -62,11 +62,7 @@ func openVariations() []Variation {
 			})),
 		variation("accepts-fails-of-waiting-jobs", "AMB-21",
 			"a FAIL of a job that is in its queue moves it to the retries",
-			when(Ran, fwp.FAIL, func(e *Event) {
-				if e.about() == AboutJob {
-					failWaiting(e, e.Object.Text("jid"))
-				}
-			})),
+			failOfWaiting(true)),
 	}
 }
 
@@ -78,16 +74,4 @@ func waitsIn(e *Event, jid string, set store.Set) bool {
 		}
 	}
 	return false
-}
-
-// failWaiting takes a job out of its queue, which comes back after 20 s.
-func failWaiting(e *Event, jid string) {
-	jobs := e.Conn.server.store
-	for _, s := range jobs.Jobs() {
-		if s.Job.jid == jid && s.Due.IsZero() && jobs.Purge(jid) {
-			e.Err, e.Reply = nil, okay()
-			again(e, s.Job.doc(), time.Now().Add(20*time.Second))
-			return
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fwpsuite/fwp/fwp"
 )
@@ -77,6 +78,24 @@ func replied(verb string, act func(*Event)) func(*Event) {
 		}
 	})
 }
+
+// after returns hooks that act at a point from when something has happened on.
+func after(happened func(*Event) bool, p Point, act func(*Event)) func() func(*Event) {
+	return func() func(*Event) {
+		var has atomic.Bool
+		return func(e *Event) {
+			switch {
+			case happened(e):
+				has.Store(true)
+			case e.Point == p && has.Load():
+				act(e)
+			}
+		}
+	}
+}
+
+// hasLost reports whether a connection was lost.
+func hasLost(e *Event) bool { return e.Point == Lost }
 
 // skip suppresses the step.
 func skip(e *Event) { e.Skip = true }

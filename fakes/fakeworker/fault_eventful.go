@@ -12,29 +12,10 @@ import (
 func eventfulFaults() []Fault {
 	return []Fault{
 		statefulFault("again-before-hi", "HI-07 FRAME-07 AUTH-01 AUTH-03",
-			"It sends HELLO before it has read HI when it has lost a connection.", func() func(*Event) {
-				var lost atomic.Bool
-				return func(e *Event) {
-					switch e.Point { //nolint:exhaustive // the others are as they are
-					case Lost:
-						lost.Store(true)
-					case Dialed:
-						e.Skip = lost.Load()
-					}
-				}
-			}),
+			"It sends HELLO before it has read HI when it has lost a connection.", after(hasLost, Dialed, skip)),
 		statefulFault("beat-not-after-failure", "BEAT-06 STATE-19 BEAT-16",
-			"It sends no BEAT any more when a job has failed.", func() func(*Event) {
-				var failed atomic.Bool
-				return func(e *Event) {
-					switch {
-					case e.Point == Ran && e.Outcome == Failed:
-						failed.Store(true)
-					case e.Point == Beating:
-						e.Skip = failed.Load()
-					}
-				}
-			}),
+			"It sends no BEAT any more when a job has failed.",
+			after(func(e *Event) bool { return e.Point == Ran && e.Outcome == Failed }, Beating, skip)),
 		statefulFault("loss-doubles-beats", "BEAT-07 BEAT-08",
 			"The heartbeat of a connection that it lost goes on beside that of the new one.", func() func(*Event) {
 				var lost atomic.Bool

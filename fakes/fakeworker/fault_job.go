@@ -147,30 +147,9 @@ func lossFaults() []Fault {
 			}),
 		statefulFault("loss-renames", "BEAT-10 BEAT-06",
 			"It greets under another wid after a loss, and beats under the old one.",
-			func() func(*Event) {
-				var lost atomic.Bool
-				return func(e *Event) {
-					switch {
-					case e.Point == Lost:
-						lost.Store(true)
-					case e.Point == Introducing && lost.Load():
-						e.Fields["wid"] = e.Worker.cfg.WID + "-again"
-					}
-				}
-			}),
+			after(hasLost, Introducing, func(e *Event) { e.Fields["wid"] = e.Worker.cfg.WID + "-again" })),
 		statefulFault("loss-ends-beats", "BEAT-06 STATE-24 WRK-12 STATE-19",
-			"It sends no BEAT any more when it has lost a connection.",
-			func() func(*Event) {
-				var lost atomic.Bool
-				return func(e *Event) {
-					switch e.Point { //nolint:exhaustive // the others are as they are
-					case Lost:
-						lost.Store(true)
-					case Beating:
-						e.Skip = lost.Load()
-					}
-				}
-			}),
+			"It sends no BEAT any more when it has lost a connection.", after(hasLost, Beating, skip)),
 		setting("connection-for-each-command", "WRK-09", "It opens a connection for each command.",
 			func(c *Config) { c.Single = true }),
 		setting("provider-ignored", "WRK-02", "It ignores FAKTORY_PROVIDER.", func(c *Config) {

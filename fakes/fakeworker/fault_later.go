@@ -15,17 +15,7 @@ import (
 func laterFaults() []Fault {
 	// afterLoss returns a fault of the introductions that follow a lost connection.
 	afterLoss := func(name, clauses, summary string, act func(*Event)) Fault {
-		return statefulFault(name, clauses, summary, func() func(*Event) {
-			var lost atomic.Bool
-			return func(e *Event) {
-				switch {
-				case e.Point == Lost:
-					lost.Store(true)
-				case e.Point == Introducing && lost.Load():
-					act(e)
-				}
-			}
-		})
+		return statefulFault(name, clauses, summary, after(hasLost, Introducing, act))
 	}
 	return []Fault{
 		afterLoss("again-without-hello", "HELLO-01 STATE-02 HELLO-09 FETCH-11 BEAT-06 RESP-09 STATE-24 WRK-12",

@@ -270,7 +270,8 @@ func ProducerVariations() []Variation {
 	}
 	for _, v := range Variations() {
 		if slices.Contains([]string{
-			"hello-more-fields", "hello-late", "hash-upper-case", "json-spaces", "json-ascii", "line-in-pieces", "end-reply-unread",
+			"hello-more-fields", "hello-late", "hash-upper-case", "json-spaces", "json-ascii", "line-in-pieces",
+			"end-reply-unread",
 		}, v.Name) {
 			all = append(all, v)
 		}

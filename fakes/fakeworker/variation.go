@@ -43,6 +43,11 @@ func variation(name, reading, summary string, hook func(*Event)) Variation {
 	return Variation{name, summary, reading, func(c *Config) { c.Hook = hook }}
 }
 
+// stateful returns one whose hook has state, with a hook of its own for each worker.
+func stateful(name, reading, summary string, hook func() func(*Event)) Variation {
+	return Variation{name, summary, reading, func(c *Config) { c.Hook = hook() }}
+}
+
 func helloVariations() []Variation {
 	return []Variation{
 		variation("hello-more-fields", "HELLO-07", "Its HELLO has fields that the specification does not have.",
@@ -125,13 +130,10 @@ func beatVariations() []Variation {
 	return []Variation{
 		every("beat-every-10s", "It sends a BEAT every 10 s.", 10*time.Second),
 		every("beat-every-12s", "It sends a BEAT every 12 s.", 12*time.Second),
-		{
-			Name: "beat-not-at-once", Summary: "It sends its first BEAT after 15 s.", Reading: "Client Lifecycle",
-			Configure: func(c *Config) {
-				var begun atomic.Bool
-				c.Hook = on(Beating, func(e *Event) { e.Skip = !begun.Swap(true) })
-			},
-		},
+		stateful("beat-not-at-once", "Client Lifecycle", "It sends its first BEAT after 15 s.", func() func(*Event) {
+			var begun atomic.Bool
+			return on(Beating, func(e *Event) { e.Skip = !begun.Swap(true) })
+		}),
 		variation("beat-without-memory", "FWP-BEAT-12", "Its BEATs have no rss_kb.", on(Beating, field("rss_kb", nil))),
 		variation("beat-state-empty", "FWP-BEAT-11", "The current_state of its BEATs is empty, unless it has one.",
 			on(Beating, func(e *Event) {
@@ -168,17 +170,14 @@ func endVariations() []Variation {
 
 func workVariations() []Variation {
 	return []Variation{
-		{
-			Name: "queues-shuffled", Summary: "It shuffles its queues for each FETCH.", Reading: "FWP-FETCH-13",
-			Configure: func(c *Config) {
-				var fetches atomic.Uint64
-				c.Hook = on(Fetching, func(e *Event) {
-					random := rand.New(rand.NewPCG(0, fetches.Add(1))) // the same in each run
-					e.Queues = slices.Clone(e.Queues)
-					random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
-				})
-			},
-		},
+		stateful("queues-shuffled", "FWP-FETCH-13", "It shuffles its queues for each FETCH.", func() func(*Event) {
+			var fetches atomic.Uint64
+			return on(Fetching, func(e *Event) {
+				random := rand.New(rand.NewPCG(0, fetches.Add(1))) // the same in each run
+				e.Queues = slices.Clone(e.Queues)
+				random.Shuffle(len(e.Queues), func(i, j int) { e.Queues[i], e.Queues[j] = e.Queues[j], e.Queues[i] })
+			})
+		}),
 		variation("report-not-repeated", "FWP-FETCH-10", "It does not report a job again whose report got no reply.",
 			on(Lost, func(e *Event) { e.Again = true })),
 		variation("backtrace-empty", "FWP-FAIL-05", "The backtrace of its FAILs is empty.", on(Ran, func(e *Event) {

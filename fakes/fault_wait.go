@@ -31,11 +31,11 @@ func (w *waits) see(e *Event) {
 	w.at[queuesOf(e.Command)[0]] += more
 }
 
-// some reports whether a FETCH waits at a queue.
-func (w *waits) some(queue string) bool {
+// count returns how many FETCHes wait at a queue.
+func (w *waits) count(queue string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.at[queue] > 0
+	return w.at[queue]
 }
 
 // whileWaiting returns hooks that know which FETCHes wait.
@@ -49,27 +49,27 @@ func whileWaiting(act func(*waits, *Event)) func() func(*Event) {
 	}
 }
 
-// meanwhileFaults are about jobs that enter a set while a FETCH waits at their queue.
-func meanwhileFaults() []Fault {
+// whileWaitingFaults are about jobs that enter a set while a FETCH waits at their queue.
+func whileWaitingFaults() []Fault {
 	return []Fault{
 		statefulFault("schedule-woken", "WU-06 STATE-11",
 			"a scheduled job that is pushed while a FETCH waits at its queue is delivered at once",
 			whileWaiting(func(w *waits, e *Event) {
-				if e.Point == Defaulted && w.some(e.Object.Text("queue")) {
+				if e.Point == Defaulted && w.count(e.Object.Text("queue")) > 0 {
 					e.Object.Delete("at")
 				}
 			})),
 		statefulFault("retry-woken", "STATE-06",
 			"a job that fails while a FETCH waits at its queue is delivered at once",
 			whileWaiting(func(w *waits, e *Event) {
-				if e.Point == Failed && e.Set == "retries" && w.some(e.Object.Text("queue")) {
+				if e.Point == Failed && e.Set == "retries" && w.count(e.Object.Text("queue")) > 0 {
 					e.Until = time.Now()
 				}
 			})),
 		statefulFault("retry-woken-last", "RETRY-01 RETRY-02 RETRY-03",
 			"a job without retries that fails while a FETCH waits at its queue is delivered once more",
 			whileWaiting(func(w *waits, e *Event) {
-				if e.Point == Failed && e.Set != "retries" && w.some(e.Object.Text("queue")) {
+				if e.Point == Failed && e.Set != "retries" && w.count(e.Object.Text("queue")) > 0 {
 					e.Set, e.Until = "retries", time.Now()
 				}
 			})),
@@ -98,7 +98,8 @@ func waitFaults() []Fault {
 		statefulFault("fetch-ten-at-a-time", "FETCH-05",
 			"a FETCH is not looked at before there are fewer than ten that wait", tenAtATime),
 		statefulFault("worker-end-deaf", "FETCH-06 HELLO-11",
-			"when a connection of a worker has ended, the FETCHes that wait on its others are not ended by a job", endDeaf),
+			"when a connection of a worker has ended, the FETCHes that wait on its others are not ended by a job",
+			deafened(closesOne, func(e *Event, waiting string) bool { return waiting == e.Conn.Worker })),
 	}
 }
 
@@ -147,27 +148,36 @@ func tenAtATime() func(*Event) {
 	}
 }
 
-func endDeaf() func(*Event) {
-	var mu sync.Mutex
-	waiting, deaf := map[int64]string{}, map[int64]bool{}
-	return func(e *Event) {
-		if e.Conn == nil || e.Conn.Worker == "" {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		switch id := e.Conn.ID; {
-		case e.Point == Checked && e.Command.Verb == fwp.FETCH && e.Err == nil:
-			waiting[id] = e.Conn.Worker
-		case e.Point == Unfinished, e.Point == Ran && e.Command.Verb == fwp.END:
-			for other, wid := range waiting {
-				deaf[other] = deaf[other] || wid == e.Conn.Worker
+// closesOne reports whether a connection of a worker ends.
+func closesOne(e *Event) bool {
+	return (e.Point == Unfinished || e.Point == Ran && e.Command.Verb == fwp.END) && e.Conn.Worker != ""
+}
+
+// deafened returns hooks that, at some events, have FETCHes that wait not end before their time: those of the workers
+// for which hit returns true.
+func deafened(some func(*Event) bool, hit func(e *Event, waiting string) bool) func() func(*Event) {
+	return func() func(*Event) {
+		var mu sync.Mutex
+		waiting, deaf := map[int64]string{}, map[int64]bool{} // by connection; of those that wait the worker
+		return func(e *Event) {
+			if e.Conn == nil {
+				return
 			}
-		case e.Point == Delivered && deaf[id]:
-			e.Delay = 2 * time.Second
-		case e.Point == Ran && e.Command.Verb == fwp.FETCH:
-			delete(waiting, id)
-			delete(deaf, id)
+			mu.Lock()
+			defer mu.Unlock()
+			switch id := e.Conn.ID; {
+			case e.Point == Checked && e.Command.Verb == fwp.FETCH && e.Err == nil:
+				waiting[id] = e.Conn.Worker
+			case some(e):
+				for other, wid := range waiting {
+					deaf[other] = deaf[other] || hit(e, wid)
+				}
+			case e.Point == Delivered && deaf[id]:
+				e.Delay = 2 * time.Second
+			case e.Point == Ran && e.Command.Verb == fwp.FETCH:
+				delete(waiting, id)
+				delete(deaf, id)
+			}
 		}
 	}
 }
