@@ -55,7 +55,7 @@ const (
 // hostileFiles are files that are wrong on purpose. None is what any command expects.
 var hostileFiles = map[string]file{
 	"a line of 100 MB":               {first: "title: x\n\nC: PUSH ", again: "A", times: 100 * mebi, last: "\n"},
-	"200 MB of lines":                {again: strings.Repeat("C: FETCH a\n", mebi/11), times: 200},
+	"200 MB of lines":                {again: "C: FETCH a\n", times: 200 * mebi / 11},
 	"values nested 200,000 deep":     {first: "C: PUSH ", again: "[", times: 200_000, last: "\nnosuch\n"},
 	"invalid UTF-8":                  {again: "\xff\xfe\xc3\x28\n", times: 1000},
 	"escapes":                        {again: "\x1b[2J\x1b]0;title\a\u202e\u0000\n", times: 100},

@@ -23,20 +23,24 @@ import (
 
 func TestMain(m *testing.M) {
 	// The scripts mostly wait, for programs that wait: more of them at a time than there are processors.
-	if err := flag.Set("test.parallel", "4"); err != nil { // before m.Run, which reads the command line
+	if err := flag.Set("test.parallel", "8"); err != nil { // before m.Run, which reads the command line
 		panic(err)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "supervise" { // a command in the process of the test starts itself for that
+		os.Exit(check.Main(process()))
+	}
 	testscript.Main(m, map[string]func(){
-		"fwpcheck": func() {
-			os.Exit(check.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
-		},
-		"fwpbench": func() { // for hostile files
-			os.Exit(bench.Main(program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}))
-		},
+		"fwpcheck":     func() { os.Exit(check.Main(process())) },
+		"fwpbench":     func() { os.Exit(bench.Main(process())) }, // for hostile files
 		"fakeworker":   func() { os.Exit(fakeWorker(os.Args[1:])) },
 		"notaworker":   func() { os.Exit(notAWorker(os.Args[1:])) },
 		"fakeproducer": func() { os.Exit(fakeProducer(os.Args[1:])) },
 	})
+}
+
+// process is this one.
+func process() program.Process {
+	return program.Process{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv}
 }
 
 // programs are those that run in the process of the test.
@@ -46,7 +50,7 @@ var programs = map[string]func(program.Process) int{"fwpcheck": check.Main}
 // has the scripts know
 //
 //	exits CODE fwpcheck ARG...   the command ends with this exit code
-//	inside CODE fwpcheck ARG...  the same in the process of the test; see scripttest.Inside
+//	inside CODE fwpcheck ARG...  the same in the process of the test, with files as $WORK/FILE; see scripttest.Inside
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	heard VAR WORD               waits until a line with this word has come to the server
 //	ready VAR COMMAND ARG...     starts a command that prints "ready URL", and puts the URL into the variable

@@ -29,9 +29,10 @@ func Exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // Inside returns `inside CODE COMMAND [ARG...]`: the same in the process of the test, which costs much less than a
-// process of its own. It is for a command that neither reads nor writes a file of the script, since these have a folder
-// of their own, that ends by itself, and whose variables are not empty. The commands are the main functions of the
-// programs.
+// process of its own. It is for a command that ends by itself, reads no standard input, and whose variables are not
+// empty. A file of the script has to be named as $WORK/file, since the process of the test has another folder, and what
+// the command starts has the variables of the test. The commands are the main functions of the programs. A script still
+// runs each kind of command as a process once, with the names of files as users write them.
 func Inside(commands map[string]func(program.Process) int) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) < 2 || commands[args[1]] == nil {

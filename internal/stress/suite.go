@@ -2,16 +2,24 @@ package stress
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/fwpsuite/fwp/conformance"
 	"github.com/fwpsuite/fwp/scenarios/fwpdialect"
 )
 
-// Suite returns the checks of the suite: its scripts, and its properties. An error is one of the suite.
+// Suite returns the checks of the suite: its scripts, and its properties. All callers share what the checks say of
+// themselves, which takes longer to find out than to parse the scripts. An error is one of the suite.
 func Suite() ([]conformance.Check, error) {
+	all, err := suite()
+	return slices.Clone(all), err
+}
+
+var suite = sync.OnceValues(func() ([]conformance.Check, error) {
 	scripts, err := fwpdialect.Suite()
 	if err != nil {
 		return nil, fmt.Errorf("the suite's own scripts: %w", err)
 	}
 	return append(conformance.Scripts(scripts...), conformance.Exploration(), Check()), nil
-}
+})
