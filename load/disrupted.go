@@ -30,6 +30,8 @@ type disrupted struct {
 
 	resolved bool // every job in doubt has had the time to come back
 
+	doubts, replies int64 // how many jobs were in doubt when they were last counted, and how many replies had come
+
 	mu    sync.Mutex
 	done  []doneDisruption
 	going bool
@@ -148,8 +150,8 @@ func (r *run) resolve(patient func() bool) {
 		return
 	}
 	due := r.now() + time.Duration(r.work.ReserveFor) + returnPatience
-	r.until(context.Background(), func() bool { return r.inDoubt() == 0 || r.now() >= due || !patient() })
-	if d.resolved = r.inDoubt() == 0; d.resolved || r.now() < due {
+	r.until(context.Background(), func() bool { return !r.inDoubt() || r.now() >= due || !patient() })
+	if d.resolved = !r.inDoubt(); d.resolved || r.now() < due {
 		return
 	}
 	from := r.now()
@@ -169,10 +171,16 @@ func (r *run) notReturned() []int64 {
 	return slices.Collect(r.ledger.NotReturned())
 }
 
-// inDoubt returns how many jobs may still come, as far as the run knows.
-func (r *run) inDoubt() int64 {
+// inDoubt reports whether jobs may still come, as far as the run knows. Only a reply takes a job out of doubt, so there
+// is no need to count before the next one: a wait may take minutes, and a count goes through all jobs.
+func (r *run) inDoubt() bool {
+	d, replies := &r.disrupted, r.status.Served+r.status.Errors
+	if r.status.Held > 0 || d.doubts > 0 && replies == d.replies {
+		return true
+	}
 	c := r.ledger.Count(false)
-	return c.Missing + c.Waiting + c.InDoubt + int64(r.status.Held)
+	d.doubts, d.replies = c.Missing+c.Waiting+c.InDoubt, replies
+	return d.doubts > 0
 }
 
 // reportDisruptions returns what was done to the target, and how it recovered; nil if nothing was.

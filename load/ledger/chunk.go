@@ -64,6 +64,9 @@ func (c *chunk) seen64(w int) uint64 {
 func (c *chunk) tally(t *tally) {
 	for w := range c.states {
 		word := c.states[w].Load()
+		if word == 0 { // of a run of a few thousand jobs, most are
+			continue
+		}
 		low, high := word&lowBits, word>>1&lowBits
 		t.held += int64(bits.OnesCount64(low &^ high))
 		t.mayReturn += int64(bits.OnesCount64(high &^ low))
@@ -71,7 +74,11 @@ func (c *chunk) tally(t *tally) {
 	}
 	doubtful := c.doubtful.Load()
 	for w := range c.accepted {
-		accepted, seen := c.accepted[w].Load(), c.seen64(w)
+		accepted := c.accepted[w].Load()
+		if accepted == 0 && doubtful == nil {
+			continue
+		}
+		seen := c.seen64(w)
 		t.accepted += int64(bits.OnesCount64(accepted))
 		t.missing += int64(bits.OnesCount64(accepted &^ seen))
 		if doubtful != nil {
