@@ -56,10 +56,6 @@ func TestBucketsAreTheLibrarys(t *testing.T) {
 			}
 		}
 	}
-	for _, v := range edges {
-		ours, theirs := recorded(t, v)
-		sameAsTheirs(t, ours, theirs)
-	}
 	ours, theirs := recorded(t, edges...)
 	sameAsTheirs(t, ours, theirs)
 	sameAsTheirs(t, new(Histogram), newTheirs())
@@ -69,7 +65,7 @@ func TestHistogramsAddUpAsTheLibrarys(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(6, 6))
 	sum, theirSum := recorded(t)
-	for range 40 {
+	for range 15 {
 		values := make([]int64, random.IntN(50))
 		for i := range values {
 			values[i] = random.Int64N(highest >> random.IntN(40))
@@ -81,7 +77,7 @@ func TestHistogramsAddUpAsTheLibrarys(t *testing.T) {
 		require.Zero(t, theirSum.Merge(theirs))
 		assert.Equal(t, before, slices.Collect(ours.Buckets()), "what is added is not changed")
 		sameAsTheirs(t, sum, theirSum)
-		if random.IntN(8) == 0 {
+		if random.IntN(5) == 0 {
 			sum.reset()
 			theirSum.Reset()
 			sameAsTheirs(t, sum, theirSum)
