@@ -68,7 +68,7 @@ func findMetric(name string, ops []string) (metric, bool) {
 	if name == "waited" { // as it was called before fwpbench/2
 		name = "queued"
 	}
-	for _, m := range metrics(ops) {
+	for _, m := range metricsLike(name, ops) {
 		if m.name == name {
 			return m, true
 		}
@@ -110,9 +110,16 @@ func (l *Latency) stat(name string) time.Duration {
 }
 
 // metrics returns all metrics. Of two that are equally near to a name that is none, the first is suggested.
-func metrics(ops []string) []metric {
+func metrics(ops []string) []metric { return metricsLike("", ops) }
+
+// metricsLike returns those that may have that name, and all if it is empty: there are hundreds, most of them of other
+// commands than the one that it begins with.
+func metricsLike(name string, ops []string) []metric {
 	all := runMetrics()
 	for _, op := range ops {
+		if name != "" && !strings.HasPrefix(name, op+".") {
+			continue
+		}
 		all = append(all, sumMetrics(op)...)
 		if !slices.ContainsFunc(ops, func(other string) bool { return strings.HasPrefix(other, op+".") }) {
 			all = append(all, timeMetrics(op)...)
