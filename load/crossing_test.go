@@ -79,7 +79,7 @@ func TestRunsWhoseJobsCrossAreOneLoad(t *testing.T) {
 	t.Parallel()
 	even := brief()
 	even.Prefill = 30
-	even.Observers = 3
+	even.Observers, even.ObserveEvery = 3, workload.Duration(100*ms)
 	closed := steady()
 	closed.Rate, closed.Duration, closed.JobLimit = 0, 0, 200
 	delayed := brief()

@@ -23,7 +23,7 @@ func stress() bench {
 			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: workload.Constant(20), Queues: workload.Queues{Number: 4},
 			Work:        workload.Range{Min: 5 * ms, Max: 25 * ms},
 			Topology:    workload.Topology{Kind: workload.Pool, Concurrency: 3},
-			Disconnects: 0.05, QueuePerJob: 0.125, Observers: 1, ObserveEvery: workload.Duration(ms),
+			Disconnects: 0.05, QueuePerJob: 0.125, Observers: 1, ObserveEvery: workload.Duration(10 * ms),
 		},
 		change: func(c *load.Config) { c.History = true },
 	}
@@ -58,7 +58,7 @@ func TestAShortStressFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := stress()
-			b.load.JobLimit = 600
+			b.load.JobLimit = 400
 			fault := faultNamed(t, name)
 			b.server = fakes.Config{Hook: fault.Hook()}
 			result := b.result(t)

@@ -161,7 +161,7 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 			w := steady()
 			w.Duration = workload.Duration(time.Minute)
 			if !slow.Enabled() {
-				w.Rate = 10
+				w.Rate = 5
 			}
 			test.change(&w)
 			l := find(t, w, test.fault)

@@ -208,7 +208,7 @@ func TestEveryPresetLeavesItsQueuesEmpty(t *testing.T) {
 				w.Duration = workload.Duration(20 * second) // a BEAT comes every 15 s
 			}
 			w.Producers, w.Consumers = min(w.Producers, 5), min(w.Consumers, 5)
-			w.Prefill, w.Connections = min(w.Prefill, 2000), min(w.Connections, 20)
+			w.Prefill, w.Connections = min(w.Prefill, slow.Pick[int64](500, 2000)), min(w.Connections, 20)
 			var left int64
 			server := fakes.Config{Password: "secret", Iterations: 10, RetryDelay: func(int) time.Duration { return second }}
 			l := bench{server: server, load: w, hooks: []func(*fakes.Event){counted(&left)}}.run(t)
