@@ -441,6 +441,33 @@ func (u *unproven) Play(context.Context, conformance.Setup) conformance.Evidence
 	return e
 }
 
+// A reply that is late once is none of the server's faults; one that is late in a second play too is.
+func TestWhatCameTooLateIsPlayedAgain(t *testing.T) {
+	t.Parallel()
+	script := "connect as consumer\nclause FWP-FETCH-05\nC: FETCH $queue\nS ..2.5s: $-1\n"
+	for name, test := range map[string]struct {
+		late    int32 // how many replies to FETCH are late
+		verdict reports.Verdict
+	}{
+		"once":   {1, reports.Pass},
+		"always": {100, reports.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var fetches atomic.Int32
+			hook := func(e *fakes.Event) {
+				if e.Point == fakes.Ran && e.Command.Verb == "FETCH" && fetches.Add(1) <= test.late {
+					e.Delay = time.Second
+				}
+			}
+			run(t, hook, map[string]string{"a": script}, func(r *reports.Report) {
+				assert.Equal(t, test.verdict, r.Checks[0].Verdict, "%+v", r.Checks[0])
+				assert.Equal(t, 2, r.Checks[0].Attempts)
+			})
+		})
+	}
+}
+
 func TestWhatOnePlayFoundIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	run(t, nil, nil, func(r *reports.Report) {

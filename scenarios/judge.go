@@ -196,7 +196,7 @@ func (r *Result) judgeTime(w Window, longest, took, slack, unsure time.Duration)
 		r.Outcome, r.timed = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too early: after %v, not before %v was allowed", round(longest), w.From)
 	case w.To > 0 && took > w.To+slack+unsure:
-		r.Outcome = Mismatched
+		r.Outcome, r.Late = Mismatched, true
 		r.Cause = fmt.Sprintf("the reply was too late: after %v, %v was allowed", round(took), w.To)
 	case w.To > 0 && took > w.To+slack:
 		r.Transient = true

@@ -86,6 +86,7 @@ type Result struct {
 	// Passing: a server may do that now and then, but not always. Another try, alone, shows which it is.
 	Passing bool
 
+	Late  bool // a mismatch in time only: the reply came after the end of its window
 	timed bool // its premise is time
 }
 
