@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -26,8 +27,9 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// Break breaks a line between words into lines of at most so many characters, and a longer word where a line ends. The
-// blanks in it stay. The lines after the first begin with so many blanks. Colours (ECMA-48) take no room.
+// Break breaks a line between words into lines of at most so many characters. A longer word is broken where a line ends;
+// a name or path behind the last hyphen or slash before that. The blanks in it stay. The lines after the first begin
+// with so many blanks. Colours (ECMA-48) take no room.
 func Break(line string, width, hang int) []string {
 	hang = min(hang, width/2)
 	var lines []string
@@ -44,7 +46,7 @@ func Break(line string, width, hang int) []string {
 // cut returns where the first of several lines ends: after the last word that fits, or inside a word of more than so
 // many characters.
 func cut(line string, width, longest int) int {
-	columns, blank, words := 0, 0, false
+	columns, blank, begin, words := 0, 0, 0, false // begin is that of the latest word
 	for i := 0; i < len(line); {
 		if skip := color(line[i:]); skip > 0 {
 			i += skip
@@ -52,20 +54,38 @@ func cut(line string, width, longest int) int {
 		}
 		r, size := utf8.DecodeRuneInString(line[i:])
 		if columns == width {
-			word, _, _ := strings.Cut(line[blank+1:], " ")
-			if r == ' ' || blank == 0 || utf8.RuneCountInString(word) > longest {
+			word, _, _ := strings.Cut(line[begin:], " ")
+			switch {
+			case r == ' ':
 				return i
+			case blank == 0 || utf8.RuneCountInString(word) > longest:
+				return begin + joint(word, i-begin)
 			}
 			return blank
 		}
-		if r == ' ' && words {
+		switch {
+		case r == ' ' && words:
 			blank = i
+		case r != ' ' && i > 0 && line[i-1] == ' ':
+			begin = i
 		}
 		words = words || r != ' '
 		columns++
 		i += size
 	}
 	return len(line)
+}
+
+// joint returns where a word is broken of which so many bytes fit: in a name or a path behind its last hyphen or slash, so
+// that its parts can be read; anything else, such as JSON, there.
+func joint(word string, fit int) int {
+	isNot := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/._:=", r)
+	}
+	if at := strings.LastIndexAny(word[:fit], "-/"); at > 0 && !strings.ContainsFunc(word, isNot) {
+		return at + 1
+	}
+	return fit
 }
 
 // color returns the length of the colour that s begins with.

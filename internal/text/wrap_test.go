@@ -26,6 +26,10 @@ func TestBreak(t *testing.T) {
 		"  a bbb cc dd":                {"  a bbb cc", "  dd"},
 		"C: " + long:                   {"C: xxxxxxx", "  xxxxx"},
 		"ä ö ü ß é ô":                  {"ä ö ü ß é", "  ô"},
+		"a/long-name-of-two":           {"a/long-", "  name-of-", "  two"},
+		"  in a/long-name":             {"  in a/", "  long-", "  name"},
+		`{"k":"a-b-c-d"}`:              {`{"k":"a-b-`, `  c-d"}`},
+		"tcp://127.0.0.1:7419":         {"tcp://", "  127.0.0.", "  1:7419"},
 		"\x1b[31ma b\x1b[0m c":         {"\x1b[31ma b\x1b[0m c"},
 		"\x1b[31maaa bbbbb ccc\x1b[0m": {"\x1b[31maaa bbbbb", "  ccc\x1b[0m"},
 	}
