@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fwpsuite/fwp/internal/text"
 	"github.com/fwpsuite/fwp/load/client"
 	"github.com/fwpsuite/fwp/reports"
 )
@@ -76,12 +77,12 @@ func (r *run) whyNotDrained() string {
 	case r.watchdog.stalled():
 		return "the drain was given up: " + r.watchdog.stall
 	case r.status.Held > 0:
-		return fmt.Sprintf("%d jobs were still held by workers when the time for the drain was up", r.status.Held)
+		return text.Count(r.status.Held, "job") + " still held by workers when the time for the drain was up"
 	case r.status.Ready < r.status.Wanted:
 		return fmt.Sprintf("%d of %d connections were missing, so their queues were not emptied",
 			r.status.Wanted-r.status.Ready, r.status.Wanted)
 	case counts.Waiting > 0 && r.work.FailShare > 0:
-		return fmt.Sprintf("%d jobs were still to be retried when the time for the drain was up", counts.Waiting)
+		return text.Count(counts.Waiting, "job") + " still to be retried when the time for the drain was up"
 	}
 	return "not every worker had found its queues empty when the time for the drain was up"
 }

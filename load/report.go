@@ -181,13 +181,13 @@ func curve(times measure.Times) (points []reports.Quantile) {
 
 func (r *run) reportConnections() reports.Connections {
 	return reports.Connections{
-		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: text(r.figures.refused),
-		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: text(r.status.FirstLost),
+		Planned: r.figures.wanted, Opened: r.figures.opened, Refused: message(r.figures.refused),
+		Lost: r.status.Lost, Disconnects: r.status.Disconnects, LostWhy: message(r.status.FirstLost),
 	}
 }
 
-// text returns the text of err, empty for nil.
-func text(err error) string {
+// message returns the text of err, empty for nil.
+func message(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -24,8 +24,7 @@ func (l *Load) decide() outcome {
 		claimed(ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }), sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
 		claimed(ExitFindings, len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), sum)),
-		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs were delivered", l.account(),
-			l.achieved())),
+		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved())),
 		claimed(ExitWell, true, sum),
 	))
 }
@@ -138,6 +137,9 @@ func (l *Load) account() string {
 			text.Count(j.Pushed, "job"), text.Grouped(j.Acked), text.Grouped(j.Missing), text.Grouped(j.Doubtful))
 	case j.Pushed == 0:
 		return text.Count(j.Doubtful, "job") + " pushed without a reply"
+	case l.undecided() && j.Missing == 0 && j.NotDrained != "":
+		return fmt.Sprintf("all %s delivered; the drain is not complete: %s", text.Count(j.Pushed, "job"),
+			text.OneLine(j.NotDrained))
 	case l.undecided() && j.NotDrained != "":
 		return fmt.Sprintf("%s of %s unaccounted for: %s", text.Grouped(j.Missing), text.Count(j.Pushed, "job"),
 			text.OneLine(j.NotDrained))
@@ -177,4 +179,12 @@ func missedWords(missed []ThresholdResult, of int) string {
 		words += fmt.Sprintf(" (and %d more)", len(missed)-1)
 	}
 	return words
+}
+
+// unknown returns what is not known of jobs after a drain that was not complete.
+func (l *Load) unknown() string {
+	if l.Jobs.Missing == 0 {
+		return "ended"
+	}
+	return "were delivered"
 }
