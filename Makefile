@@ -24,7 +24,7 @@ build: ## build the commands into bin/
 test: ## run all tests, the long searches and the whole matrix too; needs Go and no server
 	FWP_SLOW=1 $(GO) test -timeout 30m ./...
 
-# Two minutes of processor time; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
+# Two to three minutes on two processors; see also slow. The other tests that FWP_SLOW=1 adds are those of `make test`.
 .PHONY: matrix
 matrix: ## play the whole matrix of faults and checks, as .ci/run does
 	FWP_SLOW=1 $(GO) test -timeout 30m ./internal/selftest -run 'TestFaults$$'
