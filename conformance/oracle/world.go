@@ -231,9 +231,16 @@ func unjudge(jobs iter.Seq[*Job], why Reason) {
 // fewQueues is how many queues of a FETCH every server has to take.
 const fewQueues = 8
 
-// refusable reports whether a server may refuse a FETCH for its queues: there are many (AMB-14), or one is named twice,
-// which means nothing that is stated.
+// longestHold is for how many seconds every server lets a job be held.
+const longestHold = 86400
+
+// refusable reports whether a server may refuse a command as too large for it (AMB-14): a PUSH because the job may be
+// held for longer than a day, a FETCH because it names many queues. One that names a queue twice may be refused too: what
+// that means is not stated.
 func (k *call) refusable() bool {
+	if n, is := number(k.Fields["reserve_for"]); k.Verb == fwp.PUSH && is {
+		return n > longestHold
+	}
 	if k.Verb != fwp.FETCH {
 		return false
 	}
