@@ -48,13 +48,19 @@ func TestRandomPlans(t *testing.T) {
 func checkNeighbours(t *testing.T, p *arrivals.Plan, k int64) {
 	t.Helper()
 	at, ok := p.At(k)
-	require.True(t, ok)
 	dust := 1e-5 + 1e-13*float64(k)
-	require.LessOrEqual(t, p.Due(at), float64(k)+dust, "%v: arrival %d of %d", p.Stages, k, p.Total())
-	if at < p.Span() {
-		require.GreaterOrEqual(t, p.Due(at+1), float64(k)-dust, "%v: arrival %d of %d", p.Stages, k, p.Total())
+	wrong := ""
+	switch next, more := p.At(k + 1); {
+	case !ok:
+		wrong = "no arrival"
+	case p.Due(at) > float64(k)+dust:
+		wrong = "too late"
+	case at < p.Span() && p.Due(at+1) < float64(k)-dust:
+		wrong = "too early"
+	case more && next < at:
+		wrong = "the next one is earlier"
 	}
-	if next, ok := p.At(k + 1); ok {
-		require.GreaterOrEqual(t, next, at, "%v: arrival %d of %d", p.Stages, k, p.Total())
+	if wrong != "" {
+		require.Fail(t, wrong, "%v: arrival %d of %d at %v", p.Stages, k, p.Total(), at)
 	}
 }
