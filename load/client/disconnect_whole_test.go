@@ -23,7 +23,7 @@ import (
 func restless() workload.Workload {
 	load := roundtrip()
 	load.Rate, load.Disconnects, load.QueuePerJob = slow.Pick[workload.Rate](80, 200), 0.1, 0.125
-	load.Observers, load.ObserveEvery = 1, workload.Duration(10*time.Millisecond)
+	load.Observers, load.ObserveEvery = 1, workload.Duration(50*time.Millisecond)
 	return load
 }
 
@@ -81,7 +81,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
 	load := restless()
-	load.Rate = 200
+	load.Rate = slow.Pick[workload.Rate](120, 200)
 	load.Retry, load.FailShare, load.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
 	load.DisconnectAt = []workload.Phase{workload.AtFetch, workload.AtFail}
 	server := fakes.Config{MinReserve: time.Minute}

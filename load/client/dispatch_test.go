@@ -155,7 +155,7 @@ func TestAnArrivalIsNotLostWithItsConnection(t *testing.T) {
 func TestADeadServerCostsNoMemory(t *testing.T) {
 	t.Parallel()
 	w := producers(3)
-	w.Rate, w.Duration = 1e6, workload.Duration(time.Hour)
+	w.Rate, w.Duration = 1e5, workload.Duration(time.Hour) // a million arrivals in ten seconds
 	s := play(t, w)
 	s.connect()
 	s.start()

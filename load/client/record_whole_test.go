@@ -146,18 +146,18 @@ func TestARightServerMakesNoFinding(t *testing.T) {
 			w.Work = ms(50)
 		},
 		"push":      func(w *workload.Workload) { w.Consumers = 0 },
-		"prefilled": func(w *workload.Workload) { w.Prefill = 1000 },
+		"prefilled": func(w *workload.Workload) { w.Prefill = slow.Pick[int64](300, 1000) },
 		"scheduled": func(w *workload.Workload) { w.Delay = workload.Range{Min: time.Second, Max: 5 * time.Second} },
 		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &once },
 		"churn": func(w *workload.Workload) {
-			*w = workload.Workload{Churn: true, Connections: 20, Rate: 200, Duration: w.Duration, Payload: workload.Constant(10)}
+			*w = workload.Workload{Churn: true, Connections: 20, Rate: w.Rate, Duration: w.Duration, Payload: workload.Constant(10)}
 		},
 	}
 	for name, change := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			load := roundtrip()
-			load.Rate = slow.Pick[workload.Rate](100, 200)
+			load.Rate = slow.Pick[workload.Rate](50, 200)
 			change(&load)
 			server := fakes.Config{RetryDelay: func(int) time.Duration { return time.Second }}
 			recorded(t, server, load, time.Minute, tenSeconds, func(r *run, h *history.History) {

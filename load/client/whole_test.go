@@ -151,7 +151,7 @@ func TestFaultsAreFound(t *testing.T) {
 			load := roundtrip()
 			load.Work = workload.Range{Min: 10 * time.Millisecond, Max: 10 * time.Millisecond}
 			whole(t, fakes.Config{Hook: f.Hook()}, load, func(r *run) {
-				r.patience = 10 * time.Second // nothing is ever empty where jobs come back for ever
+				r.patience = 3 * time.Second // nothing is ever empty where jobs come back for ever
 				r.begin()
 				time.Sleep(10 * time.Second)
 				r.finish()
@@ -208,7 +208,7 @@ func TestAServerThatIsKilled(t *testing.T) {
 
 func TestAWrongPassword(t *testing.T) {
 	t.Parallel()
-	whole(t, fakes.Config{Password: "secret"}, roundtrip(), func(r *run) {
+	whole(t, fakes.Config{Password: "secret", Iterations: 10}, roundtrip(), func(r *run) {
 		r.each((*client.Shard).Connect)
 		time.Sleep(10 * time.Second)
 		s := r.status()
