@@ -19,7 +19,7 @@ import (
 
 func TestACampaignKeepsWithinItsSteps(t *testing.T) {
 	t.Parallel()
-	steps := slow.Pick(1200, 4000)
+	steps := slow.Pick(900, 4000)
 	for _, longest := range []time.Duration{0, time.Minute} {
 		in(t, behaving("", ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 			most, second := 0, false
@@ -49,7 +49,7 @@ func TestACampaignKeepsWithinItsTime(t *testing.T) {
 				t.Parallel()
 				in(t, behaving(fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 					seen := map[explore.Activity]bool{}
-					e.Steps, e.Time, e.Shrinking, e.Findings = slow.Pick(1500, 6000), 2*time.Minute, 20*time.Second, 5
+					e.Steps, e.Time, e.Shrinking, e.Findings = slow.Pick(1000, 6000), 2*time.Minute, 20*time.Second, 5
 					e.Progress = func(p explore.Progress) { seen[p.Activity] = true }
 					if !alone {
 						e.Fresh = nil
@@ -86,7 +86,7 @@ func TestACampaignWithoutALoad(t *testing.T) {
 			t.Parallel()
 			in(t, behaving(test.fault, ""), func(t *testing.T, e explore.Explorer, _ *fixture) {
 				explored := 0
-				e.Steps, e.Unshrunk, e.Alone = 3000, true, true
+				e.Steps, e.Unshrunk, e.Alone = slow.Pick(1000, 3000), true, true
 				c := stress.Campaign{Explorer: e, Workers: test.workers, Explored: func(*explore.Result) { explored++ }}
 				r, l := c.Run(t.Context())
 				assert.Nil(t, l)
