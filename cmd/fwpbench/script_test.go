@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -13,6 +14,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// The scripts mostly wait, for drains: more of them at a time than there are processors.
+	if err := flag.Set("test.parallel", "8"); err != nil { // before m.Run, which reads the command line
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){
 		"fwpbench":  func() { os.Exit(fwpbench(os.Args[1:])) },
 		"carries":   func() { os.Exit(carries(os.Args[1:])) },
@@ -43,7 +48,7 @@ func carries(args []string) (code int) {
 // the scripts know
 //
 //	exits CODE fwpbench ARG...   the command ends with this exit code, or with one of those with bars between
-//	inside CODE fwpbench ARG...  the same in the process of the test; see scripttest.Inside
+//	inside CODE fwpbench ARG...  the same in the process of the test, with files as $WORK/FILE; see scripttest.Inside
 //	carries fwpbench ARG...      an INVALID run (exit code 3) will do: how busy this machine is decides about that
 //	serve VAR KIND [ARG]         starts a server and puts its host:port into the variable; see servers
 //	pushed VAR                   waits until a PUSH has come to the server
