@@ -245,10 +245,12 @@ var shownByJobs = map[string]string{
 		a> FETCH
 		a< "at":"1999-12-31T23:59:50Z",.*"enqueued_at":"1999-12-31T23:59:50Z"
 		took 1s`,
-	"time-lower-case":   timed + `a< "created_at":"2000-01-01t00:00:00.0123456z","enqueued_at":"2000-01-01t00:00:00.0123456z"`,
+	"time-lower-case": timed +
+		`a< "created_at":"2000-01-01t00:00:00.0123456z","enqueued_at":"2000-01-01t00:00:00.0123456z"`,
 	"time-milliseconds": timed + `a< "enqueued_at":"2000-01-01T00:00:00.012Z"`,
 	"time-seconds":      timed + `a< "enqueued_at":"2000-01-01T00:00:00\+00:00"`,
-	"time-zone":         timed + `a< "created_at":"1999-12-31T14:30:00.0123456-09:30",.*"enqueued_at":"1999-12-31T14:30:00.0123456-09:30"`,
+	"time-zone": timed +
+		`a< "created_at":"1999-12-31T14:30:00.0123456-09:30",.*"enqueued_at":"1999-12-31T14:30:00.0123456-09:30"`,
 }
 
 const (

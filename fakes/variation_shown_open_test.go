@@ -20,12 +20,7 @@ var shownOpen = map[string]string{
 		a< OK
 		a> FETCH
 		a< "1999-01-02T02:04:05Z"`,
-	"retries-first": `
-		a: worker
-		a> PUSH {"jid":"j","jobtype":"t","args":[]}
-		a< OK
-		a> FETCH
-		a< "j"
+	"retries-first": fetched + `
 		a> FAIL {"jid":"j"}
 		a< OK
 		a> PUSH {"jid":"k","jobtype":"t","args":[]}
@@ -33,12 +28,7 @@ var shownOpen = map[string]string{
 		wait 100s
 		a> FETCH
 		a< "j"`,
-	"retries-at-once-nearly": `
-		a: worker
-		a> PUSH {"jid":"j","jobtype":"t","args":[]}
-		a< OK
-		a> FETCH
-		a< "j"
+	"retries-at-once-nearly": fetched + `
 		a> FAIL {"jid":"j"}
 		a< OK
 		a> FETCH
@@ -51,12 +41,7 @@ var shownOpen = map[string]string{
 		wait 1ms
 		a> BEAT {"wid":"b"}
 		a< ^-`,
-	"accepts-acks-of-failed-jobs": `
-		a: worker
-		a> PUSH {"jid":"j","jobtype":"t","args":[]}
-		a< OK
-		a> FETCH
-		a< "j"
+	"accepts-acks-of-failed-jobs": fetched + `
 		a> FAIL {"jid":"j"}
 		a< OK
 		a> ACK {"jid":"j"}

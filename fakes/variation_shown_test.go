@@ -302,12 +302,7 @@ var shown = map[string]string{
 		w: worker
 		w> FETCH
 		w< "j"`,
-	"refuses-short-failures": `
-		a: worker
-		a> PUSH {"jid":"j","jobtype":"t","args":[]}
-		a< OK
-		a> FETCH
-		a< "j"
+	"refuses-short-failures": fetched + `
 		a> FAIL {"jid":"j"}
 		a< ^-
 		a> FAIL {"jid":"j","errtype":"E","message":"m","backtrace":[]}
@@ -344,6 +339,15 @@ var shown = map[string]string{
 		a< quiet
 		a< close`,
 }
+
+// fetched has a worker that has fetched a job.
+const fetched = `
+		a: worker
+		a> PUSH {"jid":"j","jobtype":"t","args":[]}
+		a< OK
+		a> FETCH
+		a< "j"
+		`
 
 // twenty connections, and one more.
 const twenty = `
