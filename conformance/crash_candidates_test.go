@@ -30,11 +30,15 @@ func TestWhatWasInFlight(t *testing.T) {
 			[]scenarios.Line{line(1, "a", "C", "PUSH {}"), line(2, "b", "C", "INFO"), line(2, "c", "C", "INFO")},
 			lead{"INFO, and C: PUSH {}", began.Add(2 * time.Millisecond), unreplied, true},
 		},
-		"only a FETCH":     {[]scenarios.Line{line(1, "a", "C", "FETCH q")}, lead{"FETCH q", began.Add(time.Millisecond), waiting, true}},
-		"after the end":    {[]scenarios.Line{line(1, "a", "C", "FETCH q"), line(99, "b", "C", "INFO")}, lead{"FETCH q", began.Add(time.Millisecond), waiting, true}},
-		"all was answered": {[]scenarios.Line{line(1, "a", "C", "INFO"), line(2, "a", "S", "${}")}, lead{"INFO", began.Add(time.Millisecond), answered, false}},
+		"only a FETCH": {[]scenarios.Line{line(1, "a", "C", "FETCH q")},
+			lead{"FETCH q", began.Add(time.Millisecond), waiting, true}},
+		"after the end": {[]scenarios.Line{line(1, "a", "C", "FETCH q"), line(99, "b", "C", "INFO")},
+			lead{"FETCH q", began.Add(time.Millisecond), waiting, true}},
+		"all was answered": {[]scenarios.Line{line(1, "a", "C", "INFO"), line(2, "a", "S", "${}")},
+			lead{"INFO", began.Add(time.Millisecond), answered, false}},
 		"nothing was sent": {nil, lead{rank: answered}},
-		"a malformed one":  {[]scenarios.Line{{At: time.Millisecond, From: "C", Text: "PUSH", Bad: true}, line(2, "b", "C", "INFO")}, lead{"PUSH", began.Add(time.Millisecond), malformed, true}},
+		"a malformed one": {[]scenarios.Line{{At: time.Millisecond, From: "C", Text: "PUSH", Bad: true},
+			line(2, "b", "C", "INFO")}, lead{"PUSH", began.Add(time.Millisecond), malformed, true}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,8 @@ type Identity struct {
 
 // Identify returns the greeting of an FWP server, before any check runs. It is
 // lenient: the checks evaluate a greeting that is somehow wrong. The error
-// describes what is there instead, or wraps [ErrIterations]. It waits for each reply no longer than the timeout. (Not Identified State)
+// describes what is there instead, or wraps [ErrIterations]. It waits for each reply no longer than the timeout. (Not
+// Identified State)
 func Identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (Identity, error) {
 	dialing, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

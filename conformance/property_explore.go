@@ -137,7 +137,8 @@ func (on Setup) script(ctx context.Context, e explore.Explorer, s *explored) {
 	for i := range s.findings {
 		f := &s.findings[i]
 		same := func(o explore.Finding) bool {
-			return o.Rule == f.Rule && (o.Clause == f.Clause || f.Crash) && o.Script != "" // a crash has its clause by the script
+			// a crash has its clause by the script
+			return o.Rule == f.Rule && (o.Clause == f.Clause || f.Crash) && o.Script != ""
 		}
 		if j := slices.IndexFunc(again.findings, same); j >= 0 {
 			*f = again.findings[j]

@@ -86,10 +86,11 @@ func talking(
 				serving.Go(func() { talk(c) })
 			}
 		})
-		runner := &conformance.Runner{Checks: all, Virtual: true, Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{
-			scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
-			scenarios.NeedAlone, scenarios.NeedFlush,
-		}}}}
+		runner := &conformance.Runner{Checks: all, Virtual: true,
+			Servers: []conformance.Server{{Target: target, Offers: []scenarios.Need{
+				scenarios.NeedOpen, scenarios.NeedSignals, scenarios.NeedRestart, scenarios.NeedKill,
+				scenarios.NeedAlone, scenarios.NeedFlush,
+			}}}}
 		if with != nil {
 			with(runner)
 		}

@@ -122,7 +122,8 @@ func TestVerdicts(t *testing.T) {
 			"connect as consumer\nC: PUSH $job\nS: +OK\nclause FWP-FETCH-01\nC: FETCH $queue\nS: ${}\n",
 			"FWP-FETCH-01", reports.Inconclusive, "line 3: the set-up did not work", false},
 		"a twin that fails": {
-			answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Inconclusive, "line 7: the set-up did not work", false},
+			answering("INFO", "-ERR\r\n"), strict, "FWP-INFO-03", reports.Inconclusive, "line 7: the set-up did not work",
+			false},
 		"broken RESP has its own clause": {answering("BEAT", "$2\r\néé\r\n"),
 			beating, "FWP-RESP-03", reports.Fail, "é", true},
 		"the line of broken RESP": {answering("BEAT", "$2\r\néé\r\n"), beating, "FWP-BEAT-01", reports.Inconclusive,

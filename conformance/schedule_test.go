@@ -275,7 +275,8 @@ func runOnOne(t *testing.T, config fakes.Config, sources map[string]string, look
 		config.Listen = target.listen
 		server := fakes.NewServer(config)
 		defer server.Close()
-		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all, Virtual: true}).Run(t.Context()))
+		look((&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all,
+			Virtual: true}).Run(t.Context()))
 	})
 }
 
@@ -354,7 +355,8 @@ func TestACrashIsOneEvenIfTheServerIsBackSoon(t *testing.T) {
 			config.Hook = nil
 			second = fakes.NewServer(config)
 		})
-		r := (&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all, Virtual: true}).Run(t.Context())
+		r := (&conformance.Runner{Servers: []conformance.Server{{Target: target}}, Checks: all,
+			Virtual: true}).Run(t.Context())
 		supervisor.Wait()
 		second.Close()
 		require.Len(t, r.Findings(), 1)

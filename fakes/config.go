@@ -69,7 +69,7 @@ type Config struct {
 	// one is answered with an error. Zero means no limit, except where another
 	// number is given.
 	MaxLine        int // bytes of a command line without CRLF; zero means 64 MiB
-	MaxUnfinished  int // bytes of the unfinished lines of all connections, from 4 KiB of each on; the line beyond is too long
+	MaxUnfinished  int // bytes of unfinished lines on all connections, from 4 KiB of each on; the line beyond is too long
 	MaxStored      int // bytes of the jobs that it has, about; those that are dead are only counted
 	MaxConnections int // the next one gets an error instead of the greeting
 	MaxQueues      int // queues that hold jobs

@@ -43,7 +43,8 @@ func TestFaultsAreWellFormed(t *testing.T) {
 	for id := range strings.FieldsSeq(wanted) {
 		assert.True(t, first["FWP-"+id], "no fault breaks %s", id)
 	}
-	assert.True(t, slices.IsSortedFunc(fakes.Faults(), func(a, b fakes.Fault) int { return strings.Compare(a.Name, b.Name) }))
+	assert.True(t, slices.IsSortedFunc(fakes.Faults(),
+		func(a, b fakes.Fault) int { return strings.Compare(a.Name, b.Name) }))
 }
 
 // session has something of everything, sent without waiting for an answer.
@@ -51,7 +52,8 @@ const session = "INFO\r\nHELLO [\r\nHELLO []\r\n" +
 	`HELLO {"hostname":"h","wid":"w","pid":1,"labels":[],"v":2,"pwdhash":"6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"}` + "\r\n" +
 	`PUSH {"jid":"a","jobtype":"ü","args":[9007199254740993,"x"],"at":"2020-01-01T00:00:00+02:00","custom":{}}` + "\r\n" +
 	"PUSH []\r\nPUSH {\r\nPUSH {}\r\nFETCH\r\nFETCH q\r\nFAIL {}\r\n" + `FAIL {"jid":"a","backtrace":["x"]}` + "\r\n" +
-	`ACK {"jid":"a"}` + "\r\nACK {}\r\n" + `BEAT {"wid":"w"}` + "\r\n" + `BEAT {"wid":"x"}` + "\r\nBEAT {}\r\nIN\rFO\r\nINFO\nINFO x\r\nINFO\r\n" +
+	`ACK {"jid":"a"}` + "\r\nACK {}\r\n" + `BEAT {"wid":"w"}` + "\r\n" + `BEAT {"wid":"x"}` +
+	"\r\nBEAT {}\r\nIN\rFO\r\nINFO\nINFO x\r\nINFO\r\n" +
 	"FLUSH x\r\nFLUSH\r\n  \r\nEND\r\n"
 
 // With every fault the server must come to the end of a session, and close.
@@ -61,16 +63,17 @@ func TestFaultsInstall(t *testing.T) {
 		for _, hash := range []string{"", "6d877f8e5544b1f2598768f817413ab8a357afffa924dedae99eb91472d4ec30"} {
 			t.Run(f.Name+hash, func(t *testing.T) {
 				t.Parallel()
-				inMemory(t, fakes.Config{Hook: f.Hook(), AcceptHash: hash, Iterations: 3}, func(t *testing.T, s *fakes.Server, dial func() *wire) {
-					w, other := dial(), dial()
-					_ = s.Signal("", "quiet")
-					w.send(session)
-					other.send(session)
-					time.Sleep(time.Minute)
-					require.NoError(t, w.conn.(interface{ CloseWrite() error }).CloseWrite())
-					_, err := io.ReadAll(w.in)
-					assert.NoError(t, err)
-				})
+				inMemory(t, fakes.Config{Hook: f.Hook(), AcceptHash: hash, Iterations: 3},
+					func(t *testing.T, s *fakes.Server, dial func() *wire) {
+						w, other := dial(), dial()
+						_ = s.Signal("", "quiet")
+						w.send(session)
+						other.send(session)
+						time.Sleep(time.Minute)
+						require.NoError(t, w.conn.(interface{ CloseWrite() error }).CloseWrite())
+						_, err := io.ReadAll(w.in)
+						assert.NoError(t, err)
+					})
 			})
 		}
 	}

@@ -56,7 +56,8 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		w.do("FETCH")
 		w.do("FETCH")
 		w.do(`FAIL {"jid":"a"}`)
-		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Expired, fakes.Scheduled,
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Expired,
+			fakes.Scheduled,
 			fakes.Due, fakes.Enqueued, fakes.Reserved, fakes.Delivered, fakes.Checked, fakes.Failed, fakes.Scheduled}, s.seen())
 		w.do("FETCH")
 		s.seen()
@@ -67,7 +68,8 @@ func TestTheHookSeesEverySeam(t *testing.T) {
 		synctest.Wait()
 		w.conn.Close()
 		synctest.Wait()
-		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Acked, fakes.Checked, fakes.Notified, fakes.Checked, fakes.Flushed, fakes.Checked, fakes.Disconnected}, s.seen())
+		assert.Equal(t, []fakes.Point{fakes.Checked, fakes.Acked, fakes.Checked, fakes.Notified, fakes.Checked, fakes.Flushed,
+			fakes.Checked, fakes.Disconnected}, s.seen())
 	})
 }
 

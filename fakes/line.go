@@ -31,8 +31,8 @@ func (s *Server) tooLong() *Refusal {
 	if s.cfg.MaxUnfinished == 0 {
 		return refuse(AboutLength, "the line is longer than %d bytes", s.cfg.MaxLine)
 	}
-	return refuse(AboutLength, "the line is longer than %d bytes, or the connections have more than %d bytes of unfinished lines",
-		s.cfg.MaxLine, s.cfg.MaxUnfinished)
+	return refuse(AboutLength, "the line is longer than %d bytes, or the connections have more than %d bytes of "+
+		"unfinished lines", s.cfg.MaxLine, s.cfg.MaxUnfinished)
 }
 
 // checkLine removes the CR and returns why the rest is not well-formed.

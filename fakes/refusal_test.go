@@ -12,24 +12,33 @@ import (
 
 // Each of these lines is refused on an identified connection, which stays open.
 var refusedLines = []string{
-	"", " ", "info", "Info", "INFO ", " INFO", "INFO x", "FLUSH x", "FLUSH ", "END ", "END x", "NOPE", "PUSHB []", "\x00", "INFO\x00",
+	"", " ", "info", "Info", "INFO ", " INFO", "INFO x", "FLUSH x", "FLUSH ", "END ", "END x", "NOPE", "PUSHB []", "\x00",
+	"INFO\x00",
 	"FETCH ", "FETCH  a", "FETCH a ", "FETCH a  b", "FETCH a\tb", "FETCH \xff",
 	"INFO\r", "IN\rFO", "\xff\xfe", `HELLO {"v":2}`,
-	"PUSH", "PUSH ", `PUSH  {"jid":"a","jobtype":"t","args":[]}`, `PUSH {"jid":"a","jobtype":"t","args":[]} `, `PUSH {"jid":"a","jobtype":"t","args":[]}{}`,
-	"PUSH []", "PUSH 5", "PUSH null", `PUSH "x"`, "PUSH {", `PUSH {"jid":"a","jobtype":"t","args":[}`, "PUSH {}", `PUSH {"a":}`,
-	`PUSH {"jobtype":"t","args":[]}`, `PUSH {"jid":5,"jobtype":"t","args":[]}`, `PUSH {"jid":null,"jobtype":"t","args":[]}`, `PUSH {"JID":"a","jobtype":"t","args":[]}`,
+	"PUSH", "PUSH ", `PUSH  {"jid":"a","jobtype":"t","args":[]}`, `PUSH {"jid":"a","jobtype":"t","args":[]} `,
+	`PUSH {"jid":"a","jobtype":"t","args":[]}{}`,
+	"PUSH []", "PUSH 5", "PUSH null", `PUSH "x"`, "PUSH {", `PUSH {"jid":"a","jobtype":"t","args":[}`, "PUSH {}",
+	`PUSH {"a":}`,
+	`PUSH {"jobtype":"t","args":[]}`, `PUSH {"jid":5,"jobtype":"t","args":[]}`,
+	`PUSH {"jid":null,"jobtype":"t","args":[]}`, `PUSH {"JID":"a","jobtype":"t","args":[]}`,
 	`PUSH {"jid":"a","args":[]}`, `PUSH {"jid":"a","jobtype":null,"args":[]}`, `PUSH {"jid":"a","jobtype":[],"args":[]}`,
-	`PUSH {"jid":"a","jobtype":"t"}`, `PUSH {"jid":"a","jobtype":"t","args":{}}`, `PUSH {"jid":"a","jobtype":"t","args":null}`, `PUSH {"jid":"a","jobtype":"t","args":"[]"}`,
+	`PUSH {"jid":"a","jobtype":"t"}`, `PUSH {"jid":"a","jobtype":"t","args":{}}`,
+	`PUSH {"jid":"a","jobtype":"t","args":null}`, `PUSH {"jid":"a","jobtype":"t","args":"[]"}`,
 	"ACK", "ACK {}", "ACK []", "ACK null", `ACK {"jid":5}`, `ACK {"jid":"unknown"}`, `ACK "unknown"`,
-	"FAIL", "FAIL {}", `FAIL {"jid":"unknown"}`, `FAIL {"jid":"held","errtype":5}`, `FAIL {"jid":"held","message":[]}`, `FAIL {"jid":"held","backtrace":"x"}`, `FAIL {"jid":"held","backtrace":["x",null]}`,
-	"BEAT", "BEAT {}", "BEAT w", `BEAT {"wid":5}`, `BEAT {"wid":"unknown"}`, `BEAT {"wid":"w","rss_kb":"1"}`, `BEAT {"wid":"w","rss_kb":1.5}`, `BEAT {"wid":"w","current_state":1}`,
+	"FAIL", "FAIL {}", `FAIL {"jid":"unknown"}`, `FAIL {"jid":"held","errtype":5}`, `FAIL {"jid":"held","message":[]}`,
+	`FAIL {"jid":"held","backtrace":"x"}`, `FAIL {"jid":"held","backtrace":["x",null]}`,
+	"BEAT", "BEAT {}", "BEAT w", `BEAT {"wid":5}`, `BEAT {"wid":"unknown"}`, `BEAT {"wid":"w","rss_kb":"1"}`,
+	`BEAT {"wid":"w","rss_kb":1.5}`, `BEAT {"wid":"w","current_state":1}`,
 }
 
 // Each of these, appended to a job that is well-formed, makes it one that is not.
 var refusedFields = []string{
 	`"queue":""`, `"queue":"a b"`, `"queue":"a\tb"`, `"queue":"a\u0000"`, `"queue":"a\u00a0b"`, `"queue":5`, `"queue":[]`,
-	`"reserve_for":59`, `"reserve_for":0`, `"reserve_for":-5`, `"reserve_for":1.5`, `"reserve_for":"60"`, `"reserve_for":60.0`, `"reserve_for":99999999999999999999`,
-	`"at":"garbage"`, `"at":"2024-13-01T00:00:00Z"`, `"at":"2024-01-01"`, `"at":5`, `"at":"2024-01-01T00:00:00"`, `"at":" "`,
+	`"reserve_for":59`, `"reserve_for":0`, `"reserve_for":-5`, `"reserve_for":1.5`, `"reserve_for":"60"`,
+	`"reserve_for":60.0`, `"reserve_for":99999999999999999999`,
+	`"at":"garbage"`, `"at":"2024-13-01T00:00:00Z"`, `"at":"2024-01-01"`, `"at":5`, `"at":"2024-01-01T00:00:00"`,
+	`"at":" "`,
 	`"retry":"3"`, `"retry":1.5`, `"retry":true`, `"backtrace":"3"`, `"backtrace":[]`,
 	`"created_at":"yesterday"`, `"created_at":""`, `"created_at":5`, `"custom":[]`, `"custom":"x"`, `"custom":5`,
 }
@@ -62,12 +71,15 @@ func TestBeforeHello(t *testing.T) {
 	s := start(t, fakes.Config{})
 	w := dial(t, s)
 	w.read()
-	for _, line := range []string{"INFO", "FLUSH", "END", "FETCH", job("a", ""), `ACK {"jid":"a"}`, `FAIL {"jid":"a"}`, `BEAT {"wid":"a"}`, "HELP",
-		"HELLO", "HELLO ", "HELLO []", "HELLO 2", "HELLO {", "HELLO {}", `HELLO {"v":1}`, `HELLO {"v":3}`, `HELLO {"v":"2"}`, `HELLO {"v":2.0}`, `HELLO {"v":null}`,
+	for _, line := range []string{"INFO", "FLUSH", "END", "FETCH", job("a", ""), `ACK {"jid":"a"}`, `FAIL {"jid":"a"}`,
+		`BEAT {"wid":"a"}`, "HELP",
+		"HELLO", "HELLO ", "HELLO []", "HELLO 2", "HELLO {", "HELLO {}", `HELLO {"v":1}`, `HELLO {"v":3}`, `HELLO {"v":"2"}`,
+		`HELLO {"v":2.0}`, `HELLO {"v":null}`,
 		`HELLO {"v":2} `, `HELLO  {"v":2}`, `hello {"v":2}`, `HELLO {"v":2,"pwdhash":5}`,
 		`HELLO {"v":2,"wid":"w"}`, `HELLO {"v":2,"hostname":5}`, `HELLO {"v":2,"pid":"5"}`, `HELLO {"v":2,"labels":"x"}`,
 		`HELLO {"v":2,"wid":5,"hostname":"h","pid":1,"labels":[]}`, `HELLO {"v":2,"wid":"w","hostname":"h","pid":1}`,
-		`HELLO {"v":2,"wid":"w","hostname":"h","pid":1.5,"labels":[]}`, `HELLO {"v":2,"wid":"w","hostname":"h","pid":1,"labels":[1]}`} {
+		`HELLO {"v":2,"wid":"w","hostname":"h","pid":1.5,"labels":[]}`,
+		`HELLO {"v":2,"wid":"w","hostname":"h","pid":1,"labels":[1]}`} {
 		assert.Regexp(t, "^-ERR ", w.do(line), "%q", line)
 	}
 	assert.Equal(t, "+OK", w.do(`HELLO {"v":2,"hostname":"h","extra":null}`))
@@ -96,7 +108,8 @@ func TestLimits(t *testing.T) {
 	s := start(t, fakes.Config{MaxLine: 10_000, MaxQueues: 2, MaxQueueJobs: 1, MaxQueueName: 8, MinJID: 4, MaxJID: 16})
 	p := produce(t, s)
 	for _, line := range []string{
-		"INFO" + strings.Repeat("x", 9_997), "INFO" + strings.Repeat("x", 100_000), strings.Repeat("x", 10_001), job("abcd", `"x":"`+strings.Repeat("x", 10_000)+`"`),
+		"INFO" + strings.Repeat("x", 9_997), "INFO" + strings.Repeat("x", 100_000), strings.Repeat("x", 10_001),
+		job("abcd", `"x":"`+strings.Repeat("x", 10_000)+`"`),
 		job("abc", ""), job("abcdefghijklmnopq", ""), job("abcd", `"queue":"abcdefghi"`), "FETCH abcdefghi",
 	} {
 		assert.Regexp(t, "^-ERR ", p.do(line), "%.20q", line)
@@ -135,7 +148,8 @@ func TestUnfinishedLinesOfAllConnections(t *testing.T) {
 	s := start(t, fakes.Config{MaxUnfinished: 1 << 20})
 	p := produce(t, s)
 	for range 3 {
-		assert.Regexp(t, "^-ERR .* more than 1048576 bytes of unfinished lines", p.do("PUSH "+strings.Repeat("x", 1<<20+10_000)))
+		assert.Regexp(t, "^-ERR .* more than 1048576 bytes of unfinished lines",
+			p.do("PUSH "+strings.Repeat("x", 1<<20+10_000)))
 		assert.Equal(t, "+OK", p.do(job("abcd", `"x":"`+strings.Repeat("x", 700_000)+`"`)))
 	}
 }

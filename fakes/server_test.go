@@ -104,7 +104,8 @@ func TestTLS(t *testing.T) {
 
 func TestRestartKeepsTheStore(t *testing.T) {
 	t.Parallel()
-	for name, restart := range map[string]func(*fakes.Server) error{"restart": (*fakes.Server).Restart, "kill": (*fakes.Server).Kill} {
+	for name, restart := range map[string]func(*fakes.Server) error{"restart": (*fakes.Server).Restart,
+		"kill": (*fakes.Server).Kill} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, fakes.Config{})

@@ -93,34 +93,36 @@ func TestSchedule(t *testing.T) {
 
 func TestSlowScheduler(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{ScanEvery: 5 * time.Second, FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
-		c := dial().greet(producer)
-		begin := time.Now()
-		require.Equal(t, "+OK", c.do(job("j", `"at":"`+begin.Add(6*time.Second).Format(time.RFC3339)+`"`)))
-		assert.Contains(t, c.do("FETCH"), `"j"`)
-		assert.Equal(t, 10*time.Second, since(begin))
-	})
+	inMemory(t, fakes.Config{ScanEvery: 5 * time.Second, FetchBlock: time.Minute},
+		func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+			c := dial().greet(producer)
+			begin := time.Now()
+			require.Equal(t, "+OK", c.do(job("j", `"at":"`+begin.Add(6*time.Second).Format(time.RFC3339)+`"`)))
+			assert.Contains(t, c.do("FETCH"), `"j"`)
+			assert.Equal(t, 10*time.Second, since(begin))
+		})
 }
 
 func TestReservationsRunOut(t *testing.T) {
 	t.Parallel()
-	inMemory(t, fakes.Config{FetchBlock: time.Hour, RetryDelay: func(int) time.Duration { return 0 }}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
-		c := dial().greet(producer)
-		require.Equal(t, "+OK", c.do(job("short", `"reserve_for":60`)))
-		require.Equal(t, "+OK", c.do(job("usual", "")))
-		first := c.do("FETCH")
-		assert.NotContains(t, first, `"failure"`)
-		require.Contains(t, c.do("FETCH"), `"usual"`)
-		begin := time.Now()
-		again := c.do("FETCH")
-		assert.Contains(t, again, `"short"`)
-		assert.Contains(t, again, `"errtype":"ReservationExpired"`)
-		assert.Equal(t, 61*time.Second, since(begin), "the reservation and the shortest back-off")
-		assert.NotEqual(t, between(first, `"enqueued_at":"`, `"`), between(again, `"enqueued_at":"`, `"`))
-		require.Equal(t, "+OK", c.do(`ACK {"jid":"short"}`))
-		assert.Contains(t, c.do("FETCH"), `"usual"`)
-		assert.Equal(t, 1801*time.Second, since(begin))
-	})
+	inMemory(t, fakes.Config{FetchBlock: time.Hour, RetryDelay: func(int) time.Duration { return 0 }},
+		func(t *testing.T, _ *fakes.Server, dial func() *wire) {
+			c := dial().greet(producer)
+			require.Equal(t, "+OK", c.do(job("short", `"reserve_for":60`)))
+			require.Equal(t, "+OK", c.do(job("usual", "")))
+			first := c.do("FETCH")
+			assert.NotContains(t, first, `"failure"`)
+			require.Contains(t, c.do("FETCH"), `"usual"`)
+			begin := time.Now()
+			again := c.do("FETCH")
+			assert.Contains(t, again, `"short"`)
+			assert.Contains(t, again, `"errtype":"ReservationExpired"`)
+			assert.Equal(t, 61*time.Second, since(begin), "the reservation and the shortest back-off")
+			assert.NotEqual(t, between(first, `"enqueued_at":"`, `"`), between(again, `"enqueued_at":"`, `"`))
+			require.Equal(t, "+OK", c.do(`ACK {"jid":"short"}`))
+			assert.Contains(t, c.do("FETCH"), `"usual"`)
+			assert.Equal(t, 1801*time.Second, since(begin))
+		})
 }
 
 func between(s, before, after string) string {
@@ -134,9 +136,11 @@ func TestRetries(t *testing.T) {
 	inMemory(t, fakes.Config{FetchBlock: time.Minute}, func(t *testing.T, _ *fakes.Server, dial func() *wire) {
 		c := dial().greet(producer)
 		fail := func(jid string) string {
-			return c.do(`FAIL {"jid":"` + jid + `","errtype":"Broken","message":"` + strings.Repeat("é", 600) + `","backtrace":["one","two","three","four"]}`)
+			return c.do(`FAIL {"jid":"` + jid + `","errtype":"Broken","message":"` + strings.Repeat("é", 600) +
+				`","backtrace":["one","two","three","four"]}`)
 		}
-		for _, push := range []string{job("zero", `"retry":0`), job("minus", `"retry":-1`), job("once", `"retry":1,"backtrace":2`)} {
+		for _, push := range []string{job("zero", `"retry":0`), job("minus", `"retry":-1`),
+			job("once", `"retry":1,"backtrace":2`)} {
 			require.Equal(t, "+OK", c.do(push))
 			require.Contains(t, c.do("FETCH"), `"jid"`)
 		}
@@ -146,7 +150,8 @@ func TestRetries(t *testing.T) {
 		assert.Contains(t, c.do("INFO"), `"sets":{"dead":1,"retries":1,"scheduled":0,"working":0}`)
 		begin := time.Now()
 		got := c.do("FETCH")
-		assert.Contains(t, got, `"failure":{"errtype":"Broken","message":"`+strings.Repeat("é", 500)+`","backtrace":["one","two"],`)
+		assert.Contains(t, got, `"failure":{"errtype":"Broken","message":"`+strings.Repeat("é",
+			500)+`","backtrace":["one","two"],`)
 		assert.GreaterOrEqual(t, since(begin), 16*time.Second)
 		assert.LessOrEqual(t, since(begin), 26*time.Second)
 		require.Equal(t, "+OK", fail("once"))

@@ -100,7 +100,8 @@ func TestDecodeFailsEarly(t *testing.T) {
 
 func TestDecodeLimit(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"+OK\r\n", "-ERR\r\n", "$5\r\nhello\r\n", "$-1\r\n", ":12\r\n", "*2\r\n:1\r\n:2\r\n", "*0\r\n"} {
+	for _, text := range []string{"+OK\r\n", "-ERR\r\n", "$5\r\nhello\r\n", "$-1\r\n", ":12\r\n", "*2\r\n:1\r\n:2\r\n",
+		"*0\r\n"} {
 		_, n, err := fwp.Decode([]byte(text), len(text))
 		require.NoError(t, err, "%q", text)
 		assert.Equal(t, len(text), n)

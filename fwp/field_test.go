@@ -11,7 +11,8 @@ import (
 
 func TestFieldTypes(t *testing.T) {
 	t.Parallel()
-	types := []fwp.FieldType{fwp.StringField, fwp.IntField, fwp.ArrayField, fwp.StringsField, fwp.ObjectField, fwp.TimeField, fwp.TimeOrBlankField}
+	types := []fwp.FieldType{fwp.StringField, fwp.IntField, fwp.ArrayField, fwp.StringsField, fwp.ObjectField,
+		fwp.TimeField, fwp.TimeOrBlankField}
 	tests := map[string]struct {
 		value any
 		are   []fwp.FieldType

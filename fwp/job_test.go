@@ -22,7 +22,8 @@ func TestJobReadsEveryField(t *testing.T) {
 	assert.Equal(t, fwp.Job{
 		JID: "0123456789abcdef", Type: "mail",
 		Args:  json.RawMessage(`[9007199254740993, 1.0, "<&>", {"JID": null}]`),
-		Queue: "bulk", ReserveFor: new(int64(60)), At: "2030-01-02T03:04:05Z", Retry: new(int64(-1)), Backtrace: new(int64(0)),
+		Queue: "bulk", ReserveFor: new(int64(60)), At: "2030-01-02T03:04:05Z", Retry: new(int64(-1)),
+		Backtrace: new(int64(0)),
 		CreatedAt: "a", Custom: json.RawMessage(`{"x": 1e400}`), EnqueuedAt: "b", Failure: json.RawMessage(`{"y": [ ]}`),
 		Extra: map[string]json.RawMessage{
 			"JID": json.RawMessage(`"other"`), "priority": json.RawMessage(`9007199254740993`), "": json.RawMessage(`null`),
@@ -70,7 +71,8 @@ func TestJobExactIntegers(t *testing.T) {
 const notInteger = "expected a 64-bit integer, got "
 
 var brokenJobs = map[string]string{
-	`null`: "expected a JSON object, got \"null\"", `[]`: "expected a JSON object, got \"[]\"", `5`: "expected a JSON object, got \"5\"",
+	`null`: "expected a JSON object, got \"null\"", `[]`: "expected a JSON object, got \"[]\"",
+	`5`:                                "expected a JSON object, got \"5\"",
 	`{"jid":5}`:                        `jid: expected a string, got "5"`,
 	`{"jid":null}`:                     `jid: expected a string, got "null"`,
 	"{\"jid\":\"\xff\"}":               "jid: expected UTF-8 text, got \"\\\"\\xff\\\"\"",

@@ -10,7 +10,8 @@ import (
 
 var (
 	states = []fwp.State{fwp.NotIdentified, fwp.Identified, fwp.Quiet, fwp.Terminating, fwp.Ended}
-	verbs  = []string{fwp.HELLO, fwp.FLUSH, fwp.INFO, fwp.END, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, "hello", ""}
+	verbs  = []string{fwp.HELLO, fwp.FLUSH, fwp.INFO, fwp.END, fwp.PUSH, fwp.FETCH, fwp.ACK, fwp.FAIL, fwp.BEAT, "hello",
+		""}
 )
 
 func TestStateAllows(t *testing.T) {
@@ -43,7 +44,8 @@ func TestStateNext(t *testing.T) {
 		"wrong type": bulk(`{"state":5}`), "not an object": bulk(`["state","quiet"]`), "broken": bulk(quiet + "x"),
 		"error": {Kind: fwp.ErrorReply, Text: []byte("ERR no")}, "error OK": {Kind: fwp.ErrorReply, Text: []byte("OK")},
 		"error quiet": {Kind: fwp.ErrorReply, Text: []byte(quiet)},
-		"quiet":       bulk(quiet), "simple quiet": simple(quiet), "terminate": bulk(terminate), "simple terminate": simple(terminate),
+		"quiet":       bulk(quiet), "simple quiet": simple(quiet), "terminate": bulk(terminate),
+		"simple terminate": simple(terminate),
 	}
 	moves := map[string][5]fwp.State{ // from n, i, q, x, e
 		"HELLO OK":              {i, i, q, x, e},

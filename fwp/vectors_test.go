@@ -54,7 +54,8 @@ var broken = []struct {
 	got      string
 }{
 	// no RESP at all
-	{"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n", fwp.RuleType, 0, anyType, `"HTTP/1.1 400 Bad Request\r\nConnec"...`},
+	{"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n", fwp.RuleType, 0, anyType,
+		`"HTTP/1.1 400 Bad Request\r\nConnec"...`},
 	{"\x15\x03\x01\x00\x02\x02\x46", fwp.RuleType, 0, anyType, `"\x15\x03\x01\x00\x02\x02F"`},
 	{"\r\n", fwp.RuleType, 0, anyType, `"\r\n"`},
 	{" +OK\r\n", fwp.RuleType, 0, anyType, `" +OK\r\n"`},
@@ -67,13 +68,16 @@ var broken = []struct {
 	{"+O\nK\r\n", fwp.RuleLineEnd, 2, "CR LF at the end of a simple string, not LF alone", `"\nK\r\n" after "+O"`},
 	{"+O\rK\r\n", fwp.RuleTextBreak, 2, "no CR in a simple string before the CR LF that ends it", `"\rK\r\n" after "+O"`},
 	{"+OK\r\r\n", fwp.RuleTextBreak, 3, "no CR in a simple string before the CR LF that ends it", `"\r\r\n" after "+OK"`},
-	{"-ERR unknown FOO\r\r\n", fwp.RuleTextBreak, 16, "no CR in an error before the CR LF that ends it", `"\r\r\n" after "-ERR unknown FOO"`},
-	{"-ERR is unknown: FOO\n", fwp.RuleLineEnd, 20, "CR LF at the end of an error, not LF alone", `"\n" after ..." is unknown: FOO"`},
+	{"-ERR unknown FOO\r\r\n", fwp.RuleTextBreak, 16, "no CR in an error before the CR LF that ends it",
+		`"\r\r\n" after "-ERR unknown FOO"`},
+	{"-ERR is unknown: FOO\n", fwp.RuleLineEnd, 20, "CR LF at the end of an error, not LF alone",
+		`"\n" after ..." is unknown: FOO"`},
 
 	// lengths
 	{"$\r\n", fwp.RuleLength, 1, "a digit in the length of a bulk string", `"\r\n" after "$"`},
 	{"$ 5\r\nhello\r\n", fwp.RuleLength, 1, "a digit in the length of a bulk string", `" 5\r\nhello\r\n" after "$"`},
-	{"$5 \r\nhello\r\n", fwp.RuleLength, 2, "a digit or CR LF in the length of a bulk string", `" \r\nhello\r\n" after "$5"`},
+	{"$5 \r\nhello\r\n", fwp.RuleLength, 2, "a digit or CR LF in the length of a bulk string",
+		`" \r\nhello\r\n" after "$5"`},
 	{"$5x", fwp.RuleLength, 2, "a digit or CR LF in the length of a bulk string", `"x" after "$5"`},
 	{"$+5\r\n", fwp.RuleLength, 1, "a digit in the length of a bulk string", `"+5\r\n" after "$"`},
 	{"$05\r\n", fwp.RuleLength, 2, "CR LF: a length has no leading zeros", `"5\r\n" after "$0"`},
@@ -85,7 +89,8 @@ var broken = []struct {
 	{"$-10\r\n", fwp.RuleLength, 3, "CR LF after -1, the only negative length", `"0\r\n" after "$-1"`},
 	{"$-1x", fwp.RuleLength, 3, "CR LF after -1, the only negative length", `"x" after "$-1"`},
 	{"$0x5\r\n", fwp.RuleLength, 2, "a digit or CR LF in the length of a bulk string", `"x5\r\n" after "$0"`},
-	{"$9223372036854775808\r\n", fwp.RuleLength, 19, "a number that fits into 64 bits", `"8\r\n" after ..."2337203685477580"`},
+	{"$9223372036854775808\r\n", fwp.RuleLength, 19, "a number that fits into 64 bits",
+		`"8\r\n" after ..."2337203685477580"`},
 	{"$18446744073709551617\r\n", fwp.RuleLength, 20, "", `"7\r\n" after ..."4674407370955161"`},
 	{"*x\r\n", fwp.RuleLength, 1, "a digit in the length of an array", `"x\r\n" after "*"`},
 	{"*-2\r\n", fwp.RuleLength, 2, "-1, the only negative length", `"2\r\n" after "*-"`},
@@ -151,7 +156,8 @@ var broken = []struct {
 	{"+" + strings.Repeat("x", 254), fwp.RuleTooLong, 254, "", `"x" after ..."xxxxxxxxxxxxxxxx"`},
 	{"*2\r\n$242\r\n" + strings.Repeat("x", 242) + "\r\n:1\r\n", fwp.RuleTooLong, 254, "", ""},
 	{":" + strings.Repeat("0", 260) + "\r\n", fwp.RuleTooLong, 1, "", ""},
-	{strings.Repeat("*1\r\n", 9), fwp.RuleDepth, 32, "arrays nested at most 8 deep", `"*1\r\n" after ..."*1\r\n*1\r\n*1\r\n*1\r\n"`},
+	{strings.Repeat("*1\r\n", 9), fwp.RuleDepth, 32, "arrays nested at most 8 deep",
+		`"*1\r\n" after ..."*1\r\n*1\r\n*1\r\n*1\r\n"`},
 }
 
 const (

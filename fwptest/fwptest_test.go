@@ -144,7 +144,8 @@ func TestScriptsAreKept(t *testing.T) {
 	n := &notes{dir: t.TempDir()}
 	r := &run{report: &reports.Report{}, byID: map[string]*reports.Check{"explore/commands": {
 		ID: "explore/commands", Verdict: reports.Fail,
-		Findings: []reports.Finding{{Verdict: reports.Fail}, {Verdict: reports.Fail, Evidence: reports.Evidence{Script: "S: +OK\n"}}},
+		Findings: []reports.Finding{{Verdict: reports.Fail},
+			{Verdict: reports.Fail, Evidence: reports.Evidence{Script: "S: +OK\n"}}},
 	}}}
 	r.judge(n, "explore/commands")
 	text, err := os.ReadFile(filepath.Join(n.dir, "finding-2.fwp"))

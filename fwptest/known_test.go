@@ -22,7 +22,8 @@ func expecting(t *testing.T, text string) string {
 func TestKnownFindingsAreSkipped(t *testing.T) {
 	t.Parallel()
 	s := server(t, fakes.Config{Hook: fault(t, "push-other-answer").Hook()})
-	n := played(t, s, "push/accepted", Options{Expect: expecting(t, "# why\npush/accepted FWP-PUSH-01 fails server=fakes")})
+	n := played(t, s, "push/accepted", Options{Expect: expecting(t,
+		"# why\npush/accepted FWP-PUSH-01 fails server=fakes")})
 	assert.Empty(t, n.errors)
 	require.Len(t, n.skips, 1)
 	assert.Contains(t, n.skips[0], "known: line 2, fail FWP-PUSH-01")

@@ -20,7 +20,8 @@ import (
 func stress() bench {
 	return bench{
 		load: workload.Workload{
-			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: workload.Constant(20), Queues: workload.Queues{Number: 4},
+			Producers: 12, Consumers: 4, Rate: 300, JobLimit: 300, Payload: workload.Constant(20),
+			Queues:      workload.Queues{Number: 4},
 			Work:        workload.Range{Min: 5 * ms, Max: 25 * ms},
 			Topology:    workload.Topology{Kind: workload.Pool, Concurrency: 3},
 			Disconnects: 0.05, QueuePerJob: 0.125, Observers: 1, ObserveEvery: workload.Duration(10 * ms),

@@ -143,7 +143,8 @@ func TestFaultsOfTimeAreFound(t *testing.T) {
 		clause string
 		change func(*workload.Workload)
 	}{
-		{"fetch-blocks-long", reports.FindingOverdue, "FWP-FETCH-05", func(w *workload.Workload) { w.Rate, w.Consumers = 3, 20 }},
+		{"fetch-blocks-long", reports.FindingOverdue, "FWP-FETCH-05",
+			func(w *workload.Workload) { w.Rate, w.Consumers = 3, 20 }},
 		{"consumer-idle-closed", reports.FindingClosed, "FWP-STATE-13", func(w *workload.Workload) {
 			w.Rate, w.Prefill, w.Work = 0.2, 0, workload.Range{Min: 90 * second, Max: 90 * second}
 			w.Drain = workload.Duration(time.Hour)
@@ -220,7 +221,8 @@ func TestKindsOfForeignJobs(t *testing.T) {
 		change func(*fakes.Event)
 		note   string
 	}{
-		reports.FindingQueue:   {func(e *fakes.Event) { e.Object.SetText("queue", "default") }, `queue: came as "default", was pushed to "fwpbench-test-`},
+		reports.FindingQueue: {func(e *fakes.Event) { e.Object.SetText("queue", "default") },
+			`queue: came as "default", was pushed to "fwpbench-test-`},
 		reports.FindingAltered: {func(e *fakes.Event) { e.Object.SetText("jobtype", "other") }, `jobtype: came as "other"`},
 		reports.FindingForeign: {func(e *fakes.Event) {
 			e.Object.SetText("jid", "somebody-elses-job")
@@ -268,7 +270,8 @@ func TestAStallIsSeenInFull(t *testing.T) {
 	well(t, l)
 	push := op(t, l, "push")
 	assert.InDelta(t, second, push.Response.Max, float64(30*ms))
-	assert.InDelta(t, 900*ms, push.Response.P99, float64(50*ms), "a tenth of the arrivals came into it, so one in a hundred waited for 0.9 s")
+	assert.InDelta(t, 900*ms, push.Response.P99, float64(50*ms), "a tenth of the arrivals came into it, so one in a "+
+		"hundred waited for 0.9 s")
 	assert.InDelta(t, second, push.Service.Max, float64(30*ms))
 	assert.Less(t, push.Service.P99, 100*ms, "of pushes only five were in flight")
 	for _, o := range l.Ops {

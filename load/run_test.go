@@ -103,7 +103,8 @@ func (b bench) with(t *testing.T, act func(context.Context, load.Config)) {
 // quiet evaluates a report without the health of the machine: in virtual time a minute
 // passes in a moment, so that the machine seems to be busy.
 func quiet(report *reports.Load, thresholds []reports.Threshold) {
-	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles, NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
+	report.Health = reports.Health{Over: report.Health.Over, NoFiles: report.Health.NoFiles,
+		NoPorts: report.Health.NoPorts, NoMemory: report.Health.NoMemory}
 	report.Evaluate(thresholds...)
 }
 

@@ -48,8 +48,9 @@ func TestWatchdog(t *testing.T) {
 			want:  "there were only errors for 5s",
 		},
 		"errors only, and the last": {
-			looks: []look{{second(2), client.Status{Served: 1, Errors: 5}}, {second(7.5), client.Status{Served: 1, Errors: 15, Last: last}}},
-			want:  "there were only errors for 6s (no room)",
+			looks: []look{{second(2), client.Status{Served: 1, Errors: 5}},
+				{second(7.5), client.Status{Served: 1, Errors: 15, Last: last}}},
+			want: "there were only errors for 6s (no room)",
 		},
 		"errors before the last success": {looks: []look{
 			{second(2), client.Status{Served: 1, Errors: 6}}, {second(7.5), client.Status{Served: 1, Errors: 15}},

@@ -48,7 +48,9 @@ func TestAPassword(t *testing.T) {
 	t.Parallel()
 	server := fakes.Config{Password: "secret", Iterations: 10}
 	well(t, bench{server: server, load: steady()}.run(t))
-	l := bench{server: server, load: steady(), change: func(c *load.Config) { c.Protocol = fwpspeaker.New("wrong") }}.run(t)
+	l := bench{server: server, load: steady(), change: func(c *load.Config) {
+		c.Protocol = fwpspeaker.New("wrong")
+	}}.run(t)
 	outcome(t, l, reports.ExitUnreachable, "HELLO")
 	assert.Empty(t, l.Phases)
 }
@@ -69,7 +71,8 @@ func TestNobodyIsThere(t *testing.T) {
 func TestShortages(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[syscall.Errno]string{
-		syscall.ENOBUFS: "4 connections could not be opened for want of memory for sockets", syscall.EMFILE: "want of file descriptors",
+		syscall.ENOBUFS:       "4 connections could not be opened for want of memory for sockets",
+		syscall.EMFILE:        "want of file descriptors",
 		syscall.EADDRNOTAVAIL: "want of local ports",
 	} {
 		var dials atomic.Int64

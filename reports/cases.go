@@ -151,7 +151,8 @@ func (s *Suite) check(r *Report, c *Check, found []Finding, o ExitOptions) {
 			one.Name += " - " + clause
 		}
 		here := slices.DeleteFunc(slices.Clone(found), func(f Finding) bool { return f.Check != c.ID || f.Clause != clause })
-		slices.SortStableFunc(here, func(a, b Finding) int { return cmp.Compare(a.Known, b.Known) }) // what is not known first
+		// what is not known first
+		slices.SortStableFunc(here, func(a, b Finding) int { return cmp.Compare(a.Known, b.Known) })
 		if v.Breach() && len(here) > 0 {
 			worse := r.caseOf(here[0], o)
 			one.Message, one.Evidence, one.Line = worse.Message, worse.Evidence, worse.Line

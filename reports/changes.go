@@ -140,7 +140,8 @@ func newDraws(all []*Report) draws {
 }
 
 // chance reports whether a difference would mean nothing: a check that generates what it does finds some of what is
-// wrong in each run, so what it shows of a clause counts only if the first or the last run has no finding of that clause.
+// wrong in each run, so what it shows of a clause counts only if the first or the last run has no finding of that
+// clause.
 func (d draws) chance(key changeKey) bool {
 	return key.clause != "" && d.generates[key.check] && d.found[key.clause]
 }

@@ -14,9 +14,11 @@ import (
 func runOf(actual string, verdicts ...Verdict) *Report {
 	r := &Report{Target: Target{Chosen: "from --url"}}
 	for i, v := range verdicts {
-		c := Check{ID: "x/" + string(rune('a'+i)), File: "x.fwp", Verdict: v, Clauses: []ClauseVerdict{{ID: "X-1", Verdict: v}}}
+		c := Check{ID: "x/" + string(rune('a'+i)), File: "x.fwp", Verdict: v,
+			Clauses: []ClauseVerdict{{ID: "X-1", Verdict: v}}}
 		if v.Breach() {
-			c.Findings = []Finding{{Clause: "X-1", Verdict: v, Evidence: Evidence{Expected: "an error", Actual: actual, Known: 3}}}
+			c.Findings = []Finding{{Clause: "X-1", Verdict: v,
+				Evidence: Evidence{Expected: "an error", Actual: actual, Known: 3}}}
 		}
 		r.Checks = append(r.Checks, c)
 	}
@@ -58,15 +60,17 @@ func TestOutcomesOfComparedReports(t *testing.T) {
 		code        int
 		words       string
 	}{
-		"the same":               {Fail, Fail, false, ExitWell, "0 changes; 1 result compared"},
-		"a finding":              {Pass, Fail, false, ExitFindings, "1 change: 1 appeared"},
-		"a warning":              {Pass, Warn, false, ExitWell, "1 change: 1 appeared; 1 result compared"},
-		"a warning, strict":      {Pass, Warn, true, ExitFindings, "1 change: 1 appeared"},
-		"worse":                  {Fail, Crash, false, ExitFindings, "1 change: 1 changed"},
-		"better":                 {Crash, Fail, false, ExitWell, "1 change: 1 changed; 1 result compared"},
-		"gone":                   {Fail, Pass, false, ExitWell, "1 change: 1 went; 1 result compared"},
-		"nothing to compare":     {Skipped, Skipped, false, ExitInconclusive, "nothing was evaluated in both the first and the last run"},
-		"no longer evaluated":    {Fail, NotRun, false, ExitInconclusive, "nothing was evaluated in both the first and the last run"},
+		"the same":          {Fail, Fail, false, ExitWell, "0 changes; 1 result compared"},
+		"a finding":         {Pass, Fail, false, ExitFindings, "1 change: 1 appeared"},
+		"a warning":         {Pass, Warn, false, ExitWell, "1 change: 1 appeared; 1 result compared"},
+		"a warning, strict": {Pass, Warn, true, ExitFindings, "1 change: 1 appeared"},
+		"worse":             {Fail, Crash, false, ExitFindings, "1 change: 1 changed"},
+		"better":            {Crash, Fail, false, ExitWell, "1 change: 1 changed; 1 result compared"},
+		"gone":              {Fail, Pass, false, ExitWell, "1 change: 1 went; 1 result compared"},
+		"nothing to compare": {Skipped, Skipped, false, ExitInconclusive, "nothing was evaluated in both the first and " +
+			"the last run"},
+		"no longer evaluated": {Fail, NotRun, false, ExitInconclusive, "nothing was evaluated in both the first and the " +
+			"last run"},
 		"a finding without past": {NotRun, Fail, false, ExitFindings, "1 change: 1 appeared"},
 	} {
 		t.Run(name, func(t *testing.T) {

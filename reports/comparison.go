@@ -155,7 +155,8 @@ func (c *Comparison) WriteJSON(w io.Writer, o ExitOptions) error {
 	if whole.Outcomes == nil {
 		whole.Outcomes = map[string]int{}
 	}
-	whole.Schema, whole.Started, whole.Differences = ComparisonSchema, c.Started.UTC().Round(0), list(slices.Clone(c.Differences))
+	whole.Schema, whole.Started, whole.Differences = ComparisonSchema, c.Started.UTC().Round(0),
+		list(slices.Clone(c.Differences))
 	for i, d := range whole.Differences {
 		whole.Differences[i].Conversation = list(d.Conversation)
 	}

@@ -15,7 +15,8 @@ func compared() *Comparison {
 		Reply: "retry: 3", Clause: "FWP-WU-07", Level: LevelPlain, Verdict: Fail, Expected: `${"retry":25 | null | absent}`,
 	}
 	warns := DifferenceSide{Reply: "+OK", Clause: "FWP-FRAME-03", Level: LevelShould, Verdict: Warn, Expected: "-"}
-	talk := []Exchange{{Step: "connect c2 as consumer"}, {Step: "C[c2]: FETCH $queue1", A: "${} retry: 25", B: "${} retry: 3"}}
+	talk := []Exchange{{Step: "connect c2 as consumer"},
+		{Step: "C[c2]: FETCH $queue1", A: "${} retry: 25", B: "${} retry: 3"}}
 	c := &Comparison{
 		Version: "fwpcheck v1.2.3", A: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from the arguments", HI: `HI {"v":2}`},
 		B: Target{URL: "tcp://127.0.0.1:7519", Chosen: "from the arguments", HI: `HI {"v":2}`}, Took: 83 * time.Second,
@@ -65,7 +66,8 @@ func TestComparisonOutcome(t *testing.T) {
 		"both, from different":     {fail, other, false, BothDepart, ExitFindings},
 		"B, from a recommendation": {DifferenceSide{}, warn, false, BDeparts, ExitWell},
 		"B, and that counts":       {DifferenceSide{}, warn, true, BDeparts, ExitFindings},
-		"B has crashed":            {DifferenceSide{}, DifferenceSide{Clause: "x", Verdict: Crash}, false, BDeparts, ExitFindings},
+		"B has crashed": {DifferenceSide{}, DifferenceSide{Clause: "x", Verdict: Crash}, false, BDeparts,
+			ExitFindings},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,8 +80,9 @@ func TestComparisonOutcome(t *testing.T) {
 		})
 	}
 	for want, c := range map[int]*Comparison{
-		ExitInconclusive: {}, ExitInterrupted: {Interrupted: true}, ExitUnreachable: {Unreachable: "x"}, ExitInternal: {Internal: "x"},
-		ExitWell: {Outcomes: map[string]int{"x": 1}},
+		ExitInconclusive: {}, ExitInterrupted: {Interrupted: true}, ExitUnreachable: {Unreachable: "x"},
+		ExitInternal: {Internal: "x"},
+		ExitWell:     {Outcomes: map[string]int{"x": 1}},
 	} {
 		code, _ := c.Outcome(ExitOptions{})
 		assert.Equal(t, want, code)

@@ -35,9 +35,11 @@ var exits = [...]exit{
 	{ExitUnreachable, Bad,
 		"the target is not reachable, does not speak the protocol, or does not take the password",
 		"the same, or it was lost during the run"},
-	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold; `compare`: fewer than six pairs"},
+	{ExitUsage, Bad, "usage, a bad script, a selection that matches nothing", "usage, a bad workload or threshold; " +
+		"`compare`: fewer than six pairs"},
 	{ExitLoss, Bad, "", "a job was lost, delivered twice, changed or from a wrong queue, or a reply broke the protocol"},
-	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`", "a threshold was missed; `compare`: a regression; `capacity`: no rate held"},
+	{ExitFindings, Bad, "findings: fail or crash, with `--strict` warn too; a stale line in the file of `--expect`",
+		"a threshold was missed; `compare`: a regression; `capacity`: no rate held"},
 	{ExitInconclusive, Caution,
 		"something selected is inconclusive or not run, or nothing was evaluated",
 		"the run is INVALID, or its queues could not be drained; `compare`, `capacity`: inconclusive"},

@@ -44,7 +44,8 @@ func TestExitCodesAreThoseOfTheDocument(t *testing.T) {
 	require.NoError(t, err)
 	var codes []string
 	for _, e := range exits {
-		assert.Contains(t, string(document), strings.ReplaceAll(fmt.Sprintf("\n| %d | %s | %s |\n", e.code, e.check, e.bench), "|  |", "| |"))
+		assert.Contains(t, string(document), strings.ReplaceAll(fmt.Sprintf("\n| %d | %s | %s |\n", e.code, e.check, e.bench),
+			"|  |", "| |"))
 		codes = append(codes, fmt.Sprint(e.code))
 	}
 	assert.Contains(t, string(document), "Where several apply: "+strings.Join(codes, ", ")+".")

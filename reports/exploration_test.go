@@ -13,7 +13,8 @@ import (
 // explored is an exploration that found something and left jobs behind.
 func explored() *Exploration {
 	e := &Exploration{
-		Limits: "--findings 2", Version: "fwpcheck v1.2.3", Target: Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
+		Limits: "--findings 2", Version: "fwpcheck v1.2.3",
+		Target:  Target{URL: "tcp://127.0.0.1:7419", Chosen: "from --url", HI: `HI {"v":2}`},
 		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Took: 83 * time.Second, Seed: 42, Commands: 20137,
 		States:      map[string]int{"identified worker": 15000, "identified": 5000, "not identified": 137},
 		Transitions: map[string]int{"not identified > identified": 130, "identified > ended": 55},
@@ -22,7 +23,8 @@ func explored() *Exploration {
 		Findings: []Explored{
 			{
 				Finding: Finding{
-					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default and no other.", Verdict: Fail,
+					Clause: "FWP-FETCH-08", Level: LevelPlain, Statement: "A FETCH that names no queue looks into the queue default " +
+						"and no other.", Verdict: Fail,
 					Evidence: Evidence{
 						Check: "explore", Expected: "$", Actual: "-ERR must call fetch with at least one queue",
 						Reproduce: "fwpcheck run FWP-FETCH-08.fwp --url tcp://127.0.0.1:7419",
@@ -91,17 +93,19 @@ func TestExplorationOutcome(t *testing.T) {
 		o    ExitOptions
 		code int
 	}{
-		"nothing found":      {with(), ExitOptions{}, ExitWell},
-		"a fail":             {with(Warn, Fail), ExitOptions{}, ExitFindings},
-		"a crash":            {with(Crash), ExitOptions{}, ExitFindings},
-		"a warn":             {with(Warn), ExitOptions{}, ExitWell},
-		"a warn, strictly":   {with(Warn), ExitOptions{Strict: true}, ExitFindings},
-		"only HELLO":         {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
-		"nobody was let in":  {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{}, ExitInconclusive},
-		"nobody answered":    {&Exploration{}, ExitOptions{}, ExitInconclusive},
-		"nobody was there":   {&Exploration{Unreachable: "no"}, ExitOptions{}, ExitUnreachable},
-		"a fault of ours":    {&Exploration{Internal: "no"}, ExitOptions{}, ExitInternal},
-		"interrupted":        {&Exploration{Interrupted: true, Findings: with(Fail).Findings}, ExitOptions{}, ExitInterrupted},
+		"nothing found":    {with(), ExitOptions{}, ExitWell},
+		"a fail":           {with(Warn, Fail), ExitOptions{}, ExitFindings},
+		"a crash":          {with(Crash), ExitOptions{}, ExitFindings},
+		"a warn":           {with(Warn), ExitOptions{}, ExitWell},
+		"a warn, strictly": {with(Warn), ExitOptions{Strict: true}, ExitFindings},
+		"only HELLO":       {&Exploration{States: map[string]int{"identified": 1}}, ExitOptions{}, ExitInconclusive},
+		"nobody was let in": {&Exploration{Commands: 50, States: map[string]int{"not identified": 50}}, ExitOptions{},
+			ExitInconclusive},
+		"nobody answered":  {&Exploration{}, ExitOptions{}, ExitInconclusive},
+		"nobody was there": {&Exploration{Unreachable: "no"}, ExitOptions{}, ExitUnreachable},
+		"a fault of ours":  {&Exploration{Internal: "no"}, ExitOptions{}, ExitInternal},
+		"interrupted": {&Exploration{Interrupted: true, Findings: with(Fail).Findings}, ExitOptions{},
+			ExitInterrupted},
 		"a fail, nobody in":  {&Exploration{Findings: with(Fail).Findings}, ExitOptions{}, ExitFindings},
 		"a warn, nobody in ": {&Exploration{Findings: with(Warn).Findings}, ExitOptions{}, ExitInconclusive},
 	} {

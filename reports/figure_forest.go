@@ -23,7 +23,8 @@ func (r *ForestRow) Words() string {
 
 // Table has a row for each ratio.
 func (f *Forest) Table() Table {
-	t := Table{Columns: []Column{{}, {Title: "ratio", Right: true}, {Title: "from", Right: true}, {Title: "to", Right: true}}}
+	t := Table{Columns: []Column{{}, {Title: "ratio", Right: true}, {Title: "from", Right: true},
+		{Title: "to", Right: true}}}
 	for _, r := range f.Rows {
 		t.Rows = append(t.Rows, Cells(r.Name, trimmed(r.Ratio, 3), trimmed(r.Low, 3), trimmed(r.High, 3)))
 	}

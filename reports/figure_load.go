@@ -56,8 +56,8 @@ func (p *Page) percentiles(title, words string, names []string, times ...*Latenc
 			c.Curves = append(c.Curves, Curve{names[i], l.quantiles()})
 		}
 	}
-	p.add(Figure{Title: title, Of: c, Description: "How long the fastest part of all took, on an axis that stretches the " +
-		"slowest ones: at 99 %, one in 100 took longer. " + words})
+	p.add(Figure{Title: title, Of: c, Description: "How long the fastest part of all took, on an axis that stretches " +
+		"the slowest ones: at 99 %, one in 100 took longer. " + words})
 }
 
 // quantiles returns the points of the percentiles that have a value beyond them; the last one is the longest time.
@@ -129,7 +129,8 @@ func (p *Page) latencyFigure(l *Load) {
 		}
 	}
 	if measuredOnce {
-		p.timeFigure(l, c, "Times over time of "+opWords(op), "The percentiles of each second; of several seconds the longest.")
+		p.timeFigure(l, c, "Times over time of "+opWords(op), "The percentiles of each second; of several seconds the "+
+			"longest.")
 	}
 }
 
@@ -166,8 +167,9 @@ func (p *Page) jobsFigure(l *Load) {
 		}
 		b.Bars = append(b.Bars, Bar{row.name, row.words, row.count, style})
 	}
-	p.add(Figure{Title: "Account of the jobs", Of: b, Description: "What became of the jobs of this run. Lost, duplicated " +
-		"and foreign jobs are findings, and drawn in red."})
+	p.add(Figure{Title: "Account of the jobs", Of: b,
+		Description: "What became of the jobs of this run. Lost, duplicated and foreign jobs are findings, and drawn in " +
+			"red."})
 }
 
 // heatFigure appends the map of response times.

@@ -49,7 +49,7 @@ func (e *Exploration) states() Figure {
 	}
 	return Figure{
 		Title: "States of connections", Of: d,
-		Description: "How many commands met each state, and how often a connection went from one to another. What is dotted " +
-			"was not reached.",
+		Description: "How many commands met each state, and how often a connection went from one to another. What is " +
+			"dotted was not reached.",
 	}
 }

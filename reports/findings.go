@@ -29,8 +29,8 @@ func (r *Report) Findings() []Finding {
 	return all
 }
 
-// gravity is the rank of a finding among those of its verdict: a connection that the server only closed weighs less than
-// a reply that it should not have given.
+// gravity is the rank of a finding among those of its verdict: a connection that the server only closed weighs less
+// than a reply that it should not have given.
 func (f *Finding) gravity() int {
 	if f.Close != "" {
 		return 1

@@ -42,7 +42,8 @@ var writers = map[string]func(*Suite, io.Writer) error{
 
 func TestFormatsGolden(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"rich", "expected", "unreachable", "explored", "compared", "load-lossy", "load-invalid"} {
+	for _, name := range []string{"rich", "expected", "unreachable", "explored", "compared", "load-lossy",
+		"load-invalid"} {
 		r := resultSamples()[name]
 		suite := r.Suite(ExitOptions{Require: []string{"FWP-FLUSH-02"}})
 		for format, write := range writers {
@@ -142,8 +143,8 @@ func TestPlacesOfAnnotations(t *testing.T) {
 // What a server said stays text in every format.
 func TestFormatsAreTame(t *testing.T) {
 	t.Parallel()
-	hostile := "\x1b[2J</failure>]]>\n::error::owned\n![x](http://evil.example/) <script>alert(1)</script> @octocat #12 \xff\x00" +
-		"\n```\n# TODO"
+	hostile := "\x1b[2J</failure>]]>\n::error::owned\n![x](http://evil.example/) <script>alert(1)</script> @octocat #12 " +
+		"\xff\x00\n```\n# TODO"
 	r := rich()
 	r.Target.HI, r.Checks[1].Findings[0].Actual, r.Checks[1].Findings[0].Expected = hostile, hostile, hostile
 	r.Checks[4].Clauses[0].Why = hostile

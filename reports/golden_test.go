@@ -116,5 +116,6 @@ func TestWriteErrors(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, well().Page(PageOptions{}).WriteText(brokenPipe{}, TextOptions{}), errPipe)
 	require.ErrorIs(t, well().WriteJSON(brokenPipe{}, ExitOptions{}), errPipe)
-	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}, ExitOptions{}), "verdict 99 is unknown")
+	require.ErrorContains(t, (&Report{Checks: []Check{{Verdict: 99}}}).WriteJSON(&bytes.Buffer{}, ExitOptions{}),
+		"verdict 99 is unknown")
 }

@@ -50,7 +50,8 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 	require.NoError(t, e.WriteJSON(&out, ExitOptions{}))
 	require.Contains(t, out.String(), "secret")
 	for _, r := range out.String() {
-		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f || strings.ContainsRune("\u200b\u202e\u2066\U000e0041", r)) {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r <= 0x9f ||
+			strings.ContainsRune("\u200b\u202e\u2066\U000e0041", r)) {
 			t.Fatalf("%U is in the output", r)
 		}
 	}
@@ -58,12 +59,16 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 
 // Fields that no server has a part in keep what they have.
 var ours = map[string]bool{
-	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true, "check": true,
-	"conn": true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true, "chosen": true,
-	"role":  true,
-	"usage": true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true, "close": true,
-	"mark": true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true, "explained_by": true,
-	"reason": true, "saved": true,
+	"id": true, "title": true, "file": true, "clause": true, "level": true, "section": true, "statement": true,
+	"check": true,
+	"conn":  true, "from": true, "reproduce": true, "provide": true, "schema": true, "version": true, "url": true,
+	"chosen": true,
+	"role":   true,
+	"usage":  true, "left": true, "checks": true, "clauses": true, "path": true, "run": true, "outcome": true,
+	"close": true,
+	"mark":  true, "goal": true, "command": true, "state": true, "field": true, "breaks": true, "ended_by": true,
+	"explained_by": true,
+	"reason":       true, "saved": true,
 }
 
 // The same of a load.

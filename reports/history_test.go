@@ -29,7 +29,8 @@ func TestManyEventsThatProveAFinding(t *testing.T) {
 
 func TestHistoriesConclude(t *testing.T) {
 	t.Parallel()
-	well, open := History{Settled: 1}, History{Settled: 1, Inconclusive: []HistoryCause{{Why: "x", Jobs: 1, JIDs: []string{"j"}}}}
+	well, open := History{Settled: 1}, History{Settled: 1,
+		Inconclusive: []HistoryCause{{Why: "x", Jobs: 1, JIDs: []string{"j"}}}}
 	found, damaged := History{Findings: []HistoryFinding{{Events: []HistoryEvent{}}}}, History{Damage: "line 3"}
 	for _, c := range []struct {
 		files []History

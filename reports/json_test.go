@@ -75,7 +75,8 @@ func TestJSONFormat(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, rich().WriteJSON(&out, ExitOptions{}))
 	text := out.String()
-	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/3\",\n  \"version\": \"fwpcheck 0.1.0\",\n"), text[:80])
+	assert.True(t, strings.HasPrefix(text, "{\n  \"schema\": \"fwpcheck/3\",\n  \"version\": \"fwpcheck 0.1.0\",\n"),
+		text[:80])
 	assert.True(t, strings.HasSuffix(text, "\n}\n"))
 	assert.Contains(t, text, `\"jobtype\":\"<b>&'\\u001b\"`, "no escapes for HTML")
 	assert.Contains(t, text, `"seed": "18446744073709551557"`)
@@ -96,7 +97,8 @@ func TestJSONFormat(t *testing.T) {
 
 func TestAVerdictThatIsNoneIsRefused(t *testing.T) {
 	t.Parallel()
-	require.ErrorContains(t, json.Unmarshal([]byte(`{"checks":[{"verdict":"green"}]}`), new(Report)), `verdict "green" is unknown`)
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"checks":[{"verdict":"green"}]}`), new(Report)),
+		`verdict "green" is unknown`)
 }
 
 // Whoever puts a part of a report into a JSON of their own gets the same keys.

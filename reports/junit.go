@@ -59,8 +59,8 @@ type junitResult struct {
 
 // WriteJUnit writes the cases as the XML that Jenkins and GitLab read: a failure is an error of the target, an error is
 // a case without a result, and what is known is skipped. The evidence is the content of the element, because GitLab
-// does not read its message. It has no attribute that the schema of Jenkins' xunit plugin refuses. What XML cannot hold is escaped, and what is long is cut. It writes once, and returns the
-// error of that.
+// does not read its message. It has no attribute that the schema of Jenkins' xunit plugin refuses. What XML cannot hold
+// is escaped, and what is long is cut. It writes once, and returns the error of that.
 func (s *Suite) WriteJUnit(w io.Writer) error {
 	counts := s.count()
 	suite := junitSuite{

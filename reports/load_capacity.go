@@ -15,8 +15,8 @@ import (
 // removed, renamed or changes its meaning.
 const LoadCapacitySchema = "fwpbench-capacity/1"
 
-// LoadCapacity is the result of a search for the highest rate that a target sustains. Durations are nanoseconds in JSON,
-// in keys that end in _ns; rates are a second. It is plain data without locks.
+// LoadCapacity is the result of a search for the highest rate that a target sustains. Durations are nanoseconds in
+// JSON, in keys that end in _ns; rates are a second. It is plain data without locks.
 type LoadCapacity struct {
 	// Schema is LoadCapacitySchema; WriteJSON sets it, whatever is here.
 	Schema string `json:"schema"`
@@ -80,11 +80,12 @@ const (
 	StepLimited = "generator-limited"
 )
 
-// StepOf returns a run at a rate as a step. The rate held if the run is valid, achieved 99 % of it, emptied its queues, and
-// missed no threshold. Evaluate comes first.
+// StepOf returns a run at a rate as a step. The rate held if the run is valid, achieved 99 % of it, emptied its queues,
+// and missed no threshold. Evaluate comes first.
 func StepOf(l *Load, rate float64) CapacityStep {
 	s := CapacityStep{
-		Rate: rate, Result: StepHeld, Run: l.Run, Took: l.Took, Achieved: l.Rate.Achieved, Op: l.Rate.Op, Findings: len(l.Findings),
+		Rate: rate, Result: StepHeld, Run: l.Run, Took: l.Took, Achieved: l.Rate.Achieved, Op: l.Rate.Op,
+		Findings: len(l.Findings),
 	}
 	if op := l.op(l.Rate.Op); op != nil {
 		s.Response, s.Service, s.Lateness = op.Response, op.Service, op.Lateness
@@ -104,8 +105,8 @@ func StepOf(l *Load, rate float64) CapacityStep {
 	return s
 }
 
-// limitedByGenerator reports whether a run is INVALID because of the generator or its machine, and not because the target
-// refused what it was sent.
+// limitedByGenerator reports whether a run is INVALID because of the generator or its machine, and not because the
+// target refused what it was sent.
 func (l *Load) limitedByGenerator() bool {
 	ofTarget := []string{"empty", "errors", "aborted", "connections"}
 	return !slices.ContainsFunc(l.Validity.Reasons, func(r Reason) bool { return slices.Contains(ofTarget, r.ID) })
@@ -131,8 +132,10 @@ func (c *LoadCapacity) decide() outcome {
 	if c.Rate > 0 {
 		found = "at least " + digits(c.Rate) + " /s"
 	}
-	return decide(append(trouble{c.Interrupted, c.Internal, c.Unreachable, ""}.claims(found, "the target could not be loaded"),
-		claimed(ExitLoss, findings > 0, text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
+	return decide(append(
+		trouble{c.Interrupted, c.Internal, c.Unreachable, ""}.claims(found, "the target could not be loaded"),
+		claimed(ExitLoss, findings > 0,
+			text.Count(findings, "finding")+" in the steps: run that rate by itself for the details; "+found),
 		claimed(ExitInconclusive, c.Limited, "inconclusive: the generator was the limit; "+found+above),
 		claimed(ExitFindings, c.Rate == 0 && len(c.Steps) > 0, "no rate held"+above),
 		claimed(ExitInconclusive, !c.Confirmed, "inconclusive: "+found+", but it did not hold twice"),
@@ -159,8 +162,8 @@ func (c *LoadCapacity) Hide(hide func(string) string) {
 	}
 }
 
-// Page returns c for people: what was found, each rate that was tried with its times, and why those that did not hold did
-// not.
+// Page returns c for people: what was found, each rate that was tried with its times, and why those that did not hold
+// did not.
 func (c *LoadCapacity) Page(o PageOptions) Page {
 	var p Page
 	decided := c.decide()
@@ -175,8 +178,9 @@ func (c *LoadCapacity) Page(o PageOptions) Page {
 	if len(c.Steps) > 0 {
 		p.curve(c)
 		if o.Figures {
-			p.add(Figure{Title: "Times against rate", Of: c.chart(), Description: "The response times at each rate that was tried; " +
-				"of a rate that was tried several times those of the last step. Where the curves rise, the target is at its limit."})
+			p.add(Figure{Title: "Times against rate", Of: c.chart(),
+				Description: "The response times at each rate that was tried; of a rate that was tried several times those " +
+					"of the last step. Where the curves rise, the target is at its limit."})
 		}
 	}
 	facts := fmt.Sprintf("seed %d, took %s%s, exit code %d", c.Seed, short(c.Took), began(c.Started), decided.code)
@@ -186,7 +190,8 @@ func (c *LoadCapacity) Page(o PageOptions) Page {
 
 // sorted returns the steps by their rate.
 func (c *LoadCapacity) sorted() []CapacityStep {
-	return slices.SortedStableFunc(slices.Values(c.Steps), func(a, b CapacityStep) int { return cmp.Compare(a.Rate, b.Rate) })
+	return slices.SortedStableFunc(slices.Values(c.Steps),
+		func(a, b CapacityStep) int { return cmp.Compare(a.Rate, b.Rate) })
 }
 
 // curve appends the steps, and why some did not hold.

@@ -15,13 +15,16 @@ func searched() *LoadCapacity {
 	step := func(rate float64, result, why string) CapacityStep {
 		return CapacityStep{
 			Rate: rate, Result: result, Why: why, Run: "k3v9q2", Took: 12 * time.Second, Achieved: rate - 1, Op: "push",
-			Response: spread(int64(10*rate), time.Duration(100*rate)*time.Nanosecond), Lateness: spread(int64(10*rate), 9*time.Microsecond),
+			Response: spread(int64(10*rate), time.Duration(100*rate)*time.Nanosecond),
+			Lateness: spread(int64(10*rate), 9*time.Microsecond),
 		}
 	}
 	missed := "1 of 1 threshold missed: push.response.p99<2ms, actual 4.1 ms"
 	return &LoadCapacity{
-		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine, Target: LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
-		Plan: "50 producers and 50 workers", Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: 90 * time.Second, Seed: 42,
+		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine,
+		Target: LoadTarget{URL: "tcp://localhost:7419", Chosen: "from --url"},
+		Plan:   "50 producers and 50 workers", Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), Took: 90 * time.Second,
+		Seed:       42,
 		Thresholds: []string{"push.response.p99<2ms"}, Precision: 0.05, Rate: 4000, Confirmed: true, Above: 8000,
 		Steps: []CapacityStep{
 			step(2000, StepHeld, ""), step(4000, StepHeld, ""), step(8000, StepFailed, missed), step(8000, StepFailed, missed),
@@ -53,10 +56,11 @@ func TestLoadCapacityOutcome(t *testing.T) {
 		code   int
 		words  string
 	}{
-		"found":       {func(*LoadCapacity) {}, ExitWell, "capacity 4,000 /s; 8,000 /s did not hold: 1 of 1 threshold"},
-		"all held":    {func(c *LoadCapacity) { c.Above = 0 }, ExitWell, "at least 4,000 /s, which was the highest rate"},
-		"none held":   {func(c *LoadCapacity) { c.Rate = 0 }, ExitFindings, "no rate held; 8,000 /s did not hold"},
-		"the limit":   {func(c *LoadCapacity) { c.Limited = true }, ExitInconclusive, "the generator was the limit; at least 4,000 /s"},
+		"found":     {func(*LoadCapacity) {}, ExitWell, "capacity 4,000 /s; 8,000 /s did not hold: 1 of 1 threshold"},
+		"all held":  {func(c *LoadCapacity) { c.Above = 0 }, ExitWell, "at least 4,000 /s, which was the highest rate"},
+		"none held": {func(c *LoadCapacity) { c.Rate = 0 }, ExitFindings, "no rate held; 8,000 /s did not hold"},
+		"the limit": {func(c *LoadCapacity) { c.Limited = true }, ExitInconclusive,
+			"the generator was the limit; at least 4,000 /s"},
 		"unsteady":    {func(c *LoadCapacity) { c.Confirmed = false }, ExitInconclusive, "it did not hold twice"},
 		"findings":    {func(c *LoadCapacity) { c.Steps[1].Findings = 2 }, ExitLoss, "2 findings in the steps"},
 		"interrupted": {func(c *LoadCapacity) { c.Interrupted = true }, ExitInterrupted, "interrupted: at least 4,000 /s"},

@@ -12,8 +12,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// LoadComparisonSchema is the value of the key "schema" of the JSON of every LoadComparison. Its number grows when a key
-// is removed, renamed or changes its meaning.
+// LoadComparisonSchema is the value of the key "schema" of the JSON of every LoadComparison. Its number grows when a
+// key is removed, renamed or changes its meaning.
 const LoadComparisonSchema = "fwpbench-compare/1"
 
 // LoadComparison is the result of comparing two loads, A and B, by blocks that were measured in pairs. Package
@@ -131,7 +131,8 @@ func (r *LoadRatio) value(x float64) string {
 
 // BlockOf returns a run as a block of a comparison.
 func BlockOf(l *Load, side string, pair int) LoadBlock {
-	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took, Findings: len(l.Findings)}
+	b := LoadBlock{Side: side, Pair: pair, Run: l.Run, Seed: l.Seed, Started: l.Started, Took: l.Took,
+		Findings: len(l.Findings)}
 	code, words := l.Outcome()
 	if b.Figures = l.figuresOf(); code != ExitWell && code != ExitFindings || len(b.Figures) == 0 {
 		b.Void = cmp.Or(words, "nothing was measured")

@@ -16,12 +16,14 @@ func comparedLoads() *LoadComparison {
 	began := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	c := &LoadComparison{
 		Version: "fwpbench 0.1.0", Machine: soundLoad().Machine, Started: began, Took: 6 * time.Minute, Seed: 42,
-		A: ComparedLoad{"tcp://old:7419", "50 producers and 50 workers"}, B: ComparedLoad{"tcp://new:7419", "50 producers and 50 workers"},
+		A:      ComparedLoad{"tcp://old:7419", "50 producers and 50 workers"},
+		B:      ComparedLoad{"tcp://new:7419", "50 producers and 50 workers"},
 		Margin: 0.05, Pairs: 7,
 	}
 	for i := range 16 {
 		b := LoadBlock{
-			Side: "A", Pair: i / 2, Run: fmt.Sprintf("run%d", i), Seed: uint64(42 + i/2), Started: began.Add(time.Duration(i) * 23 * time.Second),
+			Side: "A", Pair: i / 2, Run: fmt.Sprintf("run%d", i), Seed: uint64(42 + i/2),
+			Started: began.Add(time.Duration(i) * 23 * time.Second),
 			Took:    23 * time.Second,
 			Figures: []LoadFigure{{"rate", 8300 + float64(i)}, {"push.response.p50", 120_000 + float64(i)}},
 		}
@@ -56,7 +58,8 @@ func TestLoadComparisonGolden(t *testing.T) {
 		*r = LoadRatio{Metric: r.Metric, Primary: r.Primary, A: r.A, B: r.B, Ratio: r.Ratio}
 	}
 	for name, c := range map[string]*LoadComparison{
-		"load-compared": comparedLoads(), "load-compared-noise": noise, "load-compared-apart": apart, "load-compared-empty": {},
+		"load-compared": comparedLoads(), "load-compared-noise": noise, "load-compared-apart": apart,
+		"load-compared-empty": {},
 	} {
 		var out bytes.Buffer
 		require.NoError(t, c.Page(PageOptions{}).WriteText(&out, TextOptions{}))
@@ -112,7 +115,8 @@ func TestBlockOf(t *testing.T) {
 	b := BlockOf(l, "B", 3)
 	assert.Empty(t, b.Void)
 	assert.Equal(t, []string{
-		"rate", "server.cpu", "generator.cpu", "push.response.p50", "push.response.p90", "push.response.p99", "push.response.p99.9",
+		"rate", "server.cpu", "generator.cpu", "push.response.p50", "push.response.p90", "push.response.p99",
+		"push.response.p99.9",
 		"fetch.found.response.p50", "ack.response.p50", "ack.response.p99", "job.fetched.p50", "job.fetched.p99",
 	}, names(b), "a percentile needs 20 values beyond it: 960 FETCHes have no p99")
 	over := overloadedLoad()

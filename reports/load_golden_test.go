@@ -27,7 +27,8 @@ func loadSamples() map[string]*Load {
 	}
 	gone.Evaluate()
 	return map[string]*Load{
-		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(), "load-lossy": lossyLoad(),
+		"load-sound": soundLoad(), "load-overloaded": overloadedLoad(), "load-invalid": invalidLoad(),
+		"load-lossy":  lossyLoad(),
 		"load-agents": agentsLoad(), "load-interrupted": interrupted, "load-closed": closed, "load-gone": gone,
 		"load-empty": {},
 		"load-unreachable": {

@@ -19,7 +19,8 @@ func TestLoadJSONRoundTrip(t *testing.T) {
 	full := &Load{}
 	fillLoad(reflect.ValueOf(full).Elem(), new(int64))
 	full.Schema = LoadSchema
-	for name, l := range map[string]*Load{"sound": soundLoad(), "lossy": lossyLoad(), "invalid": invalidLoad(), "every field": full} {
+	for name, l := range map[string]*Load{"sound": soundLoad(), "lossy": lossyLoad(), "invalid": invalidLoad(),
+		"every field": full} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer

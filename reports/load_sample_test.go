@@ -47,13 +47,15 @@ func soundLoad() *Load {
 			Workload: json.RawMessage(`{"producers":100}`),
 		},
 		Phases: []Phase{
-			{Name: "connect", Took: 212 * time.Millisecond}, {Name: "warm-up", From: 212 * time.Millisecond, Took: 10 * time.Second},
+			{Name: "connect", Took: 212 * time.Millisecond},
+			{Name: "warm-up", From: 212 * time.Millisecond, Took: 10 * time.Second},
 			{Name: "measure", From: 10_212 * time.Millisecond, Took: time.Minute},
 			{Name: "drain", From: 70_212 * time.Millisecond, Took: 1200 * time.Millisecond, Note: "empty after 0.2 s"},
 		},
 		Measured:    time.Minute,
 		Connections: Connections{Planned: 200, Opened: 200},
-		Rate:        LoadRate{Op: "push", Target: 5000, Achieved: 4998.4, Planned: 300_000, Done: 299_904, Queued: 14, Backlog: 3},
+		Rate: LoadRate{Op: "push", Target: 5000, Achieved: 4998.4, Planned: 300_000, Done: 299_904, Queued: 14,
+			Backlog: 3},
 		Ops: []LoadOp{
 			sampleOp("push", 299_904, 11*time.Microsecond, 104*time.Microsecond, 120*time.Microsecond),
 			sampleOp("fetch.found", 960, 12*time.Microsecond, 98*time.Microsecond, 110*time.Microsecond),
@@ -62,7 +64,8 @@ func soundLoad() *Load {
 			sampleOp("beat", 400, 210*time.Microsecond, 88*time.Microsecond, 297*time.Microsecond),
 		},
 		Flows: []LoadFlow{
-			{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)}, {Flow: "job.acked", Time: spread(299_904, 290*time.Microsecond)},
+			{Flow: "job.fetched", Time: spread(299_904, 180*time.Microsecond)},
+			{Flow: "job.acked", Time: spread(299_904, 290*time.Microsecond)},
 		},
 		Jobs: LoadJobs{Pushed: 325_011, Delivered: 325_011, Acked: 325_011, OutOfOrder: 1204, TakenAtEnd: 3, Drained: true},
 		Health: Health{
@@ -72,14 +75,18 @@ func soundLoad() *Load {
 			Files: Files{Peak: 214, Soft: 524_288, Hard: 524_288},
 		},
 		Series: []Second{{
-			At: 10 * time.Second, Over: time.Second, Phase: "measure", Target: 5000, Achieved: 4991, Connections: 200, InFlight: 2, CPU: 0.42,
+			At: 10 * time.Second, Over: time.Second, Phase: "measure", Target: 5000, Achieved: 4991, Connections: 200,
+			InFlight: 2, CPU: 0.42,
 			Ops: []SecondOp{{
 				Op: "push", Count: 4991, LatenessP99: 55 * time.Microsecond, ServiceP50: 104 * time.Microsecond,
-				ServiceP99: 510 * time.Microsecond, ResponseP50: 120 * time.Microsecond, ResponseP99: 600_400, ResponseMax: 3 * time.Millisecond,
+				ServiceP99: 510 * time.Microsecond, ResponseP50: 120 * time.Microsecond, ResponseP99: 600_400,
+				ResponseMax: 3 * time.Millisecond,
 			}},
-			Flows: []SecondFlow{{Flow: "job.fetched", Count: 4988, P50: 180 * time.Microsecond, P99: 900 * time.Microsecond, Max: 9 * time.Millisecond}},
+			Flows: []SecondFlow{{Flow: "job.fetched", Count: 4988, P50: 180 * time.Microsecond, P99: 900 * time.Microsecond,
+				Max: 9 * time.Millisecond}},
 		}, {
-			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Target: 5000, Achieved: 5003.5, Connections: 200, InFlight: 3,
+			At: 11 * time.Second, Over: 412 * time.Millisecond, Phase: "measure", Target: 5000, Achieved: 5003.5,
+			Connections: 200, InFlight: 3,
 			Backlog: 1, Dropped: 2, CPU: 0.4,
 			Ops: []SecondOp{{Op: "fetch.empty", Errors: 1}},
 		}},
@@ -104,14 +111,16 @@ func parsed(sources ...string) []Threshold {
 func overloadedLoad() *Load {
 	l := soundLoad()
 	l.Rate = LoadRate{
-		Op: "push", Target: 12_000, Achieved: 8300, Planned: 720_000, Done: 498_000, Queued: 497_900, Backlog: 221_950, Dropped: 50,
+		Op: "push", Target: 12_000, Achieved: 8300, Planned: 720_000, Done: 498_000, Queued: 497_900, Backlog: 221_950,
+		Dropped:  50,
 		Unserved: 221_950,
 	}
 	l.Ops[0] = sampleOp("push", 497_000, 20*time.Microsecond, 11*time.Millisecond, 9*time.Second)
 	l.Ops[0].Response.Count, l.Ops[0].Response.Unserved = 718_950, l.Rate.Unserved
 	l.Ops[0].Response.AtLeast = []string{"mean", "p90", "p99", "p99.9", "p99.99", "max"}
 	l.Ops[0].Errors = []LoadError{
-		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)}, {Kind: "reset", Count: 60},
+		{Kind: "rejected", Count: 940, Example: "ERR too busy \x1b[2J" + strings.Repeat("0 ", 60)},
+		{Kind: "reset", Count: 60},
 	}
 	l.Connections.Lost, l.Connections.LostWhy = 60, "read tcp: connection reset by peer"
 	l.Connections.Disconnects = 75
@@ -161,6 +170,7 @@ func newFinding(kind FindingKind, clause string, count int64, jids []string) Loa
 // sampleOps are the kinds of commands of the samples.
 func sampleOps() []string {
 	return []string{
-		"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info", "end",
+		"connect", "hello", "push", "fetch", "fetch.found", "fetch.waited", "fetch.empty", "ack", "fail", "beat", "info",
+		"end",
 	}
 }

@@ -158,8 +158,8 @@ func (l *Load) late() []Reason {
 		return nil
 	}
 	if h := &l.Health; h.MachineBusy >= machineFull && h.CPUShare < machineFull/2 {
-		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s", percent(h.MachineBusy),
-			percent(h.CPUShare), l.processors())
+		words += fmt.Sprintf("; the machine was busy for %s of the time, and the generator used %s of its %s",
+			percent(h.MachineBusy), percent(h.CPUShare), l.processors())
 	}
 	do := "lower the rate, give the generator more CPUs or a dedicated machine, or look for what else runs there"
 	return []Reason{{ID: "late", What: words, Do: do}}

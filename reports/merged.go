@@ -16,8 +16,8 @@ import (
 // renamed or changes its meaning.
 const MergedSchema = "fwpmerged/1"
 
-// Merged is the sum of several runs of the load generator: what a single run that saw all of them would have recorded. It
-// has no rate and no account of jobs, which are those of a run.
+// Merged is the sum of several runs of the load generator: what a single run that saw all of them would have recorded.
+// It has no rate and no account of jobs, which are those of a run.
 type Merged struct {
 	// Schema is MergedSchema; WriteJSON sets it, whatever is here.
 	Schema string `json:"schema"`

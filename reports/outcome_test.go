@@ -90,8 +90,10 @@ func TestRequire(t *testing.T) {
 	}{
 		{"nothing", nil, 0, "all well: 1 clause passed, 1 observed"},
 		{"evaluated", []string{"FWP-HI-01", "FWP-END-01"}, 0, "all well: 1 clause passed, 1 observed"},
-		{"skipped", []string{"FWP-HI-01", "FWP-AUTH-02"}, 3, "required, but not evaluated: FWP-AUTH-02; 1 clause passed, 1 observed"},
-		{"not in the report", []string{"FWP-NONE-01"}, 3, "required, but not evaluated: FWP-NONE-01; 1 clause passed, 1 observed"},
+		{"skipped", []string{"FWP-HI-01", "FWP-AUTH-02"}, 3, "required, but not evaluated: FWP-AUTH-02; 1 clause passed, 1 " +
+			"observed"},
+		{"not in the report", []string{"FWP-NONE-01"}, 3, "required, but not evaluated: FWP-NONE-01; 1 clause passed, 1 " +
+			"observed"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,7 +130,8 @@ func TestOutcomeInWords(t *testing.T) {
 		{"in part", half, "1 check inconclusive; 1 clause passed"},
 		{"open clause only", &Report{Clauses: []Clause{{ID: "a", Verdict: Pass}, {ID: "b", Verdict: Inconclusive}}},
 			"1 clause inconclusive; 1 clause passed"},
-		{"scripts that name no clause", &Report{Checks: []Check{{Verdict: Pass}, {Verdict: Pass}}}, "all well: 2 checks passed"},
+		{"scripts that name no clause", &Report{Checks: []Check{{Verdict: Pass}, {Verdict: Pass}}},
+			"all well: 2 checks passed"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -152,7 +155,8 @@ func TestNoBreachIsLost(t *testing.T) {
 		{"clause of a check", Report{
 			Checks:  []Check{{ID: "c", Verdict: Pass, Clauses: []ClauseVerdict{{ID: "A", Verdict: Warn, Why: "because"}}}},
 			Clauses: []Clause{{ID: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn}},
-		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn, Evidence: Evidence{Check: "c", Actual: "because"}}}},
+		}, []Finding{{Clause: "A", Level: LevelShould, Statement: "It is so.", Verdict: Warn,
+			Evidence: Evidence{Check: "c", Actual: "because"}}}},
 		{"clause", Report{Clauses: []Clause{{ID: "A", Verdict: Crash, Checks: []string{"c", "d"}}}},
 			[]Finding{{Clause: "A", Verdict: Crash, Evidence: Evidence{Check: "c, d"}}}},
 		{"second clause of a check", Report{Checks: []Check{{

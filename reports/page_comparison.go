@@ -20,7 +20,8 @@ func (c *Comparison) Page(o PageOptions) Page {
 		p.difference(&c.Differences[i])
 	}
 	if len(c.Limits) == 2 {
-		p.section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because of them")
+		p.section("LIMITS OF CONNECTIONS", "each is allowed; from then on fewer were used, so that no reply differs because "+
+			"of them")
 		p.add(Fields{Fields: []Field{field("A", limitWords(c.Limits[0])), field("B", limitWords(c.Limits[1]))}})
 	}
 	p.leftover(c.Left, "of this run that are, or may be, still on A or B", o)

@@ -10,8 +10,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Page returns e for people: the findings, one a line; each of them with the script that shows it; what was covered; and
-// a last line that says in words what the result is.
+// Page returns e for people: the findings, one a line; each of them with the script that shows it; what was covered;
+// and a last line that says in words what the result is.
 func (e *Exploration) Page(o PageOptions) Page {
 	var p Page
 	p.target(e.Target, e.Version)
@@ -134,7 +134,8 @@ func (p *Page) situations(all map[string]int, o PageOptions) {
 	if len(all) == 0 {
 		return
 	}
-	p.section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(t.Rows), len(all)))
+	p.section("SITUATIONS", fmt.Sprintf("%d of %d that the specification distinguishes were reached", len(t.Rows),
+		len(all)))
 	if o.Verbose {
 		p.add(t)
 	}

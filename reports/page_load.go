@@ -152,8 +152,8 @@ func (p *Page) validity(l *Load) {
 		}
 		return
 	}
-	why := []string{"Its rates and times are not results, and are shown with --show-invalid only. The account of the jobs " +
-		"is exact all the same."}
+	why := []string{"Its rates and times are not results, and are shown with --show-invalid only. The account of the " +
+		"jobs is exact all the same."}
 	if len(v.Reasons) == 0 {
 		why = append(why, "The run was not evaluated.")
 	}

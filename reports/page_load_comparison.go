@@ -26,9 +26,9 @@ func (c *LoadComparison) Page(o PageOptions) Page {
 	}
 	p.ratios(c)
 	if o.Figures && len(c.Ratios) > 0 && c.NoVerdict == "" {
-		p.add(Figure{Title: "Ratios of B to A", Of: c.forest(), Description: "A point is the ratio of a metric, the line its " +
-			"interval of 95 %; the margin is shaded. What is to the right of it is more, which is better for a rate and worse " +
-			"for a time."})
+		p.add(Figure{Title: "Ratios of B to A", Of: c.forest(),
+			Description: "A point is the ratio of a metric, the line its interval of 95 %; the margin is shaded. What is to " +
+				"the right of it is more, which is better for a rate and worse for a time."})
 	}
 	p.voids(c)
 	if o.Verbose {
@@ -68,7 +68,8 @@ func (p *Page) ratios(c *LoadComparison) {
 		t.Rows = append(t.Rows, row)
 	}
 	if c.NoVerdict == "" {
-		t.Note = Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their number (Holm).")
+		t.Note = Words("A and B: medians of the blocks. p of a metric that is not primary is adjusted for their number " +
+			"(Holm).")
 	}
 	p.add(t)
 }
@@ -170,7 +171,8 @@ func (c *LoadComparison) forest() *Forest {
 		if c.AA {
 			style = Plain
 		}
-		f.Rows = append(f.Rows, ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Style: style, Strong: r.Primary})
+		f.Rows = append(f.Rows, ForestRow{Name: r.Metric, Ratio: r.Ratio, Low: r.Low, High: r.High, Style: style,
+			Strong: r.Primary})
 	}
 	return f
 }

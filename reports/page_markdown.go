@@ -19,8 +19,9 @@ type MarkdownOptions struct {
 	Most int
 }
 
-// WriteMarkdown writes a page as Markdown of GitHub's dialect, with its outcome first. Whatever stands in it is shown as
-// it is: nothing in it can become a link, an image, HTML or a mention. It writes once, and returns the error of that.
+// WriteMarkdown writes a page as Markdown of GitHub's dialect, with its outcome first. Whatever stands in it is shown
+// as it is: nothing in it can become a link, an image, HTML or a mention. It writes once, and returns the error of
+// that.
 func (p Page) WriteMarkdown(w io.Writer, o MarkdownOptions) error {
 	m := &markdownWriter{}
 	if o.Title != "" {

@@ -59,7 +59,8 @@ func (g *group) example() []Text {
 		return nil
 	}
 	first := g.rows[0]
-	return []Text{Words("for example " + cmp.Or(first.check, strings.Join(first.clauses, ", ")) + ": " + abridged(first.why))}
+	return []Text{Words("for example " + cmp.Or(first.check, strings.Join(first.clauses, ", ")) + ": " +
+		abridged(first.why))}
 }
 
 // rows appends the checks of a group with their clauses, their causes if these differ, and what was said on the
@@ -93,8 +94,8 @@ func defaultWhy(v Verdict) string {
 	}
 }
 
-// observations appends what the specification leaves open and this server, or program, does: with Verbose a line for each, which has
-// the question and the answer, else the number of clauses.
+// observations appends what the specification leaves open and this server, or program, does: with Verbose a line for
+// each, which has the question and the answer, else the number of clauses.
 func (p *Page) observations(r *Report, clauses int, o PageOptions) {
 	all := r.remarks()
 	switch {

@@ -31,7 +31,8 @@ func bounded(data []byte) error {
 		}
 	}
 	if values > mostValues || objects > mostObjects {
-		return fmt.Errorf("%d values, %d of them objects; a report has at most %d and %d", values, objects, mostValues, mostObjects)
+		return fmt.Errorf("%d values, %d of them objects; a report has at most %d and %d", values, objects, mostValues,
+			mostObjects)
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package reports
 
-// ReasonCode is the code of the cause of a verdict without a result: inconclusive, not run or skipped. Checks with the same
-// code are listed together, whatever the words of their causes.
+// ReasonCode is the code of the cause of a verdict without a result: inconclusive, not run or skipped. Checks with the
+// same code are listed together, whatever the words of their causes.
 type ReasonCode string
 
 // The reasons. Those of what was skipped are "needs-" and the need: "needs-password" for example.

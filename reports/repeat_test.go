@@ -16,7 +16,8 @@ func repeated() *Report {
 	always.Runs = []Count{{Warn, 10}}
 	sometimes.Runs = []Count{{Fail, 2}, {Inconclusive, 1}, {Pass, 7}}
 	sometimes.Clauses[0].Runs = sometimes.Runs
-	sometimes.Clauses = append(sometimes.Clauses, ClauseVerdict{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass, Runs: []Count{{Pass, 10}}})
+	sometimes.Clauses = append(sometimes.Clauses,
+		ClauseVerdict{ID: "FWP-HI-01", Level: LevelPlain, Verdict: Pass, Runs: []Count{{Pass, 10}}})
 	bare := Check{ID: "my-bug.fwp", File: "my-bug.fwp", Verdict: Fail, Runs: []Count{{Fail, 9}, {NotRun, 1}},
 		Findings: []Finding{{Verdict: Fail, Evidence: Evidence{
 			Line: 3, Source: "S: +OK", Expected: "the simple string OK", Actual: "no reply",
@@ -27,13 +28,15 @@ func repeated() *Report {
 
 func TestCountVerdicts(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, []Count{{Crash, 1}, {Inconclusive, 2}, {Pass, 1}}, CountVerdicts(Inconclusive, Pass, Crash, Inconclusive))
+	assert.Equal(t, []Count{{Crash, 1}, {Inconclusive, 2}, {Pass, 1}},
+		CountVerdicts(Inconclusive, Pass, Crash, Inconclusive))
 	assert.Empty(t, CountVerdicts())
 }
 
 func TestSeen(t *testing.T) {
 	t.Parallel()
-	c := Check{Runs: CountVerdicts(Fail, Fail, Pass), Clauses: []ClauseVerdict{{ID: "A", Runs: CountVerdicts(Fail)}, {ID: "B"}}}
+	c := Check{Runs: CountVerdicts(Fail, Fail, Pass),
+		Clauses: []ClauseVerdict{{ID: "A", Runs: CountVerdicts(Fail)}, {ID: "B"}}}
 	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, ""))
 	assert.Equal(t, "in 1 of 3 runs", c.seen(Fail, "A"), "a clause that the other runs said nothing about")
 	assert.Equal(t, "in 2 of 3 runs", c.seen(Fail, "B"))

@@ -28,11 +28,12 @@ func richClauses() []Clause {
 		{ID: "FWP-PUSH-03", Level: LevelPlain, Section: "PUSH Command", Verdict: Fail,
 			Statement: "A PUSH that is answered with an error enqueues nothing, whatever was wrong with the work unit and " +
 				"whatever the connection did before it.", Checks: []string{"push/rejected"}},
-		{ID: "FWP-FRAME-03", Level: LevelShould, Section: "Server Protocol Sender and Client Protocol Receiver", Verdict: Warn,
-			Statement: "A command with a syntax error is refused.", Checks: []string{"frame/space"}},
+		{ID: "FWP-FRAME-03", Level: LevelShould, Section: "Server Protocol Sender and Client Protocol Receiver",
+			Verdict: Warn, Statement: "A command with a syntax error is refused.", Checks: []string{"frame/space"}},
 		{ID: "FWP-RESP-02", Level: LevelMust, Section: "Server Protocol Sender and Client Protocol Receiver", Verdict: Crash,
 			Statement: "A command that fails is answered with a RESP error.", Checks: []string{"resp/long-line"}},
-		{ID: "FWP-FETCH-05", Level: LevelPlain, Section: "FETCH Command", Verdict: Inconclusive, Checks: []string{"fetch/block"}},
+		{ID: "FWP-FETCH-05", Level: LevelPlain, Section: "FETCH Command", Verdict: Inconclusive,
+			Checks: []string{"fetch/block"}},
 		{ID: "FWP-END-01", Level: LevelPlain, Section: "END Command", Verdict: Observed, Checks: []string{"end/reply"}},
 		{ID: "FWP-AUTH-02", Level: LevelPlain, Verdict: Skipped, Checks: []string{"auth/refused"}},
 		{ID: "FWP-AUTH-04", Level: LevelPlain, Verdict: Skipped, Checks: []string{"auth/refused"}},
@@ -60,7 +61,8 @@ func rejected() Check {
 		Findings: []Finding{{
 			Clause: "FWP-PUSH-03", Level: LevelPlain, Verdict: Fail, Evidence: Evidence{
 				File: "push/rejected.fwp", Line: 14, Col: 4, Width: 3, Source: "S: $-1", Expected: "a null bulk string",
-				Actual:      "a bulk string of 61 bytes:\n" + `{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
+				Actual: "a bulk string of 61 bytes:\n" +
+					`{"jid":"0123456789abcdef","jobtype":"<b>&'\u001b","args":[9007199254740993]}`,
 				Differences: []string{`.args[0]: expected 1, got 9007199254740993`, `.queue: expected "default", got nothing`},
 				Close:       "the server reset the connection",
 				Reproduce:   "fwpcheck run --check push/rejected --seed 7 --url tcp://127.0.0.1:7419",
@@ -69,7 +71,8 @@ func rejected() Check {
 		Conversation: []Line{
 			{At: 0, Conn: "producer", From: FromSuite, Text: "connected to 127.0.0.1:7419"},
 			{At: 312 * time.Microsecond, Conn: "producer", From: FromServer, Text: `+HI {"v":2}`},
-			{At: 1 * time.Millisecond, Conn: "producer", From: FromClient, Text: `PUSH {"jid":"0123456789abcdef"} \xc3\x28 … 1048500 bytes more`},
+			{At: 1 * time.Millisecond, Conn: "producer", From: FromClient,
+				Text: `PUSH {"jid":"0123456789abcdef"} \xc3\x28 … 1048500 bytes more`},
 			{At: 2500 * time.Millisecond, Conn: "c", From: FromServer, Text: "$61"},
 			{At: 61 * time.Second, From: FromSuite, Text: "the check ended", Own: true},
 		},
@@ -92,19 +95,23 @@ func padded() Check {
 func dying() Check {
 	return Check{
 		ID: "resp/long-line", Title: "a long line", Verdict: Crash, Attempts: 1,
-		Clauses:      []ClauseVerdict{{ID: "FWP-RESP-02", Level: LevelMust, Verdict: Crash, Why: "no new connection was accepted within 5 s"}},
+		Clauses: []ClauseVerdict{{ID: "FWP-RESP-02", Level: LevelMust, Verdict: Crash,
+			Why: "no new connection was accepted within 5 s"}},
 		Conversation: []Line{{At: time.Second, Conn: "c", From: FromClient, Text: "INFO"}},
 	}
 }
 
 func slow() Check {
-	late := "the reply came 40 ms too late, and the suite itself was measured to lag by up to 60 ms, which explains it as well as " +
-		"a slow server does"
+	late := "the reply came 40 ms too late, and the suite itself was measured to lag by up to 60 ms, which explains it " +
+		"as well as a slow server does"
 	return Check{
-		ID: "fetch/block", Title: "FETCH waits two seconds", File: "fetch/block.fwp", Verdict: Inconclusive, Took: 2 * time.Second,
+		ID: "fetch/block", Title: "FETCH waits two seconds", File: "fetch/block.fwp", Verdict: Inconclusive,
+		Took:     2 * time.Second,
 		Attempts: 3, Clauses: []ClauseVerdict{
-			{ID: "FWP-FETCH-05", Level: LevelPlain, Verdict: Inconclusive, Why: late, Provide: "run on a machine that is less busy"},
-			{ID: "FWP-FETCH-06", Level: LevelPlain, Verdict: Inconclusive, Why: late, Provide: "run on a machine that is less busy"},
+			{ID: "FWP-FETCH-05", Level: LevelPlain, Verdict: Inconclusive, Why: late,
+				Provide: "run on a machine that is less busy"},
+			{ID: "FWP-FETCH-06", Level: LevelPlain, Verdict: Inconclusive, Why: late,
+				Provide: "run on a machine that is less busy"},
 		},
 		Conversation: []Line{{At: 2040 * time.Millisecond, Conn: "c", From: FromServer, Text: "$-1"}},
 	}
@@ -147,7 +154,8 @@ func expected() *Report {
 	r.Expectations = &Expectations{
 		File: "fwpcheck.expect", Server: "faktory 1.9.4",
 		Stale: []Expectation{{11, "hello/* FWP-HELLO-04 fails", "nothing was found"}},
-		Notes: []Expectation{{12, "beat/quiet FWP-BEAT-02 flaky rate<=0.2 of=20", "no finding in 20 plays; is it still flaky?"}},
+		Notes: []Expectation{{12, "beat/quiet FWP-BEAT-02 flaky rate<=0.2 of=20",
+			"no finding in 20 plays; is it still flaky?"}},
 	}
 	r.Clauses = slices.DeleteFunc(richClauses(), func(c Clause) bool { return c.Verdict == Crash || c.Verdict == NotRun })
 	return r

@@ -120,7 +120,8 @@ func ruleOf(rule string, c *Case) sarifRule {
 		return sarifRule{rule, sarifText{"Results without a clause: " + rule}, sarifText{"See docs/reading-a-report.md."}}
 	}
 	return sarifRule{
-		rule, sarifText{"The clause " + rule + " of the specification"}, sarifText{"`fwpcheck explain " + rule + "` prints it."},
+		rule, sarifText{"The clause " + rule + " of the specification"},
+		sarifText{"`fwpcheck explain " + rule + "` prints it."},
 	}
 }
 

@@ -17,8 +17,8 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 		"report.go", "finding.go", "known.go", "repeat.go")
 	schemaOf(t, "exploration.schema.json", "Result of an exploration", ExplorationSchema, reflect.TypeFor[Exploration](),
 		"exploration.go", "finding.go", "report.go")
-	schemaOf(t, "comparison.schema.json", "Result of comparing two servers", ComparisonSchema, reflect.TypeFor[Comparison](),
-		"comparison.go", "report.go")
+	schemaOf(t, "comparison.schema.json", "Result of comparing two servers", ComparisonSchema,
+		reflect.TypeFor[Comparison](), "comparison.go", "report.go")
 	schemaOf(t, "merged.schema.json", "Sum of several runs of fwpbench", MergedSchema, reflect.TypeFor[Merged](),
 		"merged.go", "load.go")
 }
@@ -41,7 +41,8 @@ func TestCheckJSONFollowsItsSchema(t *testing.T) {
 	root := readSchema(t, "check.schema.json")
 	full := &Report{}
 	fill(reflect.ValueOf(full).Elem(), new(int64))
-	for name, r := range map[string]*Report{"rich": rich(), "repeated": repeated(), "expected": expected(), "empty": {}, "every field": full} {
+	for name, r := range map[string]*Report{"rich": rich(), "repeated": repeated(), "expected": expected(), "empty": {},
+		"every field": full} {
 		write := func(w io.Writer) error { return r.WriteJSON(w, ExitOptions{}) }
 		assert.Empty(t, root.breachesOf(t, write), name)
 	}

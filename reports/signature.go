@@ -7,8 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// Signature returns what is the same of f in every run: what was received, or how it differs, and what was expected. It has
-// one line; see Stable for what is replaced in it.
+// Signature returns what is the same of f in every run: what was received, or how it differs, and what was expected. It
+// has one line; see Stable for what is replaced in it.
 func (f *Finding) Signature() string {
 	if len(f.Differences) > 0 {
 		return beginning(strings.Join(f.Differences, "; "), 2*enoughOfASymptom)

@@ -20,7 +20,8 @@ func TestSignature(t *testing.T) {
 	again := of("a job", `${"jid":"fwp1120232337b6fb-128-jid-17","at":"2026-11-21T01:23:38+01:00"} after 998ms`)
 	assert.Equal(t, `${"jid":"$jid","at":"#time"} after #time instead of a job`, first)
 	assert.Equal(t, first, again)
-	assert.Equal(t, `"\r$jid\r\n" instead of no CR`, of("no CR", `"\rfwp1121055207a06a-200-jid-2\r\n"`), "behind an escape")
+	assert.Equal(t, `"\r$jid\r\n" instead of no CR`, of("no CR", `"\rfwp1121055207a06a-200-jid-2\r\n"`),
+		"behind an escape")
 	assert.Equal(t, "patience ended after #time", of("", "patience ended after 2m31.066s"))
 	long := of("x", strings.Repeat("é", 1000))
 	assert.Equal(t, strings.Repeat("é", 80)+" instead of x", long)

@@ -9,9 +9,9 @@ import (
 	"github.com/fwpsuite/fwp/internal/text"
 )
 
-// WriteTAP writes the cases in the Test Anything Protocol, version 13, which is the latest that every reader takes. What
-// is known is TODO, what is without a result is not ok, and a run that reached no target bails out. It writes once, and
-// returns the error of that.
+// WriteTAP writes the cases in the Test Anything Protocol, version 13, which is the latest that every reader takes.
+// What is known is TODO, what is without a result is not ok, and a run that reached no target bails out. It writes
+// once, and returns the error of that.
 func (s *Suite) WriteTAP(w io.Writer) error {
 	var out bytes.Buffer
 	out.WriteString("TAP version 13\n")

@@ -54,8 +54,9 @@ type ThresholdResult struct {
 	NoData bool `json:"no_data,omitempty"`
 }
 
-// Evaluate compares l with t. Without data t is not met. If l is INVALID, t is judged only if it is about the account of
-// the jobs, which is exact whatever else the generator had to do. A figure that is a lower bound meets > and >= only.
+// Evaluate compares l with t. Without data t is not met. If l is INVALID, t is judged only if it is about the account
+// of the jobs, which is exact whatever else the generator had to do. A figure that is a lower bound meets > and >=
+// only.
 func (t Threshold) Evaluate(l *Load) ThresholdResult {
 	result := ThresholdResult{Threshold: t.Source, NoData: true, Actual: "no data"}
 	m, ok := findMetric(t.Metric, []string{opOf(t.Metric)})

@@ -137,7 +137,8 @@ func TestThresholdsFailWithoutData(t *testing.T) {
 		{undrained, []string{"lost==0", "missing<5"}, "no data"},
 		{closed, []string{"dropped==0", "rate>=1%"}, "no data"},
 		{invalid, []string{"push.response.p99<1s", "rate>1", "errors<1%"}, "the run is INVALID"},
-		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s", "lateness.p99<1s"}, "no data"},
+		{empty, []string{"rate<1", "errors<1%", "lost==0", "duplicated==0", "push.count==0", "job.fetched.p99<1s",
+			"lateness.p99<1s"}, "no data"},
 	} {
 		for _, threshold := range parsed(c.sources...) {
 			got := threshold.Evaluate(c.l)

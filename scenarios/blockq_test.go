@@ -72,19 +72,22 @@ func TestASecondProtocol(t *testing.T) {
 	}{
 		"delivered":       {"", delivered, allMatched},
 		"delivered twice": {blockq.DeliveredTwice, delivered, "4 matched\n6 matched\n8 matched\n10 matched\n12 mismatched\n"},
-		"lost":            {blockq.Lost, delivered, "4 matched\n6 mismatched\n8 not reached\n10 not reached\n12 not reached\n"},
+		"lost": {blockq.Lost, delivered,
+			"4 matched\n6 mismatched\n8 not reached\n10 not reached\n12 not reached\n"},
 		"not answered": {blockq.Silent, delivered,
 			"4 matched\n6 matched\n8 matched\n10 unsure\n12 not reached\nbreach no-reply at 10\n"},
 		"foreign": {blockq.Foreign, delivered,
 			"4 matched\n6 matched\n8 unsure\n10 not reached\n12 not reached\nbreach foreign-reply:take at 8\n"},
 		"a block that is too short": {blockq.BlockShort, delivered,
 			"4 matched\n6 matched\n8 unsure\n10 not reached\n12 not reached\nbreach grammar:grammar at 8\n"},
-		"JSON in a part": {"", "connect as producer\nC: put $queue $id 7\nC: {\"a\":1}\nS: OK\nC: take $queue\nS: JOB $other {\"a\":int}\nC: done $other\nS: OK\n",
-			"4 matched\n6 matched\n8 matched\n"},
-		"another part": {"", "connect as producer\nC: put $queue $id 5\nC: hello\nS: OK\nC: take $queue\nS: JOB $id \"bye\" | NONE\n",
-			"4 matched\n6 mismatched\n"},
-		"refused, and goes on": {"", "connect as consumer\nC bad: take\nS: ERR\nC: take $queue\nS: ERR /x/ | NONE\n", "3 matched\n5 matched\n"},
-		"by hand":              {"", "C bad: take $queue\nS: ERR join first\nC: join me\nS: OK\nC: bye\nS: <fin>\n", "2 matched\n4 matched\n6 matched\n"},
+		"JSON in a part": {"", "connect as producer\nC: put $queue $id 7\nC: {\"a\":1}\nS: OK\nC: take $queue\nS: JOB " +
+			"$other {\"a\":int}\nC: done $other\nS: OK\n", "4 matched\n6 matched\n8 matched\n"},
+		"another part": {"", "connect as producer\nC: put $queue $id 5\nC: hello\nS: OK\nC: take $queue\nS: JOB $id \"bye\" " +
+			"| NONE\n", "4 matched\n6 mismatched\n"},
+		"refused, and goes on": {"", "connect as consumer\nC bad: take\nS: ERR\nC: take $queue\nS: ERR /x/ | NONE\n",
+			"3 matched\n5 matched\n"},
+		"by hand": {"", "C bad: take $queue\nS: ERR join first\nC: join me\nS: OK\nC: bye\nS: <fin>\n",
+			"2 matched\n4 matched\n6 matched\n"},
 		"a repetition": {"", `repeat 6 by 3 consumers
   C: put $queue $id# 1
   C: x
@@ -118,7 +121,8 @@ end
 
 func TestASecondProtocolIsCleanedUp(t *testing.T) {
 	t.Parallel()
-	const two = "connect as producer\nC: put work $id1 1\nC: x\nS: OK\nC: put work $id2 0\nC:\nS: OK\nC: take work\nS: JOB $id1 \"x\"\n"
+	const two = "connect as producer\nC: put work $id1 1\nC: x\nS: OK\nC: put work $id2 0\nC:\nS: OK\nC: take work\nS: " +
+		"JOB $id1 \"x\"\n"
 	runs := playBlockq(t, "", two, "connect as producer\nC: count work\nS: COUNT 0\nC: done test-id1-2\nS: ERR unknown\n")
 	assert.Equal(t, "4 matched\n7 matched\n9 matched\n", outcomes(runs[0]))
 	assert.Empty(t, runs[0].Leftover)
@@ -133,7 +137,8 @@ func TestASecondProtocolWhoseServerDies(t *testing.T) {
 		l, err := nw.Listen(addr)
 		require.NoError(t, err)
 		go func() { _ = server.Serve(l) }()
-		s, err := scenarios.Parse(blockqdialect.Dialect{}, "test", []byte("connect as consumer\nC: ping\nS: OK\nsilence 1m\nC: ping\nS: OK\n"))
+		s, err := scenarios.Parse(blockqdialect.Dialect{}, "test", []byte("connect as consumer\nC: ping\nS: OK\nsilence "+
+			"1m\nC: ping\nS: OK\n"))
 		require.NoError(t, err)
 		time.AfterFunc(30*time.Second, func() { _ = server.Close() })
 		run := (&scenarios.Player{Target: blockqTarget{nw}}).Play(t.Context(), s, "test")
@@ -145,11 +150,14 @@ func TestASecondProtocolWhoseServerDies(t *testing.T) {
 func TestLintOfASecondProtocol(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"C: take $queue\nS: ERR\n":                                                  "1:4: this line breaks the protocol: join first",
-		"connect as producer\nC: take\nS: ERR\n":                                    "2:4: this line breaks the protocol: byte 4: expected",
-		"connect as producer\nC bad: ping\nS: OK\n":                                 "2:8: this line is marked bad, but a client may send it",
-		"connect as producer\nC: put q i 1\nC: xy\nS: ERR\n":                        "3:4: this line breaks the protocol: byte",
-		"connect as producer\nC: bye\nS: <fin>\nC: ping\n":                          "4:4: this line breaks the protocol: ping may not be sent while the connection is ended",
+		"C: take $queue\nS: ERR\n": "1:4: this line breaks the protocol: join first",
+		"connect as producer\nC: take\nS: ERR\n": "2:4: this line breaks the protocol: " +
+			"byte 4: expected",
+		"connect as producer\nC bad: ping\nS: OK\n": "2:8: this line is marked bad, but a " +
+			"client may send it",
+		"connect as producer\nC: put q i 1\nC: xy\nS: ERR\n": "3:4: this line breaks the protocol: byte",
+		"connect as producer\nC: bye\nS: <fin>\nC: ping\n": "4:4: this line breaks the protocol: " +
+			"ping may not be sent while the connection is ended",
 		"connect as producer\nC: take $queue\nS: JOB $x \"a\"\nC: done $y\nS: OK\n": "4:4: $y has no value here",
 	} {
 		s, err := scenarios.Parse(blockqdialect.Dialect{}, "x", []byte(text))

@@ -43,7 +43,8 @@ func TestASeriesComesInAnyOrderOnceEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := fetches(&peer{}, test.jids...)
-			script := pushThree + "repeat 3 by 1 consumers\nC: FETCH $queue\nS: ${\"jid\":\"$jid#\"}\nC: ACK {\"jid\":\"$jid#\"}\nS: +OK\nend\n"
+			script := pushThree + "repeat 3 by 1 consumers\nC: FETCH $queue\nS: ${\"jid\":\"$jid#\"}\nC: ACK " +
+				"{\"jid\":\"$jid#\"}\nS: +OK\nend\n"
 			play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, test.want, outcomes(r), strings.Join(p.lines(), "\n"))
 			})
@@ -142,7 +143,8 @@ func TestEventually(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &peer{next: test.next, answers: map[string]string{"FETCH": null}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
+			p := &peer{next: test.next, answers: map[string]string{"FETCH": null},
+				delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
 			play(t, p, strings.Replace(script, "WINDOW", test.window, 1), func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, test.want, outcomes(r))
 			})
@@ -154,7 +156,8 @@ func TestEventually(t *testing.T) {
 func TestWhatIsDeliveredOnceEndsTheWait(t *testing.T) {
 	t.Parallel()
 	const script = "connect as consumer\neventually\nVERB\nS: ${\"jid\":\"0123456789abcdef\",\"n\":2}\nend\n"
-	const right, wrong, another = `{"jid":"0123456789abcdef","n":2}`, `{"jid":"0123456789abcdef","n":1}`, `{"jid":"another","n":1}`
+	const right, wrong, another = `{"jid":"0123456789abcdef","n":2}`, `{"jid":"0123456789abcdef","n":1}`,
+		`{"jid":"another","n":1}`
 	for name, test := range map[string]struct {
 		verb string
 		next []string

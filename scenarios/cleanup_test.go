@@ -28,14 +28,17 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 		script string
 		left   []string
 	}{
-		"nothing left":              {producer + "C: INFO\nS: $\n", nil},
-		"an enqueued job":           {producer + "C: PUSH $job\nS: +OK\n", nil},
-		"a job in another queue":    {producer + "C: PUSH $job{\"queue\":\"$queue7\",\"retry\":3}\nS: +OK\nC: PUSH $job{\"jid\":\"$jid2\"}\nS: +OK\n", nil},
-		"a job that is held":        {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n", nil},
-		"many":                      {"repeat 50 by 5 producers\nC: PUSH $job\nS: +OK\nend\n", nil},
-		"after a mismatch":          {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: $-1\n", nil},
-		"one that was acknowledged": {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${}\nC: ACK {\"jid\":\"$jid\"}\nS: +OK\n", nil},
-		"one that is dead": {consumer + "C: PUSH $job{\"retry\":-1}\nS: +OK\nC: FETCH $queue\nS: ${}\nC: FAIL {\"jid\":\"$jid\",\"errtype\":\"E\",\"message\":\"m\",\"backtrace\":[]}\nS: +OK\n",
+		"nothing left":    {producer + "C: INFO\nS: $\n", nil},
+		"an enqueued job": {producer + "C: PUSH $job\nS: +OK\n", nil},
+		"a job in another queue": {producer + "C: PUSH $job{\"queue\":\"$queue7\",\"retry\":3}\nS: +OK\nC: PUSH " +
+			"$job{\"jid\":\"$jid2\"}\nS: +OK\n", nil},
+		"a job that is held": {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${\"jid\":\"$jid\"}\n", nil},
+		"many":               {"repeat 50 by 5 producers\nC: PUSH $job\nS: +OK\nend\n", nil},
+		"after a mismatch":   {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: $-1\n", nil},
+		"one that was acknowledged": {consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: ${}\nC: ACK " +
+			"{\"jid\":\"$jid\"}\nS: +OK\n", nil},
+		"one that is dead": {consumer + "C: PUSH $job{\"retry\":-1}\nS: +OK\nC: FETCH $queue\nS: ${}\nC: FAIL " +
+			"{\"jid\":\"$jid\",\"errtype\":\"E\",\"message\":\"m\",\"backtrace\":[]}\nS: +OK\n",
 			[]string{"fwp-test-0001-jid-2 among the dead jobs"}},
 		"one that is scheduled": {producer + "C: PUSH $job{\"at\":\"$now+1h\"}\nS: +OK\n",
 			[]string{"fwp-test-0001-jid-1 in queue fwp-test-0001-queue-2"}},
@@ -53,7 +56,8 @@ func TestAPlayRemovesWhatItLeft(t *testing.T) {
 				r := player.Play(t.Context(), s, "fwp-test-0001")
 				assert.Equal(t, test.left, r.Leftover)
 
-				look, err := scenarios.Parse(fwpdialect.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: ${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
+				look, err := scenarios.Parse(fwpdialect.Dialect{}, "look", []byte("connect as consumer\nC: INFO\nS: "+
+					"${\"faktory\":{\"sets\":{\"working\":0}}}\n"))
 				require.NoError(t, err)
 				assert.True(t, player.Play(t.Context(), look, "fwp-look-0001").Complete())
 			})

@@ -30,7 +30,8 @@ func TestHostileJSON(t *testing.T) {
 		"an unfinished string": `{"a":"`,
 	}
 	patterns := []string{
-		`${"a":1}`, `$={"a":1}`, `${"a":int(1..9)}`, `${"a":number}`, `${"a":any | absent}`, `${"a":[1,...]}`, `${"a":"$x"}`, `${"a":$y:int}`,
+		`${"a":1}`, `$={"a":1}`, `${"a":int(1..9)}`, `${"a":number}`, `${"a":any | absent}`, `${"a":[1,...]}`, `${"a":"$x"}`,
+		`${"a":$y:int}`,
 		`${"a":=[1,2]}`, `$={"a":any}`, `${"a":time}`, `${"a":/x/}`, `${"a":1.5,"b":{"c":[{"d":1}]}}`, `$[1,...]`, `$=[]`,
 	}
 	for name, got := range tests {

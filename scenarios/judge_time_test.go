@@ -20,8 +20,9 @@ func TestBoundsAreHeldAgainstTheTimeThatFavoursTheServer(t *testing.T) {
 		want                   Outcome
 		passing                bool
 	}{
-		"no bounds":                          {Window{}, 9 * time.Hour, 9 * time.Hour, 0, 0, Matched, false},
-		"within both":                        {Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, 0, 0, Matched, false},
+		"no bounds": {Window{}, 9 * time.Hour, 9 * time.Hour, 0, 0, Matched, false},
+		"within both": {Window{From: 100 * ms, To: 200 * ms}, 150 * ms, 149 * ms, 0, 0, Matched,
+			false},
 		"too early":                          {Window{From: 100 * ms}, 99 * ms, 98 * ms, 0, 0, Mismatched, false},
 		"too early, whatever the lag":        {Window{From: 100 * ms}, 99 * ms, 98 * ms, time.Second, 0, Mismatched, false},
 		"early only after the write":         {Window{From: 100 * ms}, 101 * ms, 99 * ms, 0, 0, Matched, false},

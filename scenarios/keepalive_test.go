@@ -24,7 +24,8 @@ func TestABusyConsumerBeatsToo(t *testing.T) {
 func TestABeatOfTheScriptCounts(t *testing.T) {
 	t.Parallel()
 	p := &peer{}
-	play(t, p, consumer+"silence 10s\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\nsilence 10s\n", func(t *testing.T, _ *scenarios.Run) {
-		assert.Equal(t, 1, strings.Count(strings.Join(p.lines(), "\n"), "BEAT"))
-	})
+	play(t, p, consumer+"silence 10s\nC: BEAT {\"wid\":\"$wid\"}\nS: +OK\nsilence 10s\n",
+		func(t *testing.T, _ *scenarios.Run) {
+			assert.Equal(t, 1, strings.Count(strings.Join(p.lines(), "\n"), "BEAT"))
+		})
 }

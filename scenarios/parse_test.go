@@ -69,7 +69,8 @@ func TestLint(t *testing.T) {
 
 func TestParseTakesWindowsLineEndsAndAByteOrderMark(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "dos.fwp", []byte("\ufefftitle: from an editor\r\nC: INFO\r\nS: $\r\n"))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "dos.fwp",
+		[]byte("\ufefftitle: from an editor\r\nC: INFO\r\nS: $\r\n"))
 	require.NoError(t, err)
 	assert.Equal(t, "from an editor", s.Title)
 	assert.Len(t, s.Steps, 2)

@@ -41,23 +41,36 @@ func TestPlayReportsTheResultOfALine(t *testing.T) {
 		script string
 		want   string
 	}{
-		"the answer":                             {info("+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\n"},
-		"a refusal":                              {info("-ERR\r\n"), consumer + beat + "S: +OK\n", "3 mismatched\n"},
-		"a text that BEAT has not":               {info("+KO\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach foreign-reply:BEAT at 3\n"},
-		"another kind":                           {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach foreign-reply:BEAT at 3\n"},
-		"an alternative":                         {info("$-1\r\n"), consumer + beat + "S: +OK | $-1\n", "3 matched\n"},
-		"anything":                               {info(":12\r\n"), consumer + beat + "S: <any>\n", "3 matched\n"},
-		"what follows a mismatch is not reached": {info("-ERR\r\n"), consumer + beat + "S: +OK\nsilence 1s\n", "3 mismatched\n4 not reached\n"},
-		"a bulk cut short":                       {info("$5\r\nOK\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach grammar:truncated at 3\n"},
-		"a bulk in characters":                   {info("$2\r\néé\r\n"), consumer + beat + "S: $\n", "3 unsure\nbreach grammar:length in characters at 3\n"},
-		"a null as an array":                     {info("*-1\r\n"), consumer + beat + "S: $-1\n", "3 unsure\nbreach grammar:null at 3\n"},
-		"LF alone":                               {info("+OK\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach grammar:line end at 3\n"},
-		"a second reply":                         {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\nbreach extra-reply at 3\n"},
-		"a consumer sent away":                   {info(closes), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
-		"a consumer reset":                       {info(resets), consumer + beat + "S: +OK\n", "3 mismatched\nbreach consumer-closed at 3\n"},
-		"a state without a signal":               {info("$17\r\n{\"state\":\"quiet\"}\r\n"), consumer + beat + "S: +OK\n", "3 unsure\nbreach state-unordered at 3\n"},
-		"the same to a BEAT of the engine":       {info("+{\"state\":\"quiet\"}\r\n"), consumer + "silence 20s\n", "2 matched\nbreach state-unordered at 2\n"},
-		"no answer while others get one":         {info(mute), consumer + beat + "S: +OK\n", "3 unsure\nbreach no-reply at 3\n"},
+		"the answer": {info("+OK\r\n"), consumer + beat + "S: +OK\n", "3 matched\n"},
+		"a refusal":  {info("-ERR\r\n"), consumer + beat + "S: +OK\n", "3 mismatched\n"},
+		"a text that BEAT has not": {info("+KO\r\n"), consumer + beat + "S: +OK\n",
+			"3 unsure\nbreach foreign-reply:BEAT at 3\n"},
+		"another kind": {info("$2\r\nOK\r\n"), consumer + beat + "S: +OK\n",
+			"3 unsure\nbreach foreign-reply:BEAT at 3\n"},
+		"an alternative": {info("$-1\r\n"), consumer + beat + "S: +OK | $-1\n", "3 matched\n"},
+		"anything":       {info(":12\r\n"), consumer + beat + "S: <any>\n", "3 matched\n"},
+		"what follows a mismatch is not reached": {info("-ERR\r\n"), consumer + beat + "S: +OK\nsilence 1s\n",
+			"3 mismatched\n4 not reached\n"},
+		"a bulk cut short": {info("$5\r\nOK\r\n"), consumer + beat + "S: $\n",
+			"3 unsure\nbreach grammar:truncated at 3\n"},
+		"a bulk in characters": {info("$2\r\néé\r\n"), consumer + beat + "S: $\n",
+			"3 unsure\nbreach grammar:length in characters at 3\n"},
+		"a null as an array": {info("*-1\r\n"), consumer + beat + "S: $-1\n",
+			"3 unsure\nbreach grammar:null at 3\n"},
+		"LF alone": {info("+OK\n"), consumer + beat + "S: +OK\n",
+			"3 unsure\nbreach grammar:line end at 3\n"},
+		"a second reply": {info("+OK\r\n+OK\r\n"), consumer + beat + "S: +OK\n",
+			"3 matched\nbreach extra-reply at 3\n"},
+		"a consumer sent away": {info(closes), consumer + beat + "S: +OK\n",
+			"3 mismatched\nbreach consumer-closed at 3\n"},
+		"a consumer reset": {info(resets), consumer + beat + "S: +OK\n",
+			"3 mismatched\nbreach consumer-closed at 3\n"},
+		"a state without a signal": {info("$17\r\n{\"state\":\"quiet\"}\r\n"), consumer + beat + "S: +OK\n",
+			"3 unsure\nbreach state-unordered at 3\n"},
+		"the same to a BEAT of the engine": {info("+{\"state\":\"quiet\"}\r\n"), consumer + "silence 20s\n",
+			"2 matched\nbreach state-unordered at 2\n"},
+		"no answer while others get one": {info(mute), consumer + beat + "S: +OK\n",
+			"3 unsure\nbreach no-reply at 3\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +168,8 @@ func TestSilence(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &peer{answers: map[string]string{"FETCH": test.answer}, delay: map[string]time.Duration{test.delayed: 2 * time.Second}}
+			p := &peer{answers: map[string]string{"FETCH": test.answer},
+				delay: map[string]time.Duration{test.delayed: 2 * time.Second}}
 			play(t, p, consumer+"# wait\n\nC: FETCH $queue\nsilence 1s\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
 				assert.Equal(t, test.want, outcomes(r))
 			})
@@ -216,13 +230,13 @@ func TestTooManyRounds(t *testing.T) {
 		greeting: "+HI {\"v\":2,\"i\":2000000000,\"s\":\"salt\"}\r\n",
 		answers:  map[string]string{"PUSH": "-ERR first HELLO\r\n", "HELLO": "-ERR wrong\r\n"},
 	}
-	play(t, p, "C[raw]: PUSH $job\nS[raw]: +HI {\"v\":2}\nclause FWP-STATE-01\nS[raw]: -\nconnect d as producer\nC[d]: PUSH $job\nS[d]: +OK\n",
-		func(t *testing.T, r *scenarios.Run) {
-			assert.Empty(t, r.NotServing)
-			assert.Nil(t, r.Refused)
-			assert.Equal(t, "2 matched\n4 matched\n5 unsure\n7 not reached\n", outcomes(r))
-			assert.Contains(t, r.Results[2].Cause, "the server asks for 2000000000 iterations, outside 1 to 1048576")
-		})
+	play(t, p, "C[raw]: PUSH $job\nS[raw]: +HI {\"v\":2}\nclause FWP-STATE-01\nS[raw]: -\nconnect d as producer\nC[d]: "+
+		"PUSH $job\nS[d]: +OK\n", func(t *testing.T, r *scenarios.Run) {
+		assert.Empty(t, r.NotServing)
+		assert.Nil(t, r.Refused)
+		assert.Equal(t, "2 matched\n4 matched\n5 unsure\n7 not reached\n", outcomes(r))
+		assert.Contains(t, r.Results[2].Cause, "the server asks for 2000000000 iterations, outside 1 to 1048576")
+	})
 }
 
 func TestPasswordHashes(t *testing.T) {

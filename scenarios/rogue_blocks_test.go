@@ -22,14 +22,16 @@ func TestAWorkerGoesOnWithTheConnectionThatReplacedItsFirst(t *testing.T) {
 	p := &peer{idle: 5 * time.Second}
 	play(t, p, "repeat 4 by 1 producers\nsilence 2s\nC: INFO\nS: $\nend\n", func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "2 matched\n4 matched\n", outcomes(r))
-		assert.Equal(t, 3, strings.Count(strings.Join(p.lines(), "\n"), "HELLO"), "two, and that of the question whether the server lives: %q", p.lines())
+		assert.Equal(t, 3, strings.Count(strings.Join(p.lines(), "\n"), "HELLO"), "two, and that of the question whether "+
+			"the server lives: %q", p.lines())
 		assert.Equal(t, 2, strings.Count(strings.Join(p.lines(), "\n"), "END"), "the new one is left in order")
 	})
 }
 
 func TestAWindowIsCountedFromTheLineOfTheScript(t *testing.T) {
 	t.Parallel()
-	p := &peer{answers: map[string]string{"INFO x": "-ERR\r\n"}, idle: 4 * time.Second, delay: map[string]time.Duration{"INFO": time.Second}}
+	p := &peer{answers: map[string]string{"INFO x": "-ERR\r\n"}, idle: 4 * time.Second,
+		delay: map[string]time.Duration{"INFO": time.Second}}
 	p.answers["INFO"] = "$2\r\n{}\r\n"
 	script := "S: +HI {}\nC: HELLO {\"v\":2}\nS: +OK\nC bad: INFO x\nS: -\nS 3.5s..4.5s: <close>\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
@@ -39,7 +41,8 @@ func TestAWindowIsCountedFromTheLineOfTheScript(t *testing.T) {
 
 func TestWhatMayTakeLongIsNoRoundTrip(t *testing.T) {
 	t.Parallel()
-	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: $-1\nend\nC: INFO\nS: $\n"))
+	s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"repeat 3\nC: FETCH $queue\nS: "+
+		"$-1\nend\nC: INFO\nS: $\n"))
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}, delay: map[string]time.Duration{"FETCH": 2 * time.Second}}
@@ -65,7 +68,8 @@ func TestASlowServerIsAlive(t *testing.T) {
 		time.Sleep(4 * time.Second)
 		conversing(func(line string) (string, bool) {
 			time.Sleep(4 * time.Second)
-			return map[string]string{"INFO x": "-ERR\r\n", "INFO": "$2\r\n{}\r\n"}[line] + map[bool]string{true: "+OK\r\n"}[line != "INFO" && line != "INFO x"], line != "END"
+			return map[string]string{"INFO x": "-ERR\r\n", "INFO": "$2\r\n{}\r\n"}[line] +
+				map[bool]string{true: "+OK\r\n"}[line != "INFO" && line != "INFO x"], line != "END"
 		})(n, c)
 	}}
 	playOn(t, slow, consumer+"C bad: INFO x\nS: -\n", func(t *testing.T, r *scenarios.Run) {
@@ -107,8 +111,10 @@ func TestAReplyAtTheLastMomentCostsNothing(t *testing.T) {
 func TestEachTryOfEventuallyBeginsInStep(t *testing.T) {
 	t.Parallel()
 	job := "$26\r\n{\"jid\":\"0123456789abcdef\"}\r\n"
-	p := &peer{next: []string{"$-1\r\n", "$-1\r\n", job}, delay: map[string]time.Duration{"INFO": time.Second}, answers: map[string]string{"INFO": "$2\r\n{}\r\n"}}
-	script := consumer + "eventually\nC: FETCH $queue\nC: INFO\nS: ${\"jid\":\"0123456789abcdef\"}\nS: ${}\nend\nC: PUSH $job\nS: +OK\n"
+	p := &peer{next: []string{"$-1\r\n", "$-1\r\n", job}, delay: map[string]time.Duration{"INFO": time.Second},
+		answers: map[string]string{"INFO": "$2\r\n{}\r\n"}}
+	script := consumer + "eventually\nC: FETCH $queue\nC: INFO\nS: ${\"jid\":\"0123456789abcdef\"}\nS: ${}\nend\nC: PUSH " +
+		"$job\nS: +OK\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "5 matched\n6 matched\n9 matched\n", outcomes(r), "%q", p.lines())
 	})
@@ -117,7 +123,8 @@ func TestEachTryOfEventuallyBeginsInStep(t *testing.T) {
 func TestASeriesIsTakenByTheAlternativeThatMatches(t *testing.T) {
 	t.Parallel()
 	p := fetches(&peer{}, "fwp-test-0001-jid-1", "fwp-test-0001-jid-3", "fwp-test-0001-jid-4")
-	script := pushThree + "repeat 3\nC[p]: FETCH $queue\nS[p]: ${\"jid\":\"$jid#\",\"custom\":string} | ${\"jid\":\"$jid#\"}\nend\n"
+	script := pushThree + "repeat 3\nC[p]: FETCH $queue\nS[p]: ${\"jid\":\"$jid#\",\"custom\":string} | " +
+		"${\"jid\":\"$jid#\"}\nend\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "4 matched\n8 matched\n", outcomes(r))
 	})
@@ -163,7 +170,8 @@ func TestUnorderedBindsInTheOrderThatFits(t *testing.T) {
 func TestUnorderedLinesOfOneConnection(t *testing.T) {
 	t.Parallel()
 	p := fetches(&peer{}, "first", "second")
-	script := consumer + "C: FETCH $queue\nC: FETCH $queue\nunordered\nS: ${\"jid\":\"second\"}\nS: ${\"jid\":\"first\"}\nend\nC: INFO\nS: $\n"
+	script := consumer + "C: FETCH $queue\nC: FETCH $queue\nunordered\nS: ${\"jid\":\"second\"}\nS: " +
+		"${\"jid\":\"first\"}\nend\nC: INFO\nS: $\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "5 matched\n6 matched\n9 matched\n", outcomes(r))
 	})
@@ -203,7 +211,8 @@ func TestAnUnansweredBeatDoesNotAnswerTheNextLine(t *testing.T) {
 
 func TestEventuallyLeavesTheRepliesOfOthersAlone(t *testing.T) {
 	t.Parallel()
-	script := "connect a as consumer\nconnect b as consumer\nC[a]: FETCH a\neventually\nC[b]: INFO\nS[b]: ${}\nend\nS[a]: $-1\n"
+	script := "connect a as consumer\nconnect b as consumer\nC[a]: FETCH a\neventually\nC[b]: INFO\nS[b]: " +
+		"${}\nend\nS[a]: $-1\n"
 	asked := 0
 	late := &rogue{talk: conversing(func(line string) (string, bool) {
 		switch verb, _, _ := strings.Cut(line, " "); verb {
@@ -232,8 +241,9 @@ func TestAProducerMayBeSentAwayAfterAnErrorOnARawConnectionToo(t *testing.T) {
 		}
 		return answer, line != "INFO x" && line != "END"
 	})}
-	playOn(t, leaves, "S: +HI {}\nC: HELLO {\"v\":2}\nS: +OK\nC bad: INFO x\nS: -\n", func(t *testing.T, r *scenarios.Run) {
-		assert.Equal(t, "1 matched\n3 matched\n5 matched\n", outcomes(r))
-		assert.True(t, r.Complete())
-	})
+	playOn(t, leaves, "S: +HI {}\nC: HELLO {\"v\":2}\nS: +OK\nC bad: INFO x\nS: -\n",
+		func(t *testing.T, r *scenarios.Run) {
+			assert.Equal(t, "1 matched\n3 matched\n5 matched\n", outcomes(r))
+			assert.True(t, r.Complete())
+		})
 }

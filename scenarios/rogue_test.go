@@ -115,12 +115,13 @@ func TestALineThatIsNotReadDoesNotHang(t *testing.T) {
 			}
 		})
 	}}
-	playOn(t, stops, producer+"C: PUSH $job{\"args\":[\"$filler(1MiB)\"]}\nS: +OK\nC: INFO\nS: $\n", func(t *testing.T, r *scenarios.Run) {
-		assert.Equal(t, "3 unsure\n5 not reached\nbreach no-reply at 3\n", outcomes(r))
-		assert.Less(t, r.Took, 25*time.Second)
-		require.Len(t, r.Breaches, 1)
-		assert.Contains(t, r.Breaches[0].Got, "stopped reading")
-	})
+	playOn(t, stops, producer+"C: PUSH $job{\"args\":[\"$filler(1MiB)\"]}\nS: +OK\nC: INFO\nS: $\n",
+		func(t *testing.T, r *scenarios.Run) {
+			assert.Equal(t, "3 unsure\n5 not reached\nbreach no-reply at 3\n", outcomes(r))
+			assert.Less(t, r.Took, 25*time.Second)
+			require.Len(t, r.Breaches, 1)
+			assert.Contains(t, r.Breaches[0].Got, "stopped reading")
+		})
 }
 
 func TestAFloodIsNotReadIntoMemory(t *testing.T) {
@@ -166,17 +167,19 @@ func interruptions() map[string]interruption {
 	mutes := answering(map[string]string{"FETCH": "", "INFO": "", "END": ""})
 	null := answering(map[string]string{"FETCH": "$-1\r\n", "INFO": "$2\r\n{}\r\n", "END": ""})
 	return map[string]interruption{
-		"a greeting":                 {silent, consumer + "C: INFO\nS: $\n"},
-		"a raw greeting":             {silent, "S: +HI {}\n"},
-		"a reply":                    {mutes, consumer + "C: FETCH $queue\nS: $-1\n"},
-		"a reply in a window":        {mutes, consumer + "C: FETCH $queue\nS ..30s: $-1\n"},
-		"unordered replies":          {mutes, consumer + "C: FETCH $queue\nunordered\nS: $-1\nS: $\nend\n"},
-		"silence":                    {null, consumer + "silence 1h\n"},
-		"something eventual":         {null, consumer + "eventually\nC: FETCH $queue\nS: ${}\nend\n"},
-		"a question on the old one":  {answering(map[string]string{"INFO x": "-ERR\r\n", "BEAT": "", "END": ""}), consumer + "C bad: INFO x\nS: -\n"},
-		"workers":                    {mutes, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
-		"workers' greetings":         {silent, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
-		"threads":                    {mutes, "connect a as consumer\nconnect b as consumer\nparallel\nC[a]: FETCH $queue\nS[a]: $-1\nC[b]: FETCH $queue\nS[b]: $-1\nend\n"},
+		"a greeting":          {silent, consumer + "C: INFO\nS: $\n"},
+		"a raw greeting":      {silent, "S: +HI {}\n"},
+		"a reply":             {mutes, consumer + "C: FETCH $queue\nS: $-1\n"},
+		"a reply in a window": {mutes, consumer + "C: FETCH $queue\nS ..30s: $-1\n"},
+		"unordered replies":   {mutes, consumer + "C: FETCH $queue\nunordered\nS: $-1\nS: $\nend\n"},
+		"silence":             {null, consumer + "silence 1h\n"},
+		"something eventual":  {null, consumer + "eventually\nC: FETCH $queue\nS: ${}\nend\n"},
+		"a question on the old one": {answering(map[string]string{"INFO x": "-ERR\r\n", "BEAT": "", "END": ""}),
+			consumer + "C bad: INFO x\nS: -\n"},
+		"workers":            {mutes, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
+		"workers' greetings": {silent, "repeat 9 by 3 consumers\nC: FETCH $queue\nS: $-1\nend\n"},
+		"threads": {mutes, "connect a as consumer\nconnect b as consumer\nparallel\nC[a]: FETCH " +
+			"$queue\nS[a]: $-1\nC[b]: FETCH $queue\nS[b]: $-1\nend\n"},
 		"a table":                    {mutes, consumer + "table\nC: FETCH $queue\nS: $-1\nC: FETCH $queue\nS: $-1\nend\n"},
 		"what must be removed after": {mutes, consumer + "C: PUSH $job\nS: +OK\nC: FETCH $queue\nS: $-1\n"},
 	}

@@ -224,7 +224,8 @@ func (r *recorder) sending(conn, said string, s *Send, goesOn bool) {
 // question adds a question of the engine's.
 func (r *recorder) question(conn, said string) {
 	r.keep(Line{
-		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (the engine checks whether the connection still serves)",
+		At: time.Since(r.start), Conn: conn, From: "C", Text: said + " (the engine checks whether the connection still " +
+			"serves)",
 		Own: true,
 	})
 }

@@ -52,7 +52,8 @@ func TestTheFirstOfTwoLanesBindsAName(t *testing.T) {
 func two(t *testing.T) (sc *scope, jid, x *ref, b *Block) {
 	t.Helper()
 	sc, b = newScope("x"), &Block{Kind: Repeat}
-	jid, x = &ref{grammar: likeFWP{}.Grammar(), text: "$jid#", base: "jid", indexed: true}, &ref{grammar: likeFWP{}.Grammar(), text: "$x#", base: "x", indexed: true}
+	jid, x = &ref{grammar: likeFWP{}.Grammar(), text: "$jid#", base: "jid", indexed: true},
+		&ref{grammar: likeFWP{}.Grammar(), text: "$x#", base: "x", indexed: true}
 	for round := range 3 {
 		in := sc.repetition(b, round)
 		for _, r := range []*ref{jid, x} {

@@ -26,11 +26,15 @@ func TestAServiceNeverProvidedIsNotLost(t *testing.T) {
 		want    string
 		got     string // in the conversation
 	}{
-		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n", "the server closed the connection on HELLO; this server has not served any connection"},
-		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n", "the server reset the connection on HELLO; this server has not served any connection"},
-		"hangs on HELLO":  {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n", "HELLO was not answered; this server has not served any connection"},
+		"closes on HELLO": {map[string]string{"HELLO": closes}, hello, "1 matched\n4 mismatched\n",
+			"the server closed the connection on HELLO; this server has not served any connection"},
+		"resets on HELLO": {map[string]string{"HELLO": resets}, hello, "1 matched\n4 mismatched\n",
+			"the server reset the connection on HELLO; this server has not served any connection"},
+		"hangs on HELLO": {map[string]string{"HELLO": mute}, hello, "1 matched\n4 unsure\nbreach no-reply at 4\n",
+			"HELLO was not answered; this server has not served any connection"},
 		"hangs after HELLO": {map[string]string{"PUSH": mute, "BEAT": mute}, hello + "C: PUSH $job\nS: +OK\n",
-			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "BEAT on a new connection gets no answer; this server has not served any connection"},
+			"1 matched\n4 matched\n6 unsure\nbreach no-reply at 6\n", "BEAT on a new connection gets no answer; this server " +
+				"has not served any connection"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -59,10 +63,11 @@ func TestWhatServedAndDoesNotIsDead(t *testing.T) {
 				}
 				return "+OK\r\n", line != "END"
 			})}
-			playOn(t, r, consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n", func(t *testing.T, r *scenarios.Run) {
-				assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(r))
-				assert.Contains(t, r.NotServing, silent)
-			})
+			playOn(t, r, consumer+"C: BEAT {\"wid\":\"$wid\"}\nS: +OK\nC: PUSH $job\nS: +OK\n",
+				func(t *testing.T, r *scenarios.Run) {
+					assert.Equal(t, "3 matched\n5 mismatched\ndead\n", outcomes(r))
+					assert.Contains(t, r.NotServing, silent)
+				})
 		})
 	}
 }
@@ -92,7 +97,8 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(consumer+"clause FWP-STATE-11\n"+test.block+waiting))
+			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+				[]byte(consumer+"clause FWP-STATE-11\n"+test.block+waiting))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
 				p := &peer{answers: map[string]string{"FETCH": "$-1\r\n"}}
@@ -112,7 +118,8 @@ func TestHastyPlaysAreUnsureOfWhatIsEventual(t *testing.T) {
 func TestAMarkCanHaveALevelOfTwoWords(t *testing.T) {
 	t.Parallel()
 	for _, level := range scenarios.Levels() {
-		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte("clause FWP-A-01 "+level+" FWP-B-01\nC: INFO\nS: $\n"))
+		s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp",
+			[]byte("clause FWP-A-01 "+level+" FWP-B-01\nC: INFO\nS: $\n"))
 		require.NoError(t, err, level)
 		for m := range s.Marks() {
 			assert.Equal(t, level == m.Level, m.Clause == "FWP-A-01", level)
@@ -133,7 +140,8 @@ func TestWhatWasAskedInVainHidesNoDeath(t *testing.T) {
 		if strings.HasPrefix(line, "PUSH") {
 			pushes.Add(1)
 		}
-		return map[string]string{"HELLO": "+OK\r\n", "PUSH": "-ERR no\r\n"}[line[:min(len(line), strings.IndexByte(line+" ", ' '))]], line != "END"
+		return map[string]string{"HELLO": "+OK\r\n",
+			"PUSH": "-ERR no\r\n"}[line[:min(len(line), strings.IndexByte(line+" ", ' '))]], line != "END"
 	})
 	r := &rogue{talk: func(n int, c net.Conn) {
 		if pushes.Load() < 2 {

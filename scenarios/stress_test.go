@@ -55,12 +55,15 @@ func crowded() map[string]string {
 	return map[string]string{
 		"workers": "connect boss as producer\nrepeat 60\nC[boss]: PUSH $job\nS[boss]: +OK\nend\n" +
 			"repeat 60 by 12 consumers\nC: FETCH $queue\nS: ${\"jid\":\"$jid#\"}\nC: ACK {\"jid\":\"$jid#\"}\nS: +OK\nend\n",
-		"threads": threads("connect NAME as consumer\n") + "parallel\n" + threads("C[NAME]: PUSH $job{\"jid\":\"$jid7\"}\nS[NAME]: +OK\n"+
+		"threads": threads("connect NAME as consumer\n") + "parallel\n" + threads("C[NAME]: PUSH "+
+			"$job{\"jid\":\"$jid7\"}\nS[NAME]: +OK\n"+
 			"C[NAME]: FETCH $queue\nS[NAME]: ${\"jid\":\"$same\"} | $-1\nC[NAME] bad: INFO x\nS[NAME]: -\nsilence 20ms on NAME\n") +
 			"barrier\n" + threads("C[NAME]: INFO\nS[NAME]: ${}\n") + "end\n",
 		"probes": "repeat 40 by 8 consumers\nC bad: FLUSH x\nS: -\nC: INFO\nS: $\nsilence 1s\nend\n",
-		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\nS: $\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +
-			"connect a as producer\nconnect b as producer\nC[a]: INFO\nC[b]: INFO\nC: INFO\nunordered\nS: ${}\nS[a]: ${}\nS[b]: ${}\nend\n",
+		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\nS: " +
+			"$\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +
+			"connect a as producer\nconnect b as producer\nC[a]: INFO\nC[b]: INFO\nC: INFO\nunordered\nS: ${}\nS[a]: " +
+			"${}\nS[b]: ${}\nend\n",
 	}
 }
 
@@ -77,7 +80,8 @@ func TestManyLanesOnServersThatFail(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					target := embedded{memnet.New()}
 					hook := every(37, wrong)
-					server := fakes.NewServer(fakes.Config{Hook: hook, Listen: func() (net.Listener, error) { return target.nw.Listen(addr) }})
+					server := fakes.NewServer(fakes.Config{Hook: hook,
+						Listen: func() (net.Listener, error) { return target.nw.Listen(addr) }})
 					defer server.Close()
 					r := (&scenarios.Player{Target: target, Meter: new(scenarios.Meter)}).Play(t.Context(), s, "fwp-test-0001")
 					assert.NoError(t, r.Err)
@@ -99,8 +103,10 @@ func TestThePasswordIsNeverPrinted(t *testing.T) {
 	script := "S[a]: +HI {\"s\":string}\nC[a]: HELLO {\"v\":2,\"pwdhash\":\"$pwdhash\"}\nS[a]: +OK\n" +
 		"connect b as consumer\nC[b]: HELLO {\"v\":2,\"pwdhash\":\"$pwdhash.hex\"}\nS[b]: -\nC[b]: PUSH $job\nS[b]: +KO\n"
 	greetings := []string{
-		"+HI {\"v\":2,\"i\":3,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":0,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":999999999,\"s\":\"salt\"}\r\n",
-		"+HI {\"v\":2,\"i\":-1,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":1e3,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":3,\"s\":7}\r\n", "-ERR\r\n", "\x00\r\n", closes,
+		"+HI {\"v\":2,\"i\":3,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":0,\"s\":\"salt\"}\r\n",
+		"+HI {\"v\":2,\"i\":999999999,\"s\":\"salt\"}\r\n",
+		"+HI {\"v\":2,\"i\":-1,\"s\":\"salt\"}\r\n", "+HI {\"v\":2,\"i\":1e3,\"s\":\"salt\"}\r\n",
+		"+HI {\"v\":2,\"i\":3,\"s\":7}\r\n", "-ERR\r\n", "\x00\r\n", closes,
 	}
 	for i, greeting := range greetings {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -108,7 +114,8 @@ func TestThePasswordIsNeverPrinted(t *testing.T) {
 			s, err := scenarios.Parse(fwpdialect.Dialect{}, "test.fwp", []byte(script))
 			require.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
-				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n", fwp.PUSH: "-ERR\r\n"}}
+				p := &peer{greeting: greeting, answers: map[string]string{"HELLO {\"v\":2,\"pwdhash": "+OK\r\n",
+					fwp.PUSH: "-ERR\r\n"}}
 				p.serve(t)
 				r := (&scenarios.Player{Target: p, Password: password}).Play(t.Context(), s, "fwp-test-0001")
 				printed := fmt.Sprintf("%+v %v %+v", r.Results, r.Err, r.Breaches) + r.NotServing

@@ -31,7 +31,8 @@ func TestAnErrorBehindTheAnswerToHello(t *testing.T) {
 		first        int
 		script, want string
 	}{
-		"a second connection": {2, "connect a as producer\nconnect b as producer\nC[b]: INFO\nS[b]: $\n", "3 unsure\n4 not reached\n"},
+		"a second connection": {2, "connect a as producer\nconnect b as producer\nC[b]: INFO\nS[b]: $\n",
+			"3 unsure\n4 not reached\n"},
 		"of the script": {2,
 			"connect a as producer\nS[b]: +HI {}\nC[b]: HELLO {\"v\":2}\nS[b]: +OK\n", "2 matched\n4 matched\n"},
 		"every connection": {1, producer + "C: INFO\nS: $\n", "2 unsure\n3 not reached\nbreach unasked at 2\n"},

@@ -76,8 +76,10 @@ func TestMalformedCommands(t *testing.T) {
 		"add " + id + " ping 1 1 4194304\r\nx":            {`"4194304" is not a valid size`, "", true},
 		"run " + id + " ping 1 1 0 -max-fails=1\r\n\r\nx": {"run has no flag -max-fails", "x", false},
 		"schedule " + id + " p 1 1 2016-06-14 0\r\n\r\nx": {`"2016-06-14" is not a valid time`, "x", false},
-		"complete " + id + " 1048577\r\n" + strings.Repeat("x", 1<<20+1) + "\r\nx": {`"1048577" is not a valid size`, "x", false},
-		strings.Repeat("x", workq.MaxLine):                                         {"the line has no end within 65536 bytes", "", true},
+		"complete " + id + " 1048577\r\n" + strings.Repeat("x", 1<<20+1) +
+			"\r\nx": {`"1048577" is not a valid size`, "x", false},
+		strings.Repeat("x", workq.MaxLine): {"the line has no end within 65536 bytes",
+			"", true},
 	} {
 		_, n, err := workq.ParseCommand([]byte(text))
 		name := text[:min(60, len(text))]

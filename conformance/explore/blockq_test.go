@@ -45,7 +45,8 @@ func TestASecondProtocolIsExplored(t *testing.T) {
 				target, end, err := blockServers(fault)()
 				require.NoError(t, err)
 				defer end()
-				e := explore.Explorer{Subject: blockSubject(), Target: target, Fresh: blockServers(fault), Seed: 1, Steps: 2000, Longest: time.Second}
+				e := explore.Explorer{Subject: blockSubject(), Target: target, Fresh: blockServers(fault), Seed: 1, Steps: 2000,
+					Longest: time.Second}
 				r := e.Run(t.Context())
 				if test.clauses == "" {
 					assert.Empty(t, r.Findings)
@@ -87,7 +88,8 @@ func blockSubject() *explore.Subject {
 	return &explore.Subject{
 		Dialect: blockqdialect.Dialect{}, Question: "ping", Jobs: "id",
 		Start: func(t explore.Terms) explore.Law {
-			return &blockLaw{prefix: t.Prefix, conns: map[int]*blockConn{}, queues: map[string][]string{}, taken: map[string]bool{}}
+			return &blockLaw{prefix: t.Prefix, conns: map[int]*blockConn{}, queues: map[string][]string{},
+				taken: map[string]bool{}}
 		},
 		Alphabet: blockAlphabet,
 	}
@@ -113,7 +115,8 @@ func blockAlphabet(d *explore.Draw, l explore.Law) explore.Alphabet {
 		},
 		Moves: []explore.Move{
 			move("put", always, put), move("done", always, done), move("ping", always, fixed("ping")),
-			move("take", always, func() string { return "take " + queue() }), move("count", always, func() string { return "count " + queue() }),
+			move("take", always, func() string { return "take " + queue() }),
+			move("count", always, func() string { return "count " + queue() }),
 			move("join", func(conn int) bool { return !law.conns[conn].joined }, fixed("join me")),
 		},
 	}
@@ -162,7 +165,8 @@ func (l *blockLaw) Came(conn int, m session.Message, _ time.Time) explore.Answer
 	kind, verb := m.Kind, c.words[0]
 	got := blockqdialect.Dialect{}.Text(m)
 	want := l.allowed(c)
-	a := explore.Answer{Reply: true, Judged: true, Pattern: got, State: state, Outcome: verb + " " + state + ": " + string(rune(kind))}
+	a := explore.Answer{Reply: true, Judged: true, Pattern: got, State: state,
+		Outcome: verb + " " + state + ": " + string(rune(kind))}
 	if !strings.HasPrefix(got+" ", want+" ") { // behind a JOB comes its text, and behind an ERR why
 		a.Violation = &explore.Violation{Clause: "BQ-" + strings.ToUpper(verb), Rule: verb, Expected: want, Got: got}
 		a.Over = true

@@ -41,7 +41,8 @@ func compared(t *testing.T, a, b func() fakes.Config, c explore.Comparison) (r *
 func TestServersThatAreTheSameDoNotDiffer(t *testing.T) {
 	t.Parallel()
 	for seed := range slow.Pick[uint64](1, 2) {
-		r := compared(t, behaving("", ""), behaving("", ""), explore.Comparison{Explorer: explore.Explorer{Seed: seed, Findings: 3}})
+		r := compared(t, behaving("", ""), behaving("", ""),
+			explore.Comparison{Explorer: explore.Explorer{Seed: seed, Findings: 3}})
 		assert.Empty(t, r.Differences)
 	}
 }
@@ -101,7 +102,8 @@ func TestALimitOfConnectionsIsNoDifference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 3, Findings: 3, Connections: 12, Steps: 200}})
+			r := compared(t, configs[0], configs[1], explore.Comparison{Explorer: explore.Explorer{Seed: 3, Findings: 3,
+				Connections: 12, Steps: 200}})
 			assert.Empty(t, r.Differences)
 			assert.ElementsMatch(t, []int{0, 6}, r.Limits)
 			assert.Positive(t, r.Commands)

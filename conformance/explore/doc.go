@@ -15,9 +15,8 @@
 // played in virtual time.
 //
 // To read: subject.go is the seam, step.go a conversation, names.go what its names stand
-// for, explorer.go one run, budget.go how its time is shared. draw.go and generate.go make up steps; play.go, send.go and
-// receive.go play them, alive.go and limit.go look whether the server still serves;
-// finding.go, shrink.go, begin.go, try.go and simplify.go shrink what was found, and
-// script.go writes it.
-// compare.go and pair.go play the same on two servers.
+// for, explorer.go one run, budget.go how its time is shared. draw.go and generate.go make up steps; play.go, send.go
+// and receive.go play them, alive.go and limit.go look whether the server still serves; finding.go, shrink.go,
+// begin.go, try.go and simplify.go shrink what was found, and script.go writes it. compare.go and pair.go play the same
+// on two servers.
 package explore

@@ -50,10 +50,11 @@ func behaving(fault, variation string) func() fakes.Config {
 // sample are the faults that the tests explore: one of each kind, among them those that
 // show in the company of other jobs or other connections only.
 var sample = []string{
-	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole", "delivered-twice", "dies-of-unknown-job", "end-returns-jobs",
-	"fail-malformed-counts", "fetch-order", "fetch-sleeps", "fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded", "job-retry-follows",
-	"job-retry-mixed", "line-segment-ends", "push-lost", "push-lost-seldom", "push-refused-enqueued", "reply-length-characters", "reply-missing", "reply-swapped", "reply-unasked",
-	"reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
+	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole", "delivered-twice",
+	"dies-of-unknown-job", "end-returns-jobs", "fail-malformed-counts", "fetch-order", "fetch-sleeps",
+	"fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded", "job-retry-follows",
+	"job-retry-mixed", "line-segment-ends", "push-lost", "push-lost-seldom", "push-refused-enqueued",
+	"reply-length-characters", "reply-missing", "reply-swapped", "reply-unasked", "reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
 }
 
 // costly are those of the sample that take most of the time. They wait for FWP_SLOW=1.
@@ -87,7 +88,8 @@ func TestFaultsAreFound(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
-			e := stress.Campaign{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed, Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
+			e := stress.Campaign{Explorer: explore.Explorer{Subject: fwpsubject.New(), Seed: *seed,
+				Steps: commands(20_000, 20_000), Findings: *findings, Longest: waits(f)}, Workers: 8}
 			campaign(t, behaving(f.Name, ""), e, func(t *testing.T, r *explore.Result, h *stress.Result, s *stage) {
 				all := r.Findings
 				if h != nil {
@@ -132,7 +134,8 @@ func told(t *testing.T, s *stage, f fakes.Fault, x explore.Finding) {
 		return
 	}
 	mine := slices.Contains(f.Clauses, x.Clause)
-	t.Logf("TABLE | %s | %d | %s | %s | %t | %d of %d | %d lines | %.120s | %.120s |", f.Name, x.Commands, x.Clause, x.Rule, mine, x.Shown, x.Tried, clientLines(x.Script), outcome, control)
+	t.Logf("TABLE | %s | %d | %s | %s | %t | %d of %d | %d lines | %.120s | %.120s |", f.Name, x.Commands, x.Clause,
+		x.Rule, mine, x.Shown, x.Tried, clientLines(x.Script), outcome, control)
 	if len(f.Name) == len(*only) {
 		t.Logf("%s\nexpected %s\ngot %s", x.Script, x.Expected, x.Got)
 	}
@@ -169,7 +172,8 @@ func TestNothingRightIsBlamed(t *testing.T) {
 					assert.Equal(t, e.Connections > 0, r.Limit > 0, "a limit was met: %d", r.Limit)
 					for _, f := range r.Findings {
 						if !slices.Contains(v.Warns, f.Clause) {
-							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What, f.Script)
+							t.Errorf("seed %d: %s (%s) expected %s, got %s: %s\n%s", seed, f.Clause, f.Rule, f.Expected, f.Got, f.What,
+								f.Script)
 						}
 					}
 				})
@@ -213,11 +217,12 @@ func TestSameSeedSameFindings(t *testing.T) {
 
 func TestCoverageIsReported(t *testing.T) {
 	t.Parallel()
-	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: commands(800, 3000)}, func(t *testing.T, r *explore.Result, _ *stage) {
-		assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
-		assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
-		assert.Greater(t, len(r.Coverage.Outcomes), 40)
-	})
+	exploring(t, behaving("", ""), explore.Explorer{Subject: fwpsubject.New(), Seed: 3, Steps: commands(800, 3000)},
+		func(t *testing.T, r *explore.Result, _ *stage) {
+			assert.Subset(t, keys(r.Coverage.States), []string{"not identified", "identified", "identified worker"})
+			assert.Subset(t, keys(r.Coverage.Transitions), []string{"not identified > identified", "identified > ended"})
+			assert.Greater(t, len(r.Coverage.Outcomes), 40)
+		})
 }
 
 func keys(m map[string]int) []string {
@@ -233,8 +238,10 @@ func TestTraceIsSaved(t *testing.T) {
 	dialect := fwpdialect.Dialect{}
 	build := explore.Builder{Dialect: dialect}
 	trace := explore.Trace{N: 3, From: 1, To: 2, Steps: []explore.Step{
-		build.Open(2, scenarios.Consumer, `{"wid":"$wid4"}`), build.Bytes(2, "\xff\x00\r\n", "$jid1"), build.Line(2, "INFO<|>"),
-		build.Bytewise(2, " $$5 "), build.Await(2), explore.Wait(20 * time.Second), build.Signal("quiet", "$wid4"), explore.Restart(),
+		build.Open(2, scenarios.Consumer, `{"wid":"$wid4"}`), build.Bytes(2, "\xff\x00\r\n", "$jid1"),
+		build.Line(2, "INFO<|>"),
+		build.Bytewise(2, " $$5 "), build.Await(2), explore.Wait(20 * time.Second), build.Signal("quiet", "$wid4"),
+		explore.Restart(),
 		explore.End(2, scenarios.HalfShut),
 	}}
 	trace.Steps[2].Ahead = true
@@ -254,7 +261,8 @@ func TestTraceIsSaved(t *testing.T) {
 
 func TestNoTraceMovesTheCursor(t *testing.T) {
 	t.Parallel()
-	trace := explore.Trace{Steps: []explore.Step{explore.Builder{Dialect: fwpdialect.Dialect{}}.Line(1, "PUSH \u202e\u009b")}}
+	trace := explore.Trace{Steps: []explore.Step{explore.Builder{Dialect: fwpdialect.Dialect{}}.Line(1,
+		"PUSH \u202e\u009b")}}
 	var b bytes.Buffer
 	require.NoError(t, trace.Save(&b))
 	assert.Contains(t, b.String(), `PUSH \u202e\u009b`)
@@ -266,7 +274,8 @@ func TestNoTraceMovesTheCursor(t *testing.T) {
 func TestTraceIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	for text, why := range map[string]string{
-		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, and 2 is known: explore again with the same seed",
+		`{"version":1,"steps":[{"Kind":2,"Segments":["\"INFO\""]}]}`: "version 1, and 2 is known: explore again with the " +
+			"same seed",
 		`{"version":2,"to":1}`:                                   "steps 0 to 1 are repeated, of 0",
 		`{"version":2,"steps":[{"line":"C[x]: INFO"}]}`:          "step 0 is not one that can be played",
 		`{"version":2,"steps":[{"line":"barrier"}]}`:             "barrier",
@@ -285,7 +294,8 @@ func FuzzLoadTrace(f *testing.F) {
 	for _, text := range []string{
 		`{"version":2,"from":1,"to":2,"n":3,"steps":[{"line":"connect c2 as consumer"},{"line":"C[c2]: INFO"}]}`,
 		`{"version":2,"steps":[{"line":"C[c1] raw: \"\\xff\" \"$jid1\""},{"line":"C[c1]: INFO<|>","ahead":true},{"line":"restart"}]}`,
-		`{"version":2,"steps":[{"line":"silence 999999h"},{"line":"C[c999999999999]: x"}]}`, `{"version":2,"n":-1,"steps":[]}`,
+		`{"version":2,"steps":[{"line":"silence 999999h"},{"line":"C[c999999999999]: x"}]}`,
+		`{"version":2,"n":-1,"steps":[]}`,
 	} {
 		f.Add(text)
 	}

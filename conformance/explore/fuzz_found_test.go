@@ -105,7 +105,8 @@ func TestWhatBytesDoIsFound(t *testing.T) {
 						assert.LessOrEqual(t, len(line), test.longer, f.Script)
 					}
 				}
-				t.Logf("after %d commands, %d of %d: %s %s, got %s\n%s", f.Commands, f.Shown, f.Tried, f.Clause, f.Rule, f.Got, f.Script)
+				t.Logf("after %d commands, %d of %d: %s %s, got %s\n%s", f.Commands, f.Shown, f.Tried, f.Clause, f.Rule, f.Got,
+					f.Script)
 				if f.Script == "" {
 					assert.NotEmpty(t, f.Unscripted)
 					return

@@ -87,5 +87,6 @@ func TestGrowthGoesOnAfterThePause(t *testing.T) {
 	assert.False(t, stillGrows(leak, nil))
 
 	slow := func(i int64) int64 { return 60 * mib * (576 - max(0, 24-i)*(24-i)) / 576 } // a plateau
-	assert.False(t, stillGrows(levels(memoryRounds, slow), levels(memoryAgain, func(i int64) int64 { return slow(memoryRounds + i) })))
+	assert.False(t, stillGrows(levels(memoryRounds, slow),
+		levels(memoryAgain, func(i int64) int64 { return slow(memoryRounds + i) })))
 }

@@ -39,7 +39,8 @@ func weighing(t *testing.T, h *hoard, memory func(kept int64) (int64, error)) *e
 		target, end, err := s.start()
 		require.NoError(t, err)
 		defer end()
-		e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Steps: 20, Alone: true, Memory: func() (int64, error) { return memory(h.kept.Load()) }}
+		e := explore.Explorer{Subject: fwpsubject.New(), Target: target, Steps: 20, Alone: true,
+			Memory: func() (int64, error) { return memory(h.kept.Load()) }}
 		r = e.Run(t.Context())
 	})
 	return r

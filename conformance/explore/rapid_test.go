@@ -19,7 +19,8 @@ var build = Builder{Dialect: fwpdialect.Dialect{}}
 // anyText has what steps have in them, and what they should not have.
 func anyText() *rapid.Generator[string] {
 	piece := rapid.OneOf(
-		rapid.SampledFrom([]string{"$jid4", "$queue2", "$wid1", "$$", "$", "$now+4s", "$now-2h@+05:30", "$pwdhash.hex", "$filler(3B)", "$filler(", "\r\n", "\xff", "é"}),
+		rapid.SampledFrom([]string{"$jid4", "$queue2", "$wid1", "$$", "$", "$now+4s", "$now-2h@+05:30", "$pwdhash.hex",
+			"$filler(3B)", "$filler(", "\r\n", "\xff", "é"}),
 		rapid.StringN(0, 6, 20),
 	)
 	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), "") })
@@ -124,7 +125,8 @@ func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := anyText().Draw(t, "text")
-		n := &names{dialect: fwpdialect.Dialect{}, prefix: "fwp0", times: map[string]string{}, value: func(_ int, name string) string { return name }}
+		n := &names{dialect: fwpdialect.Dialect{}, prefix: "fwp0", times: map[string]string{},
+			value: func(_ int, name string) string { return name }}
 		once := n.fill(text, 1)
 		assert.Equal(t, once, n.fill(text, 1))
 		if _, err := scenarios.ParseTemplate(fwpdialect.Dialect{}, text); err == nil { // else it stays as it is

@@ -58,7 +58,8 @@ func (s *stage) start() (scenarios.Target, func(), error) {
 }
 
 // exploring runs an explorer in virtual time against servers of a kind.
-func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer, look func(t *testing.T, r *explore.Result, fresh *stage)) {
+func exploring(t *testing.T, config func() fakes.Config, e explore.Explorer,
+	look func(t *testing.T, r *explore.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{network: memnet.New(), config: config}
@@ -89,7 +90,8 @@ func settled(watch func(explore.Step)) func(explore.Step) {
 
 // campaign runs a campaign in virtual time against servers of a kind: what the command
 // `explore` does.
-func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign, look func(t *testing.T, r *explore.Result, loaded *stress.Result, fresh *stage)) {
+func campaign(t *testing.T, config func() fakes.Config, c stress.Campaign,
+	look func(t *testing.T, r *explore.Result, loaded *stress.Result, fresh *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{network: memnet.New(), config: config}
@@ -123,8 +125,11 @@ func replay(t *testing.T, s *stage, text, clause string, broken bool) string {
 		return err.Error()
 	}
 	defer end()
-	served := conformance.Server{Target: target, Password: s.config().Password, Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword, scenarios.NeedSignals, scenarios.NeedRestart}}
-	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script), Virtual: true}).Run(t.Context())
+	served := conformance.Server{Target: target, Password: s.config().Password,
+		Offers: []scenarios.Need{scenarios.NeedAlone, scenarios.NeedFlush, scenarios.NeedOpen, scenarios.NeedPassword,
+			scenarios.NeedSignals, scenarios.NeedRestart}}
+	report := (&conformance.Runner{Servers: []conformance.Server{served}, Checks: conformance.Scripts(script),
+		Virtual: true}).Run(t.Context())
 	check := report.Checks[0]
 	if !broken {
 		// On a right server the script of a finding need not meet what the clause is about.

@@ -44,7 +44,8 @@ func lenient(all string) (harm []string) {
 				JID   *string
 				Queue string // whatever its case
 			}
-			if json.NewDecoder(strings.NewReader(rest)).Decode(&job) == nil && job.JID != nil && !strings.HasPrefix(job.Queue, "fwp0-") {
+			if json.NewDecoder(strings.NewReader(rest)).Decode(&job) == nil && job.JID != nil &&
+				!strings.HasPrefix(job.Queue, "fwp0-") {
 				harm = append(harm, line)
 			}
 		}
@@ -84,9 +85,10 @@ func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
 	for seed := uint64(0); seed < 1200 && missing(); seed++ {
 		text := strings.Join(fuzzer(seed, 2000+seed).fuzz(true), "")
 		for name, is := range map[string]bool{
-			"nul":          strings.Contains(text, "\x00"),
-			"lone cr":      strings.Contains(text, "\rx") || strings.Contains(text, "\r\r"),
-			"megabytes":    strings.Contains(text, "4096KiB") || strings.Contains(text, "1024KiB") || strings.Contains(text, "2048KiB"),
+			"nul":     strings.Contains(text, "\x00"),
+			"lone cr": strings.Contains(text, "\rx") || strings.Contains(text, "\r\r"),
+			"megabytes": strings.Contains(text, "4096KiB") || strings.Contains(text, "1024KiB") ||
+				strings.Contains(text, "2048KiB"),
 			"deep":         strings.Contains(text, strings.Repeat("[", 6000)),
 			"reply":        strings.Contains(text, "+OK"),
 			"length":       strings.Contains(text, "2147483648"),
@@ -107,7 +109,8 @@ func TestFuzzedBytesAreOfManyKinds(t *testing.T) {
 
 func TestTokensAreWrittenAsTheyWere(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "INFO\r\n", `PUSH {"jid":"$jid5","x":"$filler(70KiB)"}`, "$$3\r\n$$-1", "\xff$wid1$$"} {
+	for _, text := range []string{"", "INFO\r\n", `PUSH {"jid":"$jid5","x":"$filler(70KiB)"}`, "$$3\r\n$$-1",
+		"\xff$wid1$$"} {
 		assert.Equal(t, text, build().Tokenize(text).String())
 	}
 	assert.Len(t, build().Tokenize("a$jid12-b$$"), 5)
@@ -115,7 +118,8 @@ func TestTokensAreWrittenAsTheyWere(t *testing.T) {
 
 func TestAnswersToBytesAreBounded(t *testing.T) {
 	t.Parallel()
-	for text, most := range map[string]int{"": 3, "INFO\r\n": 4, "INFO\r\nEND": 4, "a\rb\nc\x00": 6, strings.Repeat("x", 4096): 7} {
+	for text, most := range map[string]int{"": 3, "INFO\r\n": 4, "INFO\r\nEND": 4, "a\rb\nc\x00": 6,
+		strings.Repeat("x", 4096): 7} {
 		assert.Equal(t, most, mostAnswers([]byte(text)), "%.20q", text)
 	}
 }

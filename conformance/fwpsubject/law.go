@@ -159,7 +159,8 @@ func (l *law) replied(number int, r fwp.Reply, at time.Time) explore.Answer {
 	}
 	a := explore.Answer{
 		Violation: violation(v), Reply: true, Over: v != nil && (v.Rule == "refused" || v.Rule == "foreign"),
-		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc), Verb: verbOf(c.verb),
+		Situation: situation, Empty: answer == model.Nothing, Pattern: answer.String(), State: state(before, wc),
+		Verb: verbOf(c.verb),
 	}
 	a.Outcome = verbOf(c.verb) + " " + a.State + ": " + answer.String()
 	c.introduced = before == fwp.NotIdentified && wc.State == fwp.Identified

@@ -69,7 +69,8 @@ var moves = []move{
 		return `BEAT {"wid":"` + g.law.symbol(w.WID) + `"}`
 	})},
 	{"beat-of-itself", 0.05, worker, writes(func(g *maker, w *oracle.Conn) string {
-		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`, `"rss_kb":2147483648,"current_state":"terminate"`})
+		more := deal(g, "BEAT", []string{`"rss_kb":0`, `"current_state":"quiet"`,
+			`"rss_kb":2147483648,"current_state":"terminate"`})
 		return fmt.Sprintf(`BEAT {"wid":"%s",%s}`, g.law.symbol(w.WID), more)
 	})},
 	{"beat-unknown-worker", 0.3, worker, writes(func(g *maker, w *oracle.Conn) string {

@@ -2,7 +2,8 @@ package model
 
 import "maps"
 
-// clausesOfClients has the clauses of the breaches that internal/monitor finds: they bind clients, workers or producers.
+// clausesOfClients has the clauses of the breaches that internal/monitor finds: they bind clients, workers or
+// producers.
 var clausesOfClients = map[string]string{
 	// Of a line.
 	"line-end":          "FWP-FRAME-01",

@@ -24,7 +24,8 @@ func TestWorkers(t *testing.T) {
 			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "-ERR"))), "FWP-HELLO-11 refused",
 		},
 		"refused although it was served since": {
-			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "+OK")), by("2", beat("", "-ERR"))), "FWP-BEAT-01 refused",
+			all(hello, by("2", hello), "1 C END\n1 S +OK", by("2", beat("", "+OK")), by("2", beat("", "-ERR"))),
+			"FWP-BEAT-01 refused",
 		},
 		"told, without an order":  {all(hello, beat("", told)), "FWP-BEAT-01 reply"},
 		"told another's order":    {all(hello, other, "signal worker-2 quiet", beat("", told)), "FWP-BEAT-01 reply"},

@@ -130,8 +130,8 @@ func identify(ctx context.Context, t scenarios.Target, timeout time.Duration) (c
 		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: it answers %q with %q", workq.InspectServer,
 			first[:min(n, excerpt)])
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: no answer to %q within %v", workq.InspectServer,
-			timeout)
+		return conformance.Identity{}, fmt.Errorf("this is not a Workq server: no answer to %q within %v",
+			workq.InspectServer, timeout)
 	}
 	return conformance.Identity{}, fmt.Errorf("this is not a Workq server: it closed the connection (%w)", err)
 }

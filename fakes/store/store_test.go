@@ -191,11 +191,13 @@ func TestPolicies(t *testing.T) {
 		policy policy
 		want   string // the jobs in the order of delivery
 	}{
-		"none":              {policy{at: store.Clearing}, "1 2"},
-		"lost":              {policy{at: store.Enqueuing, skip: true}, ""},
-		"in front":          {policy{at: store.Enqueuing, do: func(s *store.Step[item, string]) { s.Front = true }}, "2 1"},
-		"replaced":          {policy{at: store.Enqueuing, do: func(s *store.Step[item, string]) { s.Job.id += "x" }}, "1x 2x"},
-		"finished twice":    {policy{at: store.Finishing, do: func(s *store.Step[item, string]) { s.Again = s.Job.id == "1" && s.By == "first" }}, "1 2 1"},
+		"none":     {policy{at: store.Clearing}, "1 2"},
+		"lost":     {policy{at: store.Enqueuing, skip: true}, ""},
+		"in front": {policy{at: store.Enqueuing, do: func(s *store.Step[item, string]) { s.Front = true }}, "2 1"},
+		"replaced": {policy{at: store.Enqueuing, do: func(s *store.Step[item, string]) { s.Job.id += "x" }},
+			"1x 2x"},
+		"finished twice": {policy{at: store.Finishing,
+			do: func(s *store.Step[item, string]) { s.Again = s.Job.id == "1" && s.By == "first" }}, "1 2 1"},
 		"not to be stopped": {policy{at: store.Finishing, skip: true}, "1 2"},
 	}
 	for name, test := range tests {
@@ -283,6 +285,7 @@ func TestJobs(t *testing.T) {
 		for _, stored := range st.Jobs() {
 			all = append(all, stored.Job.id+" "+string(stored.Set)+" "+strconv.FormatBool(stored.Due.IsZero()))
 		}
-		assert.Equal(t, []string{"3  true", "1  true", "2  true", "soon scheduled false", "late scheduled false", "held  false"}, all)
+		assert.Equal(t, []string{"3  true", "1  true", "2  true", "soon scheduled false", "late scheduled false",
+			"held  false"}, all)
 	})
 }

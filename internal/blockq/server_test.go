@@ -46,17 +46,22 @@ func TestServer(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ in, out string }{
 		"life of a job": {
-			"join me\r\ncount q\r\nput q a 3\r\n\r\nb\r\nput q b 0\r\n\r\ncount q\r\ntake q\r\ncount q\r\ndone a\r\ntake q\r\ntake q\r\n",
+			"join me\r\ncount q\r\nput q a 3\r\n\r\nb\r\nput q b 0\r\n\r\ncount q\r\ntake q\r\ncount q\r\ndone a\r\ntake " +
+				"q\r\ntake q\r\n",
 			"OK\r\nCOUNT 0\r\nOK\r\nOK\r\nCOUNT 2\r\nJOB a 3\r\n\r\nb\r\nCOUNT 1\r\nOK\r\nJOB b 0\r\n\r\nNONE\r\n",
 		},
-		"queues":           {"join me\r\nput q a 1\r\nx\r\ntake r\r\n", "OK\r\nOK\r\nNONE\r\n"},
-		"join first":       {"ping\r\nput q a 1\r\nx\r\ntake q\r\njoin me\r\ntake q\r\n", "OK\r\nERR join first\r\nERR join first\r\nOK\r\nNONE\r\n"},
-		"joined already":   {"join me\r\njoin me\r\n", "OK\r\nERR joined already\r\n"},
-		"duplicate":        {"join me\r\nput q a 1\r\nx\r\nput r a 1\r\nx\r\n", "OK\r\nOK\r\nERR duplicate\r\n"},
-		"duplicate, taken": {"join me\r\nput q a 0\r\n\r\ntake q\r\nput q a 0\r\n\r\n", "OK\r\nOK\r\nJOB a 0\r\n\r\nERR duplicate\r\n"},
-		"again when done":  {"join me\r\nput q a 0\r\n\r\ntake q\r\ndone a\r\nput q a 0\r\n\r\n", "OK\r\nOK\r\nJOB a 0\r\n\r\nOK\r\nOK\r\n"},
-		"unknown":          {"join me\r\ndone a\r\nput q a 1\r\nx\r\ndone a\r\n", "OK\r\nERR unknown\r\nOK\r\nERR unknown\r\n"},
-		"bye":              {"ping\r\nbye\r\nping\r\n", "OK\r\n"},
+		"queues": {"join me\r\nput q a 1\r\nx\r\ntake r\r\n", "OK\r\nOK\r\nNONE\r\n"},
+		"join first": {"ping\r\nput q a 1\r\nx\r\ntake q\r\njoin me\r\ntake q\r\n", "OK\r\nERR join first\r\nERR join " +
+			"first\r\nOK\r\nNONE\r\n"},
+		"joined already": {"join me\r\njoin me\r\n", "OK\r\nERR joined already\r\n"},
+		"duplicate":      {"join me\r\nput q a 1\r\nx\r\nput r a 1\r\nx\r\n", "OK\r\nOK\r\nERR duplicate\r\n"},
+		"duplicate, taken": {"join me\r\nput q a 0\r\n\r\ntake q\r\nput q a 0\r\n\r\n",
+			"OK\r\nOK\r\nJOB a 0\r\n\r\nERR duplicate\r\n"},
+		"again when done": {"join me\r\nput q a 0\r\n\r\ntake q\r\ndone a\r\nput q a 0\r\n\r\n",
+			"OK\r\nOK\r\nJOB a 0\r\n\r\nOK\r\nOK\r\n"},
+		"unknown": {"join me\r\ndone a\r\nput q a 1\r\nx\r\ndone a\r\n",
+			"OK\r\nERR unknown\r\nOK\r\nERR unknown\r\n"},
+		"bye": {"ping\r\nbye\r\nping\r\n", "OK\r\n"},
 		"malformed": {
 			"hello\r\ntake\r\nping\r\n",
 			`ERR byte 0: expected "join", "put", "take", "done", "count", "ping" or "bye", got "hello"` + "\r\n" +

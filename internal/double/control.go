@@ -79,7 +79,8 @@ func (e *statusError) Error() string { return http.StatusText(e.status) }
 
 // unknown refuses a request that the control does not have, by its path or only by its method.
 func unknown(r *http.Request, path bool) error {
-	words := fmt.Sprintf("there is no %.100q here; the requests are listed in docs/test-double.md", r.Method+" "+r.URL.Path)
+	words := fmt.Sprintf("there is no %.100q here; the requests are listed in docs/test-double.md",
+		r.Method+" "+r.URL.Path)
 	status := http.StatusNotFound
 	if path {
 		status = http.StatusMethodNotAllowed

@@ -101,7 +101,8 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	d, control := begin(t)
 	p, w := dial(t, d, producer), dial(t, d, worker)
-	for _, line := range []string{push("1", ""), push("2", `,"queue":"low"`), push("3", `,"custom":{"user":7,"big":9007199254740993}`)} {
+	for _, line := range []string{push("1", ""), push("2", `,"queue":"low"`),
+		push("3", `,"custom":{"user":7,"big":9007199254740993}`)} {
 		require.Equal(t, "+OK", p.do(line))
 	}
 	require.Contains(t, w.do("FETCH default"), `"1"`)
@@ -118,7 +119,8 @@ func TestVerify(t *testing.T) {
 		"without a body": {``, 200, `{"ok":true}`},
 		"all":            {`{"pushed":[{"jid":"1"},{"jid":"2"},{"jid":"3"}],"acknowledged":[{"jid":"1"}],"failed":[{"jid":"2"}],"nothing_else":true,"no_mistakes":true}`, 200, ""},
 		"by content":     {`{"pushed":[{"custom":{"user":7.0}},{"args":[1,"two"]}],"fetched":[{"queue":"low"}]}`, 200, ""},
-		"exact numbers":  {`{"pushed":[{"custom":{"big":9007199254740992}}]}`, 417, `no job like {\"custom\":{\"big\":9007199254740992}} (3 were pushed)`},
+		"exact numbers": {`{"pushed":[{"custom":{"big":9007199254740992}}]}`, 417,
+			`no job like {\"custom\":{\"big\":9007199254740992}} (3 were pushed)`},
 		"any order":      {`{"pushed":[{"jobtype":"mail"},{"jobtype":"mail"},{"jid":"1"}]}`, 200, ""},
 		"once too often": {`{"acknowledged":[{"jid":"1"},{"jid":"1"}]}`, 417, "no job like"},
 		"none":           {`{"acknowledged":[],"nothing_else":true}`, 417, `acknowledged: not expected: {\"jid\":\"1\"`},

@@ -275,9 +275,10 @@ func TestAGoalThatIsNotReached(t *testing.T) {
 		known, stale string
 		code         int
 	}{
-		"known":             {listed, unreached(), "1:inconclusive", "", reports.ExitWell},
-		"stale":             {listed, decided, "", "1", reports.ExitFindings},
-		"another goal":      {`push/x A-1 inconclusive because="a job was retried"`, unreached(), "", "", reports.ExitInconclusive},
+		"known": {listed, unreached(), "1:inconclusive", "", reports.ExitWell},
+		"stale": {listed, decided, "", "1", reports.ExitFindings},
+		"another goal": {`push/x A-1 inconclusive because="a job was retried"`, unreached(), "", "",
+			reports.ExitInconclusive},
 		"another check":     {`push/y A-1 inconclusive because="never seen"`, unreached(), "", "", reports.ExitInconclusive},
 		"by any check":      {`* A-1 inconclusive because="never seen"`, unreached(), "1:inconclusive", "", reports.ExitWell},
 		"flaky":             {`push/x A-1 flaky because="never seen"`, unreached(), "1:inconclusive", "", reports.ExitWell},
@@ -300,7 +301,8 @@ func TestAGoalThatIsNotReached(t *testing.T) {
 			assert.Zero(t, c.r.Clauses[0].Known, "the results are as they were")
 		})
 	}
-	written := parse(t, "").Update(parse(t, "").Judge(unreached(), Setting{Now: today}), func(string) bool { return false })
+	written := parse(t, "").Update(parse(t, "").Judge(unreached(), Setting{Now: today}),
+		func(string) bool { return false })
 	assert.Contains(t, string(written.Text),
 		`push/x  A-1  inconclusive  because="it was never seen that a FETCH delivered a job"`)
 }

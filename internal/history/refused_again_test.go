@@ -27,7 +27,8 @@ func TestRefusedAgain(t *testing.T) {
 			append(held, fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()), false,
 		},
 		"the last FAIL": {
-			[]Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5).opened(), ack("a", "j", 6, 7).refused()},
+			[]Event{job("j", 0, 1).retry(0), bring("a", "j", 2, 3), fail("a", "j", 4, 5).opened(),
+				ack("a", "j", 6, 7).refused()},
 			true,
 		},
 		"delivered again since": {

@@ -38,8 +38,8 @@ func All(r io.Reader, name string, most int64) ([]byte, error) {
 // forWriter is how long a pipe may have no writer. A program that is started at the same time opens it sooner.
 const forWriter = 10 * time.Second
 
-// Open opens a file for a reader that keeps to bounds of its own. It returns an error for a folder, and for a named pipe
-// that no program opens for writing within ten seconds.
+// Open opens a file for a reader that keeps to bounds of its own. It returns an error for a folder, and for a named
+// pipe that no program opens for writing within ten seconds.
 func Open(name string) (*os.File, error) { return open(name, forWriter) }
 
 func open(name string, wait time.Duration) (*os.File, error) {

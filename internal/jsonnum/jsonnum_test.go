@@ -47,7 +47,8 @@ func TestEqual(t *testing.T) {
 func TestIsInt(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[string]bool{
-		"1": true, "-1": true, "1.0": true, "1e3": true, "10e-1": true, "1.5": false, "1e-1": false, "1e6000": false, "x": false,
+		"1": true, "-1": true, "1.0": true, "1e3": true, "10e-1": true, "1.5": false, "1e-1": false, "1e6000": false,
+		"x": false,
 	} {
 		assert.Equal(t, want, jsonnum.IsInt(json.Number(n)), n)
 	}

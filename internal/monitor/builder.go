@@ -12,8 +12,8 @@ import (
 const maxInFlight = 1024
 
 // Builder turns the bytes of connections, in both directions, into events. It keeps the beginning of a line and of a
-// reply of each open connection, at most MaxKept bytes each and MaxKeptOfAll together. A connection that has more than that,
-// or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
+// reply of each open connection, at most MaxKept bytes each and MaxKeptOfAll together. A connection that has more than
+// that, or more than a hundred thousand JSON values in one reply, is lost. It is not safe for concurrent use.
 //
 // Call Server before the bytes are passed on to the client, and Client before they are passed on to the server: then
 // the events are in an order that the client's view allows, and a client that waits for a reply is never seen to be
@@ -40,7 +40,8 @@ func tooMany(message []byte) bool {
 	if len(message) <= maxValues {
 		return false
 	}
-	return bytes.Count(message, []byte{','})+bytes.Count(message, []byte{'['})+bytes.Count(message, []byte{'{'}) > maxValues
+	return bytes.Count(message, []byte{','})+bytes.Count(message, []byte{'['})+bytes.Count(message,
+		[]byte{'{'}) > maxValues
 }
 
 // room counts what a connection keeps. If all of them keep too much, this one is lost.

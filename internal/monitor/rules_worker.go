@@ -123,8 +123,8 @@ func checkDiffers(l *look) judgement {
 		quoteAny(now.wid), now.same, k.hello.same)
 }
 
-// manyBriefs is how many connections in a row with one command or one job each make a client one that opens a connection
-// for each.
+// manyBriefs is how many connections in a row with one command or one job each make a client one that opens a
+// connection for each.
 const manyBriefs = 10
 
 func checkBrief(l *look) judgement {

@@ -154,7 +154,8 @@ func TestSegments(t *testing.T) {
 		synctest.Wait()
 	})
 	assert.Equal(t, 1, w.opened)
-	assert.Equal(t, []int{8}, w.pieces[proxy.Client], "the observer sees the bytes as they were received, before they are cut")
+	assert.Equal(t, []int{8}, w.pieces[proxy.Client], "the observer sees the bytes as they were received, before they "+
+		"are cut")
 	assert.Equal(t, []int{3, 3, 2}, w.pieces[proxy.Server], "the server got it in pieces, and echoed them")
 	assert.Equal(t, []proxy.Side{proxy.Client}, w.ended, "once, by the first side")
 }

@@ -42,7 +42,8 @@ func TestScriptOfLongNamesIsCut(t *testing.T) {
 	s.open(1)
 	for n := 0; s.cut == ""; n++ {
 		require.Less(t, n, 100)
-		s.delivered([]byte(`{"jid":"j` + strings.Repeat("y", n) + `","jobtype":"t","args":["` + strings.Repeat("x", 100_000) + `"]}`))
+		s.delivered([]byte(`{"jid":"j` + strings.Repeat("y", n) + `","jobtype":"t","args":["` + strings.Repeat("x", 100_000) +
+			`"]}`))
 	}
 	assert.Less(t, len(s.setup), 40)
 }

@@ -111,6 +111,15 @@ func converse(r *recording, password string) {
 	k.end()
 }
 
+// text ends the recording, and returns its script.
+func (r *recording) text() []byte {
+	r.t.Helper()
+	r.Close()
+	text, err := r.Script()
+	require.NoError(r.t, err, "%s", text)
+	return text
+}
+
 // play plays a script on a server of its own, and returns what did not match.
 func play(t *testing.T, text []byte, server fakes.Config) []string {
 	t.Helper()
@@ -140,9 +149,7 @@ func TestRecordAndPlayAgain(t *testing.T) {
 	for _, password := range []string{"", "foobar"} {
 		r := record(t, fakes.Config{Password: password}, Config{Script: true, Watch: monitor.Config{Password: password}})
 		converse(r, password)
-		r.Close()
-		text, err := r.Script()
-		require.NoError(t, err, "%s", text)
+		text := r.text()
 		for _, secret := range []string{"secret-host", "worker-4711", "0123456789abcdef01"} {
 			assert.NotContains(t, string(text), secret)
 		}
@@ -153,8 +160,10 @@ func TestRecordAndPlayAgain(t *testing.T) {
 // A retry comes when the server wants it to, so the script waits for it.
 func TestRecordARetry(t *testing.T) {
 	t.Parallel()
-	soon := fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return 300 * time.Millisecond }}
-	r := record(t, soon, Config{Script: true})
+	retrying := func(after time.Duration) fakes.Config {
+		return fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return after }}
+	}
+	r := record(t, retrying(300*time.Millisecond), Config{Script: true})
 	k := r.dial()
 	k.greet(consumer, "")
 	k.do(`PUSH {"jid":"0123456789abcdef01","jobtype":"mail","args":[],"queue":"q1"}`)
@@ -164,13 +173,10 @@ func TestRecordARetry(t *testing.T) {
 	}
 	k.do(`ACK {"jid":"0123456789abcdef01"}`)
 	k.end()
-	r.Close()
-	text, err := r.Script()
-	require.NoError(t, err, "%s", text)
+	text := r.text()
 	assert.Contains(t, string(text), "eventually\n  C[c1]: FETCH $queue\n  S[c1]: ${\"jid\":\"$jid\"")
 	// Much later than the FETCHes that found nothing take.
-	later := fakes.Config{FetchBlock: 200 * time.Millisecond, RetryDelay: func(int) time.Duration { return 5 * time.Second }}
-	assert.Empty(t, play(t, text, later), "%s", text)
+	assert.Empty(t, play(t, text, retrying(5*time.Second)), "%s", text)
 }
 
 // What a client sends may stand in a comment, where it cannot move a cursor.
@@ -181,9 +187,7 @@ func TestCommentsArePrintable(t *testing.T) {
 	k.greet(consumer, "")
 	k.do(`BEAT {"wid":"\u202e"}`)
 	k.end()
-	r.Close()
-	text, err := r.Script()
-	require.NoError(t, err, "%s", text)
+	text := r.text()
 	assert.Contains(t, string(text), "# beat-wid: the wid of BEAT is \"\\u202e\"")
 }
 
@@ -206,10 +210,8 @@ func TestBreachesOfBothSides(t *testing.T) {
 	k.do("FLUSH ")
 	k.do("INFO")
 	<-done
-	r.Close()
+	text := r.text()
 	assert.Equal(t, []string{"line-form", "foreign-reply:INFO"}, found)
-	text, err := r.Script()
-	require.NoError(t, err)
 	assert.Contains(t, string(text), "# line-form:")
 	assert.Contains(t, string(text), "C[c1] bad: FLUSH ")
 	assert.Contains(t, string(text), "S[c1]: $ | -")

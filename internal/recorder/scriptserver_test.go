@@ -123,9 +123,10 @@ C[worker]: FETCH $queue
 S[worker]: ${"jid":"$jid"}
 `
 	hello := `HELLO {"v":2}`
-	received, differences, left := served(t, script, "x: "+hello, `x: PUSH {"jid":"j17","jobtype":"t","args":[],"queue":"q"}`,
-		"y: "+hello, "y: FETCH q")
-	assert.Equal(t, []string{`x: +HI {"v":2}`, "x: +OK", "x: +OK", `y: +HI {"v":2}`, "y: +OK", `y: {"jid":"j17"}`}, received)
+	received, differences, left := served(t, script, "x: "+hello,
+		`x: PUSH {"jid":"j17","jobtype":"t","args":[],"queue":"q"}`, "y: "+hello, "y: FETCH q")
+	assert.Equal(t, []string{`x: +HI {"v":2}`, "x: +OK", "x: +OK", `y: +HI {"v":2}`, "y: +OK", `y: {"jid":"j17"}`},
+		received)
 	assert.Empty(t, differences)
 	assert.Empty(t, left)
 }

@@ -1,6 +1,6 @@
 // Package rfc3339 reads times as RFC 3339 writes them (section 5.6). [time.Parse] is more lenient in some places (an
-// hour of one digit, a comma before the fraction, an offset of 24 hours) and stricter in one: the letters T and Z may be
-// lower case.
+// hour of one digit, a comma before the fraction, an offset of 24 hours) and stricter in one: the letters T and Z may
+// be lower case.
 package rfc3339
 
 import (
@@ -18,7 +18,8 @@ func Parse(s string) (time.Time, error) {
 	return time.Parse(time.RFC3339, upper)
 }
 
-// shaped reports whether s has the form of a date-time: which numbers are too great is for time.Parse, but for the offset.
+// shaped reports whether s has the form of a date-time: which numbers are too great is for time.Parse, but for the
+// offset.
 func shaped(s string) bool {
 	const local = "0000-00-00T00:00:00"
 	if len(s) < len(local) || !like(s[:len(local)], local) {

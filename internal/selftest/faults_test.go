@@ -47,10 +47,10 @@ var heaviest = map[string][]string{
 const needsTheFirst = "push-lost-seldom"
 
 // TestFaults plays scripts against faults: those that decide one of its clauses, and a sample of the others, another
-// one for each fault. With FWP_SLOW=1 it plays every fault, and the sample is a sixth, and all scripts that only record.
-// Otherwise it plays each script against the first fault that docs/faults.md says it catches, one fault for each
-// clause, and every fault that is new; of the other pairs one of 120 if the script decides a clause of the fault, and
-// else one of 2000. The heaviest scripts are played against the faults that need them. Each pair has servers of its
+// one for each fault. With FWP_SLOW=1 it plays every fault, and the sample is a sixth, and all scripts that only
+// record. Otherwise it plays each script against the first fault that docs/faults.md says it catches, one fault for
+// each clause, and every fault that is new; of the other pairs one of 120 if the script decides a clause of the fault,
+// and else one of 2000. The heaviest scripts are played against the faults that need them. Each pair has servers of its
 // own: a fault that comes with every fiftieth job must not come up in a check that has no fifty.
 func TestFaults(t *testing.T) { //nolint:tparallel // the group is over before what it found is looked at
 	t.Parallel()

@@ -141,8 +141,8 @@ func accepts(line string) string {
 	return ok
 }
 
-// answers is a peer that greets as FWP requires, accepts each HELLO that it can read and END, and answers other commands
-// as a function does.
+// answers is a peer that greets as FWP requires, accepts each HELLO that it can read and END, and answers other
+// commands as a function does.
 func answers(of func(verb, line string) string) func(*party) {
 	return func(p *party) {
 		p.say(hi)

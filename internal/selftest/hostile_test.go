@@ -65,28 +65,34 @@ var hostilePeers = map[string]struct {
 	"HI of 20 MB":               {says(`+HI {"v":2,"x":"` + strings.Repeat("A", 20*big) + "\"}\r\n"), none},
 	"HTTP":                      {func(p *party) { p.line(); p.say("HTTP/1.1 400 Bad Request\r\n\r\n") }, none},
 	"HTTP at once":              {says("HTTP/1.1 408 Request Timeout\r\n\r\n"), none},
-	"Redis":                     {func(p *party) { p.answer(func(string, string) string { return "-ERR unknown command\r\n" }) }, none},
-	"SMTP":                      {says("220 mail.example ESMTP\r\n"), none},
-	"SSH":                       {says("SSH-2.0-OpenSSH_9.9\r\n"), none},
-	"a TLS alert":               {says("\x15\x03\x03\x00\x02\x02\x28"), none},
-	"telnet":                    {says("\xff\xfd\x18\xff\xfd\x20login: "), none},
-	"noise without an end":      {func(p *party) { p.endless("\x00", p.noise(big)) }, none},
-	"NUL without an end":        {func(p *party) { p.endless("\x00", strings.Repeat("\x00", big)) }, none},
-	"HI of too many rounds":     {says(`+HI {"v":2,"i":2000000000,"s":"salt"}` + "\r\n"), none},
+	"Redis": {func(p *party) {
+		p.answer(func(string, string) string { return "-ERR unknown command\r\n" })
+	}, none},
+	"SMTP":                  {says("220 mail.example ESMTP\r\n"), none},
+	"SSH":                   {says("SSH-2.0-OpenSSH_9.9\r\n"), none},
+	"a TLS alert":           {says("\x15\x03\x03\x00\x02\x02\x28"), none},
+	"telnet":                {says("\xff\xfd\x18\xff\xfd\x20login: "), none},
+	"noise without an end":  {func(p *party) { p.endless("\x00", p.noise(big)) }, none},
+	"NUL without an end":    {func(p *party) { p.endless("\x00", strings.Repeat("\x00", big)) }, none},
+	"HI of too many rounds": {says(`+HI {"v":2,"i":2000000000,"s":"salt"}` + "\r\n"), none},
 
 	// Greetings that are wrong.
-	"HI, a byte a second":     {func(p *party) { p.drip(strings.Repeat(hi, 100)) }, unserved},
-	"HI after 9 s":            {greetsLate, codes{reports.ExitFindings, reports.ExitInconclusive, reports.ExitLoss}},
-	"HI of deep JSON":         {says(`+HI {"v":2,"x":` + strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000) + "}\r\n"), notLoaded},
-	"HI of huge numbers":      {says(`+HI {"v":2e999999999,"i":1e99999999,"s":"x"}` + "\r\n"), notLoaded},
-	"HI with LF alone":        {says("+HI {\"v\":2}\n"), notLoaded},
-	"HI without a line end":   {says("+HI {\"v\":2}"), notLoaded},
-	"HI twice":                {func(p *party) { p.say(hi); greets(ok)(p) }, broken},
-	"HI as a bulk of 2 GiB":   {says("$2147483648\r\nHI"), codes{reports.ExitInconclusive, reports.ExitInconclusive, reports.ExitUnreachable}},
-	"HI as a negative bulk":   {says("$-5\r\n"), notLoaded},
-	"HI as nested arrays":     {says(strings.Repeat("*1\r\n", 100_000)), codes{reports.ExitInconclusive, reports.ExitInconclusive, reports.ExitUnreachable}},
-	"OK instead of HI":        {says(ok), notLoaded},
-	"an error instead of HI":  {says("-ERR \x1b[31mgo away\x07\u202e\r\n"), codes{reports.ExitFindings, reports.ExitInconclusive, reports.ExitUnreachable}},
+	"HI, a byte a second": {func(p *party) { p.drip(strings.Repeat(hi, 100)) }, unserved},
+	"HI after 9 s":        {greetsLate, codes{reports.ExitFindings, reports.ExitInconclusive, reports.ExitLoss}},
+	"HI of deep JSON": {says(`+HI {"v":2,"x":` + strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000) +
+		"}\r\n"), notLoaded},
+	"HI of huge numbers":    {says(`+HI {"v":2e999999999,"i":1e99999999,"s":"x"}` + "\r\n"), notLoaded},
+	"HI with LF alone":      {says("+HI {\"v\":2}\n"), notLoaded},
+	"HI without a line end": {says("+HI {\"v\":2}"), notLoaded},
+	"HI twice":              {func(p *party) { p.say(hi); greets(ok)(p) }, broken},
+	"HI as a bulk of 2 GiB": {says("$2147483648\r\nHI"),
+		codes{reports.ExitInconclusive, reports.ExitInconclusive, reports.ExitUnreachable}},
+	"HI as a negative bulk": {says("$-5\r\n"), notLoaded},
+	"HI as nested arrays": {says(strings.Repeat("*1\r\n", 100_000)),
+		codes{reports.ExitInconclusive, reports.ExitInconclusive, reports.ExitUnreachable}},
+	"OK instead of HI": {says(ok), notLoaded},
+	"an error instead of HI": {says("-ERR \x1b[31mgo away\x07\u202e\r\n"),
+		codes{reports.ExitFindings, reports.ExitInconclusive, reports.ExitUnreachable}},
 	"answers before commands": {says(hi + strings.Repeat(ok, 1000)), broken},
 	"replies all the time":    {unasked, broken},
 	"one at a time":           {oneAtATime, notLoaded},
@@ -101,15 +107,21 @@ var hostilePeers = map[string]struct {
 	"half a reply":    {answers(func(string, string) string { return "$100\r\nhalf" }), invalidLoad},
 
 	// Answers.
-	"OK to all":              {greets(ok), broken},
-	"an error to all":        {greets("-ERR no\r\n"), invalidLoad},
-	"null to all":            {greets("$-1\r\n"), broken},
-	"an integer to all":      {greets(":1\r\n"), broken},
-	"the previous reply":     {previous, broken},
-	"each reply twice":       {greets(ok + ok), broken},
-	"the command":            {answers(func(_, line string) string { return "+" + line + "\r\n" }), broken},
-	"9 s for each reply":     {slowly, unserved},
-	"a byte a second":        {func(p *party) { p.say(hi); p.line(); p.say(ok); p.line(); p.drip(strings.Repeat("A", 3600)) }, broken},
+	"OK to all":          {greets(ok), broken},
+	"an error to all":    {greets("-ERR no\r\n"), invalidLoad},
+	"null to all":        {greets("$-1\r\n"), broken},
+	"an integer to all":  {greets(":1\r\n"), broken},
+	"the previous reply": {previous, broken},
+	"each reply twice":   {greets(ok + ok), broken},
+	"the command":        {answers(func(_, line string) string { return "+" + line + "\r\n" }), broken},
+	"9 s for each reply": {slowly, unserved},
+	"a byte a second": {func(p *party) {
+		p.say(hi)
+		p.line()
+		p.say(ok)
+		p.line()
+		p.drip(strings.Repeat("A", 3600))
+	}, broken},
 	"noise":                  {func(p *party) { noise := p.noise(100); greets(noise)(p) }, broken},
 	"carriage returns":       {greets(strings.Repeat("\r", 1000)), broken},
 	"errors of 5 MB":         {greets("-ERR " + strings.Repeat("A", 5*big) + "\r\n"), invalidLoad},
@@ -167,7 +179,8 @@ func TestHostilePeers(t *testing.T) {
 				use  func(ctx context.Context, at dialTarget) (code int, words string)
 				most time.Duration
 			}{
-				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreIt, identifying + exploring + time.Second}, {&got.load, loadIt, 10 * time.Minute},
+				{&got.run, playSuite, 2 * time.Hour}, {&got.explore, exploreIt, identifying + exploring + time.Second},
+				{&got.load, loadIt, 10 * time.Minute},
 			} {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
@@ -286,7 +299,8 @@ func loadIt(ctx context.Context, at dialTarget) (code int, words string) {
 			Producers: 3, Consumers: 3, Rate: 50, Duration: workload.Duration(3 * time.Second),
 			Queues: workload.Queues{Number: 1}, Payload: workload.Constant(20),
 		},
-		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""), Dial: at.Dial,
+		Seed: 1, Run: "test", Coarse: true, Loops: 2, ClauseOf: conformance.ClauseOf, Protocol: fwpspeaker.New(""),
+		Dial: at.Dial,
 	})
 	code, words = result.Report.Outcome()
 	if len(words) > 10_000 {

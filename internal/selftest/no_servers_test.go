@@ -108,8 +108,8 @@ func onlyBroken(t *testing.T, report *reports.Report, earned, broken string) {
 }
 
 // earnedByAnswers is what a server earns besides that answers each command by its verb.
-const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 FWP-HELLO-15 FWP-HELLO-16" +
-	" FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
+const earnedByAnswers = " FWP-LINK-02 FWP-LINK-03 FWP-FRAME-05 FWP-RESP-07 FWP-HELLO-03 FWP-HELLO-11 FWP-HELLO-15 " +
+	"FWP-HELLO-16 FWP-BEAT-01 FWP-INFO-01 FWP-FLUSH-01 FWP-END-02 FWP-STATE-16"
 
 // barren answers each command as if it succeeded, and never has a job.
 func barren(nc net.Conn) {

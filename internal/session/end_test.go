@@ -74,7 +74,8 @@ func TestLeave(t *testing.T) {
 		heard  string
 		took   time.Duration
 	}{
-		"politely":            {func(t *testing.T, c *session.Conn, peer net.Conn) { says(t, peer, "hi\n"); take(t, c) }, "bye\n", time.Second},
+		"politely": {func(t *testing.T, c *session.Conn, peer net.Conn) { says(t, peer, "hi\n"); take(t, c) },
+			"bye\n", time.Second},
 		"before the greeting": {func(*testing.T, *session.Conn, net.Conn) {}, "", 0},
 		"while an answer is owed": {func(t *testing.T, c *session.Conn, peer net.Conn) {
 			says(t, peer, "hi\n")

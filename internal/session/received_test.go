@@ -76,7 +76,8 @@ func TestHowAConversationEnds(t *testing.T) {
 		ending session.Ending
 		words  string
 	}{
-		"FIN": {func(_ *testing.T, peer net.Conn) { _ = peer.Close() }, session.Fin, "the connection was closed (orderly, FIN)"},
+		"FIN": {func(_ *testing.T, peer net.Conn) { _ = peer.Close() }, session.Fin,
+			"the connection was closed (orderly, FIN)"},
 		"reset": {func(t *testing.T, peer net.Conn) {
 			require.NoError(t, peer.(interface{ SetLinger(sec int) error }).SetLinger(0))
 			_ = peer.Close()
@@ -139,7 +140,8 @@ func TestTurns(t *testing.T) {
 
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("a\n")}, 0))
 		require.NoError(t, c.Write(t.Context(), [][]byte{[]byte("b"), []byte("c\n")}, 0))
-		assert.Equal(t, session.Status{Phase: session.Serving, Owed: 2, Verb: "bc", Asked: []byte("bc\n"), Farewell: []byte("bye\n")}, c.Status())
+		assert.Equal(t, session.Status{Phase: session.Serving, Owed: 2, Verb: "bc", Asked: []byte("bc\n"),
+			Farewell: []byte("bye\n")}, c.Status())
 		says(t, peer, "A\nB\n")
 		first, second := take(t, c), take(t, c)
 		assert.Equal(t, []int{2, 1}, []int{first.Owed, second.Owed})
@@ -164,7 +166,8 @@ func TestSeenComesBeforeTaken(t *testing.T) {
 	t.Parallel()
 	var seen []string
 	over := make(chan struct{})
-	config := session.Config{Seen: func(r session.Received) { seen = append(seen, r.String()) }, Closed: func() { close(over) }}
+	config := session.Config{Seen: func(r session.Received) { seen = append(seen, r.String()) },
+		Closed: func() { close(over) }}
 	inBubble(t, config, func(t *testing.T, c *session.Conn, peer net.Conn) {
 		says(t, peer, "a\n!b\n")
 		take(t, c)
@@ -194,7 +197,8 @@ func TestLargeMessagesAreReadOneByOne(t *testing.T) {
 
 func TestEndingsAsTranscriptsWriteThem(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "open <close> <fin> <reset> <half-close>", strings.Join([]string{session.Open.String(), session.Closed.String(),
-		session.Fin.String(), session.Reset.String(), session.HalfShut.String()}, " "))
+	assert.Equal(t, "open <close> <fin> <reset> <half-close>",
+		strings.Join([]string{session.Open.String(), session.Closed.String(),
+			session.Fin.String(), session.Reset.String(), session.HalfShut.String()}, " "))
 	assert.Empty(t, session.Received{}.String())
 }

@@ -22,10 +22,12 @@ func TestAnswer(t *testing.T) {
 		words string
 		took  time.Duration
 	}{
-		"at once":    {func(t *testing.T, peer net.Conn) { says(t, peer, "hi\n") }, "+hi", 0},
-		"in time":    {func(t *testing.T, peer net.Conn) { time.Sleep(timeout - 1); says(t, peer, "hi\n") }, "+hi", timeout - 1},
-		"none":       {func(*testing.T, net.Conn) {}, "no reply", timeout},
-		"unfinished": {func(t *testing.T, peer net.Conn) { says(t, peer, "h") }, `an unfinished reply: a line after "h"`, timeout},
+		"at once": {func(t *testing.T, peer net.Conn) { says(t, peer, "hi\n") }, "+hi", 0},
+		"in time": {func(t *testing.T, peer net.Conn) { time.Sleep(timeout - 1); says(t, peer, "hi\n") }, "+hi",
+			timeout - 1},
+		"none": {func(*testing.T, net.Conn) {}, "no reply", timeout},
+		"unfinished": {func(t *testing.T, peer net.Conn) { says(t, peer, "h") }, `an unfinished reply: a line after "h"`,
+			timeout},
 		"slow, and at last whole": {func(t *testing.T, peer net.Conn) {
 			for range 30 {
 				time.Sleep(900 * time.Millisecond)

@@ -15,21 +15,35 @@ func TestParseURL(t *testing.T) {
 		text    string // without the password
 		invalid string // part of the error
 	}{
-		"host":             {url: "tcp://localhost", want: Address{Host: "localhost", Port: "7419"}, text: "tcp://localhost:7419"},
-		"port":             {url: "tcp://10.0.0.1:7000", want: Address{Host: "10.0.0.1", Port: "7000"}, text: "tcp://10.0.0.1:7000"},
-		"empty port":       {url: "tcp://localhost:", want: Address{Host: "localhost", Port: "7419"}, text: "tcp://localhost:7419"},
-		"slash":            {url: "tcp://localhost:7000/", want: Address{Host: "localhost", Port: "7000"}, text: "tcp://localhost:7000"},
-		"TLS":              {url: "tcp+tls://fwp.example", want: Address{TLS: true, Host: "fwp.example", Port: "7419"}, text: "tcp+tls://fwp.example:7419"},
-		"scheme in caps":   {url: "TCP+TLS://fwp.example", want: Address{TLS: true, Host: "fwp.example", Port: "7419"}, text: "tcp+tls://fwp.example:7419"},
-		"password":         {url: "tcp://:hunter2@localhost", want: Address{Host: "localhost", Port: "7419", Password: "hunter2"}, text: "tcp://localhost:7419"},
-		"user":             {url: "tcp://me:hunter2@localhost:1", want: Address{Host: "localhost", Port: "1", Password: "hunter2"}, text: "tcp://localhost:1"},
-		"user only":        {url: "tcp://hunter2@localhost:1", want: Address{Host: "localhost", Port: "1"}, text: "tcp://localhost:1"},
-		"encoded password": {url: "tcp://:a%2Fb%25+c@localhost", want: Address{Host: "localhost", Port: "7419", Password: "a/b%+c"}, text: "tcp://localhost:7419"},
-		"odd password":     {url: "tcp://:a:b@c d@localhost", want: Address{Host: "localhost", Port: "7419", Password: "a:b@c d"}, text: "tcp://localhost:7419"},
-		"IPv6":             {url: "tcp://[::1]:7000", want: Address{Host: "::1", Port: "7000"}, text: "tcp://[::1]:7000"},
-		"IPv6 alone":       {url: "tcp://[2001:db8::7]", want: Address{Host: "2001:db8::7", Port: "7419"}, text: "tcp://[2001:db8::7]:7419"},
-		"IPv6, password":   {url: "tcp://:hunter2@[::1]", want: Address{Host: "::1", Port: "7419", Password: "hunter2"}, text: "tcp://[::1]:7419"},
-		"IPv6 zone":        {url: "tcp://[fe80::1%25eth0]", want: Address{Host: "fe80::1%eth0", Port: "7419"}, text: "tcp://[fe80::1%25eth0]:7419"},
+		"host": {url: "tcp://localhost", want: Address{Host: "localhost", Port: "7419"},
+			text: "tcp://localhost:7419"},
+		"port": {url: "tcp://10.0.0.1:7000", want: Address{Host: "10.0.0.1", Port: "7000"},
+			text: "tcp://10.0.0.1:7000"},
+		"empty port": {url: "tcp://localhost:", want: Address{Host: "localhost", Port: "7419"},
+			text: "tcp://localhost:7419"},
+		"slash": {url: "tcp://localhost:7000/", want: Address{Host: "localhost", Port: "7000"},
+			text: "tcp://localhost:7000"},
+		"TLS": {url: "tcp+tls://fwp.example", want: Address{TLS: true, Host: "fwp.example", Port: "7419"},
+			text: "tcp+tls://fwp.example:7419"},
+		"scheme in caps": {url: "TCP+TLS://fwp.example", want: Address{TLS: true, Host: "fwp.example", Port: "7419"},
+			text: "tcp+tls://fwp.example:7419"},
+		"password": {url: "tcp://:hunter2@localhost",
+			want: Address{Host: "localhost", Port: "7419", Password: "hunter2"}, text: "tcp://localhost:7419"},
+		"user": {url: "tcp://me:hunter2@localhost:1",
+			want: Address{Host: "localhost", Port: "1", Password: "hunter2"}, text: "tcp://localhost:1"},
+		"user only": {url: "tcp://hunter2@localhost:1", want: Address{Host: "localhost", Port: "1"},
+			text: "tcp://localhost:1"},
+		"encoded password": {url: "tcp://:a%2Fb%25+c@localhost",
+			want: Address{Host: "localhost", Port: "7419", Password: "a/b%+c"}, text: "tcp://localhost:7419"},
+		"odd password": {url: "tcp://:a:b@c d@localhost",
+			want: Address{Host: "localhost", Port: "7419", Password: "a:b@c d"}, text: "tcp://localhost:7419"},
+		"IPv6": {url: "tcp://[::1]:7000", want: Address{Host: "::1", Port: "7000"}, text: "tcp://[::1]:7000"},
+		"IPv6 alone": {url: "tcp://[2001:db8::7]", want: Address{Host: "2001:db8::7", Port: "7419"},
+			text: "tcp://[2001:db8::7]:7419"},
+		"IPv6, password": {url: "tcp://:hunter2@[::1]", want: Address{Host: "::1", Port: "7419", Password: "hunter2"},
+			text: "tcp://[::1]:7419"},
+		"IPv6 zone": {url: "tcp://[fe80::1%25eth0]", want: Address{Host: "fe80::1%eth0", Port: "7419"},
+			text: "tcp://[fe80::1%25eth0]:7419"},
 
 		"broker": {
 			url: "emqp://h", text: "emqp://h:47291?backend=47290",
@@ -46,8 +60,9 @@ func TestParseURL(t *testing.T) {
 		"back end of no port": {url: "emqp://h:5?backend=0", invalid: "?backend= and the number of a port"},
 		"back end of FWP":     {url: "tcp://h:5?backend=6", invalid: "at the end of a URL of emqp only"},
 
-		"empty":              {url: "", invalid: "that is not a server URL; want tcp://["},
-		"no scheme":          {url: "localhost:7419", invalid: `"localhost:7419" is not a server URL; want tcp://localhost:7419`},
+		"empty": {url: "", invalid: "that is not a server URL; want tcp://["},
+		"no scheme": {url: "localhost:7419",
+			invalid: `"localhost:7419" is not a server URL; want tcp://localhost:7419`},
 		"no scheme or port":  {url: "localhost", invalid: `"localhost" is not a server URL; want tcp://localhost`},
 		"no scheme, secret":  {url: ":hunter2@localhost:7419", invalid: "that is not a server URL; want tcp://["},
 		"secret as port":     {url: "localhost:hunter2", invalid: "that is not a server URL"},
@@ -97,7 +112,8 @@ func TestParseURL(t *testing.T) {
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "tcp://localhost:7419", Address{Host: "localhost", Port: "7419"}.Masked())
-	assert.Equal(t, "tcp+tls://:PASSWORD@[::1]:7419", Address{TLS: true, Host: "::1", Port: "7419", Password: "hunter2"}.Masked())
+	assert.Equal(t, "tcp+tls://:PASSWORD@[::1]:7419",
+		Address{TLS: true, Host: "::1", Port: "7419", Password: "hunter2"}.Masked())
 }
 
 func TestRedact(t *testing.T) {
@@ -119,7 +135,8 @@ func TestRedact(t *testing.T) {
 }
 
 func FuzzParseURL(f *testing.F) {
-	for _, url := range []string{"tcp://:hunter2@localhost:7419", "tcp+tls://[::1]:1/", "tcp://:%25@a", "tcp://[fe80::1%25a]", "tcp://a:b@c@d"} {
+	for _, url := range []string{"tcp://:hunter2@localhost:7419", "tcp+tls://[::1]:1/", "tcp://:%25@a",
+		"tcp://[fe80::1%25a]", "tcp://a:b@c@d"} {
 		f.Add(url)
 	}
 	f.Fuzz(func(t *testing.T, url string) {

@@ -22,8 +22,9 @@ func TestCommands(t *testing.T) {
 		command string
 		failed  string // part of the error, "" if there is none
 	}{
-		"well":                  {command: "true"},
-		"says what went wrong":  {command: "echo one; echo two >&2; exit 3", failed: `restart command: exit status 3, and it printed "one\ntwo"`},
+		"well": {command: "true"},
+		"says what went wrong": {command: "echo one; echo two >&2; exit 3",
+			failed: `restart command: exit status 3, and it printed "one\ntwo"`},
 		"says nothing":          {command: "exit 3", failed: "exit status 3, and it printed nothing"},
 		"says too much":         {command: "yes | head -n 3000; exit 3", failed: `y\ny"`},
 		"not there":             {command: "no-such-command-of-fwp", failed: "exit status 127"},

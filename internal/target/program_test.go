@@ -60,7 +60,8 @@ func TestProgramReadsItsInput(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	running, err := Program{
-		Args: []string{"cat"}, Input: strings.NewReader("one\ntwo\r\nopen"), Line: func(line string) { lines = append(lines, line) },
+		Args: []string{"cat"}, Input: strings.NewReader("one\ntwo\r\nopen"),
+		Line: func(line string) { lines = append(lines, line) },
 	}.Start()
 	require.NoError(t, err)
 	<-running.Over()

@@ -33,7 +33,8 @@ func NewSecrets(password string) *Secrets {
 	escaped := strings.Trim(string(quoted), `"`)
 	inURL := strings.TrimPrefix(url.UserPassword("", password).String(), ":")
 	for _, form := range []string{
-		password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password), inURL, url.QueryEscape(password),
+		password, text.Escape(password), escaped, text.Escape(escaped), text.Printable(password), inURL,
+		url.QueryEscape(password),
 	} {
 		s.forms = append(s.forms, form, "(password)")
 	}
@@ -51,8 +52,8 @@ func (s *Secrets) And(other *Secrets) *Secrets {
 	return &Secrets{slices.Concat(s.forms, other.forms), s.hash || other.hash}
 }
 
-// The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there a
-// HI is taken to go on to the end of the line.
+// The places of secrets. Where a conversation is quoted once more, backslashes stand before the quotation marks; there
+// a HI is taken to go on to the end of the line.
 var (
 	hiLine    = regexp.MustCompile(`HI \{(?:\\+".*|(?:"(?:\\+.|[^"\\])*"|[^}])*)`)
 	saltField = regexp.MustCompile(`(\\*"s\\*"\s*:\s*)(?:"(?:\\+.|[^"\\])*"|` + // as it is; backslashes may be doubled

@@ -65,12 +65,14 @@ func TestDial(t *testing.T) {
 		options TLSOptions
 		advice  string // about the error, "" if there is none
 	}{
-		"plain":         {address: answering(t, "tcp", "127.0.0.1:0", nil)},
-		"secured":       {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile}},
-		"other name":    {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile, ServerName: "example.com"}},
-		"insecure":      {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
-		"unknown CA":    {address: answering(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
-		"wrong name":    {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile, ServerName: "fwp.invalid"}, advice: "--tls-server-name NAME"},
+		"plain":   {address: answering(t, "tcp", "127.0.0.1:0", nil)},
+		"secured": {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{CAFile: caFile}},
+		"other name": {address: answering(t, "tcp", "127.0.0.1:0", config),
+			options: TLSOptions{CAFile: caFile, ServerName: "example.com"}},
+		"insecure":   {address: answering(t, "tcp", "127.0.0.1:0", config), options: TLSOptions{Insecure: true}},
+		"unknown CA": {address: answering(t, "tcp", "127.0.0.1:0", config), advice: "--tls-ca FILE"},
+		"wrong name": {address: answering(t, "tcp", "127.0.0.1:0", config),
+			options: TLSOptions{CAFile: caFile, ServerName: "fwp.invalid"}, advice: "--tls-server-name NAME"},
 		"TLS for plain": {address: secured(answering(t, "tcp", "127.0.0.1:0", nil)), advice: "which is not TLS"},
 		"refused":       {address: Address{Host: "127.0.0.1", Port: "1"}, advice: "is the server running, and is 1 the port"},
 	}
@@ -147,9 +149,10 @@ func TestTLSOptions(t *testing.T) {
 		options TLSOptions
 		invalid string
 	}{
-		"for a plain URL":   {options: TLSOptions{ServerName: "x"}, invalid: "tcp+tls://"},
-		"at odds":           {address: secured, options: TLSOptions{Insecure: true, CAFile: "x"}, invalid: "checks nothing"},
-		"no file":           {address: secured, options: TLSOptions{CAFile: filepath.Join(t.TempDir(), "nosuch.pem")}, invalid: "nosuch.pem"},
+		"for a plain URL": {options: TLSOptions{ServerName: "x"}, invalid: "tcp+tls://"},
+		"at odds":         {address: secured, options: TLSOptions{Insecure: true, CAFile: "x"}, invalid: "checks nothing"},
+		"no file": {address: secured, options: TLSOptions{CAFile: filepath.Join(t.TempDir(), "nosuch.pem")},
+			invalid: "nosuch.pem"},
 		"nothing in a file": {address: secured, options: TLSOptions{CAFile: empty}, invalid: "no certificate in PEM form"},
 	}
 	for name, test := range tests {

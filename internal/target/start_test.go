@@ -125,7 +125,8 @@ func TestStartedServers(t *testing.T) {
 func TestStartedServersThatEnd(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ command, failed string }{
-		"at once":        {"echo one; echo two >&2; exit 7", "it ended (exit status 7); the last lines that it printed:\n  one\n  two"},
+		"at once": {"echo one; echo two >&2; exit 7", "it ended (exit status 7); the last lines that it printed:\n  " +
+			"one\n  two"},
 		"without a word": {"true {port}", "it ended (exit status 0); it printed nothing"},
 		"by a signal":    {"kill -9 $$", "it ended (exit status 137)"},
 	}
@@ -301,14 +302,15 @@ func TestParseStart(t *testing.T) {
 		protects bool
 		failed   string
 	}{
-		"a command":         {value: "serve -p {port}", command: "serve -p {port}"},
-		"with a password":   {value: "serve {port} {password}", command: "serve", protects: true},
-		"by its variables":  {value: "serve $FWP_PORT $FWP_PASSWORD", command: "serve", protects: true},
-		"no port":           {value: "serve", failed: "write {port} where the command takes it"},
-		"nothing":           {value: " ", failed: "no command was given"},
-		"faktory":           {value: "faktory", command: "'faktory' -b 127.0.0.1:{port}", protects: true},
-		"faktory at a path": {value: "faktory=/opt/my 'x'/faktory", command: `'/opt/my '\''x'\''/faktory' -b`, protects: true},
-		"another faktory":   {value: "faktory-next {port}", command: "faktory-next {port}"},
+		"a command":        {value: "serve -p {port}", command: "serve -p {port}"},
+		"with a password":  {value: "serve {port} {password}", command: "serve", protects: true},
+		"by its variables": {value: "serve $FWP_PORT $FWP_PASSWORD", command: "serve", protects: true},
+		"no port":          {value: "serve", failed: "write {port} where the command takes it"},
+		"nothing":          {value: " ", failed: "no command was given"},
+		"faktory":          {value: "faktory", command: "'faktory' -b 127.0.0.1:{port}", protects: true},
+		"faktory at a path": {value: "faktory=/opt/my 'x'/faktory", command: `'/opt/my '\''x'\''/faktory' -b`,
+			protects: true},
+		"another faktory": {value: "faktory-next {port}", command: "faktory-next {port}"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

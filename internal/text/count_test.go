@@ -19,7 +19,8 @@ func TestCount(t *testing.T) {
 func TestPlural(t *testing.T) {
 	t.Parallel()
 	for thing, want := range map[string]string{
-		"check": "checks", "reply": "replies", "play": "plays", "FETCH": "FETCHes", "push": "pushes", "loss": "losses", "": "s",
+		"check": "checks", "reply": "replies", "play": "plays", "FETCH": "FETCHes", "push": "pushes", "loss": "losses",
+		"": "s",
 	} {
 		assert.Equal(t, want, text.Plural(thing))
 	}
@@ -27,7 +28,8 @@ func TestPlural(t *testing.T) {
 
 func TestGrouped(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{0: "0", -1: "-1", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000", 1234567: "1,234,567"} {
+	for n, want := range map[int]string{0: "0", -1: "-1", 999: "999", 1000: "1,000", -999: "-999", -1000: "-1,000",
+		1234567: "1,234,567"} {
 		assert.Equal(t, want, text.Grouped(n))
 	}
 }

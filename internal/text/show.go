@@ -30,7 +30,8 @@ func Escape(s string) string {
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
-// special reports whether a character may take an escape: all but those of printable ASCII text, in which there are most.
+// special reports whether a character may take an escape: all but those of printable ASCII text, in which there are
+// most.
 func special(r rune) bool { return r < ' ' || r > '~' || r == '\\' }
 
 // Printable returns s with escapes for what could move a terminal's cursor or hide text from the reader: control and
@@ -125,8 +126,8 @@ func ShellQuote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Show returns lines from elsewhere as a terminal can show them: each as Printable returns it, without its middle if it is
-// very long.
+// Show returns lines from elsewhere as a terminal can show them: each as Printable returns it, without its middle if it
+// is very long.
 func Show(lines string) string {
 	all := strings.Split(lines, "\n")
 	for i, line := range all {

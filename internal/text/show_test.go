@@ -52,7 +52,8 @@ func TestShorten(t *testing.T) {
 	for _, short := range []string{text.Shorten(long), text.Excerpt([]byte(long))} {
 		assert.Equal(t, strings.Repeat("ä", 100)+" … (1000 bytes in all) … "+strings.Repeat("ä", 25), short)
 	}
-	assert.Equal(t, strings.Repeat("\x80", 200)+" … (999 bytes in all) … "+strings.Repeat("\x80", 50), text.Shorten(strings.Repeat("\x80", 999)))
+	assert.Equal(t, strings.Repeat("\x80", 200)+" … (999 bytes in all) … "+strings.Repeat("\x80", 50),
+		text.Shorten(strings.Repeat("\x80", 999)))
 	noise := text.Excerpt([]byte(strings.Repeat("\x80", 300)))
 	assert.True(t, utf8.ValidString(noise))
 	assert.Contains(t, noise, " … (300 bytes in all) … ")
@@ -61,7 +62,8 @@ func TestShorten(t *testing.T) {
 func TestShellQuote(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"": "''", "push/lost": "push/lost", "tcp://[::1]:1": `'tcp://[::1]:1'`, "a b": "'a b'", "it's": `'it'\''s'`, "*": "'*'",
+		"": "''", "push/lost": "push/lost", "tcp://[::1]:1": `'tcp://[::1]:1'`, "a b": "'a b'", "it's": `'it'\''s'`,
+		"*": "'*'",
 	}
 	for word, want := range tests {
 		assert.Equal(t, want, text.ShellQuote(word))
@@ -85,7 +87,8 @@ func TestEscapeJSON(t *testing.T) {
 func TestBrief(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
-		"": "", "ten chars.": "ten chars.", "some, more words": "some …", "abcdefghijklm": "abcdefghi…", "ääääää öööööö": "ääääää …",
+		"": "", "ten chars.": "ten chars.", "some, more words": "some …", "abcdefghijklm": "abcdefghi…",
+		"ääääää öööööö": "ääääää …",
 	} {
 		assert.Equal(t, want, text.Brief(s, 10))
 	}

@@ -189,7 +189,8 @@ func TestHostilePrograms(t *testing.T) {
 				begun := time.Now()
 				_, _ = h.Identify(t.Context()) // whether it is a client is not the question
 				r := &conformance.Runner{
-					Servers: []conformance.Server{{Target: Target{}}}, Checks: h.Checks()[:1], Parties: []string{"C", "K"}, Virtual: true,
+					Servers: []conformance.Server{{Target: Target{}}}, Checks: h.Checks()[:1], Parties: []string{"C", "K"},
+					Virtual: true,
 				}
 				report := r.Run(t.Context())
 				assert.Empty(t, report.Internal)

@@ -19,13 +19,14 @@ type stages = []arrivals.Stage
 func plans() map[string]*arrivals.Plan {
 	plans := map[string]*arrivals.Plan{}
 	for name, s := range map[string]stages{
-		"nothing":          nil,
-		"zero rate":        {{time.Second, 0, 0}},
-		"constant":         {{2 * time.Second, 1000, 1000}},
-		"ramp up":          {{3 * time.Second, 0, 1000}},
-		"ramp down":        {{3 * time.Second, 1000, 0}},
-		"gentle slope":     {{time.Second, 1000, 1000.0001}, {time.Second, 100, 99.9999}},
-		"spike":            {{2 * time.Second, 100, 100}, {100 * time.Millisecond, 20000, 20000}, {2 * time.Second, 100, 100}},
+		"nothing":      nil,
+		"zero rate":    {{time.Second, 0, 0}},
+		"constant":     {{2 * time.Second, 1000, 1000}},
+		"ramp up":      {{3 * time.Second, 0, 1000}},
+		"ramp down":    {{3 * time.Second, 1000, 0}},
+		"gentle slope": {{time.Second, 1000, 1000.0001}, {time.Second, 100, 99.9999}},
+		"spike": {{2 * time.Second, 100, 100}, {100 * time.Millisecond, 20000, 20000},
+			{2 * time.Second, 100, 100}},
 		"pause":            {{time.Second, 500, 0}, {3 * time.Second, 0, 0}, {time.Second, 0, 500}},
 		"starts later":     {{time.Second, 0, 0}, {time.Second, 300, 300}},
 		"tenths":           {{100 * time.Millisecond, 1, 1}, {100 * time.Millisecond, 1, 1}, {300 * time.Millisecond, 1, 1}},
@@ -79,11 +80,15 @@ func TestInstants(t *testing.T) {
 		plan *arrivals.Plan
 		want []time.Duration
 	}{
-		{"constant", &arrivals.Plan{Stages: stages{{500 * ms, 10, 10}}}, []time.Duration{0, 100 * ms, 200 * ms, 300 * ms, 400 * ms}},
+		{"constant", &arrivals.Plan{Stages: stages{{500 * ms, 10, 10}}},
+			[]time.Duration{0, 100 * ms, 200 * ms, 300 * ms, 400 * ms}},
 		{"ramp up", &arrivals.Plan{Stages: stages{{time.Second, 0, 8}}}, []time.Duration{0, 500 * ms, 707106781, 866025403}},
-		{"ramp down", &arrivals.Plan{Stages: stages{{time.Second, 8, 0}}}, []time.Duration{0, 133974596, 292893218, 500 * ms}},
-		{"bursts", &arrivals.Plan{Stages: stages{{time.Second, 5, 5}}, Burst: 2}, []time.Duration{0, 0, 400 * ms, 400 * ms, 800 * ms}},
-		{"pause", &arrivals.Plan{Stages: stages{{time.Second, 2, 2}, {time.Second, 0, 0}, {time.Second, 1, 1}}}, []time.Duration{0, 500 * ms, 2 * time.Second}},
+		{"ramp down", &arrivals.Plan{Stages: stages{{time.Second, 8, 0}}},
+			[]time.Duration{0, 133974596, 292893218, 500 * ms}},
+		{"bursts", &arrivals.Plan{Stages: stages{{time.Second, 5, 5}}, Burst: 2},
+			[]time.Duration{0, 0, 400 * ms, 400 * ms, 800 * ms}},
+		{"pause", &arrivals.Plan{Stages: stages{{time.Second, 2, 2}, {time.Second, 0, 0}, {time.Second, 1, 1}}},
+			[]time.Duration{0, 500 * ms, 2 * time.Second}},
 		{"limit", &arrivals.Plan{Stages: stages{{time.Second, 10, 10}}, Limit: 2}, []time.Duration{0, 100 * ms}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,7 +170,8 @@ func TestShareOutside(t *testing.T) {
 func TestNoneWhileTheRateIsZero(t *testing.T) {
 	t.Parallel()
 	for _, poisson := range []bool{false, true} {
-		p := &arrivals.Plan{Stages: stages{{time.Second, 1000, 0}, {time.Hour, 0, 0}, {time.Second, 500, 1000}}, Poisson: poisson}
+		p := &arrivals.Plan{Stages: stages{{time.Second, 1000, 0}, {time.Hour, 0, 0}, {time.Second, 500, 1000}},
+			Poisson: poisson}
 		for _, at := range instants(t, p) {
 			require.False(t, at > time.Second && at < time.Second+time.Hour, "arrival at %v", at)
 		}

@@ -98,7 +98,8 @@ func TestSeedsDiffer(t *testing.T) {
 // TestSameForEver: what a seed means is part of the results that users keep.
 func TestSameForEver(t *testing.T) {
 	t.Parallel()
-	p := &arrivals.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 1000, 300}}, Poisson: true, Burst: 2, Seed: 12345}
+	p := &arrivals.Plan{Stages: stages{{10 * time.Second, 0, 1000}, {5 * time.Second, 1000, 300}}, Poisson: true, Burst: 2,
+		Seed: 12345}
 	hash := sha256.New()
 	c := p.Share(0, 1)
 	for k, at, ok := c.Next(); ok; k, at, ok = c.Next() {

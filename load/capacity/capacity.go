@@ -14,9 +14,9 @@ const (
 	Limited                // the generator could not sustain it, so nothing is known of the server
 )
 
-// Search doubles the rate until it does not hold, and then halves the distance between the highest rate that held and the
-// lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a single stall of
-// a machine ends no search. The highest rate that held counts if it holds twice.
+// Search doubles the rate until it does not hold, and then halves the distance between the highest rate that held and
+// the lowest that did not. A step that did not hold is tried once more, and a third time if that one held: a single
+// stall of a machine ends no search. The highest rate that held counts if it holds twice.
 //
 // Call Next for a rate, try it, and call Add with how it went, until Next returns false.
 type Search struct {

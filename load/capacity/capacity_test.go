@@ -72,7 +72,8 @@ func TestSearchOnANoisyServer(t *testing.T) {
 	})
 	assert.InDelta(t, 1000, result.Rate, 60)
 	random := rand.New(rand.NewPCG(1, 2))
-	_, tried := searched(&Search{From: 100, Most: 1e6, Precision: 0.01}, func(float64) Outcome { return Outcome(random.IntN(2)) })
+	_, tried := searched(&Search{From: 100, Most: 1e6, Precision: 0.01},
+		func(float64) Outcome { return Outcome(random.IntN(2)) })
 	assert.LessOrEqual(t, len(tried), mostSteps)
 }
 

@@ -10,7 +10,8 @@ import (
 func TestWholeSecondsWithReplies(t *testing.T) {
 	t.Parallel()
 	var p pulse
-	for _, at := range []time.Duration{100 * time.Millisecond, 1900 * time.Millisecond, 4 * time.Second, 90 * time.Second} {
+	for _, at := range []time.Duration{100 * time.Millisecond, 1900 * time.Millisecond, 4 * time.Second,
+		90 * time.Second} {
 		p.beat(at)
 	}
 	cases := []struct {

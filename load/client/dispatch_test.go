@@ -86,7 +86,8 @@ func TestAStallIsTheServersOwn(t *testing.T) {
 	assert.NotEmpty(t, s.said(p))
 	s.do(s.shard.StopPushing)
 	set = s.set()
-	assert.Equal(t, int64(48), set.Times(measure.SeriesOf(measure.Push, measure.Response)).Unserved(), "were due and never taken")
+	assert.Equal(t, int64(48), set.Times(measure.SeriesOf(measure.Push, measure.Response)).Unserved(),
+		"were due and never taken")
 	assert.Zero(t, set.Dropped())
 	s.data(p, ok)
 	assert.False(t, s.shard.Status().Pushing)

@@ -93,11 +93,12 @@ func TestJudge(t *testing.T) {
 		rate    string
 		wait    string
 	}{
-		"nothing differs":            {10, 1, "rate", nil, reports.ExitWell, "no change", "no change"},
-		"the primary is worse":       {10, 1.2, "push.response.p50", nil, reports.ExitFindings, "no change", "regression"},
-		"another is worse":           {10, 1.2, "rate", nil, reports.ExitFindings, "no change", "regression"},
-		"the primary is better":      {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
-		"near the margin":            {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change", "inconclusive"},
+		"nothing differs":       {10, 1, "rate", nil, reports.ExitWell, "no change", "no change"},
+		"the primary is worse":  {10, 1.2, "push.response.p50", nil, reports.ExitFindings, "no change", "regression"},
+		"another is worse":      {10, 1.2, "rate", nil, reports.ExitFindings, "no change", "regression"},
+		"the primary is better": {10, 0.8, "push.response.p50", nil, reports.ExitWell, "no change", "improvement"},
+		"near the margin": {10, 1.05, "push.response.p50", nil, reports.ExitInconclusive, "no change",
+			"inconclusive"},
 		"another is near the margin": {10, 1.05, "rate", nil, reports.ExitWell, "no change", "inconclusive"},
 		"a void pair": {8, 1, "rate", func(c *reports.LoadComparison) { c.Blocks[5].Void = "INVALID" },
 			reports.ExitWell, "no change", "no change"},

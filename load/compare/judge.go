@@ -21,7 +21,8 @@ func Primary(open bool, op string) string {
 
 // Judge fills in c.Ratios from c.Blocks and c.Margin: the primary metrics first, which decide by their intervals, and
 // then the others, which have a regression or an improvement only if they also pass the correction of Holm. A metric
-// counts in those pairs in which both blocks have it, and is left out if they are too few and it decides nothing. Without pairs (c.NoVerdict) the ratios are those of the medians.
+// counts in those pairs in which both blocks have it, and is left out if they are too few and it decides nothing.
+// Without pairs (c.NoVerdict) the ratios are those of the medians.
 func Judge(c *reports.LoadComparison, primary []string) {
 	c.Ratios = nil
 	for _, metric := range metrics(c.Blocks, primary) {

@@ -47,7 +47,8 @@ func TestSamplerOfAWindow(t *testing.T) {
 			s.gc = pauses{count: 5, total: 4 * time.Millisecond, longest: 100 * time.Microsecond}
 		}),
 		at(14100*time.Millisecond, func(s *snapshot) { // a burst that is too short for a peak, and then the end
-			s.user, s.system, s.machine = 2*time.Second+100*time.Millisecond, 1100*time.Millisecond, machineTime{total: 1820, idle: 1104, steal: 26}
+			s.user, s.system, s.machine = 2*time.Second+100*time.Millisecond, 1100*time.Millisecond,
+				machineTime{total: 1820, idle: 1104, steal: 26}
 			s.cgroup.throttled, s.cgroup.periods = 30*time.Millisecond, 3
 			s.clock = s.clock.Add(-time.Hour)
 			s.gc = pauses{count: 5, total: 4 * time.Millisecond}

@@ -80,7 +80,8 @@ func TestParseTheRest(t *testing.T) {
 	assert.EqualValues(t, 456, parseStatm("123 456 7 8 9 0 0\n"))
 	assert.Zero(t, parseStatm(""))
 	assert.Zero(t, parseStatm("1 x"))
-	assert.Equal(t, "AMD EPYC 7B13", parseModel("processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC  7B13\nmodel name\t: other\n"))
+	assert.Equal(t, "AMD EPYC 7B13", parseModel("processor\t: 0\nmodel\t\t: 1\nmodel name\t: AMD EPYC  7B13\nmodel "+
+		"name\t: other\n"))
 	assert.Empty(t, parseModel("processor : 0\n"))
 	assert.EqualValues(t, 8<<20, parseMemTotal("MemFree: 1 kB\nMemTotal:       8192 kB\n"))
 	assert.Zero(t, parseMemTotal("MemTotal: x kB\n"))

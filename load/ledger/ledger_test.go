@@ -44,9 +44,12 @@ func TestTable(t *testing.T) {
 		report string
 		to     map[string]string
 	}{
-		{"MayReturn", map[string]string{"unseen": "unseen", "held": "may return", "may return": "may return", "settled": "settled"}},
-		{"Failed, returns", map[string]string{"unseen": "unseen", "held": "may return", "may return": "may return", "settled": "settled"}},
-		{"Failed for good", map[string]string{"unseen": "unseen", "held": "settled", "may return": "settled", "settled": "settled"}},
+		{"MayReturn", map[string]string{"unseen": "unseen", "held": "may return", "may return": "may return",
+			"settled": "settled"}},
+		{"Failed, returns", map[string]string{"unseen": "unseen", "held": "may return", "may return": "may return",
+			"settled": "settled"}},
+		{"Failed for good", map[string]string{"unseen": "unseen", "held": "settled", "may return": "settled",
+			"settled": "settled"}},
 		{"Acked", map[string]string{"unseen": "unseen", "held": "settled", "may return": "settled", "settled": "settled"}},
 	}
 	for _, tt := range tests {
@@ -114,7 +117,8 @@ func TestStories(t *testing.T) {
 			l.Delivered(0, 0)
 			l.MayReturn(0)
 			l.Delivered(0, 0)
-		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Redelivered: 1, Foreign: 1, Flawed: [Flaws]int64{WasRefused: 1}}},
+		}, Counts{Sent: 1, Refused: 1, Delivered: 1, Held: 1, Redelivered: 1, Foreign: 1,
+			Flawed: [Flaws]int64{WasRefused: 1}}},
 		{"delivered, then refused", func(l *Ledger) {
 			l.Delivered(0, 0)
 			l.Refused(0)
@@ -269,7 +273,8 @@ func TestSentAt(t *testing.T) {
 
 func TestKindHasAName(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, "first again twice returned stray unknown", fmt.Sprint(First, " ", Again, " ", Twice, " ", Returned, " ", Stray, " ", Kind(9)))
+	assert.Equal(t, "first again twice returned stray unknown",
+		fmt.Sprint(First, " ", Again, " ", Twice, " ", Returned, " ", Stray, " ", Kind(9)))
 }
 
 //nolint:paralleltest // AllocsPerRun counts what all goroutines allocate

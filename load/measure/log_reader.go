@@ -59,8 +59,8 @@ func NewLogReader(file string, r io.Reader) *LogReader {
 // Start returns the time 0 of the sets. It is known after the first Next, and the zero time if the log has none.
 func (r *LogReader) Start() time.Time { return r.start }
 
-// Runs returns the runs of the log: more than one if it was merged, none if a tool left out its comments. They are known
-// after the first Next.
+// Runs returns the runs of the log: more than one if it was merged, none if a tool left out its comments. They are
+// known after the first Next.
 func (r *LogReader) Runs() []string { return slices.Clone(r.runs) }
 
 // Complete reports whether the writer of the log closed it. It is known after Next has returned io.EOF. A log that is

@@ -215,23 +215,29 @@ func TestDamagedLogs(t *testing.T) {
 	}
 	tests := []struct{ name, log, want string }{
 		{"cut in a histogram", log[:strings.Index(log, data)+len(data)-9], "run.hlog:9: histogram of job.acked: "},
-		{"flipped in a histogram", swap(9, data[:len(data)-20]+"AAAA"+data[len(data)-16:len(data)-1]), "run.hlog:9: histogram of job.acked: "},
+		{"flipped in a histogram", swap(9, data[:len(data)-20]+"AAAA"+data[len(data)-16:len(data)-1]),
+			"run.hlog:9: histogram of job.acked: "},
 		{"cut before the histogram", swap(9, data[:20]), "run.hlog:9: expected Tag=NAME"},
 		{"no tag", swap(9, data[strings.Index(data, ",")+1:]), "run.hlog:9: expected Tag=NAME"},
 		{"unknown tag", swap(9, strings.Replace(data, "job.", "cow.", 1)), `run.hlog:9: unknown tag "cow.acked"`},
 		{"no number", swap(9, strings.Replace(data, "1.007", "x", 1)), `run.hlog:9: expected seconds, got "x`},
 		{"no finite number", swap(9, strings.Replace(data, "1.007000", "NaN", 1)), `run.hlog:9: expected seconds, got "NaN"`},
-		{"no maximum", swap(9, strings.Replace(data, "3601330.078", "?", 1)), `run.hlog:9: expected the interval's maximum, got "?"`},
-		{"other buckets", swap(9, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:9: histogram of job.acked: expected 3 significant"},
-		{"too many values", swap(9, "Tag=job.acked,0,1,1,"+string(tooMany)), "run.hlog:9: histogram of job.acked: 9007199254740993 values: expected at most"},
+		{"no maximum", swap(9, strings.Replace(data, "3601330.078", "?", 1)),
+			`run.hlog:9: expected the interval's maximum, got "?"`},
+		{"other buckets", swap(9, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:9: histogram of job.acked: expected 3 " +
+			"significant"},
+		{"too many values", swap(9, "Tag=job.acked,0,1,1,"+string(tooMany)), "run.hlog:9: histogram of job.acked: " +
+			"9007199254740993 values: expected at most"},
 		{"cut comment", strings.TrimSuffix(strings.Join(lines[:8], ""), "1]\n"), "run.hlog:8: expected ] at the end"},
-		{"unknown count", swap(10, "#[Interval: 1,1 push.forgotten=1]"), `run.hlog:10: Interval: unknown count "push.forgotten"`},
+		{"unknown count", swap(10, "#[Interval: 1,1 push.forgotten=1]"),
+			`run.hlog:10: Interval: unknown count "push.forgotten"`},
 		{"no count", swap(10, "#[Interval: 1,1 dropped]"), `run.hlog:10: Interval: count "dropped": expected a number`},
 		{"no interval", swap(10, "#[Interval: 1]"), `run.hlog:10: Interval: expected seconds, got ""`},
 		{"no start", swap(5, "# nothing"), "run.hlog:8: Interval: expected a StartTime before"},
 		{"two starts", swap(6, strings.TrimSuffix(lines[4], "\n")), "run.hlog:6: StartTime: a second one"},
 		{"other version", swap(1, "#[Histogram log format version 2.0]"), "run.hlog:1: expected version 1"},
-		{"interval gone", strings.Join(append(append([]string(nil), lines[:9]...), lines[10]), ""), "run.hlog:10: Complete: the log was written with 2 intervals and has 1"},
+		{"interval gone", strings.Join(append(append([]string(nil), lines[:9]...), lines[10]), ""),
+			"run.hlog:10: Complete: the log was written with 2 intervals and has 1"},
 		{"no number of intervals", swap(11, "#[Complete: all]"), `run.hlog:11: Complete: expected a number, got "all"`},
 		{"two logs", log + log, "run.hlog:12: more after the end"},
 		{"no log", strings.Repeat("x", longestLine+1), "run.hlog:1: a line of more than"},
@@ -297,7 +303,8 @@ func TestFullDiskIsAnError(t *testing.T) {
 	assert.Equal(t, err, w.Close())
 
 	none := full(10)
-	require.ErrorContains(t, WritePercentiles(&none, sets[0], FlowSeries(ToAcked)), "write percentiles of job.acked: no space")
+	require.ErrorContains(t, WritePercentiles(&none, sets[0], FlowSeries(ToAcked)),
+		"write percentiles of job.acked: no space")
 }
 
 func BenchmarkWrite(b *testing.B) {

@@ -34,8 +34,8 @@ type Recorder struct {
 func NewRecorder(ops ...Op) *Recorder { return &Recorder{ops: ops} }
 
 // SetWindow sets which commands and flows are recorded from now on: those whose intended time is in w. The others are
-// counted separately (Set.Aside). Before the first call all are recorded; a run that needs the times of its connects but
-// not those of its warm-up calls SetWindow in between.
+// counted separately (Set.Aside). Before the first call all are recorded; a run that needs the times of its connects
+// but not those of its warm-up calls SetWindow in between.
 func (r *Recorder) SetWindow(w Window) { r.window = w }
 
 // Command records the lateness, service and response time of a command that got its reply. For one that got an error

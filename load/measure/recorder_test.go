@@ -29,8 +29,10 @@ func TestCommandHasThreeTimes(t *testing.T) {
 	}{
 		{"in time", Timing{Intended: 10 * ms, Free: 3 * ms, Sent: 10 * ms, Replied: 12 * ms}, 0, 2 * ms, 2 * ms},
 		{"generator late", Timing{Intended: 10 * ms, Free: 3 * ms, Sent: 14 * ms, Replied: 15 * ms}, 4 * ms, 1 * ms, 5 * ms},
-		{"connection busy", Timing{Intended: 10 * ms, Free: 110 * ms, Sent: 110 * ms, Replied: 111 * ms}, 0, 1 * ms, 101 * ms},
-		{"busy, then late", Timing{Intended: 10 * ms, Free: 110 * ms, Sent: 112 * ms, Replied: 113 * ms}, 2 * ms, 1 * ms, 103 * ms},
+		{"connection busy", Timing{Intended: 10 * ms, Free: 110 * ms, Sent: 110 * ms, Replied: 111 * ms}, 0, 1 * ms,
+			101 * ms},
+		{"busy, then late", Timing{Intended: 10 * ms, Free: 110 * ms, Sent: 112 * ms, Replied: 113 * ms}, 2 * ms, 1 * ms,
+			103 * ms},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -63,7 +65,8 @@ func TestWhatIsOutOfRangeIsClampedAndCounted(t *testing.T) {
 		{"an hour", 0, time.Hour, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{}},
 		{"more than an hour", 0, time.Hour + 1, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{Above: 1}},
 		{"far too much", 0, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{Above: 1}},
-		{"more than a duration holds", math.MinInt64, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second, Beyond{Above: 1}},
+		{"more than a duration holds", math.MinInt64, math.MaxInt64, time.Hour - 4*time.Second, time.Hour + 4*time.Second,
+			Beyond{Above: 1}},
 		{"less than a duration holds", math.MaxInt64, math.MinInt64, 0, 511, Beyond{Below: 1}},
 	}
 	for _, tt := range tests {

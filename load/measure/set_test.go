@@ -149,7 +149,8 @@ func TestSeriesHaveNames(t *testing.T) {
 func TestCountsHaveNames(t *testing.T) {
 	t.Parallel()
 	names := []string{
-		"dropped", "put.aside", "put.rejected", "put.out-of-memory", "put.service.below", "put.service.above", "job.acked.above",
+		"dropped", "put.aside", "put.rejected", "put.out-of-memory", "put.service.below", "put.service.above",
+		"job.acked.above",
 	}
 	for _, name := range names {
 		set := new(Set)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Holm returns the p-values of several tests, in their order, adjusted so that those below 0.05 hold together: the chance
-// that even one of them is wrong is at most 0.05. (Holm 1979)
+// Holm returns the p-values of several tests, in their order, adjusted so that those below 0.05 hold together: the
+// chance that even one of them is wrong is at most 0.05. (Holm 1979)
 func Holm(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {

@@ -11,8 +11,8 @@ import (
 	"slices"
 )
 
-// Least is the smallest number of pairs from which an interval of 95 % can be had: the chance that all of n pairs differ
-// in the same direction though nothing differs is 2 in 2^n, which is 6 % for five and 3 % for six.
+// Least is the smallest number of pairs from which an interval of 95 % can be had: the chance that all of n pairs
+// differ in the same direction though nothing differs is 2 in 2^n, which is 6 % for five and 3 % for six.
 const Least = 6
 
 // Pair is what was measured of A and of B, one shortly after the other; both are above 0.

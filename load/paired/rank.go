@@ -43,8 +43,8 @@ func depth(n int, alpha float64) (k int, confidence float64) {
 }
 
 // signedRank returns the two-sided p of the signed-rank test that the centre of the values is 0. Values of the same
-// size share the mean of their ranks; a 0 takes a rank and has no sign (Pratt). The distribution is that of these ranks,
-// so it is exact in both cases.
+// size share the mean of their ranks; a 0 takes a rank and has no sign (Pratt). The distribution is that of these
+// ranks, so it is exact in both cases.
 func signedRank(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.SortFunc(sorted, func(a, b float64) int {

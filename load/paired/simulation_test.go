@@ -84,8 +84,8 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 	}
 }
 
-// TestOneAfterTheOtherRaisesFalseAlarms shows why pairs are needed: with all blocks of A before all of B the drift of the
-// machine is taken for a change.
+// TestOneAfterTheOtherRaisesFalseAlarms shows why pairs are needed: with all blocks of A before all of B the drift of
+// the machine is taken for a change.
 func TestOneAfterTheOtherRaisesFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const trials, n = 400, 10

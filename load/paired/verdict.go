@@ -37,8 +37,8 @@ func (e Effect) Judge(higher bool, margin float64) Verdict {
 	return NoChange
 }
 
-// More returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks with the
-// root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
+// More returns about how many more pairs a verdict needs that is Inconclusive: the width of an interval shrinks with
+// the root of their number. It is -1 if they are more than most, because the ratio is too near to the margin.
 func (e Effect) More(higher bool, margin float64, most int) int {
 	if e.Pairs < Least {
 		return Least - e.Pairs

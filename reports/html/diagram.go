@@ -7,7 +7,8 @@ import (
 	"github.com/fwpsuite/fwp/reports"
 )
 
-// diagram draws states on a circle, and transitions as arrows between them. What was never reached has a broken outline.
+// diagram draws states on a circle, and transitions as arrows between them. What was never reached has a broken
+// outline.
 func (s *svg) diagram(d *reports.Diagram) {
 	if len(d.Nodes) == 0 {
 		return

@@ -58,7 +58,8 @@ func (p *page) figure(f reports.Figure) {
 	}
 	p.figures++
 	n := p.figures
-	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title), esc(f.Description))
+	p.raw("<figure%s id=figure-%d>\n<figcaption><b>%s</b> %s</figcaption>\n", interactive, n, esc(f.Title),
+		esc(f.Description))
 	p.raw("<div class=scroll tabindex=0 role=group aria-label=\"Picture: %s\">", esc(f.Title))
 	p.raw(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %s" width="%d" height="%s" role="%s" `+
 		`aria-labelledby="figure-%d-title figure-%d-words" font-family="system-ui, sans-serif" font-size="12" `+

@@ -26,8 +26,8 @@ func (s *svg) forest(f *reports.Forest) {
 	low, high := px(1/(1+f.Margin)), px(1+f.Margin)
 	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="#808080" fill-opacity=".16"/>`, at(low), at(top), at(high-low),
 		at(bottom-top))
-	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="currentColor" stroke-opacity=".5"/>`, at(px(1)), at(top), at(px(1)),
-		at(bottom))
+	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="currentColor" stroke-opacity=".5"/>`, at(px(1)), at(top),
+		at(px(1)), at(bottom))
 	before := math.Inf(-1)
 	for _, v := range []float64{math.Exp(-reach * .95), 1 / (1 + f.Margin), 1, 1 + f.Margin, math.Exp(reach * .95)} {
 		if x := px(v); x-before > 34 {
@@ -55,8 +55,9 @@ func (s *svg) forestRow(r *reports.ForestRow, px func(float64) float64, y, words
 		thick, size = 3, 6
 	}
 	s.label(192, y+4, "end", r.Name)
-	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="%d"/>`, at(px(r.Low)), at(y), at(px(r.High)), at(y),
-		colour, thick)
-	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, at(px(r.Ratio)-size), at(y-size), at(2*size), at(2*size), colour)
+	s.raw(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="%d"/>`, at(px(r.Low)), at(y), at(px(r.High)),
+		at(y), colour, thick)
+	s.raw(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, at(px(r.Ratio)-size), at(y-size), at(2*size),
+		at(2*size), colour)
 	s.label(words, y+4, "start", r.Words())
 }

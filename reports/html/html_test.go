@@ -99,14 +99,17 @@ func loaded(seconds int) *reports.Load {
 		Machine: reports.Machine{OS: "linux", Arch: "amd64", Cores: 2, GOMAXPROCS: 1, Go: "go1.26.8"},
 		Plan:    reports.LoadPlan{Words: "100 producers push 5,000 jobs/s", Open: true, Producers: 100, Consumers: 100},
 		Phases: []reports.Phase{
-			{Name: "connect", Took: time.Second}, {Name: "measure", From: time.Second, Took: time.Duration(seconds) * time.Second},
+			{Name: "connect", Took: time.Second}, {Name: "measure", From: time.Second,
+				Took: time.Duration(seconds) * time.Second},
 			{Name: "drain", From: time.Duration(seconds+1) * time.Second, Took: 2 * time.Second},
 		},
 		Connections: reports.Connections{Planned: 200, Opened: 200},
 		Rate:        reports.LoadRate{Op: "push", Target: 5000, Achieved: 4998, Planned: 300_000, Done: 299_904},
 		Flows:       []reports.LoadFlow{{Flow: "job.fetched", Time: spread(180 * time.Microsecond)}},
-		Jobs:        reports.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3, Drained: true},
-		Health:      reports.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5, Files: reports.Files{Peak: 214, Soft: 1024}},
+		Jobs: reports.LoadJobs{Pushed: 325_011, Delivered: 325_008, Acked: 325_000, Lost: 3, Missing: 3,
+			Drained: true},
+		Health: reports.Health{Over: time.Minute, CPUShare: .4, CPUPeak: .5,
+			Files: reports.Files{Peak: 214, Soft: 1024}},
 	}
 	ops := []string{"push", "fetch.found", "fetch.waited", "ack", "beat", "fail"}
 	for _, op := range ops {
@@ -148,7 +151,8 @@ func documentOf(t *testing.T, title string, page reports.Page, write func(*bytes
 	t.Helper()
 	var data, out bytes.Buffer
 	require.NoError(t, write(&data))
-	require.NoError(t, html.Write(&out, html.Document{Title: title, Subject: "tcp://127.0.0.1:7419", Page: page, Data: data.Bytes()}))
+	require.NoError(t, html.Write(&out, html.Document{Title: title, Subject: "tcp://127.0.0.1:7419", Page: page,
+		Data: data.Bytes()}))
 	return out.Bytes()
 }
 
@@ -257,7 +261,8 @@ func TestHostile(t *testing.T) {
 	r := checked(3, 3)
 	r.Target.HI, r.Target.URL, r.Version = evil, evil, evil
 	f := &r.Checks[0].Findings[0]
-	f.Expected, f.Actual, f.Source, f.Close, f.Reproduce, f.Script = evil, evil, evil, evil, evil, strings.Repeat(evil+"\n", 600)
+	f.Expected, f.Actual, f.Source, f.Close, f.Reproduce, f.Script = evil, evil, evil, evil, evil,
+		strings.Repeat(evil+"\n", 600)
 	r.Checks[0].Conversation[4].Text, r.Checks[0].Conversation[4].Conn = evil, evil
 	r.Clauses[3].ID, r.Clauses[3].Statement, r.Clauses[3].Why = evil, evil, evil
 	file := string(checkPage(t, r))

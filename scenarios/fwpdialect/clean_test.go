@@ -23,7 +23,8 @@ func TestRunOf(t *testing.T) {
 		"fwpbench-k3v9q2xy-0": "k3v9q2xy", "fwpbench-k3v9q2xy-000000000000002a": "k3v9q2xy",
 		"fwp1120201745ab12-3-queue-1": "fwp1120201745ab12", "fwp00112233445566aa-queue1": "fwp00112233445566aa",
 		"x00112233445566aa-jid": "x00112233445566aa",
-		"default":               "", "fwpbench-": "", "fwpbench-k3v9q2xy": "", "fwp": "", "my-fwpbench-k3v9q2xy-0": "", "": "",
+		"default":               "", "fwpbench-": "", "fwpbench-k3v9q2xy": "", "fwp": "", "my-fwpbench-k3v9q2xy-0": "",
+		"": "",
 	} {
 		assert.Equal(t, run, fwpdialect.RunOf(name), name)
 	}

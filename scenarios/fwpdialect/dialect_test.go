@@ -46,7 +46,8 @@ func TestCheck(t *testing.T) {
 		{`ACK {"jid":"0123456789abcdef"}`, ""},
 		{`ACK {"jid":"0123456789abcdef","a":1}`, "ACK has the single field jid"},
 		{`ACK {"jid":null}`, `the field "jid" must be of type string`},
-		{`FAIL {"jid":"0123456789abcdef","errtype":"e","message":"m","backtrace":[1]}`, `the field "backtrace" must be of type strings`},
+		{`FAIL {"jid":"0123456789abcdef","errtype":"e","message":"m","backtrace":[1]}`,
+			`the field "backtrace" must be of type strings`},
 		{`BEAT {"wid":"w","current_state":"quiet"}`, ""},
 		{`BEAT {"wid":"w","current_state":"asleep"}`, `current_state is "quiet" or "terminate"`},
 		{"NOSUCH", "command syntax"},
@@ -75,12 +76,14 @@ func TestCheckOfAHello(t *testing.T) {
 		`"v":2,"pwdhash":1`:               `the field "pwdhash" must be of type string`,
 		`"v":2,` + worker + `,"labels":1`: `the field "labels" must be of type strings`,
 	} {
-		fault, _ := fwpdialect.Dialect{}.Check(scenarios.Raw, fwpdialect.Dialect{}.Sample(false), []byte("HELLO {"+fields+"}"))
+		fault, _ := fwpdialect.Dialect{}.Check(scenarios.Raw, fwpdialect.Dialect{}.Sample(false),
+			[]byte("HELLO {"+fields+"}"))
 		assert.Equal(t, want, fault, fields)
 	}
 	fault, _ := fwpdialect.Dialect{}.Check(scenarios.Raw, fwpdialect.Dialect{}.Sample(false), []byte("INFO"))
 	assert.Equal(t, "INFO may not be sent while the connection is not identified", fault)
-	fault, _ = fwpdialect.Dialect{}.Check(scenarios.Producer, fwpdialect.Dialect{}.Sample(true), []byte(`BEAT {"wid":"w"}`))
+	fault, _ = fwpdialect.Dialect{}.Check(scenarios.Producer, fwpdialect.Dialect{}.Sample(true),
+		[]byte(`BEAT {"wid":"w"}`))
 	assert.Equal(t, "clients that are not consumers must not send BEAT", fault)
 }
 

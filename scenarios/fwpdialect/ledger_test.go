@@ -20,16 +20,19 @@ func TestLedger(t *testing.T) {
 		left      string
 		removable bool
 	}{
-		"nothing":                  {nil, "", false},
-		"pushed":                   {[]string{fmt.Sprintf(push, ""), "+OK"}, "j1 in queue q", true},
-		"pushed to the default":    {[]string{`PUSH {"jid":"j1"}`, "+OK"}, "j1 in queue default", true},
-		"refused":                  {[]string{fmt.Sprintf(push, ""), "-ERR"}, "", false},
-		"fetched":                  {[]string{fmt.Sprintf(push, ""), "+OK", fetch, `${"jid":"j1"}`}, "j1", true},
-		"nothing fetched":          {[]string{fmt.Sprintf(push, ""), "+OK", fetch, "$-1"}, "j1 in queue q", true},
-		"acknowledged":             {[]string{fmt.Sprintf(push, ""), "+OK", `ACK {"jid":"j1"}`, "+OK"}, "", false},
-		"failed, comes again":      {[]string{fmt.Sprintf(push, ""), "+OK", fetch, `${"jid":"j1"}`, `FAIL {"jid":"j1"}`, "+OK"}, "j1 in queue q", true},
-		"failed without a retry":   {[]string{fmt.Sprintf(push, `,"retry":0`), "+OK", fetch, `${"jid":"j1"}`, `FAIL {"jid":"j1"}`, "+OK"}, "", false},
-		"failed, among the dead":   {[]string{fmt.Sprintf(push, `,"retry":-1`), "+OK", fetch, `${"jid":"j1"}`, `FAIL {"jid":"j1"}`, "+OK"}, "j1 among the dead jobs", false},
+		"nothing":               {nil, "", false},
+		"pushed":                {[]string{fmt.Sprintf(push, ""), "+OK"}, "j1 in queue q", true},
+		"pushed to the default": {[]string{`PUSH {"jid":"j1"}`, "+OK"}, "j1 in queue default", true},
+		"refused":               {[]string{fmt.Sprintf(push, ""), "-ERR"}, "", false},
+		"fetched":               {[]string{fmt.Sprintf(push, ""), "+OK", fetch, `${"jid":"j1"}`}, "j1", true},
+		"nothing fetched":       {[]string{fmt.Sprintf(push, ""), "+OK", fetch, "$-1"}, "j1 in queue q", true},
+		"acknowledged":          {[]string{fmt.Sprintf(push, ""), "+OK", `ACK {"jid":"j1"}`, "+OK"}, "", false},
+		"failed, comes again": {[]string{fmt.Sprintf(push, ""), "+OK", fetch, `${"jid":"j1"}`, `FAIL {"jid":"j1"}`,
+			"+OK"}, "j1 in queue q", true},
+		"failed without a retry": {[]string{fmt.Sprintf(push, `,"retry":0`), "+OK", fetch, `${"jid":"j1"}`,
+			`FAIL {"jid":"j1"}`, "+OK"}, "", false},
+		"failed, among the dead": {[]string{fmt.Sprintf(push, `,"retry":-1`), "+OK", fetch, `${"jid":"j1"}`,
+			`FAIL {"jid":"j1"}`, "+OK"}, "j1 among the dead jobs", false},
 		"of another, given back":   {[]string{fetch, `${"jid":"x"}`, `FAIL {"jid":"x"}`, "+OK"}, "", false},
 		"flushed":                  {[]string{fmt.Sprintf(push, ""), "+OK", "FLUSH", "+OK"}, "", false},
 		"what is no job is no job": {[]string{`PUSH {"jid":`, "-ERR"}, "", false},
@@ -97,7 +100,8 @@ func TestCleanup(t *testing.T) {
 	answered(`PUSH {"jid":"j1","queue":"q"}`, "+OK")
 	answered(`PUSH {"jid":"j2","queue":"q"}`, "+OK")
 	answered("FETCH q", `${"jid":"j1"}`)
-	sent := cleanup(map[string][]string{"ACK": {"+OK", "+OK"}, "FETCH": {`${"jid":"x"}`, `${"jid":"j2"}`}, "FAIL": {"+OK"}})
+	sent := cleanup(map[string][]string{"ACK": {"+OK", "+OK"}, "FETCH": {`${"jid":"x"}`, `${"jid":"j2"}`},
+		"FAIL": {"+OK"}})
 	assert.Equal(t, []string{
 		`ACK {"jid":"j1"}`, "FETCH q",
 		`FAIL {"jid":"x","errtype":"fwpcheck","message":"fetched by a check, given back","backtrace":[]}`,
@@ -107,7 +111,8 @@ func TestCleanup(t *testing.T) {
 	answered, cleanup = fill()
 	answered(`PUSH {"jid":"j1","queue":"q"}`, "+OK")
 	answered(`PUSH {"jid":"j2","queue":"a b"}`, "+OK")
-	assert.Equal(t, []string{"FETCH q"}, cleanup(map[string][]string{"FETCH": {"$-1"}}), "no FETCH can name the other queue")
+	assert.Equal(t, []string{"FETCH q"}, cleanup(map[string][]string{"FETCH": {"$-1"}}),
+		"no FETCH can name the other queue")
 	answered("FETCH q", `${"jid":"j1"}`)
 	assert.Equal(t, []string{`ACK {"jid":"j1"}`}, cleanup(nil), "it stops where nothing is answered")
 }

@@ -15,7 +15,9 @@ import (
 // Software returns the name and the version that a server tells in INFO: "faktory", "1.10.0". Both are empty if it does
 // not tell them; the specification does not lay the contents of INFO down. nc is a fresh connection, which Software
 // closes. It blocks until it has the reply, with timeout for each reply.
-func Software(ctx context.Context, nc net.Conn, password string, timeout time.Duration) (name, version string, err error) {
+func Software(
+	ctx context.Context, nc net.Conn, password string, timeout time.Duration,
+) (name, version string, err error) {
 	c := &cleaner{ctx: ctx, conn: session.New(nc, fwpsession.Protocol{}, session.Config{Timeout: timeout})}
 	defer c.conn.Leave(ctx)
 	if err := c.greet(password); err != nil {

@@ -120,7 +120,8 @@ func TestMistakesInScripts(t *testing.T) {
 	for text, want := range map[string]string{
 		"protocol: fwp\nC: inspect server\nS: +OK ...\n": `the protocol "fwp" is not the one that the script is read as`,
 		"C: delete\nS: -CLIENT-ERROR\n":                  "this line breaks the protocol: delete has 1 arguments, and not 0",
-		"C: add $id $name 1 1 4\nC: pong!\nS: +OK\n":     "this line breaks the protocol: the block does not end with CRLF where its size says",
+		"C: add $id $name 1 1 4\nC: pong!\nS: +OK\n": "this line breaks the protocol: the block does not end with CRLF " +
+			"where its size says",
 	} {
 		s, err := scenarios.Parse(workqdialect.Dialect{}, "test.fwp", []byte(text))
 		if err == nil {

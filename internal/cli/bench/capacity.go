@@ -69,11 +69,13 @@ func newCapacity(p process) *cobra.Command { //nolint:funlen // the flags follow
 	o.declareRequests(f)
 	f.StringVar(&o.fault, "fault", "", "give the embedded server the fault `NAME` of the catalogue")
 	declareThresholds(cmd, &o.thresholds)
-	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be repeated"
+	f.Lookup("threshold").Usage = "a rate holds only if `'METRIC OP VALUE'` does: 'push.response.p99<20ms'; may be " +
+		"repeated"
 	f.StringVar(&o.from, "from", "100/s", "the first `RATE` to try")
 	f.StringVar(&o.most, "most", "1000000/s", "the highest `RATE` to try")
 	f.DurationVar(&o.step, "step", 10*time.Second, "how long a step measures")
-	f.StringVar(&o.precision, "precision", "5%", "`HOW NEAR` the highest rate that holds and the lowest that does not have to be")
+	f.StringVar(&o.precision, "precision", "5%", "`HOW NEAR` the highest rate that holds and the lowest that does not "+
+		"have to be")
 	o.declareLoad(cmd)
 	o.reportFlags.Declare(cmd, "print a line for every second")
 	program.CompleteFlags(cmd, map[string]func() []string{"fault": program.FaultNames})

@@ -20,8 +20,8 @@ func TestCapacity(t *testing.T) {
 	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
 	defer server.Close()
 	page := filepath.Join(t.TempDir(), "capacity.html")
-	code, out := exitOf(t, "capacity", "--producers", "2", "--consumers", "1", "--step", "100ms", "--from", "200/s", "--most", "200/s",
-		"--url", "tcp://"+server.Addr(), "-o", "html="+page, "--no-progress")
+	code, out := exitOf(t, "capacity", "--producers", "2", "--consumers", "1", "--step", "100ms", "--from", "200/s",
+		"--most", "200/s", "--url", "tcp://"+server.Addr(), "-o", "html="+page, "--no-progress")
 	assert.Contains(t, []int{reports.ExitWell, reports.ExitFindings, reports.ExitInconclusive}, code, out)
 	assert.Contains(t, out, "200 /s")
 	html, err := os.ReadFile(page) //nolint:gosec // of this test

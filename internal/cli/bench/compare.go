@@ -88,8 +88,9 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.IntVar(&o.pairs, "pairs", 10, "measure `N` pairs of blocks, 6 or more")
 	f.DurationVar(&o.block, "block", 20*time.Second, "how long a block measures")
 	f.StringVar(&o.margin, "margin", "5%", "`HOW MUCH` worse B may be: a ratio from 1/1.05 to 1.05 is no change")
-	f.StringArrayVar(&o.primary, "primary", nil, "the `METRIC` that decides, at most two (default: rate in a closed loop, "+
-		"the p99 of the response time in an open one)")
+	f.StringArrayVar(&o.primary, "primary", nil,
+		"the `METRIC` that decides, at most two (default: rate in a closed loop, the p99 of the response time in an "+
+			"open one)")
 	f.BoolVar(&o.aa, "aa", false, "compare A with itself, to see the noise of this machine")
 	f.StringVar(&o.floor, "floor", "", "refuse a margin below the noise floor in `FILE`, the JSON of --aa")
 	o.targetFlags.Declare(f, "load")
@@ -100,10 +101,13 @@ func (o *compareOptions) declare(cmd *cobra.Command) {
 	f.DurationVar(&o.burden, "burden", 0,
 		"make B, which is embedded, compute for so long at each command, to see that it is found")
 	o.declareLoad(cmd)
-	f.StringVar(&o.benchfmt, "benchfmt", "", "write the blocks to `FILE` in the format of Go's benchmarks (benchstat -col side)")
+	f.StringVar(&o.benchfmt, "benchfmt", "", "write the blocks to `FILE` in the format of Go's benchmarks (benchstat "+
+		"-col side)")
 	o.reportFlags.Declare(cmd, "list all blocks")
 	program.CompleteFlags(cmd, map[string]func() []string{
-		"fault": program.FaultNames, "primary": func() []string { return []string{"rate", "server.cpu", "push.response.p99"} },
+		"fault": program.FaultNames, "primary": func() []string {
+			return []string{"rate", "server.cpu", "push.response.p99"}
+		},
 	})
 }
 
@@ -113,10 +117,11 @@ func (o *compareOptions) sides(cmd *cobra.Command, args []string) error {
 	case o.aa && len(args) == 1, !o.aa && len(args) == 2:
 		return nil
 	case o.aa:
-		return fmt.Errorf("%s --aa takes one server or workload, which it compares with itself: got %d", cmd.CommandPath(), len(args))
+		return fmt.Errorf("%s --aa takes one server or workload, which it compares with itself: got %d", cmd.CommandPath(),
+			len(args))
 	}
-	return fmt.Errorf("%s takes A and B, as in: fwpbench compare --run tcp://old:7419 tcp://new:7419; got %d", cmd.CommandPath(),
-		len(args))
+	return fmt.Errorf("%s takes A and B, as in: fwpbench compare --run tcp://old:7419 tcp://new:7419; got %d",
+		cmd.CommandPath(), len(args))
 }
 
 // ofSaved holds the flags that concern saved results.
@@ -133,8 +138,8 @@ func (o *compareOptions) validate() (err error) {
 	case !o.run && otherThan(o.given, ofSaved) != "":
 		return fmt.Errorf("--%s is for --run: it has no effect on saved results", otherThan(o.given, ofSaved))
 	case o.run && (o.pairs < paired.Least || o.pairs > mostPairs):
-		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 %% of "+
-			"the cases although nothing differs", o.pairs, paired.Least, mostPairs)
+		return fmt.Errorf("--pairs %d: from %d to %d are possible; with five, all of them differ in the same direction in 6 "+
+			"%% of the cases although nothing differs", o.pairs, paired.Least, mostPairs)
 	case o.block <= 0:
 		return errors.New("--block must be longer than 0")
 	case len(o.primary) > 2:
@@ -236,8 +241,8 @@ func (o *compareOptions) checkFloor(c *reports.LoadComparison) error {
 	for _, r := range floor.Ratios {
 		primary := r.Primary && len(o.primary) == 0 || slices.Contains(o.primary, r.Metric)
 		if primary && r.Floor > o.limit {
-			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more pairs or "+
-				"a wider margin", o.margin, r.Metric, 100*r.Floor)
+			return fmt.Errorf("--margin %s is below the noise floor of %s on this machine, %.2g%%: use longer blocks, more "+
+				"pairs or a wider margin", o.margin, r.Metric, 100*r.Floor)
 		}
 	}
 	return nil

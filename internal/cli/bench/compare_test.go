@@ -26,8 +26,8 @@ func exitOf(t *testing.T, args ...string) (code int, out string) {
 	return code, b.String()
 }
 
-// A pause between two pushes bounds the rate of each side, so that B has a fifth of that of A on every machine: where it
-// is too busy for that, pairs are void.
+// A pause between two pushes bounds the rate of each side, so that B has a fifth of that of A on every machine: where
+// it is too busy for that, pairs are void.
 func TestCompareMeasuresInPairs(t *testing.T) {
 	t.Parallel()
 	server := fakes.NewServer(fakes.Config{FetchBlock: 10 * time.Millisecond})
@@ -39,7 +39,8 @@ func TestCompareMeasuresInPairs(t *testing.T) {
 		return file
 	}
 	report := filepath.Join(dir, "report.json")
-	code, out := exitOf(t, "compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block", "50ms",
+	code, out := exitOf(t, "compare", "--run", side("a.yaml", "1ms"), side("b.yaml", "5ms"), "--pairs", "6", "--block",
+		"50ms",
 		"--url", "tcp://"+server.Addr(), "--seed", "7", "-o", "json="+report, "--benchfmt", filepath.Join(dir, "bench"),
 		"--primary", "rate", "--no-progress")
 	assert.Contains(t, []int{reports.ExitFindings, reports.ExitInconclusive}, code, out)
@@ -104,10 +105,11 @@ func TestCompareSaved(t *testing.T) {
 		code int
 		want string
 	}{
-		"in turns":       {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
-		"turned round":   {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
-		"one by one":     {[]string{a, later}, reports.ExitInconclusive, "were measured one after the other"},
-		"one of each":    {[]string{a + "/a1.json", b + "/b1.json"}, reports.ExitInconclusive, "there are 1 results of A and 1 of B"},
+		"in turns":     {[]string{a, b}, reports.ExitFindings, "regression: rate 0.798"},
+		"turned round": {[]string{b, a}, reports.ExitWell, "no regression: rate 1.253"},
+		"one by one":   {[]string{a, later}, reports.ExitInconclusive, "were measured one after the other"},
+		"one of each": {[]string{a + "/a1.json", b + "/b1.json"}, reports.ExitInconclusive,
+			"there are 1 results of A and 1 of B"},
 		"the same":       {[]string{a, a}, reports.ExitUsage, "are reports of the same run"},
 		"a URL":          {[]string{"tcp://x", b}, reports.ExitUsage, "use --run to measure it"},
 		"not there":      {[]string{dir + "/nothing", b}, reports.ExitUsage, "nothing"},
@@ -134,20 +136,21 @@ func TestCompareRefuses(t *testing.T) {
 	require.NoError(t, noise.WriteJSON(file))
 	require.NoError(t, file.Close())
 	for want, args := range map[string][]string{
-		"--pairs 5: from 6":                    {"embedded", "embedded", "--pairs", "5"},
-		"got 1":                                {"embedded"},
-		"takes one server":                     {"--aa", "embedded", "embedded"},
-		"--margin":                             {"embedded", "embedded", "--margin", "lots"},
-		"--margin 0: it is more than 0":        {"embedded", "embedded", "--margin", "0"},
-		"--url names the server of workload":   {"embedded", "embedded", "--url", "tcp://127.0.0.1:1"},
-		"--burden work only if B is embedded":  {"embedded", "tcp://127.0.0.1:1", "--burden", "1ms"},
-		"is set by --block":                    {"embedded", "embedded", "--duration", "1s"},
-		"a block has a length":                 {"embedded", "embedded", "--jobs", "10"},
-		"no such file":                         {"nothing.yaml", "embedded"},
-		"must listen on the port":              {"start:sleep 1", "embedded"},
-		"it was measured on another machine":   {"embedded", "embedded", "--floor", floor},
-		"it is about the generator":            {"embedded", "embedded", "--primary", "generator.cpu"},
-		"at most two metrics":                  {"embedded", "embedded", "--primary", "a", "--primary", "b", "--primary", "c"},
+		"--pairs 5: from 6":                   {"embedded", "embedded", "--pairs", "5"},
+		"got 1":                               {"embedded"},
+		"takes one server":                    {"--aa", "embedded", "embedded"},
+		"--margin":                            {"embedded", "embedded", "--margin", "lots"},
+		"--margin 0: it is more than 0":       {"embedded", "embedded", "--margin", "0"},
+		"--url names the server of workload":  {"embedded", "embedded", "--url", "tcp://127.0.0.1:1"},
+		"--burden work only if B is embedded": {"embedded", "tcp://127.0.0.1:1", "--burden", "1ms"},
+		"is set by --block":                   {"embedded", "embedded", "--duration", "1s"},
+		"a block has a length":                {"embedded", "embedded", "--jobs", "10"},
+		"no such file":                        {"nothing.yaml", "embedded"},
+		"must listen on the port":             {"start:sleep 1", "embedded"},
+		"it was measured on another machine":  {"embedded", "embedded", "--floor", floor},
+		"it is about the generator":           {"embedded", "embedded", "--primary", "generator.cpu"},
+		"at most two metrics": {"embedded", "embedded", "--primary", "a", "--primary", "b", "--primary",
+			"c"},
 		`its schema is "", and`:                {"embedded", "embedded", "--floor", blank(t)},
 		"the stages of the workload are as lo": {"embedded", "embedded", "--stages", "1s:5", "--block", "2s"},
 	} {

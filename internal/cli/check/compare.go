@@ -93,8 +93,8 @@ func (o *compareOptions) noneOrTwo(cmd *cobra.Command, args []string) error {
 func (o *compareOptions) declare(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in it are "+
-		"filled in; or \"faktory=PATH\". Twice for two servers")
+	f.StringArrayVar(&o.starts, "start", nil, "start a server with the shell `COMMAND`: {port}, {webport} and {dir} in "+
+		"it are filled in; or \"faktory=PATH\". Twice for two servers")
 	o.targetFlags.DeclareProtocol(f)
 	o.targetFlags.Of("fwpcheck compare")
 	o.targetFlags.DeclareTLS(f)

@@ -211,7 +211,8 @@ func (s *shownFindings) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.down {
-		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s", cmp.Or(shortage.Explain(err), err.Error()))
+		s.p.Logf("a client's connection is not passed on, and later ones may not be: %s",
+			cmp.Or(shortage.Explain(err), err.Error()))
 	}
 	s.down = true // it is said once
 	if s.short == "" {

@@ -31,8 +31,8 @@ func mumble(t *testing.T, addr string, lines ...string) {
 	_, _ = io.Copy(io.Discard, nc)
 }
 
-// Neither the password of the server nor what would allow to guess it is in what record prints, writes or counts, not even
-// if clients send it in the wrong place and the server repeats it.
+// Neither the password of the server nor what would allow to guess it is in what record prints, writes or counts, not
+// even if clients send it in the wrong place and the server repeats it.
 func TestRecordHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	const salt, rounds, password = "5a17f00d5a17f00d", 1735, "hunter2hunter2"
@@ -108,7 +108,8 @@ func TestNothingThatIsRecordedMovesTheCursor(t *testing.T) {
 func TestNothingThatIsServedMovesTheCursor(t *testing.T) {
 	t.Parallel()
 	ready, end := serving(t)
-	mumble(t, readyLine.FindStringSubmatch(ready)[2], `HELLO {"v":2,"wid":"\u001b[2J\u202e","hostname":"h","pid":1,"labels":[]}`, "FETCH \x1b[2J\u202e",
+	mumble(t, readyLine.FindStringSubmatch(ready)[2],
+		`HELLO {"v":2,"wid":"\u001b[2J\u202e","hostname":"h","pid":1,"labels":[]}`, "FETCH \x1b[2J\u202e",
 		`PUSH {"jid":"\u001b","jobtype":"\u202e","args":1}`, "\x1b\x07", `BEAT {"wid":"\u001b[2Jx"}`)
 	printed, _ := end()
 	harmless(t, printed)

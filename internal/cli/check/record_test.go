@@ -105,7 +105,8 @@ func TestRecordOfAServerWithTLS(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(script), `PUSH {"jid":"$jid","jobtype":"t","args":[]}`)
 
-	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard, LookupEnv: noEnvironment}})
+	cmd := newRecord(process{program.Process{Name: "fwpcheck", Out: io.Discard, Err: io.Discard,
+		LookupEnv: noEnvironment}})
 	cmd.SetArgs([]string{"--upstream", secure})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	assert.ErrorContains(t, cmd.ExecuteContext(t.Context()), "certificate", "one that is not trusted")

@@ -71,8 +71,8 @@ func provide(s subject) map[scenarios.Need]string {
 		return nil // the embedded server meets all
 	}
 	start, embedded := "let fwpcheck --start the server, or ", "leave out --url (and FAKTORY_URL)"
-	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file with " +
-		"--password-file"
+	password := "start the server with a password, and put it into the URL (tcp://:PASSWORD@HOST:PORT) or name a file " +
+		"with --password-file"
 	if s.endpoint.Starter != nil {
 		start, embedded = "", "leave out --start"
 		password = "write {password} where the command of --start takes it: an empty word stands for none"

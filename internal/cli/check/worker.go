@@ -159,7 +159,7 @@ func trusted(h *workercheck.Harness) (folder string, err error) {
 }
 
 // checkClient is one run, from the flags to the exit code.
-func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error { //nolint:funlen // its steps follow one another
+func (p process) checkClient(ctx context.Context, o *clientOptions, words []string) error { //nolint:funlen // its steps
 	if err := cmp.Or(o.validate(), o.reportFlags.Validate(o.given)); err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WebServer returns an HTTP server that no client can keep busy: a request has a minute, its header 10 s and 64 KiB, and
-// a connection without a request two minutes.
+// WebServer returns an HTTP server that no client can keep busy: a request has a minute, its header 10 s and 64 KiB,
+// and a connection without a request two minutes.
 func WebServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,

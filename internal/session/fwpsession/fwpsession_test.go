@@ -103,10 +103,13 @@ func TestState(t *testing.T) {
 	}{
 		{"", `+HI {"v":2,"s":"salt","i":3}`, session.Answer, session.Status{}},
 		{"HELLO {}\r\n", "-ERR", session.Answer, session.Status{Verb: "HELLO"}},
-		{"HELLO {\"v\":2,\"wid\":\"w1\"}\r\n", "+OK", session.Answer, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
+		{"HELLO {\"v\":2,\"wid\":\"w1\"}\r\n", "+OK", session.Answer,
+			session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell}},
 		{"", "+OK", session.Unasked, session.Status{Verb: "HELLO", Phase: session.Serving, Farewell: farewell, Owed: -1}},
-		{"INFO\nINFO\r\n", "$", session.Answer, session.Status{Verb: "INFO\nINFO", Phase: session.Serving, Farewell: farewell}},
-		{"BEAT {}\r\n", `${"state":"quiet"}`, session.Answer, session.Status{Verb: "BEAT", Phase: session.Restricted, Farewell: farewell}},
+		{"INFO\nINFO\r\n", "$", session.Answer, session.Status{Verb: "INFO\nINFO", Phase: session.Serving,
+			Farewell: farewell}},
+		{"BEAT {}\r\n", `${"state":"quiet"}`, session.Answer,
+			session.Status{Verb: "BEAT", Phase: session.Restricted, Farewell: farewell}},
 		{"END\r\n", "", 0, session.Status{Verb: "END", Phase: session.Over, Owed: 1}},
 		{"", "+OK", session.Answer, session.Status{Verb: "END", Phase: session.Over}},
 	}
