@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"regexp"
@@ -96,30 +97,34 @@ const folderVariable = "FWP_DIR"
 
 // newPlace finds free ports and makes a folder.
 func newPlace(password string) (Place, error) {
-	port, err := freePort()
-	if err != nil {
-		return Place{}, err
-	}
-	webPort, err := freePort()
-	if err != nil {
-		return Place{}, err
-	}
-	port2, err := freePort()
+	free, err := freePorts(3)
 	if err != nil {
 		return Place{}, err
 	}
 	dir, err := os.MkdirTemp("", folderPrefix+"*")
-	return Place{Port: port, WebPort: webPort, Port2: port2, Password: password, Dir: dir}, err
+	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, err
 }
 
-// freePort returns a port of 127.0.0.1 on which no server listens now.
-func freePort() (int, error) {
-	ln, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// The ports of started servers. Systems take those of clients, and of servers that ask for any port, from a higher
+// range: one from there could be taken by another process before the server listens.
+const firstPort, lastPort = 20_000, 29_999
+
+// freePorts returns ports of 127.0.0.1, all different, on which no server listens now.
+func freePorts(n int) (free []int, err error) {
+	for range 100 {
+		port := firstPort + rand.IntN(lastPort-firstPort+1)
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		ln, failed := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		if failed != nil {
+			err = failed
+			continue
+		}
+		defer ln.Close() // not before all are found
+		if free = append(free, port); len(free) == n {
+			return free, nil
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
+	return nil, err
 }
 
 // aloneWord is a password that is a word of the command by itself.

@@ -99,6 +99,16 @@ func greeting(t *testing.T, s *Started) string {
 	return strings.TrimSpace(line)
 }
 
+func TestFreePortsAreNotThoseOfClients(t *testing.T) {
+	t.Parallel()
+	free, err := freePorts(50)
+	require.NoError(t, err)
+	slices.Sort(free)
+	assert.Len(t, slices.Compact(free), 50)
+	assert.GreaterOrEqual(t, free[0], firstPort)
+	assert.LessOrEqual(t, free[len(free)-1], lastPort)
+}
+
 func TestStartedServers(t *testing.T) {
 	t.Parallel()
 	s, err := testStarter("exec "+serving()).Start(t.Context(), "secret")
