@@ -66,7 +66,7 @@ func blockFaults() []Fault {
 		fault("fetch-sleeps", "FETCH-06 FETCH-14 PUSH-04",
 			"a job that is pushed while a FETCH waits does not end the wait",
 			when(Checked, fwp.FETCH, func(e *Event) { e.Block = nil })),
-		statefulFault("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05 PUSH-04",
+		statefulFault("fetch-stalls-all", "FETCH-06 FETCH-14 FETCH-05 PUSH-04 RESP-06",
 			"while a FETCH waits, no other connection is served",
 			stallAll),
 	}
