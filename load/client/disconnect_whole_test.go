@@ -81,7 +81,7 @@ func TestDisconnectsKeepTheAccountExact(t *testing.T) {
 func TestDisconnectsWhileFetching(t *testing.T) {
 	t.Parallel()
 	load := restless()
-	load.Rate = slow.Pick[workload.Rate](120, 200)
+	load.Rate = 200 // so many that a job waits after a FAIL until the last reservation of a FETCH has ended: see finish
 	load.Retry, load.FailShare, load.ReserveFor = new(int), 0.1, workload.Duration(time.Minute)
 	load.DisconnectAt = []workload.Phase{workload.AtFetch, workload.AtFail}
 	server := fakes.Config{MinReserve: time.Minute}
