@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"math"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Cookies of HdrHistogram's V2 encoding. 0x10 stands for counts of variable length.
@@ -14,7 +16,7 @@ const (
 	cookieV2Compressed = 0x1c849304 | 0x10
 )
 
-// encoder writes histograms byte for byte as the library does, in a sixth of the time and without allocating: see
+// encoder writes histograms byte for byte as the library does, in a sixth of the time and a quarter of the memory: see
 // BenchmarkEncode. A second of a usual run has nine of them. The library would take some 8 ms and 8 MB for these; with
 // one processor, in which no loop runs meanwhile, the generator would be late for 0.8 % of the commands that it times.
 type encoder struct {
@@ -24,7 +26,7 @@ type encoder struct {
 }
 
 // appendTo appends h, compressed and in base64.
-func (e *encoder) appendTo(dst []byte, h *Histogram) ([]byte, error) {
+func (e *encoder) appendTo(dst []byte, h *hdrhistogram.Histogram) ([]byte, error) {
 	e.encode(h)
 	e.compressed.Reset()
 	e.compressed.Write(make([]byte, 8))
@@ -46,42 +48,37 @@ func (e *encoder) appendTo(dst []byte, h *Histogram) ([]byte, error) {
 }
 
 // encode puts h into e.plain: a header of 40 bytes and the counts up to the last that is not zero.
-func (e *encoder) encode(h *Histogram) {
+func (e *encoder) encode(h *hdrhistogram.Histogram) {
+	snapshot := h.Export()
 	b := binary.BigEndian.AppendUint32(e.plain[:0], cookieV2)
 	b = binary.BigEndian.AppendUint32(b, 0) // the length of the counts, see below
 	b = binary.BigEndian.AppendUint32(b, 0) // no normalizing offset
-	b = binary.BigEndian.AppendUint32(b, digits)
-	b = binary.BigEndian.AppendUint64(b, uint64(lowest))
-	b = binary.BigEndian.AppendUint64(b, uint64(highest))
+	b = binary.BigEndian.AppendUint32(b, uint32(snapshot.SignificantFigures))
+	b = binary.BigEndian.AppendUint64(b, uint64(snapshot.LowestTrackableValue))
+	b = binary.BigEndian.AppendUint64(b, uint64(snapshot.HighestTrackableValue))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(1)) // values are integers
 	header := len(b)
-	b = appendBuckets(b, h)
+	b = appendBuckets(b, snapshot.Counts)
 	binary.BigEndian.PutUint32(b[4:], uint32(len(b)-header))
 	e.plain = b
 }
 
 // appendBuckets appends each count, or for a run of two zeros or more its negative length, in zigzag LEB128. (That is
 // Go's varint while a count is below 2^55; the format has another rule for the ninth byte.)
-func appendBuckets(b []byte, h *Histogram) []byte {
+func appendBuckets(b []byte, counts []int64) []byte {
 	zeros := int64(0)
-	for block, values := range h.counts {
-		if values == 0 {
-			zeros += 1 << blockBits
+	for _, n := range counts {
+		if n == 0 {
+			zeros++
 			continue
 		}
-		for _, n := range h.blocks[block] {
-			if n == 0 {
-				zeros++
-				continue
-			}
-			if zeros == 1 {
-				b = append(b, 0)
-			} else if zeros > 1 {
-				b = binary.AppendVarint(b, -zeros)
-			}
-			zeros = 0
-			b = binary.AppendVarint(b, n)
+		if zeros == 1 {
+			b = append(b, 0)
+		} else if zeros > 1 {
+			b = binary.AppendVarint(b, -zeros)
 		}
+		zeros = 0
+		b = binary.AppendVarint(b, n)
 	}
 	return b
 }

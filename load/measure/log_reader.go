@@ -253,11 +253,8 @@ func (r *LogReader) begin(from, length string) (*Set, error) {
 	return &Set{From: begins, Until: begins + lasts}, nil
 }
 
-// mostValues bounds the values of a histogram that is read: the sum of a thousand of them is no overflow.
-const mostValues = 1 << 53
-
 // decode returns the histogram, if it has the buckets of this package.
-func decode(text string) (*Histogram, error) {
+func decode(text string) (*hdrhistogram.Histogram, error) {
 	h, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
 		return nil, err
@@ -267,10 +264,7 @@ func decode(text string) (*Histogram, error) {
 			"added without a loss", digits, lowest, highest,
 			h.SignificantFigures(), h.LowestTrackableValue(), h.HighestTrackableValue())
 	}
-	if h.TotalCount() > mostValues {
-		return nil, fmt.Errorf("%d values: expected at most %d", h.TotalCount(), mostValues)
-	}
-	return ofLibrary(h), nil
+	return h, nil
 }
 
 func epoch() time.Time { return time.Unix(0, 0).UTC() }

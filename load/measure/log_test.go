@@ -118,7 +118,7 @@ func TestLibraryReadsOurLog(t *testing.T) {
 			require.NoError(t, err)
 			require.NotNil(t, got)
 			assert.Equal(t, series.String(), got.Tag())
-			assert.True(t, want.library().Equals(got), series)
+			assert.True(t, want.Equals(got), series)
 			start := begun().UnixMilli() + int64(i)*1000
 			assert.InDelta(t, start, got.StartTimeMs(), 1, "absolute, by the base time")
 			assert.InDelta(t, start+1000, got.EndTimeMs(), 1)
@@ -147,11 +147,11 @@ func TestWeReadTheLibrarysLog(t *testing.T) {
 			require.NoError(t, theirs.OutputLegend())
 			for second := range int64(2) {
 				for series, h := range set.Histograms() {
-					interval := h.library()
-					interval.SetTag(series.String())
-					interval.SetStartTimeMs((begun().Unix() + second) * 1000)
-					interval.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
-					require.NoError(t, theirs.OutputIntervalHistogram(interval))
+					h = h.Clone()
+					h.SetTag(series.String())
+					h.SetStartTimeMs((begun().Unix() + second) * 1000)
+					h.SetEndTimeMs((begun().Unix() + second + 1) * 1000)
+					require.NoError(t, theirs.OutputIntervalHistogram(h))
 				}
 			}
 			sets, reader, err := readAll(out.String())
@@ -181,13 +181,13 @@ func TestEncodingIsTheLibrarys(t *testing.T) {
 	}
 	var e encoder
 	random := rand.New(rand.NewPCG(5, 5))
-	for values := range 80 {
-		h := newTheirs()
+	for values := range 200 {
+		h := newHistogram()
 		for range values + 1 { // the library encodes an empty histogram as one count of zero
 			v := random.Int64N(highest >> random.IntN(40))
 			require.NoError(t, h.RecordValues(v, 1+random.Int64N(1<<random.IntN(54)/200+1)))
 		}
-		ours, err := e.appendTo(nil, ofLibrary(h))
+		ours, err := e.appendTo(nil, h)
 		require.NoError(t, err)
 		theirs, err := h.EncodeV2()
 		require.NoError(t, err)
@@ -203,10 +203,6 @@ func TestDamagedLogs(t *testing.T) {
 	other := hdrhistogram.New(1, 1000, 2)
 	require.NoError(t, other.RecordValue(5))
 	foreign, err := other.EncodeV2()
-	require.NoError(t, err)
-	many := newTheirs()
-	require.NoError(t, many.RecordValues(5, mostValues+1))
-	tooMany, err := many.EncodeV2()
 	require.NoError(t, err)
 	swap := func(line int, text string) string {
 		changed := append([]string(nil), lines...)
@@ -226,8 +222,6 @@ func TestDamagedLogs(t *testing.T) {
 			`run.hlog:9: expected the interval's maximum, got "?"`},
 		{"other buckets", swap(9, "Tag=job.acked,0,1,1,"+string(foreign)), "run.hlog:9: histogram of job.acked: expected 3 " +
 			"significant"},
-		{"too many values", swap(9, "Tag=job.acked,0,1,1,"+string(tooMany)), "run.hlog:9: histogram of job.acked: " +
-			"9007199254740993 values: expected at most"},
 		{"cut comment", strings.TrimSuffix(strings.Join(lines[:8], ""), "1]\n"), "run.hlog:8: expected ] at the end"},
 		{"unknown count", swap(10, "#[Interval: 1,1 push.forgotten=1]"),
 			`run.hlog:10: Interval: unknown count "push.forgotten"`},
@@ -330,9 +324,8 @@ func BenchmarkEncode(b *testing.B) {
 	})
 	b.Run("library", func(b *testing.B) {
 		b.ReportAllocs()
-		theirs := h.library()
 		for b.Loop() {
-			_, err := theirs.EncodeV2()
+			_, err := h.EncodeV2()
 			require.NoError(b, err)
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // LogWriter writes sets into a file (.hlog) of the HdrHistogram log format, version 1.3: one line for each set and
@@ -84,11 +86,11 @@ func (w *LogWriter) flush() error {
 }
 
 // appendLine appends the line of one series.
-func (w *LogWriter) appendLine(s *Set, series Series, h *Histogram) (err error) {
+func (w *LogWriter) appendLine(s *Set, series Series, h *hdrhistogram.Histogram) (err error) {
 	w.buf = append(append(w.buf, "Tag="...), series.String()...)
 	w.buf = append(w.buf, ',')
 	w.buf = append(appendSpan(w.buf, s), ',')
-	w.buf = strconv.AppendFloat(w.buf, float64(valueAt(h, h.Count()))/float64(time.Millisecond), 'f', 3, 64)
+	w.buf = strconv.AppendFloat(w.buf, float64(valueAt(h, h.TotalCount()))/float64(time.Millisecond), 'f', 3, 64)
 	w.buf = append(w.buf, ',')
 	w.buf, err = w.encoder.appendTo(w.buf, h)
 	w.buf = append(w.buf, '\n')

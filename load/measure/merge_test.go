@@ -20,8 +20,8 @@ func TestMergedLogsAreTheWhole(t *testing.T) {
 		for i := range parts {
 			parts[i] = NewRecorder()
 		}
-		for second := range 1 + random.IntN(2) {
-			play(random, 200, func(book func(*Recorder)) {
+		for second := range 1 + random.IntN(4) {
+			play(random, 300, func(book func(*Recorder)) {
 				book(whole)
 				book(parts[random.IntN(len(parts))])
 			})

@@ -8,8 +8,11 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// ticks is how many lines a percentile file has for each halving of the distance to 100 %.
-const ticks = 5
+const (
+	// ticks is how many lines a percentile file has for each halving of the distance to 100 %.
+	ticks      = 5
+	subBuckets = 2048 // of a histogram with three digits
+)
 
 // WritePercentiles writes the series of s as a percentile file (.hgrm), values in milliseconds, which HdrHistogram's
 // plotter reads. It has the form of the Java tools; the Go library's own has too few decimals to distinguish
@@ -18,21 +21,20 @@ const ticks = 5
 func WritePercentiles(w io.Writer, s *Set, series Series) error {
 	h := s.Times(series).all
 	if h == nil {
-		h = new(Histogram)
+		h = newHistogram()
 	}
-	theirs := h.library()
 	out := fmt.Appendf(nil, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")
 	greatest := 0.0
-	if h.Count() > 0 {
-		greatest = float64(valueAt(h, h.Count()))
-		for _, b := range theirs.CumulativeDistributionWithTicks(ticks) {
+	if h.TotalCount() > 0 {
+		greatest = float64(valueAt(h, h.TotalCount()))
+		for _, b := range h.CumulativeDistributionWithTicks(ticks) {
 			out = appendBracket(out, b)
 		}
 	}
-	out = fmt.Appendf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", theirs.Mean()/ms, theirs.StdDev()/ms)
-	out = fmt.Appendf(out, "#[Max     = %12.3f, Total count    = %12d]\n", greatest/ms, h.Count())
-	// What the tools call the first bucket is two blocks, those whose buckets are a unit wide.
-	out = fmt.Appendf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", blocks-1, 2<<blockBits)
+	out = fmt.Appendf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", h.Mean()/ms, h.StdDev()/ms)
+	out = fmt.Appendf(out, "#[Max     = %12.3f, Total count    = %12d]\n", greatest/ms, h.TotalCount())
+	buckets := len(h.Export().Counts)/(subBuckets/2) - 1
+	out = fmt.Appendf(out, "#[Buckets = %12d, SubBuckets     = %12d]\n", buckets, subBuckets)
 	if _, err := w.Write(out); err != nil {
 		return fmt.Errorf("write percentiles of %s: %w", series, err)
 	}

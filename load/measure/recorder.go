@@ -19,8 +19,8 @@ func (w Window) Holds(t time.Duration) bool {
 }
 
 // Recorder records the times of the commands of one loop. Its methods but Recycle must be called inside that loop. It
-// allocates only when a series gets its first value of a power of two in a set that has had none before. The zero value
-// records everything, whatever its intended time.
+// allocates only when a series gets its first value in a set that has not been used before. The zero value records
+// everything, whatever its intended time.
 type Recorder struct {
 	window Window
 	since  time.Duration

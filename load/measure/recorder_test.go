@@ -15,8 +15,8 @@ func only(t *testing.T, s *Set, series Series) (from, to time.Duration) {
 	t.Helper()
 	h := s.Histogram(series)
 	require.NotNil(t, h, series)
-	require.EqualValues(t, 1, h.Count(), series)
-	return time.Duration(h.min()), time.Duration(h.at(1))
+	require.EqualValues(t, 1, h.TotalCount(), series)
+	return time.Duration(h.Min()), time.Duration(h.Max())
 }
 
 func TestCommandHasThreeTimes(t *testing.T) {

@@ -3,6 +3,8 @@ package measure
 import (
 	"iter"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The range of every histogram, in nanoseconds, and its significant digits. A value out of range is recorded as 0 or as
@@ -34,7 +36,7 @@ type opFigures struct {
 
 // times is one series.
 type times struct {
-	histogram *Histogram // nil before the first value
+	histogram *hdrhistogram.Histogram // nil before the first value
 	beyond    Beyond
 }
 
@@ -125,7 +127,7 @@ func (s *Set) all() iter.Seq2[Series, *times] {
 }
 
 // Histogram returns the series' histogram, values in nanoseconds; nil if it has no value. It belongs to the set.
-func (s *Set) Histogram(series Series) *Histogram {
+func (s *Set) Histogram(series Series) *hdrhistogram.Histogram {
 	if t := s.read(series); t.count() > 0 {
 		return t.histogram
 	}
@@ -133,8 +135,8 @@ func (s *Set) Histogram(series Series) *Histogram {
 }
 
 // Histograms goes through the series that have a value: by op, and then the flows.
-func (s *Set) Histograms() iter.Seq2[Series, *Histogram] {
-	return func(yield func(Series, *Histogram) bool) {
+func (s *Set) Histograms() iter.Seq2[Series, *hdrhistogram.Histogram] {
+	return func(yield func(Series, *hdrhistogram.Histogram) bool) {
 		for series, t := range s.all() {
 			if t.count() > 0 && !yield(series, t.histogram) {
 				return
@@ -157,7 +159,7 @@ func (s *Set) Percentile(series Series, p float64) time.Duration {
 	if h == nil {
 		return 0
 	}
-	return valueAt(h, rankOf(p, h.Count()))
+	return valueAt(h, rankOf(p, h.TotalCount()))
 }
 
 // Done returns how many commands of the kind were recorded: replied to, without an error, and intended for the window.
@@ -218,8 +220,8 @@ func (s *Set) Add(other *Set) {
 func (s *Set) Reset() {
 	for _, t := range s.all() {
 		t.beyond = Beyond{}
-		if t.histogram != nil {
-			t.histogram.reset()
+		if t.count() > 0 {
+			t.histogram.Reset()
 		}
 	}
 	for i := range s.ops {
@@ -242,7 +244,7 @@ func (t *times) count() int64 {
 	if t.histogram == nil {
 		return 0
 	}
-	return t.histogram.Count()
+	return t.histogram.TotalCount()
 }
 
 // record records one value, clamped to the range.
@@ -257,9 +259,11 @@ func (t *times) record(d time.Duration) {
 		v = highest
 	}
 	if t.histogram == nil {
-		t.histogram = new(Histogram)
+		t.histogram = newHistogram()
 	}
-	t.histogram.record(v)
+	if t.histogram.RecordValue(v) != nil { // only after 2^63 values: each value in the range has a bucket
+		t.beyond.Above++
+	}
 }
 
 func (t *times) add(other *times) {
@@ -269,7 +273,10 @@ func (t *times) add(other *times) {
 		return
 	}
 	if t.histogram == nil {
-		t.histogram = new(Histogram)
+		t.histogram = other.histogram.Clone()
+		return
 	}
-	t.histogram.add(other.histogram)
+	t.histogram.Merge(other.histogram) // nothing is dropped: the buckets are the same
 }
+
+func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(lowest, highest, digits) }

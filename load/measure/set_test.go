@@ -3,7 +3,6 @@ package measure
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func same(t *testing.T, want, got *Set) {
 			require.Equal(t, a == nil, b == nil, "%v", series)
 			continue
 		}
-		require.Equal(t, slices.Collect(a.Buckets()), slices.Collect(b.Buckets()), "%v", series)
+		require.True(t, a.Equals(b), "%v", series)
 		require.Equal(t, want.Beyond(series), got.Beyond(series))
 	}
 	for _, op := range append(want.Ops(), got.Ops()...) {

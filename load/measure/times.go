@@ -3,14 +3,16 @@ package measure
 import (
 	"math"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Times holds the times of a series together with those of unserved arrivals, which have no end: such an arrival counts
 // with the time that it had waited so far. Its figures are therefore either exact or lower bounds. (In statistics these
 // values are right-censored.) The zero value has no times.
 type Times struct {
-	known    *Histogram // nil: none
-	all      *Histogram // with the unserved; the same as known if there are none
+	known    *hdrhistogram.Histogram // nil: none
+	all      *hdrhistogram.Histogram // with the unserved; the same as known if there are none
 	unserved int64
 }
 
@@ -43,7 +45,7 @@ func (t Times) Count() int64 {
 	if t.all == nil {
 		return 0
 	}
-	return t.all.Count()
+	return t.all.TotalCount()
 }
 
 // Unserved returns how many of them are those of unserved arrivals.
@@ -54,7 +56,7 @@ func (t Times) Min() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return time.Duration(t.all.min())
+	return time.Duration(t.all.Min())
 }
 
 // Mean returns the mean. It is a lower bound if there are unserved arrivals.
@@ -62,7 +64,7 @@ func (t Times) Mean() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return time.Duration(t.all.mean())
+	return time.Duration(t.all.Mean())
 }
 
 // Max returns the longest time. It is a lower bound if there are unserved arrivals.
@@ -70,7 +72,7 @@ func (t Times) Max() time.Duration {
 	if t.all == nil {
 		return 0
 	}
-	return valueAt(t.all, t.all.Count())
+	return valueAt(t.all, t.all.TotalCount())
 }
 
 // Percentile returns the least time such that p percent (0 to 100) of all are not longer, as the greatest value of its
@@ -86,7 +88,7 @@ func (t Times) Percentile(p float64) (d time.Duration, exact bool) {
 	if t.unserved == 0 {
 		return least, true
 	}
-	if t.known == nil || rank > t.known.Count() {
+	if t.known == nil || rank > t.known.TotalCount() {
 		return least, false
 	}
 	most := valueAt(t.known, rank)
@@ -103,8 +105,8 @@ func rankOf(p float64, n int64) int64 {
 //
 // This is the rule of other tools. The library rounds to the nearest value instead: of 70 values it returns the second
 // greatest as the 99th percentile.
-func valueAt(h *Histogram, rank int64) time.Duration {
-	return time.Duration(h.at(rank))
+func valueAt(h *hdrhistogram.Histogram, rank int64) time.Duration {
+	return time.Duration(h.ValueAtPercentile(float64(rank) / float64(h.TotalCount()) * 100))
 }
 
 // Rows counts the times between some edges, which ascend: those that are not greater than an edge and greater than the
@@ -115,11 +117,14 @@ func (t Times) Rows(edges []time.Duration) []int64 {
 	}
 	rows, used := make([]int64, len(edges)), 0
 	row := 0
-	for bucket := range t.all.Buckets() {
-		for row < len(edges)-1 && bucket.From > int64(edges[row]) {
+	for _, bar := range t.all.Distribution() {
+		if bar.Count == 0 {
+			continue
+		}
+		for row < len(edges)-1 && bar.From > int64(edges[row]) {
 			row++
 		}
-		rows[row] += bucket.Count
+		rows[row] += bar.Count
 		used = row + 1
 	}
 	return rows[:used]
