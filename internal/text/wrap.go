@@ -27,9 +27,9 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// Break breaks a line between words into lines of at most so many characters. A longer word is broken where a line ends;
-// a name or path behind the last hyphen or slash before that. The blanks in it stay. The lines after the first begin
-// with so many blanks. Colours (ECMA-48) take no room.
+// Break breaks a line between words into lines of at most so many characters. A longer word is broken where a line
+// ends; a name or path behind the last hyphen or slash before that. The blanks in it stay. The lines after the first
+// begin with so many blanks. Colours (ECMA-48) take no room.
 func Break(line string, width, hang int) []string {
 	hang = min(hang, width/2)
 	var lines []string
@@ -76,8 +76,8 @@ func cut(line string, width, longest int) int {
 	return len(line)
 }
 
-// joint returns where a word is broken of which so many bytes fit: in a name or a path behind its last hyphen or slash, so
-// that its parts can be read; anything else, such as JSON, there.
+// joint returns where a word is broken of which so many bytes fit: in a name or a path behind its last hyphen or slash,
+// so that its parts can be read; anything else, such as JSON, there.
 func joint(word string, fit int) int {
 	isNot := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/._:=", r)
