@@ -44,8 +44,8 @@ func (s *runState) play(ctx context.Context, t *task) {
 	t.evidence = &evidence
 }
 
-// confirm leaves open what came too late, until a second play has shown that too: on a busy machine the processes of a
-// server may be late where the timers of the suite are not.
+// confirm makes a late reply inconclusive until a second play has a late reply too: on a busy machine the processes of
+// a server may wait for a CPU while the timers of the suite fire in time.
 func (e *Evidence) confirm(before *Evidence) {
 	if before != nil && before.Unproven {
 		return

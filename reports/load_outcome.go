@@ -24,7 +24,8 @@ func (l *Load) decide() outcome {
 		claimed(ExitLoss, slices.ContainsFunc(l.Findings, func(f LoadFinding) bool { return f.fails() }), sum),
 		claimed(ExitInconclusive, !l.Validity.Valid, sum),
 		claimed(ExitFindings, len(missed) > 0, join(missedWords(missed, len(l.Thresholds)), sum)),
-		claimed(ExitInconclusive, l.undecided(), join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved())),
+		claimed(ExitInconclusive, l.undecided(),
+			join("inconclusive whether all jobs "+l.unknown(), l.account(), l.achieved())),
 		claimed(ExitWell, true, sum),
 	))
 }

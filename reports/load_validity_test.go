@@ -203,7 +203,8 @@ func TestLoadOutcome(t *testing.T) {
 		{ExitInconclusive, "inconclusive whether all jobs were delivered; 3 of 325,011 jobs unaccounted for: the limit of 30 s", func(l *Load) {
 			l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 3, "the limit of 30 s"
 		}},
-		{ExitInconclusive, "inconclusive whether all jobs ended; all 325,011 jobs delivered; the drain is not complete: 1 job held; achieved",
+		{ExitInconclusive, "inconclusive whether all jobs ended; all 325,011 jobs delivered; the drain is not complete: " +
+			"1 job held; achieved",
 			func(l *Load) { l.Jobs.Drained, l.Jobs.Missing, l.Jobs.NotDrained = false, 0, "1 job held" }},
 		{ExitLoss, "7 jobs lost (FWP-PUSH-04); achieved", func(l *Load) { l.Findings = []LoadFinding{newFinding(FindingLost, "FWP-PUSH-04", 7, nil)} }},
 		{ExitLoss, "1 wrong reply (FWP-RESP-06), 1 job altered (FWP-WU-03); INVALID: the host", func(l *Load) {

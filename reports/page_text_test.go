@@ -52,8 +52,8 @@ func TestBlocksAsText(t *testing.T) {
 			Words("in one line, however long it is")}}, "A\n\ntook 1 s\nin one line, however long it is\n"},
 		"a conversation": {[]Block{Transcript{"said",
 			[]Entry{{Line: Line{Conn: "c", From: FromClient, Text: "INFO"}, Mark: "no reply"}, {More: 3}, {Omitted: 2}}}},
-			"said\n>     0.000 s  c  C:  INFO\n                  ^^  no reply\n  ... 3 more lines like this\n2 lines left out; " +
-				"--verbose shows all, and so does JSON\n"},
+			"said\n>     0.000 s  c  C:  INFO\n                  ^^  no reply\n  ... 3 more lines like this\n2 lines " +
+				"left out; --verbose shows all, and so does JSON\n"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

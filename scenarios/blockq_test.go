@@ -82,8 +82,8 @@ func TestASecondProtocol(t *testing.T) {
 			"4 matched\n6 matched\n8 unsure\n10 not reached\n12 not reached\nbreach grammar:grammar at 8\n"},
 		"JSON in a part": {"", "connect as producer\nC: put $queue $id 7\nC: {\"a\":1}\nS: OK\nC: take $queue\nS: JOB " +
 			"$other {\"a\":int}\nC: done $other\nS: OK\n", "4 matched\n6 matched\n8 matched\n"},
-		"another part": {"", "connect as producer\nC: put $queue $id 5\nC: hello\nS: OK\nC: take $queue\nS: JOB $id \"bye\" " +
-			"| NONE\n", "4 matched\n6 mismatched\n"},
+		"another part": {"", "connect as producer\nC: put $queue $id 5\nC: hello\nS: OK\nC: take $queue\nS: JOB $id " +
+			"\"bye\" | NONE\n", "4 matched\n6 mismatched\n"},
 		"refused, and goes on": {"", "connect as consumer\nC bad: take\nS: ERR\nC: take $queue\nS: ERR /x/ | NONE\n",
 			"3 matched\n5 matched\n"},
 		"by hand": {"", "C bad: take $queue\nS: ERR join first\nC: join me\nS: OK\nC: bye\nS: <fin>\n",

@@ -19,7 +19,8 @@ func TestContains(t *testing.T) {
 		"in a string itself": {`${"f":contains("b")}`, `{"f":"abc"}`, nil},
 		"several":            {`${"f":contains("Oops", "line one","line two")}`, failure, nil},
 		"one is missing": {`${"f":contains("Oops","line three")}`, failure,
-			[]string{`.f: expected contains("Oops","line three"), got {"n":3,"trace":["line one",{"k":["at line two"]}],"type":"Oops"}`}},
+			[]string{`.f: expected contains("Oops","line three"), ` +
+				`got {"n":3,"trace":["line one",{"k":["at line two"]}],"type":"Oops"}`}},
 		"one that must not be there": {`${"f":contains("Oops",!"line three")}`, failure, nil},
 		"and is": {`${"f":contains("Oops",!"line two")}`, `{"f":["Oops","line two"]}`,
 			[]string{`.f: expected contains("Oops",!"line two"), got ["Oops","line two"]`}},

@@ -113,8 +113,8 @@ func TestEachTryOfEventuallyBeginsInStep(t *testing.T) {
 	job := "$26\r\n{\"jid\":\"0123456789abcdef\"}\r\n"
 	p := &peer{next: []string{"$-1\r\n", "$-1\r\n", job}, delay: map[string]time.Duration{"INFO": time.Second},
 		answers: map[string]string{"INFO": "$2\r\n{}\r\n"}}
-	script := consumer + "eventually\nC: FETCH $queue\nC: INFO\nS: ${\"jid\":\"0123456789abcdef\"}\nS: ${}\nend\nC: PUSH " +
-		"$job\nS: +OK\n"
+	script := consumer + "eventually\nC: FETCH $queue\nC: INFO\nS: ${\"jid\":\"0123456789abcdef\"}\nS: ${}\nend\nC: " +
+		"PUSH $job\nS: +OK\n"
 	play(t, p, script, func(t *testing.T, r *scenarios.Run) {
 		assert.Equal(t, "5 matched\n6 matched\n9 matched\n", outcomes(r), "%q", p.lines())
 	})

@@ -60,8 +60,8 @@ func crowded() map[string]string {
 			"C[NAME]: FETCH $queue\nS[NAME]: ${\"jid\":\"$same\"} | $-1\nC[NAME] bad: INFO x\nS[NAME]: -\nsilence 20ms on NAME\n") +
 			"barrier\n" + threads("C[NAME]: INFO\nS[NAME]: ${}\n") + "end\n",
 		"probes": "repeat 40 by 8 consumers\nC bad: FLUSH x\nS: -\nC: INFO\nS: $\nsilence 1s\nend\n",
-		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\nS: " +
-			"$\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +
+		"trials": "connect as consumer\neventually ..60s\nC: FETCH $queue\nC: INFO\nS: $-1\nS: ${}\nend\ntable\nC: INFO\n" +
+			"S: $\nC bad: INFO x\nS: -\nC: INFO\nS: $\nend\n" +
 			"connect a as producer\nconnect b as producer\nC[a]: INFO\nC[b]: INFO\nC: INFO\nunordered\nS: ${}\nS[a]: " +
 			"${}\nS[b]: ${}\nend\n",
 	}

@@ -35,8 +35,8 @@ func TestWait(t *testing.T) {
 		"spelled out": {"connect as consumer\nC: PUSH {\"jid\":\"$jid\",\"at\": \"$now+3s@-08:00\"}\nS: " +
 			"+OK\neventually\nC: FETCH $queue\nS: ${}\nend\n", 3 * time.Second},
 		"not awaited": {"connect as consumer\nC: PUSH $job{\"at\":\"$now+4s\"}\nS: +OK\n", 0},
-		"for nobody": {"connect as consumer\nC: PUSH $job{\"at\":\"$now+24h\"}\nS: +OK\neventually\nC: FETCH " +
-			"$queue\nS: ${}\nend\n", 0},
+		"for a job that is not due": {"connect as consumer\nC: PUSH $job{\"at\":\"$now+24h\"}\nS: +OK\neventually\n" +
+			"C: FETCH $queue\nS: ${}\nend\n", 0},
 		"another field": {"connect as consumer\nC: PUSH $job{\"created_at\":\"$now+4s\"}\nS: +OK\neventually\nC: FETCH " +
 			"$queue\nS: ${}\nend\n", 0},
 		"not before":        {"connect as consumer\neventually 5s..60s\nC: INFO\nS: $\nend\n", 5 * time.Second},

@@ -50,11 +50,12 @@ func behaving(fault, variation string) func() fakes.Config {
 // sample are the faults that the tests explore: one of each kind, among them those that
 // show in the company of other jobs or other connections only.
 var sample = []string{
-	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole", "delivered-twice",
-	"dies-of-unknown-job", "end-returns-jobs", "fail-malformed-counts", "fetch-order", "fetch-sleeps",
-	"fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded", "job-retry-follows",
-	"job-retry-mixed", "line-segment-ends", "push-lost", "push-lost-seldom", "push-refused-enqueued",
-	"reply-length-characters", "reply-missing", "reply-swapped", "reply-unasked", "reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
+	"ack-malformed-ok", "ack-redelivered", "ack-stays-held", "auth-round-less", "backtrace-whole",
+	"delivered-twice", "dies-of-unknown-job", "end-returns-jobs", "fail-malformed-counts", "fetch-order",
+	"fetch-sleeps", "fetch-stalls-all", "hi-version-3", "job-backtrace-follows", "job-integer-rounded",
+	"job-retry-follows", "job-retry-mixed", "line-segment-ends", "push-lost", "push-lost-seldom",
+	"push-refused-enqueued", "reply-length-characters", "reply-missing", "reply-swapped", "reply-unasked",
+	"reservation-lost", "retry-zero-kept", "schedule-early", "state-error-forgets", "waiting-job-gone",
 }
 
 // costly are those of the sample that take most of the time. They wait for FWP_SLOW=1.

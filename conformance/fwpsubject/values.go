@@ -131,8 +131,8 @@ func (g *maker) message() string { return deal(g, "message", messages) }
 // The texts of failures, as they stand in JSON.
 var (
 	classes  = []string{"a::B", "a.b.", "Größe", "a b*", `\"\\`}
-	messages = []string{`first\nsecond`, `\u00e9 é 漢 😀 \ud83d\ude00`, `\"\\\/`, "long" + strings.Repeat(" and long", 60),
-		"<&>"}
+	messages = []string{`first\nsecond`, `\u00e9 é 漢 😀 \ud83d\ude00`, `\"\\\/`,
+		"long" + strings.Repeat(" and long", 60), "<&>"}
 )
 
 // greeting is a HELLO that is legal, or one that the text leaves open.

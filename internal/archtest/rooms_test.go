@@ -125,8 +125,8 @@ var rooms = map[string]room{
 	"internal/target":  {mayImport: []string{"internal/input", "internal/shortage", "internal/text"}},
 
 	"load": {mayImport: []string{
-		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/client", "load/disrupt", "load/engine",
-		"load/health", "load/ledger", "load/measure", "load/protocol", "load/workload", "reports",
+		"internal/history", "internal/shortage", "internal/text", "load/arrivals", "load/client", "load/disrupt",
+		"load/engine", "load/health", "load/ledger", "load/measure", "load/protocol", "load/workload", "reports",
 	}},
 	"load/agents": {mayImport: []string{"internal/text", "load", "load/measure", "load/workload", "reports"}},
 	"load/client": {mayImport: []string{

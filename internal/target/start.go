@@ -105,8 +105,8 @@ func newPlace(password string) (Place, error) {
 	return Place{Port: free[0], WebPort: free[1], Port2: free[2], Password: password, Dir: dir}, err
 }
 
-// The ports of started servers. Systems take those of clients, and of servers that ask for any port, from a higher
-// range: one from there could be taken by another process before the server listens.
+// The range of the ports of started servers. Systems assign ports to connections, and to servers that ask for any port,
+// from a higher range: another process could get one of these before the server listens.
 const firstPort, lastPort = 20_000, 29_999
 
 // freePorts returns ports of 127.0.0.1, all different, on which no server listens now.

@@ -150,7 +150,9 @@ func TestARightServerMakesNoFinding(t *testing.T) {
 		"scheduled": func(w *workload.Workload) { w.Delay = workload.Range{Min: time.Second, Max: 5 * time.Second} },
 		"failing":   func(w *workload.Workload) { w.FailShare, w.Retry = 0.3, &once },
 		"churn": func(w *workload.Workload) {
-			*w = workload.Workload{Churn: true, Connections: 20, Rate: w.Rate, Duration: w.Duration, Payload: workload.Constant(10)}
+			*w = workload.Workload{
+				Churn: true, Connections: 20, Rate: w.Rate, Duration: w.Duration, Payload: workload.Constant(10),
+			}
 		},
 	}
 	for name, change := range cases {
